@@ -1,0 +1,133 @@
+"""Pairs as rows: for a left word and an offset, the right words and how often each stood there (SPEC 2).
+
+Offsets are forward only, since the counts behind a word are those before it transposed. An offset of 0 stands for
+all offsets of a summed window together. Rows and their pairs lie in two Parquet files,
+
+    NAME.rows.parquet      left int32, offset int16, length int64
+    NAME.entries.parquet   right int32, count int64
+
+where the pairs of the first row are the first `length` entries, those of the second row the next, and so on. So
+a pair costs no repeated left word, neither on disk nor in time, and a run of rows is read without the others.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bitcipher import storage
+
+ROWS = pa.schema(
+    [
+        pa.field("left", pa.int32(), nullable=False),
+        pa.field("offset", pa.int16(), nullable=False),
+        pa.field("length", pa.int64(), nullable=False),
+    ]
+)
+ENTRIES = pa.schema(
+    [pa.field("right", pa.int32(), nullable=False), pa.field("count", pa.int64(), nullable=False)]
+)
+
+
+class PairBlock(NamedTuple):
+    """A run of rows with their pairs."""
+
+    left: np.ndarray  # (rows,) int32
+    offset: np.ndarray  # (rows,) int16
+    length: np.ndarray  # (rows,) int64, pairs of each row; their sum is `entries`
+    right: np.ndarray  # (entries,) int32, ascending within a row
+    count: np.ndarray  # (entries,) int64
+
+
+def concatenate(blocks: Iterable[PairBlock]) -> PairBlock:
+    """All blocks as one."""
+    empty = PairBlock(*(np.empty(0, dtype) for dtype in (np.int32, np.int16, np.int64, np.int32, np.int64)))
+    return PairBlock(*(np.concatenate(columns) for columns in zip(empty, *blocks, strict=True)))
+
+
+def split(block: PairBlock, entries: int) -> Iterator[PairBlock]:
+    """The same rows in blocks of at most so many pairs; a longer row is a block of its own."""
+    ends = np.cumsum(block.length)
+    row = 0
+    while row < len(ends):
+        start = ends[row] - block.length[row]
+        stop = max(row + 1, int(np.searchsorted(ends, start + entries, side="right")))
+        rows, run = slice(row, stop), slice(start, ends[stop - 1])
+        yield PairBlock(block.left[rows], block.offset[rows], block.length[rows], block.right[run], block.count[run])
+        row = stop
+
+
+def write_pairs(uri: str, blocks: Iterable[PairBlock]) -> Iterator[PairBlock]:
+    """Write blocks as they pass by: the files appear when the last one has been taken.
+
+    Args:
+        uri: folder and name; the two files are `uri` with their endings.
+        blocks: runs of rows; each becomes a row group.
+    """
+    with ExitStack() as stack:
+        rows, entries = (
+            stack.enter_context(_parquet_writer(stack.enter_context(storage.writing(file)), schema))
+            for file, schema in zip(pair_files(uri), (ROWS, ENTRIES), strict=True)
+        )
+        for block in blocks:
+            rows.write_batch(pa.record_batch([pa.array(column) for column in block[:3]], schema=ROWS))
+            entries.write_batch(pa.record_batch([pa.array(column) for column in block[3:]], schema=ENTRIES))
+            yield block
+
+
+def pair_files(uri: str) -> tuple[str, str]:
+    """The two files of a name: rows and entries."""
+    return f"{uri}.rows.parquet", f"{uri}.entries.parquet"
+
+
+class PairReader:
+    """Reads runs of rows from what `write_pairs` wrote.
+
+    Attributes:
+        left, offset, length: (rows,) all rows.
+        starts: (rows + 1,) int64, where the pairs of each row start.
+    """
+
+    def __init__(self, uri: str):
+        rows, self._entries = pair_files(uri)
+        with storage.reading(rows) as stream:
+            table = pq.read_table(stream)
+        self.left, self.offset, self.length = (table[name].to_numpy() for name in ROWS.names)
+        self.starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.length)])
+
+    def read(self, first_row: int, behind_row: int) -> PairBlock:
+        """The rows from first_row up to, and without, behind_row."""
+        start, stop = self.starts[first_row], self.starts[behind_row]
+        right, count = self._read_entries(start, stop)
+        rows = slice(first_row, behind_row)
+        return PairBlock(self.left[rows], self.offset[rows], self.length[rows], right, count)
+
+    def _read_entries(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        right, count = np.empty(stop - start, np.int32), np.empty(stop - start, np.int64)
+        with storage.reading(self._entries) as stream, pq.ParquetFile(stream) as file:
+            group_start = 0
+            for group in range(file.num_row_groups):
+                group_stop = group_start + file.metadata.row_group(group).num_rows
+                low, high = max(start, group_start), min(stop, group_stop)
+                if low < high:
+                    table = file.read_row_group(group)
+                    for target, name in ((right, "right"), (count, "count")):
+                        target[low - start : high - start] = table[name].to_numpy()[low - group_start : high - group_start]
+                group_start = group_stop
+        return right, count
+
+
+def _parquet_writer(stream, schema: pa.Schema) -> pq.ParquetWriter:
+    # Numbers that mostly rise a little or repeat: as differences they take 2 bytes an entry, and lz4 over them
+    # writes 1.5 times as fast as zstd for 5 % more bytes (measured on 27 M entries of English books).
+    return pq.ParquetWriter(
+        stream,
+        schema,
+        compression="lz4",
+        use_dictionary=False,
+        write_statistics=False,
+        column_encoding=dict.fromkeys(schema.names, "DELTA_BINARY_PACKED"),
+    )

@@ -1,0 +1,132 @@
+"""The raw table: what stands around each word, told in the bits of the cipher (SPEC 1)."""
+
+import numpy as np
+
+from bitcipher import noise as noises
+from bitcipher.cipher import BitCipher
+from bitcipher.counts.merged import MergedCounts
+from bitcipher.embedding import kernels
+from bitcipher.errors import BitcipherError
+
+MODES = ("cat", "sum", "cipher")
+LOGS = ("aggregate", "counts", "none")
+
+# The least share of a row that a bit is taken to have: below what noise leaves (β near 0 makes every bit about
+# 1 / b), so it only shows where there is no noise.
+SHARE_FLOOR = 1e-9
+
+# Sums that are held at once, in bytes; a table with more is built some offsets at a time, with a walk for each.
+SUMS_BYTES = 1 << 30
+
+
+class CipherEmbedding:
+    """Builds a table from merged counts.
+
+    Args:
+        bits: bits of the code.
+        radius: the largest offset that is context.
+        mode: "cat", one block of dimensions an offset, -radius … -1, 1 … radius: 2 · radius · bits dimensions;
+            "sum", all offsets added up: `bits` dimensions; "cipher", the word's own code without context.
+        noise: how far codes are trusted: "document_share", "frequency", "document_ratio" or "none".
+        log: "aggregate", the log of each block's shares; "counts", log(1 + count) of each offset's counts before
+            they are added; "none". Of no effect on mode "cipher".
+
+    Raises:
+        BitcipherError: if a value is none of these.
+    """
+
+    def __init__(
+        self,
+        bits: int = 25,
+        radius: int = 4,
+        mode: str = "cat",
+        noise: str = "document_share",
+        log: str = "aggregate",
+    ):
+        for name, value, choices in (("mode", mode, MODES), ("noise", noise, noises.NOISES), ("log", log, LOGS)):
+            if value not in choices:
+                raise BitcipherError(f"There is no {name} {value!r}: choose {', '.join(choices)}.")
+        if radius < 1:
+            raise BitcipherError(f"The radius must be at least 1, not {radius}.")
+        if noise != "none" and bits == 1:
+            raise BitcipherError("Noise needs at least 2 bits: with 1 there is no other bit to be mistaken for.")
+        self.cipher = BitCipher(bits)
+        self.bits = bits
+        self.radius = radius
+        self.mode = mode
+        self.noise = noise
+        self.log = log
+
+    @property
+    def dimensions(self) -> int:
+        """Columns of the table."""
+        return self.bits * (2 * self.radius if self.mode == "cat" else 1)
+
+    def table(self, counts: MergedCounts) -> np.ndarray:
+        """The raw table, (N, dimensions) float64, a row a word in order of rank.
+
+        A word without any context has a row of zeros; where only some of its blocks are empty, and `log` is
+        "aggregate", those are uniform.
+
+        Raises:
+            BitcipherError: if the counts were made with a smaller window, or have too many words for the bits.
+        """
+        vocabulary = counts.vocabulary
+        ciphers = self.cipher.encipher(len(vocabulary))
+        trust = noises.trust(self.noise, vocabulary)
+        other_bits = np.zeros(self.bits) if self.noise == "none" else noises.other_bits(ciphers, vocabulary)
+        if self.mode == "cipher":
+            return trust[:, None] * ciphers.toarray() + np.outer(1 - trust, other_bits)
+        self._check_window(counts)
+        codes = self.cipher.active_bits(len(vocabulary))
+        scales = trust / np.diff(codes.starts)
+        table = np.empty((len(vocabulary), self.dimensions))
+        seen = np.zeros(len(vocabulary), bool)
+        for forward, backward, columns in self._walks(counts):
+            sums = np.zeros((len(columns), len(vocabulary), self.bits))
+            doubt_sums = np.zeros(sums.shape[:2])
+            for block in counts.blocks(len(forward) - 1):
+                starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(block.length)])
+                kernels.add_rows(
+                    block, starts, self.log == "counts", codes, scales, 1 - trust, forward, backward, sums, doubt_sums
+                )
+            for place, column in enumerate(columns):
+                kernels.add_noise(sums[place], doubt_sums[place], other_bits)
+                seen |= sums[place].any(axis=1)
+                if self.log == "aggregate":
+                    kernels.take_log(sums[place], SHARE_FLOOR)
+                table[:, column * self.bits : (column + 1) * self.bits] = sums[place]
+        table[~seen] = 0
+        return table
+
+    def _walks(self, counts: MergedCounts) -> list[tuple[np.ndarray, np.ndarray, list[int]]]:
+        """For each walk over the counts: the block of sums of each offset and of its mirror, and their columns."""
+        offsets = [0] if counts.window.summed else list(range(1, self.radius + 1))
+        if self.mode == "sum":
+            wanted = np.full(offsets[-1] + 1, -1)
+            wanted[offsets] = 0
+            return [(wanted, wanted, [0])]
+        words = len(counts.vocabulary)
+        at_once = max(1, SUMS_BYTES // (2 * words * self.bits * 8))
+        walks = []
+        for first in range(0, len(offsets), at_once):
+            group = offsets[first : first + at_once]
+            forward = np.full(group[-1] + 1, -1)
+            backward = forward.copy()
+            forward[group] = np.arange(len(group))
+            backward[group] = np.arange(len(group)) + len(group)
+            columns = [self.radius + offset - 1 for offset in group] + [self.radius - offset for offset in group]
+            walks.append((forward, backward, columns))
+        return walks
+
+    def _check_window(self, counts: MergedCounts) -> None:
+        window = counts.window
+        if window.summed and (self.mode == "cat" or self.radius != window.radius):
+            raise BitcipherError(
+                f"These counts are one sum over radius {window.radius}, so they give mode sum at that radius only, "
+                f"not {self.mode} at {self.radius}: build again without --summed."
+            )
+        if self.radius > window.radius:
+            raise BitcipherError(
+                f"These counts reach to radius {window.radius}, not {self.radius}: choose a smaller radius, or build again."
+            )

@@ -1,0 +1,74 @@
+"""Refinement: whitening, centring, unit norm (papers/bit-cipher.txt, section 4.2; SPEC 1)."""
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from bitcipher.errors import BitcipherError
+
+# Sums over rows run over fixed blocks, in their order, on one thread: so they give the same bytes on any number
+# of cores.
+BLOCK_ROWS = 4096
+
+
+class Refinement:
+    """ZCA whitening over words, then each vector centred and scaled to unit L2 norm.
+
+    Rows of zeros (words without context) take no part and stay zero; so do rows that whitening and centring make
+    constant, which have no direction.
+
+    Attributes:
+        mean_: (d,) float64, learnt by `fit`.
+        matrix_: (d, d) float64, the symmetric whitening matrix; directions without variance are mapped to 0.
+    """
+
+    mean_: np.ndarray
+    matrix_: np.ndarray
+
+    @threadpool_limits.wrap(limits=1)
+    def fit(self, table: np.ndarray) -> "Refinement":
+        """Learn mean and matrix from a raw table, (N, d) float64.
+
+        Raises:
+            BitcipherError: if fewer than two rows hold anything.
+        """
+        used = table.any(axis=1)
+        rows = int(np.count_nonzero(used))
+        if rows < 2:
+            raise BitcipherError(
+                f"Whitening needs at least 2 words with contexts, and there are {rows}: give more text."
+            )
+        starts = range(0, len(table), BLOCK_ROWS)
+        total = np.zeros(table.shape[1])
+        for start in starts:
+            total += table[start : start + BLOCK_ROWS].sum(axis=0)
+        self.mean_ = total / rows
+        covariance = np.zeros((table.shape[1], table.shape[1]))
+        for start in starts:
+            centred = table[start : start + BLOCK_ROWS][used[start : start + BLOCK_ROWS]] - self.mean_
+            covariance += centred.T @ centred
+        variances, directions = np.linalg.eigh(covariance / rows)
+        # As in numpy's matrix_rank: what is below is rounding, and would be blown up to the size of a signal.
+        floor = max(variances[-1], 0.0) * len(variances) * np.finfo(np.float64).eps
+        scales = np.zeros_like(variances)
+        scales[variances > floor] = variances[variances > floor] ** -0.5
+        self.matrix_ = (directions * scales) @ directions.T
+        return self
+
+    @threadpool_limits.wrap(limits=1)
+    def transform(self, table: np.ndarray) -> np.ndarray:
+        """Refined vectors, (N, d) float32, of the rows of a raw table."""
+        vectors = np.zeros(table.shape, np.float32)
+        for start in range(0, len(table), BLOCK_ROWS):
+            rows = table[start : start + BLOCK_ROWS]
+            white = (rows - self.mean_) @ self.matrix_
+            size = np.linalg.norm(white, axis=1)
+            white -= white.mean(axis=1, keepdims=True)
+            norms = np.linalg.norm(white, axis=1)
+            # A row that was constant is centred to rounding errors, which have no direction.
+            kept = rows.any(axis=1) & (norms > 1e-9 * size)
+            vectors[start : start + BLOCK_ROWS][kept] = white[kept] / norms[kept, None]
+        return vectors
+
+    def fit_transform(self, table: np.ndarray) -> np.ndarray:
+        """`fit`, then `transform`, of the same table."""
+        return self.fit(table).transform(table)

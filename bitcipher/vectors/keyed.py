@@ -1,0 +1,89 @@
+"""`CipherVectors`: the table that a build ends in, and that is saved, loaded and asked."""
+
+import os
+
+from bitcipher.vectors.folder import Content, read_folder, write_folder
+from bitcipher.vectors.similarity import WordSimilarity
+
+
+class CipherVectors(WordSimilarity):
+    """Words in order of rank with their vectors, what new vectors are made with, and where it all comes from.
+
+    The verbs have gensim's names and meanings; `bitcipher.vectors.similarity` names the few differences.
+    A verb that meets an unknown word raises `UnknownWordError`, unless it is called with `oov=True`: then the
+    word counts as `<oov>`, the entry that all words outside the vocabulary share.
+
+    Args:
+        words: (N,) the words in order of rank, each once, `<oov>` among them if the table has that entry.
+        vectors: (N, d) float32, also a memory map; not copied, and read-only through this class.
+        counts: (N,) int64, occurrences of each word.
+        documents: (N,) int64, documents that hold each word.
+        refinement: arrays that new words are mapped with, such as the mean and the matrix of a whitening.
+        manifest: where the vectors come from: what JSON can hold.
+
+    Raises:
+        BitcipherError: if words are missing or doubled, or if the sizes do not agree.
+
+    >>> import numpy as np
+    >>> vectors = CipherVectors(
+    ...     ["the", "cat", "dog", "<oov>"],
+    ...     np.array([[-1, 1], [3, 4], [4, 3], [1, 1]], np.float32),
+    ...     counts=[9, 5, 4, 2],
+    ... )
+    >>> vectors
+    CipherVectors(4 words, 2 dimensions)
+    >>> vectors["cat"]
+    array([3., 4.], dtype=float32)
+    >>> [(word, round(cosine, 2)) for word, cosine in vectors.most_similar("cat")]
+    [('dog', 0.96), ('the', 0.14)]
+    >>> round(vectors.similarity("cat", "unicorn", oov=True), 2)
+    0.99
+    >>> vectors.doesnt_match(["cat", "dog", "the"]), vectors.get_vecattr("dog", "count")
+    ('the', 4)
+    >>> vectors["Cat"]
+    Traceback (most recent call last):
+    ...
+    bitcipher.errors.UnknownWordError: The word 'Cat' is not among the 4 words of the table \
+(close to it: 'cat'); ask with oov=True to get the vector of <oov> for it.
+    """
+
+    def save(self, uri: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write the table as one folder, which appears under its name only when it is whole.
+
+        It holds `vectors.safetensors`, `words.parquet`, `refinement.safetensors` if there is a refinement,
+        and `manifest.json`. The same table gives the same bytes.
+
+        Args:
+            uri: a local path or whatever fsspec reaches.
+            overwrite: whether to replace a folder of vectors that is already there.
+
+        Raises:
+            BitcipherError: if something is already there, if it cannot be written, or if JSON cannot hold the
+                manifest.
+
+        >>> import numpy as np
+        >>> CipherVectors(["cat", "<oov>"], np.eye(2)).save("memory://doctest/cat", overwrite=True)
+        >>> CipherVectors.load("memory://doctest/cat").index_to_key
+        ['cat', '<oov>']
+        """
+        content = Content(
+            self.words, self.vectors, self.counts, self.documents, self.refinement, self.manifest
+        )
+        write_folder(os.fspath(uri), content, overwrite)
+
+    @classmethod
+    def load(cls, uri: str | os.PathLike[str], mmap: bool = True) -> "CipherVectors":
+        """Open a folder that `save` wrote.
+
+        All sizes, types and shapes are checked, and the SHA-256 of all that is read whole. Vectors that are
+        mapped into memory are not read, so of them only the size, type and shape are checked.
+
+        Args:
+            uri: a local path or whatever fsspec reaches.
+            mmap: whether to map the vectors of a local folder into memory, read-only, instead of reading
+                them.
+
+        Raises:
+            BitcipherError: if it is not such a folder, is of another version, or is damaged.
+        """
+        return cls(*read_folder(os.fspath(uri), mmap))

@@ -1,0 +1,138 @@
+"""The vocabulary: words in the order of their ranks, with the counts that ranks and noise are made of (SPEC 1)."""
+
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bitcipher.errors import BitcipherError
+
+# The one entry that all words outside the vocabulary share. A token of a text that is spelled so joins them.
+OOV = "<oov>"
+
+
+class Vocabulary:
+    """Words ranked by count, descending, and by their UTF-8 bytes where counts are equal.
+
+    Attributes:
+        words: (N,) the words in order of rank, `<oov>` among them.
+        counts: (N,) int64, occurrences.
+        documents: (N,) int64, documents that hold the word; a slice of 2,000 tokens of a long document is a
+            document of its own. For `<oov>`: the sum over its words, at most all documents.
+        total_documents: all documents.
+    """
+
+    def __init__(self, words: pa.LargeStringArray, counts: np.ndarray, documents: np.ndarray, total_documents: int):
+        self.words = words
+        self.counts = np.asarray(counts, np.int64)
+        self.documents = np.asarray(documents, np.int64)
+        self.total_documents = int(total_documents)
+
+    @classmethod
+    def from_counts(
+        cls,
+        words: Iterable[str] | pa.LargeStringArray,
+        counts: np.ndarray,
+        documents: np.ndarray,
+        total_documents: int,
+        min_count: int = 1,
+        max_size: int | None = None,
+        word_list: Iterable[str] | None = None,
+    ) -> "Vocabulary":
+        """Choose and rank the vocabulary of a corpus.
+
+        Args:
+            words: every word of the corpus, each once, in any order.
+            counts: (n,) their occurrences.
+            documents: (n,) the documents that hold them.
+            total_documents: all documents.
+            min_count: words that occur less often are left out.
+            max_size: keep that many words at most, the most frequent, beside `<oov>`.
+            word_list: keep exactly these words, those that never occur too (their count is 0).
+
+        Raises:
+            BitcipherError: if the choice leaves no word.
+        """
+        words = pa.array(words, pa.large_string())
+        counts, documents = np.asarray(counts, np.int64), np.asarray(documents, np.int64)
+        is_oov = np.asarray(pc.equal(words, OOV), bool)
+        if word_list is None:
+            kept = np.flatnonzero((counts >= min_count) & ~is_oov)
+            if max_size is not None:
+                kept = kept[_rank_order(words.take(pa.array(kept)), counts[kept])[:max_size]]
+            chosen = words.take(pa.array(kept))
+            chosen_counts, chosen_documents = counts[kept], documents[kept]
+        else:
+            chosen = pc.unique(pa.array([word for word in word_list if word != OOV], pa.large_string()))
+            places = pc.index_in(chosen, words)
+            found = np.asarray(places.is_valid())
+            kept = np.asarray(places.drop_null(), np.int64)
+            chosen_counts, chosen_documents = np.zeros((2, len(chosen)), np.int64)
+            chosen_counts[found], chosen_documents[found] = counts[kept], documents[kept]
+        if not len(chosen):
+            raise BitcipherError(_why_empty(len(words), counts, word_list is not None))
+        left_out_count = counts.sum() - chosen_counts.sum()
+        left_out_documents = min(total_documents, documents.sum() - chosen_documents.sum())
+        all_words = pa.concat_arrays([chosen, pa.array([OOV], pa.large_string())])
+        all_counts = np.append(chosen_counts, left_out_count)
+        order = _rank_order(all_words, all_counts)
+        all_documents = np.append(chosen_documents, left_out_documents)
+        return cls(all_words.take(pa.array(order)), all_counts[order], all_documents[order], total_documents)
+
+    def __len__(self) -> int:
+        """Words in the vocabulary, `<oov>` included."""
+        return len(self.words)
+
+    @cached_property
+    def oov_rank(self) -> int:
+        """The rank of `<oov>`."""
+        return pc.index(self.words, OOV).as_py()
+
+    @property
+    def total_count(self) -> int:
+        """All tokens of the corpus, SPEC 1's M."""
+        return int(self.counts.sum())
+
+    def ranks(self, words: pa.LargeStringArray) -> np.ndarray:
+        """The rank of each word, (n,) int32; that of `<oov>` for words outside the vocabulary."""
+        return np.asarray(pc.index_in(words, self.words).fill_null(self.oov_rank), np.int32)
+
+    def to_table(self) -> pa.Table:
+        """Columns word, count and documents, a row a word in order of rank; all documents in the metadata."""
+        schema = SCHEMA.with_metadata({"total_documents": str(self.total_documents)})
+        return pa.Table.from_arrays([self.words, pa.array(self.counts), pa.array(self.documents)], schema=schema)
+
+    @classmethod
+    def from_table(cls, table: pa.Table) -> "Vocabulary":
+        """The vocabulary that `to_table` wrote."""
+        words, counts, documents = (column.combine_chunks() for column in table.columns)
+        return cls(words, counts.to_numpy(), documents.to_numpy(), int(table.schema.metadata[b"total_documents"]))
+
+
+SCHEMA = pa.schema(
+    [
+        pa.field("word", pa.large_string(), nullable=False),
+        pa.field("count", pa.int64(), nullable=False),
+        pa.field("documents", pa.int64(), nullable=False),
+    ]
+)
+
+
+def byte_order(words: pa.LargeStringArray) -> np.ndarray:
+    """The places of words in ascending order of their UTF-8 bytes, (n,) int64."""
+    return np.asarray(pc.sort_indices(words.cast(pa.large_binary())), np.int64)
+
+
+def _rank_order(words: pa.LargeStringArray, counts: np.ndarray) -> np.ndarray:
+    by_bytes = byte_order(words)
+    return by_bytes[np.argsort(-counts[by_bytes], kind="stable")]
+
+
+def _why_empty(size: int, counts: np.ndarray, listed: bool) -> str:
+    if listed:
+        return "The word list holds no words: give one word a line."
+    if not size:
+        return "The sources hold no words: check that they hold text, and that the field and tokenizer are right."
+    return f"No word is left: the most frequent of {size:,} words occurs {counts.max():,} times; lower the minimum count."

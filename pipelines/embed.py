@@ -1,0 +1,54 @@
+"""From merged counts to vectors: the last stage of a build, and all of `bitcipher embed`."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from bitcipher.counts import MergedCounts, Window
+from bitcipher.embedding import Refinement
+from bitcipher.vectors import CipherVectors
+from pipelines.options import EmbeddingOptions
+from pipelines.reduce import open_merged
+from pipelines.runtime import Row
+
+
+class EmbedStage:
+    """Makes vectors of a build's counts.
+
+    Args:
+        build: the folder of the build.
+        radius, summed: the window that was counted, see `Window`.
+        embedding: the values of `EmbeddingOptions`.
+        provenance: what to write down with the vectors about the counts.
+    """
+
+    def __init__(self, build: str, radius: int, summed: bool, embedding: dict[str, Any], provenance: dict[str, Any]):
+        self._build = build
+        self._window = Window(radius, summed)
+        self._options = EmbeddingOptions(**embedding)
+        self._provenance = provenance
+
+    def __call__(self, row: Row) -> Iterator[Row]:
+        """From the target's name to the sizes of the vectors that were saved there."""
+        counts = open_merged(self._build, self._window)
+        vectors, empty = embed(counts, self._options, self._provenance)
+        vectors.save(row["target"])
+        yield {"words": len(vectors), "dimensions": vectors.vector_size, "empty_words": empty}
+
+
+def embed(
+    counts: MergedCounts, options: EmbeddingOptions, provenance: dict[str, Any]
+) -> tuple[CipherVectors, int]:
+    """The refined vectors, and how many words have none, since nothing ever stood around them."""
+    refinement = Refinement()
+    table = refinement.fit_transform(options.embedding().table(counts))
+    vocabulary = counts.vocabulary
+    vectors = CipherVectors(
+        vocabulary.words,
+        table,
+        vocabulary.counts,
+        vocabulary.documents,
+        refinement={"mean": refinement.mean_, "matrix": refinement.matrix_},
+        manifest={**provenance, "embedding": asdict(options)},
+    )
+    return vectors, int((~table.any(axis=1)).sum())

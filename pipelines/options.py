@@ -1,0 +1,151 @@
+"""What can be chosen in a build: one frozen record, from the command line, a YAML recipe, or Python."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import yaml
+
+from bitcipher import storage
+from bitcipher.counts import Window
+from bitcipher.embedding import CipherEmbedding
+from bitcipher.errors import BitcipherError
+from pipelines.readers import ReadOptions
+
+
+@dataclass(frozen=True)
+class EmbeddingOptions:
+    """How vectors are made of counts."""
+
+    bits: int = 25
+    """Bits of the code; mode cat has 2 · radius · bits dimensions, sum and cipher have `bits`."""
+    radius: int = 4
+    """The farthest context word on either side."""
+    mode: str = "cat"
+    """cat (a block of dimensions an offset), sum (all offsets in one) or cipher (no context)."""
+    noise: str = "document_share"
+    """How far codes are trusted: document_share, frequency, document_ratio or none."""
+    log: str = "aggregate"
+    """aggregate (log of each block's shares), counts (log of counts, before they are added) or none."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no embedding understands."""
+        self.embedding()
+
+    def embedding(self) -> CipherEmbedding:
+        """The estimator of these options."""
+        return CipherEmbedding(self.bits, self.radius, self.mode, self.noise, self.log)
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """How sources become counts, and counts vectors."""
+
+    embedding: EmbeddingOptions = EmbeddingOptions()
+    """The vectors that are made with the build; others can be had from its counts later."""
+    format: str | None = None
+    """text, jsonl, parquet or wet for all sources; told from the ending of each if not given."""
+    document: str = "line"
+    """In plain text: each line is a document, or the whole file."""
+    field: str = "text"
+    """The field of JSON lines, or the column of Parquet, that holds the text."""
+    tokenizer: str = "spacy"
+    """spacy, spacy-exact, whitespace, or the path of a Hugging Face tokenizer.json."""
+    lowercase: bool = True
+    """Lower-case tokens; a tokenizer.json has its own say."""
+    min_count: int = 5
+    """Words that occur less often become <oov>."""
+    max_size: int | None = None
+    """Keep that many words at most, the most frequent."""
+    word_list: str | None = None
+    """Keep exactly the words of this file, one a line."""
+    summed: bool = False
+    """Count all offsets into one matrix: for wide windows of which only mode sum is wanted."""
+    shard_megabytes: int = 64
+    """Text in a shard; memory is about 12 times as much for each worker."""
+    keep_documents: bool = False
+    """Keep the shards of documents after they have been counted."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot go together, before anything is read."""
+        ReadOptions(self.document, self.field)
+        _require(self.min_count >= 1, f"The minimum count must be at least 1, not {self.min_count}.")
+        _require(self.max_size is None or self.max_size >= 1, f"The maximum size must be at least 1, not {self.max_size}.")
+        _require(self.shard_megabytes >= 1, f"A shard must have at least 1 megabyte, not {self.shard_megabytes}.")
+        _require(
+            self.word_list is None or (self.max_size is None and self.min_count == BuildOptions.min_count),
+            "A word list says which words are kept: leave out the minimum count and the maximum size.",
+        )
+        _require(
+            not self.summed or self.embedding.mode != "cat",
+            "Summed counts have no offsets to tell apart: choose mode sum with summed.",
+        )
+        self.window  # noqa: B018 - refuses a radius that cannot be counted
+
+    @property
+    def window(self) -> Window:
+        """Which pairs are counted."""
+        return Window(self.embedding.radius, self.summed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, those of the embedding among the others: the form of recipes and manifests."""
+        values = asdict(self)
+        return {**values.pop("embedding"), **values}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any], origin: str) -> "BuildOptions":
+        """Options from plain values.
+
+        Args:
+            values: the form of `to_dict`; what is left out has its default.
+            origin: what to call their source in errors.
+
+        Raises:
+            BitcipherError: if a name is not that of an option, or a value not of its type.
+        """
+        types = {field.name: field.type for record in (cls, EmbeddingOptions) for field in fields(record)}
+        del types["embedding"]
+        for name, value in values.items():
+            _require(
+                name in types, f"{origin} has an option {name!r} that does not exist; there are {', '.join(sorted(types))}."
+            )
+            _require(
+                type(value) in _ACCEPTED[types[name]],
+                f"{origin} gives {name} as {value!r}, which is not of type {_type_name(types[name])}.",
+            )
+        names = [field.name for field in fields(EmbeddingOptions)]
+        embedding = EmbeddingOptions(**{name: values[name] for name in names if name in values})
+        return cls(embedding, **{name: value for name, value in values.items() if name not in names})
+
+
+_ACCEPTED = {
+    int: (int,),
+    str: (str,),
+    bool: (bool,),
+    int | None: (int, type(None)),
+    str | None: (str, type(None)),
+}
+
+
+def read_recipe(uri: str) -> dict[str, Any]:
+    """The values of a YAML recipe: options of a build, and `sources`, a list.
+
+    Raises:
+        BitcipherError: if the file is missing or is not a mapping in YAML.
+    """
+    with storage.reading(uri) as stream:
+        try:
+            values = yaml.safe_load(stream)
+        except yaml.YAMLError as error:
+            raise BitcipherError(f"The recipe {uri} is not YAML: {' '.join(str(error).split())}.") from None
+    if not isinstance(values, dict):
+        raise BitcipherError(f"The recipe {uri} must hold options as `name: value` lines.")
+    return values
+
+
+def _type_name(type_: Any) -> str:
+    return getattr(type_, "__name__", str(type_))
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise BitcipherError(message)

@@ -1,0 +1,54 @@
+"""Readers: from a source to its documents, one module a format.
+
+A document is one text, an item of the corpus that context windows never leave. Every module has a function
+`read(source, options)` that yields the texts of one source as they stand there.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+
+from bitcipher.errors import BitcipherError
+from pipelines.sources import Source
+
+# Names, so that a reader and its library are loaded when a source needs them.
+READERS = {
+    "text": "pipelines.readers.text",
+    "jsonl": "pipelines.readers.jsonl",
+    "parquet": "pipelines.readers.parquet",
+    "wet": "pipelines.readers.wet",
+}
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What a document is, where the format leaves it open."""
+
+    document: str = "line"
+    """In plain text, "line" (each line is a document) or "file" (the whole file is one)."""
+    field: str = "text"
+    """The field of a JSON line, or the column of a Parquet file, that holds the text."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no reader understands."""
+        if self.document not in ("line", "file"):
+            raise BitcipherError(f"A document can be a line or a file, not {self.document!r}.")
+        if not self.field:
+            raise BitcipherError("The field that holds the text has no name; the usual one is text.")
+
+
+def read_documents(source: Source, options: ReadOptions) -> Iterator[str]:
+    """The documents of one source, in order; those that are empty or only white space are left out.
+
+    Bytes that are not UTF-8 become U+FFFD, and a byte order mark at the start of a file is left out. Memory
+    holds one document, or one batch of Parquet rows, at a time.
+
+    Raises:
+        BitcipherError: if the source is missing, unreadable, cut short, damaged or not in its format.
+    """
+    if source.size == 0:
+        return
+    reader = import_module(READERS[source.format])
+    for text in reader.read(source, options):
+        if text and not text.isspace():
+            yield text

@@ -1,0 +1,48 @@
+"""From documents to numbered tokens; a tokenizer is an object with `tokenize(documents) -> TokenisedShard`."""
+
+from typing import Protocol
+
+import pyarrow as pa
+
+from bitcipher.counts import TokenisedShard
+from bitcipher.errors import BitcipherError
+from pipelines.tokenizers.chunks import ChunkTokenizer
+
+
+class Tokenizer(Protocol):
+    """What counting needs of a tokenizer."""
+
+    def tokenize(self, documents: pa.LargeStringArray) -> TokenisedShard:
+        """The tokens of documents, without any of white space."""
+
+
+def make_tokenizer(name: str, lowercase: bool) -> Tokenizer:
+    """The tokenizer of a name.
+
+    Args:
+        name: "spacy", "spacy-exact", "whitespace", or the path or URI of a Hugging Face `tokenizer.json`.
+        lowercase: lower-case tokens; a `tokenizer.json` has its own say, so there it must be False.
+
+    Raises:
+        BitcipherError: if there is no such tokenizer.
+    """
+    # Each is imported when it is asked for: spaCy alone takes half a second.
+    if name == "whitespace":
+        from pipelines.tokenizers.whitespace import WhitespaceRule
+
+        return ChunkTokenizer(WhitespaceRule(lowercase))
+    if name == "spacy":
+        from pipelines.tokenizers.spacy_english import SpacyRule
+
+        return ChunkTokenizer(SpacyRule(lowercase))
+    if name == "spacy-exact":
+        from pipelines.tokenizers.spacy_english import SpacyExactTokenizer
+
+        return SpacyExactTokenizer(lowercase)
+    if name.endswith(".json"):
+        from pipelines.tokenizers.huggingface import HuggingFaceTokenizer
+
+        return HuggingFaceTokenizer(name)
+    raise BitcipherError(
+        f"There is no tokenizer {name!r}: choose spacy, spacy-exact, whitespace, or give the path of a tokenizer.json."
+    )

@@ -1,0 +1,251 @@
+"""Splitting UTF-8 text at white space and numbering the distinct chunks, without a Python object for any of them.
+
+A chunk of up to eight bytes is its own key, so nine words out of ten are told apart by comparing two numbers.
+White space is what `str.isspace` says: so the chunks are those of `str.split`, and those of spaCy.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from bitcipher.counts.bitset import trailing_zeros
+
+_HIGH_BITS = np.uint64(0x8080808080808080)
+_PRINTING = np.uint64(0x2121212121212121)  # bytes below 0x21 are white space or control characters
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio, odd: spreads keys over the table
+_EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
+_NUMBER = np.uint64(0xFFFFFFFF)
+_32 = np.uint64(32)
+
+
+@intrinsic
+def load_word(typing_context, data, at):
+    """Eight bytes of a uint8 array from any place, as a uint64; numba itself reads only aligned ones."""
+
+    def generate(context, builder, signature, arguments):
+        int64 = ir.IntType(64)
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        address = builder.bitcast(builder.gep(array.data, [arguments[1]]), int64.as_pointer())
+        word = builder.load(address)
+        word.align = 1
+        return word
+
+    return types.uint64(data, types.int64), generate
+
+
+def empty_table(slots: int) -> np.ndarray:
+    """A hash table of so many slots, a power of two: a key and a number with its length, (2 · slots,) uint64."""
+    return np.full(2 * slots, _EMPTY)
+
+
+@njit(cache=True, nogil=True)
+def number_chunks(text, document_ends, document, at, table, starts, arena, known, numbers, ends, n):
+    """Number the chunks of documents, in order, until done or until there is no room for a new one.
+
+    Args:
+        text: (bytes,) uint8, UTF-8, document after document.
+        document_ends: (documents,) int64, where each ends in `text`.
+        document, at: the document and byte to start from.
+        table: from `empty_table`, at most half full.
+        starts: (chunks + 1,) int64, where each known chunk starts in `arena`; room for more behind `known`.
+        arena: uint8, the bytes of the known chunks, one behind another.
+        known: how many chunks are known.
+        numbers: int32, filled from n on with the number of each chunk.
+        ends: (documents,) int64, filled with the place in `numbers` behind each document.
+
+    Returns:
+        document, at, known, n to go on from; document == len(document_ends) when done.
+    """
+    slots = np.uint64(len(table) // 2 - 1)
+    while document < len(document_ends):
+        end = document_ends[document]
+        while True:
+            # Most chunks stand behind one space, and are ASCII of at most seven bytes: one read tells it all.
+            if at < end and text[at] == 32:
+                at += 1
+            length = 0
+            if at + 8 <= end:
+                word = load_word(text, at)
+                marks = (word - _PRINTING) & ~word & _HIGH_BITS
+                if marks != 0 and word & _HIGH_BITS == 0:
+                    bits = (trailing_zeros(marks) >> np.uint64(3)) << np.uint64(3)
+                    if _is_space(word >> bits & np.uint64(0xFF)):
+                        length = np.int64(bits >> np.uint64(3))
+                        key = word & ((np.uint64(1) << bits) - np.uint64(1))
+            if length == 0:
+                at = _skip_spaces(text, at, end)
+                if at == end:
+                    break
+                length = _chunk_end(text, at, end) - at
+                key = _key(text, at, length)
+            tag = np.uint64(length) << _32
+            slot = _scatter(key ^ tag) & slots
+            while True:
+                entry = table[2 * slot + 1]
+                if entry == _EMPTY:
+                    if 2 * (known + 1) > slots or known + 1 >= len(starts) or starts[known] + length > len(arena):
+                        return document, at, known, n
+                    table[2 * slot] = key
+                    table[2 * slot + 1] = tag | np.uint64(known)
+                    arena[starts[known] : starts[known] + length] = text[at : at + length]
+                    starts[known + 1] = starts[known] + length
+                    numbers[n] = known
+                    known += 1
+                    break
+                if table[2 * slot] == key and entry >> _32 == np.uint64(length):
+                    number = np.int64(entry & _NUMBER)
+                    if length <= 8 or _same(text, at, arena, starts[number], length):
+                        numbers[n] = number
+                        break
+                slot = (slot + np.uint64(1)) & slots
+            n += 1
+            at += length
+        ends[document] = n
+        document += 1
+    return document, at, known, n
+
+
+@njit(cache=True, nogil=True)
+def rebuild_table(table, starts, arena, known):
+    """Enter the known chunks into an empty table."""
+    slots = np.uint64(len(table) // 2 - 1)
+    for number in range(known):
+        length = starts[number + 1] - starts[number]
+        key = _key(arena, starts[number], length)
+        tag = np.uint64(length) << _32
+        slot = _scatter(key ^ tag) & slots
+        while table[2 * slot + 1] != _EMPTY:
+            slot = (slot + np.uint64(1)) & slots
+        table[2 * slot] = key
+        table[2 * slot + 1] = tag | np.uint64(number)
+
+
+@njit(cache=True, nogil=True)
+def expand(numbers, ends, token_starts, tokens):
+    """Replace every chunk by its tokens.
+
+    Args:
+        numbers: (n,) int32 chunks; ends: (documents,) where each document ends in them.
+        token_starts: (chunks + 1,) int64; tokens: int32, the tokens of chunk c from token_starts[c] on.
+
+    Returns:
+        ids (tokens,) int32, and where each document ends in them.
+    """
+    total = 0
+    for number in numbers:
+        total += token_starts[number + 1] - token_starts[number]
+    ids = np.empty(total, np.int32)
+    ends_of_ids = np.empty(len(ends), np.int64)
+    n = 0
+    start = 0
+    for document in range(len(ends)):
+        for i in range(start, ends[document]):
+            for place in range(token_starts[numbers[i]], token_starts[numbers[i] + 1]):
+                ids[n] = tokens[place]
+                n += 1
+        start = ends[document]
+        ends_of_ids[document] = n
+    return ids, ends_of_ids
+
+
+@njit(cache=True, nogil=True)
+def _is_space(byte):
+    """White space within ASCII: tab to carriage return, the four separators, and the space."""
+    return byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31
+
+
+@njit(cache=True, nogil=True)
+def _wide_space(text, at, end):
+    """The length of the white space beyond ASCII that starts here, or 0: U+0085, U+00A0, U+1680, U+2000 and on."""
+    first = text[at]
+    if first == 0xC2 and at + 1 < end and (text[at + 1] == 0x85 or text[at + 1] == 0xA0):
+        return 2
+    if at + 2 >= end or (first != 0xE1 and first != 0xE2 and first != 0xE3):
+        return 0
+    second, third = text[at + 1], text[at + 2]
+    if first == 0xE1:
+        found = second == 0x9A and third == 0x80
+    elif first == 0xE3:
+        found = second == 0x80 and third == 0x80
+    elif second == 0x80:
+        found = third <= 0x8A or third == 0xA8 or third == 0xA9 or third == 0xAF
+    else:
+        found = second == 0x81 and third == 0x9F
+    return 3 if found else 0
+
+
+@njit(cache=True, nogil=True)
+def _skip_spaces(text, at, end):
+    while at < end:
+        if _is_space(text[at]):
+            at += 1
+            continue
+        if text[at] < 128:
+            break
+        length = _wide_space(text, at, end)
+        if length == 0:
+            break
+        at += length
+    return at
+
+
+@njit(cache=True, nogil=True)
+def _chunk_end(text, at, end):
+    """Eight bytes at a time as long as they are ASCII."""
+    while at + 8 <= end:
+        word = load_word(text, at)
+        if word & _HIGH_BITS != 0:
+            break
+        # The lowest byte that is marked is really below 0x21; bytes above it may be marked by a borrow.
+        marks = (word - _PRINTING) & ~word & _HIGH_BITS
+        if marks == 0:
+            at += 8
+            continue
+        at += np.int64(trailing_zeros(marks) >> np.uint64(3))
+        if _is_space(text[at]):
+            return at
+        at += 1
+    while at < end and not _is_space(text[at]) and (text[at] < 128 or _wide_space(text, at, end) == 0):
+        at += 1
+    return at
+
+
+@njit(cache=True, nogil=True)
+def _bytes_of(text, at, length):
+    """Up to eight bytes as a number, zeros behind them."""
+    if at + 8 <= len(text):
+        word = load_word(text, at)
+        if length == 8:
+            return word
+        return word & ((np.uint64(1) << np.uint64(8 * length)) - np.uint64(1))
+    word = np.uint64(0)
+    for i in range(length):
+        word |= np.uint64(text[at + i]) << np.uint64(8 * i)
+    return word
+
+
+@njit(cache=True, nogil=True)
+def _key(text, at, length):
+    if length <= 8:
+        return _bytes_of(text, at, length)
+    key = np.uint64(length)
+    for start in range(0, length, 8):
+        key = (key ^ _bytes_of(text, at + start, min(8, length - start))) * _GOLDEN
+        key ^= key >> _32
+    return key
+
+
+@njit(cache=True, nogil=True)
+def _scatter(key):
+    """A slot from a key; the upper half of the product depends on every byte, so it is folded onto the lower."""
+    product = key * _GOLDEN
+    return product ^ (product >> _32)
+
+
+@njit(cache=True, nogil=True)
+def _same(text, at, arena, start, length):
+    for i in range(length):
+        if text[at + i] != arena[start + i]:
+            return False
+    return True

@@ -1,0 +1,91 @@
+"""A tokenizer that looks at each distinct chunk of text once (SPEC 3).
+
+Text is split at white space; the rule (spaCy's, or none) sees a chunk only when it is new, and its tokens are
+remembered, from shard to shard. What is remembered is bounded: past a limit it is forgotten, which costs time
+and changes nothing.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+
+from bitcipher.counts import TokenisedShard
+from pipelines.tokenizers import chunk_kernels as kernels
+
+# Chunks to remember between shards: about 200 bytes each with their tokens, so 400 MB.
+MAX_CHUNKS = 2_000_000
+
+# From new chunks to their tokens, one behind another, and how many each has.
+Rule = Callable[[pa.LargeStringArray], tuple[pa.LargeStringArray, np.ndarray]]
+
+
+class ChunkTokenizer:
+    """Tokenises documents by a rule that depends on nothing but the chunk.
+
+    Args:
+        rule: tokens of chunks; a chunk may have none.
+        max_chunks: chunks to remember between shards.
+    """
+
+    def __init__(self, rule: Rule, max_chunks: int = MAX_CHUNKS):
+        self._rule = rule
+        self._max_chunks = max_chunks
+        self._forget()
+
+    def tokenize(self, documents: pa.LargeStringArray) -> TokenisedShard:
+        """The tokens of documents."""
+        if self._known > self._max_chunks:
+            self._forget()
+        numbers, ends = self._number_chunks(documents)
+        self._learn_new_chunks()
+        ids, ends = kernels.expand(numbers, ends, self._token_starts, self._tokens)
+        return TokenisedShard(pa.array(list(self._word_numbers), pa.large_string()), ids, ends)
+
+    def _forget(self) -> None:
+        self._known = 0
+        self._table = kernels.empty_table(1 << 16)
+        self._starts = np.zeros(1 << 15, np.int64)
+        self._arena = np.empty(1 << 18, np.uint8)
+        self._token_starts = np.zeros(1, np.int64)
+        self._tokens = np.empty(0, np.int32)
+        self._word_numbers: dict[str, int] = {}
+
+    def _number_chunks(self, documents: pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray]:
+        offsets = np.frombuffer(documents.buffers()[1], np.int64)[documents.offset :][: len(documents) + 1]
+        # An array of empty strings may have no buffer of text at all.
+        text = np.frombuffer(documents.buffers()[2] or b"", np.uint8)[: offsets[-1]]
+        # Between two chunks lies at least one byte, or the end of a document.
+        numbers = np.empty((offsets[-1] - offsets[0] + len(documents)) // 2 + 1, np.int32)
+        ends = np.empty(len(documents), np.int64)
+        document, at, n = 0, offsets[0], 0
+        while document < len(documents):
+            document, at, self._known, n = kernels.number_chunks(
+                text, offsets[1:], document, at, self._table, self._starts, self._arena, self._known, numbers, ends, n
+            )
+            if document < len(documents):
+                self._grow(int(offsets[document + 1] - at))
+        return numbers[:n], ends
+
+    def _grow(self, longest: int) -> None:
+        """Make room for twice the chunks, and for one as long as the rest of a document."""
+        self._starts = np.concatenate([self._starts, np.zeros_like(self._starts)])
+        used = self._arena[: self._starts[self._known]]
+        self._arena = np.concatenate([used, np.empty(len(self._arena) + longest, np.uint8)])
+        self._table = kernels.empty_table(len(self._table))
+        kernels.rebuild_table(self._table, self._starts, self._arena, self._known)
+
+    def _learn_new_chunks(self) -> None:
+        seen = len(self._token_starts) - 1
+        if seen == self._known:
+            return
+        starts = self._starts[seen : self._known + 1]
+        new = pa.LargeStringArray.from_buffers(
+            self._known - seen, pa.py_buffer(starts - starts[0]), pa.py_buffer(self._arena[starts[0] : starts[-1]])
+        )
+        tokens, sizes = self._rule(new)
+        coded = tokens.dictionary_encode()
+        words = coded.dictionary.to_pylist()
+        numbers = np.array([self._word_numbers.setdefault(w, len(self._word_numbers)) for w in words], np.int32)
+        self._tokens = np.concatenate([self._tokens, numbers[coded.indices.to_numpy()]])
+        self._token_starts = np.concatenate([self._token_starts, self._token_starts[-1] + np.cumsum(sizes)])

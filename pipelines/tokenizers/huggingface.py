@@ -1,0 +1,66 @@
+"""Any Hugging Face `tokenizer.json`, so that tables for a language model's own tokens can be made."""
+
+import numpy as np
+import pyarrow as pa
+from tokenizers import Tokenizer
+
+from bitcipher import storage
+from bitcipher.counts import TokenisedShard
+from bitcipher.errors import BitcipherError
+
+# Documents are encoded a few at a time: an encoding takes some hundred bytes a token.
+BATCH_BYTES = 1 << 20
+
+
+class HuggingFaceTokenizer:
+    """Encodes documents without special tokens, truncation or padding.
+
+    Args:
+        uri: the `tokenizer.json`.
+
+    Raises:
+        BitcipherError: if there is no such file, or it is no tokenizer.
+    """
+
+    def __init__(self, uri: str):
+        self._tokenizer = load_tokenizer(uri)
+        size = self._tokenizer.get_vocab_size(with_added_tokens=True)
+        # Numbers that no token has are never used, but they keep the others in place.
+        tokens = [self._tokenizer.id_to_token(number) for number in range(size)]
+        self._words = pa.array([token if token is not None else "" for token in tokens], pa.large_string())
+
+    def tokenize(self, documents: pa.LargeStringArray) -> TokenisedShard:
+        """The tokens of documents."""
+        ids: list[np.ndarray] = []
+        batch: list[str] = []
+        size = 0
+        for document in documents:
+            batch.append(document.as_py())
+            size += len(batch[-1])
+            if size >= BATCH_BYTES:
+                ids.extend(self._encode(batch))
+                batch, size = [], 0
+        ids.extend(self._encode(batch))
+        ends = np.cumsum([len(row) for row in ids], dtype=np.int64)
+        return TokenisedShard(self._words, np.concatenate([np.empty(0, np.int32), *ids]), ends)
+
+    def _encode(self, batch: list[str]) -> list[np.ndarray]:
+        encodings = self._tokenizer.encode_batch_fast(batch, add_special_tokens=False)
+        return [np.array(encoding.ids, np.int32) for encoding in encodings]
+
+
+def load_tokenizer(uri: str) -> Tokenizer:
+    """A tokenizer with truncation and padding off.
+
+    Raises:
+        BitcipherError: if there is no such file, or it is no tokenizer.
+    """
+    with storage.reading(uri) as stream:
+        content = stream.read()
+    try:
+        tokenizer = Tokenizer.from_buffer(content)
+    except Exception as error:  # the Rust library raises plain Exception
+        raise BitcipherError(f"{uri} is not a Hugging Face tokenizer.json: {error}.") from None
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
