@@ -12,9 +12,20 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 import fsspec
-from fsspec.core import url_to_fs
 
 from bitcipher.errors import BitcipherError
+
+
+def url_to_fs(uri: str) -> tuple[fsspec.AbstractFileSystem, str]:
+    """The file system that a URI names, and the path in it.
+
+    Raises:
+        BitcipherError: if there is no such protocol, or its library is not installed.
+    """
+    try:
+        return fsspec.core.url_to_fs(uri)
+    except (ImportError, ValueError) as error:
+        raise BitcipherError(f"Cannot reach {uri}: {error}.") from None
 
 
 def join(folder: str, *names: str) -> str:
@@ -52,13 +63,15 @@ def reading(uri: str) -> Iterator[IO[bytes]]:
     """A file opened for reading bytes.
 
     Raises:
-        BitcipherError: if there is no such file.
+        BitcipherError: if there is no such file, or it cannot be read.
     """
     filesystem, path = url_to_fs(uri)
     try:
         stream = filesystem.open(path, "rb")
     except FileNotFoundError:
         raise BitcipherError(f"There is no file {uri}.") from None
+    except OSError as error:
+        raise BitcipherError(f"Cannot read {uri}: {error.strerror or error}.") from None
     with stream:
         yield stream
 
@@ -75,23 +88,33 @@ def writing(uri: str) -> Iterator[IO[bytes]]:
     unfinished = f"{path}.{uuid.uuid4().hex}.tmp" if is_local(filesystem) else path
     try:
         filesystem.makedirs(os.path.dirname(path), exist_ok=True)
-        stream = filesystem.open(unfinished, "wb")
-    except OSError as error:
-        raise BitcipherError(f"Cannot write {uri}: {error.strerror or error}.") from error
-    try:
-        with stream:
+        with filesystem.open(unfinished, "wb") as stream:
             yield stream
-    except BaseException:
-        remove(unfinished if is_local(filesystem) else uri)
+        if unfinished != path:
+            os.replace(unfinished, path)
+    except BaseException as error:
+        if filesystem.exists(unfinished):
+            filesystem.rm(unfinished)
+        if isinstance(error, OSError):
+            raise BitcipherError(f"Cannot write {uri}: {error.strerror or error}.") from error
         raise
-    if unfinished != path:
-        os.replace(unfinished, path)
 
 
 def read_json(uri: str) -> dict[str, Any]:
-    """The object that a JSON file holds."""
+    """The object that a JSON file holds.
+
+    Raises:
+        BitcipherError: if the file is missing or holds something else.
+    """
     with reading(uri) as stream:
-        return json.load(stream)
+        content = stream.read()
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise BitcipherError(f"{uri} is not a JSON object: it is damaged, or not of bitcipher.")
+    return value
 
 
 def write_json(uri: str, content: dict[str, Any]) -> None:

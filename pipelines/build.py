@@ -14,7 +14,7 @@ from bitcipher.vocabulary import Vocabulary
 from pipelines import folder, reduce, words
 from pipelines.costs import Costs
 from pipelines.count import CountStage, ReadStage
-from pipelines.embed import EmbedStage
+from pipelines.embed import EmbedStage, provenance
 from pipelines.options import BuildOptions
 from pipelines.plan import ReadTask, estimated_text_bytes, plan_reading
 from pipelines.progress import StageProgress
@@ -172,11 +172,6 @@ def _embed(
     costs.add(sizes.pop("costs"))
     progress.advance(bar, 1, f"{sizes['words']:,} × {sizes['dimensions']}")
     return sizes
-
-
-def provenance(manifest: dict[str, Any]) -> dict[str, Any]:
-    """What vectors tell of the counts that they were made of."""
-    return {name: manifest[name] for name in ("bitcipher", "options", "tokens", "sha256")}
 
 
 def _sizes(shards: list[Row], vocabulary: Vocabulary) -> dict[str, Any]:

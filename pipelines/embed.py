@@ -1,15 +1,16 @@
 """From merged counts to vectors: the last stage of a build, and all of `bitcipher embed`."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from bitcipher.counts import MergedCounts, Window
 from bitcipher.embedding import Refinement
 from bitcipher.vectors import CipherVectors
-from pipelines.options import EmbeddingOptions
+from pipelines import folder
+from pipelines.options import BuildOptions, EmbeddingOptions
 from pipelines.reduce import open_merged
-from pipelines.runtime import Row
+from pipelines.runtime import Row, Runtime, StageSpec
 
 
 class EmbedStage:
@@ -52,3 +53,30 @@ def embed(
         manifest={**provenance, "embedding": asdict(options)},
     )
     return vectors, int((~table.any(axis=1)).sum())
+
+
+def embed_build(build: str, target: str, chosen: dict[str, Any], runtime: Runtime) -> Row:
+    """Make other vectors of a build's kept counts.
+
+    Args:
+        build: the folder of the build.
+        target: the folder of the new vectors.
+        chosen: values of `EmbeddingOptions`; what is left out is as in the build.
+        runtime: where to run.
+
+    Returns:
+        The words, dimensions, and words without a vector.
+    """
+    manifest = folder.read_manifest(build)
+    folder.check_free(target)
+    built = BuildOptions.from_dict(manifest["options"], build)
+    options = replace(built.embedding, **chosen)
+    counts = {"build": build, "radius": built.window.radius, "summed": built.window.summed}
+    arguments = {**counts, "embedding": asdict(options), "provenance": provenance(manifest)}
+    (sizes,) = runtime.stream([StageSpec("embed", EmbedStage, arguments)], [{"target": target}])
+    return sizes
+
+
+def provenance(manifest: dict[str, Any]) -> dict[str, Any]:
+    """What vectors tell of the counts that they were made of."""
+    return {name: manifest[name] for name in ("bitcipher", "options", "tokens", "sha256")}

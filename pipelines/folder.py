@@ -78,11 +78,8 @@ def read_manifest(build: str) -> dict[str, Any]:
     uri = storage.join(build, MANIFEST)
     if not storage.exists(uri):
         raise BitcipherError(f"{build} is not a build: it holds no {MANIFEST}; make one with `bitcipher build`.")
-    try:
-        manifest = storage.read_json(uri)
-        name = manifest.get("format")
-    except (ValueError, AttributeError):
-        raise BitcipherError(f"{uri} is not a JSON object: build again.") from None
+    manifest = storage.read_json(uri)
+    name = manifest.get("format")
     if name != FORMAT:
         raise BitcipherError(f"{build} is not a build that this bitcipher reads: its format is {name!r}, not {FORMAT!r}.")
     return manifest

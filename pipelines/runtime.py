@@ -81,7 +81,10 @@ class OnRay:
         self._started_here = False
 
     def __enter__(self) -> "OnRay":
+        # Ray reads these when it is imported. Its own notices would stand between our progress and our errors.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_DATA_LOG_LEVEL", "ERROR")
+        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
         import ray
 
         if not ray.is_initialized():
@@ -100,14 +103,11 @@ class OnRay:
 
     def stream(self, stages: list[StageSpec], rows: list[Row]) -> Iterator[Row]:
         """See `Runtime`."""
-        import logging
-
         import ray
 
         cpus = int(ray.cluster_resources().get("CPU", 0))
         if cpus < len(stages):
             raise BitcipherError(f"The Ray cluster has {cpus} CPUs, but {len(stages)} stages need one each: add nodes.")
-        logging.getLogger("ray.data").setLevel(logging.WARNING)
         ray.data.DataContext.get_current().enable_progress_bars = False
         if not rows:
             return

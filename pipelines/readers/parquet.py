@@ -24,20 +24,16 @@ def read(source: Source, options: ReadOptions) -> Iterator[str]:
         try:
             file = pq.ParquetFile(stream)
             _check_column(file.schema_arrow, source, options.field)
-            rows_left = file.metadata.num_rows
+            rows = 0
             for batch in file.iter_batches(BATCH_ROWS, columns=[options.field]):
-                rows_left -= len(batch)
+                rows += len(batch)
                 # As bytes: some writers store strings that are not UTF-8, and Arrow does not check.
                 for text in batch.column(0).cast(pa.large_binary()).to_pylist():
                     yield "" if text is None else text.decode(errors="replace")
-            if rows_left:  # Arrow passes over a damaged page header in silence
-                raise BitcipherError(
-                    f"{source.uri} is damaged: {rows_left} rows are missing. Fetch it again."
-                )
-        except (
-            pa.ArrowException,
-            UnicodeDecodeError,
-        ) as error:  # the latter where a column's name is damaged
+            promised = file.metadata.num_rows
+            if rows != promised:  # Arrow passes over a page whose header is damaged without a word
+                raise BitcipherError(f"{source.uri} is damaged: {rows} rows for {promised}. Fetch it again.")
+        except (pa.ArrowException, UnicodeDecodeError) as error:  # the latter at a damaged column name
             raise BitcipherError(f"Cannot read {source.uri} as Parquet: {error}. Fetch it again.") from error
 
 

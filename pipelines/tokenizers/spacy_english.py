@@ -13,7 +13,7 @@ from bitcipher.counts import TokenisedShard
 CHUNKS_AT_ONCE = 5_000
 
 # spaCy keeps every string that it ever saw; after so many chunks a fresh tokenizer takes over (0.1 s).
-CHUNKS_BEFORE_RENEWAL = 500_000
+CHUNKS_BEFORE_RENEWAL = 200_000
 
 
 class SpacyRule:

@@ -13,23 +13,8 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 
-ODD_WORDS = ["the", "New York", "a\nb", "\t", "", " ", "na\u00efve", "e\u0301", "\u00e9", "日本", "\U0001f3f3\ufe0f\u200d\U0001f308"]
-ODD_WORDS += ["\x00", '"', "<oov>"]
-    "the",
-    "New York",
-    "a\nb",
-    "\t",
-    "",
-    " ",
-    "na\u00efve",
-    "e\u0301",
-    "\u00e9",
-    "日本",
-    "🏳️‍🌈",
-    "\x00",
-    '"',
-    "<oov>",
-]
+ODD_WORDS = ["the", "New York", "a\nb", "\t", "", " ", "\x00", '"', "na\u00efve", "e\u0301", "\u00e9", "日本"]
+ODD_WORDS += ["\U0001f3f3\ufe0f\u200d\U0001f308", "<oov>"]
 
 
 def make_table(words=ODD_WORDS, **parts) -> CipherVectors:

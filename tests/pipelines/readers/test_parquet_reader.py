@@ -67,6 +67,14 @@ def test_a_file_cut_anywhere_is_an_error_with_its_name(stored):
             read(stored("cut.parquet", whole[:length]))
 
 
+def test_a_page_that_arrow_passes_over_is_an_error_with_the_name(stored):
+    whole = bytearray(parquet({"text": ["one", "two"]}))
+    page_kind = len(b"PAR1") + 1  # the first value of the first page's header
+    whole[page_kind] ^= 0b10
+    with pytest.raises(BitcipherError, match=r"damaged\.parquet is damaged: 0 rows for 2"):
+        read(stored("damaged.parquet", bytes(whole)))
+
+
 def test_damaged_pages_are_an_error_with_the_name(stored):
     whole = bytearray(parquet({"text": ["word " * 1000]}, compression="zstd", use_dictionary=False))
     whole[30:60] = bytes(30)

@@ -1,0 +1,37 @@
+# Everything here sets itself up from a bare Python 3.11 or later: `make demo`, `make test`.
+
+PYTHON ?= python3
+VENV := .venv
+READY := $(VENV)/ready
+
+.PHONY: demo test format lock
+
+# Builds word vectors from English that is on this machine, and shows them; see demo/report.html.
+demo: $(READY)
+	rm -rf demo
+	$(VENV)/bin/bitcipher demo --out demo
+
+# Style, then all fast tests; `make test TESTS="tests/bitcipher -k merge"` runs some.
+test: $(READY)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/python -m pytest -m "not slow" $(TESTS)
+
+format: $(READY)
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable ".[report,test]"
+	touch $(READY)
+
+# New versions of everything: torch keeps its pin, for the newest would bring gigabytes of another build.
+lock:
+	rm -rf $(VENV)-lock
+	$(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)-lock/bin/python -m pip install --quiet ".[report,s3,training,test]"
+	(head -n 1 constraints.txt; $(VENV)-lock/bin/python -m pip freeze --exclude bitcipher | sed 's/+cpu//') > constraints.new
+	mv constraints.new constraints.txt
+	rm -rf $(VENV)-lock
