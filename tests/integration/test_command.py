@@ -1,0 +1,137 @@
+"""The command as a user meets it: as a process, with its exit code and what it prints."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bitcipher.vectors import CipherVectors
+
+
+def bitcipher(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cluster.command", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd, check=False)
+
+
+@pytest.fixture(scope="module")
+def built(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("command") / "built"
+    result = bitcipher("build", corpus, "--out", target, "--min-count", 3)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""  # not a terminal: no bars
+    assert "tokens/s" in result.stdout
+    return target
+
+
+def refused(*arguments: object) -> str:
+    result = bitcipher(*arguments)
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    return result.stderr
+
+
+def test_neighbours_and_inside_of_a_build(built):
+    nearest = bitcipher("neighbors", built, "the", "قلب", "--topn", 3)
+    assert nearest.returncode == 0, nearest.stderr
+    assert len(nearest.stdout.split()) == 2 * (2 + 3 * 2)
+    inside = bitcipher("inspect", built).stdout
+    assert "min_count: 3" in inside
+    assert "pairs/oov.rows.parquet" in inside
+
+
+def test_embed_makes_other_vectors_of_kept_counts(built, tmp_path):
+    result = bitcipher("embed", built, "--mode", "sum", "--bits", 40, "--out", tmp_path / "sum")
+    assert result.returncode == 0, result.stderr
+    vectors = CipherVectors.load(tmp_path / "sum")
+    assert vectors.vector_size == 40
+    assert vectors.manifest["embedding"]["noise"] == "document_share"
+    assert bitcipher("inspect", tmp_path / "sum").returncode == 0
+
+
+def test_what_the_command_line_says_wins_over_the_recipe(corpus, tmp_path):
+    recipe = tmp_path / "recipe.yaml"
+    recipe.write_text(f"sources: [{corpus}/c.txt]\ntokenizer: whitespace\nmin_count: 2\nbits: 20\n")
+    result = bitcipher("build", "--recipe", recipe, "--bits", 30, "--out", tmp_path / "built")
+    assert result.returncode == 0, result.stderr
+    options = json.loads((tmp_path / "built" / "manifest.json").read_text())["options"]
+    assert (options["tokenizer"], options["min_count"], options["bits"]) == ("whitespace", 2, 30)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["{nowhere}"], "no such file"),
+        (["{corpus}", "--mode", "dog"], "There is no mode 'dog': choose cat, sum, cipher."),
+        (["{corpus}", "--noise", "white"], "There is no noise 'white'"),
+        (["{corpus}", "--bits", "0"], "bits must be a whole number of at least 1, not 0."),
+        (["{corpus}", "--bits", "4"], "use at least"),
+        (["{corpus}", "--radius", "129"], "from 1 to 128, not 129"),
+        (["{corpus}", "--summed"], "choose mode sum"),
+        (["{corpus}", "--tokenizer", "magic"], "There is no tokenizer 'magic'"),
+        (["{corpus}", "--tokenizer", "{nowhere}.json"], "There is no file"),
+        (["{corpus}", "--field", "body"], "has no field 'body'"),
+        (["{corpus}", "--min-count", "100000000"], "lower the minimum count"),
+        (["{corpus}", "--min-count", "2", "--word-list", "{corpus}/c.txt"], "A word list says which words are kept"),
+        (["{empty}"], "Every source is empty"),
+        (["{blank}"], "The sources hold no documents"),
+        (["{broken}"], "broken.jsonl"),
+        (["--recipe", "{recipe}"], "has an option 'bitz' that does not exist"),
+        ([], "No sources are given"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_leave_nothing(corpus, tmp_path, arguments, said):
+    files = {"empty": ("empty.txt", ""), "blank": ("blank.txt", "\n \n"), "broken": ("broken.jsonl", '{"text": "a"}\n{"te'), "recipe": ("r.yaml", "bitz: 3\n")}
+    places = {"corpus": str(corpus), "nowhere": str(tmp_path / "nowhere")}
+    for key, (name, content) in files.items():
+        (tmp_path / name).write_text(content)
+        places[key] = str(tmp_path / name)
+    before = sorted(tmp_path.iterdir())
+    message = refused("build", *[argument.format(**places) for argument in arguments], "--out", tmp_path / "out")
+    assert said in message
+    assert message.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_target_that_is_there_or_cannot_be_written_is_refused(corpus, built, tmp_path):
+    assert "already there" in refused("build", corpus, "--out", built)
+    (tmp_path / "file").write_text("")
+    assert "Cannot write" in refused("build", corpus, "--out", tmp_path / "file" / "out")
+    assert "already there" in refused("embed", built, "--out", built)
+
+
+def test_mistakes_in_asking(built, tmp_path):
+    assert "is not among" in refused("neighbors", built, "nosuchword")
+    assert bitcipher("neighbors", built, "nosuchword", "--oov").returncode == 0
+    assert "is not a folder of vectors" in refused("neighbors", tmp_path, "the")
+    assert "is not a build" in refused("embed", tmp_path, "--out", tmp_path / "x")
+    assert "radius 4, not 7" in refused("embed", built, "--radius", 7, "--out", tmp_path / "x")
+    assert "--out" in refused("build", tmp_path)
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_build_leaves_nothing(documents, tmp_path, number):
+    # Distinct words, so that spaCy has enough to do for the signal to find it at work.
+    text = "\n".join(f"{word}{i}," for i, word in enumerate(" ".join(documents).split()))
+    (tmp_path / "long.txt").write_text(text)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cluster.command", "build", tmp_path / "long.txt", "--out", tmp_path / "out"],
+        stderr=subprocess.DEVNULL,
+    )
+    while not list(tmp_path.glob("out.*/documents/*.parquet")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(number)
+    assert process.wait(60) != 0
+    assert [path.name for path in tmp_path.iterdir()] == ["long.txt"]
+
+
+def test_help_teaches_every_command():
+    assert all(name in bitcipher("--help").stdout for name in ("build", "embed", "neighbors", "inspect", "demo"))
+    for name in ("build", "embed", "neighbors"):
+        assert "For example: bitcipher" in bitcipher(name, "--help").stdout

@@ -1,0 +1,32 @@
+"""The options of the command and of recipes, written down: a new one is a decision, not an accident."""
+
+from dataclasses import fields
+
+import typer
+
+from cluster.command import app
+from pipelines.options import BuildOptions, EmbeddingOptions
+
+EMBEDDING = {"bits", "radius", "mode", "noise", "log"}
+BUILD = EMBEDDING | {
+    *("format", "document", "field", "tokenizer", "lowercase", "min_count", "max_size", "word_list", "summed"),
+    *("shard_megabytes", "keep_documents"),
+}
+
+
+def options_of(command: str) -> set[str]:
+    return {parameter.name for parameter in typer.main.get_command(app).commands[command].params}
+
+
+def test_options_of_each_command():
+    assert options_of("build") == BUILD | {"sources", "out", "recipe", "workers"}
+    assert options_of("embed") == EMBEDDING | {"build", "out", "workers"}
+    assert options_of("neighbors") == {"vectors", "words", "topn", "oov"}
+    assert options_of("inspect") == {"folder"}
+    assert options_of("demo") == {"out", "workers"}
+
+
+def test_recipes_and_the_command_line_have_the_same_options():
+    assert {field.name for field in fields(EmbeddingOptions)} == EMBEDDING
+    assert set(BuildOptions().to_dict()) == BUILD
+    assert BuildOptions.from_dict(BuildOptions().to_dict(), "test") == BuildOptions()
