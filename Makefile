@@ -31,7 +31,7 @@ lock:
 	rm -rf $(VENV)-lock
 	$(PYTHON) -m venv $(VENV)-lock
 	$(VENV)-lock/bin/python -m pip install --quiet torch==2.13.0
-	$(VENV)-lock/bin/python -m pip install --quiet ".[report,s3,training,test]"
+	$(VENV)-lock/bin/python -m pip install --quiet ".[report,s3,cluster,training,test]"
 	(head -n 1 constraints.txt; $(VENV)-lock/bin/python -m pip freeze --exclude bitcipher | sed 's/+cpu//') > constraints.new
 	mv constraints.new constraints.txt
 	rm -rf $(VENV)-lock

@@ -82,7 +82,9 @@ class BitCipher:
         n = 2**self.bits - 1 if n is None else n
         predictions = np.atleast_2d(np.asarray(predictions, np.float64))
         if predictions.shape[1] != self.bits:
-            raise BitcipherError(f"Predictions have {predictions.shape[1]} dimensions, but the code has {self.bits} bits.")
+            raise BitcipherError(
+                f"Predictions have {predictions.shape[1]} dimensions, but the code has {self.bits} bits."
+            )
         starts, bits = self.active_bits(n)
         sizes = np.diff(starts)
         directions = sp.csr_array((np.repeat(sizes**-0.5, sizes), bits, starts), shape=(n, self.bits))

@@ -99,6 +99,12 @@ class Vocabulary:
         """The rank of each word, (n,) int32; that of `<oov>` for words outside the vocabulary."""
         return np.asarray(pc.index_in(words, self.words).fill_null(self.oov_rank), np.int32)
 
+    def row_order(self) -> np.ndarray:
+        """The place of each rank in the order of the words' bytes, (N,) int64: that of rows of merged pairs."""
+        order = np.empty(len(self), np.int64)
+        order[byte_order(self.words)] = np.arange(len(self))
+        return order
+
     def to_table(self) -> pa.Table:
         """Columns word, count and documents, a row a word in order of rank; all documents in the metadata."""
         schema = SCHEMA.with_metadata({"total_documents": str(self.total_documents)})
@@ -135,4 +141,6 @@ def _why_empty(size: int, counts: np.ndarray, listed: bool) -> str:
         return "The word list holds no words: give one word a line."
     if not size:
         return "The sources hold no words: check that they hold text, and that the field and tokenizer are right."
-    return f"No word is left: the most frequent of {size:,} words occurs {counts.max():,} times; lower the minimum count."
+    return (
+        f"No word is left: the most frequent of {size:,} words occurs {counts.max():,} times; lower the minimum count."
+    )

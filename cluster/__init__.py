@@ -1,0 +1,1 @@
+"""The command, and what running on clusters needs."""

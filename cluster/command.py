@@ -20,36 +20,100 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Bits = Annotated[int | None, typer.Option(help="Bits of the code. Mode cat has 2 x radius x bits dimensions, sum and cipher have as many as bits.", show_default="25")]
+Bits = Annotated[
+    int | None,
+    typer.Option(
+        help="Bits of the code. Mode cat has 2 x radius x bits dimensions, sum and cipher have as many as bits.",
+        show_default="25",
+    ),
+]
 Radius = Annotated[int | None, typer.Option(help="The farthest context word on either side.", show_default="4")]
-Mode = Annotated[str | None, typer.Option(help="cat: a block of dimensions for each offset; sum: all offsets in one; cipher: the code alone, without context.", show_default="cat")]
-Noise = Annotated[str | None, typer.Option(help="How far codes are trusted: document_share, frequency, document_ratio or none.", show_default="document_share")]
-Log = Annotated[str | None, typer.Option(help="aggregate: log of each block's shares; counts: log of counts, before they are added; none.", show_default="aggregate")]
-Workers = Annotated[int, typer.Option(min=0, help="Ray actors of each stage; 0 runs in this process. In a Ray job, or with RAY_ADDRESS set, they run on that cluster.")]
+Mode = Annotated[
+    str | None,
+    typer.Option(
+        help="cat: a block of dimensions for each offset; sum: all offsets in one; "
+        "cipher: the code alone, without context.",
+        show_default="cat",
+    ),
+]
+Noise = Annotated[
+    str | None,
+    typer.Option(
+        help="How far codes are trusted: document_share, frequency, document_ratio or none.",
+        show_default="document_share",
+    ),
+]
+Log = Annotated[
+    str | None,
+    typer.Option(
+        help="aggregate: log of each block's shares; counts: log of counts, before they are added; none.",
+        show_default="aggregate",
+    ),
+]
+Workers = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="Ray actors of each stage; 0 runs in this process. "
+        "In a Ray job, or with RAY_ADDRESS set, they run on that cluster.",
+    ),
+]
 
 
 @app.command()
 def build(
-    sources: Annotated[list[str] | None, typer.Argument(help="Files, folders or globs of text, JSON lines, Parquet or WET; paths or URIs.")] = None,
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(help="Files, folders or globs of text, JSON lines, Parquet or WET; paths or URIs."),
+    ] = None,
     out: Annotated[str, typer.Option(help="Folder of the build, path or URI; it must not be there yet.")] = ...,
-    recipe: Annotated[str | None, typer.Option(help="YAML file with any of these options and `sources`; what is given here as well wins.")] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(help="YAML file with any of these options and `sources`; what is given here as well wins."),
+    ] = None,
     workers: Workers = 0,
-    format: Annotated[str | None, typer.Option(help="text, jsonl, parquet or wet for all sources.", show_default="told by each file's ending")] = None,
-    document: Annotated[str | None, typer.Option(help="In plain text, what a document is: line or file.", show_default="line")] = None,
-    field: Annotated[str | None, typer.Option(help="The field of JSON lines, or column of Parquet, that holds the text.", show_default="text")] = None,
-    tokenizer: Annotated[str | None, typer.Option(help="spacy, spacy-exact, whitespace, or the path of a Hugging Face tokenizer.json.", show_default="spacy")] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(help="text, jsonl, parquet or wet for all sources.", show_default="told by each file's ending"),
+    ] = None,
+    document: Annotated[
+        str | None, typer.Option(help="In plain text, what a document is: line or file.", show_default="line")
+    ] = None,
+    field: Annotated[
+        str | None,
+        typer.Option(help="The field of JSON lines, or column of Parquet, that holds the text.", show_default="text"),
+    ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            help="spacy, spacy-exact, whitespace, or the path of a Hugging Face tokenizer.json.", show_default="spacy"
+        ),
+    ] = None,
     lowercase: Annotated[bool | None, typer.Option(help="Lower-case tokens.", show_default="lowercase")] = None,
-    min_count: Annotated[int | None, typer.Option(help="Words that occur less often become <oov>.", show_default="5")] = None,
+    min_count: Annotated[
+        int | None, typer.Option(help="Words that occur less often become <oov>.", show_default="5")
+    ] = None,
     max_size: Annotated[int | None, typer.Option(help="Keep that many words at most.", show_default="no limit")] = None,
     word_list: Annotated[str | None, typer.Option(help="Keep exactly the words of this file, one a line.")] = None,
-    summed: Annotated[bool | None, typer.Option(help="Count all offsets into one matrix, for wide windows (radius up to 128) and mode sum.", show_default="no-summed")] = None,
+    summed: Annotated[
+        bool | None,
+        typer.Option(
+            help="Count all offsets into one matrix, for wide windows (radius up to 128) and mode sum.",
+            show_default="no-summed",
+        ),
+    ] = None,
     bits: Bits = None,
     radius: Radius = None,
     mode: Mode = None,
     noise: Noise = None,
     log: Log = None,
-    shard_megabytes: Annotated[int | None, typer.Option(help="Text in a shard; each worker takes about 12 times as much memory.", show_default="64")] = None,
-    keep_documents: Annotated[bool | None, typer.Option(help="Keep the shards of documents.", show_default="no-keep-documents")] = None,
+    shard_megabytes: Annotated[
+        int | None,
+        typer.Option(help="Text in a shard; each worker takes about 12 times as much memory.", show_default="64"),
+    ] = None,
+    keep_documents: Annotated[
+        bool | None, typer.Option(help="Keep the shards of documents.", show_default="no-keep-documents")
+    ] = None,
 ) -> None:
     """Count a corpus and make its vectors.
 

@@ -22,7 +22,9 @@ from pipelines.runtime import Row, Runtime, StageSpec
 from pipelines.sources import list_sources
 
 
-def build(patterns: Sequence[str], target: str, options: BuildOptions, runtime: Runtime, progress: StageProgress) -> None:
+def build(
+    patterns: Sequence[str], target: str, options: BuildOptions, runtime: Runtime, progress: StageProgress
+) -> None:
     """Build counts and vectors, and publish them as one folder (see `pipelines.folder`).
 
     Args:
@@ -130,27 +132,31 @@ def _merge(
     costs: Costs,
 ) -> None:
     """Add up the pairs of all shards, range by range."""
-    pairs, oov = storage.join(work, folder.PAIRS), storage.join(work, "oov")
-    stage = StageSpec(
-        "merge",
-        reduce.MergeStage,
-        {
-            "shards": [storage.join(work, "shards", shard) for shard in shards],
-            "vocabulary": storage.join(work, folder.WORDS),
-            "pairs": pairs,
-            "oov": oov,
-        },
-    )
-    rows = [{"name": f"{i:05d}", "first": first, "last": last} for i, (first, last) in enumerate(ranges)]
+    names = {name: storage.join(work, name) for name in ("shards", "ranks", "oov", folder.PAIRS)}
+    common = {"shards": names["shards"], "ranks": names["ranks"], "vocabulary": storage.join(work, folder.WORDS)}
+    cut = StageSpec("merge", reduce.CutStage, {**common, "ranges": ranges})
+    merge = StageSpec("merge", reduce.MergeStage, {**common, "pairs": names[folder.PAIRS], "oov": names["oov"]})
+    bar = progress.begin("cut", len(shards))
+    runs: dict[str, list[list[int]]] = {}
+    for shard in runtime.stream([cut], [{"name": name} for name in shards]):
+        costs.add(shard["costs"])
+        runs[shard["name"]] = shard["runs"]
+        progress.advance(bar, 1, "")
+    rows = [
+        {"name": f"{i:05d}", "runs": {name: runs[name][i] for name in shards if runs[name][i][0] < runs[name][i][1]}}
+        for i in range(len(ranges))
+    ]
     bar = progress.begin("merge", len(rows))
     entries = 0
-    for merged in runtime.stream([stage], rows):
+    for merged in runtime.stream([merge], rows):
         costs.add(merged["costs"])
         entries += merged["entries"]
         progress.advance(bar, 1, f"{entries:,} pairs")
     with costs.measured("merge"):
-        reduce.merge_oov([storage.join(oov, row["name"]) for row in rows], vocabulary, storage.join(pairs, "oov"))
-    storage.remove(oov)
+        parts = [storage.join(names["oov"], row["name"]) for row in rows]
+        reduce.merge_oov(parts, vocabulary, storage.join(names[folder.PAIRS], "oov"))
+    storage.remove(names["oov"])
+    storage.remove(names["ranks"])
 
 
 def _embed(
@@ -182,4 +188,3 @@ def _sizes(shards: list[Row], vocabulary: Vocabulary) -> dict[str, Any]:
         "vocabulary": len(vocabulary),
         "oov_tokens": int(vocabulary.counts[vocabulary.oov_rank]),
     }
-

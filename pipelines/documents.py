@@ -81,9 +81,7 @@ def read_document_shard(uri: str) -> pa.LargeStringArray:
         try:
             file = pq.ParquetFile(stream)
             if not file.schema_arrow.equals(SCHEMA):
-                raise BitcipherError(
-                    f"{uri} is no shard of documents; its columns are {file.schema_arrow.names}."
-                )
+                raise BitcipherError(f"{uri} is no shard of documents; its columns are {file.schema_arrow.names}.")
             return file.read().column("text").combine_chunks()
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise BitcipherError(
@@ -97,9 +95,7 @@ def _write_shard(stream: IO[bytes], texts: Iterator[bytes], shard_bytes: int) ->
     group: list[bytes] = []
     group_bytes = 0
     # Statistics and dictionaries find values; texts are only ever read whole, from first to last.
-    with pq.ParquetWriter(
-        stream, SCHEMA, compression="lz4", use_dictionary=False, write_statistics=False
-    ) as writer:
+    with pq.ParquetWriter(stream, SCHEMA, compression="lz4", use_dictionary=False, write_statistics=False) as writer:
         for text in texts:
             group.append(text)
             group_bytes += len(text)

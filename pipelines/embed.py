@@ -37,9 +37,7 @@ class EmbedStage:
         yield {"words": len(vectors), "dimensions": vectors.vector_size, "empty_words": empty}
 
 
-def embed(
-    counts: MergedCounts, options: EmbeddingOptions, provenance: dict[str, Any]
-) -> tuple[CipherVectors, int]:
+def embed(counts: MergedCounts, options: EmbeddingOptions, provenance: dict[str, Any]) -> tuple[CipherVectors, int]:
     """The refined vectors, and how many words have none, since nothing ever stood around them."""
     refinement = Refinement()
     table = refinement.fit_transform(options.embedding().table(counts))

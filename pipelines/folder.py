@@ -81,5 +81,7 @@ def read_manifest(build: str) -> dict[str, Any]:
     manifest = storage.read_json(uri)
     name = manifest.get("format")
     if name != FORMAT:
-        raise BitcipherError(f"{build} is not a build that this bitcipher reads: its format is {name!r}, not {FORMAT!r}.")
+        raise BitcipherError(
+            f"{build} is not a build that this bitcipher reads: its format is {name!r}, not {FORMAT!r}."
+        )
     return manifest

@@ -69,7 +69,9 @@ class BuildOptions:
         """Refuse what cannot go together, before anything is read."""
         ReadOptions(self.document, self.field)
         _require(self.min_count >= 1, f"The minimum count must be at least 1, not {self.min_count}.")
-        _require(self.max_size is None or self.max_size >= 1, f"The maximum size must be at least 1, not {self.max_size}.")
+        _require(
+            self.max_size is None or self.max_size >= 1, f"The maximum size must be at least 1, not {self.max_size}."
+        )
         _require(self.shard_megabytes >= 1, f"A shard must have at least 1 megabyte, not {self.shard_megabytes}.")
         _require(
             self.word_list is None or (self.max_size is None and self.min_count == BuildOptions.min_count),
@@ -106,7 +108,8 @@ class BuildOptions:
         del types["embedding"]
         for name, value in values.items():
             _require(
-                name in types, f"{origin} has an option {name!r} that does not exist; there are {', '.join(sorted(types))}."
+                name in types,
+                f"{origin} has an option {name!r} that does not exist; there are {', '.join(sorted(types))}.",
             )
             _require(
                 type(value) in _ACCEPTED[types[name]],

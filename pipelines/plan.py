@@ -37,9 +37,7 @@ class ReadTask:
     def from_row(cls, row: dict[str, Any]) -> "ReadTask":
         """The task that `to_row` wrote."""
         columns = zip(row["uris"], row["sizes"], row["formats"], strict=True)
-        return cls(
-            str(row["name"]), tuple(Source(str(uri), int(size), str(kind)) for uri, size, kind in columns)
-        )
+        return cls(str(row["name"]), tuple(Source(str(uri), int(size), str(kind)) for uri, size, kind in columns))
 
 
 def plan_reading(sources: Sequence[Source], shard_bytes: int) -> list[ReadTask]:

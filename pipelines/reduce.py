@@ -3,14 +3,23 @@
 from collections.abc import Iterator
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bitcipher import storage
-from bitcipher.counts import MergedCounts, PairBlock, PairReader, Window, merge_rows, write_pairs
-from bitcipher.counts.merge import renumber
-from bitcipher.counts.pairs import split
+from bitcipher.counts import (
+    MergedCounts,
+    PairBlock,
+    PairReader,
+    Window,
+    merge_rows,
+    read_run,
+    renumber,
+    split,
+    write_pairs,
+)
 from bitcipher.errors import BitcipherError
-from bitcipher.vocabulary import Vocabulary, byte_order
+from bitcipher.vocabulary import Vocabulary
 from pipelines.runtime import Row
 from pipelines.words import place_of, read_words
 
@@ -21,44 +30,75 @@ RANGE_ENTRIES = 1 << 24
 BLOCK_ENTRIES = 1 << 22
 
 
+class CutStage:
+    """Prepares a shard for the merge: its ranks in the vocabulary, and where each range of words lies in it.
+
+    Args:
+        shards: the folder of all shards' counts.
+        vocabulary: the file of the vocabulary.
+        ranges: the first and last word of each range.
+        ranks: the folder for the ranks.
+    """
+
+    def __init__(self, shards: str, vocabulary: str, ranges: list[tuple[str, str]], ranks: str):
+        self._shards = shards
+        self._vocabulary = read_vocabulary(vocabulary)
+        self._ranges = ranges
+        self._ranks = ranks
+
+    def __call__(self, row: Row) -> Iterator[Row]:
+        """From a shard's name to its runs: for each range, the first and the behind row, and likewise entry."""
+        folder = storage.join(self._shards, row["name"])
+        table = read_words(folder)
+        words = table["word"].combine_chunks()
+        ranks = np.empty(len(words), np.int32)
+        ranks[table["number"].to_numpy()] = self._vocabulary.ranks(words)
+        with storage.writing(storage.join(self._ranks, f"{row['name']}.parquet")) as stream:
+            pq.write_table(pa.table({"rank": ranks}), stream)
+        # Rows lie in the order of the words, so those of a range of words are one run.
+        entries = np.concatenate([np.zeros(1, np.int64), np.cumsum(table["entries"].to_numpy())])
+        bounds = [
+            (place_of(words, first, behind=False), place_of(words, last, behind=True)) for first, last in self._ranges
+        ]
+        entry_bounds = entries[np.array(bounds)]
+        row_bounds = np.searchsorted(PairReader(storage.join(folder, "pairs")).starts, entry_bounds)
+        yield {"name": row["name"], "runs": np.hstack([row_bounds, entry_bounds]).tolist()}
+
+
 class MergeStage:
     """Merges a range of rows.
 
     Args:
-        shards: the folders of all shards' counts.
+        shards: the folder of all shards' counts.
+        ranks: the folder of their ranks.
         vocabulary: the file of the vocabulary.
         pairs: the folder for the merged rows.
         oov: the folder for what the range adds to the rows of `<oov>`.
     """
 
-    def __init__(self, shards: list[str], vocabulary: str, pairs: str, oov: str):
+    def __init__(self, shards: str, ranks: str, vocabulary: str, pairs: str, oov: str):
         self._shards = shards
-        self._vocabulary = read_vocabulary(vocabulary)
-        self._order = row_order(self._vocabulary)
+        self._ranks = ranks
+        words = read_vocabulary(vocabulary)
+        self._order, self._oov_rank = words.row_order(), words.oov_rank
         self._pairs = pairs
         self._oov = oov
 
     def __call__(self, row: Row) -> Iterator[Row]:
-        """From a range's name, first and last word to its entries."""
-        blocks = [self._read(shard, row["first"], row["last"]) for shard in self._shards]
-        words, oov = merge_rows(blocks, self._order, self._vocabulary.oov_rank)
+        """From a range's name and its run in each shard to its entries."""
+        blocks = [self._read(shard, run) for shard, run in row["runs"].items()]
+        words, oov = merge_rows(blocks, self._order, self._oov_rank)
         del blocks
         write_merged(storage.join(self._pairs, row["name"]), words)
         write_merged(storage.join(self._oov, row["name"]), oov)
         yield {"entries": len(words.right)}
 
-    def _read(self, shard: str, first: str, last: str) -> PairBlock:
-        table = read_words(shard)
-        words, numbers = table["word"].combine_chunks(), table["number"].to_numpy()
-        start, stop = place_of(words, first, behind=False), place_of(words, last, behind=True)
-        # Rows lie in the order of the words, so those of a range of words are one run.
-        ends_of_words = np.cumsum(table["entries"].to_numpy())
-        starts_of_words = np.concatenate([np.zeros(1, np.int64), ends_of_words])
-        reader = PairReader(storage.join(shard, "pairs"))
-        first_row, behind_row = np.searchsorted(reader.starts, starts_of_words[[start, stop]])
-        ranks = np.empty(len(words), np.int32)
-        ranks[numbers] = self._vocabulary.ranks(words)
-        return renumber(reader.read(int(first_row), int(behind_row)), ranks)
+    def _read(self, shard: str, run: list[int]) -> PairBlock:
+        with storage.reading(storage.join(self._ranks, f"{shard}.parquet")) as stream:
+            ranks = pq.read_table(stream)["rank"].to_numpy()
+        first_row, behind_row, first_entry, behind_entry = run
+        pairs = storage.join(self._shards, shard, "pairs")
+        return renumber(read_run(pairs, (first_row, behind_row), (first_entry, behind_entry)), ranks)
 
 
 def merge_oov(parts: list[str], vocabulary: Vocabulary, target: str) -> int:
@@ -67,7 +107,7 @@ def merge_oov(parts: list[str], vocabulary: Vocabulary, target: str) -> int:
     for part in parts:
         reader = PairReader(part)
         blocks.append(reader.read(0, len(reader.left)))
-    _, oov = merge_rows(blocks, row_order(vocabulary), vocabulary.oov_rank)
+    _, oov = merge_rows(blocks, vocabulary.row_order(), vocabulary.oov_rank)
     write_merged(target, oov)
     return len(oov.right)
 
@@ -76,13 +116,6 @@ def write_merged(uri: str, rows: PairBlock) -> None:
     """Write merged rows in row groups of bounded size."""
     for _ in write_pairs(uri, split(rows, BLOCK_ENTRIES)):
         pass
-
-
-def row_order(vocabulary: Vocabulary) -> np.ndarray:
-    """The place of each rank in the order of the words' bytes, (N,) int64."""
-    order = np.empty(len(vocabulary), np.int64)
-    order[byte_order(vocabulary.words)] = np.arange(len(vocabulary))
-    return order
 
 
 def read_vocabulary(uri: str) -> Vocabulary:

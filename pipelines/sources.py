@@ -58,9 +58,7 @@ def list_sources(patterns: Sequence[str], format: str | None = None) -> list[Sou
         raise BitcipherError("No sources are given; name at least one file, folder or glob.")
     found = {source.uri: source for pattern in patterns for source in _find(pattern, format)}
     if not any(source.size for source in found.values()):
-        raise BitcipherError(
-            f"Every source is empty (found by {', '.join(patterns)}); there is no text to read."
-        )
+        raise BitcipherError(f"Every source is empty (found by {', '.join(patterns)}); there is no text to read.")
     return sorted(found.values(), key=lambda source: source.uri.encode())
 
 
@@ -89,9 +87,7 @@ def _find(pattern: str, format: str | None) -> list[Source]:
         else:
             entries = [entry]
     except Exception as error:  # every store and its client has errors of its own
-        raise BitcipherError(
-            f"Cannot list {pattern}: {error}. Check the name and your access to it."
-        ) from error
+        raise BitcipherError(f"Cannot list {pattern}: {error}. Check the name and your access to it.") from error
     sources = [source for each in entries if (source := _source(filesystem, each, format)) is not None]
     if sources:
         return sources
@@ -145,9 +141,7 @@ def _source(filesystem: AbstractFileSystem, entry: dict[str, Any], format: str |
     except UnicodeEncodeError:
         raise BitcipherError(f"The file name {uri!r} is not UTF-8; rename the file.") from None
     if entry["size"] is None:
-        raise BitcipherError(
-            f"The size of {uri} is not known to its server; fetch the file first and name the copy."
-        )
+        raise BitcipherError(f"The size of {uri} is not known to its server; fetch the file first and name the copy.")
     if entry.get("islink") and not filesystem.exists(entry["name"]):
         raise BitcipherError(f"{uri} is a link to a file that is not there; mend or remove the link.")
     return Source(uri, entry["size"], format)

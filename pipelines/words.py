@@ -1,7 +1,5 @@
 """From the words of all shards to the vocabulary."""
 
-from collections.abc import Iterable
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -77,7 +75,13 @@ def cut_ranges(words: pa.Table, range_entries: int) -> list[tuple[str, str]]:
     range_of_word = np.concatenate([np.zeros(1, np.int64), filled[:-1]]) // range_entries
     firsts = np.flatnonzero(np.diff(range_of_word, prepend=-1))
     lasts = np.append(firsts[1:], len(words)) - 1
-    return list(zip(words["word"].take(pa.array(firsts)).to_pylist(), words["word"].take(pa.array(lasts)).to_pylist(), strict=True))
+    return list(
+        zip(
+            words["word"].take(pa.array(firsts)).to_pylist(),
+            words["word"].take(pa.array(lasts)).to_pylist(),
+            strict=True,
+        )
+    )
 
 
 def place_of(words: pa.ChunkedArray, word: str, behind: bool) -> int:

@@ -15,12 +15,12 @@ os.environ.pop("RAY_ADDRESS", None)
 
 
 @pytest.fixture(scope="session")
-def ray_cluster() -> Iterator[None]:
-    """The one Ray cluster of the run: `OnRay` finds it and leaves it running."""
+def ray_cluster() -> Iterator[str]:
+    """The one Ray cluster of the run, which `OnRay` finds and leaves running: the address for jobs."""
     import ray
 
-    ray.init(address="local", num_cpus=3, include_dashboard=False, log_to_driver=False)
-    yield
+    context = ray.init(address="local", num_cpus=3, include_dashboard=True, dashboard_port=0, log_to_driver=False)
+    yield f"http://{context.dashboard_url}"
     ray.shutdown()
 
 

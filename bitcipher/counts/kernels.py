@@ -115,7 +115,9 @@ def count_rows(
                 return row, band, rows, n
             before = n
             if pairs <= SMALL_ROW:
-                n = _count_small(tokens, positions, first, behind, low_offset, high_offset, words, small, right, count, n)
+                n = _count_small(
+                    tokens, positions, first, behind, low_offset, high_offset, words, small, right, count, n
+                )
             else:
                 for i in range(first, behind):
                     position = positions[i]

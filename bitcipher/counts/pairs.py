@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bitcipher import storage
+from bitcipher.errors import BitcipherError
 
 ROWS = pa.schema(
     [
@@ -27,9 +28,7 @@ ROWS = pa.schema(
         pa.field("length", pa.int64(), nullable=False),
     ]
 )
-ENTRIES = pa.schema(
-    [pa.field("right", pa.int32(), nullable=False), pa.field("count", pa.int64(), nullable=False)]
-)
+ENTRIES = pa.schema([pa.field("right", pa.int32(), nullable=False), pa.field("count", pa.int64(), nullable=False)])
 
 
 class PairBlock(NamedTuple):
@@ -83,8 +82,20 @@ def pair_files(uri: str) -> tuple[str, str]:
     return f"{uri}.rows.parquet", f"{uri}.entries.parquet"
 
 
+def read_run(uri: str, rows: tuple[int, int], entries: tuple[int, int]) -> PairBlock:
+    """A run of rows, without reading what lies around it.
+
+    Args:
+        uri: as in `write_pairs`.
+        rows: the first row, and the one behind the last.
+        entries: likewise of their pairs.
+    """
+    rows_file, entries_file = pair_files(uri)
+    return PairBlock(*_read_slice(rows_file, ROWS, *rows), *_read_slice(entries_file, ENTRIES, *entries))
+
+
 class PairReader:
-    """Reads runs of rows from what `write_pairs` wrote.
+    """Knows all rows of what `write_pairs` wrote, and reads runs of them with their pairs.
 
     Attributes:
         left, offset, length: (rows,) all rows.
@@ -93,31 +104,37 @@ class PairReader:
 
     def __init__(self, uri: str):
         rows, self._entries = pair_files(uri)
-        with storage.reading(rows) as stream:
-            table = pq.read_table(stream)
-        self.left, self.offset, self.length = (table[name].to_numpy() for name in ROWS.names)
+        self.left, self.offset, self.length = _read_slice(rows, ROWS)
         self.starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.length)])
 
     def read(self, first_row: int, behind_row: int) -> PairBlock:
         """The rows from first_row up to, and without, behind_row."""
-        start, stop = self.starts[first_row], self.starts[behind_row]
-        right, count = self._read_entries(start, stop)
         rows = slice(first_row, behind_row)
-        return PairBlock(self.left[rows], self.offset[rows], self.length[rows], right, count)
+        entries = _read_slice(self._entries, ENTRIES, self.starts[first_row], self.starts[behind_row])
+        return PairBlock(self.left[rows], self.offset[rows], self.length[rows], *entries)
 
-    def _read_entries(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-        right, count = np.empty(stop - start, np.int32), np.empty(stop - start, np.int64)
-        with storage.reading(self._entries) as stream, pq.ParquetFile(stream) as file:
-            group_start = 0
+
+def _read_slice(uri: str, schema: pa.Schema, start: int = 0, stop: int | None = None) -> list[np.ndarray]:
+    """The columns of a file from one of its rows to another, by the row groups that they lie in."""
+    try:
+        with storage.reading(uri) as stream, pq.ParquetFile(stream) as file:
+            stop = file.metadata.num_rows if stop is None else stop
+            columns = [np.empty(stop - start, field.type.to_pandas_dtype()) for field in schema]
+            group_start = filled = 0
             for group in range(file.num_row_groups):
                 group_stop = group_start + file.metadata.row_group(group).num_rows
                 low, high = max(start, group_start), min(stop, group_stop)
                 if low < high:
-                    table = file.read_row_group(group)
-                    for target, name in ((right, "right"), (count, "count")):
-                        target[low - start : high - start] = table[name].to_numpy()[low - group_start : high - group_start]
+                    table = file.read_row_group(group, columns=schema.names)
+                    for column, name in zip(columns, schema.names, strict=True):
+                        column[low - start : high - start] = table[name][low - group_start : high - group_start]
+                    filled += high - low
                 group_start = group_stop
-        return right, count
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise BitcipherError(f"{uri} is damaged ({error}): build again.") from None
+    if filled != stop - start:
+        raise BitcipherError(f"{uri} has fewer than {stop:,} rows, so it is damaged: build again.")
+    return columns
 
 
 def _parquet_writer(stream, schema: pa.Schema) -> pq.ParquetWriter:

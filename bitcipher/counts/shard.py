@@ -70,9 +70,7 @@ def count_shard(shard: TokenisedShard, window: Window, block_entries: int = BLOC
     number_of_id = np.full(len(shard.words), -1, np.int32)
     number_of_id[used] = numbers
 
-    documents, total_documents = kernels.count_documents(
-        shard.ids, shard.ends, len(shard.words), DOCUMENT_SLICE_TOKENS
-    )
+    documents, total_documents = kernels.count_documents(shard.ids, shard.ends, len(shard.words), DOCUMENT_SLICE_TOKENS)
     return ShardCounts(
         words=shard.words.take(pa.array(used)),
         numbers=numbers,

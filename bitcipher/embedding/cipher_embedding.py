@@ -128,5 +128,6 @@ class CipherEmbedding:
             )
         if self.radius > window.radius:
             raise BitcipherError(
-                f"These counts reach to radius {window.radius}, not {self.radius}: choose a smaller radius, or build again."
+                f"These counts reach to radius {window.radius}, not {self.radius}: "
+                "choose a smaller radius, or build again."
             )

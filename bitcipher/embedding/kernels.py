@@ -6,7 +6,6 @@ words have active bits, whatever the bits of the code; the second needs one numb
 
 import math
 
-import numpy as np
 from numba import njit
 
 

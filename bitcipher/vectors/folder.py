@@ -191,15 +191,11 @@ def _read_whole(uri: str, name: str, entry: dict[str, Any]) -> bytes:
     with storage.reading(path) as stream:
         data = stream.read()
     if hashlib.sha256(data).hexdigest() != entry.get("sha256"):
-        raise BitcipherError(
-            f"{path} has not the SHA-256 that {MANIFEST} names: fetch or build the folder again."
-        )
+        raise BitcipherError(f"{path} has not the SHA-256 that {MANIFEST} names: fetch or build the folder again.")
     return data
 
 
-def _read_words(
-    uri: str, entry: dict[str, Any]
-) -> tuple[pa.LargeStringArray, np.ndarray | None, np.ndarray | None]:
+def _read_words(uri: str, entry: dict[str, Any]) -> tuple[pa.LargeStringArray, np.ndarray | None, np.ndarray | None]:
     data = _read_whole(uri, WORDS, entry)
     try:
         table = pq.read_table(pa.BufferReader(data))

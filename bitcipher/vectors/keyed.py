@@ -66,9 +66,7 @@ class CipherVectors(WordSimilarity):
         >>> CipherVectors.load("memory://doctest/cat").index_to_key
         ['cat', '<oov>']
         """
-        content = Content(
-            self.words, self.vectors, self.counts, self.documents, self.refinement, self.manifest
-        )
+        content = Content(self.words, self.vectors, self.counts, self.documents, self.refinement, self.manifest)
         write_folder(os.fspath(uri), content, overwrite)
 
     @classmethod

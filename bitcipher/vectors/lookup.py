@@ -181,9 +181,7 @@ class WordLookup:
         kept = {"count": self.counts, "documents": self.documents}
         kept = {name: column for name, column in kept.items() if column is not None}
         if attr not in kept:
-            raise BitcipherError(
-                f"The table keeps no {attr!r}; it keeps: {', '.join(kept) or 'vectors only'}."
-            )
+            raise BitcipherError(f"The table keeps no {attr!r}; it keeps: {', '.join(kept) or 'vectors only'}.")
         return int(kept[attr][self.get_index(key, oov=oov)])
 
     def _row(self, key: Any, oov: bool = False) -> int | None:
@@ -218,9 +216,7 @@ def _as_words(words: Iterable[str] | pa.LargeStringArray) -> pa.LargeStringArray
         raise BitcipherError("The words must be at least one, and none of them missing.")
     distinct = pc.count_distinct(words).as_py()
     if distinct != len(words):
-        raise BitcipherError(
-            f"The {len(words):,} words are only {distinct:,} different ones: give each once."
-        )
+        raise BitcipherError(f"The {len(words):,} words are only {distinct:,} different ones: give each once.")
     return words
 
 

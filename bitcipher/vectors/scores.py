@@ -14,9 +14,7 @@ def unit(vector: np.ndarray) -> np.ndarray:
     vector = np.asarray(vector, np.float64)
     norm = np.linalg.norm(vector)
     if not np.isfinite(norm):
-        raise BitcipherError(
-            "A vector holds a value that is not a number or is too large: build or read it again."
-        )
+        raise BitcipherError("A vector holds a value that is not a number or is too large: build or read it again.")
     return vector / norm if norm else vector
 
 

@@ -97,8 +97,7 @@ class WordSimilarity(WordLookup):
             UnknownWordError: if a word has no row.
         """
         means = (
-            self.get_mean_vector(words, pre_normalize=False, ignore_missing=False, oov=oov)
-            for words in (ws1, ws2)
+            self.get_mean_vector(words, pre_normalize=False, ignore_missing=False, oov=oov) for words in (ws1, ws2)
         )
         return _cosine(*means)
 

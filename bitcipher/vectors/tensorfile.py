@@ -55,9 +55,7 @@ def locate(stream: IO[bytes], size: int, uri: str) -> tuple[tuple[int, int], int
         begin, end = _whole_numbers(tensors[NAME]["data_offsets"])
         data_end = max(_whole_numbers(tensor["data_offsets"])[1] for tensor in tensors.values())
     except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError):
-        raise BitcipherError(
-            f"The header of {uri} names no matrix {NAME!r}: fetch or build it again."
-        ) from None
+        raise BitcipherError(f"The header of {uri} names no matrix {NAME!r}: fetch or build it again.") from None
     data = LENGTH_BYTES + length
     if not is_float32 or not 0 < rows * columns * DTYPE.itemsize == end - begin or data + data_end != size:
         raise BitcipherError(

@@ -56,9 +56,7 @@ def opened(source: Source) -> Iterator[io.BufferedReader]:
     except FileNotFoundError:
         raise BitcipherError(f"There is no file {uri}.") from None
     except PermissionError:
-        raise BitcipherError(
-            f"Permission to read {uri} is denied; ask for it, or leave the file out."
-        ) from None
+        raise BitcipherError(f"Permission to read {uri} is denied; ask for it, or leave the file out.") from None
     except EOFError:
         raise BitcipherError(
             f"{uri} is cut short: it ends in the midst of its compressed data. Fetch it again."

@@ -46,6 +46,5 @@ def _check_column(schema: pa.Schema, source: Source, column: str) -> None:
     kind = schema.types[schema.names.index(column)]
     if kind not in (pa.string(), pa.large_string(), pa.string_view()):
         raise BitcipherError(
-            f"The column {column!r} of {source.uri} holds {kind}, no strings. "
-            "Set the field that holds the text."
+            f"The column {column!r} of {source.uri} holds {kind}, no strings. Set the field that holds the text."
         )

@@ -37,18 +37,14 @@ def read(source: Source, options: ReadOptions) -> Iterator[str]:
 def _checked_body(record: WarcRecord, where: str) -> bytes:
     length = record.headers.get("Content-Length", "")
     if not re.fullmatch("[0-9]{1,18}", length):
-        raise BitcipherError(
-            f"{where} has no valid Content-Length: the file is cut short or damaged. Fetch it again."
-        )
+        raise BitcipherError(f"{where} has no valid Content-Length: the file is cut short or damaged. Fetch it again.")
     body = record.reader.read()
     if len(body) != int(length):
         raise BitcipherError(
-            f"{where} has {len(body)} bytes, not {length} as its header says: the file is cut short. "
-            "Fetch it again."
+            f"{where} has {len(body)} bytes, not {length} as its header says: the file is cut short. Fetch it again."
         )
     if NEXT_RECORD.search(body):
         raise BitcipherError(
-            f"{where} has a false Content-Length, {length}, that takes in the record behind it. "
-            "Fetch the file again."
+            f"{where} has a false Content-Length, {length}, that takes in the record behind it. Fetch the file again."
         )
     return body

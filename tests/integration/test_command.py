@@ -5,11 +5,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from bitcipher.vectors import CipherVectors
+from cluster.command import main
 
 
 def bitcipher(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -27,12 +29,19 @@ def built(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def refused(*arguments: object) -> str:
-    result = bitcipher(*arguments)
-    assert result.returncode == 2, result.stdout + result.stderr
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
-    return result.stderr
+@pytest.fixture
+def refused(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Runs a command in this process, for it is to be refused: gives what it says."""
+
+    def run(*arguments: object) -> str:
+        monkeypatch.setattr(sys, "argv", ["bitcipher", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        printed = capfd.readouterr()
+        assert (stopped.value.code, printed.out) == (2, "")
+        return printed.err
+
+    return run
 
 
 def test_neighbours_and_inside_of_a_build(built):
@@ -84,8 +93,13 @@ def test_what_the_command_line_says_wins_over_the_recipe(corpus, tmp_path):
         ([], "No sources are given"),
     ],
 )
-def test_mistakes_are_one_sentence_and_leave_nothing(corpus, tmp_path, arguments, said):
-    files = {"empty": ("empty.txt", ""), "blank": ("blank.txt", "\n \n"), "broken": ("broken.jsonl", '{"text": "a"}\n{"te'), "recipe": ("r.yaml", "bitz: 3\n")}
+def test_mistakes_are_one_sentence_and_leave_nothing(refused, corpus, tmp_path, arguments, said):
+    files = {
+        "empty": ("empty.txt", ""),
+        "blank": ("blank.txt", "\n \n"),
+        "broken": ("broken.jsonl", '{"text": "a"}\n{"te'),
+        "recipe": ("r.yaml", "bitz: 3\n"),
+    }
     places = {"corpus": str(corpus), "nowhere": str(tmp_path / "nowhere")}
     for key, (name, content) in files.items():
         (tmp_path / name).write_text(content)
@@ -97,14 +111,14 @@ def test_mistakes_are_one_sentence_and_leave_nothing(corpus, tmp_path, arguments
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_target_that_is_there_or_cannot_be_written_is_refused(corpus, built, tmp_path):
+def test_a_target_that_is_there_or_cannot_be_written_is_refused(refused, corpus, built, tmp_path):
     assert "already there" in refused("build", corpus, "--out", built)
     (tmp_path / "file").write_text("")
     assert "Cannot write" in refused("build", corpus, "--out", tmp_path / "file" / "out")
     assert "already there" in refused("embed", built, "--out", built)
 
 
-def test_mistakes_in_asking(built, tmp_path):
+def test_mistakes_in_asking(refused, built, tmp_path):
     assert "is not among" in refused("neighbors", built, "nosuchword")
     assert bitcipher("neighbors", built, "nosuchword", "--oov").returncode == 0
     assert "is not a folder of vectors" in refused("neighbors", tmp_path, "the")
@@ -129,6 +143,13 @@ def test_a_stopped_build_leaves_nothing(documents, tmp_path, number):
     process.send_signal(number)
     assert process.wait(60) != 0
     assert [path.name for path in tmp_path.iterdir()] == ["long.txt"]
+
+
+def test_a_mistake_of_a_process_is_one_sentence_on_stderr(tmp_path):
+    result = bitcipher("build", tmp_path / "nowhere", "--out", tmp_path / "out")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("bitcipher: Cannot use ")
+    assert result.stderr.count("\n") == 1
 
 
 def test_help_teaches_every_command():

@@ -46,7 +46,10 @@ def test_shards_and_ranges_leave_no_trace_in_words_and_vectors(corpus, tmp_path,
 def test_renamed_and_repacked_files_give_the_same_words_and_vectors(documents, corpus, tmp_path):
     one_file = tmp_path / "all.txt"
     one_file.write_text("\n".join(reversed(documents)))
-    assert run([str(one_file)], tmp_path / "one")["sha256"]["vectors"] == run([str(corpus)], tmp_path / "many")["sha256"]["vectors"]
+    assert (
+        run([str(one_file)], tmp_path / "one")["sha256"]["vectors"]
+        == run([str(corpus)], tmp_path / "many")["sha256"]["vectors"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,99 @@
+"""Ends well if our pairs are exactly those that GloVe's `cooccur` counted in the same text.
+
+check_pairs.py GLOVE_FOLDER OUR_FOLDER...
+
+`cooccur -symmetric 1` adds one for (w1, w2) and one for (w2, w1), for a word beside itself too; so its matrix is
+C + Cᵀ, where C has our forward pairs of all offsets. Its records lie sorted by the first word: they are compared
+a band of words at a time, so that memory is bounded whatever their number.
+"""
+
+import sys
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import scipy.sparse as sp
+
+from bitcipher.counts import PairReader
+from pipelines.words import read_words
+
+RECORD = np.dtype([("left", "<i4"), ("right", "<i4"), ("count", "<f8")])
+BAND_RECORDS = 1 << 25  # 0.5 GB of records, and about 3 GB for both matrices while they are made
+READ_ENTRIES = 1 << 22  # 50 MB of our pairs
+
+
+def read_vocabulary(file: Path) -> tuple[pa.LargeStringArray, np.ndarray]:
+    """GloVe's words in the order of their numbers, and their counts."""
+    pairs = [line.rsplit(b" ", 1) for line in file.read_bytes().splitlines()]
+    words = pa.array([word.decode() for word, _ in pairs], pa.large_string())
+    return words, np.array([int(count) for _, count in pairs])
+
+
+def numbers_of_ours(folder: str, words: pa.LargeStringArray, counts: np.ndarray) -> np.ndarray:
+    """GloVe's number, from 0, of each of our numbers."""
+    table = read_words(folder)
+    places = pc.index_in(table["word"].combine_chunks(), words)
+    if len(table) != len(words) or places.null_count:
+        sys.exit("The words differ.")
+    places = places.to_numpy()
+    if (counts[places] != table["count"].to_numpy()).any():
+        sys.exit("The counts of words differ.")
+    numbers = np.empty(len(words), np.int32)
+    numbers[table["number"].to_numpy()] = places
+    return numbers
+
+
+def bands(lefts: np.ndarray, words: int) -> Iterator[tuple[slice, int, int]]:
+    """Runs of records, each with the words from `first` up to `behind` that they are all records of."""
+    start = first = 0
+    while first < words:
+        stop, behind = len(lefts), words
+        if start + BAND_RECORDS < len(lefts):
+            cut = lefts[start + BAND_RECORDS]
+            stop, behind = bisect_left(lefts, cut, start), int(cut) - 1
+            if stop == start:  # one word has more records than a band
+                stop, behind = bisect_right(lefts, cut, start), int(cut)
+        yield slice(start, stop), first, behind
+        start, first = stop, behind
+
+
+def symmetric_band(reader: PairReader, numbers: np.ndarray, first: int, behind: int) -> sp.csr_array:
+    """The rows of C + Cᵀ for the words from `first` up to `behind`."""
+    pieces = []
+    row = 0
+    while row < len(reader.left):
+        stop = int(np.searchsorted(reader.starts, reader.starts[row] + READ_ENTRIES, side="right")) - 1
+        block = reader.read(row, stop := max(stop, row + 1))
+        lefts, rights = np.repeat(numbers[block.left], block.length), numbers[block.right]
+        for rows, columns in ((lefts, rights), (rights, lefts)):
+            inside = (rows >= first) & (rows < behind)
+            pieces.append((rows[inside] - first, columns[inside], block.count[inside]))
+        row = stop
+    rows, columns, counts = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    return sp.csr_array((counts, (rows, columns)), shape=(behind - first, len(numbers)))
+
+
+def check(glove: Path, ours: str) -> None:
+    """End with a sentence at the first difference."""
+    words, counts = read_vocabulary(glove / "vocab.txt")
+    numbers = numbers_of_ours(ours, words, counts)
+    records = np.memmap(glove / "cooccurrences.bin", RECORD, "r")
+    reader = PairReader(f"{ours}/pairs")
+    for run, first, behind in bands(records["left"], len(words)):
+        left, right, count = (np.ascontiguousarray(records[run][name]) for name in RECORD.names)
+        shape = (behind - first, len(words))
+        theirs = sp.csr_array((count, (left - 1 - first, right - 1)), shape=shape)
+        found = symmetric_band(reader, numbers, first, behind)
+        for matrix in (theirs, found):
+            matrix.sort_indices()
+        if not all(np.array_equal(getattr(theirs, x), getattr(found, x)) for x in ("indptr", "indices", "data")):
+            sys.exit(f"The pairs of the words from {first} up to {behind} differ.")
+    print(f"{len(records):,} records equal")
+
+
+if __name__ == "__main__":
+    for folder in sys.argv[2:]:
+        check(Path(sys.argv[1]), folder)

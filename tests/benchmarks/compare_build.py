@@ -1,0 +1,37 @@
+"""From compressed text to 200-dimensional vectors, against one epoch of gensim's word2vec over ready tokens."""
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+
+from figures import Figure
+from measure import run, run_script, scratch
+
+BITCIPHER = [sys.executable, "-m", "cluster.command"]
+
+
+def figures(options: argparse.Namespace) -> Iterator[Figure]:
+    """CPU against the training alone and against the whole process, and peak memory."""
+    builds, processes, trainings = [], [], []
+    with scratch() as folder:
+        tokens, build = folder / "tokens.txt", folder / "build"
+        run_script("prepare.py", "tokens", options.data, tokens, folder=folder)
+        command = [*BITCIPHER, "build", options.data, "--out", build]
+        run(command, folder)  # so that numba's cache is filled
+        for _ in range(options.runs):
+            shutil.rmtree(build)
+            builds.append(run(command, folder))
+            processes.append(run_script("train_word2vec.py", tokens, folder=folder))
+            trainings.append(json.loads(processes[-1].output))
+    cpu = [cost.cpu for cost in builds]
+    name = "build from text.gz"
+    training = [seconds["train"] for seconds in trainings]
+    scanning = [seconds["scan"] + seconds["train"] for seconds in trainings]
+    whole = [cost.cpu for cost in processes]
+    yield Figure(f"{name}: CPU, against the training of word2vec from tokens", cpu, training, "s", "1/5", "1/10")
+    yield Figure(f"{name}: CPU, against vocabulary scan and training", cpu, scanning, "s")
+    yield Figure(f"{name}: CPU, against the whole process", cpu, whole, "s")
+    peaks = ([cost.peak for cost in costs] for costs in (builds, processes))
+    yield Figure(f"{name}: peak memory, against the whole process", *peaks, "B")

@@ -1,0 +1,31 @@
+"""Other vectors from kept counts, against building again."""
+
+import argparse
+import shutil
+from collections.abc import Iterator
+
+from compare_build import BITCIPHER
+from figures import Figure
+from measure import Cost, run, scratch
+
+CHOICES = (("--bits", 50, "--radius", 2), ("--noise", "frequency"))
+
+
+def figures(options: argparse.Namespace) -> Iterator[Figure]:
+    """CPU for each choice."""
+    builds: list[Cost] = []
+    embeddings: dict[tuple, list[Cost]] = {choice: [] for choice in CHOICES}
+    with scratch() as folder:
+        build, vectors = folder / "build", folder / "vectors"
+        command = [*BITCIPHER, "build", options.data, "--out", build]
+        run(command, folder)  # so that numba's cache is filled
+        for _ in range(options.runs):
+            shutil.rmtree(build)
+            builds.append(run(command, folder))
+            for choice in CHOICES:
+                embeddings[choice].append(run([*BITCIPHER, "embed", build, "--out", vectors, *choice], folder))
+                shutil.rmtree(vectors)
+    for choice in CHOICES:
+        name = f"embed {' '.join(map(str, choice))}: CPU, against the whole build"
+        cpu = ([cost.cpu for cost in costs] for costs in (embeddings[choice], builds))
+        yield Figure(name, *cpu, "s", "1/20")

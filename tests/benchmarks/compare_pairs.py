@@ -1,0 +1,72 @@
+"""Pairs of white-space tokens: ours against GloVe's `vocab_count` and `cooccur`."""
+
+import argparse
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from figures import Figure
+from measure import Cost, require_space, run, run_script, scratch, size_of
+
+WIDE = 100  # from this radius on: summed pairs only, and the fewer runs of --wide-runs
+GOALS = {"near": ("1/3", "1/5"), "wide": ("1/4", "–")}
+
+# Bytes of temporary files to a byte of text: what cooccur spills and writes grows with the radius.
+SPILL = 10
+SPILL_PER_OFFSET = 2
+
+
+def figures(options: argparse.Namespace) -> Iterator[Figure]:
+    """For each radius and form: CPU, peak memory and size of files."""
+    if options.glove is None:
+        raise SystemExit("The comparison of pairs needs --glove, the folder of GloVe's programs.")
+    with scratch() as folder:
+        text = folder / "text.txt"
+        run_script("prepare.py", "words", options.data, text, folder=folder)
+        _count_ours(text, folder / "warm-up", 1, "summed")
+        for radius in options.radius:
+            require_space(folder, text.stat().st_size * (SPILL + SPILL_PER_OFFSET * radius))
+            yield from _compare(text, radius, folder, options)
+
+
+def _compare(text: Path, radius: int, folder: Path, options: argparse.Namespace) -> Iterator[Figure]:
+    is_wide = radius >= WIDE
+    forms = ["summed"] if is_wide else ["positional", "summed"]
+    runs = options.wide_runs if is_wide else options.runs
+    costs: dict[str, list[Cost]] = {name: [] for name in ("vocab_count", "cooccur", *forms)}
+    for number in range(runs):
+        work = folder / "run"
+        work.mkdir()
+        vocabulary, cooccurrences = _count_glove(text, work, radius, options.glove)
+        costs["vocab_count"].append(vocabulary)
+        costs["cooccur"].append(cooccurrences)
+        for form in forms:
+            costs[form].append(_count_ours(text, work / form, radius, form))
+        sizes = {form: size_of(work / form) for form in forms}
+        their_size = size_of(work / "cooccurrences.bin")
+        if number == 0:
+            run_script("check_pairs.py", work, *(work / form for form in forms), folder=work)
+        shutil.rmtree(work)
+    cooccur = [cost.cpu for cost in costs["cooccur"]]
+    both = [a + b.cpu for a, b in zip(cooccur, costs["vocab_count"], strict=True)]
+    goal, aim = GOALS["wide" if is_wide else "near"]
+    for form in forms:
+        name = f"pairs, r = {radius}, {form}"
+        cpu = [cost.cpu for cost in costs[form]]
+        peaks = [[cost.peak for cost in costs[side]] for side in (form, "cooccur")]
+        yield Figure(f"{name}: CPU, against vocab_count and cooccur", cpu, both, "s", goal, aim)
+        yield Figure(f"{name}: CPU, against cooccur alone", cpu, cooccur, "s")
+        yield Figure(f"{name}: peak memory, against cooccur", *peaks, "B", "0.6")
+        yield Figure(f"{name}: files, against cooccur", [sizes[form]], [their_size], "B", "1/8")
+
+
+def _count_glove(text: Path, work: Path, radius: int, programs: Path) -> tuple[Cost, Cost]:
+    count = [programs / "vocab_count", "-min-count", 1, "-verbose", 0]
+    vocabulary = run(count, work, text, work / "vocab.txt")
+    pair = [programs / "cooccur", "-window-size", radius, "-distance-weighting", 0, "-symmetric", 1]
+    pair += ["-memory", "4.0", "-verbose", 0, "-vocab-file", "vocab.txt"]
+    return vocabulary, run(pair, work, text, work / "cooccurrences.bin")
+
+
+def _count_ours(text: Path, target: Path, radius: int, form: str) -> Cost:
+    return run_script("count_pairs.py", text, target, radius, form, folder=text.parent)

@@ -1,0 +1,45 @@
+"""Figures: ratios of paired runs, as rows of a Markdown table."""
+
+from dataclasses import dataclass
+from statistics import median
+
+HEADER = "| ours / theirs | goal | aim | measured | range | ours | theirs | runs |\n|---|---|---|---|---|---|---|---|"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What ours took beside what the other took, run for run.
+
+    Attributes:
+        name: what is compared with what.
+        ours, theirs: a value a run, those of one pair at the same place.
+        unit: "s" for CPU seconds, "B" for bytes, "" for a number of things.
+        goal, aim: the ratio that is required and the one that is hoped for, as text; a dash for neither.
+    """
+
+    name: str
+    ours: list[float]
+    theirs: list[float]
+    unit: str
+    goal: str = "–"
+    aim: str = "–"
+
+    def row(self) -> str:
+        """The figure as a row below `HEADER`: the median of the pairs' ratios, and medians of either side."""
+        ratios = [ours / theirs for ours, theirs in zip(self.ours, self.theirs, strict=True)]
+        middle = median(ratios)
+        inverse = f" = 1/{1 / middle:.1f}" if 0 < middle < 0.5 else ""
+        cells = [
+            self.name,
+            self.goal,
+            self.aim,
+            f"{middle:.3f}{inverse}",
+            f"{min(ratios):.3f} – {max(ratios):.3f}",
+            self._value(median(self.ours)),
+            self._value(median(self.theirs)),
+            str(len(ratios)),
+        ]
+        return f"| {' | '.join(cells)} |"
+
+    def _value(self, value: float) -> str:
+        return {"s": f"{value:,.1f} s", "B": f"{value / 1e6:,.0f} MB", "": f"{value:,.0f}"}[self.unit]

@@ -1,0 +1,118 @@
+"""Runs a command as a child and tells what the whole process cost.
+
+A child's peak memory is never below that of the process that started it, so this module and all that import it
+use the standard library alone: texts and matrices are handled by children.
+"""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+# Threads of linear algebra spin while they wait, which would count as CPU seconds.
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+# A bare interpreter has about 20 MB; with more than this, the peaks of small children would be its own.
+LARGEST_OWN_PEAK = 64 << 20
+
+_PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes of ru_maxrss
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a process took, the children that it waited for included."""
+
+    cpu: float  # seconds, user and system
+    peak: int  # bytes, the highest of the process and any of its children
+    output: str  # what it printed
+
+
+def run(command: list[object], folder: Path, stdin: Path | None = None, stdout: Path | None = None) -> Cost:
+    """Run a command to its end.
+
+    Args:
+        command: the program and its arguments.
+        folder: where it runs.
+        stdin: the file that it reads, none by default.
+        stdout: the file that it writes; by default what it prints comes back with the cost.
+
+    Raises:
+        SystemExit: if it fails.
+    """
+    with (
+        open(stdin or os.devnull, "rb") as source,
+        open(stdout, "wb") if stdout else tempfile.TemporaryFile() as target,
+        tempfile.TemporaryFile() as errors,
+    ):
+        own_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT
+        if own_peak > LARGEST_OWN_PEAK:
+            raise SystemExit(f"The measuring process has grown to {own_peak >> 20} MB, so peaks would be its own.")
+        started = time.perf_counter()
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            stdin=source,
+            stdout=target,
+            stderr=errors,
+            cwd=folder,
+            env={**os.environ, **ONE_THREAD},
+        )
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            errors.seek(0)
+            raise SystemExit(f"{command} ended with {process.returncode}:\n{errors.read().decode()}")
+        if not stdout:
+            target.seek(0)
+        cost = Cost(
+            usage.ru_utime + usage.ru_stime,
+            usage.ru_maxrss * _PEAK_UNIT,
+            "" if stdout else target.read().decode(),
+        )
+    _tell(command, cost, time.perf_counter() - started)
+    return cost
+
+
+def run_script(name: str, *arguments: object, folder: Path) -> Cost:
+    """Run a script of this folder with this interpreter."""
+    return run([sys.executable, HERE / name, *arguments], folder)
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder for temporary files (below TMPDIR, if that is set) that is removed at the end, come what may."""
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
+        yield Path(folder)
+
+
+def require_space(folder: Path, needed: int) -> None:
+    """End with a sentence if the disk of a folder has not so many bytes free."""
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise SystemExit(
+            f"This needs about {needed / 1e9:.0f} GB of disk, and {folder} has {free / 1e9:.0f} GB: "
+            "set TMPDIR to a folder with more, or leave the comparison out."
+        )
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file, or of all files below a folder."""
+    return sum(file.stat().st_size for file in [path, *path.rglob("*")] if file.is_file())
+
+
+def _tell(command: list[object], cost: Cost, seconds: float) -> None:
+    shown = " ".join(os.path.basename(str(part)) or str(part) for part in command)
+    print(f"{cost.cpu:8.1f} CPU s {seconds:8.1f} s {cost.peak / 1e6:8.0f} MB  {shown}", file=sys.stderr, flush=True)

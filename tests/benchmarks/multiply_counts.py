@@ -1,0 +1,126 @@
+"""Merges the counts of shards, takes logs and multiplies with the code, by turns with ours and with scipy.
+
+multiply_counts.py DATA FOLDER RADIUS RUNS BITS...
+
+Each source file is a shard. Both sides are given the same matrices in memory, by rank, one a shard and offset,
+scipy also the dense code. Prints the CPU seconds of every run as JSON; the results must be the same.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+
+from bitcipher import noise
+from bitcipher.cipher import BitCipher
+from bitcipher.counts import MergedCounts, PairBlock, PairReader, Window, concatenate, count_shard, merge_rows
+from bitcipher.embedding import CipherEmbedding
+from bitcipher.vocabulary import Vocabulary
+from pipelines import words
+from pipelines.count import write_shard
+from pipelines.options import BuildOptions
+from pipelines.readers import ReadOptions, read_documents
+from pipelines.sources import list_sources
+from pipelines.tokenizers import make_tokenizer
+
+Parts = list[list[sp.csr_array]]  # by shard, then by offset from 1 on
+
+
+def count_sources(data: str, folder: str, radius: int) -> tuple[Vocabulary, Parts]:
+    """The vocabulary of all sources, and the counts of each."""
+    tokenizer = make_tokenizer("spacy", lowercase=True)
+    shards, documents = [], 0
+    for source in list_sources([data]):
+        texts = pa.array(list(read_documents(source, ReadOptions())), pa.large_string())
+        counts = count_shard(tokenizer.tokenize(texts), Window(radius))
+        shards.append(f"{folder}/{len(shards)}")
+        write_shard(shards[-1], counts)
+        documents += counts.total_documents
+    vocabulary = words.choose_vocabulary(words.merge_words(shards), documents, BuildOptions())
+    return vocabulary, [read_matrices(shard, vocabulary, radius) for shard in shards]
+
+
+def read_matrices(shard: str, vocabulary: Vocabulary, radius: int) -> list[sp.csr_array]:
+    """The counts of one shard by rank."""
+    table, reader = words.read_words(shard), PairReader(f"{shard}/pairs")
+    ranks = np.empty(len(table), np.int32)
+    ranks[table["number"].to_numpy()] = vocabulary.ranks(table["word"].combine_chunks())
+    rows = reader.read(0, len(reader.left))
+    lefts, offsets = (np.repeat(column, rows.length) for column in (ranks[rows.left], rows.offset))
+    rights = ranks[rows.right]
+    matrices = []
+    for offset in range(1, radius + 1):
+        here = offsets == offset
+        places = (lefts[here], rights[here])
+        matrices.append(sp.csr_array((rows.count[here], places), shape=(len(vocabulary), len(vocabulary))))
+    return matrices
+
+
+def as_rows(matrices: list[sp.csr_array]) -> PairBlock:
+    """The same counts as rows."""
+    blocks = []
+    for offset, matrix in enumerate(matrices, 1):
+        lengths = np.diff(matrix.indptr).astype(np.int64)
+        lefts = np.flatnonzero(lengths).astype(np.int32)
+        offsets = np.full(len(lefts), offset, np.int16)
+        blocks.append(PairBlock(lefts, offsets, lengths[lefts], matrix.indices, matrix.data))
+    return concatenate(blocks)
+
+
+def table_of_ours(
+    blocks: list[PairBlock], order: np.ndarray, vocabulary: Vocabulary, bits: int, radius: int
+) -> np.ndarray:
+    """What a user of the library would write."""
+    merged = merge_rows(blocks, order, vocabulary.oov_rank)
+    counts = MergedCounts(vocabulary, Window(radius), lambda radius: iter(merged))
+    return CipherEmbedding(bits, radius, "cat", noise="frequency", log="counts").table(counts)
+
+
+def table_of_scipy(parts: Parts, codes: np.ndarray) -> np.ndarray:
+    """What a user of scipy would write; adding in pairs is faster than one after another."""
+    radius, bits = len(parts[0]), codes.shape[1]
+    table = np.empty((len(codes), 2 * radius * bits))
+    for offset in range(1, radius + 1):
+        sums = [part[offset - 1] for part in parts]
+        while len(sums) > 1:
+            sums = [sum(sums[i + 1 : i + 2], sums[i]) for i in range(0, len(sums), 2)]
+        logs = sp.csr_array((np.log1p(sums[0].data), sums[0].indices, sums[0].indptr), shape=sums[0].shape)
+        for column, matrix in ((radius + offset - 1, logs), (radius - offset, logs.T)):
+            table[:, column * bits : (column + 1) * bits] = matrix @ codes
+    return table
+
+
+def timed(make: Callable[..., np.ndarray], *arguments: object) -> tuple[float, np.ndarray]:
+    """CPU seconds, and the table."""
+    start = time.process_time()
+    table = make(*arguments)
+    return time.process_time() - start, table
+
+
+def main(data: str, folder: str, radius: int, runs: int, all_bits: list[int]) -> None:
+    """Compare for each number of bits."""
+    vocabulary, parts = count_sources(data, folder, radius)
+    blocks, order = [as_rows(matrices) for matrices in parts], vocabulary.row_order()
+    seconds = {bits: {"ours": [], "theirs": []} for bits in all_bits}
+    for bits in all_bits:
+        ciphers, trust = BitCipher(bits).encipher(len(vocabulary)).toarray(), noise.frequency(vocabulary)
+        other_bits = noise.other_bits(sp.csr_array(ciphers), vocabulary)
+        codes = trust[:, None] * ciphers + np.outer(1 - trust, other_bits)
+        table_of_ours(blocks, order, vocabulary, bits, radius)  # so that numba is warm
+        for _ in range(runs):
+            our_seconds, ours = timed(table_of_ours, blocks, order, vocabulary, bits, radius)
+            their_seconds, theirs = timed(table_of_scipy, parts, codes)
+            if not np.allclose(ours, theirs):
+                sys.exit("The tables differ.")
+            seconds[bits]["ours"].append(our_seconds)
+            seconds[bits]["theirs"].append(their_seconds)
+    print(json.dumps(seconds))
+
+
+if __name__ == "__main__":
+    data, folder, radius, runs, *bits = sys.argv[1:]
+    main(data, folder, int(radius), int(runs), [int(b) for b in bits])

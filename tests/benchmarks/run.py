@@ -1,0 +1,47 @@
+"""Runs the comparisons and prints their figures as a Markdown table; progress goes to stderr. See README.md."""
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+
+import compare_build
+import compare_embed
+import compare_pairs
+import compare_product
+import compare_tokens
+from figures import HEADER
+
+COMPARISONS = {
+    "pairs": compare_pairs,
+    "tokens": compare_tokens,
+    "product": compare_product,
+    "build": compare_build,
+    "embed": compare_embed,
+}
+
+
+def main() -> None:
+    """Run what the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(COMPARISONS)}; all by default")
+    parser.add_argument("--data", type=Path, default="../shared/data/gutenberg", help="folder of a corpus")
+    parser.add_argument("--glove", type=Path, help="folder of vocab_count and cooccur, for pairs")
+    parser.add_argument("--runs", type=int, default=5, help="paired runs of each comparison")
+    parser.add_argument("--wide-runs", type=int, default=1, help="the same for pairs from a radius of 100 on")
+    parser.add_argument("--radius", type=int, nargs="+", default=[4, 10, 128], help="radii of pairs")
+    options = parser.parse_args()
+    options.data = options.data.resolve()
+    options.glove = options.glove and options.glove.resolve()
+    if unknown := set(options.names) - set(COMPARISONS):
+        parser.error(f"there is no comparison {', '.join(sorted(unknown))}")
+    # So that temporary files are removed if the run is ended from outside.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    print(HEADER, flush=True)
+    for name in options.names or COMPARISONS:
+        for figure in COMPARISONS[name].figures(options):
+            print(figure.row(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

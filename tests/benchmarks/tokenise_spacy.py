@@ -1,0 +1,30 @@
+"""Tokenises shards of documents with spaCy itself.
+
+tokenise_spacy.py FOLDER [digests]
+
+With `digests`, prints a SHA-256 of each document's tokens, lower-cased and without those of white space, one a line.
+"""
+
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import spacy
+
+from pipelines.documents import read_document_shard
+
+
+def main(folder: str, mode: str = "") -> None:
+    """Tokenise a folder."""
+    shards = sorted(str(path) for path in Path(folder).iterdir())
+    tokenizer = spacy.blank("en").tokenizer
+    for shard in shards:
+        texts = (text.as_py() for text in read_document_shard(shard))
+        for document in tokenizer.pipe(texts):
+            if mode == "digests":
+                tokens = [token.lower_ for token in document if not token.is_space]
+                print(sha256("\n".join(tokens).encode()).hexdigest())
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,66 @@
+import numpy as np
+
+from bitcipher.counts import PairBlock, merge_rows
+from bitcipher.counts.merge import renumber
+
+
+def block_of(rows):
+    """A block from (left, offset, {right: n})."""
+    return PairBlock(
+        np.array([left for left, _, _ in rows], np.int32),
+        np.array([offset for _, offset, _ in rows], np.int16),
+        np.array([len(pairs) for _, _, pairs in rows], np.int64),
+        np.array([right for _, _, pairs in rows for right in pairs], np.int32),
+        np.array([n for _, _, pairs in rows for n in pairs.values()], np.int64),
+    )
+
+
+def as_rows(block):
+    ends = np.cumsum(block.length)
+    return [
+        (left, offset, dict(zip(block.right[end - length : end].tolist(), block.count[end - length : end].tolist(), strict=True)))
+        for left, offset, length, end in zip(
+            block.left.tolist(), block.offset.tolist(), block.length.tolist(), ends.tolist(), strict=True
+        )
+    ]
+
+
+def test_numbers_become_ranks():
+    block = block_of([(0, 1, {0: 1, 2: 3}), (2, 2, {1: 4})])
+    assert as_rows(renumber(block, np.array([5, 7, 6], np.int32))) == [(5, 1, {5: 1, 6: 3}), (6, 2, {7: 4})]
+
+
+def test_equal_rows_are_added_up_and_those_of_oov_set_apart():
+    # Ranks 0 … 3, of which 1 is <oov>; by bytes the words stand 3, 0, 2.
+    blocks = [
+        block_of([(0, 1, {2: 1, 0: 2}), (1, 1, {3: 4}), (3, 2, {1: 5}), (3, 1, {1: 6})]),
+        block_of([(1, 1, {3: 1}), (0, 1, {3: 1, 2: 1}), (1, 2, {0: 2}), (1, 1, {0: 7})]),
+    ]
+    words, oov = merge_rows(blocks, np.array([2, 0, 3, 1]), oov_rank=1)
+    assert as_rows(words) == [(3, 1, {1: 6}), (0, 1, {0: 2, 2: 2, 3: 1}), (3, 2, {1: 5})]
+    assert as_rows(oov) == [(1, 1, {0: 7, 3: 5}), (1, 2, {0: 2})]
+    for _, _, pairs in as_rows(words) + as_rows(oov):
+        assert list(pairs) == sorted(pairs)
+
+
+def test_right_words_that_became_one_are_added_up_within_a_row():
+    block = renumber(block_of([(0, 0, {0: 1, 1: 2, 2: 4, 3: 8})]), np.array([0, 1, 1, 1], np.int32))
+    words, oov = merge_rows([block], np.array([1, 0]), oov_rank=1)
+    assert as_rows(words) == [(0, 0, {0: 1, 1: 14})]
+    assert as_rows(oov) == []
+
+
+def test_nothing_merges_to_nothing():
+    for blocks in ([], [block_of([])]):
+        for merged in merge_rows(blocks, np.array([0, 1]), oov_rank=0):
+            assert [len(column) for column in merged] == [0] * 5
+            assert [column.dtype for column in merged] == [np.int32, np.int16, np.int64, np.int32, np.int64]
+
+
+def test_counts_beyond_32_bits_and_beyond_the_whole_numbers_of_a_float_are_exact():
+    large = [2**31 - 1, 2**31, 2**53, 2**53 + 1, 2**60 + 1]
+    blocks = [block_of([(0, 1, {0: n, 1: 1}), (1, 1, {1: n})]) for n in large]
+    words, oov = merge_rows(blocks, np.array([0, 1]), oov_rank=1)
+    assert as_rows(words) == [(0, 1, {0: sum(large), 1: 5})]
+    assert as_rows(oov) == [(1, 1, {1: sum(large)})]
+    assert float(sum(large)) != sum(large)

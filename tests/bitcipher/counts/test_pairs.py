@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bitcipher.counts import PairBlock, PairReader, concatenate, write_pairs
+from bitcipher.counts.pairs import pair_files, split
+
+DTYPES = (np.int32, np.int16, np.int64, np.int32, np.int64)
+
+
+def block_of(rows):
+    """A block from (left, offset, [(right, n), …])."""
+    pairs = [pair for _, _, pairs in rows for pair in pairs]
+    columns = (
+        [left for left, _, _ in rows],
+        [offset for _, offset, _ in rows],
+        [len(pairs) for _, _, pairs in rows],
+        [right for right, _ in pairs],
+        [n for _, n in pairs],
+    )
+    return PairBlock(*(np.array(column, dtype) for column, dtype in zip(columns, DTYPES, strict=True)))
+
+
+def assert_same(one, other):
+    for a, b in zip(one, other, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
+
+
+numbers = st.integers(0, 2**31 - 1)
+pairs = st.lists(st.tuples(numbers, st.integers(1, 2**62)), min_size=1, max_size=6)
+rows = st.lists(st.tuples(numbers, st.integers(0, 128), pairs), max_size=12)
+blocks = st.lists(rows.map(block_of), max_size=5)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("pairs")
+
+
+@given(blocks, st.data())
+@settings(max_examples=60, deadline=None)
+def test_any_run_of_rows_reads_back_as_written(folder, blocks, data):
+    uri = f"{folder}/pairs"
+    passed_by = list(write_pairs(uri, iter(blocks)))
+    assert len(passed_by) == len(blocks)
+    whole = concatenate(blocks)
+    assert_same(concatenate(passed_by), whole)
+
+    reader = PairReader(uri)
+    assert_same((reader.left, reader.offset, reader.length), whole[:3])
+    assert reader.starts.tolist() == [0, *np.cumsum(whole.length)]
+    assert_same(reader.read(0, len(whole.left)), whole)
+    first = data.draw(st.integers(0, len(whole.left)))
+    behind = data.draw(st.integers(first, len(whole.left)))
+    run = slice(reader.starts[first], reader.starts[behind])
+    expected = PairBlock(*(c[first:behind] for c in whole[:3]), *(c[run] for c in whole[3:]))
+    assert_same(reader.read(first, behind), expected)
+
+
+@given(rows.map(block_of), st.integers(1, 20))
+@settings(max_examples=100, deadline=None)
+def test_split_rows_put_together_are_the_same(block, entries):
+    parts = list(split(block, entries))
+    assert_same(concatenate(parts), block)
+    for part in parts:
+        assert len(part.right) == part.length.sum()
+        assert len(part.right) <= entries or len(part.left) == 1
+    # No block could have taken the first row of the next.
+    assert all(len(a.right) + b.length[0] > entries for a, b in zip(parts, parts[1:], strict=False))
+
+
+def test_no_blocks_are_an_empty_block():
+    empty = concatenate([])
+    assert [column.dtype for column in empty] == list(DTYPES)
+    assert [len(column) for column in empty] == [0] * 5
+
+
+def test_the_same_pairs_are_the_same_bytes(tmp_path):
+    block = block_of([(3, 1, [(1, 5), (2, 2**40)]), (4, 2, [(0, 1)])])
+    for name in ("one", "other"):
+        list(write_pairs(str(tmp_path / name), [block]))
+    for one, other in zip(*(pair_files(str(tmp_path / name)) for name in ("one", "other")), strict=True):
+        with open(one, "rb") as a, open(other, "rb") as b:
+            assert a.read() == b.read()
+
+
+def test_pairs_that_are_not_written_to_the_end_do_not_appear(tmp_path):
+    def failing():
+        yield block_of([(0, 1, [(0, 1)])])
+        raise RuntimeError("the tokens ran out")
+
+    with pytest.raises(RuntimeError, match="ran out"):
+        list(write_pairs(str(tmp_path / "pairs"), failing()))
+    left_behind = write_pairs(str(tmp_path / "pairs"), [block_of([(0, 1, [(0, 1)])])] * 2)
+    next(left_behind)
+    left_behind.close()
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,57 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bitcipher import BitCipher, BitcipherError, Vocabulary
+from bitcipher.noise import NOISES, other_bits, trust
+
+
+def vocabulary_of(counts, documents, total_documents):
+    words = pa.array([f"w{rank}" for rank in range(len(counts))], pa.large_string())
+    return Vocabulary(words, counts, documents, total_documents)
+
+
+@pytest.mark.parametrize(
+    ("noise", "expected"),
+    [
+        ("document_share", [3 / 4, 2 / 4, 1 / 4, 0]),
+        ("frequency", [9 / 10, 4 / 5, 1 / 2, 0]),
+        ("document_ratio", [3 / 9, 2 / 4, 1 / 1, 0]),
+        ("none", [1, 1, 1, 1]),
+    ],
+)
+def test_trust_is_what_the_specification_says(noise, expected):
+    vocabulary = vocabulary_of([9, 4, 1, 0], [3, 2, 1, 0], 4)
+    np.testing.assert_allclose(trust(noise, vocabulary), expected, rtol=1e-15)
+
+
+def test_there_are_four_noises():
+    assert list(NOISES) == ["document_share", "frequency", "document_ratio", "none"]
+
+
+def test_another_noise_is_an_error_that_lists_them():
+    with pytest.raises(BitcipherError, match=r"no noise 'white': choose document_share, frequency, document_ratio, none"):
+        trust("white", vocabulary_of([1], [1], 1))
+
+
+def test_other_bits_by_hand():
+    # M = 16. Codes 0, 1, 2, 12: m = (8, 4 + 1/2 · 2, 2 + 1/2 · 2) = (8, 5, 3); σ = (1 - m / 16) / 2.
+    sigma = other_bits(BitCipher(3).encipher(4), vocabulary_of([8, 4, 2, 2], [1, 1, 1, 1], 3))
+    np.testing.assert_allclose(sigma, [8 / 32, 11 / 32, 13 / 32], rtol=1e-15)
+
+
+@given(st.lists(st.integers(1, 2**40), min_size=1, max_size=60), st.integers(6, 40))
+@settings(max_examples=50, deadline=None)
+def test_other_bits_are_shares_of_sum_1(counts, bits):
+    counts = sorted(counts, reverse=True)
+    sigma = other_bits(BitCipher(bits).encipher(len(counts)), vocabulary_of(counts, np.ones(len(counts)), 1))
+    assert sigma.shape == (bits,)
+    assert sigma.sum() == pytest.approx(1, rel=1e-12)
+    assert (sigma > -1e-12).all()
+
+
+def test_one_bit_has_no_other_bit():
+    with pytest.raises(BitcipherError, match="Noise needs at least 2 bits"):
+        other_bits(BitCipher(1).encipher(1), vocabulary_of([1], [1], 1))

@@ -1,0 +1,141 @@
+import io
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from bitcipher import OOV, BitcipherError, Vocabulary
+
+
+def choose(counts, documents=None, total_documents=100, **choice):
+    documents = documents or dict.fromkeys(counts, 1)
+    return Vocabulary.from_counts(
+        list(counts), list(counts.values()), [documents[word] for word in counts], total_documents, **choice
+    )
+
+
+def as_rows(vocabulary):
+    columns = vocabulary.words.to_pylist(), vocabulary.counts.tolist(), vocabulary.documents.tolist()
+    return list(zip(*columns, strict=True))
+
+
+def test_words_are_ranked_by_count_and_then_by_their_bytes():
+    # In UTF-16 the surrogates of 😀 would come before ﬀ; by first sight, zoo before ant.
+    counts = {"zoo": 2, "😀": 2, "ant": 2, "ﬀ": 2, "é": 2, "Zoo": 2, "rare": 1, "frequent": 5, "antler": 2}
+    assert choose(counts).words.to_pylist() == [
+        *("frequent", "Zoo", "ant", "antler", "zoo", "é", "ﬀ", "😀", "rare"),
+        OOV,
+    ]
+
+
+def test_ranks_do_not_depend_on_the_order_of_the_words():
+    counts = {chr(ord("a") + number): number % 4 + 1 for number in range(26)}
+    documents = {word: count for word, count in counts.items()}
+    words = sorted(counts)
+    orders = [np.random.default_rng(seed).permutation(words) for seed in range(5)]
+    vocabularies = [choose({word: counts[word] for word in order}, documents, max_size=9) for order in orders]
+    assert all(as_rows(vocabulary) == as_rows(vocabularies[0]) for vocabulary in vocabularies)
+
+
+def test_words_outside_share_one_entry_that_is_ranked_like_any_other():
+    vocabulary = choose({"a": 9, "b": 5, "c": 4, "d": 3}, {"a": 7, "b": 5, "c": 2, "d": 1}, 20, min_count=5)
+    assert as_rows(vocabulary) == [("a", 9, 7), (OOV, 7, 3), ("b", 5, 5)]
+    assert vocabulary.oov_rank == 1
+    assert len(vocabulary) == 3
+    assert vocabulary.total_count == 21
+    assert vocabulary.total_documents == 20
+
+
+def test_where_counts_are_equal_oov_stands_by_its_bytes():
+    assert choose({"!": 3, "a": 3, "b": 3}, word_list=["!", "a"]).words.to_pylist() == ["!", OOV, "a"]
+
+
+def test_documents_of_oov_are_all_documents_at_most():
+    vocabulary = choose({"a": 9, "b": 4, "c": 4}, {"a": 3, "b": 3, "c": 3}, 5, min_count=9)
+    assert as_rows(vocabulary) == [("a", 9, 3), (OOV, 8, 5)]
+
+
+def test_nothing_left_out_leaves_an_oov_without_count():
+    assert as_rows(choose({"a": 2})) == [("a", 2, 1), (OOV, 0, 0)]
+
+
+@pytest.mark.parametrize("choice", [{}, {"max_size": 2}, {"word_list": ["a", "b"]}, {"word_list": ["a", OOV, "b"]}])
+def test_a_token_spelled_oov_joins_the_words_outside(choice):
+    vocabulary = choose({"a": 9, OOV: 8, "b": 1}, {"a": 3, OOV: 2, "b": 1}, **choice)
+    assert as_rows(vocabulary) == [("a", 9, 3), (OOV, 8, 2), ("b", 1, 1)]
+
+
+def test_min_count_keeps_words_that_occur_so_often():
+    vocabulary = choose({"a": 3, "b": 2, "c": 1}, min_count=2)
+    assert as_rows(vocabulary) == [("a", 3, 1), ("b", 2, 1), (OOV, 1, 1)]
+
+
+def test_max_size_keeps_the_first_by_rank_beside_oov():
+    vocabulary = choose({"d": 2, "c": 2, "b": 2, "a": 2, "e": 3}, max_size=3)
+    assert as_rows(vocabulary) == [(OOV, 4, 2), ("e", 3, 1), ("a", 2, 1), ("b", 2, 1)]
+
+
+def test_max_size_larger_than_the_corpus_keeps_all():
+    assert len(choose({"a": 1, "b": 1}, max_size=10)) == 3
+
+
+def test_min_count_and_max_size_hold_together():
+    assert choose({"a": 5, "b": 4, "c": 3, "d": 1}, min_count=3, max_size=2).words.to_pylist() == ["a", OOV, "b"]
+
+
+def test_a_word_list_is_kept_exactly_with_words_that_never_occur():
+    vocabulary = choose({"b": 4, "a": 4, "c": 7}, word_list=["unseen", "b", "unseen", "Unseen"])
+    assert as_rows(vocabulary) == [(OOV, 11, 2), ("b", 4, 1), ("Unseen", 0, 0), ("unseen", 0, 0)]
+
+
+def test_a_word_list_that_never_occurs_at_all_leaves_everything_outside():
+    assert as_rows(choose({"a": 3}, word_list=["x"])) == [(OOV, 3, 1), ("x", 0, 0)]
+
+
+def test_arrow_words_and_lists_give_the_same():
+    words, counts, documents = ["b", "a", "é"], [3, 3, 1], [1, 2, 1]
+    from_arrow = Vocabulary.from_counts(pa.array(words, pa.large_string()), counts, documents, 4)
+    assert as_rows(from_arrow) == as_rows(Vocabulary.from_counts(iter(words), counts, documents, 4))
+
+
+def test_counts_of_any_size_are_exact():
+    vocabulary = choose({"a": 2**60 + 1, "b": 2**60 - 1, "c": 2**60}, min_count=2**60)
+    assert as_rows(vocabulary) == [("a", 2**60 + 1, 1), ("c", 2**60, 1), (OOV, 2**60 - 1, 1)]
+    assert vocabulary.total_count == 3 * 2**60
+
+
+def test_ranks_are_those_of_the_words_and_of_oov_for_others():
+    vocabulary = choose({"a": 9, "b": 5, "é": 5, "c": 1}, min_count=5)
+    assert vocabulary.words.to_pylist() == ["a", "b", "é", OOV]
+    ranks = vocabulary.ranks(pa.array(["é", "unseen", "a", "c", OOV, "", "b"], pa.large_string()))
+    assert ranks.dtype == np.int32
+    assert ranks.tolist() == [2, 3, 0, 3, 3, 3, 1]
+
+
+def test_a_table_through_parquet_gives_the_same_vocabulary():
+    vocabulary = choose({"a": 2**40, "é": 5, "😀": 5, "c": 1}, {"a": 12, "é": 3, "😀": 2, "c": 1}, 34, min_count=5)
+    table = vocabulary.to_table()
+    assert table.column_names == ["word", "count", "documents"]
+    stream = io.BytesIO()
+    pq.write_table(table, stream)
+    again = Vocabulary.from_table(pq.read_table(stream))
+    assert as_rows(again) == as_rows(vocabulary)
+    assert again.total_documents == 34
+    assert again.oov_rank == vocabulary.oov_rank
+    assert again.counts.dtype == again.documents.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("counts", "choice", "message"),
+    [
+        ({}, {}, "The sources hold no words"),
+        ({"a": 4, "b": 1_234}, {"min_count": 5_000}, "the most frequent of 2 words occurs 1,234 times; lower the minimum"),
+        ({OOV: 3}, {}, "No word is left"),
+        ({"a": 1}, {"word_list": []}, "The word list holds no words"),
+        ({"a": 1}, {"word_list": [OOV]}, "The word list holds no words"),
+    ],
+)
+def test_a_choice_that_leaves_no_word_is_an_error(counts, choice, message):
+    with pytest.raises(BitcipherError, match=message):
+        choose(counts, **choice)

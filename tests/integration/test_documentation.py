@@ -1,0 +1,100 @@
+"""What the READMEs and docstrings show is run: commands in `sh`, code in `python`, recipes in `yaml`, examples."""
+
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's folder: a corpus, and the README's recipe."""
+    folder = tmp_path_factory.mktemp("readme")
+    (folder / "corpus").mkdir()
+    words = "two three house street man woman said saw went the a of and to in she he it".split()
+    lines = (f'{{"text": "{" ".join(words[(i * j) % len(words)] for j in range(1, 60))}"}}\n' for i in range(1, 300))
+    content = "".join(lines).encode()
+    import gzip
+
+    (folder / "corpus" / "part-0.jsonl.gz").write_bytes(gzip.compress(content))
+    (recipe,) = blocks(README, "yaml")
+    (folder / "recipe.yaml").write_text(recipe)
+    return folder
+
+
+def test_commands_of_the_readme(folder):
+    commands = [line for block in blocks(README, "sh") for line in block.splitlines() if line.startswith("bitcipher ")]
+    assert len(commands) == 7
+    for command in commands:
+        arguments = shlex.split(command)[1:]
+        # A shell would expand the pattern; the command does so itself.
+        result = subprocess.run(
+            [sys.executable, "-m", "cluster.command", *arguments],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert result.returncode == 0, command + "\n" + result.stderr
+
+
+def test_job_of_the_readme(ray_cluster, folder):
+    (command,) = [block.strip() for block in blocks(README, "sh") if block.startswith("ray ")]
+    # The test's corpus is elsewhere than in the working directory that travels, and its cluster has no name.
+    options, entry = command.removeprefix("ray ").replace("corpus/", f"{folder}/corpus").split(" -- ")
+    entry = entry.replace("books-by-ray", f"{folder}/books-by-ray").replace("python ", f"{sys.executable} ")
+    ray = Path(sys.executable).with_name("ray")
+    result = subprocess.run(
+        [ray, *shlex.split(options), "--address", ray_cluster, "--", *shlex.split(entry)],
+        cwd=ROOT,
+        env={**os.environ, "RAY_USAGE_STATS_ENABLED": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert (folder / "books-by-ray" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("readme", ["README.md", "bitcipher/README.md"])
+def test_python_of_the_readmes(folder, monkeypatch, readme):
+    monkeypatch.chdir(folder)
+    if not (folder / "books").exists():
+        test_commands_of_the_readme(folder)
+    for block in blocks((ROOT / readme).read_text(), "python"):
+        exec(compile(block, readme, "exec"), {})
+
+
+def modules() -> list[str]:
+    return [
+        module.name
+        for package in ("bitcipher", "pipelines", "cluster", "training")
+        for module in pkgutil.walk_packages([str(ROOT / package)], prefix=f"{package}.")
+    ]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_examples_of_docstrings(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_every_link_of_a_readme_leads_somewhere():
+    for readme in ROOT.glob("**/README.md"):
+        if ".venv" in readme.parts:
+            continue
+        for target in re.findall(r"\]\((?!http)([^)#]+)\)", readme.read_text()):
+            assert (readme.parent / target).exists(), f"{readme}: {target}"

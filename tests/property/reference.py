@@ -1,0 +1,122 @@
+"""Plain reference implementations, word by word and pair by pair, straight from SPEC 1 and 2."""
+
+from collections import Counter, defaultdict
+from typing import NamedTuple
+
+import numpy as np
+
+OOV = "<oov>"
+
+
+class Word(NamedTuple):
+    word: str
+    count: int
+    documents: int
+
+
+def ranked(counts):
+    """Words by count, descending, then by their bytes."""
+    return sorted(counts, key=lambda word: (-counts[word], word.encode()))
+
+
+def count_words(documents):
+    """Occurrences, the slices of 2,000 tokens that hold a word, and all slices."""
+    slices = [document[start : start + 2_000] for document in documents for start in range(0, len(document), 2_000)]
+    counts, holding = Counter(), Counter()
+    for tokens in slices:
+        counts.update(tokens)
+        holding.update(set(tokens))
+    return counts, holding, len(slices)
+
+
+def count_pairs(documents, radius, summed=False):
+    """{(left, offset): {right: n}}, forward offsets only; offset 0 stands for all of them if summed."""
+    pairs = defaultdict(Counter)
+    for document in documents:
+        for position, left in enumerate(document):
+            for offset in range(1, radius + 1):
+                if position + offset < len(document):
+                    pairs[left, 0 if summed else offset][document[position + offset]] += 1
+    return pairs
+
+
+def choose_words(documents, min_count=1, max_size=None, word_list=None):
+    """The vocabulary as a list of `Word`, by rank, and all documents."""
+    counts, holding, total = count_words(documents)
+    if word_list is None:
+        kept = [word for word in ranked(counts) if counts[word] >= min_count and word != OOV][:max_size]
+    else:
+        kept = set(word_list) - {OOV}
+    outside = [word for word in counts if word not in kept]
+    kept_counts = {word: counts[word] for word in kept} | {OOV: sum(counts[word] for word in outside)}
+    kept_holding = {word: holding[word] for word in kept} | {OOV: min(total, sum(holding[word] for word in outside))}
+    return [Word(word, kept_counts[word], kept_holding[word]) for word in ranked(kept_counts)], total
+
+
+def codes(bits, n):
+    """The closed form of SPEC 1, as sets of active bits."""
+    level = [{bit} for bit in range(bits)]
+    found = list(level)
+    while len(found) < n:
+        level = [member | {i} for i in reversed(range(bits)) for member in reversed(level) if max(member) < i]
+        found += level
+    return found[:n]
+
+
+def noisy_ciphers(words, total_documents, bits, noise):
+    """v = β p + (1 - β) σ of every word, dense."""
+    ciphers = np.zeros((len(words), bits))
+    for rank, code in enumerate(codes(bits, len(words))):
+        ciphers[rank, list(code)] = 1 / len(code)
+    if noise == "none":
+        return ciphers
+    f = np.array([word.count for word in words], float)
+    d = np.array([word.documents for word in words], float)
+    sigma = (1 - (f[:, None] * ciphers).sum(axis=0) / f.sum()) / (bits - 1)
+    beta = {
+        "document_share": lambda: d / total_documents,
+        "frequency": lambda: f / (f + 1),
+        "document_ratio": lambda: np.divide(d, f, out=np.zeros_like(d), where=f > 0),
+    }[noise]()
+    return beta[:, None] * ciphers + (1 - beta)[:, None] * sigma
+
+
+def context_matrices(documents, words, radius):
+    """{offset: C_o, (N, N)} for -radius … -1, 1 … radius, words outside the vocabulary as <oov>."""
+    ranks = {word.word: rank for rank, word in enumerate(words)}
+    matrices = {offset: np.zeros((len(words), len(words))) for offset in range(-radius, radius + 1) if offset}
+    for document in documents:
+        tokens = [ranks.get(word, ranks[OOV]) for word in document]
+        for position, centre in enumerate(tokens):
+            for offset, matrix in matrices.items():
+                if 0 <= position + offset < len(tokens):
+                    matrix[centre, tokens[position + offset]] += 1
+    return matrices
+
+
+def table(documents, words, total_documents, bits, radius, mode, noise, log, summed=False):
+    """The raw table of SPEC 1 from dense matrices."""
+    ciphers = noisy_ciphers(words, total_documents, bits, noise)
+    if mode == "cipher":
+        return ciphers
+    matrices = context_matrices(documents, words, radius)
+    if summed:
+        # What is counted is one matrix of all offsets forward; its transpose stands for all offsets backward.
+        forward = sum(matrices[offset] for offset in range(1, radius + 1))
+        matrices = {-1: forward.T, 1: forward}
+    weigh = np.log1p if log == "counts" else np.array
+    blocks = [weigh(matrices[offset]) @ ciphers for offset in sorted(matrices)]
+    if mode == "sum":
+        blocks = [sum(blocks)]
+    empty = ~np.hstack(list(matrices.values())).any(axis=1)
+    if log == "aggregate":
+        blocks = [np.log(np.maximum(shares(block), 1e-9)) for block in blocks]
+    result = np.hstack(blocks)
+    result[empty] = 0
+    return result
+
+
+def shares(block):
+    """Rows divided by their sums; empty rows are uniform."""
+    sums = block.sum(axis=1, keepdims=True)
+    return np.where(sums > 0, block / np.where(sums > 0, sums, 1), 1 / block.shape[1])

@@ -1,0 +1,102 @@
+"""Small corpora for property tests, and the real way from documents to merged counts."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from bitcipher.counts import MergedCounts, PairBlock, TokenisedShard, Window, concatenate, count_shard, merge_rows
+from bitcipher.counts.merge import renumber
+from bitcipher.counts.pairs import split
+from bitcipher.vocabulary import Vocabulary, byte_order
+
+# Words whose order differs between bytes, UTF-16 and alphabets, and one that is spelled like the entry for others.
+WORDS = ["the", "of", "a", "b", "Zoo", "zoo", "zoom", "é", "ﬀ", "𝒳", "😀", "<oov>"]
+
+# Phrases said again and again: ragged documents of up to 160 tokens, empty ones and single words among them.
+documents = st.lists(
+    st.builds(lambda phrase, times: phrase * times, st.lists(st.sampled_from(WORDS), max_size=8), st.integers(1, 20)),
+    max_size=6,
+)
+windows = st.builds(Window, st.sampled_from([1, 2, 3, 7, 24, 25, 127, 128]), st.booleans())
+choices = st.fixed_dictionaries({}, optional={"min_count": st.integers(1, 20), "max_size": st.integers(1, 8)}) | (
+    st.builds(lambda words: {"word_list": [*words, "unseen"]}, st.lists(st.sampled_from(WORDS), max_size=6))
+)
+
+
+def cut(items, places):
+    """The items in runs, cut at places (any whole numbers)."""
+    bounds = sorted({0, len(items), *(place % (len(items) + 1) for place in places)})
+    return [items[start:stop] for start, stop in zip(bounds, bounds[1:], strict=False)]
+
+
+def rows_of(blocks, words):
+    """Rows as (left, offset, [(right, n), …]), with the words that numbers stand for."""
+    block = concatenate(blocks)
+    ends = np.cumsum(block.length)
+    return [
+        (words[left], offset, [(words[right], n) for right, n in zip(block.right[run], block.count[run].tolist(), strict=True)])
+        for left, offset, run in zip(
+            block.left,
+            block.offset.tolist(),
+            [slice(end - length, end) for end, length in zip(ends, block.length, strict=True)],
+            strict=True,
+        )
+    ]
+
+
+class CountedShards:
+    """Shards counted by the real code, before their vocabulary is chosen."""
+
+    def __init__(self, shards, window, block_entries=64):
+        self.window = window
+        counted = [count_shard(TokenisedShard.from_documents(shard), window, block_entries) for shard in shards]
+        self.shards = [(shard, concatenate(shard.pairs)) for shard in counted]
+
+    def vocabulary(self, **choice):
+        totals = {}
+        for shard, _ in self.shards:
+            rows = zip(shard.words.to_pylist(), shard.counts.tolist(), shard.documents.tolist(), strict=True)
+            for word, count, documents in rows:
+                before = totals.get(word, (0, 0))
+                totals[word] = (before[0] + count, before[1] + documents)
+        counts, documents = zip(*totals.values(), strict=True)
+        total = sum(shard.total_documents for shard, _ in self.shards)
+        return Vocabulary.from_counts(list(totals), counts, documents, total, **choice)
+
+    def renumbered(self, vocabulary):
+        """The pairs of each shard by rank."""
+        blocks = []
+        for shard, pairs in self.shards:
+            ranks = np.empty(len(shard.words), np.int32)
+            ranks[shard.numbers] = vocabulary.ranks(shard.words)
+            blocks.append(renumber(pairs, ranks))
+        return blocks
+
+    def merged(self, block_entries=100, **choice):
+        """The merged counts, in blocks of so many entries."""
+        vocabulary = self.vocabulary(**choice)
+        rows = merge_rows(self.renumbered(vocabulary), row_order(vocabulary), vocabulary.oov_rank)
+        return merged_counts(vocabulary, self.window, rows, block_entries)
+
+
+def merged_counts(vocabulary, window, runs, block_entries):
+    """Runs of merged rows as `MergedCounts`, walked in blocks of so many entries."""
+
+    def blocks(radius):
+        for run in runs:
+            for block in split(run, block_entries):
+                yield keep_rows(block, block.offset <= radius)
+
+    return MergedCounts(vocabulary, window, blocks)
+
+
+def keep_rows(block, kept):
+    """Only some of the rows."""
+    entries = np.repeat(kept, block.length)
+    return PairBlock(*(column[kept] for column in block[:3]), *(column[entries] for column in block[3:]))
+
+
+def row_order(vocabulary):
+    """The place of each rank in the order of the words' bytes."""
+    order = np.empty(len(vocabulary), np.int64)
+    order[byte_order(vocabulary.words)] = np.arange(len(vocabulary))
+    return order

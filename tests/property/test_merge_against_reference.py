@@ -1,0 +1,88 @@
+from collections import Counter
+
+import numpy as np
+import reference
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from small_corpora import CountedShards, choices, cut, documents, keep_rows, row_order, rows_of, windows
+
+from bitcipher import BitcipherError
+from bitcipher.counts import concatenate, merge_rows
+
+cuts = st.lists(st.integers(0, 200), max_size=4)
+
+
+def choose(counted, **choice):
+    try:
+        return counted.vocabulary(**choice)
+    except (BitcipherError, ValueError):  # no document has any word, or none is kept
+        assume(False)
+
+
+def expected_rows(documents, words, window):
+    """All rows over the vocabulary, by offset and then by the left word's bytes, those of <oov> apart."""
+    ranks = {word.word: rank for rank, word in enumerate(words)}
+    known = [[word if word in ranks else reference.OOV for word in document] for document in documents]
+    pairs = reference.count_pairs(known, window.radius, window.summed)
+    rows = [
+        (left, offset, sorted(pairs[left, offset].items(), key=lambda pair: ranks[pair[0]]))
+        for left, offset in sorted(pairs, key=lambda row: (row[1], row[0].encode()))
+    ]
+    return [row for row in rows if row[0] != reference.OOV], [row for row in rows if row[0] == reference.OOV]
+
+
+@given(documents, windows, choices, cuts)
+@settings(max_examples=120, deadline=None)
+def test_merged_shards_are_the_counts_of_all_documents(documents, window, choice, places):
+    counted = CountedShards(cut(documents, places), window)
+    vocabulary = choose(counted, **choice)
+    expected, total = reference.choose_words(documents, **choice)
+    columns = vocabulary.words.to_pylist(), vocabulary.counts.tolist(), vocabulary.documents.tolist()
+    assert list(zip(*columns, strict=True)) == expected
+    assert vocabulary.total_documents == total
+
+    words, oov = merge_rows(counted.renumbered(vocabulary), row_order(vocabulary), vocabulary.oov_rank)
+    names = vocabulary.words.to_pylist()
+    assert (rows_of([words], names), rows_of([oov], names)) == expected_rows(documents, expected, window)
+
+
+@given(documents, windows, choices, cuts, st.randoms(use_true_random=False))
+@settings(max_examples=50, deadline=None)
+def test_the_order_of_shards_does_not_matter(documents, window, choice, places, random):
+    shards = cut(documents, places)
+    vocabulary = choose(CountedShards(shards, window), **choice)
+    merged = []
+    for _ in range(2):
+        counted = CountedShards(shards, window)
+        again = counted.vocabulary(**choice)
+        assert again.words == vocabulary.words
+        merged += merge_rows(counted.renumbered(again), row_order(again), again.oov_rank)
+        random.shuffle(shards)
+    assert_same(merged[0], merged[2])
+    assert_same(merged[1], merged[3])
+
+
+@given(documents, windows, choices, cuts, cuts)
+@settings(max_examples=80, deadline=None)
+def test_ranges_of_words_merged_apart_make_the_same_rows(documents, window, choice, places, ranges):
+    counted = CountedShards(cut(documents, places), window)
+    vocabulary = choose(counted, **choice)
+    order = row_order(vocabulary)
+    words, oov = merge_rows(counted.renumbered(vocabulary), order, vocabulary.oov_rank)
+
+    parts = []
+    for run in cut(sorted({word for document in documents for word in document}, key=str.encode), ranges):
+        blocks = []
+        for (shard, pairs), renumbered in zip(counted.shards, counted.renumbered(vocabulary), strict=True):
+            numbers = [number for word, number in zip(shard.words.to_pylist(), shard.numbers, strict=True) if word in run]
+            blocks.append(keep_rows(renumbered, np.isin(pairs.left, numbers)))
+        parts.append(merge_rows(blocks, order, vocabulary.oov_rank))
+    assert_same(merge_rows([part for _, part in parts], order, vocabulary.oov_rank)[1], oov)
+    put_together = concatenate(part for part, _ in parts)
+    for offset in window.offsets:
+        assert_same(keep_rows(put_together, put_together.offset == offset), keep_rows(words, words.offset == offset))
+    assert Counter(put_together.offset.tolist()) == Counter(words.offset.tolist())
+
+
+def assert_same(one, other):
+    assert all(a.tobytes() == b.tobytes() and a.dtype == b.dtype for a, b in zip(one, other, strict=True))

@@ -1,0 +1,68 @@
+import numpy as np
+import reference
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from small_corpora import documents, rows_of, windows
+
+from bitcipher.counts import TokenisedShard, Window, count_shard
+from bitcipher.counts.shard import BLOCK_ENTRIES
+
+
+def check_shard(documents, window, block_entries=BLOCK_ENTRIES):
+    """Count documents and compare everything with the reference."""
+    counts = count_shard(TokenisedShard.from_documents(documents), window, block_entries)
+    expected, holding, total = reference.count_words(documents)
+    words, by_rank = sorted(expected, key=str.encode), reference.ranked(expected)
+    assert counts.words.to_pylist() == words
+    assert [by_rank[number] for number in counts.numbers] == words
+    assert counts.counts.tolist() == [expected[word] for word in words]
+    assert counts.documents.tolist() == [holding[word] for word in words]
+    assert counts.total_documents == total
+
+    blocks = list(counts.pairs)
+    pairs = reference.count_pairs(documents, window.radius, window.summed)
+    number = {word: rank for rank, word in enumerate(by_rank)}
+    assert rows_of(blocks, by_rank) == [
+        (left, offset, sorted(pairs[left, offset].items(), key=lambda pair: number[pair[0]]))
+        for left in words
+        for offset in window.offsets
+        if (left, offset) in pairs
+    ]
+    assert all(len(block.right) <= max(block_entries, len(words)) for block in blocks)
+    assert all(block.length.min() > 0 for block in blocks)
+
+
+@given(documents, windows, st.sampled_from([1, 2, 3, 7, 50, BLOCK_ENTRIES]))
+@example([["a"] * 130], Window(128, summed=True), 2)
+@example([["a", "b"] * 65, ["b"]], Window(128), 2)
+@settings(max_examples=120, deadline=None)
+def test_any_small_shard(documents, window, block_entries):
+    check_shard(documents, window, block_entries)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 300), st.lists(st.integers(0, 400), max_size=4), windows)
+@settings(max_examples=40, deadline=None)
+def test_random_words_of_any_number(seed, types, lengths, window):
+    random = np.random.default_rng(seed)
+    # A few words take most of the text, as in any language.
+    drawn = (random.zipf(1.3, length) % types for length in lengths)
+    check_shard([[f"w{number}" for number in document] for document in drawn], Window(min(window.radius, 25), window.summed))
+
+
+def test_more_words_than_one_upper_word_of_the_bitset_holds():
+    random = np.random.default_rng(7)
+    often = [f"w{number}" for number in random.permutation(9_000)]
+    documents = [[word for pair in zip(often, ["the"] * 9_000, strict=True) for word in pair], often[:500]]
+    check_shard(documents, Window(2))
+    check_shard(documents, Window(3, summed=True))
+
+
+def test_long_documents_count_as_slices_but_windows_run_on():
+    random = np.random.default_rng(8)
+    words = np.array([f"w{number}" for number in range(400)])
+    documents = [
+        words[random.zipf(1.5, length) % 400].tolist() for length in (1_999, 2_000, 2_001, 0, 1, 4_000, 4_001, 6_500)
+    ]
+    assert reference.count_words(documents)[2] == 1 + 1 + 2 + 1 + 2 + 3 + 4
+    check_shard(documents, Window(3))
+    check_shard(documents, Window(3, summed=True))
