@@ -9,7 +9,7 @@ import typer
 from bitcipher import __version__
 from bitcipher.errors import BitcipherError
 
-# Libraries that only some of the commands need are imported by those, so that `--help` answers at once.
+# What only some of the commands need (spaCy, Ray, plotting) is imported by those, so that the others start sooner.
 
 app = typer.Typer(
     name="bitcipher",
@@ -109,7 +109,7 @@ def build(
     log: Log = None,
     shard_megabytes: Annotated[
         int | None,
-        typer.Option(help="Text in a shard; each worker takes about 12 times as much memory.", show_default="64"),
+        typer.Option(help="Text in a shard; each worker takes about 10 times as much memory.", show_default="64"),
     ] = None,
     keep_documents: Annotated[
         bool | None, typer.Option(help="Keep the shards of documents.", show_default="no-keep-documents")

@@ -6,8 +6,6 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from bitcipher import __version__, storage
 from bitcipher.cipher import BitCipher
 from bitcipher.vocabulary import Vocabulary
@@ -115,8 +113,7 @@ def _choose_vocabulary(
         merged = words.merge_words([storage.join(work, "shards", shard["name"]) for shard in shards])
         vocabulary = words.choose_vocabulary(merged, sum(shard["total_documents"] for shard in shards), options)
         BitCipher(options.embedding.bits).active_bits(len(vocabulary))  # too few bits show before the merge
-        with storage.writing(storage.join(work, folder.WORDS)) as stream:
-            pq.write_table(vocabulary.to_table(), stream, compression="zstd")
+        storage.write_table(storage.join(work, folder.WORDS), vocabulary.to_table())
         ranges = words.cut_ranges(merged, reduce.RANGE_ENTRIES)
     progress.advance(bar, 1, f"{len(vocabulary):,} words")
     return vocabulary, ranges

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from bitcipher import storage
 from bitcipher.counts import ShardCounts, Window, count_shard, write_pairs
@@ -87,6 +86,5 @@ def write_shard(folder: str, counts: ShardCounts) -> int:
         np.add.at(entries, block.left, block.length)
     columns = [counts.words, counts.numbers, counts.counts, counts.documents, entries[counts.numbers]]
     table = pa.Table.from_arrays([pa.array(column) for column in columns], schema=SHARD_WORDS)
-    with storage.writing(storage.join(folder, "words.parquet")) as stream:
-        pq.write_table(table, stream, compression="zstd")
+    storage.write_table(storage.join(folder, "words.parquet"), table)
     return int(entries.sum())

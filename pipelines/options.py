@@ -61,7 +61,7 @@ class BuildOptions:
     summed: bool = False
     """Count all offsets into one matrix: for wide windows of which only mode sum is wanted."""
     shard_megabytes: int = 64
-    """Text in a shard; memory is about 12 times as much for each worker."""
+    """Text in a shard; each worker takes about 10 times as much memory, beside 300 MB of libraries."""
     keep_documents: bool = False
     """Keep the shards of documents after they have been counted."""
 

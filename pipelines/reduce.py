@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from bitcipher import storage
 from bitcipher.counts import (
@@ -53,8 +52,7 @@ class CutStage:
         words = table["word"].combine_chunks()
         ranks = np.empty(len(words), np.int32)
         ranks[table["number"].to_numpy()] = self._vocabulary.ranks(words)
-        with storage.writing(storage.join(self._ranks, f"{row['name']}.parquet")) as stream:
-            pq.write_table(pa.table({"rank": ranks}), stream)
+        storage.write_table(storage.join(self._ranks, f"{row['name']}.parquet"), pa.table({"rank": ranks}))
         # Rows lie in the order of the words, so those of a range of words are one run.
         entries = np.concatenate([np.zeros(1, np.int64), np.cumsum(table["entries"].to_numpy())])
         bounds = [
@@ -94,8 +92,7 @@ class MergeStage:
         yield {"entries": len(words.right)}
 
     def _read(self, shard: str, run: list[int]) -> PairBlock:
-        with storage.reading(storage.join(self._ranks, f"{shard}.parquet")) as stream:
-            ranks = pq.read_table(stream)["rank"].to_numpy()
+        ranks = storage.read_table(storage.join(self._ranks, f"{shard}.parquet"))["rank"].to_numpy()
         first_row, behind_row, first_entry, behind_entry = run
         pairs = storage.join(self._shards, shard, "pairs")
         return renumber(read_run(pairs, (first_row, behind_row), (first_entry, behind_entry)), ranks)
@@ -120,8 +117,7 @@ def write_merged(uri: str, rows: PairBlock) -> None:
 
 def read_vocabulary(uri: str) -> Vocabulary:
     """A vocabulary from its file."""
-    with storage.reading(uri) as stream:
-        return Vocabulary.from_table(pq.read_table(stream))
+    return Vocabulary.from_table(storage.read_table(uri))
 
 
 def open_merged(build: str, window: Window) -> MergedCounts:

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
@@ -38,8 +37,7 @@ def _add_up(tables: list[pa.Table]) -> pa.Table:
 
 def read_words(shard: str) -> pa.Table:
     """The words of one shard, see `SHARD_WORDS`."""
-    with storage.reading(storage.join(shard, "words.parquet")) as stream:
-        return pq.read_table(stream)
+    return storage.read_table(storage.join(shard, "words.parquet"))
 
 
 def choose_vocabulary(words: pa.Table, total_documents: int, options: BuildOptions) -> Vocabulary:

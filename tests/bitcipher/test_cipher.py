@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -14,7 +16,7 @@ FIVE_BITS = (
 
 
 def as_lists(codes):
-    return [codes.bits[start:stop].tolist() for start, stop in zip(codes.starts, codes.starts[1:], strict=False)]
+    return [codes.bits[start:stop].tolist() for start, stop in pairwise(codes.starts)]
 
 
 def figure_2(n, b):

@@ -32,7 +32,9 @@ def test_there_are_four_noises():
 
 
 def test_another_noise_is_an_error_that_lists_them():
-    with pytest.raises(BitcipherError, match=r"no noise 'white': choose document_share, frequency, document_ratio, none"):
+    with pytest.raises(
+        BitcipherError, match=r"no noise 'white': choose document_share, frequency, document_ratio, none"
+    ):
         trust("white", vocabulary_of([1], [1], 1))
 
 

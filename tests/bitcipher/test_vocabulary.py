@@ -113,6 +113,12 @@ def test_ranks_are_those_of_the_words_and_of_oov_for_others():
     assert ranks.tolist() == [2, 3, 0, 3, 3, 3, 1]
 
 
+def test_rows_lie_in_the_order_of_the_words_bytes():
+    vocabulary = choose({"😀": 9, "b": 5, "ﬀ": 5, "B": 1}, min_count=5)
+    assert vocabulary.words.to_pylist() == ["😀", "b", "ﬀ", OOV]
+    assert vocabulary.row_order().tolist() == [3, 1, 2, 0]
+
+
 def test_a_table_through_parquet_gives_the_same_vocabulary():
     vocabulary = choose({"a": 2**40, "é": 5, "😀": 5, "c": 1}, {"a": 12, "é": 3, "😀": 2, "c": 1}, 34, min_count=5)
     table = vocabulary.to_table()
@@ -130,7 +136,7 @@ def test_a_table_through_parquet_gives_the_same_vocabulary():
     ("counts", "choice", "message"),
     [
         ({}, {}, "The sources hold no words"),
-        ({"a": 4, "b": 1_234}, {"min_count": 5_000}, "the most frequent of 2 words occurs 1,234 times; lower the minimum"),
+        ({"a": 4, "b": 1_234}, {"min_count": 5_000}, "the most frequent of 2 words occurs 1,234 times; lower"),
         ({OOV: 3}, {}, "No word is left"),
         ({"a": 1}, {"word_list": []}, "The word list holds no words"),
         ({"a": 1}, {"word_list": [OOV]}, "The word list holds no words"),

@@ -1,11 +1,14 @@
 """The options of the command and of recipes, written down: a new one is a decision, not an accident."""
 
 from dataclasses import fields
+from pathlib import Path
 
+import pytest
 import typer
 
+import pipelines
 from cluster.command import app
-from pipelines.options import BuildOptions, EmbeddingOptions
+from pipelines.options import BuildOptions, EmbeddingOptions, read_recipe
 
 EMBEDDING = {"bits", "radius", "mode", "noise", "log"}
 BUILD = EMBEDDING | {
@@ -30,3 +33,8 @@ def test_recipes_and_the_command_line_have_the_same_options():
     assert {field.name for field in fields(EmbeddingOptions)} == EMBEDDING
     assert set(BuildOptions().to_dict()) == BUILD
     assert BuildOptions.from_dict(BuildOptions().to_dict(), "test") == BuildOptions()
+
+
+@pytest.mark.parametrize("recipe", sorted((Path(pipelines.__file__).parent / "recipes").glob("*.yaml")), ids=lambda path: path.stem)
+def test_shipped_recipes_are_understood(recipe):
+    assert BuildOptions.from_dict(read_recipe(str(recipe)), recipe.name).tokenizer == "spacy"

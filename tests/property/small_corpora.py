@@ -1,12 +1,22 @@
 """Small corpora for property tests, and the real way from documents to merged counts."""
 
+from itertools import islice, pairwise
+
 import numpy as np
 from hypothesis import strategies as st
 
-from bitcipher.counts import MergedCounts, PairBlock, TokenisedShard, Window, concatenate, count_shard, merge_rows
-from bitcipher.counts.merge import renumber
-from bitcipher.counts.pairs import split
-from bitcipher.vocabulary import Vocabulary, byte_order
+from bitcipher.counts import (
+    MergedCounts,
+    PairBlock,
+    TokenisedShard,
+    Window,
+    concatenate,
+    count_shard,
+    merge_rows,
+    renumber,
+    split,
+)
+from bitcipher.vocabulary import Vocabulary
 
 # Words whose order differs between bytes, UTF-16 and alphabets, and one that is spelled like the entry for others.
 WORDS = ["the", "of", "a", "b", "Zoo", "zoo", "zoom", "é", "ﬀ", "𝒳", "😀", "<oov>"]
@@ -25,21 +35,16 @@ choices = st.fixed_dictionaries({}, optional={"min_count": st.integers(1, 20), "
 def cut(items, places):
     """The items in runs, cut at places (any whole numbers)."""
     bounds = sorted({0, len(items), *(place % (len(items) + 1) for place in places)})
-    return [items[start:stop] for start, stop in zip(bounds, bounds[1:], strict=False)]
+    return [items[start:stop] for start, stop in pairwise(bounds)]
 
 
 def rows_of(blocks, words):
     """Rows as (left, offset, [(right, n), …]), with the words that numbers stand for."""
     block = concatenate(blocks)
-    ends = np.cumsum(block.length)
+    pairs = iter(zip(block.right, block.count.tolist(), strict=True))
     return [
-        (words[left], offset, [(words[right], n) for right, n in zip(block.right[run], block.count[run].tolist(), strict=True)])
-        for left, offset, run in zip(
-            block.left,
-            block.offset.tolist(),
-            [slice(end - length, end) for end, length in zip(ends, block.length, strict=True)],
-            strict=True,
-        )
+        (words[left], offset, [(words[right], n) for right, n in islice(pairs, length)])
+        for left, offset, length in zip(block.left, block.offset.tolist(), block.length.tolist(), strict=True)
     ]
 
 
@@ -74,7 +79,7 @@ class CountedShards:
     def merged(self, block_entries=100, **choice):
         """The merged counts, in blocks of so many entries."""
         vocabulary = self.vocabulary(**choice)
-        rows = merge_rows(self.renumbered(vocabulary), row_order(vocabulary), vocabulary.oov_rank)
+        rows = merge_rows(self.renumbered(vocabulary), vocabulary.row_order(), vocabulary.oov_rank)
         return merged_counts(vocabulary, self.window, rows, block_entries)
 
 
@@ -93,10 +98,3 @@ def keep_rows(block, kept):
     """Only some of the rows."""
     entries = np.repeat(kept, block.length)
     return PairBlock(*(column[kept] for column in block[:3]), *(column[entries] for column in block[3:]))
-
-
-def row_order(vocabulary):
-    """The place of each rank in the order of the words' bytes."""
-    order = np.empty(len(vocabulary), np.int64)
-    order[byte_order(vocabulary.words)] = np.arange(len(vocabulary))
-    return order

@@ -4,7 +4,7 @@ import numpy as np
 import reference
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from small_corpora import CountedShards, choices, cut, documents, keep_rows, row_order, rows_of, windows
+from small_corpora import CountedShards, choices, cut, documents, keep_rows, rows_of, windows
 
 from bitcipher import BitcipherError
 from bitcipher.counts import concatenate, merge_rows
@@ -41,7 +41,7 @@ def test_merged_shards_are_the_counts_of_all_documents(documents, window, choice
     assert list(zip(*columns, strict=True)) == expected
     assert vocabulary.total_documents == total
 
-    words, oov = merge_rows(counted.renumbered(vocabulary), row_order(vocabulary), vocabulary.oov_rank)
+    words, oov = merge_rows(counted.renumbered(vocabulary), vocabulary.row_order(), vocabulary.oov_rank)
     names = vocabulary.words.to_pylist()
     assert (rows_of([words], names), rows_of([oov], names)) == expected_rows(documents, expected, window)
 
@@ -56,7 +56,7 @@ def test_the_order_of_shards_does_not_matter(documents, window, choice, places, 
         counted = CountedShards(shards, window)
         again = counted.vocabulary(**choice)
         assert again.words == vocabulary.words
-        merged += merge_rows(counted.renumbered(again), row_order(again), again.oov_rank)
+        merged += merge_rows(counted.renumbered(again), again.row_order(), again.oov_rank)
         random.shuffle(shards)
     assert_same(merged[0], merged[2])
     assert_same(merged[1], merged[3])
@@ -67,14 +67,14 @@ def test_the_order_of_shards_does_not_matter(documents, window, choice, places, 
 def test_ranges_of_words_merged_apart_make_the_same_rows(documents, window, choice, places, ranges):
     counted = CountedShards(cut(documents, places), window)
     vocabulary = choose(counted, **choice)
-    order = row_order(vocabulary)
+    order = vocabulary.row_order()
     words, oov = merge_rows(counted.renumbered(vocabulary), order, vocabulary.oov_rank)
 
     parts = []
     for run in cut(sorted({word for document in documents for word in document}, key=str.encode), ranges):
         blocks = []
         for (shard, pairs), renumbered in zip(counted.shards, counted.renumbered(vocabulary), strict=True):
-            numbers = [number for word, number in zip(shard.words.to_pylist(), shard.numbers, strict=True) if word in run]
+            numbers = shard.numbers[[word in run for word in shard.words.to_pylist()]]
             blocks.append(keep_rows(renumbered, np.isin(pairs.left, numbers)))
         parts.append(merge_rows(blocks, order, vocabulary.oov_rank))
     assert_same(merge_rows([part for _, part in parts], order, vocabulary.oov_rank)[1], oov)

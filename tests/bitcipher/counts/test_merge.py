@@ -1,7 +1,8 @@
+from itertools import islice
+
 import numpy as np
 
-from bitcipher.counts import PairBlock, merge_rows
-from bitcipher.counts.merge import renumber
+from bitcipher.counts import PairBlock, merge_rows, renumber
 
 
 def block_of(rows):
@@ -16,13 +17,9 @@ def block_of(rows):
 
 
 def as_rows(block):
-    ends = np.cumsum(block.length)
-    return [
-        (left, offset, dict(zip(block.right[end - length : end].tolist(), block.count[end - length : end].tolist(), strict=True)))
-        for left, offset, length, end in zip(
-            block.left.tolist(), block.offset.tolist(), block.length.tolist(), ends.tolist(), strict=True
-        )
-    ]
+    pairs = iter(zip(block.right.tolist(), block.count.tolist(), strict=True))
+    rows = zip(block.left.tolist(), block.offset.tolist(), block.length.tolist(), strict=True)
+    return [(left, offset, dict(islice(pairs, length))) for left, offset, length in rows]
 
 
 def test_numbers_become_ranks():

@@ -1,10 +1,14 @@
+from itertools import pairwise
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitcipher.counts import PairBlock, PairReader, concatenate, write_pairs
-from bitcipher.counts.pairs import pair_files, split
+from bitcipher import BitcipherError
+from bitcipher.counts import PairBlock, PairReader, concatenate, read_run, split, write_pairs
+from bitcipher.counts.pairs import pair_files
 
 DTYPES = (np.int32, np.int16, np.int64, np.int32, np.int64)
 
@@ -57,6 +61,7 @@ def test_any_run_of_rows_reads_back_as_written(folder, blocks, data):
     run = slice(reader.starts[first], reader.starts[behind])
     expected = PairBlock(*(c[first:behind] for c in whole[:3]), *(c[run] for c in whole[3:]))
     assert_same(reader.read(first, behind), expected)
+    assert_same(read_run(uri, (first, behind), (run.start, run.stop)), expected)
 
 
 @given(rows.map(block_of), st.integers(1, 20))
@@ -68,7 +73,7 @@ def test_split_rows_put_together_are_the_same(block, entries):
         assert len(part.right) == part.length.sum()
         assert len(part.right) <= entries or len(part.left) == 1
     # No block could have taken the first row of the next.
-    assert all(len(a.right) + b.length[0] > entries for a, b in zip(parts, parts[1:], strict=False))
+    assert all(len(a.right) + b.length[0] > entries for a, b in pairwise(parts))
 
 
 def test_no_blocks_are_an_empty_block():
@@ -97,3 +102,37 @@ def test_pairs_that_are_not_written_to_the_end_do_not_appear(tmp_path):
     next(left_behind)
     left_behind.close()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A name under which pairs were written, three rows of two pairs each."""
+    uri = str(tmp_path / "pairs")
+    block = block_of([(left, 1, [(0, 5), (1, 6)]) for left in range(3)])
+    list(write_pairs(uri, split(block, 2)))
+    return uri
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize(
+    "damage", [lambda content: b"", lambda content: content[:-20], lambda content: b"no Parquet" * 9]
+)
+def test_a_damaged_file_is_an_error_that_names_it(written, place, damage):
+    file = Path(pair_files(written)[place])
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(BitcipherError, match=rf"{file.name} is damaged .*: build again"):
+        PairReader(written).read(0, 3)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_missing_file_is_an_error(written, place):
+    Path(pair_files(written)[place]).unlink()
+    with pytest.raises(BitcipherError, match="There is no file"):
+        PairReader(written).read(0, 3)
+
+
+def test_pairs_that_are_fewer_than_the_rows_say_are_an_error(written, tmp_path):
+    list(write_pairs(str(tmp_path / "fewer"), [block_of([(0, 1, [(0, 5)] * 5)])]))
+    Path(pair_files(str(tmp_path / "fewer"))[1]).replace(pair_files(written)[1])
+    with pytest.raises(BitcipherError, match=r"has fewer than 6 rows, so it is damaged: build again"):
+        PairReader(written).read(0, 3)

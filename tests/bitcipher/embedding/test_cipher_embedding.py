@@ -120,7 +120,7 @@ def test_one_bit_is_enough_without_noise():
 
 
 def test_more_words_than_the_code_has_are_an_error():
-    with pytest.raises(BitcipherError, match="4 words do not fit into 2 bits, .* use at least 3 bits"):
+    with pytest.raises(BitcipherError, match=r"4 words do not fit into 2 bits, .* use at least 3 bits"):
         CipherEmbedding(2).table(counts_of(ROWS, window=Window(4)))
 
 

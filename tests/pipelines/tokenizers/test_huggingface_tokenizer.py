@@ -22,16 +22,11 @@ def trained():
     tokenizer.decoder = decoders.ByteLevel()
     special = ["[UNK]", "[PAD]", "[CLS]"]
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(vocab_size=320, special_tokens=special, initial_alphabet=alphabet, show_progress=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=320, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+    )
     tokenizer.train_from_iterator(TEXTS, trainer)
     return tokenizer
-
-
-def documents_of(shard):
-    words = shard.words.to_pylist()
-    tokens = [words[number] for number in shard.ids]
-    starts = [0, *shard.ends]
-    return [tokens[start:end] for start, end in zip(starts, starts[1:], strict=False)]
 
 
 def large_strings(texts):
@@ -53,29 +48,29 @@ def saved(tmp_path_factory):
     return path, expected
 
 
-def test_tokens_are_those_of_the_library_without_special_ones_truncation_or_padding(saved):
+def test_tokens_are_those_of_the_library_without_special_ones_truncation_or_padding(tokens_of, saved):
     path, expected = saved
     shard = make_tokenizer(path, lowercase=False).tokenize(large_strings(TEXTS))
-    assert documents_of(shard) == expected
+    assert tokens_of(shard) == expected
     assert len(expected[3]) > 300
     assert expected[1] == []
 
 
-def test_documents_in_batches_have_the_same_tokens(saved, monkeypatch):
+def test_documents_in_batches_have_the_same_tokens(tokens_of, saved, monkeypatch):
     path, expected = saved
     monkeypatch.setattr(huggingface, "BATCH_BYTES", 30)
     tokenizer = make_tokenizer(path, lowercase=False)
-    assert documents_of(tokenizer.tokenize(large_strings(TEXTS * 3))) == expected * 3
-    assert documents_of(tokenizer.tokenize(large_strings(TEXTS).slice(1, 2))) == expected[1:3]
-    assert documents_of(tokenizer.tokenize(large_strings([]))) == []
+    assert tokens_of(tokenizer.tokenize(large_strings(TEXTS * 3))) == expected * 3
+    assert tokens_of(tokenizer.tokenize(large_strings(TEXTS).slice(1, 2))) == expected[1:3]
+    assert tokens_of(tokenizer.tokenize(large_strings([]))) == []
 
 
-def test_numbers_may_have_gaps(tmp_path):
+def test_numbers_may_have_gaps(tokens_of, tmp_path):
     tokenizer = Tokenizer(models.WordLevel({"[UNK]": 2, "a": 0, "b": 5}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.save(str(tmp_path / "gaps.json"))
     shard = make_tokenizer(str(tmp_path / "gaps.json"), lowercase=False).tokenize(large_strings(["a b c b", "b"]))
-    assert documents_of(shard) == [["a", "b", "[UNK]", "b"], ["b"]]
+    assert tokens_of(shard) == [["a", "b", "[UNK]", "b"], ["b"]]
     assert count_shard(shard, Window(1)).words.to_pylist() == ["[UNK]", "a", "b"]
 
 
@@ -84,7 +79,9 @@ def test_a_missing_file_is_an_error(tmp_path):
         make_tokenizer(str(tmp_path / "nowhere.json"), lowercase=False)
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"no json", b"\xff\xfe", b'{"version": "1.0", "model": {"type": "None"}}'])
+@pytest.mark.parametrize(
+    "content", [b"", b"{}", b"no json", b"\xff\xfe", b'{"version": "1.0", "model": {"type": "None"}}']
+)
 def test_a_file_that_is_no_tokenizer_is_an_error(tmp_path, content):
     path = tmp_path / "tokenizer.json"
     path.write_bytes(content)

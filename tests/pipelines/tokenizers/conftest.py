@@ -1,0 +1,21 @@
+"""Reading the tokens of a shard back as words."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="session")
+def tokens_of():
+    """A function from a shard to the tokens of each of its documents."""
+
+    def tokens_of(shard):
+        assert (shard.ids.dtype, shard.ends.dtype) == (np.int32, np.int64)
+        words = shard.words.to_pylist()
+        tokens = [words[number] for number in shard.ids]
+        bounds = [0, *shard.ends.tolist()]
+        assert bounds[-1] == len(tokens)
+        return [tokens[start:end] for start, end in pairwise(bounds)]
+
+    return tokens_of
