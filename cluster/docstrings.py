@@ -85,9 +85,9 @@ def write_docstrings(roots: Iterable[Path], target: str, progress: StageProgress
                     packed.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
                     documents += 1
             progress.advance(bar, file.size, f"{documents:,} docstrings")
+        if not documents:
+            raise BitcipherError("There are no docstrings to read: the demo needs Python packages with their sources.")
     progress.end(bar)
-    if not documents:
-        raise BitcipherError("There are no docstrings to read: the demo needs Python packages with their sources.")
 
 
 @contextmanager
@@ -103,7 +103,10 @@ def _without_collection() -> Iterator[None]:
 
 
 def list_files(roots: Iterable[Path]) -> list[SourceFile]:
-    """The Python files below the roots, in the order of their names, without tests and what is too large."""
+    """The Python files below the roots, without tests and what is too large.
+
+    A folder's own files come in the order of their names, and then its folders.
+    """
     files = []
     room = MOST_SOURCE_BYTES
     for root in roots:

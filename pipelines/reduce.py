@@ -110,8 +110,17 @@ def merge_oov(parts: list[str], vocabulary: Vocabulary, target: str) -> int:
 
 
 def write_merged(uri: str, rows: PairBlock) -> None:
-    """Write merged rows in row groups of bounded size."""
-    for _ in write_pairs(uri, split(rows, BLOCK_ENTRIES)):
+    """Write merged rows, in row groups of bounded size and of one offset each, as they are read again."""
+    offsets = np.unique(rows.offset)
+    bounds = zip(
+        np.searchsorted(rows.offset, offsets), np.searchsorted(rows.offset, offsets, side="right"), strict=True
+    )
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows.length)])
+    blocks = (
+        PairBlock(*(c[first:behind] for c in rows[:3]), *(c[starts[first] : starts[behind]] for c in rows[3:]))
+        for first, behind in bounds
+    )
+    for _ in write_pairs(uri, (part for block in blocks for part in split(block, BLOCK_ENTRIES))):
         pass
 
 
@@ -128,22 +137,23 @@ def open_merged(build: str, window: Window) -> MergedCounts:
     names = [name.removesuffix(ending) for name in storage.files_below(folder) if name.endswith(ending)]
 
     def blocks(radius: int) -> Iterator[PairBlock]:
-        for name in names:
-            yield from _walk(storage.join(folder, name), radius, len(vocabulary))
+        # Offset by offset over all ranges, so that how rows are cut into ranges does not change the order.
+        readers = {name: PairReader(storage.join(folder, name)) for name in names}
+        for offset in (offset for offset in window.offsets if offset <= radius):
+            for name, reader in readers.items():
+                for block in _walk(reader, offset):
+                    if max(block.left.max(), block.right.max()) >= len(vocabulary):
+                        raise BitcipherError(f"The pairs {name} of {build} are damaged: build again.")
+                    yield block
 
     return MergedCounts(vocabulary, window, blocks)
 
 
-def _walk(uri: str, radius: int, words: int) -> Iterator[PairBlock]:
-    reader = PairReader(uri)
-    # Rows lie in the order of their offsets.
-    behind = int(np.searchsorted(reader.offset, radius, side="right"))
-    row = 0
+def _walk(reader: PairReader, offset: int) -> Iterator[PairBlock]:
+    """The rows of an offset, which lie together, in blocks."""
+    row, behind = np.searchsorted(reader.offset, [offset, offset + 1])
     while row < behind:
         stop = int(np.searchsorted(reader.starts, reader.starts[row] + BLOCK_ENTRIES, side="right")) - 1
         stop = min(max(stop, row + 1), behind)
-        block = reader.read(row, stop)
-        if len(block.right) and max(block.left.max(), block.right.max()) >= words:
-            raise BitcipherError(f"The pairs in {uri} name words that are not in the vocabulary: build again.")
-        yield block
+        yield reader.read(row, stop)
         row = stop

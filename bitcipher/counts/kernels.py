@@ -81,7 +81,23 @@ def positions_by_word(tokens, counts):
 
 @njit(cache=True, nogil=True)
 def count_rows(
-    tokens, starts, positions, order, bands, row, band, totals, low, high, small, left, offset, length, right, count
+    tokens,
+    starts,
+    positions,
+    order,
+    bands,
+    labels,
+    row,
+    band,
+    totals,
+    low,
+    high,
+    small,
+    left,
+    offset,
+    length,
+    right,
+    count,
 ):
     """Count rows into the output arrays until one of them might not fit.
 
@@ -92,11 +108,11 @@ def count_rows(
         starts, positions: from `positions_by_word`.
         order: (words,) int64, the words in the order in which their rows are wanted.
         bands: (bands, 2) int64, the first and last offset of each.
+        labels: (bands,) int16, the offset that their rows carry.
         row, band: the place in `order` and in `bands` to start from.
-        totals, low, high: (words,) int32 zeros and an empty set: room to count in.
+        totals, low, high: (words,) zeros, wide enough for any count, and an empty set: room to count in.
         small: (SMALL_ROW,) int32: room to sort in.
-        left, offset, length: (rows,) int32, int16 and int64: the rows, empty ones left out; a row's offset is
-            that of its band, or 0 where the band has several.
+        left, offset, length: (rows,) int32, int16 and int64: the rows, empty ones left out.
         right, count: (entries,) int32 and int64: their pairs.
 
     Returns:
@@ -131,7 +147,7 @@ def count_rows(
                 n = drain(low, high, totals, right, count, n)
             if n > before:
                 left[rows] = word
-                offset[rows] = low_offset if low_offset == high_offset else 0
+                offset[rows] = labels[band]
                 length[rows] = n - before
                 rows += 1
             band += 1

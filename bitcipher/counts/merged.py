@@ -16,7 +16,7 @@ class MergedCounts:
         vocabulary: the words.
         window: which pairs were counted.
         blocks: blocks(radius) walks the rows of offsets up to a radius, as often as it is called, always in the
-            same order: for an offset, rows in the order of their left words' bytes, `<oov>` last.
+            same order: offset by offset, rows in the order of their left words' bytes, `<oov>` last.
     """
 
     vocabulary: Vocabulary

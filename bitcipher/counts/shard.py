@@ -94,11 +94,13 @@ def _count_pairs(
     separators = int(window.bands[:, 0].max())
     tokens = kernels.lay_out(shard.ids, shard.ends, number_of_id, separators, words)
     starts, positions = kernels.positions_by_word(tokens, counts)
-    totals = np.zeros(words, np.int32)
+    # No count is higher than the pairs of a band; int32 keeps twice as many of them in the cache.
+    most = len(shard.ids) * (window.radius if window.summed else 1)
+    totals = np.zeros(words, np.int32 if most < 2**31 else np.int64)
     low, high = empty_set(words)
     small = np.empty(kernels.SMALL_ROW, np.int32)
     entries = max(block_entries, words)
-    rows = entries // 2
+    rows = max(1, entries // 2)
     block = PairBlock(
         np.empty(rows, np.int32),
         np.empty(rows, np.int16),
@@ -106,10 +108,11 @@ def _count_pairs(
         np.empty(entries, np.int32),
         np.empty(entries, np.int64),
     )
+    labels = np.array(window.offsets, np.int16)
     row = band = 0
     while row < words:
         row, band, filled_rows, filled = kernels.count_rows(
-            tokens, starts, positions, order, window.bands, row, band, totals, low, high, small, *block
+            tokens, starts, positions, order, window.bands, labels, row, band, totals, low, high, small, *block
         )
         if filled_rows:
             rows_of_block = (column[:filled_rows].copy() for column in block[:3])

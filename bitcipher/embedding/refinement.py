@@ -47,8 +47,10 @@ class Refinement:
             centred = table[start : start + BLOCK_ROWS][used[start : start + BLOCK_ROWS]] - self.mean_
             covariance += centred.T @ centred
         variances, directions = np.linalg.eigh(covariance / rows)
-        # As in numpy's matrix_rank: what is below is rounding, and would be blown up to the size of a signal.
-        floor = max(variances[-1], 0.0) * len(variances) * np.finfo(np.float64).eps
+        # What is below is rounding, of the matrix (as in numpy's matrix_rank) or of the mean, and would be blown
+        # up to the size of a signal.
+        eps = np.finfo(np.float64).eps
+        floor = max(variances[-1] * len(variances) * eps, (rows * eps) ** 2 * (self.mean_ @ self.mean_))
         scales = np.zeros_like(variances)
         scales[variances > floor] = variances[variances > floor] ** -0.5
         self.matrix_ = (directions * scales) @ directions.T

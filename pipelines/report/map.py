@@ -36,7 +36,7 @@ class WordMap:
 
     Attributes:
         words: (n,).
-        places: (n, 2), each axis within -1 and 1.
+        places: (n, 2), each axis from -1 to 1.
         groups: (n,) the number of each word's group; group 0 holds the most frequent word.
         counts: (n,) occurrences, or None if the vectors do not know them.
     """
@@ -58,14 +58,16 @@ def make_map(vectors: CipherVectors) -> WordMap:
         for row, word in enumerate(vectors.index_to_key)
         if word.isalpha() and word != OOV and vectors.norms[row] > 0
     ][:MOST_WORDS]
-    if len(rows) < FEWEST_WORDS or vectors.vector_size < 2:
-        raise BitcipherError(
-            f"A map of words needs {FEWEST_WORDS} words of letters and 2 dimensions at least; there are {len(rows)} "
-            f"and {vectors.vector_size}: build from more text, or with a lower minimum count."
-        )
     units = np.asarray(vectors.vectors)[rows] / vectors.norms[rows, None]
+    distinct = len(np.unique(units.round(6), axis=0))
+    # t-SNE crashes on points that are all one.
+    if distinct < FEWEST_WORDS or vectors.vector_size < 2:
+        raise BitcipherError(
+            f"A map needs {FEWEST_WORDS} words of letters with different vectors of 2 dimensions at least; there are "
+            f"{distinct}, of {vectors.vector_size}: build from more text, or with a lower minimum count."
+        )
     with threadpool_limits(1):
-        groups = KMeans(min(MOST_GROUPS, len(rows) // 2), n_init=4, random_state=SEED).fit_predict(units)
+        groups = KMeans(min(MOST_GROUPS, distinct // 2), n_init=4, random_state=SEED).fit_predict(units)
         perplexity = min(PERPLEXITY, (len(rows) - 1) / 3)
         tsne = TSNE(perplexity=perplexity, metric="cosine", init="pca", random_state=SEED, n_jobs=1)
         # Main axes lie level, for pages are wider than high.
@@ -74,7 +76,7 @@ def make_map(vectors: CipherVectors) -> WordMap:
     order = np.argsort(np.argsort(first_of_group))
     return WordMap(
         [vectors.index_to_key[row] for row in rows],
-        places / np.maximum(np.abs(places).max(axis=0), np.finfo(np.float32).tiny),
+        2 * (places - places.min(axis=0)) / np.maximum(np.ptp(places, axis=0), np.finfo(np.float32).tiny) - 1,
         order[groups],
         None if vectors.counts is None else vectors.counts[rows],
     )

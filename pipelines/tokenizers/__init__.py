@@ -21,7 +21,7 @@ def make_tokenizer(name: str, lowercase: bool) -> Tokenizer:
 
     Args:
         name: "spacy", "spacy-exact", "whitespace", or the path or URI of a Hugging Face `tokenizer.json`.
-        lowercase: lower-case tokens; a `tokenizer.json` has its own say, so there it must be False.
+        lowercase: lower-case tokens; a `tokenizer.json` says itself what it does to case.
 
     Raises:
         BitcipherError: if there is no such tokenizer.

@@ -40,7 +40,7 @@ def empty_table(slots: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def number_chunks(text, document_ends, document, at, table, starts, arena, known, numbers, ends, n):
+def number_chunks(text, document_ends, document, at, table, starts, arena, known, numbers, spaced, ends, n):
     """Number the chunks of documents, in order, until done or until there is no room for a new one.
 
     Args:
@@ -52,6 +52,7 @@ def number_chunks(text, document_ends, document, at, table, starts, arena, known
         arena: uint8, the bytes of the known chunks, one behind another.
         known: how many chunks are known.
         numbers: int32, filled from n on with the number of each chunk.
+        spaced: bool, filled likewise: whether one space and nothing else stands between it and the chunk before.
         ends: (documents,) int64, filled with the place in `numbers` behind each document.
 
     Returns:
@@ -62,6 +63,7 @@ def number_chunks(text, document_ends, document, at, table, starts, arena, known
         end = document_ends[document]
         while True:
             # Most chunks stand behind one space, and are ASCII of at most seven bytes: one read tells it all.
+            gap = at
             if at < end and text[at] == 32:
                 at += 1
             length = 0
@@ -79,13 +81,14 @@ def number_chunks(text, document_ends, document, at, table, starts, arena, known
                     break
                 length = _chunk_end(text, at, end) - at
                 key = _key(text, at, length)
+            spaced[n] = at == gap + 1 and text[gap] == 32
             tag = np.uint64(length) << _32
             slot = _scatter(key ^ tag) & slots
             while True:
                 entry = table[2 * slot + 1]
                 if entry == _EMPTY:
                     if 2 * (known + 1) > slots or known + 1 >= len(starts) or starts[known] + length > len(arena):
-                        return document, at, known, n
+                        return document, gap, known, n
                     table[2 * slot] = key
                     table[2 * slot + 1] = tag | np.uint64(known)
                     arena[starts[known] : starts[known] + length] = text[at : at + length]
@@ -119,6 +122,25 @@ def rebuild_table(table, starts, arena, known):
             slot = (slot + np.uint64(1)) & slots
         table[2 * slot] = key
         table[2 * slot + 1] = tag | np.uint64(number)
+
+
+@njit(cache=True, nogil=True)
+def meeting_places(numbers, spaced, ends, starts, arena, meets):
+    """The places of chunks that may reach over one space to the chunk before, judged by the two bytes that meet.
+
+    Args:
+        numbers, spaced, ends: from `number_chunks`.
+        starts, arena: the known chunks.
+        meets: (256, 256) bool, by the last byte before the space and the first byte behind it.
+    """
+    places = []
+    start = 0
+    for end in ends:
+        for i in range(start + 1, end):
+            if spaced[i] and meets[arena[starts[numbers[i - 1] + 1] - 1], arena[starts[numbers[i]]]]:
+                places.append(i)
+        start = end
+    return np.array(places, np.int64)
 
 
 @njit(cache=True, nogil=True)

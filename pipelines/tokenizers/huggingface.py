@@ -24,7 +24,7 @@ class HuggingFaceTokenizer:
 
     def __init__(self, uri: str):
         self._tokenizer = load_tokenizer(uri)
-        size = self._tokenizer.get_vocab_size(with_added_tokens=True)
+        size = max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
         # Numbers that no token has are never used, but they keep the others in place.
         tokens = [self._tokenizer.id_to_token(number) for number in range(size)]
         self._words = pa.array([token if token is not None else "" for token in tokens], pa.large_string())

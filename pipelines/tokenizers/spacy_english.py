@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 import spacy
-from spacy.attrs import IS_SPACE, LOWER, ORTH, SPACY
+from spacy.attrs import IS_SPACE, LOWER, ORTH
+from spacy.tokenizer import Tokenizer
 
 from bitcipher.counts import TokenisedShard
 
-# Chunks that go through spaCy in one call, joined by spaces: the call's own cost is spread, its memory small.
+# Chunks that go through spaCy in one call: the call's own cost is spread, its memory small.
 CHUNKS_AT_ONCE = 5_000
 
 # spaCy keeps every string that it ever saw; after so many chunks a fresh tokenizer takes over (0.1 s).
@@ -19,9 +20,8 @@ CHUNKS_BEFORE_RENEWAL = 200_000
 class SpacyRule:
     """The tokens of each chunk by spaCy's rules.
 
-    spaCy's tokenizer is a function of the chunk (SPEC 3: no difference in 1,200 real documents; where a special
-    case reaches over punctuation, about one random string in 20,000 may differ), so chunks can be joined and
-    each need be seen once.
+    spaCy's tokens are a function of the chunk, but for its special cases, which are matched over tokens and so may
+    reach over a space (see `reaches`). Chunks go through spaCy on lines of their own, where nothing reaches over.
 
     Args:
         lowercase: lower-case tokens, as spaCy's `lower_`.
@@ -29,6 +29,7 @@ class SpacyRule:
 
     def __init__(self, lowercase: bool):
         self._form = LOWER if lowercase else ORTH
+        self.reaches = _reaches(spacy.blank("en").tokenizer)
 
     def __call__(self, chunks: pa.LargeStringArray) -> tuple[pa.LargeStringArray, np.ndarray]:
         """The tokens of chunks, and how many each has."""
@@ -43,12 +44,20 @@ class SpacyRule:
         nlp = spacy.blank("en")
         forms, sizes = [], []
         for start in range(0, len(chunks), CHUNKS_AT_ONCE):
-            batch = chunks[start : start + CHUNKS_AT_ONCE]
-            columns = nlp.tokenizer(" ".join(batch)).to_array([self._form, SPACY])
-            last = np.append(np.flatnonzero(columns[:, 1]), len(columns) - 1)
-            forms.append(columns[:, 0])
-            sizes.append(np.diff(last, prepend=-1))
+            text = "\n".join(chunks[start : start + CHUNKS_AT_ONCE])
+            columns = nlp.tokenizer(text).to_array([self._form, IS_SPACE])
+            is_break = columns[:, 1] != 0
+            forms.append(columns[~is_break, 0])
+            sizes.append(np.diff(np.flatnonzero(is_break), prepend=-1, append=len(columns)) - 1)
         return strings_of(np.concatenate(forms), nlp.vocab.strings), np.concatenate(sizes)
+
+
+def _reaches(tokenizer: Tokenizer) -> frozenset[tuple[str, str]]:
+    """All ways to cut special cases in two where the other rules would cut them."""
+    names = ("prefix_search", "suffix_search", "infix_finditer", "token_match", "url_match")
+    without_cases = Tokenizer(tokenizer.vocab, rules={}, **{name: getattr(tokenizer, name) for name in names})
+    parts = ([token.text for token in without_cases(case)] for case in tokenizer.rules)
+    return frozenset(("".join(part[:i]), "".join(part[i:])) for part in parts for i in range(1, len(part)))
 
 
 class SpacyExactTokenizer:

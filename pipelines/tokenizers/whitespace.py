@@ -11,6 +11,8 @@ class WhitespaceRule:
         lowercase: lower-case tokens, as `str.lower` does.
     """
 
+    reaches: frozenset[tuple[str, str]] = frozenset()
+
     def __init__(self, lowercase: bool):
         self._lowercase = lowercase
 

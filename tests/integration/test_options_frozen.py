@@ -35,6 +35,8 @@ def test_recipes_and_the_command_line_have_the_same_options():
     assert BuildOptions.from_dict(BuildOptions().to_dict(), "test") == BuildOptions()
 
 
-@pytest.mark.parametrize("recipe", sorted((Path(pipelines.__file__).parent / "recipes").glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "recipe", sorted((Path(pipelines.__file__).parent / "recipes").glob("*.yaml")), ids=lambda path: path.stem
+)
 def test_shipped_recipes_are_understood(recipe):
     assert BuildOptions.from_dict(read_recipe(str(recipe)), recipe.name).tokenizer == "spacy"

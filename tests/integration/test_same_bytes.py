@@ -1,6 +1,7 @@
 """The same sources give the same bytes, wherever and in whatever pieces they are worked on."""
 
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from bitcipher.vectors import CipherVectors
 from pipelines import folder, reduce
 from pipelines.build import build
+from pipelines.embed import embed_build
 from pipelines.options import BuildOptions, EmbeddingOptions
 from pipelines.progress import StageProgress
 from pipelines.runtime import open_runtime
@@ -33,11 +35,14 @@ def test_ray_and_this_process_write_the_same_files(ray_cluster, corpus, tmp_path
             assert path.read_bytes() == (tmp_path / "on_ray" / path.relative_to(tmp_path / "here")).read_bytes(), path
 
 
-def test_shards_and_ranges_leave_no_trace_in_words_and_vectors(corpus, tmp_path, monkeypatch):
-    whole = run([str(corpus)], tmp_path / "whole", BuildOptions(tokenizer="whitespace"))
+@pytest.mark.parametrize("mode", ["cat", "sum"])
+def test_shards_and_ranges_leave_no_trace_in_words_and_vectors(corpus, tmp_path, monkeypatch, mode):
+    options = BuildOptions(EmbeddingOptions(mode=mode), tokenizer="whitespace")
+    whole = run([str(corpus)], tmp_path / "whole", options)
     monkeypatch.setattr(reduce, "RANGE_ENTRIES", 20_000)
     monkeypatch.setattr(reduce, "BLOCK_ENTRIES", 3_000)
-    pieces = run([str(corpus / name) for name in ("d.txt.gz", "c.txt", "b.jsonl.gz", "a.jsonl")], tmp_path / "pieces")
+    names = ("d.txt.gz", "c.txt", "b.jsonl.gz", "a.jsonl")
+    pieces = run([str(corpus / name) for name in names], tmp_path / "pieces", replace(options, shard_megabytes=1))
     assert len(whole["shards"]) == 1 < len(pieces["shards"])
     assert whole["sha256"]["words"] == pieces["sha256"]["words"]
     assert whole["sha256"]["vectors"] == pieces["sha256"]["vectors"]
@@ -62,10 +67,6 @@ def test_renamed_and_repacked_files_give_the_same_words_and_vectors(documents, c
     ids=["sum", "cipher", "smaller radius"],
 )
 def test_embedding_kept_counts_equals_building_so(corpus, tmp_path, embedding):
-    from dataclasses import asdict, replace
-
-    from pipelines.embed import embed_build
-
     run([str(corpus)], tmp_path / "kept")
     with open_runtime(0) as runtime:
         embed_build(str(tmp_path / "kept"), str(tmp_path / "again"), asdict(embedding), runtime)

@@ -99,9 +99,7 @@ class TestErrors:
         assert list(files_below(str(tmp_path))) == ["00000-000.parquet"]
 
     def test_a_lone_surrogate_is_told_with_its_place(self, tmp_path):
-        with pytest.raises(
-            BitcipherError, match=r"character 5 is half a surrogate pair .*ud83d.*after 'words'"
-        ):
+        with pytest.raises(BitcipherError, match=r"character 5 is half a surrogate pair .*ud83d.*after 'words'"):
             list(write_document_shards(iter(["fine", "words\ud83d"]), str(tmp_path), "00000", 100))
         assert files_below(str(tmp_path)) == {}
 

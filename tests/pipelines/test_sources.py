@@ -154,9 +154,7 @@ class TestErrors:
         assert str(corpus / name) in str(error.value)
 
     def test_an_unknown_ending_is_answered_with_the_known_ones(self, corpus):
-        with pytest.raises(
-            BitcipherError, match=r"README\.md: its ending tells no format.*\.jsonl.*\.wet.*\.zst"
-        ):
+        with pytest.raises(BitcipherError, match=r"README\.md: its ending tells no format.*\.jsonl.*\.wet.*\.zst"):
             list_sources([str(corpus / "README.md")])
 
     def test_an_empty_folder_is_named(self, tmp_path):

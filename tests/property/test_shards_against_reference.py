@@ -32,7 +32,7 @@ def check_shard(documents, window, block_entries=BLOCK_ENTRIES):
     assert all(block.length.min() > 0 for block in blocks)
 
 
-@given(documents, windows, st.sampled_from([2, 3, 7, 50, BLOCK_ENTRIES]))
+@given(documents, windows, st.sampled_from([1, 2, 3, 7, 50, BLOCK_ENTRIES]))
 @example([["a"] * 130], Window(128, summed=True), 2)
 @example([["a", "b"] * 65, ["b"]], Window(128), 2)
 @settings(max_examples=120, deadline=None)

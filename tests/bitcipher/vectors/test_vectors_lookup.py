@@ -99,14 +99,10 @@ def test_mean_follows_gensim(table):
 
     np.testing.assert_allclose(mean(["the", "government"]), [0.8, 0.4], rtol=1e-6)
     np.testing.assert_allclose(mean(["the", "government"], pre_normalize=False), [2, 2])
-    np.testing.assert_allclose(
-        mean(["the", "paris"], [2, -1], pre_normalize=False), [7 / 3, 7 / 3], rtol=1e-6
-    )
+    np.testing.assert_allclose(mean(["the", "paris"], [2, -1], pre_normalize=False), [7 / 3, 7 / 3], rtol=1e-6)
     np.testing.assert_allclose(mean(["the", "rome"]), [0.6, 0.8], rtol=1e-6)
     np.testing.assert_allclose(mean(["the", np.float32([0, 10])]), [0.3, 5.4], rtol=1e-6)
-    np.testing.assert_allclose(
-        mean(["the", "government"], post_normalize=True), [0.894427, 0.447214], rtol=1e-5
-    )
+    np.testing.assert_allclose(mean(["the", "government"], post_normalize=True), [0.894427, 0.447214], rtol=1e-5)
     np.testing.assert_array_equal(mean(["rome"]), [0, 0])
     np.testing.assert_allclose(mean(["the", "rome"], oov=True), [0.3, 0.9], rtol=1e-6)
     assert mean(["the"]).dtype == np.float32

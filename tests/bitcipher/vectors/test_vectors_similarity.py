@@ -140,9 +140,7 @@ def test_pairs_and_ranks_against_brute_force(table, data):
     assert table.similarity(first, second) == pytest.approx(cosine, abs=1e-6)
     assert table.distance(first, second) == pytest.approx(1 - cosine, abs=1e-6)
     distances = table.distances(first)
-    assert distances == pytest.approx(
-        [1 - plain_cosine(table[first], row) for row in table.vectors], abs=1e-6
-    )
+    assert distances == pytest.approx([1 - plain_cosine(table[first], row) for row in table.vectors], abs=1e-6)
     some = data.draw(st.lists(words, min_size=1))
     rows = [table.key_to_index[word] for word in some]
     np.testing.assert_array_equal(table.distances(first, some), distances[rows])

@@ -10,9 +10,7 @@ from pipelines.sources import COMPRESSION_ENDINGS, FORMATS, Source, format_of
 
 NAMES = ["a.txt", "a.jsonl", "a.parquet", "a.wet"]
 # Beginnings that lead a reader past its first check, so that noise meets the rest of it.
-beginnings = st.sampled_from(
-    [b"", b"\xef\xbb\xbf", b'{"text": "', b"PAR1", b"WARC/1.0\r\n", b"\x1f\x8b\x08\0"]
-)
+beginnings = st.sampled_from([b"", b"\xef\xbb\xbf", b'{"text": "', b"PAR1", b"WARC/1.0\r\n", b"\x1f\x8b\x08\0"])
 
 
 def texts_or_error(source, options):
@@ -31,9 +29,7 @@ def test_every_format_has_a_reader():
 @pytest.mark.parametrize("compressed", [False, True])
 @given(beginning=beginnings, noise=st.binary(max_size=200), document=st.sampled_from(["line", "file"]))
 @example(beginning=b"", noise=b"\r\n\r\n", document="line")
-def test_noise_gives_texts_or_an_error(
-    stored, compress, name, ending, compressed, beginning, noise, document
-):
+def test_noise_gives_texts_or_an_error(stored, compress, name, ending, compressed, beginning, noise, document):
     content = compress(ending, beginning + noise) if compressed else beginning + noise
     source = stored(name + ending, content)
     source = Source(source.uri, source.size, format_of(name))

@@ -7,9 +7,7 @@ from pipelines.readers import ReadOptions, read_documents
 LINES = ReadOptions()
 FILES = ReadOptions(document="file")
 # A carriage return before the line feed belongs to the line's ending, so no line can end with one.
-line = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])).map(
-    lambda text: text.rstrip("\r")
-)
+line = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])).map(lambda text: text.rstrip("\r"))
 
 
 def kept(texts):

@@ -1,6 +1,8 @@
 import pyarrow as pa
 import pytest
 import spacy
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pipelines.tokenizers import make_tokenizer, spacy_english
 
@@ -41,6 +43,24 @@ def test_tokens_are_those_of_spacy_without_white_space(tokens_of, name, lowercas
     assert tokens_of(shard) == expected
     assert len(shard.ids) == sum(map(len, expected))
     assert [] in expected
+
+
+NLP = spacy.blank("en")
+TOKENIZER = make_tokenizer("spacy", lowercase=False)
+PARTS = (
+    "' '' '' ’ em 'em 'em. em, n' doin' 'bout bout : :) ) - ( :-) 8 8-D D a.m . a.m. p.m So S 's "
+    "(*_* *) * _ o o: the U. S. i'"
+).split()
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(PARTS), st.sampled_from(["", " ", " ", " ", " ", "  ", "\n", "\u00a0"]))))
+def test_special_cases_reach_over_a_space_as_in_spacy(parts):
+    """In "doin' 'em", the two apostrophes are a special case, and 'em falls apart."""
+    text = "".join(part + space for part, space in parts)
+    expected = [token.text for token in NLP(text) if not token.is_space]
+    shard = TOKENIZER.tokenize(pa.array([text], pa.large_string()))
+    assert shard.words.take(pa.array(shard.ids)).to_pylist() == expected
 
 
 def test_english_is_split_as_expected_whatever_spacy_says(tokens_of):
