@@ -39,7 +39,12 @@ def merge_rows(blocks: Sequence[PairBlock], order: np.ndarray, oov_rank: int) ->
     """
     rows = concatenate(blocks)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows.length)])
-    walk = np.lexsort((order[rows.left], rows.offset, rows.left == oov_rank))
+    # One number a row that says where it belongs: `<oov>` behind all offsets, then by offset, then by word.
+    offsets, offset_places = np.unique(rows.offset, return_inverse=True)
+    size = len(order)
+    is_oov = rows.left == oov_rank
+    places = np.where(is_oov, len(offsets) * size + offset_places, offset_places * size + order[rows.left])
+    walk = _sort_places(places, len(offsets) * (size + 1))
     totals = np.zeros(len(order), np.int64)
     merged = PairBlock(*(np.empty_like(column) for column in rows))
     filled_rows, filled = _merge(walk, starts, rows, totals, *empty_set(len(order)), merged)
@@ -50,6 +55,21 @@ def merge_rows(blocks: Sequence[PairBlock], order: np.ndarray, oov_rank: int) ->
         PairBlock(*(c[:words] for c in merged[:3]), *(c[:entries] for c in merged[3:])),
         PairBlock(*(c[words:] for c in merged[:3]), *(c[entries:] for c in merged[3:])),
     )
+
+
+@njit(cache=True, nogil=True)
+def _sort_places(places, size):
+    """The rows in the order of their places, by counting: a sort by comparison takes ten times as long."""
+    starts = np.zeros(size + 1, np.int64)
+    for place in places:
+        starts[place + 1] += 1
+    for place in range(size):
+        starts[place + 1] += starts[place]
+    walk = np.empty(len(places), np.int64)
+    for row in range(len(places)):
+        walk[starts[places[row]]] = row
+        starts[places[row]] += 1
+    return walk
 
 
 @njit(cache=True, nogil=True)

@@ -43,6 +43,9 @@ class PairBlock(NamedTuple):
 
 def concatenate(blocks: Iterable[PairBlock]) -> PairBlock:
     """All blocks as one."""
+    blocks = list(blocks)
+    if len(blocks) == 1:
+        return blocks[0]
     empty = PairBlock(*(np.empty(0, dtype) for dtype in (np.int32, np.int16, np.int64, np.int32, np.int64)))
     return PairBlock(*(np.concatenate(columns) for columns in zip(empty, *blocks, strict=True)))
 

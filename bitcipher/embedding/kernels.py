@@ -6,7 +6,11 @@ words have active bits, whatever the bits of the code; the second needs one numb
 
 import math
 
+import numpy as np
 from numba import njit
+
+# Counts whose logs are looked up: nearly all pairs are rare, and a logarithm takes as long as all else of an entry.
+SMALL_COUNTS = 1024
 
 
 @njit(cache=True, nogil=True)
@@ -28,6 +32,9 @@ def add_rows(block, starts, log_counts, codes, scales, doubts, forward, backward
         sums: (blocks, N, b) float64, added to.
         doubt_sums: (blocks, N) float64, added to.
     """
+    logs = np.empty(SMALL_COUNTS)
+    for n in range(SMALL_COUNTS):
+        logs[n] = math.log1p(n)
     for row in range(len(block.left)):
         offset = block.offset[row]
         if offset >= len(forward) or forward[offset] < 0:
@@ -40,7 +47,10 @@ def add_rows(block, starts, log_counts, codes, scales, doubts, forward, backward
         own_doubt = 0.0
         for entry in range(starts[row], starts[row + 1]):
             right = block.right[entry]
-            n = math.log1p(block.count[entry]) if log_counts else float(block.count[entry])
+            count = block.count[entry]
+            n = float(count)
+            if log_counts:
+                n = logs[count] if count < SMALL_COUNTS else math.log1p(n)
             weight = n * scales[right]
             for place in range(codes.starts[right], codes.starts[right + 1]):
                 own[codes.bits[place]] += weight
