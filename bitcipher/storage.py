@@ -35,6 +35,11 @@ def join(folder: str, *names: str) -> str:
     return "/".join([folder.rstrip("/"), *names])
 
 
+def absolute(uri: str) -> str:
+    """The same file by a name that means the same to every process: workers have other working directories."""
+    return local_path(uri) or uri
+
+
 def local_path(uri: str) -> str | None:
     """The path on this machine that the URI stands for, or None if it lies elsewhere."""
     filesystem, path = url_to_fs(uri)

@@ -18,6 +18,7 @@ from pipelines.plan import ReadTask, estimated_text_bytes, plan_reading
 from pipelines.progress import StageProgress
 from pipelines.runtime import Row, Runtime, StageSpec
 from pipelines.sources import list_sources
+from pipelines.tokenizers import tokenizer_path
 
 
 def build(
@@ -35,6 +36,7 @@ def build(
     Raises:
         BitcipherError: if sources, options or target do not allow it; the target is then not there at all.
     """
+    target = storage.absolute(target)
     folder.check_free(target)
     sources = list_sources(patterns, options.format)
     tasks = plan_reading(sources, options.shard_megabytes << 20)
@@ -81,7 +83,7 @@ def _count(
             CountStage,
             {
                 "folder": storage.join(work, "shards"),
-                "tokenizer": options.tokenizer,
+                "tokenizer": tokenizer_path(options.tokenizer),
                 "lowercase": options.lowercase,
                 "radius": options.window.radius,
                 "summed": options.window.summed,

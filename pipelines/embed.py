@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
+from bitcipher import storage
 from bitcipher.counts import MergedCounts, Window
 from bitcipher.embedding import Refinement
 from bitcipher.vectors import CipherVectors
@@ -65,6 +66,7 @@ def embed_build(build: str, target: str, chosen: dict[str, Any], runtime: Runtim
     Returns:
         The words, dimensions, and words without a vector.
     """
+    build, target = storage.absolute(build), storage.absolute(target)
     manifest = folder.read_manifest(build)
     folder.check_free(target)
     built = BuildOptions.from_dict(manifest["options"], build)

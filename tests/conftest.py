@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -14,13 +15,20 @@ os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 os.environ.pop("RAY_ADDRESS", None)
 
 
+class RayAddresses(NamedTuple):
+    """Where other processes find the cluster, and where jobs are submitted."""
+
+    cluster: str
+    jobs: str
+
+
 @pytest.fixture(scope="session")
-def ray_cluster() -> Iterator[str]:
-    """The one Ray cluster of the run, which `OnRay` finds and leaves running: the address for jobs."""
+def ray_cluster() -> Iterator[RayAddresses]:
+    """The one Ray cluster of the run, which `OnRay` finds and leaves running."""
     import ray
 
     context = ray.init(address="local", num_cpus=3, include_dashboard=True, dashboard_port=0, log_to_driver=False)
-    yield f"http://{context.dashboard_url}"
+    yield RayAddresses(ray.get_runtime_context().gcs_address, f"http://{context.dashboard_url}")
     ray.shutdown()
 
 

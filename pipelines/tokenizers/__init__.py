@@ -4,6 +4,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from bitcipher import storage
 from bitcipher.counts import TokenisedShard
 from bitcipher.errors import BitcipherError
 from pipelines.tokenizers.chunks import ChunkTokenizer
@@ -14,6 +15,11 @@ class Tokenizer(Protocol):
 
     def tokenize(self, documents: pa.LargeStringArray) -> TokenisedShard:
         """The tokens of documents, without any of white space."""
+
+
+def tokenizer_path(name: str) -> str:
+    """The name of a tokenizer as it is understood in any working directory: the path of a file made absolute."""
+    return storage.absolute(name) if name.endswith(".json") else name
 
 
 def make_tokenizer(name: str, lowercase: bool) -> Tokenizer:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from bitcipher.counts import TokenisedShard
 from pipelines.tokenizers import chunk_kernels as kernels
@@ -55,7 +56,7 @@ class ChunkTokenizer:
             numbers, ends = self._join_reaching(numbers, spaced, ends)
         self._learn_new_chunks()
         ids, ends = kernels.expand(numbers, ends, self._token_starts, self._tokens)
-        return TokenisedShard(pa.array(list(self._word_numbers), pa.large_string()), ids, ends)
+        return TokenisedShard(self._words, ids, ends)
 
     def _forget(self) -> None:
         self._known = 0
@@ -64,7 +65,7 @@ class ChunkTokenizer:
         self._arena = np.empty(1 << 18, np.uint8)
         self._token_starts = np.zeros(1, np.int64)
         self._tokens = np.empty(0, np.int32)
-        self._word_numbers: dict[str, int] = {}
+        self._words = pa.array([], pa.large_string())
         self._joined: dict[str, int] = {}
 
     def _number_chunks(self, documents: pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -142,8 +143,14 @@ class ChunkTokenizer:
             self._known - seen, pa.py_buffer(starts - starts[0]), pa.py_buffer(self._arena[starts[0] : starts[-1]])
         )
         tokens, sizes = self._rule(new)
-        coded = tokens.dictionary_encode()
-        words = coded.dictionary.to_pylist()
-        numbers = np.array([self._word_numbers.setdefault(w, len(self._word_numbers)) for w in words], np.int32)
-        self._tokens = np.concatenate([self._tokens, numbers[coded.indices.to_numpy()]])
+        self._tokens = np.concatenate([self._tokens, self._number_words(tokens)])
         self._token_starts = np.concatenate([self._token_starts, self._token_starts[-1] + np.cumsum(sizes)])
+
+    def _number_words(self, tokens: pa.LargeStringArray) -> np.ndarray:
+        """The number of each token, (n,) int32; words that are new get the next ones."""
+        coded = tokens.dictionary_encode()
+        numbers = np.array(pc.index_in(coded.dictionary, self._words).fill_null(-1), np.int32)
+        is_new = numbers < 0
+        numbers[is_new] = len(self._words) + np.arange(np.count_nonzero(is_new))
+        self._words = pa.concat_arrays([self._words, coded.dictionary.filter(pa.array(is_new))])
+        return numbers[coded.indices.to_numpy()]

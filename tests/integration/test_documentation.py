@@ -1,6 +1,7 @@
 """What the READMEs and docstrings show is run: commands in `sh`, code in `python`, recipes in `yaml`, examples."""
 
 import doctest
+import gzip
 import importlib
 import os
 import pkgutil
@@ -11,6 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from cluster.command import main
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -28,15 +31,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = "two three house street man woman said saw went the a of and to in she he it".split()
     lines = (f'{{"text": "{" ".join(words[(i * j) % len(words)] for j in range(1, 60))}"}}\n' for i in range(1, 300))
     content = "".join(lines).encode()
-    import gzip
-
     (folder / "corpus" / "part-0.jsonl.gz").write_bytes(gzip.compress(content))
     (recipe,) = blocks(README, "yaml")
     (folder / "recipe.yaml").write_text(recipe)
     return folder
 
 
-def test_commands_of_the_readme(folder):
+def test_commands_of_the_readme(ray_cluster, folder):
     commands = [line for block in blocks(README, "sh") for line in block.splitlines() if line.startswith("bitcipher ")]
     assert len(commands) == 7
     for command in commands:
@@ -45,6 +46,7 @@ def test_commands_of_the_readme(folder):
         result = subprocess.run(
             [sys.executable, "-m", "cluster.command", *arguments],
             cwd=folder,
+            env={**os.environ, "RAY_ADDRESS": ray_cluster.cluster},  # one Ray for all tests is enough
             capture_output=True,
             text=True,
             check=False,
@@ -59,7 +61,7 @@ def test_job_of_the_readme(ray_cluster, folder):
     entry = entry.replace("books-by-ray", f"{folder}/books-by-ray").replace("python ", f"{sys.executable} ")
     ray = Path(sys.executable).with_name("ray")
     result = subprocess.run(
-        [ray, *shlex.split(options), "--address", ray_cluster, "--", *shlex.split(entry)],
+        [ray, *shlex.split(options), "--address", ray_cluster.jobs, "--", *shlex.split(entry)],
         cwd=ROOT,
         env={**os.environ, "RAY_USAGE_STATS_ENABLED": "0"},
         capture_output=True,
@@ -73,8 +75,9 @@ def test_job_of_the_readme(ray_cluster, folder):
 @pytest.mark.parametrize("readme", ["README.md", "bitcipher/README.md"])
 def test_python_of_the_readmes(folder, monkeypatch, readme):
     monkeypatch.chdir(folder)
-    if not (folder / "books").exists():
-        test_commands_of_the_readme(folder)
+    if not Path("books").exists():
+        monkeypatch.setattr(sys, "argv", ["bitcipher", "build", "corpus", "--out", "books"])
+        main()
     for block in blocks((ROOT / readme).read_text(), "python"):
         exec(compile(block, readme, "exec"), {})
 
