@@ -73,12 +73,14 @@ class BitCipher:
 
         Args:
             predictions: (m, bits), such as ciphers, noisy ciphers, or what a model puts out.
-            n: words to choose from, the most frequent first; all 2**bits - 1 by default.
+            n: words to choose from, the most frequent first; all 2**bits - 1 by default, of codes of up to 20 bits.
             topn: how many ranks to give for each prediction, best first.
 
         Returns:
             (m, topn) int64.
         """
+        if n is None and self.bits > 20:
+            raise BitcipherError(f"{self.bits} bits tell too many words apart to try them all: say how many there are.")
         n = 2**self.bits - 1 if n is None else n
         predictions = np.atleast_2d(np.asarray(predictions, np.float64))
         if predictions.shape[1] != self.bits:

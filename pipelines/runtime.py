@@ -91,7 +91,10 @@ class OnRay:
             address = os.environ.get("RAY_ADDRESS", "local")
             # A pool for each of two stages must find room, or neither would ever end.
             here = {"num_cpus": self.workers + 1, "include_dashboard": False} if address == "local" else {}
-            ray.init(address=address, log_to_driver=False, logging_level="ERROR", **here)
+            try:
+                ray.init(address=address, log_to_driver=False, logging_level="ERROR", **here)
+            except (ConnectionError, RuntimeError, ValueError) as error:
+                raise BitcipherError(f"Cannot reach Ray at {address} ({error}): check RAY_ADDRESS.") from None
             self._started_here = True
         return self
 

@@ -43,7 +43,6 @@ class ChunkTokenizer:
 
     def __init__(self, rule: Rule, max_chunks: int = MAX_CHUNKS):
         self._rule = rule
-        self._reach = Reach(rule.reaches)
         self._max_chunks = max_chunks
         self._forget()
 
@@ -67,6 +66,7 @@ class ChunkTokenizer:
         self._tokens = np.empty(0, np.int32)
         self._words = pa.array([], pa.large_string())
         self._joined: dict[str, int] = {}
+        self._reach = Reach(self._rule.reaches)
 
     def _number_chunks(self, documents: pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         offsets = np.frombuffer(documents.buffers()[1], np.int64)[documents.offset :][: len(documents) + 1]

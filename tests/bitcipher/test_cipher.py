@@ -164,3 +164,8 @@ def test_bits_are_a_whole_number_of_at_least_1(bits):
 
 def test_bits_may_be_a_number_of_numpy():
     assert as_lists(BitCipher(np.int64(5)).active_bits(31)) == as_lists(BitCipher(5).active_bits(31))
+
+
+def test_deciphering_without_a_number_of_words_is_for_short_codes():
+    with pytest.raises(BitcipherError, match="say how many"):
+        BitCipher(21).decipher(np.ones((1, 21)))

@@ -47,6 +47,15 @@ def test_tokens_are_those_of_spacy_without_white_space(tokens_of, name, lowercas
 
 NLP = spacy.blank("en")
 TOKENIZER = make_tokenizer("spacy", lowercase=False)
+
+
+@given(st.text("aAbcdefghijklmnopqrstuvwxyzIMSTZ", min_size=1))
+def test_no_rule_of_spacy_finds_anything_in_letters_alone(letters):
+    rules = NLP.tokenizer
+    assert not any(rule(letters) for rule in (rules.prefix_search, rules.suffix_search, rules.url_match))
+    assert not list(rules.infix_finditer(letters))
+
+
 PARTS = (
     "' '' '' ’ em 'em 'em. em, n' doin' 'bout bout : :) ) - ( :-) 8 8-D D a.m . a.m. p.m So S 's "
     "(*_* *) * _ o o: the U. S. i'"
