@@ -99,7 +99,8 @@ def _count(
         tokens += shard["tokens"]
         rate = tokens / (time.perf_counter() - start)
         read = sum(shard["documents"] for shard in shards)
-        progress.advance(bar, shard["text_bytes"], f"{read:,} documents, {tokens:,} tokens, {rate:,.0f} tokens/s")
+        note = f"{read:,} documents, {tokens / 1e6:,.1f} M tokens, {rate / 1e6:.2f} M/s"
+        progress.advance(bar, shard["text_bytes"], note)
     progress.end(bar)
     if not options.keep_documents:
         storage.remove(documents)

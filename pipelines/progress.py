@@ -3,7 +3,7 @@
 import sys
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 
 class StageProgress:
@@ -12,13 +12,12 @@ class StageProgress:
     def __init__(self) -> None:
         self._console = Console(stderr=True)
         self._bars = Progress(
-            TextColumn("{task.description:<10}"),
-            BarColumn(),
+            # Narrow enough for the longest note on a terminal of 80 columns.
+            TextColumn("{task.description:<6}"),
+            BarColumn(bar_width=8),
             TextColumn("{task.percentage:>3.0f} %"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}"),
+            TimeRemainingColumn(compact=True),
+            TextColumn("left  {task.fields[note]}"),
             console=self._console,
             disable=not sys.stderr.isatty(),
         )

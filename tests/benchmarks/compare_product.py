@@ -8,7 +8,7 @@ from figures import Figure
 from measure import run_script, scratch
 
 RADIUS = 4
-BITS = (32, 25)
+BITS = (32, 25, 200)
 
 
 def figures(options: argparse.Namespace) -> Iterator[Figure]:
