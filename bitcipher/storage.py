@@ -158,10 +158,17 @@ def remove(uri: str) -> None:
 
 
 def move(source: str, target: str) -> None:
-    """Give a folder its final name: one rename on a local disk, a copy and a removal on object stores."""
+    """Give a folder its final name: one rename on a local disk, a copy and a removal on object stores.
+
+    Raises:
+        BitcipherError: if the name was taken meanwhile, or cannot be written.
+    """
     filesystem, path = url_to_fs(source)
     _, final = url_to_fs(target)
-    if is_local(filesystem):
-        os.replace(path, final)
-    else:
-        filesystem.mv(path, final, recursive=True)
+    try:
+        if is_local(filesystem):
+            os.replace(path, final)
+        else:
+            filesystem.mv(path, final, recursive=True)
+    except OSError as error:
+        raise BitcipherError(f"Cannot write {target}: {error.strerror or error}.") from error

@@ -9,7 +9,8 @@ from bitcipher import storage
 from bitcipher.vectors import CipherVectors
 from pipelines import folder
 
-_OUT = Console(highlight=False, soft_wrap=True)
+# Words and paths come from data: a bracket in them is a bracket, not markup.
+_OUT = Console(highlight=False, soft_wrap=True, markup=False)
 
 
 def build_summary(build: str) -> None:
@@ -46,7 +47,7 @@ def neighbors(uri: str, words: list[str], topn: int, oov: bool) -> None:
     vectors = CipherVectors.load(vectors_of(uri))
     found = {word: vectors.most_similar(word, topn=topn, oov=oov) for word in words}
     for word, nearest in found.items():
-        table = Table(word, "cosine", box=None, pad_edge=False)
+        table = Table(_plain(word), "cosine", box=None, pad_edge=False)
         for other, cosine in nearest:
             table.add_row(_plain(other), f"{cosine:.3f}")
         _OUT.print(table)
@@ -83,10 +84,10 @@ def is_build(uri: str) -> bool:
 def _print_fields(values: dict[str, Any], indent: str = "") -> None:
     for name, value in values.items():
         if isinstance(value, dict):
-            _OUT.print(f"{indent}{name}:", markup=False)
+            _OUT.print(f"{indent}{name}:")
             _print_fields(value, indent + "  ")
         else:
-            _OUT.print(f"{indent}{name}: {value:,}" if type(value) is int else f"{indent}{name}: {value}", markup=False)
+            _OUT.print(f"{indent}{name}: {value:,}" if type(value) is int else f"{indent}{name}: {value}")
 
 
 def _warn_of_empty(words: int) -> None:
@@ -95,8 +96,8 @@ def _warn_of_empty(words: int) -> None:
 
 
 def _plain(word: str) -> str:
-    """A word on one line, whatever it holds, and without a meaning to rich."""
-    return (word if word.isprintable() else repr(word)).replace("[", r"\[")
+    """A word on one line, whatever it holds."""
+    return word if word.isprintable() else repr(word)
 
 
 def _size(size: float) -> str:

@@ -12,7 +12,7 @@ from bitcipher.vocabulary import Vocabulary
 from pipelines import folder, reduce, words
 from pipelines.costs import Costs
 from pipelines.count import CountStage, ReadStage
-from pipelines.embed import EmbedStage, provenance
+from pipelines.embed import embed_stage
 from pipelines.options import BuildOptions
 from pipelines.plan import ReadTask, estimated_text_bytes, plan_reading
 from pipelines.progress import StageProgress
@@ -162,17 +162,7 @@ def _merge(
 def _embed(
     manifest: dict[str, Any], work: str, options: BuildOptions, runtime: Runtime, progress: StageProgress, costs: Costs
 ) -> Row:
-    stage = StageSpec(
-        "embed",
-        EmbedStage,
-        {
-            "build": work,
-            "radius": options.window.radius,
-            "summed": options.window.summed,
-            "embedding": asdict(options.embedding),
-            "provenance": provenance(manifest),
-        },
-    )
+    stage = embed_stage(work, options.window, options.embedding, manifest)
     bar = progress.begin("embed", 1)
     (sizes,) = runtime.stream([stage], [{"target": storage.join(work, folder.VECTORS)}])
     costs.add(sizes.pop("costs"))

@@ -71,12 +71,24 @@ def embed_build(build: str, target: str, chosen: dict[str, Any], runtime: Runtim
     folder.check_free(target)
     built = BuildOptions.from_dict(manifest["options"], build)
     options = replace(built.embedding, **chosen)
-    counts = {"build": build, "radius": built.window.radius, "summed": built.window.summed}
-    arguments = {**counts, "embedding": asdict(options), "provenance": provenance(manifest)}
-    (sizes,) = runtime.stream([StageSpec("embed", EmbedStage, arguments)], [{"target": target}])
+    (sizes,) = runtime.stream([embed_stage(build, built.window, options, manifest)], [{"target": target}])
     return sizes
 
 
-def provenance(manifest: dict[str, Any]) -> dict[str, Any]:
-    """What vectors tell of the counts that they were made of."""
-    return {name: manifest[name] for name in ("bitcipher", "options", "tokens", "sha256")}
+def embed_stage(build: str, window: Window, options: EmbeddingOptions, manifest: dict[str, Any]) -> StageSpec:
+    """The stage that makes vectors of a build's counts.
+
+    Args:
+        build: the folder of the build.
+        window: what was counted.
+        options: the vectors that are wanted.
+        manifest: that of the build, of which the vectors keep what tells where they come from.
+    """
+    arguments = {
+        "build": build,
+        "radius": window.radius,
+        "summed": window.summed,
+        "embedding": asdict(options),
+        "provenance": {name: manifest[name] for name in ("bitcipher", "options", "tokens", "sha256")},
+    }
+    return StageSpec("embed", EmbedStage, arguments)

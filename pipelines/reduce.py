@@ -1,5 +1,6 @@
 """The reduce step: the pairs of all shards, added up by ranges of rows and numbered by rank."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 import numpy as np
@@ -19,8 +20,9 @@ from bitcipher.counts import (
 )
 from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import Vocabulary
+from pipelines import folder
 from pipelines.runtime import Row
-from pipelines.words import place_of, read_words
+from pipelines.words import read_words
 
 # Entries that a range has in all shards together: 12 bytes each, three times over while they are merged.
 RANGE_ENTRIES = 1 << 24
@@ -47,8 +49,8 @@ class CutStage:
 
     def __call__(self, row: Row) -> Iterator[Row]:
         """From a shard's name to its runs: for each range, the first and the behind row, and likewise entry."""
-        folder = storage.join(self._shards, row["name"])
-        table = read_words(folder)
+        shard = storage.join(self._shards, row["name"])
+        table = read_words(shard)
         words = table["word"].combine_chunks()
         ranks = np.empty(len(words), np.int32)
         ranks[table["number"].to_numpy()] = self._vocabulary.ranks(words)
@@ -56,10 +58,11 @@ class CutStage:
         # Rows lie in the order of the words, so those of a range of words are one run.
         entries = np.concatenate([np.zeros(1, np.int64), np.cumsum(table["entries"].to_numpy())])
         bounds = [
-            (place_of(words, first, behind=False), place_of(words, last, behind=True)) for first, last in self._ranges
+            (bisect_left(words, first.encode(), key=_bytes), bisect_right(words, last.encode(), key=_bytes))
+            for first, last in self._ranges
         ]
         entry_bounds = entries[np.array(bounds)]
-        row_bounds = np.searchsorted(PairReader(storage.join(folder, "pairs")).starts, entry_bounds)
+        row_bounds = np.searchsorted(PairReader(storage.join(shard, "pairs")).starts, entry_bounds)
         yield {"name": row["name"], "runs": np.hstack([row_bounds, entry_bounds]).tolist()}
 
 
@@ -98,15 +101,18 @@ class MergeStage:
         return renumber(read_run(pairs, (first_row, behind_row), (first_entry, behind_entry)), ranks)
 
 
-def merge_oov(parts: list[str], vocabulary: Vocabulary, target: str) -> int:
-    """Add up what the ranges found for the rows of `<oov>`; returns the entries."""
+def _bytes(word: pa.LargeStringScalar) -> bytes:
+    return word.as_py().encode()
+
+
+def merge_oov(parts: list[str], vocabulary: Vocabulary, target: str) -> None:
+    """Add up what the ranges found for the rows of `<oov>`."""
     blocks = []
     for part in parts:
         reader = PairReader(part)
         blocks.append(reader.read(0, len(reader.left)))
     _, oov = merge_rows(blocks, vocabulary.row_order(), vocabulary.oov_rank)
     write_merged(target, oov)
-    return len(oov.right)
 
 
 def write_merged(uri: str, rows: PairBlock) -> None:
@@ -131,14 +137,14 @@ def read_vocabulary(uri: str) -> Vocabulary:
 
 def open_merged(build: str, window: Window) -> MergedCounts:
     """The merged counts of a build, read a block at a time whenever they are walked."""
-    vocabulary = read_vocabulary(storage.join(build, "words.parquet"))
+    vocabulary = read_vocabulary(storage.join(build, folder.WORDS))
     ending = ".rows.parquet"
-    folder = storage.join(build, "pairs")
-    names = [name.removesuffix(ending) for name in storage.files_below(folder) if name.endswith(ending)]
+    pairs = storage.join(build, folder.PAIRS)
+    names = [name.removesuffix(ending) for name in storage.files_below(pairs) if name.endswith(ending)]
 
     def blocks(radius: int) -> Iterator[PairBlock]:
         # Offset by offset over all ranges, so that how rows are cut into ranges does not change the order.
-        readers = {name: PairReader(storage.join(folder, name)) for name in names}
+        readers = {name: PairReader(storage.join(pairs, name)) for name in names}
         for offset in (offset for offset in window.offsets if offset <= radius):
             for name, reader in readers.items():
                 for block in _walk(reader, offset):

@@ -80,17 +80,3 @@ def cut_ranges(words: pa.Table, range_entries: int) -> list[tuple[str, str]]:
             strict=True,
         )
     )
-
-
-def place_of(words: pa.ChunkedArray, word: str, behind: bool) -> int:
-    """Where a word stands, or would stand, among words in the order of their bytes; or the place behind it."""
-    key = word.encode()
-    low, high = 0, len(words)
-    while low < high:
-        middle = (low + high) // 2
-        other = words[middle].as_py().encode()
-        if other < key or (behind and other == key):
-            low = middle + 1
-        else:
-            high = middle
-    return low

@@ -152,6 +152,17 @@ def test_a_mistake_of_a_process_is_one_sentence_on_stderr(tmp_path):
     assert result.stderr.count("\n") == 1
 
 
+def test_words_and_paths_with_brackets_are_shown_as_they_are(tmp_path):
+    (tmp_path / "brackets.txt").write_text("[red] [/x] a b\n" * 20 + "[/x] b [red] c a\n" * 20)
+    target = tmp_path / "[bold]"
+    assert bitcipher("build", tmp_path / "brackets.txt", "--tokenizer", "whitespace", "--out", target).returncode == 0
+    shown = bitcipher("neighbors", target, "[/x]", "[red]")
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.startswith("[/x]")
+    assert "\n[red]" in shown.stdout
+    assert "[bold]" in bitcipher("inspect", target).stdout
+
+
 def test_help_teaches_every_command():
     assert all(name in bitcipher("--help").stdout for name in ("build", "embed", "neighbors", "inspect", "demo"))
     for name in ("build", "embed", "neighbors"):
