@@ -1,21 +1,29 @@
-"""Files and folders by path or URI: whatever fsspec reaches (local, s3://, gs://, memory://).
+"""Files and folders by path or URI: on this machine's disks, and in stores that fsspec reaches (s3://, gs://, memory://).
 
-A file appears under its name only when it is whole: it is written under a unique name beside it and then
-renamed on a local disk; object stores publish an object when its upload is closed.
+A file appears under its name only when it is whole: on a local disk it is written under a unique name beside it
+and then renamed; object stores show an object when its upload is completed.
 """
 
+import io
 import json
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import IO, Any
 
 import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bitcipher import object_store
 from bitcipher.errors import BitcipherError
+
+# The ending of a file that is being written on a local disk, or was when its process died. Listings leave it out.
+UNFINISHED = ".unfinished"
+# Requests to a store in flight at a time: each takes some 30 ms, nearly all of it spent waiting for the answer.
+REQUESTS = 16
 
 
 def url_to_fs(uri: str) -> tuple[fsspec.AbstractFileSystem, str]:
@@ -25,7 +33,7 @@ def url_to_fs(uri: str) -> tuple[fsspec.AbstractFileSystem, str]:
         BitcipherError: if there is no such protocol, or its library is not installed.
     """
     try:
-        return fsspec.core.url_to_fs(uri)
+        return object_store.connect(uri)
     except (ImportError, ValueError) as error:
         raise BitcipherError(f"Cannot reach {uri}: {error}.") from None
 
@@ -48,21 +56,63 @@ def local_path(uri: str) -> str | None:
 
 def is_local(filesystem: fsspec.AbstractFileSystem) -> bool:
     """Whether the file system is this machine's own."""
+    return "file" in _protocols(filesystem)
+
+
+def _protocols(filesystem: fsspec.AbstractFileSystem) -> tuple[str, ...]:
     protocol = filesystem.protocol
-    return "file" in ((protocol,) if isinstance(protocol, str) else protocol)
+    return (protocol,) if isinstance(protocol, str) else tuple(protocol)
+
+
+def _telling(action: str, uri: str, filesystem: fsspec.AbstractFileSystem) -> AbstractContextManager[None]:
+    return object_store.telling(action, uri, is_local=is_local(filesystem))
 
 
 def exists(uri: str) -> bool:
-    """Whether a file or folder is there."""
+    """Whether a file or folder is there.
+
+    Raises:
+        BitcipherError: if the store does not tell.
+    """
     filesystem, path = url_to_fs(uri)
-    return filesystem.exists(path)
+    with _telling("look for", uri, filesystem):
+        return filesystem.exists(path)
 
 
-def files_below(folder: str) -> dict[str, int]:
-    """Names relative to the folder, in order, with their sizes in bytes."""
+def files_below(folder: str, *, unfinished: bool = False) -> dict[str, int]:
+    """Names relative to the folder, in order, with their sizes in bytes.
+
+    Args:
+        folder: which need not be there.
+        unfinished: also files that are being written, or were when their process died.
+
+    Raises:
+        BitcipherError: if the folder, or one below it, cannot be listed.
+    """
     filesystem, path = url_to_fs(folder)
-    found = filesystem.find(path, detail=True)
-    return {os.path.relpath(name, path): found[name]["size"] for name in sorted(found)}
+    with _telling("list", folder, filesystem):
+        if is_local(filesystem):
+            sizes = dict(_local_files(path))
+        else:
+            sizes = {name: info["size"] for name, info in filesystem.find(path, detail=True).items()}
+    names = (name for name in sorted(sizes) if unfinished or not name.endswith(UNFINISHED))
+    return {os.path.relpath(name, path): sizes[name] for name in names}
+
+
+def _local_files(path: str) -> Iterator[tuple[str, int]]:
+    # fsspec's own listing passes over folders that it may not read, and would report a part as the whole.
+    def raise_unless_gone(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            raise error
+
+    if os.path.isfile(path):
+        yield path, os.path.getsize(path)
+        return
+    for folder, _, names in os.walk(path, onerror=raise_unless_gone):
+        for name in names:
+            file = os.path.join(folder, name)
+            with suppress(FileNotFoundError):  # others write and remove while this looks
+                yield file, os.path.getsize(file)
 
 
 @contextmanager
@@ -70,15 +120,11 @@ def reading(uri: str) -> Iterator[IO[bytes]]:
     """A file opened for reading bytes.
 
     Raises:
-        BitcipherError: if there is no such file, or it cannot be read.
+        BitcipherError: if there is no such file, or it cannot be read; of a store also while the block reads.
     """
     filesystem, path = url_to_fs(uri)
-    try:
-        stream = filesystem.open(path, "rb")
-    except FileNotFoundError:
-        raise BitcipherError(f"There is no file {uri}.") from None
-    except OSError as error:
-        raise BitcipherError(f"Cannot read {uri}: {error.strerror or error}.") from None
+    with _telling("read", uri, filesystem):
+        stream = open(path, "rb") if is_local(filesystem) else object_store.reader(filesystem, path, uri)
     with stream:
         yield stream
 
@@ -91,20 +137,94 @@ def writing(uri: str) -> Iterator[IO[bytes]]:
         BitcipherError: if the target cannot be written.
     """
     filesystem, path = url_to_fs(uri)
-    # An object store shows an object only when its upload is closed, so there the name can be final at once.
-    unfinished = f"{path}.{uuid.uuid4().hex}.tmp" if is_local(filesystem) else path
-    try:
-        filesystem.makedirs(os.path.dirname(path), exist_ok=True)
-        with filesystem.open(unfinished, "wb") as stream:
-            yield stream
-        if unfinished != path:
+    if is_local(filesystem):
+        with _telling("write", uri, filesystem), _beside(path) as unfinished:
+            with open(unfinished, "xb") as stream:
+                yield stream
+                _flush_to_disk(stream)
             os.replace(unfinished, path)
-    except BaseException as error:
-        if filesystem.exists(unfinished):
-            filesystem.rm(unfinished)
-        if isinstance(error, OSError):
-            raise BitcipherError(f"Cannot write {uri}: {error.strerror or error}.") from error
-        raise
+    elif "memory" in _protocols(filesystem):  # which shows a file from its first byte
+        yield (stream := io.BytesIO())
+        filesystem.pipe_file(path, stream.getvalue())
+    else:
+        with object_store.uploading(filesystem, path, uri) as stream:
+            yield stream
+
+
+@contextmanager
+def _beside(path: str) -> Iterator[str]:
+    """A name in the same folder, at which nothing is left; what the block does to the folder is then on the disk."""
+    folder = os.path.dirname(path)
+    os.makedirs(folder, exist_ok=True)
+    unfinished = f"{path}.{uuid.uuid4().hex}{UNFINISHED}"
+    try:
+        yield unfinished
+    finally:
+        with suppress(OSError):
+            os.remove(unfinished)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _flush_to_disk(stream: IO[bytes]) -> None:
+    # Else a name could outlive a power cut without its content; some disks report only here that they are full.
+    stream.flush()
+    os.fsync(stream.fileno())
+
+
+def create(uri: str, content: bytes) -> bool:
+    """Publish a small file under a name that is not taken yet, in one step: of several writers, one gets it.
+
+    Returns:
+        Whether the name holds this content now: false if it holds another one, which stays.
+
+    Raises:
+        BitcipherError: if it cannot be written.
+    """
+    filesystem, path = url_to_fs(uri)
+    with _telling("write", uri, filesystem):
+        try:
+            if is_local(filesystem):
+                _link_new(path, content)
+            else:
+                filesystem.pipe_file(path, content, mode="create")
+            return True
+        except Exception as error:
+            if not object_store.is_taken(error):
+                raise
+    # An answer may be lost and the request sent again, which then finds the name taken by its own first try.
+    return read_bytes(uri) == content
+
+
+def _link_new(path: str, content: bytes) -> None:
+    with _beside(path) as unfinished:
+        with open(unfinished, "xb") as stream:
+            stream.write(content)
+            _flush_to_disk(stream)
+        os.link(unfinished, path)  # unlike a rename, this fails where the name is taken
+
+
+def read_bytes(uri: str) -> bytes | None:
+    """The whole of a small file, in one request, or None if there is none.
+
+    Raises:
+        BitcipherError: if it cannot be read.
+    """
+    filesystem, path = url_to_fs(uri)
+    with _telling("read", uri, filesystem):
+        try:
+            return filesystem.cat_file(path)
+        except FileNotFoundError:
+            return None
+
+
+def read_many(uris: list[str]) -> list[bytes | None]:
+    """The whole of each of many small files, several at a time."""
+    with ThreadPoolExecutor(REQUESTS) as pool:
+        return list(pool.map(read_bytes, uris))
 
 
 def read_json(uri: str) -> dict[str, Any]:
@@ -113,8 +233,18 @@ def read_json(uri: str) -> dict[str, Any]:
     Raises:
         BitcipherError: if the file is missing or holds something else.
     """
-    with reading(uri) as stream:
-        content = stream.read()
+    content = read_bytes(uri)
+    if content is None:
+        raise BitcipherError(f"There is no file {uri}.")
+    return from_json(content, uri)
+
+
+def from_json(content: bytes, uri: str) -> dict[str, Any]:
+    """The object that the content of a JSON file stands for.
+
+    Raises:
+        BitcipherError: if it stands for something else.
+    """
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
@@ -124,10 +254,20 @@ def read_json(uri: str) -> dict[str, Any]:
     return value
 
 
+def to_json(content: dict[str, Any]) -> bytes:
+    """An object as the content of a JSON file, readable and with its keys in the order given."""
+    return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
 def write_json(uri: str, content: dict[str, Any]) -> None:
-    """Write an object as JSON, readable and with its keys in the order given."""
-    with writing(uri) as stream:
-        stream.write(json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n")
+    """Write an object as JSON: in a store by a single request, since an upload in parts takes three."""
+    filesystem, path = url_to_fs(uri)
+    if is_local(filesystem):
+        with writing(uri) as stream:
+            stream.write(to_json(content))
+    else:
+        with _telling("write", uri, filesystem):
+            filesystem.pipe_file(path, to_json(content))
 
 
 def read_table(uri: str) -> pa.Table:
@@ -151,10 +291,19 @@ def write_table(uri: str, table: pa.Table) -> None:
 
 
 def remove(uri: str) -> None:
-    """Remove a file or a whole folder, if it is there."""
+    """Remove a file or a whole folder, if it is there.
+
+    Raises:
+        BitcipherError: if it cannot be removed.
+    """
     filesystem, path = url_to_fs(uri)
-    if filesystem.exists(path):
-        filesystem.rm(path, recursive=True)
+    with _telling("remove", uri, filesystem), suppress(FileNotFoundError, NotADirectoryError):
+        if is_local(filesystem) or "memory" in _protocols(filesystem):
+            filesystem.rm(path, recursive=True)
+        else:
+            # Not `rm`: it would take brackets in the name for a pattern, and remove other folders.
+            with ThreadPoolExecutor(REQUESTS) as pool:
+                list(pool.map(filesystem.rm_file, filesystem.find(path)))
 
 
 def move(source: str, target: str) -> None:
@@ -165,10 +314,8 @@ def move(source: str, target: str) -> None:
     """
     filesystem, path = url_to_fs(source)
     _, final = url_to_fs(target)
-    try:
+    with _telling("write", target, filesystem):
         if is_local(filesystem):
             os.replace(path, final)
         else:
             filesystem.mv(path, final, recursive=True)
-    except OSError as error:
-        raise BitcipherError(f"Cannot write {target}: {error.strerror or error}.") from error

@@ -40,6 +40,7 @@ class Vocabulary:
         min_count: int = 1,
         max_size: int | None = None,
         word_list: Iterable[str] | None = None,
+        known: pa.LargeStringArray | None = None,
     ) -> "Vocabulary":
         """Choose and rank the vocabulary of a corpus.
 
@@ -51,6 +52,8 @@ class Vocabulary:
             min_count: words that occur less often are left out.
             max_size: keep that many words at most, the most frequent, beside `<oov>`.
             word_list: keep exactly these words, those that never occur too (their count is 0).
+            known: words that keep the ranks that they have in this array, and so their codes, however often they
+                occur by now; other words are ranked behind them. `max_size` counts them too, and takes none away.
 
         Raises:
             BitcipherError: if the choice leaves no word.
@@ -58,19 +61,22 @@ class Vocabulary:
         words = pa.array(words, pa.large_string())
         counts, documents = np.asarray(counts, np.int64), np.asarray(documents, np.int64)
         is_oov = np.asarray(pc.equal(words, OOV), bool)
+        must = [] if known is None else [word for word in known.to_pylist() if word != OOV]
         if word_list is None:
-            kept = np.flatnonzero((counts >= min_count) & ~is_oov)
+            is_kept = (counts >= min_count) & ~is_oov
+            if must:
+                is_kept &= ~np.asarray(pc.is_in(words, pa.array(must, pa.large_string())))
+            kept = np.flatnonzero(is_kept)
             if max_size is not None:
-                kept = kept[_rank_order(words.take(pa.array(kept)), counts[kept])[:max_size]]
-            chosen = words.take(pa.array(kept))
-            chosen_counts, chosen_documents = counts[kept], documents[kept]
+                kept = kept[_rank_order(words.take(pa.array(kept)), counts[kept])[: max(0, max_size - len(must))]]
+            chosen = pa.concat_arrays([pa.array(must, pa.large_string()), words.take(pa.array(kept))])
         else:
-            chosen = pc.unique(pa.array([word for word in word_list if word != OOV], pa.large_string()))
-            places = pc.index_in(chosen, words)
-            found = np.asarray(places.is_valid())
-            kept = np.asarray(places.drop_null(), np.int64)
-            chosen_counts, chosen_documents = np.zeros((2, len(chosen)), np.int64)
-            chosen_counts[found], chosen_documents[found] = counts[kept], documents[kept]
+            listed = (word for word in word_list if word != OOV)
+            chosen = pc.unique(pa.array([*must, *listed], pa.large_string()))
+        places = np.asarray(pc.index_in(chosen, words).fill_null(-1), np.int64)
+        found = places >= 0
+        chosen_counts, chosen_documents = np.zeros((2, len(chosen)), np.int64)
+        chosen_counts[found], chosen_documents[found] = counts[places[found]], documents[places[found]]
         if not len(chosen):
             raise BitcipherError(_why_empty(len(words), counts, word_list is not None))
         left_out_count = counts.sum() - chosen_counts.sum()
@@ -78,6 +84,9 @@ class Vocabulary:
         all_words = pa.concat_arrays([chosen, pa.array([OOV], pa.large_string())])
         all_counts = np.append(chosen_counts, left_out_count)
         order = _rank_order(all_words, all_counts)
+        if known is not None:
+            known_ranks = np.asarray(pc.index_in(all_words, known).fill_null(len(known)), np.int64)
+            order = order[np.argsort(known_ranks[order], kind="stable")]
         all_documents = np.append(chosen_documents, left_out_documents)
         return cls(all_words.take(pa.array(order)), all_counts[order], all_documents[order], total_documents)
 

@@ -20,6 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bitcipher import storage
+from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from cluster.docstrings import installed_roots, write_docstrings
 from pipelines import folder
@@ -62,7 +63,7 @@ def run_demo(out: str, workers: int) -> None:
     Raises:
         BitcipherError: if the folder is already there or cannot be written, or a library of the report is missing.
     """
-    with StageProgress() as progress, open_runtime(workers) as runtime:
+    with StageProgress() as progress, open_runtime(workers, OPTIONS.memory_megabytes << 20) as runtime:
         make_demo(out, installed_roots(), runtime, progress)
     show_demo(out)
 
@@ -70,26 +71,32 @@ def run_demo(out: str, workers: int) -> None:
 def make_demo(out: str, roots: Sequence[Path], runtime: Runtime, progress: StageProgress) -> None:
     """Make the demo's folder of the packages below some roots; nothing is left of it if it fails."""
     require_libraries()
+    if storage.exists(out):
+        raise BitcipherError(f"{out} is already there: choose another name, or remove it first.")
+    try:
+        _make(out, roots, runtime, progress)
+    except BaseException:
+        storage.remove(out)
+        raise
+
+
+def _make(out: str, roots: Sequence[Path], runtime: Runtime, progress: StageProgress) -> None:
     start = time.perf_counter()
-    with folder.unfinished_folder(out) as work:
-        docstrings, built, page = (storage.join(work, name) for name in (DOCSTRINGS, BUILD, PAGE))
-        seconds: dict[str, float] = {}
-        with _timed(seconds, "docstrings"):
-            write_docstrings(roots, docstrings, progress)
-        build([docstrings], built, OPTIONS, runtime, progress)
-        _rename_source(built, work, out)
-        stages = storage.read_json(storage.join(built, folder.REPORT))["stages"]
-        seconds.update((name, stage["seconds"]) for name, stage in stages.items())
-        bar = progress.begin("page", 1)
-        with _timed(seconds, "embed as Sum"):
-            embed_build(built, storage.join(work, SUM), SUM_EMBEDDING, runtime)
-        with _timed(seconds, "page"):
-            tables = _load(work)
-            write_report(page, TITLE, ABOUT, built, tables, _words_in(tables), seconds)
-        progress.advance(bar, 1, "")
-        storage.write_json(
-            storage.join(work, folder.REPORT), {"seconds": time.perf_counter() - start, "stages": seconds}
-        )
+    docstrings, built, page = (storage.join(out, name) for name in (DOCSTRINGS, BUILD, PAGE))
+    seconds: dict[str, float] = {}
+    with _timed(seconds, "docstrings"):
+        write_docstrings(roots, docstrings, progress)
+    build([docstrings], built, OPTIONS, runtime, progress)
+    report = folder.version_file(built, folder.read_manifest(built), folder.REPORT)
+    seconds.update((name, stage["seconds"]) for name, stage in storage.read_json(report)["stages"].items())
+    bar = progress.begin("page", 1)
+    with _timed(seconds, "embed as Sum"):
+        embed_build(built, storage.join(out, SUM), SUM_EMBEDDING, runtime)
+    with _timed(seconds, "page"):
+        tables = _load(out)
+        write_report(page, TITLE, ABOUT, built, tables, _words_in(tables), seconds)
+    progress.advance(bar, 1, "")
+    storage.write_json(storage.join(out, folder.REPORT), {"seconds": time.perf_counter() - start, "stages": seconds})
 
 
 def show_demo(out: str) -> None:
@@ -120,7 +127,7 @@ def show_demo(out: str) -> None:
 
 def _load(demo: str) -> dict[str, CipherVectors]:
     return {
-        "Cat": CipherVectors.load(storage.join(demo, BUILD, folder.VECTORS)),
+        "Cat": CipherVectors.load(storage.join(demo, BUILD)),
         "Sum": CipherVectors.load(storage.join(demo, SUM)),
     }
 
@@ -132,16 +139,6 @@ def _words_in(tables: dict[str, CipherVectors]) -> list[str]:
 def _nearest(vectors: CipherVectors, word: str) -> str:
     others = [other for other, _ in vectors.most_similar(word, topn=NEIGHBOURS)]
     return "  ".join(other if other.isprintable() else repr(other) for other in others)
-
-
-def _rename_source(built: str, work: str, out: str) -> None:
-    """Let the build's manifest name its source by the name that it gets with the whole folder."""
-    uri = storage.join(built, folder.MANIFEST)
-    manifest = storage.read_json(uri)
-    unfinished, final = (name.rstrip("/").rpartition("/")[2] for name in (work, out))
-    for source in manifest["sources"]:
-        source["uri"] = source["uri"].replace(f"{unfinished}/", f"{final}/")
-    storage.write_json(uri, manifest)
 
 
 @contextmanager

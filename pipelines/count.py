@@ -1,90 +1,174 @@
-"""The first two stages: sources → shards of documents → the words and pairs of each shard."""
+"""The first stage: sources → the words and pairs of each shard.
 
+Reading and counting are one step: a worker reads as much as it counts at once, so nothing piles up between them. A
+shard that is larger than a worker's memory allows is counted in slices, each written aside as a sorted run, and the
+runs are merged.
+"""
+
+import uuid
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
 
 import numpy as np
-import pyarrow as pa
 
 from bitcipher import storage
-from bitcipher.counts import ShardCounts, Window, count_shard, write_pairs
-from pipelines.documents import DocumentShard, read_document_shard, write_document_shards
-from pipelines.plan import ReadTask
-from pipelines.readers import ReadOptions, read_documents
-from pipelines.runtime import Row
-from pipelines.tokenizers import make_tokenizer
-
-SHARD_WORDS = pa.schema(
-    [
-        pa.field("word", pa.large_string(), nullable=False),
-        pa.field("number", pa.int32(), nullable=False),
-        pa.field("count", pa.int64(), nullable=False),
-        pa.field("documents", pa.int64(), nullable=False),
-        pa.field("entries", pa.int64(), nullable=False),
-    ]
+from bitcipher.counts import (
+    CountDigest,
+    PairBlock,
+    Window,
+    count_shard,
+    digest_pairs,
+    digest_words,
+    remove_part,
+    word_hashes,
+    write_part,
 )
-"""The words of a shard in the order of their bytes: their number in the pairs, occurrences, documents that hold
-them, and the entries of their rows."""
-
-
-class ReadStage:
-    """Reads the sources of a task into shards of documents.
-
-    Args:
-        folder: where the shards go.
-        document, field: see `ReadOptions`.
-        shard_bytes: text of a shard.
-    """
-
-    def __init__(self, folder: str, document: str, field: str, shard_bytes: int):
-        self._folder = folder
-        self._options = ReadOptions(document, field)
-        self._shard_bytes = shard_bytes
-
-    def __call__(self, row: Row) -> Iterator[Row]:
-        """From a `ReadTask` to a `DocumentShard` for each file."""
-        task = ReadTask.from_row(row)
-        documents = (text for source in task.sources for text in read_documents(source, self._options))
-        for shard in write_document_shards(documents, self._folder, task.name, self._shard_bytes):
-            yield shard.to_row()
+from bitcipher.errors import BitcipherError
+from pipelines.budget import Budget
+from pipelines.folder import LEDGER, SHARDS, WORK
+from pipelines.ledger import Ledger
+from pipelines.merge import merge_segments
+from pipelines.pieces import Piece
+from pipelines.plan import CountTask
+from pipelines.readers import ReadOptions, read_pieces
+from pipelines.runtime import InProcess, Row
+from pipelines.segments import FAN_IN, Merge, Segment
+from pipelines.slices import Slice, cut_slices
+from pipelines.sources import Source, list_sources
+from pipelines.tokenizers import make_tokenizer
 
 
 class CountStage:
-    """Tokenises and counts a shard of documents.
+    """Reads the sources of a task, and counts their shards.
 
     Args:
-        folder: where the counts go, a folder a shard.
+        build: the folder of the build.
+        document, field: see `ReadOptions`.
         tokenizer, lowercase: see `make_tokenizer`.
         radius, summed: see `Window`.
+        shard_bytes: text of a shard.
+        memory_megabytes: see `Budget`.
     """
 
-    def __init__(self, folder: str, tokenizer: str, lowercase: bool, radius: int, summed: bool):
-        self._folder = folder
-        self._tokenizer = make_tokenizer(tokenizer, lowercase)
+    def __init__(
+        self,
+        build: str,
+        document: str,
+        field: str,
+        tokenizer: str,
+        lowercase: bool,
+        radius: int,
+        summed: bool,
+        shard_bytes: int,
+        memory_megabytes: int,
+    ):
+        self._build = build
+        self._ledger = Ledger(storage.join(build, LEDGER))
+        self._options = ReadOptions(document, field)
+        self._budget = Budget(memory_megabytes)
+        self._tokenizer = make_tokenizer(tokenizer, lowercase, self._budget.chunks)
         self._window = Window(radius, summed)
+        self._shard_bytes = shard_bytes
 
     def __call__(self, row: Row) -> Iterator[Row]:
-        """From a `DocumentShard` to the shard's sizes."""
-        shard = DocumentShard.from_row(row)
-        tokens = self._tokenizer.tokenize(read_document_shard(shard.uri))
-        counts = count_shard(tokens, self._window)
-        entries = write_shard(storage.join(self._folder, shard.name), counts)
-        yield {
-            "name": shard.name,
-            "text_bytes": shard.text_bytes,
-            "documents": shard.documents,
-            "total_documents": counts.total_documents,
-            "tokens": len(tokens.ids),
-            "types": len(counts.words),
-            "entries": entries,
-        }
+        """From a `CountTask` to a `Segment` for each of its shards."""
+        task = CountTask.from_row(row)
+        pieces = (piece for source in task.sources for piece in read_pieces(source, self._options))
+        for number, shard in enumerate(split_shards(pieces, self._shard_bytes)):
+            if number == task.behind:
+                break
+            if number >= task.first:
+                yield self._once(task, number, shard)
+            _pass_over(shard)
+        _check_unchanged(task.sources)
+        self._ledger.record(done_key(task), {})
+
+    def _once(self, task: CountTask, number: int, shard: Iterator[Piece]) -> Row:
+        key = f"count/{task.id}/{number:05d}"
+        entry = self._ledger.find(key)
+        if entry is None:
+            segment = self._count(f"{task.id}-{number:05d}", shard)
+            _check_unchanged(task.sources)
+            entry = self._ledger.record(key, segment.to_dict())
+        return entry
+
+    def _count(self, name: str, pieces: Iterator[Piece]) -> Segment:
+        """The segment of a shard: that of its only slice, or the sum of those of all slices."""
+        runs = []
+        for slice_ in cut_slices(pieces, self._tokenizer, self._window.radius, self._budget.slice_bytes):
+            runs.append(self._write_run(f"{name}-{uuid.uuid4().hex[:8]}", slice_))
+        while len(runs) > 1:
+            runs = [*runs[FAN_IN:], self._merge(f"{name}-{uuid.uuid4().hex[:8]}", runs[:FAN_IN])]
+        return replace(runs[0], name=name, shards=(name,))
+
+    def _write_run(self, name: str, slice_: Slice) -> Segment:
+        counts = count_shard(slice_.tokens, self._window, slice_.carried)
+        part = storage.join(SHARDS, name)
+        hashes = word_hashes(counts.words)
+        digests = [digest_words(hashes, counts.counts, counts.documents, counts.total_documents)]
+        hashes = hashes[np.argsort(counts.numbers)]
+
+        def digested() -> Iterator[PairBlock]:
+            for block in counts.pairs:
+                digests.append(digest_pairs(block, hashes))
+                yield block
+
+        columns = (counts.words, counts.numbers, counts.counts, counts.documents)
+        entries = write_part(storage.join(self._build, part), *columns, digested())
+        return Segment(
+            name=name,
+            parts=(part,),
+            shards=(name,),
+            documents=slice_.documents,
+            total_documents=counts.total_documents,
+            text_bytes=slice_.text_bytes,
+            tokens=len(slice_.tokens.ids) - slice_.carried,
+            types=len(counts.words),
+            entries=entries,
+            digest=sum(digests, CountDigest()).hex(),
+        )
+
+    def _merge(self, name: str, runs: list[Segment]) -> Segment:
+        """The sum of runs, which are removed."""
+        work = storage.join(self._build, WORK, name)
+        merge = Merge(tuple(runs))
+        segment = merge_segments(merge, name, self._build, SHARDS, work, self._budget.range_entries, InProcess())
+        for run in runs:
+            for part in run.parts:
+                remove_part(storage.join(self._build, part))
+        return segment
 
 
-def write_shard(folder: str, counts: ShardCounts) -> int:
-    """Write a shard's pairs and then its words; returns the entries."""
-    entries = np.zeros(len(counts.words), np.int64)
-    for block in write_pairs(storage.join(folder, "pairs"), counts.pairs):
-        np.add.at(entries, block.left, block.length)
-    columns = [counts.words, counts.numbers, counts.counts, counts.documents, entries[counts.numbers]]
-    table = pa.Table.from_arrays([pa.array(column) for column in columns], schema=SHARD_WORDS)
-    storage.write_table(storage.join(folder, "words.parquet"), table)
-    return int(entries.sum())
+def done_key(task: CountTask) -> str:
+    """What the ledger calls a task that is done."""
+    return f"count/{task.id}/done"
+
+
+def split_shards(pieces: Iterator[Piece], shard_bytes: int) -> Iterator[Iterator[Piece]]:
+    """The documents of each shard in turn, to be taken to their end before the next; none is cut in two."""
+    for first in pieces:
+        yield _shard(chain([first], pieces), shard_bytes)
+
+
+def _shard(pieces: Iterator[Piece], shard_bytes: int) -> Iterator[Piece]:
+    size = 0
+    for piece in pieces:
+        yield piece
+        size += len(piece.text) if piece.text.isascii() else len(piece.text.encode())
+        if size >= shard_bytes and not piece.continues:
+            return
+
+
+def _pass_over(shard: Iterator[Piece]) -> None:
+    for _ in shard:
+        pass
+
+
+def _check_unchanged(sources: tuple[Source, ...]) -> None:
+    for source in sources:
+        (now,) = list_sources([source.uri], source.format)
+        if (now.size, now.stamp) != (source.size, source.stamp):
+            raise BitcipherError(
+                f"{source.uri} was changed while it was counted: let it be finished, and run the same command again."
+            )

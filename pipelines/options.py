@@ -9,6 +9,7 @@ from bitcipher import storage
 from bitcipher.counts import Window
 from bitcipher.embedding import CipherEmbedding
 from bitcipher.errors import BitcipherError
+from pipelines.budget import Budget
 from pipelines.readers import ReadOptions
 
 
@@ -61,9 +62,9 @@ class BuildOptions:
     summed: bool = False
     """Count all offsets into one matrix: for wide windows of which only mode sum is wanted."""
     shard_megabytes: int = 64
-    """Text in a shard; each worker takes about 10 times as much memory, beside 300 MB of libraries."""
-    keep_documents: bool = False
-    """Keep the shards of documents after they have been counted."""
+    """Text in a shard: what is lost when a worker dies, and counted again."""
+    memory_megabytes: int = 1500
+    """Memory of a worker; a shard for which it is too little is counted in slices."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot go together, before anything is read."""
@@ -81,6 +82,7 @@ class BuildOptions:
             not self.summed or self.embedding.mode != "cat",
             "Summed counts have no offsets to tell apart: choose mode sum with summed.",
         )
+        Budget(self.memory_megabytes)
         self.window  # noqa: B018 - refuses a radius that cannot be counted
 
     @property

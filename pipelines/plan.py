@@ -1,11 +1,13 @@
-"""The plan of reading: which sources make up which task.
+"""The plan of counting: which sources make up which task.
 
-A task follows from the listing alone, never from workers or blocks, so the same sources give the same shards
-on a laptop and on a cluster (SPEC section 5).
+A task follows from the listing alone, never from workers or blocks, and is named after the content of its sources
+(SPEC sections 2 and 5). So the same sources give the same tasks on a laptop and on a cluster, and a task that was done
+is known again under whatever names its files are found next time.
 """
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from bitcipher.errors import BitcipherError
@@ -14,40 +16,43 @@ from pipelines.sources import Source, compression_of
 # Bytes of text to a stored byte of a compressed file or of Parquet: gzip shrinks English about 2.7 times.
 TEXT_PER_COMPRESSED_BYTE = 3
 
+# A file of many shards is read by several tasks, each of which counts its own shards and passes over the others.
+# Reading takes a twentieth of the time of counting, so reading a file eight times over costs a fifth at most.
+SHARDS_OF_A_TASK = 8
+TASKS_OF_A_FILE = 8
+
 
 @dataclass(frozen=True)
-class ReadTask:
-    """Sources that one worker reads in one go."""
+class CountTask:
+    """Sources that one worker reads in one go, and which of their shards it counts."""
 
-    name: str
-    """The task's place in the plan, such as "00007"; its shards are named after it."""
+    id: str
+    """Follows from the content of the sources and the first shard; its shards are named after it."""
     sources: tuple[Source, ...]
     """In the order of the listing."""
+    first: int = 0
+    """The first shard that is counted here."""
+    behind: int | None = None
+    """The shard to stop before, or None for all the rest."""
 
     def to_row(self) -> dict[str, Any]:
-        """The task in plain values, as a row of a Ray dataset."""
-        return {
-            "name": self.name,
-            "uris": [source.uri for source in self.sources],
-            "sizes": [source.size for source in self.sources],
-            "formats": [source.format for source in self.sources],
-        }
+        """The task in plain values."""
+        return {**asdict(self), "sources": [asdict(source) for source in self.sources]}
 
     @classmethod
-    def from_row(cls, row: dict[str, Any]) -> "ReadTask":
+    def from_row(cls, row: dict[str, Any]) -> "CountTask":
         """The task that `to_row` wrote."""
-        columns = zip(row["uris"], row["sizes"], row["formats"], strict=True)
-        return cls(str(row["name"]), tuple(Source(str(uri), int(size), str(kind)) for uri, size, kind in columns))
+        return cls(row["id"], tuple(Source(**source) for source in row["sources"]), row["first"], row["behind"])
 
 
-def plan_reading(sources: Sequence[Source], shard_bytes: int) -> list[ReadTask]:
+def plan_counting(sources: Sequence[Source], shard_bytes: int) -> list[CountTask]:
     """Deal the sources into tasks, every source once and in order.
 
     Sources that follow one another share a task until its text reaches `shard_bytes`, as far as sizes tell; a
-    source that reaches it alone is a task of its own.
+    source that reaches it alone has a task of its own, or several if it is very large.
 
     Args:
-        sources: the listing.
+        sources: the listing, with the digests of their content.
         shard_bytes: UTF-8 text that a shard should hold, in bytes.
     """
     if shard_bytes < 1:
@@ -61,10 +66,24 @@ def plan_reading(sources: Sequence[Source], shard_bytes: int) -> list[ReadTask]:
             room = shard_bytes
         groups[-1].append(source)
         room -= text_bytes
-    return [ReadTask(f"{index:05d}", tuple(group)) for index, group in enumerate(groups)]
+    return [task for group in groups for task in _tasks_of(tuple(group), shard_bytes)]
 
 
 def estimated_text_bytes(source: Source) -> int:
     """Bytes of text that the source probably holds, judged by its size alone."""
     is_compressed = source.format == "parquet" or compression_of(source.uri) != ""
     return source.size * (TEXT_PER_COMPRESSED_BYTE if is_compressed else 1)
+
+
+def _tasks_of(sources: tuple[Source, ...], shard_bytes: int) -> list[CountTask]:
+    shards = -(-sum(map(estimated_text_bytes, sources)) // shard_bytes)
+    tasks = max(1, min(TASKS_OF_A_FILE, shards // SHARDS_OF_A_TASK))
+    firsts = [task * shards // tasks for task in range(tasks)]
+    # How many shards there are is known only when the text has been read, so the last task takes all the rest.
+    bounds = zip(firsts, [*firsts[1:], None], strict=True)
+    return [CountTask(_name(sources, first), sources, first, behind) for first, behind in bounds]
+
+
+def _name(sources: tuple[Source, ...], first: int) -> str:
+    content = "\n".join([*(source.sha256 for source in sources), str(first)])
+    return hashlib.sha256(content.encode()).hexdigest()[:20]

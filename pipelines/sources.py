@@ -35,6 +35,11 @@ class Source:
     """Bytes as stored, compressed or not."""
     format: str
     """One of FORMATS."""
+    stamp: str = ""
+    """What the store says of the content without its being read: the time of the last change, or an ETag. A file
+    with the same URI, size and stamp is taken to be the same; without a stamp it is read to know."""
+    sha256: str = ""
+    """Of the bytes as stored, once they are known (see `pipelines.identify`): what the file is, whatever its name."""
 
 
 def list_sources(patterns: Sequence[str], format: str | None = None) -> list[Source]:
@@ -144,4 +149,5 @@ def _source(filesystem: AbstractFileSystem, entry: dict[str, Any], format: str |
         raise BitcipherError(f"The size of {uri} is not known to its server; fetch the file first and name the copy.")
     if entry.get("islink") and not filesystem.exists(entry["name"]):
         raise BitcipherError(f"{uri} is a link to a file that is not there; mend or remove the link.")
-    return Source(uri, entry["size"], format)
+    stamp = entry.get("ETag") or entry.get("etag") or entry.get("mtime") or ""
+    return Source(uri, entry["size"], format, str(stamp))

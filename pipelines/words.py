@@ -1,47 +1,64 @@
-"""From the words of all shards to the vocabulary."""
+"""Words of many segments, and from them the vocabulary."""
+
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from bitcipher import storage
+from bitcipher.counts import read_words
 from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import Vocabulary, byte_order
 from pipelines.options import BuildOptions
 
-# Shards whose words are added up at once: memory is that of their words beside all words so far.
-SHARDS_AT_ONCE = 16
+# Segments whose words are added up at once: memory is that of their words beside all words so far.
+SEGMENTS_AT_ONCE = 16
 
 
-def merge_words(shards: list[str]) -> pa.Table:
-    """All words of the shards, in the order of their bytes: word, count, documents and entries, added up.
+def merge_words(added: Sequence[Sequence[str]], without: Sequence[Sequence[str]] = ()) -> pa.Table:
+    """All words of segments, in the order of their bytes: word, count, documents and entries, added up.
+
+    The entries are those of all segments one by one, so the sum's own are as many at most. Words of which nothing
+    is left have a count of 0.
 
     Args:
-        shards: their folders.
+        added: the parts of each segment.
+        without: likewise of those that are subtracted.
     """
-    if not shards:
+    if not added:
         raise BitcipherError("The sources hold no documents: check that they hold text, and that the field is right.")
+    signed = [(parts, 1) for parts in added] + [(parts, -1) for parts in without]
     merged: list[pa.Table] = []
-    for start in range(0, len(shards), SHARDS_AT_ONCE):
-        merged += [read_words(shard).drop_columns("number") for shard in shards[start : start + SHARDS_AT_ONCE]]
+    for start in range(0, len(signed), SEGMENTS_AT_ONCE):
+        merged += [_signed_words(parts, sign) for parts, sign in signed[start : start + SEGMENTS_AT_ONCE]]
         merged = [_add_up(merged)]
     (table,) = merged
     return table.take(pa.array(byte_order(table["word"].combine_chunks())))
 
 
+def _signed_words(parts: Sequence[str], sign: int) -> pa.Table:
+    table = read_words(parts).select(["word", "count", "documents", "entries"])
+    if sign < 0:
+        for name in ("count", "documents"):
+            column = pa.array(-table[name].to_numpy())
+            table = table.set_column(table.column_names.index(name), table.field(name), column)
+    return table
+
+
 def _add_up(tables: list[pa.Table]) -> pa.Table:
-    sums = pa.concat_tables(tables).group_by("word", use_threads=False)
+    if len(tables) == 1:
+        return tables[0].combine_chunks()
     names = ("count", "documents", "entries")
+    sums = pa.concat_tables(tables).group_by("word", use_threads=False)
     added = sums.aggregate([(name, "sum") for name in names])
-    return pa.table({"word": added["word"], **{name: added[f"{name}_sum"] for name in names}}).combine_chunks()
+    columns = [added["word"], *(added[f"{name}_sum"] for name in names)]
+    return pa.table(columns, schema=tables[0].schema).combine_chunks()
 
 
-def read_words(shard: str) -> pa.Table:
-    """The words of one shard, see `SHARD_WORDS`."""
-    return storage.read_table(storage.join(shard, "words.parquet"))
-
-
-def choose_vocabulary(words: pa.Table, total_documents: int, options: BuildOptions) -> Vocabulary:
-    """The vocabulary that the options ask for."""
+def choose_vocabulary(
+    words: pa.Table, total_documents: int, options: BuildOptions, known: pa.LargeStringArray | None = None
+) -> Vocabulary:
+    """The vocabulary that the options ask for; known words keep their ranks."""
     return Vocabulary.from_counts(
         words["word"].combine_chunks(),
         words["count"].to_numpy(),
@@ -50,6 +67,7 @@ def choose_vocabulary(words: pa.Table, total_documents: int, options: BuildOptio
         min_count=options.min_count,
         max_size=options.max_size,
         word_list=None if options.word_list is None else read_word_list(options.word_list),
+        known=known,
     )
 
 
@@ -63,20 +81,15 @@ def read_word_list(uri: str) -> list[str]:
     return [word for line in lines if (word := line.removesuffix("\r"))]
 
 
-def cut_ranges(words: pa.Table, range_entries: int) -> list[tuple[str, str]]:
-    """Ranges of words, first and last, whose rows hold about so many entries in all shards together.
+def cut_ranges(words: pa.Table, range_entries: int) -> list[tuple[int, int]]:
+    """Runs of words, by the first place and the one behind, whose rows hold about so many entries.
 
-    A function of the counts alone, so that it is the same whatever runs the merge.
+    Args:
+        words: see `merge_words`.
+        range_entries: memory cap; a word alone may have more.
     """
     filled = np.cumsum(words["entries"].to_numpy())
     # A word belongs to the range that its first entry falls into, so a range is over by one word at most.
     range_of_word = np.concatenate([np.zeros(1, np.int64), filled[:-1]]) // range_entries
     firsts = np.flatnonzero(np.diff(range_of_word, prepend=-1))
-    lasts = np.append(firsts[1:], len(words)) - 1
-    return list(
-        zip(
-            words["word"].take(pa.array(firsts)).to_pylist(),
-            words["word"].take(pa.array(lasts)).to_pylist(),
-            strict=True,
-        )
-    )
+    return list(zip(firsts.tolist(), [*firsts[1:].tolist(), len(words)], strict=True)) if len(words) else []

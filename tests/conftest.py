@@ -3,16 +3,29 @@
 import gzip
 import json
 import os
+import sys
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import fsspec
+import hypothesis
 import numpy as np
 import pytest
+from object_store import FaultyStore, serving
+
+from bitcipher import storage
 
 # Read by Ray when it is imported; and a test never joins a cluster that happens to be around.
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 os.environ.pop("RAY_ADDRESS", None)
+# Jobs of a cluster are started as `python`: as in an activated environment, that is the one of the tests.
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+# How long an example takes says more about the machine than about the code.
+hypothesis.settings.register_profile("no deadline", deadline=None)
+hypothesis.settings.load_profile("no deadline")
 
 
 class RayAddresses(NamedTuple):
@@ -56,3 +69,35 @@ def corpus(documents: list[str], tmp_path_factory: pytest.TempPathFactory) -> Pa
     (folder / "c.txt").write_text("\n".join(parts[2]))
     (folder / "d.txt.gz").write_bytes(gzip.compress("\n".join(parts[3]).encode()))
     return folder
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[str]:
+    """The address of an S3 server on loopback, which this process and its children find by their environment."""
+    with serving() as address:
+        yield address
+
+
+@pytest.fixture
+def s3(s3_server: str) -> str:
+    """The URI of a new bucket."""
+    uri = f"s3://bucket-{uuid.uuid4().hex}"
+    filesystem, path = storage.url_to_fs(uri)
+    filesystem.mkdir(path)
+    return uri
+
+
+@pytest.fixture
+def faulty_s3(s3_server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyStore]:
+    """A way to the same server that fails as planned; until the test ends, this process goes to it by this way."""
+    with FaultyStore(s3_server) as store:
+        # s3fs' own rounds are enough here; botocore's tries would take half a minute until an error is final.
+        client = {"connect_timeout": 2, "read_timeout": 2, "retries": {"total_max_attempts": 1}}
+        monkeypatch.setitem(fsspec.config.conf, "s3", {"endpoint_url": store.address, "config_kwargs": client})
+        yield store
+
+
+@pytest.fixture(params=["disk", "s3"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URI of an empty folder: on this machine's disk, and in an S3 store."""
+    return str(tmp_path) if request.param == "disk" else request.getfixturevalue("s3")

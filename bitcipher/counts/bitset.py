@@ -41,6 +41,8 @@ def insert(low, high, member):
 def drain(low, high, totals, members_out, totals_out, n):
     """Write the members, ascending, and their totals at n, n + 1, …; empty the set and zero the totals.
 
+    A member whose total is 0, since what was added was subtracted again, is left out.
+
     Returns the place behind the last one written.
     """
     for h in range(len(high)):
@@ -56,6 +58,6 @@ def drain(low, high, totals, members_out, totals_out, n):
                 lower &= lower - _ONE
                 members_out[n] = member
                 totals_out[n] = totals[member]
+                n += totals[member] != 0
                 totals[member] = 0
-                n += 1
     return n

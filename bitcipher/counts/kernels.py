@@ -84,6 +84,7 @@ def count_rows(
     tokens,
     starts,
     positions,
+    carried,
     order,
     bands,
     labels,
@@ -106,6 +107,7 @@ def count_rows(
     Args:
         tokens: from `lay_out`, with as many stops behind a document as the largest first offset of a band.
         starts, positions: from `positions_by_word`.
+        carried: pairs whose right word is among the first so many tokens are left out.
         order: (words,) int64, the words in the order in which their rows are wanted.
         bands: (bands, 2) int64, the first and last offset of each.
         labels: (bands,) int16, the offset that their rows carry.
@@ -132,12 +134,12 @@ def count_rows(
             before = n
             if pairs <= SMALL_ROW:
                 n = _count_small(
-                    tokens, positions, first, behind, low_offset, high_offset, words, small, right, count, n
+                    tokens, positions, carried, first, behind, low_offset, high_offset, words, small, right, count, n
                 )
             else:
                 for i in range(first, behind):
                     position = positions[i]
-                    for at in range(position + low_offset, position + high_offset + 1):
+                    for at in range(max(carried, position + low_offset), position + high_offset + 1):
                         other = tokens[at]
                         if other == words:
                             break
@@ -157,11 +159,11 @@ def count_rows(
 
 
 @njit(cache=True, nogil=True)
-def _count_small(tokens, positions, first, behind, low_offset, high_offset, words, small, right, count, n):
+def _count_small(tokens, positions, carried, first, behind, low_offset, high_offset, words, small, right, count, n):
     size = 0
     for i in range(first, behind):
         position = positions[i]
-        for at in range(position + low_offset, position + high_offset + 1):
+        for at in range(max(carried, position + low_offset), position + high_offset + 1):
             other = tokens[at]
             if other == words:
                 break

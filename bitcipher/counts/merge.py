@@ -24,27 +24,36 @@ def renumber(block: PairBlock, ranks: np.ndarray) -> PairBlock:
     return block._replace(left=ranks[block.left], right=ranks[block.right])
 
 
+def negate(block: PairBlock) -> PairBlock:
+    """The same rows, to be subtracted."""
+    return block._replace(count=-block.count)
+
+
 def merge_rows(blocks: Sequence[PairBlock], order: np.ndarray, oov_rank: int) -> tuple[PairBlock, PairBlock]:
     """Add up rows that are numbered by rank.
 
+    Sums are exact. Pairs that add up to 0, which they do where a block was negated, and rows that hold no other
+    are left out.
+
     Args:
         blocks: rows in any order, repeated as often as there are shards, their right words in any order too.
-        order: (N,) the place of each rank among the rows of an offset (the order of the words' bytes, so that
-            ranges of rows put behind one another make one order, however they were cut).
-        oov_rank: the rank of `<oov>`.
+        order: (N,) the place of each rank among the rows (the order of the words' bytes, so that ranges of words
+            put behind one another make one order, however they were cut).
+        oov_rank: the rank of `<oov>`, or -1 if no word stands for others.
 
     Returns:
-        The rows of words, by offset and then by `order`, right words ascending; and likewise the rows of `<oov>`,
-        to which every range of rows adds.
+        The rows of words, by `order` and then by offset, right words ascending; and likewise the rows of `<oov>`,
+        to which every range of words adds.
     """
     rows = concatenate(blocks)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows.length)])
-    # One number a row that says where it belongs: `<oov>` behind all offsets, then by offset, then by word.
+    # One number a row that says where it belongs: by word, then by offset, and `<oov>` behind all words.
     offsets, offset_places = np.unique(rows.offset, return_inverse=True)
-    size = len(order)
-    is_oov = rows.left == oov_rank
-    places = np.where(is_oov, len(offsets) * size + offset_places, offset_places * size + order[rows.left])
-    walk = _sort_places(places, len(offsets) * (size + 1))
+    word_places = order[rows.left]
+    first = word_places.min(initial=len(order))
+    size = int(word_places.max(initial=first)) + 1 - first
+    word_places = np.where(rows.left == oov_rank, size, word_places - first)
+    walk = _sort_places(word_places * len(offsets) + offset_places, len(offsets) * (size + 1))
     totals = np.zeros(len(order), np.int64)
     merged = PairBlock(*(np.empty_like(column) for column in rows))
     filled_rows, filled = _merge(walk, starts, rows, totals, *empty_set(len(order)), merged)
@@ -87,8 +96,9 @@ def _merge(walk, starts, rows, totals, low, high, merged):
         if following == row or rows.left[following] != rows.left[row] or rows.offset[following] != rows.offset[row]:
             before = n
             n = drain(low, high, totals, merged.right, merged.count, n)
-            merged.left[filled_rows] = rows.left[row]
-            merged.offset[filled_rows] = rows.offset[row]
-            merged.length[filled_rows] = n - before
-            filled_rows += 1
+            if n > before:
+                merged.left[filled_rows] = rows.left[row]
+                merged.offset[filled_rows] = rows.offset[row]
+                merged.length[filled_rows] = n - before
+                filled_rows += 1
     return filled_rows, n

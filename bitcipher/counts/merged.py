@@ -1,24 +1,54 @@
-"""The merged counts of a corpus: its vocabulary and pairs by rank, from which any table is built."""
+"""The counts of a corpus over its vocabulary, from which any table is built."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
 
 from bitcipher.counts.pairs import PairBlock
 from bitcipher.counts.window import Window
 from bitcipher.vocabulary import Vocabulary
 
 
+class Part(NamedTuple):
+    """A piece of the counts.
+
+    Attributes:
+        block: rows in any order, with numbers of their own.
+        ranks: (V,) int32, the rank in the vocabulary of each number, that of `<oov>` for words outside.
+        sign: 1, or -1 for counts that are subtracted.
+    """
+
+    block: PairBlock
+    ranks: np.ndarray
+    sign: int = 1
+
+
 @dataclass(frozen=True)
 class MergedCounts:
-    """What `CipherEmbedding` works on.
+    """What `CipherEmbedding` works on. Both walks may be taken as often as wanted.
 
     Attributes:
         vocabulary: the words.
         window: which pairs were counted.
-        blocks: blocks(radius) walks the rows of offsets up to a radius, as often as it is called, always in the
-            same order: offset by offset, rows in the order of their left words' bytes, `<oov>` last.
+        rows: rows(radius) walks the rows by rank, each once, with all its pairs, in the order of their left
+            words' bytes and then of offsets, `<oov>` last. Rows of offsets beyond the radius may be among them.
+        parts: parts(radius) walks pieces whose sum is the counts, in any order and number; likewise.
     """
 
     vocabulary: Vocabulary
     window: Window
-    blocks: Callable[[int], Iterator[PairBlock]]
+    rows: Callable[[int], Iterator[PairBlock]]
+    parts: Callable[[int], Iterator[Part]]
+
+    @classmethod
+    def from_rows(cls, vocabulary: Vocabulary, window: Window, blocks: Sequence[PairBlock]) -> "MergedCounts":
+        """Counts that are in memory and merged already: rows by rank, in the order that `rows` promises."""
+        ranks = np.arange(len(vocabulary), dtype=np.int32)
+        return cls(
+            vocabulary,
+            window,
+            rows=lambda radius: iter(blocks),
+            parts=lambda radius: (Part(block, ranks) for block in blocks),
+        )

@@ -62,12 +62,21 @@ def split(block: PairBlock, entries: int) -> Iterator[PairBlock]:
         row = stop
 
 
+def within(block: PairBlock, radius: int) -> PairBlock:
+    """The rows of offsets up to a radius."""
+    kept = block.offset <= radius
+    if kept.all():
+        return block
+    entries = np.repeat(kept, block.length)
+    return PairBlock(*(c[kept] for c in block[:3]), *(c[entries] for c in block[3:]))
+
+
 def write_pairs(uri: str, blocks: Iterable[PairBlock]) -> Iterator[PairBlock]:
     """Write blocks as they pass by: the files appear when the last one has been taken.
 
     Args:
         uri: folder and name; the two files are `uri` with their endings.
-        blocks: runs of rows; each becomes a row group.
+        blocks: runs of rows; each becomes a row group of either file.
     """
     with ExitStack() as stack:
         rows, entries = (
@@ -75,8 +84,9 @@ def write_pairs(uri: str, blocks: Iterable[PairBlock]) -> Iterator[PairBlock]:
             for file, schema in zip(pair_files(uri), (ROWS, ENTRIES), strict=True)
         )
         for block in blocks:
-            rows.write_batch(pa.record_batch([pa.array(column) for column in block[:3]], schema=ROWS))
-            entries.write_batch(pa.record_batch([pa.array(column) for column in block[3:]], schema=ENTRIES))
+            for writer, schema, columns in ((rows, ROWS, block[:3]), (entries, ENTRIES, block[3:])):
+                batch = pa.record_batch([pa.array(column) for column in columns], schema=schema)
+                writer.write_batch(batch, row_group_size=max(1, len(batch)))
             yield block
 
 
@@ -95,6 +105,31 @@ def read_run(uri: str, rows: tuple[int, int], entries: tuple[int, int]) -> PairB
     """
     rows_file, entries_file = pair_files(uri)
     return PairBlock(*_read_slice(rows_file, ROWS, *rows), *_read_slice(entries_file, ENTRIES, *entries))
+
+
+def walk_pairs(uri: str) -> Iterator[PairBlock]:
+    """The blocks that were written, in the same order."""
+    rows_file, entries_file = pair_files(uri)
+    try:
+        with ExitStack() as stack:
+            rows, entries = (
+                stack.enter_context(pq.ParquetFile(stack.enter_context(storage.reading(file))))
+                for file in (rows_file, entries_file)
+            )
+            if rows.num_row_groups != entries.num_row_groups:
+                raise BitcipherError(f"{uri} is damaged: its rows and entries do not belong together; build again.")
+            for group in range(rows.num_row_groups):
+                columns = [
+                    file.read_row_group(group, columns=schema.names)[name].to_numpy()
+                    for file, schema in ((rows, ROWS), (entries, ENTRIES))
+                    for name in schema.names
+                ]
+                block = PairBlock(*columns)
+                if block.length.sum() != len(block.right):
+                    raise BitcipherError(f"{uri} is damaged: rows and entries do not belong together; build again.")
+                yield block
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise BitcipherError(f"{uri} is damaged ({error}): build again.") from None
 
 
 class PairReader:

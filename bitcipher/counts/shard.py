@@ -29,7 +29,7 @@ class ShardCounts:
     """The words of a shard in the order of their UTF-8 bytes, and its pairs.
 
     Attributes:
-        words: (V,) every word of the shard.
+        words: (V,) every word of the shard; those that stand only among carried tokens too, if they have rows.
         numbers: (V,) int32, the number that stands for the word in the pairs: its rank in the shard.
         counts: (V,) int64, occurrences.
         documents: (V,) int64, documents that hold it.
@@ -45,51 +45,74 @@ class ShardCounts:
     pairs: Iterator[PairBlock]
 
 
-def count_shard(shard: TokenisedShard, window: Window, block_entries: int = BLOCK_ENTRIES) -> ShardCounts:
+def count_shard(
+    shard: TokenisedShard, window: Window, carried: int = 0, block_entries: int = BLOCK_ENTRIES
+) -> ShardCounts:
     """Count the words of a shard at once, and its pairs while they are walked.
+
+    A document may be counted a slice at a time: carry the last `window.radius` tokens of what was counted before
+    (all of them, where there are fewer), and cut at multiples of DOCUMENT_SLICE_TOKENS from the document's start.
+    Then the counts of the slices add up to those of the document.
 
     Args:
         shard: the tokens.
         window: which pairs to count.
+        carried: the first so many tokens, all of the first document, were counted with an earlier slice of it. They
+            are context only: pairs from them to tokens behind them count, all else about them does not.
         block_entries: memory cap of a block, in pairs.
 
     Raises:
-        BitcipherError: if the shard has too many tokens for one shard.
+        BitcipherError: if the shard has too many tokens for one shard, or fewer in its first document than carried.
     """
+    if carried:
+        shard, carried = _without_distant(shard, window.radius, carried)
     separators = int(window.bands[:, 0].max())
     positions_needed = len(shard.ids) + (len(shard.ends) + 1) * separators + window.radius
     if positions_needed > MAX_POSITIONS:
         raise BitcipherError(f"A shard of {len(shard.ids):,} tokens is too large to count: make shards smaller.")
-    all_counts = np.bincount(shard.ids, minlength=len(shard.words))
-    used = np.flatnonzero(all_counts)
+    occurrences = np.bincount(shard.ids, minlength=len(shard.words))
+    used = np.flatnonzero(occurrences)
     used = used[byte_order(shard.words.take(pa.array(used)))]
-    counts = all_counts[used]
+    new = TokenisedShard(shard.words, shard.ids[carried:], shard.ends - carried)
+    counts = np.bincount(new.ids, minlength=len(shard.words))[used]
     numbers = np.empty(len(used), np.int32)
     order_of_ranks = np.argsort(-counts, kind="stable")
     numbers[order_of_ranks] = np.arange(len(used), dtype=np.int32)
     number_of_id = np.full(len(shard.words), -1, np.int32)
     number_of_id[used] = numbers
 
-    documents, total_documents = kernels.count_documents(shard.ids, shard.ends, len(shard.words), DOCUMENT_SLICE_TOKENS)
+    documents, total_documents = kernels.count_documents(new.ids, new.ends, len(new.words), DOCUMENT_SLICE_TOKENS)
     return ShardCounts(
         words=shard.words.take(pa.array(used)),
         numbers=numbers,
         counts=counts,
         documents=documents[used],
         total_documents=int(total_documents),
-        pairs=_count_pairs(shard, window, number_of_id, numbers, counts[order_of_ranks], block_entries),
+        pairs=_count_pairs(
+            shard, window, carried, number_of_id, numbers, occurrences[used][order_of_ranks], block_entries
+        ),
     )
+
+
+def _without_distant(shard: TokenisedShard, radius: int, carried: int) -> tuple[TokenisedShard, int]:
+    """The shard without the carried tokens that no new token has in its window, and how many are left."""
+    if not len(shard.ends) or carried > shard.ends[0]:
+        raise BitcipherError(f"The first document has fewer than {carried:,} tokens, so as many cannot be carried.")
+    kept = min(carried, radius) if shard.ends[0] > carried else 0
+    distant = carried - kept
+    return TokenisedShard(shard.words, shard.ids[distant:], shard.ends - distant), kept
 
 
 def _count_pairs(
     shard: TokenisedShard,
     window: Window,
+    carried: int,
     number_of_id: np.ndarray,
     order: np.ndarray,
     counts: np.ndarray,
     block_entries: int,
 ) -> Iterator[PairBlock]:
-    """The rows of the words numbered as `order` says; `counts` are by number."""
+    """The rows of the words numbered as `order` says; `counts`, carried tokens included, are by number."""
     words = len(counts)
     separators = int(window.bands[:, 0].max())
     tokens = kernels.lay_out(shard.ids, shard.ends, number_of_id, separators, words)
@@ -112,7 +135,20 @@ def _count_pairs(
     row = band = 0
     while row < words:
         row, band, filled_rows, filled = kernels.count_rows(
-            tokens, starts, positions, order, window.bands, labels, row, band, totals, low, high, small, *block
+            tokens,
+            starts,
+            positions,
+            carried,
+            order,
+            window.bands,
+            labels,
+            row,
+            band,
+            totals,
+            low,
+            high,
+            small,
+            *block,
         )
         if filled_rows:
             rows_of_block = (column[:filled_rows].copy() for column in block[:3])

@@ -5,8 +5,11 @@ import numpy as np
 from bitcipher import noise as noises
 from bitcipher.cipher import BitCipher
 from bitcipher.counts.merged import MergedCounts
+from bitcipher.counts.pairs import PairBlock
 from bitcipher.embedding import kernels
+from bitcipher.embedding.fixed_point import FixedCode, fixed_code
 from bitcipher.errors import BitcipherError
+from bitcipher.vocabulary import Vocabulary
 
 MODES = ("cat", "sum", "cipher")
 LOGS = ("aggregate", "counts", "none")
@@ -14,6 +17,9 @@ LOGS = ("aggregate", "counts", "none")
 # The least share of a row that a bit is taken to have: below what noise leaves (β near 0 makes every bit about
 # 1 / b), so it only shows where there is no noise.
 SHARE_FLOOR = 1e-9
+
+# Rows that are turned from sums into vectors at once: they stay in the cache.
+BLOCK_ROWS = 1024
 
 # Sums that are held at once, in bytes; a table with more is built some offsets at a time, with a walk for each.
 SUMS_BYTES = 1 << 30
@@ -78,26 +84,49 @@ class CipherEmbedding:
         if self.mode == "cipher":
             return trust[:, None] * ciphers.toarray() + np.outer(1 - trust, other_bits)
         self._check_window(counts)
-        codes = self.cipher.active_bits(len(vocabulary))
-        scales = trust / np.diff(codes.starts)
+        code = fixed_code(self.cipher.active_bits(len(vocabulary)), self.bits, trust, self._bounds(vocabulary))
         table = np.empty((len(vocabulary), self.dimensions))
         seen = np.zeros(len(vocabulary), bool)
         for forward, backward, columns in self._walks(counts):
-            sums = np.zeros((len(columns), len(vocabulary), self.bits))
-            doubt_sums = np.zeros(sums.shape[:2])
-            for block in counts.blocks(len(forward) - 1):
-                starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(block.length)])
-                kernels.add_rows(
-                    block, starts, self.log == "counts", codes, scales, 1 - trust, forward, backward, sums, doubt_sums
-                )
+            sums = np.zeros((len(columns), len(vocabulary), self.bits + 1), np.int64)
+            self._add(counts, code, forward, backward, sums)
             for place, column in enumerate(columns):
-                kernels.add_noise(sums[place], doubt_sums[place], other_bits)
-                seen |= sums[place].any(axis=1)
-                if self.log == "aggregate":
-                    kernels.take_log(sums[place], SHARE_FLOOR)
-                table[:, column * self.bits : (column + 1) * self.bits] = sums[place]
+                seen |= sums[place, :, self.bits] != 0
+                self._finish(sums[place], code, other_bits, table[:, column * self.bits : (column + 1) * self.bits])
         table[~seen] = 0
         return table
+
+    def _bounds(self, vocabulary: Vocabulary) -> np.ndarray:
+        """(N,) float64: the most that the counts, or the logs of counts, of a word can add up to in a block."""
+        # As often as a word occurs, at each offset; log(1 + n) is less than n.
+        return vocabulary.counts * float(2 * self.radius if self.mode == "sum" else 1)
+
+    def _add(
+        self, counts: MergedCounts, code: FixedCode, forward: np.ndarray, backward: np.ndarray, sums: np.ndarray
+    ) -> None:
+        """Add all that is counted to the sums."""
+        radius = len(forward) - 1
+        if self.log == "counts":
+            for block in counts.rows(radius):
+                walk, starts = _by_offset(block, forward)
+                kernels.add_logs(block, walk, starts, np.log1p(block.count), code, forward, backward, sums)
+        else:
+            for block, ranks, sign in counts.parts(radius):
+                walk, starts = _by_offset(block, forward)
+                left = ranks[block.left]
+                kernels.add_forward(block, walk, starts, left, ranks, sign, code, forward, sums)
+                kernels.add_backward(block, walk, starts, left, ranks, sign, code, backward, sums)
+
+    def _finish(self, sums: np.ndarray, code: FixedCode, other_bits: np.ndarray, table: np.ndarray) -> None:
+        """Turn the sums of a block into its columns of the table: add the noise, and take logs of shares."""
+        for start in range(0, len(sums), BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            block = kernels.to_floats(
+                sums[rows], code.drops[rows], self.log == "counts", self.log == "aggregate", other_bits
+            )
+            if self.log == "aggregate":
+                np.log(np.maximum(block, SHARE_FLOOR, out=block), out=block)
+            table[rows] = block
 
     def _walks(self, counts: MergedCounts) -> list[tuple[np.ndarray, np.ndarray, list[int]]]:
         """For each walk over the counts: the block of sums of each offset and of its mirror, and their columns."""
@@ -107,7 +136,7 @@ class CipherEmbedding:
             wanted[offsets] = 0
             return [(wanted, wanted, [0])]
         words = len(counts.vocabulary)
-        at_once = max(1, SUMS_BYTES // (2 * words * self.bits * 8))
+        at_once = max(1, SUMS_BYTES // (2 * words * (self.bits + 1) * 8))
         walks = []
         for first in range(0, len(offsets), at_once):
             group = offsets[first : first + at_once]
@@ -131,3 +160,10 @@ class CipherEmbedding:
                 f"These counts reach to radius {window.radius}, not {self.radius}: "
                 "choose a smaller radius, or build again."
             )
+
+
+def _by_offset(block: PairBlock, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of wanted offsets, those of an offset together, and (rows + 1,) where the pairs of each row start."""
+    wanted = np.flatnonzero(np.append(blocks, -1)[np.minimum(block.offset, len(blocks))] >= 0)
+    walk = wanted[np.argsort(block.offset[wanted], kind="stable")]
+    return walk, np.concatenate([np.zeros(1, np.int64), np.cumsum(block.length)])

@@ -1,7 +1,10 @@
 """Counts times ciphers, by the sparse and rank-one arithmetic of SPEC 1, in numba.
 
 C·V with noise is C·(β∘P) + (C(1 - β))·σᵀ. The first term costs a handful of additions an entry, as many as the
-words have active bits, whatever the bits of the code; the second needs one number a row.
+words have active bits, whatever the bits of the code; the second follows from the row's sum of counts and from the
+first. All sums are of whole numbers, see `fixed_point`, so their order leaves no trace.
+
+Indexes are unsigned where speed counts: of a signed one numba asks each time whether it counts from the end.
 """
 
 import math
@@ -9,77 +12,129 @@ import math
 import numpy as np
 from numba import njit
 
-# Counts whose logs are looked up: nearly all pairs are rare, and a logarithm takes as long as all else of an entry.
-SMALL_COUNTS = 1024
+from bitcipher.embedding.fixed_point import WEIGHT_DIGITS
 
 
 @njit(cache=True, nogil=True)
-def add_rows(block, starts, log_counts, codes, scales, doubts, forward, backward, sums, doubt_sums):
-    """Add C·(β∘P) and C(1 - β) of a block of rows, for the offsets themselves and for their mirrors.
+def add_forward(block, walk, starts, left, ranks, sign, code, blocks, sums):
+    """Add C·(β∘P) and the sums of counts of a block of rows.
 
-    The sums of a word run over its left words in the order of the rows, so cutting rows into other blocks leaves
-    the same bytes.
+    Args:
+        block: rows with numbers of their own.
+        walk: (n,) int64, the rows to add, best those of an offset together: their sums share the cache.
+        starts: (rows + 1,) int64, where each row's pairs start.
+        left: (rows,) int32, the ranks of their left words.
+        ranks: (V,) int32, the rank of each number.
+        sign: 1 or -1, times every count.
+        code: the `FixedCode` of all ranks.
+        blocks: (offsets,) int64, the block of sums of each offset.
+        sums: (blocks, N, b + 1) int64, added to: the bits of the code, then the sum of counts.
+    """
+    slots = code.slots.shape[1]
+    total_slot = sums.shape[2] - 1
+    own = np.zeros(total_slot + 1 + slots, np.int64)
+    for row in walk:
+        drop = code.drops[left[row]]
+        total = 0
+        for entry in range(starts[row], starts[row + 1]):
+            right = np.uint64(ranks[np.uint64(block.right[entry])])
+            n = block.count[entry]
+            weight = n * _round(code.weights[right], drop)
+            total += n
+            for slot in range(slots):
+                own[np.uint64(code.slots[right, np.uint64(slot)])] += weight
+        own[total_slot] = total
+        of_word = sums[blocks[block.offset[row]], left[row]]
+        for slot in range(total_slot + 1):
+            of_word[slot] += sign * own[slot]
+        own[:] = 0
+
+
+@njit(cache=True, nogil=True)
+def add_backward(block, walk, starts, left, ranks, sign, code, blocks, sums):
+    """Add the same of the mirrored offsets: Cᵀ·(β∘P). The arguments are those of `add_forward`."""
+    total_slot = np.uint64(sums.shape[2] - 1)
+    for row in walk:
+        mirror = sums[blocks[block.offset[row]]]
+        left_weight = code.weights[left[row]]
+        left_size = code.sizes[left[row]]
+        left_slots = code.slots[left[row]]
+        for entry in range(starts[row], starts[row + 1]):
+            right = np.uint64(ranks[np.uint64(block.right[entry])])
+            n = sign * block.count[entry]
+            weight = n * _round(left_weight, code.drops[right])
+            mirror[right, total_slot] += n
+            for slot in range(left_size):
+                mirror[right, np.uint64(left_slots[slot])] += weight
+
+
+@njit(cache=True, nogil=True)
+def add_logs(block, walk, starts, logs, code, forward, backward, sums):
+    """Add log(1 + C)·(β∘P) and the sums of logs, for the offsets and for their mirrors.
+
+    A log is no sum of logs, so each pair must come once, with all that was counted of it.
 
     Args:
         block: rows by rank.
-        starts: (rows + 1,) int64, where each row's pairs start.
-        log_counts: add log(1 + n) instead of n.
-        codes: the active bits of each rank.
-        scales: (N,) float64, β over the number of active bits.
-        doubts: (N,) float64, 1 - β.
-        forward, backward: (offsets,) int64, the block of dimensions of each offset and of its mirror; -1 for an
-            offset that is not wanted.
-        sums: (blocks, N, b) float64, added to.
-        doubt_sums: (blocks, N) float64, added to.
+        walk, starts: as in `add_forward`.
+        logs: (entries,) float64, log(1 + n) of each pair.
+        code: the `FixedCode` of all ranks.
+        forward, backward: (offsets,) int64, the block of sums of each offset and of its mirror.
+        sums: (blocks, N, b + 1) int64, added to; here the sum of logs has the row's fraction digits too.
     """
-    logs = np.empty(SMALL_COUNTS)
-    for n in range(SMALL_COUNTS):
-        logs[n] = math.log1p(n)
-    for row in range(len(block.left)):
-        offset = block.offset[row]
-        if offset >= len(forward) or forward[offset] < 0:
-            continue
-        ahead = forward[offset]
-        behind = backward[offset]
-        left = block.left[row]
-        left_start, left_stop = codes.starts[left], codes.starts[left + 1]
-        own = sums[ahead, left]
-        own_doubt = 0.0
+    for row in walk:
+        left, offset = block.left[row], block.offset[row]
         for entry in range(starts[row], starts[row + 1]):
             right = block.right[entry]
-            count = block.count[entry]
-            n = float(count)
-            if log_counts:
-                n = logs[count] if count < SMALL_COUNTS else math.log1p(n)
-            weight = n * scales[right]
-            for place in range(codes.starts[right], codes.starts[right + 1]):
-                own[codes.bits[place]] += weight
-            own_doubt += n * doubts[right]
-            weight = n * scales[left]
-            mirror = sums[behind, right]
-            for place in range(left_start, left_stop):
-                mirror[codes.bits[place]] += weight
-            doubt_sums[behind, right] += n * doubts[left]
-        doubt_sums[ahead, left] += own_doubt
+            _add_log(sums[forward[offset], left], logs[entry], code, right, code.drops[left])
+            _add_log(sums[backward[offset], right], logs[entry], code, left, code.drops[right])
 
 
 @njit(cache=True, nogil=True)
-def add_noise(sums, doubt_sums, other_bits):
-    """Add the rank-one term: (C(1 - β))·σᵀ."""
-    words, bits = sums.shape
+def to_floats(sums, drops, of_logs, shares, other_bits):
+    """C·V from the sums of a block of dimensions: what they say, and the rank-one term (C(1 - β))·σᵀ.
+
+    Args:
+        sums: (n, b + 1) int64, from the kernels above.
+        drops: (n,) int64, those of the rows.
+        of_logs: whether `add_logs` made the sums.
+        shares: divide each row by its sum; one of zeros becomes uniform.
+        other_bits: (b,) float64, σ.
+
+    Returns:
+        (n, b) float64.
+    """
+    words, bits = len(sums), len(other_bits)
+    values = np.empty((words, bits))
     for word in range(words):
+        unit = math.ldexp(1.0, drops[word] - WEIGHT_DIGITS)
+        doubt = sums[word, bits]
+        if not of_logs:
+            doubt <<= WEIGHT_DIGITS - drops[word]
         for bit in range(bits):
-            sums[word, bit] += doubt_sums[word] * other_bits[bit]
-
-
-@njit(cache=True, nogil=True)
-def take_log(sums, floor):
-    """Divide each row by its sum, raise it to the floor, and take its log; an empty row becomes uniform."""
-    words, bits = sums.shape
-    for word in range(words):
+            doubt -= sums[word, bit]
+        # What the weights do not say is doubt. It is rounded as they are, so where there is none it may be below 0.
+        own_doubt = unit * max(doubt, 0)
         total = 0.0
         for bit in range(bits):
-            total += sums[word, bit]
-        for bit in range(bits):
-            share = sums[word, bit] / total if total > 0 else 1.0 / bits
-            sums[word, bit] = math.log(max(share, floor))
+            values[word, bit] = unit * sums[word, bit] + own_doubt * other_bits[bit]
+            total += values[word, bit]
+        if shares:
+            for bit in range(bits):
+                values[word, bit] = values[word, bit] / total if total > 0 else 1.0 / bits
+    return values
+
+
+@njit(cache=True, nogil=True)
+def _add_log(row, log, code, context, drop):
+    """Add a context's code to a row of sums."""
+    weight = np.int64(np.rint(math.ldexp(log * code.weights[context], -drop)))
+    for slot in range(code.sizes[context]):
+        row[code.slots[context, slot]] += weight
+    row[len(row) - 1] += np.int64(np.rint(math.ldexp(log, WEIGHT_DIGITS - drop)))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _round(weight, drop):
+    """The weight without its last `drop` digits, rounded half up."""
+    return ((weight >> (drop - 1)) + 1) >> 1

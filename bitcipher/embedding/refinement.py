@@ -63,14 +63,20 @@ class Refinement:
         for start in range(0, len(table), BLOCK_ROWS):
             rows = table[start : start + BLOCK_ROWS]
             white = (rows - self.mean_) @ self.matrix_
-            size = np.linalg.norm(white, axis=1)
+            sizes = _norms(white)
             white -= white.mean(axis=1, keepdims=True)
-            norms = np.linalg.norm(white, axis=1)
+            norms = _norms(white)
             # A row that was constant is centred to rounding errors, which have no direction.
-            kept = rows.any(axis=1) & (norms > 1e-9 * size)
-            vectors[start : start + BLOCK_ROWS][kept] = white[kept] / norms[kept, None]
+            kept = rows.any(axis=1) & (norms > 1e-9 * sizes)
+            scales = np.divide(1, norms, out=np.zeros_like(norms), where=kept)
+            vectors[start : start + BLOCK_ROWS] = white * scales[:, None]
         return vectors
 
     def fit_transform(self, table: np.ndarray) -> np.ndarray:
         """`fit`, then `transform`, of the same table."""
         return self.fit(table).transform(table)
+
+
+def _norms(rows: np.ndarray) -> np.ndarray:
+    """The L2 norm of each row, without an array of squares on the way."""
+    return np.sqrt(np.einsum("ij,ij->i", rows, rows))

@@ -4,6 +4,7 @@ import os
 
 from bitcipher.vectors.folder import Content, read_folder, write_folder
 from bitcipher.vectors.similarity import WordSimilarity
+from bitcipher.versions import vectors_of
 
 
 class CipherVectors(WordSimilarity):
@@ -71,7 +72,7 @@ class CipherVectors(WordSimilarity):
 
     @classmethod
     def load(cls, uri: str | os.PathLike[str], mmap: bool = True) -> "CipherVectors":
-        """Open a folder that `save` wrote.
+        """Open a folder that `save` wrote, or the newest version of a build.
 
         All sizes, types and shapes are checked, and the SHA-256 of all that is read whole. Vectors that are
         mapped into memory are not read, so of them only the size, type and shape are checked.
@@ -84,4 +85,4 @@ class CipherVectors(WordSimilarity):
         Raises:
             BitcipherError: if it is not such a folder, is of another version, or is damaged.
         """
-        return cls(*read_folder(os.fspath(uri), mmap))
+        return cls(*read_folder(vectors_of(os.fspath(uri)), mmap))

@@ -1,7 +1,8 @@
 """Readers: from a source to its documents, one module a format.
 
 A document is one text, an item of the corpus that context windows never leave. Every module has a function
-`read(source, options)` that yields the texts of one source as they stand there.
+`read(source, options)` that yields the documents of one source as they stand there, each as the strings that make
+it up: one, or several one behind another where it need not be held as a whole.
 """
 
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from bitcipher.errors import BitcipherError
+from pipelines.pieces import Piece, cut
 from pipelines.sources import Source
 
 # Names, so that a reader and its library are loaded when a source needs them.
@@ -37,11 +39,11 @@ class ReadOptions:
             raise BitcipherError("The field that holds the text has no name; the usual one is text.")
 
 
-def read_documents(source: Source, options: ReadOptions) -> Iterator[str]:
-    """The documents of one source, in order; those that are empty or only white space are left out.
+def read_pieces(source: Source, options: ReadOptions) -> Iterator[Piece]:
+    """The documents of one source, in order and in pieces; those that are empty or only white space are left out.
 
     Bytes that are not UTF-8 become U+FFFD, and a byte order mark at the start of a file is left out. Memory
-    holds one document, or one batch of Parquet rows, at a time.
+    holds one piece of a text file, a line of JSON, a record, or a batch of Parquet rows at a time.
 
     Raises:
         BitcipherError: if the source is missing, unreadable, cut short, damaged or not in its format.
@@ -49,6 +51,9 @@ def read_documents(source: Source, options: ReadOptions) -> Iterator[str]:
     if source.size == 0:
         return
     reader = import_module(READERS[source.format])
-    for text in reader.read(source, options):
-        if text and not text.isspace():
-            yield text
+    for document in reader.read(source, options):
+        begun = False
+        for piece in cut(document):
+            if begun or piece.continues or (piece.text and not piece.text.isspace()):
+                yield piece
+            begun = piece.continues

@@ -1,6 +1,6 @@
 """JSON lines: an object a line, the document in one of its fields."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 import orjson
@@ -11,7 +11,7 @@ from pipelines.readers.opening import opened
 from pipelines.sources import Source
 
 
-def read(source: Source, options: ReadOptions) -> Iterator[str]:
+def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
     """The field's texts, an empty one for null; blank lines are passed over.
 
     Bytes that are not UTF-8 become U+FFFD.
@@ -38,7 +38,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[str]:
                     f"The field {field!r} in line {number} of {source.uri} is no string but {_kind(text)}. "
                     "Set the field that holds the text, or mend the line."
                 )
-            yield text
+            yield (text,)
 
 
 def _parse(line: bytes, source: Source, number: int) -> dict[str, object]:

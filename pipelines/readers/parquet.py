@@ -1,6 +1,6 @@
 """Parquet: a document a row, in one column of strings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,7 +14,7 @@ from pipelines.sources import Source
 BATCH_ROWS = 128
 
 
-def read(source: Source, options: ReadOptions) -> Iterator[str]:
+def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
     """The column's texts, an empty one for null; bytes that are not UTF-8 become U+FFFD.
 
     Raises:
@@ -29,7 +29,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[str]:
                 rows += len(batch)
                 # As bytes: some writers store strings that are not UTF-8, and Arrow does not check.
                 for text in batch.column(0).cast(pa.large_binary()).to_pylist():
-                    yield "" if text is None else text.decode(errors="replace")
+                    yield ("" if text is None else text.decode(errors="replace"),)
             promised = file.metadata.num_rows
             if rows != promised:  # Arrow passes over a page whose header is damaged without a word
                 raise BitcipherError(f"{source.uri} is damaged: {rows} rows for {promised}. Fetch it again.")

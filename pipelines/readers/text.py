@@ -1,13 +1,18 @@
 """Plain text in UTF-8: a document a line, or a document a file."""
 
-from collections.abc import Iterator
+import codecs
+from collections.abc import Iterable, Iterator
+from typing import IO
 
 from pipelines.readers import ReadOptions
 from pipelines.readers.opening import opened
 from pipelines.sources import Source
 
+# Bytes of a file that are decoded at a time, where the whole file is one document.
+READ_BYTES = 1 << 20
 
-def read(source: Source, options: ReadOptions) -> Iterator[str]:
+
+def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
     """The lines of a file without their endings, or the file as a whole.
 
     A line ends with a line feed, or a carriage return and a line feed, and with nothing else: U+2028 and its
@@ -15,7 +20,14 @@ def read(source: Source, options: ReadOptions) -> Iterator[str]:
     """
     with opened(source) as stream:
         if options.document == "file":
-            yield stream.read().decode(errors="replace")
+            yield _decoded(stream)
             return
         for line in stream:
-            yield line.removesuffix(b"\n").removesuffix(b"\r").decode(errors="replace")
+            yield (line.removesuffix(b"\n").removesuffix(b"\r").decode(errors="replace"),)
+
+
+def _decoded(stream: IO[bytes]) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    while data := stream.read(READ_BYTES):
+        yield decoder.decode(data)
+    yield decoder.decode(b"", final=True)

@@ -6,7 +6,7 @@ of other types too: a false length there would swallow the documents behind it.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
@@ -19,7 +19,7 @@ from pipelines.sources import Source
 NEXT_RECORD = re.compile(rb"\r\n\r\nWARC/\d+\.\d+\r\n")
 
 
-def read(source: Source, options: ReadOptions) -> Iterator[str]:
+def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
     """The texts of the `conversion` records; bytes that are not UTF-8 become U+FFFD.
 
     Raises:
@@ -31,7 +31,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[str]:
         for number, record in enumerate(records, start=1):
             body = _checked_body(record, f"Record {number} of {source.uri}")
             if record.record_type == WarcRecordType.conversion:
-                yield body.decode(errors="replace")
+                yield (body.decode(errors="replace"),)
 
 
 def _checked_body(record: WarcRecord, where: str) -> bytes:

@@ -7,7 +7,7 @@ import pyarrow as pa
 from bitcipher import storage
 from bitcipher.counts import TokenisedShard
 from bitcipher.errors import BitcipherError
-from pipelines.tokenizers.chunks import ChunkTokenizer
+from pipelines.tokenizers.chunks import MAX_CHUNKS, ChunkTokenizer
 
 
 class Tokenizer(Protocol):
@@ -22,12 +22,13 @@ def tokenizer_path(name: str) -> str:
     return storage.absolute(name) if name.endswith(".json") else name
 
 
-def make_tokenizer(name: str, lowercase: bool) -> Tokenizer:
+def make_tokenizer(name: str, lowercase: bool, max_chunks: int = MAX_CHUNKS) -> Tokenizer:
     """The tokenizer of a name.
 
     Args:
         name: "spacy", "spacy-exact", "whitespace", or the path or URI of a Hugging Face `tokenizer.json`.
         lowercase: lower-case tokens; a `tokenizer.json` says itself what it does to case.
+        max_chunks: chunks to remember between shards, see `ChunkTokenizer`.
 
     Raises:
         BitcipherError: if there is no such tokenizer.
@@ -36,11 +37,11 @@ def make_tokenizer(name: str, lowercase: bool) -> Tokenizer:
     if name == "whitespace":
         from pipelines.tokenizers.whitespace import WhitespaceRule
 
-        return ChunkTokenizer(WhitespaceRule(lowercase))
+        return ChunkTokenizer(WhitespaceRule(lowercase), max_chunks)
     if name == "spacy":
         from pipelines.tokenizers.spacy_english import SpacyRule
 
-        return ChunkTokenizer(SpacyRule(lowercase))
+        return ChunkTokenizer(SpacyRule(lowercase), max_chunks)
     if name == "spacy-exact":
         from pipelines.tokenizers.spacy_english import SpacyExactTokenizer
 

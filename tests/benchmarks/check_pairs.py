@@ -17,12 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from bitcipher.counts import PairReader
-from pipelines.words import read_words
+from bitcipher.counts import read_words, walk_pairs
 
 RECORD = np.dtype([("left", "<i4"), ("right", "<i4"), ("count", "<f8")])
 BAND_RECORDS = 1 << 25  # 0.5 GB of records, and about 3 GB for both matrices while they are made
-READ_ENTRIES = 1 << 22  # 50 MB of our pairs
 
 
 def read_vocabulary(file: Path) -> tuple[pa.LargeStringArray, np.ndarray]:
@@ -34,7 +32,7 @@ def read_vocabulary(file: Path) -> tuple[pa.LargeStringArray, np.ndarray]:
 
 def numbers_of_ours(folder: str, words: pa.LargeStringArray, counts: np.ndarray) -> np.ndarray:
     """GloVe's number, from 0, of each of our numbers."""
-    table = read_words(folder)
+    table = read_words([f"{folder}/counts"])
     places = pc.index_in(table["word"].combine_chunks(), words)
     if len(table) != len(words) or places.null_count:
         sys.exit("The words differ.")
@@ -60,18 +58,14 @@ def bands(lefts: np.ndarray, words: int) -> Iterator[tuple[slice, int, int]]:
         start, first = stop, behind
 
 
-def symmetric_band(reader: PairReader, numbers: np.ndarray, first: int, behind: int) -> sp.csr_array:
+def symmetric_band(folder: str, numbers: np.ndarray, first: int, behind: int) -> sp.csr_array:
     """The rows of C + Cᵀ for the words from `first` up to `behind`."""
     pieces = []
-    row = 0
-    while row < len(reader.left):
-        stop = int(np.searchsorted(reader.starts, reader.starts[row] + READ_ENTRIES, side="right")) - 1
-        block = reader.read(row, stop := max(stop, row + 1))
+    for block in walk_pairs(f"{folder}/counts"):
         lefts, rights = np.repeat(numbers[block.left], block.length), numbers[block.right]
         for rows, columns in ((lefts, rights), (rights, lefts)):
             inside = (rows >= first) & (rows < behind)
             pieces.append((rows[inside] - first, columns[inside], block.count[inside]))
-        row = stop
     rows, columns, counts = (np.concatenate(column) for column in zip(*pieces, strict=True))
     return sp.csr_array((counts, (rows, columns)), shape=(behind - first, len(numbers)))
 
@@ -81,12 +75,11 @@ def check(glove: Path, ours: str) -> None:
     words, counts = read_vocabulary(glove / "vocab.txt")
     numbers = numbers_of_ours(ours, words, counts)
     records = np.memmap(glove / "cooccurrences.bin", RECORD, "r")
-    reader = PairReader(f"{ours}/pairs")
     for run, first, behind in bands(records["left"], len(words)):
         left, right, count = (np.ascontiguousarray(records[run][name]) for name in RECORD.names)
         shape = (behind - first, len(words))
         theirs = sp.csr_array((count, (left - 1 - first, right - 1)), shape=shape)
-        found = symmetric_band(reader, numbers, first, behind)
+        found = symmetric_band(ours, numbers, first, behind)
         for matrix in (theirs, found):
             matrix.sort_indices()
         if not all(np.array_equal(getattr(theirs, x), getattr(found, x)) for x in ("indptr", "indices", "data")):

@@ -22,7 +22,7 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
         raise SystemExit("The comparison of pairs needs --glove, the folder of GloVe's programs.")
     with scratch() as folder:
         text = folder / "text.txt"
-        run_script("prepare.py", "words", options.data, text, folder=folder)
+        run_script("prepare.py", "words", text, *options.data, folder=folder)
         _count_ours(text, folder / "warm-up", 1, "summed")
         for radius in options.radius:
             require_space(folder, text.stat().st_size * (SPILL + SPILL_PER_OFFSET * radius))

@@ -14,7 +14,7 @@ BITS = (32, 25, 200)
 def figures(options: argparse.Namespace) -> Iterator[Figure]:
     """CPU for each number of bits."""
     with scratch() as folder:
-        arguments = (options.data, folder, RADIUS, options.runs, *BITS)
+        arguments = (folder, RADIUS, options.runs, ",".join(map(str, BITS)), *options.data)
         seconds = json.loads(run_script("multiply_counts.py", *arguments, folder=folder).output)
     for bits, sides in seconds.items():
         name = f"merge, log and product, r = {RADIUS}, b = {bits}: CPU, against scipy"

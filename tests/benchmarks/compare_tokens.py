@@ -14,7 +14,7 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
     """Documents that differ, CPU and peak memory, and how memory grows with the length of a stream."""
     with scratch() as folder:
         shards = folder / "shards"
-        run_script("prepare.py", "shards", options.data, shards, folder=folder)
+        run_script("prepare.py", "shards", shards, *options.data, folder=folder)
         outputs = [run_script(script, shards, "digests", folder=folder).output.split() for script in SCRIPTS]
         differing = sum(ours != theirs for ours, theirs in zip(*outputs, strict=True))
         yield Figure("tokens: documents whose tokens differ, of all", [differing], [len(outputs[0])], "", "0")

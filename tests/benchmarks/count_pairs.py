@@ -6,22 +6,19 @@ count_pairs.py FILE FOLDER RADIUS positional|summed
 import sys
 
 import pyarrow as pa
+from prepare import read_texts
 
-from bitcipher.counts import Window, count_shard
-from pipelines.count import write_shard
-from pipelines.readers import ReadOptions, read_documents
-from pipelines.sources import list_sources
+from bitcipher.counts import Window, count_shard, write_part
 from pipelines.tokenizers import make_tokenizer
 
 
 def read_corpus(file: str) -> pa.LargeStringArray:
     """All documents, with no more than one at a time outside the array."""
-    (source,) = list_sources([file])
-    texts = read_documents(source, ReadOptions())
-    return pa.concat_arrays([pa.array([text], pa.large_string()) for text in texts])
+    return pa.concat_arrays([pa.array([text], pa.large_string()) for text in read_texts([file])])
 
 
 if __name__ == "__main__":
     file, folder, radius, form = sys.argv[1:]
     tokens = make_tokenizer("whitespace", lowercase=False).tokenize(read_corpus(file))
-    write_shard(folder, count_shard(tokens, Window(int(radius), summed=form == "summed")))
+    counts = count_shard(tokens, Window(int(radius), summed=form == "summed"))
+    write_part(f"{folder}/counts", counts.words, counts.numbers, counts.counts, counts.documents, counts.pairs)

@@ -4,6 +4,7 @@ A child's peak memory is never below that of the process that started it, so thi
 use the standard library alone: texts and matrices are handled by children.
 """
 
+import json
 import os
 import resource
 import shutil
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 
@@ -111,6 +113,12 @@ def require_space(folder: Path, needed: int) -> None:
 def size_of(path: Path) -> int:
     """Bytes of a file, or of all files below a folder."""
     return sum(file.stat().st_size for file in [path, *path.rglob("*")] if file.is_file())
+
+
+def report_of(build: Path) -> dict[str, Any]:
+    """What the job that made a build's newest version took, as it says itself."""
+    newest = json.loads(max((build / "versions").glob("*.json")).read_text())
+    return json.loads((build / newest["folder"] / "report.json").read_text())
 
 
 def _tell(command: list[object], cost: Cost, seconds: float) -> None:

@@ -1,6 +1,6 @@
 """Merges the counts of shards, takes logs and multiplies with the code, by turns with ours and with scipy.
 
-multiply_counts.py DATA FOLDER RADIUS RUNS BITS...
+multiply_counts.py FOLDER RADIUS RUNS BITS,BITS… DATA...
 
 Each source file is a shard. Both sides are given the same matrices in memory, by rank, one a shard and offset,
 scipy also the dense code. Prints the CPU seconds of every run as JSON; the results must be the same.
@@ -14,42 +14,51 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
+from prepare import read_texts
 
 from bitcipher import noise
 from bitcipher.cipher import BitCipher
-from bitcipher.counts import MergedCounts, PairBlock, PairReader, Window, concatenate, count_shard, merge_rows
+from bitcipher.counts import (
+    MergedCounts,
+    PairBlock,
+    Window,
+    concatenate,
+    count_shard,
+    merge_rows,
+    read_words,
+    walk_pairs,
+    write_part,
+)
 from bitcipher.embedding import CipherEmbedding
 from bitcipher.vocabulary import Vocabulary
 from pipelines import words
-from pipelines.count import write_shard
 from pipelines.options import BuildOptions
-from pipelines.readers import ReadOptions, read_documents
 from pipelines.sources import list_sources
 from pipelines.tokenizers import make_tokenizer
 
 Parts = list[list[sp.csr_array]]  # by shard, then by offset from 1 on
 
 
-def count_sources(data: str, folder: str, radius: int) -> tuple[Vocabulary, Parts]:
+def count_sources(data: list[str], folder: str, radius: int) -> tuple[Vocabulary, Parts]:
     """The vocabulary of all sources, and the counts of each."""
     tokenizer = make_tokenizer("spacy", lowercase=True)
     shards, documents = [], 0
-    for source in list_sources([data]):
-        texts = pa.array(list(read_documents(source, ReadOptions())), pa.large_string())
+    for source in list_sources(data):
+        texts = pa.array(list(read_texts([source.uri])), pa.large_string())
         counts = count_shard(tokenizer.tokenize(texts), Window(radius))
         shards.append(f"{folder}/{len(shards)}")
-        write_shard(shards[-1], counts)
+        columns = (counts.words, counts.numbers, counts.counts, counts.documents)
+        write_part(shards[-1], *columns, counts.pairs)
         documents += counts.total_documents
-    vocabulary = words.choose_vocabulary(words.merge_words(shards), documents, BuildOptions())
+    vocabulary = words.choose_vocabulary(words.merge_words([[shard] for shard in shards]), documents, BuildOptions())
     return vocabulary, [read_matrices(shard, vocabulary, radius) for shard in shards]
 
 
 def read_matrices(shard: str, vocabulary: Vocabulary, radius: int) -> list[sp.csr_array]:
     """The counts of one shard by rank."""
-    table, reader = words.read_words(shard), PairReader(f"{shard}/pairs")
+    table, rows = read_words([shard]), concatenate(walk_pairs(shard))
     ranks = np.empty(len(table), np.int32)
     ranks[table["number"].to_numpy()] = vocabulary.ranks(table["word"].combine_chunks())
-    rows = reader.read(0, len(reader.left))
     lefts, offsets = (np.repeat(column, rows.length) for column in (ranks[rows.left], rows.offset))
     rights = ranks[rows.right]
     matrices = []
@@ -76,7 +85,7 @@ def table_of_ours(
 ) -> np.ndarray:
     """What a user of the library would write."""
     merged = merge_rows(blocks, order, vocabulary.oov_rank)
-    counts = MergedCounts(vocabulary, Window(radius), lambda radius: iter(merged))
+    counts = MergedCounts.from_rows(vocabulary, Window(radius), merged)
     return CipherEmbedding(bits, radius, "cat", noise="frequency", log="counts").table(counts)
 
 
@@ -101,7 +110,7 @@ def timed(make: Callable[..., np.ndarray], *arguments: object) -> tuple[float, n
     return time.process_time() - start, table
 
 
-def main(data: str, folder: str, radius: int, runs: int, all_bits: list[int]) -> None:
+def main(folder: str, radius: int, runs: int, all_bits: list[int], data: list[str]) -> None:
     """Compare for each number of bits."""
     vocabulary, parts = count_sources(data, folder, radius)
     blocks, order = [as_rows(matrices) for matrices in parts], vocabulary.row_order()
@@ -122,5 +131,5 @@ def main(data: str, folder: str, radius: int, runs: int, all_bits: list[int]) ->
 
 
 if __name__ == "__main__":
-    data, folder, radius, runs, *bits = sys.argv[1:]
-    main(data, folder, int(radius), int(runs), [int(b) for b in bits])
+    folder, radius, runs, bits, *data = sys.argv[1:]
+    main(folder, int(radius), int(runs), [int(b) for b in bits.split(",")], data)

@@ -1,44 +1,70 @@
 """Brings a corpus into the forms that the comparisons read; nothing of this is measured.
 
-prepare.py words DATA FILE     a document a line, its words (as `str.split` has them) between single spaces
-prepare.py shards DATA FOLDER  shards of documents of 64 MB, as a build hands them to its tokenizer
-prepare.py tokens DATA FILE    spaCy's tokens, lower-cased, between spaces, in lines of at most 10,000
+prepare.py words FILE DATA...     a document a line, its words (as `str.split` has them) between single spaces
+prepare.py shards FOLDER DATA...  Parquet files with 64 MB of documents each
+prepare.py tokens FILE DATA...    spaCy's tokens, lower-cased, between spaces, in lines of at most 10,000
+prepare.py files FOLDER DATA...   100 files of JSON lines, to which the documents are dealt in turn
+prepare.py long FILE DATA...      700 MB: the documents as in `words`, then again and again with their words shuffled
 """
 
+import gzip
+import json
+import random
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import count, cycle
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from pipelines.documents import write_document_shards
-from pipelines.readers import ReadOptions, read_documents
+from bitcipher import storage
+from pipelines.readers import ReadOptions, read_pieces
 from pipelines.sources import list_sources
 from pipelines.tokenizers import make_tokenizer
 
 SHARD_BYTES = 64 << 20  # the default of a build
 LINE_TOKENS = 10_000  # gensim cuts sentences there
+FILES = 100  # so that one of them is a hundredth
+LONG_BYTES = 700 << 20  # more than ten default shards, and more than 100 million tokens of English
 
 
-def read_texts(data: str) -> Iterator[str]:
+def read_texts(data: list[str]) -> Iterator[str]:
     """The documents of a corpus."""
-    for source in list_sources([data]):
-        yield from read_documents(source, ReadOptions())
+    for source in list_sources(data):
+        pieces = []
+        for piece in read_pieces(source, ReadOptions()):
+            pieces.append(piece.text)
+            if not piece.continues:
+                yield "".join(pieces)
+                pieces = []
 
 
-def write_words(data: str, target: str) -> None:
+def write_words(target: str, data: list[str]) -> None:
     """A document a line."""
     with open(target, "w", encoding="utf-8", newline="\n") as lines:
         lines.writelines(" ".join(text.split()) + "\n" for text in read_texts(data))
 
 
-def write_shards(data: str, target: str) -> None:
+def write_shards(target: str, data: list[str]) -> None:
     """A folder of Parquet files."""
-    for _ in write_document_shards(read_texts(data), target, "text", SHARD_BYTES):
-        pass
+    texts, size, numbers = [], 0, count()
+    for text in read_texts(data):
+        texts.append(text)
+        size += len(text.encode())
+        if size >= SHARD_BYTES:
+            _write_shard(f"{target}/{next(numbers):05d}.parquet", texts)
+            texts, size = [], 0
+    if texts:
+        _write_shard(f"{target}/{next(numbers):05d}.parquet", texts)
 
 
-def write_tokens(data: str, target: str) -> None:
+def _write_shard(target: str, texts: list[str]) -> None:
+    storage.write_table(target, pa.table({"text": pa.array(texts, pa.large_string())}))
+
+
+def write_tokens(target: str, data: list[str]) -> None:
     """Documents of tokens in one or more lines each."""
     tokenizer = make_tokenizer("spacy", lowercase=True)
     with open(target, "w", encoding="utf-8", newline="\n") as lines:
@@ -49,6 +75,34 @@ def write_tokens(data: str, target: str) -> None:
                 lines.write(" ".join(words[start : start + LINE_TOKENS]) + "\n")
 
 
+def write_files(target: str, data: list[str]) -> None:
+    """A folder of gzipped JSON lines."""
+    Path(target).mkdir()
+    with ExitStack() as stack:
+        files = [
+            stack.enter_context(gzip.open(f"{target}/{number:03d}.jsonl.gz", "wt", encoding="utf-8"))
+            for number in range(FILES)
+        ]
+        for text, file in zip(read_texts(data), cycle(files), strict=False):
+            file.write(json.dumps({"text": text}, ensure_ascii=False) + "\n")
+
+
+def write_long(target: str, data: list[str]) -> None:
+    """As `write_words`, until there is enough."""
+    shuffle = random.Random(1).shuffle
+    with open(target, "wb") as lines:
+        for number in count():
+            for text in read_texts(data):
+                words = text.split()
+                if number:
+                    shuffle(words)
+                lines.write(" ".join(words).encode() + b"\n")
+                if lines.tell() >= LONG_BYTES:
+                    return
+
+
+FORMS = {"words": write_words, "shards": write_shards, "tokens": write_tokens, "files": write_files, "long": write_long}
+
 if __name__ == "__main__":
-    form, data, target = sys.argv[1:]
-    {"words": write_words, "shards": write_shards, "tokens": write_tokens}[form](data, target)
+    form, target, *data = sys.argv[1:]
+    FORMS[form](target, data)

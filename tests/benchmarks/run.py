@@ -9,7 +9,10 @@ import compare_build
 import compare_embed
 import compare_pairs
 import compare_product
+import compare_ray
 import compare_tokens
+import compare_update
+import measure_memory
 from figures import HEADER
 
 COMPARISONS = {
@@ -18,6 +21,9 @@ COMPARISONS = {
     "product": compare_product,
     "build": compare_build,
     "embed": compare_embed,
+    "update": compare_update,
+    "ray": compare_ray,
+    "memory": measure_memory,
 }
 
 
@@ -25,13 +31,15 @@ def main() -> None:
     """Run what the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(COMPARISONS)}; all by default")
-    parser.add_argument("--data", type=Path, default="../shared/data/gutenberg", help="folder of a corpus")
+    parser.add_argument(
+        "--data", type=Path, nargs="+", default=[Path("../shared/data/gutenberg")], help="folders of a corpus"
+    )
     parser.add_argument("--glove", type=Path, help="folder of vocab_count and cooccur, for pairs")
     parser.add_argument("--runs", type=int, default=5, help="paired runs of each comparison")
     parser.add_argument("--wide-runs", type=int, default=1, help="the same for pairs from a radius of 100 on")
     parser.add_argument("--radius", type=int, nargs="+", default=[4, 10, 128], help="radii of pairs")
     options = parser.parse_args()
-    options.data = options.data.resolve()
+    options.data = [data.resolve() for data in options.data]
     options.glove = options.glove and options.glove.resolve()
     if unknown := set(options.names) - set(COMPARISONS):
         parser.error(f"there is no comparison {', '.join(sorted(unknown))}")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from pipelines.documents import read_document_shard
+from bitcipher import storage
 from pipelines.tokenizers import make_tokenizer
 
 
@@ -32,7 +32,7 @@ def main(folder: str, mode: str = "") -> None:
     tokenizer = make_tokenizer("spacy", lowercase=True)
     for places in range(int(mode) if mode.isdigit() else 1):
         for shard in shards:
-            documents = read_document_shard(shard)
+            documents = storage.read_table(shard)["text"].combine_chunks()
             tokens = tokenizer.tokenize(shifted(documents, places) if mode.isdigit() else documents)
             if mode == "digests":
                 words = tokens.words.to_pylist()

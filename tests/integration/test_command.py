@@ -1,6 +1,5 @@
 """The command as a user meets it: as a process, with its exit code and what it prints."""
 
-import json
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bitcipher.vectors import CipherVectors
+from bitcipher.versions import read_version, versions
 from cluster.command import main
 
 
@@ -50,7 +50,7 @@ def test_neighbours_and_inside_of_a_build(built):
     assert len(nearest.stdout.split()) == 2 * (2 + 3 * 2)
     inside = bitcipher("inspect", built).stdout
     assert "min_count: 3" in inside
-    assert "pairs/oov.rows.parquet" in inside
+    assert "versions/000001.json" in inside
 
 
 def test_embed_makes_other_vectors_of_kept_counts(built, tmp_path):
@@ -67,7 +67,7 @@ def test_what_the_command_line_says_wins_over_the_recipe(corpus, tmp_path):
     recipe.write_text(f"sources: [{corpus}/c.txt]\ntokenizer: whitespace\nmin_count: 2\nbits: 20\n")
     result = bitcipher("build", "--recipe", recipe, "--bits", 30, "--out", tmp_path / "built")
     assert result.returncode == 0, result.stderr
-    options = json.loads((tmp_path / "built" / "manifest.json").read_text())["options"]
+    options = read_version(str(tmp_path / "built"))["options"]
     assert (options["tokenizer"], options["min_count"], options["bits"]) == ("whitespace", 2, 30)
 
 
@@ -78,13 +78,11 @@ def test_what_the_command_line_says_wins_over_the_recipe(corpus, tmp_path):
         (["{corpus}", "--mode", "dog"], "There is no mode 'dog': choose cat, sum, cipher."),
         (["{corpus}", "--noise", "white"], "There is no noise 'white'"),
         (["{corpus}", "--bits", "0"], "bits must be a whole number of at least 1, not 0."),
-        (["{corpus}", "--bits", "4"], "use at least"),
         (["{corpus}", "--radius", "129"], "from 1 to 128, not 129"),
         (["{corpus}", "--summed"], "choose mode sum"),
         (["{corpus}", "--tokenizer", "magic"], "There is no tokenizer 'magic'"),
         (["{corpus}", "--tokenizer", "{nowhere}.json"], "There is no file"),
         (["{corpus}", "--field", "body"], "has no field 'body'"),
-        (["{corpus}", "--min-count", "100000000"], "lower the minimum count"),
         (["{corpus}", "--min-count", "2", "--word-list", "{corpus}/c.txt"], "A word list says which words are kept"),
         (["{empty}"], "Every source is empty"),
         (["{blank}"], "The sources hold no documents"),
@@ -111,10 +109,25 @@ def test_mistakes_are_one_sentence_and_leave_nothing(refused, corpus, tmp_path, 
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["--bits", "4"], "use at least"), (["--min-count", "100000000"], "lower the minimum count")],
+)
+def test_a_mistake_that_shows_after_counting_can_be_mended_without_counting_again(
+    refused, corpus, tmp_path, arguments, said
+):
+    target = tmp_path / "out"
+    assert said in refused("build", corpus, "--tokenizer", "whitespace", *arguments, "--out", target)
+    assert versions(str(target)) == []
+    assert "run the same command again" in bitcipher("status", target).stdout
+    assert bitcipher("build", corpus, "--tokenizer", "whitespace", "--out", target).returncode == 0
+    assert "count" not in bitcipher("inspect", target).stdout.split("stage")[1].split("words")[0]
+
+
 def test_a_target_that_is_there_or_cannot_be_written_is_refused(refused, corpus, built, tmp_path):
     assert "already there" in refused("build", corpus, "--out", built)
     (tmp_path / "file").write_text("")
-    assert "Cannot write" in refused("build", corpus, "--out", tmp_path / "file" / "out")
+    assert "Not a directory" in refused("build", corpus, "--out", tmp_path / "file" / "out")
     assert "already there" in refused("embed", built, "--out", built)
 
 
@@ -129,20 +142,26 @@ def test_mistakes_in_asking(refused, built, tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_stopped_build_leaves_nothing(documents, tmp_path, number):
+def test_a_stopped_build_goes_on_when_it_is_started_again(documents, tmp_path, number):
     # Distinct words, so that spaCy has enough to do for the signal to find it at work.
     text = "\n".join(f"{word}{i}," for i, word in enumerate(" ".join(documents).split()))
     (tmp_path / "long.txt").write_text(text)
+    command = ["build", tmp_path / "long.txt", "--out", tmp_path / "out", "--shard-megabytes", "1"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "cluster.command", "build", tmp_path / "long.txt", "--out", tmp_path / "out"],
-        stderr=subprocess.DEVNULL,
+        [sys.executable, "-m", "cluster.command", *map(str, command)], stderr=subprocess.PIPE, text=True
     )
-    while not list(tmp_path.glob("out.*/documents/*.parquet")):
+    while not list(tmp_path.glob("out/ledger/count/*/*.json")):
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(number)
-    assert process.wait(60) != 0
-    assert [path.name for path in tmp_path.iterdir()] == ["long.txt"]
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert "run the same command again" in said
+    assert versions(str(tmp_path / "out")) == []
+    assert "by process" not in bitcipher("status", tmp_path / "out").stdout
+    assert bitcipher(*command).returncode == 0
+    assert bitcipher("build", tmp_path / "long.txt", "--out", tmp_path / "whole").returncode == 0
+    assert read_version(str(tmp_path / "out"))["digests"] == read_version(str(tmp_path / "whole"))["digests"]
 
 
 def test_a_mistake_of_a_process_is_one_sentence_on_stderr(tmp_path):
@@ -164,6 +183,7 @@ def test_words_and_paths_with_brackets_are_shown_as_they_are(tmp_path):
 
 
 def test_help_teaches_every_command():
-    assert all(name in bitcipher("--help").stdout for name in ("build", "embed", "neighbors", "inspect", "demo"))
-    for name in ("build", "embed", "neighbors"):
+    teaching = ("build", "update", "status", "prune", "embed", "neighbors", "submit", "doctor")
+    assert all(name in bitcipher("--help").stdout for name in (*teaching, "inspect", "demo"))
+    for name in teaching:
         assert "For example: bitcipher" in bitcipher(name, "--help").stdout

@@ -13,7 +13,7 @@ from pipelines.options import BuildOptions, EmbeddingOptions, read_recipe
 EMBEDDING = {"bits", "radius", "mode", "noise", "log"}
 BUILD = EMBEDDING | {
     *("format", "document", "field", "tokenizer", "lowercase", "min_count", "max_size", "word_list", "summed"),
-    *("shard_megabytes", "keep_documents"),
+    *("shard_megabytes", "memory_megabytes"),
 }
 
 
@@ -23,9 +23,15 @@ def options_of(command: str) -> set[str]:
 
 def test_options_of_each_command():
     assert options_of("build") == BUILD | {"sources", "out", "recipe", "workers"}
-    assert options_of("embed") == EMBEDDING | {"build", "out", "workers"}
-    assert options_of("neighbors") == {"vectors", "words", "topn", "oov"}
-    assert options_of("inspect") == {"folder"}
+    growing = {"build", "sources", "replace", "max_drift", "align", "workers", "memory_megabytes"}
+    assert options_of("update") == growing
+    assert options_of("status") == {"build"}
+    assert options_of("prune") == {"build", "keep", "unfinished"}
+    assert options_of("embed") == EMBEDDING | {"build", "out", "version", "workers"}
+    assert options_of("neighbors") == {"vectors", "words", "topn", "version", "oov"}
+    assert options_of("inspect") == {"folder", "version"}
+    assert options_of("submit") == {"command", "address", "working_dir", "env", "no_wait"}
+    assert options_of("doctor") == {"address", "target"}
     assert options_of("demo") == {"out", "workers"}
 
 

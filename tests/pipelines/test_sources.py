@@ -54,7 +54,8 @@ def test_endings_tell_format_and_compression(name, format, compression):
 
 def test_a_file_named_outright(corpus):
     path = str(corpus / "a.jsonl.gz")
-    assert list_sources([path]) == [Source(path, len("a.jsonl.gz"), "jsonl")]
+    (source,) = list_sources([path])
+    assert source == Source(path, len("a.jsonl.gz"), "jsonl", source.stamp)
 
 
 def test_a_folder_is_walked_without_hidden_and_unknown_files(corpus):
@@ -128,7 +129,7 @@ def test_links_to_files_are_read(tmp_path):
 
 def test_an_empty_file_beside_others_is_a_source(corpus):
     (corpus / "empty.txt").touch()
-    assert Source(str(corpus / "empty.txt"), 0, "text") in list_sources([str(corpus)])
+    assert (str(corpus / "empty.txt"), 0) in [(source.uri, source.size) for source in list_sources([str(corpus)])]
 
 
 @given(st.lists(st.sampled_from(["*", "**/*", "b.txt", ".", "deep", "*.gz", "deep/*/*"]), min_size=1))
@@ -209,3 +210,11 @@ class ClosedFileSystem(MemoryFileSystem):
         if path.endswith("/closed"):
             raise PermissionError("Access Denied")
         return super().ls(path, detail=detail, **settings)
+
+
+def test_the_stamp_tells_a_file_that_was_written_again(corpus):
+    path = corpus / "a.jsonl.gz"
+    (before,) = list_sources([str(path)])
+    assert list_sources([str(path)]) == [before]
+    os.utime(path, (1, 1))
+    assert list_sources([str(path)])[0].stamp != before.stamp

@@ -19,9 +19,9 @@ def ranked(counts):
     return sorted(counts, key=lambda word: (-counts[word], word.encode()))
 
 
-def count_words(documents):
-    """Occurrences, the slices of 2,000 tokens that hold a word, and all slices."""
-    slices = [document[start : start + 2_000] for document in documents for start in range(0, len(document), 2_000)]
+def count_words(documents, size=2_000):
+    """Occurrences, the slices of so many tokens that hold a word, and all slices."""
+    slices = [document[start : start + size] for document in documents for start in range(0, len(document), size)]
     counts, holding = Counter(), Counter()
     for tokens in slices:
         counts.update(tokens)

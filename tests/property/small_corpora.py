@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from bitcipher.counts import (
     MergedCounts,
     PairBlock,
+    Part,
     TokenisedShard,
     Window,
     concatenate,
@@ -53,7 +54,9 @@ class CountedShards:
 
     def __init__(self, shards, window, block_entries=64):
         self.window = window
-        counted = [count_shard(TokenisedShard.from_documents(shard), window, block_entries) for shard in shards]
+        counted = [
+            count_shard(TokenisedShard.from_documents(shard), window, block_entries=block_entries) for shard in shards
+        ]
         self.shards = [(shard, concatenate(shard.pairs)) for shard in counted]
 
     def vocabulary(self, **choice):
@@ -67,14 +70,18 @@ class CountedShards:
         total = sum(shard.total_documents for shard, _ in self.shards)
         return Vocabulary.from_counts(list(totals), counts, documents, total, **choice)
 
-    def renumbered(self, vocabulary):
-        """The pairs of each shard by rank."""
-        blocks = []
+    def parts(self, vocabulary):
+        """The pairs of each shard with its own numbers, and the ranks of these."""
+        parts = []
         for shard, pairs in self.shards:
             ranks = np.empty(len(shard.words), np.int32)
             ranks[shard.numbers] = vocabulary.ranks(shard.words)
-            blocks.append(renumber(pairs, ranks))
-        return blocks
+            parts.append(Part(pairs, ranks))
+        return parts
+
+    def renumbered(self, vocabulary):
+        """The pairs of each shard by rank."""
+        return [renumber(part.block, part.ranks) for part in self.parts(vocabulary)]
 
     def merged(self, block_entries=100, **choice):
         """The merged counts, in blocks of so many entries."""
@@ -86,12 +93,7 @@ class CountedShards:
 def merged_counts(vocabulary, window, runs, block_entries):
     """Runs of merged rows as `MergedCounts`, walked in blocks of so many entries."""
 
-    def blocks(radius):
-        for run in runs:
-            for block in split(run, block_entries):
-                yield keep_rows(block, block.offset <= radius)
-
-    return MergedCounts(vocabulary, window, blocks)
+    return MergedCounts.from_rows(vocabulary, window, [block for run in runs for block in split(run, block_entries)])
 
 
 def keep_rows(block, kept):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from small_corpora import CountedShards, choices, cut, documents
 
 from bitcipher import BitcipherError, CipherEmbedding
-from bitcipher.counts import Window
+from bitcipher.counts import MergedCounts, Window, split
 from bitcipher.embedding import LOGS, MODES, cipher_embedding
 from bitcipher.noise import NOISES
 
@@ -75,7 +75,7 @@ def test_how_many_sums_are_held_at_once_leaves_the_same_bytes(mode, corpus, radi
     embedding = CipherEmbedding(enough_bits(words, 0), radius, mode, log=log)
     expected = embedding.table(counts).tobytes()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cipher_embedding, "SUMS_BYTES", offsets_at_once * 2 * len(words) * embedding.bits * 8)
+        patch.setattr(cipher_embedding, "SUMS_BYTES", offsets_at_once * 2 * len(words) * (embedding.bits + 1) * 8)
         assert embedding.table(counts).tobytes() == expected
         patch.setattr(cipher_embedding, "SUMS_BYTES", 1)
         assert embedding.table(counts).tobytes() == expected
@@ -88,3 +88,22 @@ def test_a_smaller_radius_of_larger_counts_is_that_counted(mode, corpus, radius,
     larger, words, _ = build(corpus, Window(radius + more))
     embedding = CipherEmbedding(enough_bits(words, 0), radius, mode, log=log)
     assert embedding.table(larger).tobytes() == embedding.table(build(corpus, Window(radius))[0]).tobytes()
+
+
+@pytest.mark.parametrize("mode", ["cat", "sum"])
+@given(corpora, documents, radii, st.sampled_from(LOGS), st.integers(1, 30), st.randoms(use_true_random=False))
+@settings(max_examples=40, deadline=None)
+def test_parts_in_any_order_number_and_sign_leave_the_same_bytes(
+    mode, corpus, replaced, radius, log, block_entries, random
+):
+    """Text that was counted, and subtracted again, its words among those of the vocabulary or outside."""
+    window = Window(radius)
+    merged, words, _ = build(corpus, window)
+    kept, _, places = corpus
+    parts = CountedShards(cut(kept + replaced, places), window).parts(merged.vocabulary)
+    parts += [part._replace(sign=-1) for part in CountedShards([replaced], window).parts(merged.vocabulary)]
+    pieces = [part._replace(block=block) for part in parts for block in split(part.block, block_entries)]
+    random.shuffle(pieces)
+    counts = MergedCounts(merged.vocabulary, window, merged.rows, lambda radius: iter(pieces))
+    embedding = CipherEmbedding(enough_bits(words, 0), radius, mode, log=log)
+    assert embedding.table(counts).tobytes() == embedding.table(merged).tobytes()

@@ -1,5 +1,3 @@
-from collections import Counter
-
 import numpy as np
 import reference
 from hypothesis import assume, given, settings
@@ -7,7 +5,7 @@ from hypothesis import strategies as st
 from small_corpora import CountedShards, choices, cut, documents, keep_rows, rows_of, windows
 
 from bitcipher import BitcipherError
-from bitcipher.counts import concatenate, merge_rows
+from bitcipher.counts import concatenate, merge_rows, negate
 
 cuts = st.lists(st.integers(0, 200), max_size=4)
 
@@ -20,13 +18,13 @@ def choose(counted, **choice):
 
 
 def expected_rows(documents, words, window):
-    """All rows over the vocabulary, by offset and then by the left word's bytes, those of <oov> apart."""
+    """All rows over the vocabulary, by the left word's bytes and then by offset, those of <oov> apart."""
     ranks = {word.word: rank for rank, word in enumerate(words)}
     known = [[word if word in ranks else reference.OOV for word in document] for document in documents]
     pairs = reference.count_pairs(known, window.radius, window.summed)
     rows = [
         (left, offset, sorted(pairs[left, offset].items(), key=lambda pair: ranks[pair[0]]))
-        for left, offset in sorted(pairs, key=lambda row: (row[1], row[0].encode()))
+        for left, offset in sorted(pairs, key=lambda row: (row[0].encode(), row[1]))
     ]
     return [row for row in rows if row[0] != reference.OOV], [row for row in rows if row[0] == reference.OOV]
 
@@ -78,11 +76,23 @@ def test_ranges_of_words_merged_apart_make_the_same_rows(documents, window, choi
             blocks.append(keep_rows(renumbered, np.isin(pairs.left, numbers)))
         parts.append(merge_rows(blocks, order, vocabulary.oov_rank))
     assert_same(merge_rows([part for _, part in parts], order, vocabulary.oov_rank)[1], oov)
-    put_together = concatenate(part for part, _ in parts)
-    for offset in window.offsets:
-        assert_same(keep_rows(put_together, put_together.offset == offset), keep_rows(words, words.offset == offset))
-    assert Counter(put_together.offset.tolist()) == Counter(words.offset.tolist())
+    assert_same(concatenate(part for part, _ in parts), words)
 
 
 def assert_same(one, other):
     assert all(a.tobytes() == b.tobytes() and a.dtype == b.dtype for a, b in zip(one, other, strict=True))
+
+
+@given(documents, documents, windows, choices, cuts, st.randoms(use_true_random=False))
+@settings(max_examples=80, deadline=None)
+def test_shards_that_are_subtracted_leave_the_others(kept, replaced, window, choice, places, random):
+    """Vocabularies are those of all documents, so words of the replaced ones must vanish from rows of their own."""
+    vocabulary = choose(CountedShards([kept + replaced], window), **choice)
+    order = vocabulary.row_order(), vocabulary.oov_rank
+    blocks = CountedShards(cut(kept + replaced, places), window).renumbered(vocabulary)
+    # What is subtracted was counted in shards that were cut in another way.
+    blocks += [negate(block) for block in CountedShards(cut(replaced, places), window).renumbered(vocabulary)]
+    random.shuffle(blocks)
+    left = CountedShards([kept], window).renumbered(vocabulary)
+    for one, other in zip(merge_rows(blocks, *order), merge_rows(left, *order), strict=True):
+        assert_same(one, other)

@@ -1,16 +1,20 @@
+from collections import Counter, defaultdict
+from itertools import pairwise
+
 import numpy as np
+import pytest
 import reference
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from small_corpora import documents, rows_of, windows
+from small_corpora import WORDS, documents, rows_of, windows
 
-from bitcipher.counts import TokenisedShard, Window, count_shard
+from bitcipher.counts import TokenisedShard, Window, count_shard, shard
 from bitcipher.counts.shard import BLOCK_ENTRIES
 
 
 def check_shard(documents, window, block_entries=BLOCK_ENTRIES):
     """Count documents and compare everything with the reference."""
-    counts = count_shard(TokenisedShard.from_documents(documents), window, block_entries)
+    counts = count_shard(TokenisedShard.from_documents(documents), window, block_entries=block_entries)
     expected, holding, total = reference.count_words(documents)
     words, by_rank = sorted(expected, key=str.encode), reference.ranked(expected)
     assert counts.words.to_pylist() == words
@@ -37,7 +41,7 @@ def check_shard(documents, window, block_entries=BLOCK_ENTRIES):
 @example([["a", "b"] * 65, ["b"]], Window(128), 2)
 @settings(max_examples=120, deadline=None)
 def test_any_small_shard(documents, window, block_entries):
-    check_shard(documents, window, block_entries)
+    check_shard(documents, window, block_entries=block_entries)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 300), st.lists(st.integers(0, 400), max_size=4), windows)
@@ -66,3 +70,40 @@ def test_long_documents_count_as_slices_but_windows_run_on():
     assert reference.count_words(documents)[2] == 1 + 1 + 2 + 1 + 2 + 3 + 4
     check_shard(documents, Window(3))
     check_shard(documents, Window(3, summed=True))
+
+
+@given(
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=300),
+    documents,
+    windows,
+    st.integers(1, 40),
+    st.lists(st.integers(0, 100), max_size=5),
+)
+@settings(max_examples=120, deadline=None)
+def test_slices_of_a_document_add_up_to_the_whole(document, others, window, slice_tokens, cuts):
+    places = {cut * slice_tokens for cut in cuts if cut * slice_tokens < len(document)}
+    bounds = sorted({0, len(document), *places})
+    expected = reference.count_words([document, *others], slice_tokens)
+    counts, holding, total = Counter(), Counter(), 0
+    pairs = defaultdict(Counter)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shard, "DOCUMENT_SLICE_TOKENS", slice_tokens)
+        for start, stop in pairwise(bounds):
+            carried = min(window.radius, start)
+            # Other documents stand behind the last slice.
+            behind = others if stop == len(document) else []
+            tokens = TokenisedShard.from_documents([document[start - carried : stop], *behind])
+            counted = count_shard(tokens, window, carried, block_entries=50)
+            words = counted.words.to_pylist()
+            for word, count, held in zip(words, counted.counts.tolist(), counted.documents.tolist(), strict=True):
+                counts[word] += count
+                holding[word] += held
+            total += counted.total_documents
+            by_number = dict(zip(counted.numbers.tolist(), words, strict=True))
+            rows = rows_of(counted.pairs, by_number)
+            for left, offset, row in rows:
+                pairs[left, offset].update(dict(row))
+            only_carried = {words[place] for place in np.flatnonzero(counted.counts == 0)}
+            assert only_carried <= {left for left, _, _ in rows}
+    assert (+counts, +holding, total) == expected
+    assert pairs == reference.count_pairs([document, *others], window.radius, window.summed)

@@ -25,3 +25,18 @@ def test_members_come_out_once_ascending_with_their_totals_and_leave_nothing_beh
     assert not low.any()
     assert not high.any()
     assert not totals.any()
+
+
+def test_members_whose_total_is_0_are_left_out_and_leave_nothing_behind():
+    low, high = empty_set(100)
+    totals = np.zeros(100, np.int64)
+    for member, total in ((3, 5), (64, 0), (70, -2), (99, 0)):
+        insert(low, high, member)
+        totals[member] = total
+    members_out, totals_out = np.zeros((2, 4), np.int64)
+    assert drain(low, high, totals, members_out, totals_out, 0) == 2
+    assert members_out[:2].tolist() == [3, 70]
+    assert totals_out[:2].tolist() == [5, -2]
+    assert not low.any()
+    assert not high.any()
+    assert not totals.any()

@@ -64,7 +64,8 @@ def test_blocks_have_the_documented_types():
 def test_how_blocks_are_cut_does_not_change_the_rows():
     documents = [[chr(97 + number * number % 23) for number in range(200)], list("abcabcabd")]
     whole, cut = (
-        list(count_shard(TokenisedShard.from_documents(documents), Window(4), entries).pairs) for entries in (10**6, 30)
+        list(count_shard(TokenisedShard.from_documents(documents), Window(4), block_entries=entries).pairs)
+        for entries in (10**6, 30)
     )
     assert len(whole) == 1
     assert len(cut) > 5
@@ -81,6 +82,41 @@ def test_a_pair_may_occur_more_than_2_to_the_31_times_in_a_shard():
     pairs = concatenate(count_shard(said_again, Window(128, summed=True)).pairs)
     assert pairs.count.tolist() == [sum(tokens - offset for offset in range(1, 129))]
     assert pairs.count[0] > 2**31
+
+
+def test_carried_tokens_are_context_only():
+    # "x" is too far away to have rows; "a" is carried only, but stands before "b" and "c".
+    counts, pairs = count([["x", "b", "a", "b", "c"], ["a", "b"]], Window(2), carried=3)
+    assert counts.words.to_pylist() == ["a", "b", "c"]
+    assert counts.counts.tolist() == [1, 2, 1]
+    assert counts.documents.tolist() == [1, 2, 1]
+    assert counts.total_documents == 2
+    assert counts.numbers.tolist() == [1, 0, 2]
+    left, offset, length, right, n = pairs
+    assert list(zip(left, offset, length, strict=True)) == [(1, 1, 1), (1, 2, 1), (0, 1, 1), (0, 2, 1)]
+    assert list(zip(right, n, strict=True)) == [(0, 2), (2, 1), (2, 1), (0, 1)]
+
+
+def test_words_that_are_only_carried_have_count_0():
+    counts, _ = count([["a", "b"]], Window(1), carried=1)
+    assert counts.words.to_pylist() == ["a", "b"]
+    assert counts.counts.tolist() == [0, 1]
+    assert counts.documents.tolist() == [0, 1]
+    assert counts.numbers.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("summed", [False, True])
+def test_carried_tokens_without_new_ones_behind_them_leave_no_trace(summed):
+    counts, pairs = count([["a", "b", "a"], ["c"]], Window(2, summed), carried=3)
+    assert counts.words.to_pylist() == ["c"]
+    assert counts.total_documents == 1
+    assert pairs == [[]] * 5
+
+
+@pytest.mark.parametrize("documents", [[], [["a"], ["b"] * 9]])
+def test_more_carried_tokens_than_the_first_document_has_are_an_error(documents):
+    with pytest.raises(BitcipherError, match="first document has fewer than 2 tokens"):
+        count(documents, Window(1), carried=2)
 
 
 def test_a_shard_with_too_many_positions_is_an_error(monkeypatch):

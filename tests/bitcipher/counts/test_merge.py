@@ -2,7 +2,7 @@ from itertools import islice
 
 import numpy as np
 
-from bitcipher.counts import PairBlock, merge_rows, renumber
+from bitcipher.counts import PairBlock, merge_rows, negate, renumber
 
 
 def block_of(rows):
@@ -34,7 +34,7 @@ def test_equal_rows_are_added_up_and_those_of_oov_set_apart():
         block_of([(1, 1, {3: 1}), (0, 1, {3: 1, 2: 1}), (1, 2, {0: 2}), (1, 1, {0: 7})]),
     ]
     words, oov = merge_rows(blocks, np.array([2, 0, 3, 1]), oov_rank=1)
-    assert as_rows(words) == [(3, 1, {1: 6}), (0, 1, {0: 2, 2: 2, 3: 1}), (3, 2, {1: 5})]
+    assert as_rows(words) == [(3, 1, {1: 6}), (3, 2, {1: 5}), (0, 1, {0: 2, 2: 2, 3: 1})]
     assert as_rows(oov) == [(1, 1, {0: 7, 3: 5}), (1, 2, {0: 2})]
     for _, _, pairs in as_rows(words) + as_rows(oov):
         assert list(pairs) == sorted(pairs)
@@ -45,6 +45,14 @@ def test_right_words_that_became_one_are_added_up_within_a_row():
     words, oov = merge_rows([block], np.array([1, 0]), oov_rank=1)
     assert as_rows(words) == [(0, 0, {0: 1, 1: 14})]
     assert as_rows(oov) == []
+
+
+def test_what_was_added_and_subtracted_leaves_no_pair_and_no_row():
+    one = block_of([(0, 1, {0: 1, 2: 2**62}), (2, 1, {1: 3}), (1, 2, {1: 4})])
+    other = block_of([(0, 1, {2: 2**62}), (2, 1, {1: 3}), (1, 2, {1: 4, 2: 5})])
+    words, oov = merge_rows([one, negate(other)], np.array([0, 1, 2]), oov_rank=1)
+    assert as_rows(words) == [(0, 1, {0: 1})]
+    assert as_rows(oov) == [(1, 2, {2: -5})]
 
 
 def test_nothing_merges_to_nothing():

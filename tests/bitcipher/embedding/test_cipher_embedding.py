@@ -6,8 +6,8 @@ from bitcipher import BitcipherError, CipherEmbedding, Vocabulary
 from bitcipher.counts import MergedCounts, PairBlock, Window
 
 
-def counts_of(rows, words=4, window=None):
-    """Merged counts from (left, offset, {right: n}), every word with count 10 in 5 of 10 documents."""
+def counts_of(rows, words=4, window=None, count=10):
+    """Merged counts from (left, offset, {right: n}), every word with that count in 5 of 10 documents."""
     block = PairBlock(
         np.array([left for left, _, _ in rows], np.int32),
         np.array([offset for _, offset, _ in rows], np.int16),
@@ -16,8 +16,8 @@ def counts_of(rows, words=4, window=None):
         np.array([n for _, _, pairs in rows for n in pairs.values()], np.int64),
     )
     names = pa.array([f"w{rank}" for rank in range(words)], pa.large_string())
-    vocabulary = Vocabulary(names, np.full(words, 10), np.full(words, 5), 10)
-    return MergedCounts(vocabulary, window or Window(2), lambda radius: iter([block]))
+    vocabulary = Vocabulary(names, np.full(words, count), np.full(words, 5), 10)
+    return MergedCounts.from_rows(vocabulary, window or Window(2), [block])
 
 
 # Codes at 3 bits: 0, 1, 2, 12.
@@ -64,7 +64,7 @@ def test_the_cipher_mode_needs_no_counts():
         raise AssertionError("mode cipher reads no pairs")
 
     vocabulary = counts_of([]).vocabulary
-    table = CipherEmbedding(3, mode="cipher").table(MergedCounts(vocabulary, Window(1), no_blocks))
+    table = CipherEmbedding(3, mode="cipher").table(MergedCounts(vocabulary, Window(1), no_blocks, no_blocks))
     np.testing.assert_allclose(table[3], [30 / 160, 1 / 4 + 25 / 160, 1 / 4 + 25 / 160], rtol=1e-15)
 
 
@@ -80,10 +80,19 @@ def test_no_pairs_at_all_make_a_table_of_zeros():
     assert not CipherEmbedding(3, 2).table(counts_of([])).any()
 
 
-def test_counts_of_any_size_make_finite_tables():
-    for log in ("aggregate", "counts", "none"):
-        table = CipherEmbedding(3, 1, "sum", log=log).table(counts_of([(0, 1, {1: 2**62, 2: 1})]))
-        assert np.isfinite(table).all()
+@pytest.mark.parametrize("log", ["aggregate", "counts", "none"])
+@pytest.mark.parametrize("mode", ["cat", "sum"])
+def test_counts_as_of_a_trillion_tokens_keep_their_digits(mode, log):
+    # As large as the count lets a row be: β = 1/2, σ as in the noisy table by hand.
+    count = 5 * 10**10
+    counts = counts_of([(0, 1, {1: count - 7, 2: 4, 3: 3})], window=Window(1), count=count)
+    weigh = np.log1p if log == "counts" else np.array
+    codes = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0.5, 0.5]])
+    ciphers = codes / 2 + np.array([30, 25, 25]) / 160
+    forward = np.array([*weigh([count - 7.0, 4.0, 3.0])]) @ ciphers[1:]
+    expected = np.log(forward / forward.sum()) if log == "aggregate" else forward
+    table = CipherEmbedding(3, 1, mode, log=log).table(counts)
+    np.testing.assert_allclose(table[0, -3:], expected, rtol=1e-7)
 
 
 def test_dimensions_follow_from_mode():

@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from pipelines.readers import ReadOptions, read_documents
+from pipelines.readers import ReadOptions, read_pieces
 
 OPTIONS = ReadOptions()
 texts = st.lists(st.text(st.characters(exclude_categories=["Cs"])))
 
 
 def read(source, options=OPTIONS):
-    return list(read_documents(source, options))
+    return [piece.text for piece in read_pieces(source, options)]
 
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
@@ -67,7 +67,7 @@ def test_a_faulty_line_is_an_error_with_file_and_number(stored, line, reason):
 
 
 def test_documents_before_a_faulty_line_are_given(stored):
-    documents = read_documents(stored("faulty.jsonl", b'{"text": "a"}\n{'), OPTIONS)
-    assert next(documents) == "a"
+    documents = read_pieces(stored("faulty.jsonl", b'{"text": "a"}\n{'), OPTIONS)
+    assert next(documents).text == "a"
     with pytest.raises(BitcipherError):
         next(documents)

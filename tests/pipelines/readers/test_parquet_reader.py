@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from pipelines.readers import ReadOptions, read_documents
+from pipelines.readers import ReadOptions, read_pieces
 
 OPTIONS = ReadOptions()
 texts = st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"])))
@@ -20,7 +20,7 @@ def parquet(columns, **settings):
 
 
 def read(source, options=OPTIONS):
-    return list(read_documents(source, options))
+    return [piece.text for piece in read_pieces(source, options)]
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.readers import ReadOptions, read_documents
+from pipelines.readers import ReadOptions, read_pieces
 
 LINES = ReadOptions()
 FILES = ReadOptions(document="file")
@@ -23,25 +23,33 @@ def test_lines_come_back_as_written(stored, compress, ending, line_end, lines, l
     expected = kept(lines)
     if expected and content.startswith("\ufeff"):
         expected = kept([lines[0].removeprefix("\ufeff"), *lines[1:]])
-    assert list(read_documents(source, LINES)) == expected
+    assert [piece.text for piece in read_pieces(source, LINES)] == expected
 
 
 def test_only_line_feeds_end_a_line(stored):
     text = "one\u2028two\u2029three\x0bfour\x0cfive\x85six\x1cseven\reight"
-    assert list(read_documents(stored("a.txt", f"{text}\nnine".encode()), LINES)) == [text, "nine"]
+    assert [piece.text for piece in read_pieces(stored("a.txt", f"{text}\nnine".encode()), LINES)] == [text, "nine"]
 
 
 def test_a_file_can_be_one_document(stored):
     source = stored("a.txt", b"first line\r\n\r\nsecond line\n")
-    assert list(read_documents(source, FILES)) == ["first line\r\n\r\nsecond line\n"]
+    assert [piece.text for piece in read_pieces(source, FILES)] == ["first line\r\n\r\nsecond line\n"]
+
+
+def test_a_long_file_comes_in_pieces_of_one_document(stored):
+    text = "wörter und mehr\n" * 200_000
+    pieces = list(read_pieces(stored("a.txt", text.encode()), FILES))
+    assert "".join(piece.text for piece in pieces) == text
+    assert len(pieces) > 2
+    assert [piece.continues for piece in pieces] == [True] * (len(pieces) - 1) + [False]
 
 
 def test_lines_and_files_of_white_space_are_no_documents(stored):
     source = stored("a.txt", " \n\t\r\n\n\u3000\n".encode())
-    assert list(read_documents(source, LINES)) == []
-    assert list(read_documents(source, FILES)) == []
+    assert [piece.text for piece in read_pieces(source, LINES)] == []
+    assert [piece.text for piece in read_pieces(source, FILES)] == []
 
 
 @pytest.mark.parametrize("options", [LINES, FILES])
 def test_bytes_that_are_not_utf8_are_replaced(stored, options):
-    assert list(read_documents(stored("a.txt", b"caf\xe9 \xff!"), options)) == ["caf\ufffd \ufffd!"]
+    assert [piece.text for piece in read_pieces(stored("a.txt", b"caf\xe9 \xff!"), options)] == ["caf\ufffd \ufffd!"]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from pipelines.readers import ReadOptions, read_documents
+from pipelines.readers import ReadOptions, read_pieces
 
 OPTIONS = ReadOptions()
 texts = st.lists(st.text(st.characters(exclude_categories=["Cs"])))
@@ -24,7 +24,7 @@ INFO = record("warcinfo", b"Software-Info: a test")
 
 
 def read(source):
-    return list(read_documents(source, OPTIONS))
+    return [piece.text for piece in read_pieces(source, OPTIONS)]
 
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".zst"])

@@ -9,6 +9,7 @@ import pytest
 
 from bitcipher import storage
 from bitcipher.vectors import CipherVectors
+from bitcipher.versions import manifest_uri
 from pipelines import folder
 from pipelines.report import write_report
 from pipelines.report.figure import figure, legend
@@ -64,7 +65,7 @@ class Parsed(HTMLParser):
 def build(tmp_path_factory: pytest.TempPathFactory) -> str:
     target = str(tmp_path_factory.mktemp("build"))
     sizes = {"documents": 1_234, "tokens": 5_678_901, "vocabulary": 4_321, "text_bytes": 23_456_789}
-    storage.write_json(storage.join(target, folder.MANIFEST), {"format": folder.FORMAT, **sizes})
+    storage.write_json(manifest_uri(target, 1), {"format": folder.FORMAT, **sizes})
     return target
 
 

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from pipelines.readers import READERS, ReadOptions, read_documents
+from pipelines.readers import READERS, ReadOptions, read_pieces
 from pipelines.sources import COMPRESSION_ENDINGS, FORMATS, Source, format_of
 
 NAMES = ["a.txt", "a.jsonl", "a.parquet", "a.wet"]
@@ -15,7 +15,7 @@ beginnings = st.sampled_from([b"", b"\xef\xbb\xbf", b'{"text": "', b"PAR1", b"WA
 
 def texts_or_error(source, options):
     try:
-        return list(read_documents(source, options)), source.uri
+        return [piece.text for piece in read_pieces(source, options)], source.uri
     except BitcipherError as error:
         return [], str(error)
 
@@ -54,7 +54,7 @@ def test_damaged_bytes_give_texts_or_an_error(stored, compress, ending):
 
 @pytest.mark.parametrize("name", [*NAMES, "a.txt.gz", "a.jsonl.zst", "a.wet.xz", "a.txt.bz2"])
 def test_an_empty_file_holds_no_documents(stored, name):
-    assert list(read_documents(stored(name, b""), ReadOptions())) == []
+    assert [piece.text for piece in read_pieces(stored(name, b""), ReadOptions())] == []
 
 
 def test_a_document_is_a_line_or_a_file():

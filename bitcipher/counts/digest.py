@@ -1,0 +1,134 @@
+"""A digest of counts that adds up as they do, so it shows that nothing was lost or counted twice on the way.
+
+Each pair has a fixed pseudo-random number h, which follows from the bytes of its words and from its offset, and
+the digest is Σ n · h: whatever the order of the pairs, the pieces that they lie in, and the numbers that stand for
+their words. So the digest of a sum of counts is the sum of their digests, and that of a difference the difference.
+
+h is a number of the left word and offset times a number of the right word, so an entry costs a multiplication and
+no hashing. Two different sets of counts have the same Σ n · h only where a polynomial of degree 2 in random numbers
+is 0, which happens about once in 2⁶⁰ in each of the two halves. (Where all counts differ by multiples of 2ʲ, each
+half has j bits less to tell them apart.) It is a checksum against loss and doubling, not against forgery: whoever
+wants to can find other counts of the same digest.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numba import njit
+
+from bitcipher.counts.pairs import PairBlock
+from bitcipher.errors import BitcipherError
+
+_MODULUS = 2**64
+
+# What stands in the place of an offset for what is counted of a word itself; offsets of pairs are 0 … 128.
+_OCCURRENCES = -1
+_DOCUMENTS = -2
+_ALL_DOCUMENTS = -3
+
+# Constants of SplitMix64 (Steele, Lea and Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+
+
+@dataclass(frozen=True)
+class CountDigest:
+    """Two sums modulo 2⁶⁴, each with hashes of its own; that of nothing is `CountDigest()`."""
+
+    first: int = 0
+    second: int = 0
+
+    def __add__(self, other: "CountDigest") -> "CountDigest":
+        return CountDigest((self.first + other.first) % _MODULUS, (self.second + other.second) % _MODULUS)
+
+    def __neg__(self) -> "CountDigest":
+        return CountDigest(-self.first % _MODULUS, -self.second % _MODULUS)
+
+    def __sub__(self, other: "CountDigest") -> "CountDigest":
+        return self + -other
+
+    def hex(self) -> str:
+        """32 hexadecimal digits."""
+        return f"{self.first:016x}{self.second:016x}"
+
+    @classmethod
+    def from_hex(cls, digits: str) -> "CountDigest":
+        """The digest that `hex` shows.
+
+        Raises:
+            BitcipherError: if these are not 32 hexadecimal digits.
+        """
+        if not re.fullmatch("[0-9a-f]{32}", digits):
+            raise BitcipherError(f"{digits!r} is not a digest of counts: it has 32 digits from 0-9 and a-f.")
+        return cls(int(digits[:16], 16), int(digits[16:], 16))
+
+
+def word_hashes(words: pa.LargeStringArray) -> np.ndarray:
+    """Two hashes of each word's UTF-8 bytes, (V, 2) uint64: the halves of its BLAKE2b-128."""
+    blake2b = hashlib.blake2b
+    digests = [blake2b(word, digest_size=16).digest() for word in words.cast(pa.large_binary()).to_pylist()]
+    return np.frombuffer(b"".join(digests), "<u8").reshape(-1, 2).astype(np.uint64, copy=False)
+
+
+def digest_pairs(block: PairBlock, hashes: np.ndarray) -> CountDigest:
+    """The digest of a run of rows.
+
+    Args:
+        block: the rows; counts may be negative.
+        hashes: (V, 2) uint64 from `word_hashes`, by the numbers that stand for words in the block.
+    """
+    return CountDigest(*map(int, _digest_rows(block, hashes)))
+
+
+def digest_words(hashes: np.ndarray, counts: np.ndarray, documents: np.ndarray, total_documents: int) -> CountDigest:
+    """The digest of what is counted of words.
+
+    Args:
+        hashes: (V, 2) uint64 from `word_hashes`.
+        counts, documents: (V,) int64, occurrences of each word and documents that hold it.
+        total_documents: all documents.
+    """
+    return CountDigest(*map(int, _digest_words(hashes, counts, documents, total_documents)))
+
+
+@njit(cache=True, nogil=True)
+def _key(word_hash, offset):
+    """A number of a word at an offset without a pattern in common with its hash; odd, so no product of it is lost."""
+    value = word_hash + np.uint64(offset) * _GOLDEN
+    value = (value ^ (value >> np.uint64(30))) * _MIX_1
+    value = (value ^ (value >> np.uint64(27))) * _MIX_2
+    return (value ^ (value >> np.uint64(31))) | np.uint64(1)
+
+
+@njit(cache=True, nogil=True)
+def _digest_rows(block, hashes):
+    first, second = np.uint64(0), np.uint64(0)
+    start = 0
+    for row in range(len(block.left)):
+        stop = start + block.length[row]
+        first_sum, second_sum = np.uint64(0), np.uint64(0)
+        for entry in range(start, stop):
+            right = np.uint32(block.right[entry])
+            n = np.uint64(block.count[entry])
+            first_sum += n * hashes[right, 0]
+            second_sum += n * hashes[right, 1]
+        left, offset = block.left[row], np.int64(block.offset[row])
+        first += _key(hashes[left, 0], offset) * first_sum
+        second += _key(hashes[left, 1], offset) * second_sum
+        start = stop
+    return first, second
+
+
+@njit(cache=True, nogil=True)
+def _digest_words(hashes, counts, documents, total_documents):
+    sums = np.zeros(2, np.uint64)
+    for lane in range(2):
+        for word in range(len(hashes)):
+            sums[lane] += np.uint64(counts[word]) * _key(hashes[word, lane], _OCCURRENCES)
+            sums[lane] += np.uint64(documents[word]) * _key(hashes[word, lane], _DOCUMENTS)
+        sums[lane] += np.uint64(total_documents) * _key(np.uint64(lane), _ALL_DOCUMENTS)
+    return sums[0], sums[1]

@@ -1,0 +1,126 @@
+"""Commands that make vectors: `build` and `embed`."""
+
+from typing import Annotated, Any
+
+import typer
+
+from bitcipher.errors import BitcipherError
+from cluster.commands.options import (
+    NAME_OR_PLACE,
+    PLACE,
+    Bits,
+    Log,
+    MemoryMegabytes,
+    Mode,
+    Noise,
+    Radius,
+    Version,
+    Workers,
+)
+from cluster.commands.stopping import resumable
+
+
+def build(
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(help="Files, folders or globs of text, JSON lines, Parquet or WET.", metavar=PLACE),
+    ] = None,
+    out: Annotated[str, typer.Option(help="Folder of the build; it must not be there yet.", metavar=PLACE)] = ...,
+    recipe: Annotated[
+        str | None,
+        typer.Option(
+            help="YAML file with any of these options and `sources`; what is given here as well wins.", metavar=PLACE
+        ),
+    ] = None,
+    workers: Workers = 0,
+    format: Annotated[
+        str | None,
+        typer.Option(help="text, jsonl, parquet or wet for all sources.", show_default="told by each file's ending"),
+    ] = None,
+    document: Annotated[
+        str | None, typer.Option(help="In plain text, what a document is: line or file.", show_default="line")
+    ] = None,
+    field: Annotated[
+        str | None,
+        typer.Option(help="The field of JSON lines, or column of Parquet, that holds the text.", show_default="text"),
+    ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            help="spacy, spacy-exact, whitespace, or the path of a Hugging Face tokenizer.json.",
+            show_default="spacy",
+            metavar=NAME_OR_PLACE,
+        ),
+    ] = None,
+    lowercase: Annotated[bool | None, typer.Option(help="Lower-case tokens.", show_default="lowercase")] = None,
+    min_count: Annotated[
+        int | None, typer.Option(help="Words that occur less often become <oov>.", show_default="5")
+    ] = None,
+    max_size: Annotated[int | None, typer.Option(help="Keep that many words at most.", show_default="no limit")] = None,
+    word_list: Annotated[
+        str | None, typer.Option(help="Keep exactly the words of this file, one a line.", metavar=PLACE)
+    ] = None,
+    summed: Annotated[
+        bool | None,
+        typer.Option(
+            help="Count all offsets into one matrix, for wide windows (radius up to 128) and mode sum.",
+            show_default="no-summed",
+        ),
+    ] = None,
+    bits: Bits = None,
+    radius: Radius = None,
+    mode: Mode = None,
+    noise: Noise = None,
+    log: Log = None,
+    shard_megabytes: Annotated[
+        int | None,
+        typer.Option(help="Text in a shard: what is counted again when a worker dies.", show_default="64"),
+    ] = None,
+    memory_megabytes: MemoryMegabytes = None,
+) -> None:
+    """Count a corpus and make its vectors. A build that was stopped goes on when it is started again.
+
+    For example: bitcipher build corpus/*.json.gz --out vectors --radius 4
+    """
+    given = {name: value for name, value in locals().items() if name not in ("sources", "out", "recipe", "workers")}
+    from cluster import show
+    from pipelines.build import build as run
+    from pipelines.options import BuildOptions, read_recipe
+    from pipelines.progress import StageProgress
+    from pipelines.runtime import open_runtime
+
+    values: dict[str, Any] = read_recipe(recipe) if recipe else {}
+    listed = values.pop("sources", [])
+    if not isinstance(listed, list) or not all(isinstance(source, str) for source in listed):
+        raise BitcipherError(f"The recipe {recipe} must give sources as a list of paths or URIs.")
+    values.update((name, value) for name, value in given.items() if value is not None)
+    options = BuildOptions.from_dict(values, recipe or "The command line")
+    with resumable(), StageProgress() as progress, open_runtime(workers, options.memory_megabytes << 20) as runtime:
+        run(sources or listed, out, options, runtime, progress)
+    show.build_summary(out)
+
+
+def embed(
+    build: Annotated[str, typer.Argument(help="A build, whose counts are used.", metavar=PLACE)],
+    out: Annotated[str, typer.Option(help="Folder of the vectors; it must not be there yet.", metavar=PLACE)] = ...,
+    bits: Bits = None,
+    radius: Radius = None,
+    mode: Mode = None,
+    noise: Noise = None,
+    log: Log = None,
+    version: Version = None,
+    workers: Workers = 0,
+) -> None:
+    """Make other vectors of a build's counts, without reading text again.
+
+    For example: bitcipher embed vectors --mode sum --bits 200 --out vectors-sum
+    """
+    given = {"bits": bits, "radius": radius, "mode": mode, "noise": noise, "log": log}
+    from cluster import show
+    from pipelines.embed import embed_build
+    from pipelines.runtime import open_runtime
+
+    with open_runtime(workers) as runtime:
+        chosen = {name: value for name, value in given.items() if value is not None}
+        sizes = embed_build(build, out, chosen, runtime, version)
+    show.embed_summary(out, sizes)

@@ -1,0 +1,65 @@
+"""The options that several commands have."""
+
+from typing import Annotated
+
+import typer
+
+# How help shows a file or folder that may lie anywhere. `bitcipher submit` also knows by it which of a command's
+# arguments are places (see `cluster.places`), for a relative path means another place on a cluster.
+PLACE = "PATH_OR_URI"
+NAME_OR_PLACE = f"NAME_OR_{PLACE}"
+VERSION_OR_PLACE = f"VERSION_OR_{PLACE}"
+
+Bits = Annotated[
+    int | None,
+    typer.Option(
+        help="Bits of the code. Mode cat has 2 x radius x bits dimensions, sum and cipher have as many as bits.",
+        show_default="25",
+    ),
+]
+Radius = Annotated[int | None, typer.Option(help="The farthest context word on either side.", show_default="4")]
+Mode = Annotated[
+    str | None,
+    typer.Option(
+        help="cat: a block of dimensions for each offset; sum: all offsets in one; "
+        "cipher: the code alone, without context.",
+        show_default="cat",
+    ),
+]
+Noise = Annotated[
+    str | None,
+    typer.Option(
+        help="How far codes are trusted: document_share, frequency, document_ratio or none.",
+        show_default="document_share",
+    ),
+]
+Log = Annotated[
+    str | None,
+    typer.Option(
+        help="aggregate: log of each block's shares; counts: log of counts, before they are added; none.",
+        show_default="aggregate",
+    ),
+]
+Workers = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="Ray workers of a stage; 0 runs in this process. "
+        "In a Ray job, or with RAY_ADDRESS set, they run on that cluster.",
+    ),
+]
+Version = Annotated[int | None, typer.Option(min=1, help="Of a build.", show_default="the newest")]
+MemoryMegabytes = Annotated[
+    int | None,
+    typer.Option(
+        help="Memory of each worker; what does not fit is counted in slices and merged in ranges.", show_default="1500"
+    ),
+]
+# Not by Typer's `envvar`: RAY_ADDRESS may also be where Ray's own processes meet, which is no place for jobs.
+Address = Annotated[
+    str | None,
+    typer.Option(
+        help="The dashboard of the cluster, such as http://127.0.0.1:8265; "
+        "else RAY_API_SERVER_ADDRESS, or RAY_ADDRESS if that is an http address."
+    ),
+]

@@ -1,0 +1,45 @@
+"""What a check has found."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """How bad it is: nothing to do, worth a thought, or a job will fail or is open to others."""
+
+    OK = "ok"
+    WARNING = "warning"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was checked, how it is, and what to do about it in a sentence."""
+
+    check: str
+    level: Level
+    says: str
+
+
+def ok(check: str, says: str) -> Finding:
+    """Nothing to do."""
+    return Finding(check, Level.OK, says)
+
+
+def warning(check: str, says: str) -> Finding:
+    """Worth a thought."""
+    return Finding(check, Level.WARNING, says)
+
+
+def problem(check: str, says: str) -> Finding:
+    """To be mended before a job is run."""
+    return Finding(check, Level.PROBLEM, says)
+
+
+def judge(check: str, value: float, warn_below: float, bad_below: float, says: str, advice: str) -> Finding:
+    """A finding on a quantity of which more is better; the advice is added where there is too little."""
+    if value < bad_below:
+        return problem(check, f"{says}: {advice}.")
+    if value < warn_below:
+        return warning(check, f"{says}: {advice}.")
+    return ok(check, f"{says}.")

@@ -1,0 +1,54 @@
+"""How far a build is, read from its ledger while the job runs, or after it was stopped."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from bitcipher.versions import versions
+from pipelines import folder
+from pipelines.job import JOB
+from pipelines.lease import Lease
+from pipelines.ledger import Ledger
+
+
+@dataclass(frozen=True)
+class Status:
+    """What there is of a build."""
+
+    versions: list[int]
+    """Those that are published."""
+    holder: dict[str, Any] | None
+    """The job at work: host, pid, started and time of its last sign of life; None if there is none."""
+    job: dict[str, Any] | None
+    """The job that is not finished, running or stopped: version and started."""
+    tasks: int
+    """Tasks that it has to count, 0 if it does not know yet."""
+    tasks_done: int
+    tokens: int
+    """Tokens that it has counted."""
+    ranges_merged: int
+
+
+def read_status(build: str) -> Status:
+    """The status of a build.
+
+    Raises:
+        BitcipherError: if there is neither a version nor a job.
+    """
+    ledger = Ledger(storage.join(build, folder.LEDGER))
+    published = versions(build)
+    job = ledger.find(JOB)
+    if not published and job is None:
+        raise BitcipherError(f"{build} is not a build, and no job is making one there; start one by `bitcipher build`.")
+    counted = ledger.entries("count/")
+    planned = {task for plan in ledger.entries("plan/").values() for task in plan["tasks"]}
+    return Status(
+        versions=published,
+        holder=Lease(build).holder(),
+        job=job,
+        tasks=len(planned),
+        tasks_done=sum(f"count/{task}/done" in counted for task in planned),
+        tokens=sum(entry.get("tokens", 0) for entry in counted.values()),
+        ranges_merged=len(ledger.entries("merge/")),
+    )

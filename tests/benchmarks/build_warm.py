@@ -1,0 +1,73 @@
+"""Builds on a runtime that has built before, and prints what the build took, start-up aside, as JSON.
+
+build_warm.py WORKERS CORPUS
+
+CPU seconds are those of this process and all that descend from it: with workers, Ray's own and the workers too. A
+small build goes before, so that libraries are loaded on either side. 0 workers is this process alone.
+"""
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from measure import report_of
+
+from pipelines import folder
+from pipelines.build import build
+from pipelines.options import BuildOptions
+from pipelines.progress import StageProgress
+from pipelines.runtime import Runtime, open_runtime
+
+SHARD_MEGABYTES = 16  # so that a corpus of 100 MB already gives every worker several tasks
+WARM_UP_FILES = 8
+
+TICKS = 100  # of /proc, a second: USER_HZ of Linux
+
+
+def cpu_seconds(root: int) -> float:
+    """So far of a process, of all that descend from it, and of those of them that ended and were waited for."""
+    parents, ticks = {}, {}
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            values = file.read_text().rpartition(")")[2].split()
+        except OSError:  # ended meanwhile
+            continue
+        pid = int(file.parent.name)
+        parents[pid] = int(values[1])
+        ticks[pid] = sum(map(int, values[11:15]))  # utime, stime, cutime, cstime
+    tree, found = set(), {root}
+    while found:
+        tree |= found
+        found = {pid for pid, parent in parents.items() if parent in found}
+    return sum(ticks[pid] for pid in tree if pid in ticks) / TICKS
+
+
+def measured_build(sources: list[str], target: Path, shard_megabytes: int, runtime: Runtime) -> dict[str, object]:
+    """Build, and tell what it took."""
+    pid = int(Path("/proc/self").resolve().name)
+    before = cpu_seconds(pid)
+    with StageProgress() as progress:
+        build(sources, str(target), BuildOptions(shard_megabytes=shard_megabytes), runtime, progress)
+    cpu = cpu_seconds(pid) - before
+    report = report_of(target)
+    return {
+        "cpu": cpu,
+        "seconds": report["seconds"],
+        "worker_seconds": sum(stage["seconds"] for stage in report["stages"].values()),
+        "digests": folder.read_manifest(str(target))["digests"],
+    }
+
+
+def main(workers: int, corpus: str) -> None:
+    """Build twice."""
+    few = [str(file) for file in sorted(Path(corpus).iterdir())[:WARM_UP_FILES]]
+    memory = BuildOptions().memory_megabytes << 20
+    with tempfile.TemporaryDirectory(dir=".") as place, open_runtime(workers, memory) as runtime:
+        measured_build(few, Path(place, "warm-up"), 1, runtime)
+        print(json.dumps(measured_build([corpus], Path(place, "build"), SHARD_MEGABYTES, runtime)))
+
+
+if __name__ == "__main__":
+    workers, corpus = sys.argv[1:]
+    main(int(workers), corpus)

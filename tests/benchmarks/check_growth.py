@@ -1,0 +1,99 @@
+"""How well a plan made from a tenth of a corpus foretells the whole: by hand, for it builds the whole.
+
+    python tests/benchmarks/check_growth.py ../shared/data/gutenberg ../shared/data/enwiki ../shared/data/imdb
+
+Prints a Markdown table: for each corpus the plan's point and range beside what the build came to.
+"""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from bitcipher import storage
+from bitcipher.counts import part_files
+from pipelines import folder
+from pipelines.build import build
+from pipelines.capacity.estimate import Cluster, Plan
+from pipelines.capacity.growth import Bound
+from pipelines.capacity.planner import Request, make_plans
+from pipelines.merge import merge_segments
+from pipelines.options import BuildOptions
+from pipelines.plan import estimated_text_bytes
+from pipelines.progress import StageProgress
+from pipelines.runtime import InProcess
+from pipelines.segments import Merge, Segment
+from pipelines.sources import list_sources
+
+# Shards small enough that there are merges to foretell.
+SHARD_MEGABYTES = 8
+
+SHARE = 10
+
+ITEMS = {
+    "tokens": lambda plan: plan.tokens,
+    "words": lambda plan: plan.types,
+    "pairs": lambda plan: plan.entries,
+    "vocabulary": lambda plan: plan.vocabulary,
+    "bytes of shards": lambda plan: plan.shard_bytes,
+    "bytes of merged segments": lambda plan: plan.segment_bytes,
+    "CPU seconds of counting": lambda plan: plan.cpu_seconds["count"],
+    "CPU seconds of vectors": lambda plan: plan.cpu_seconds["embed"],
+    "CPU seconds of all": lambda plan: sum(plan.cpu_seconds.values()),
+}
+
+
+def plan_from_a_tenth(data: str) -> dict[Bound, Plan]:
+    """The plans of the whole, of which a tenth is counted."""
+    text_bytes = sum(estimated_text_bytes(source) for source in list_sources([data]))
+    request = Request([data], None, [], None, {"shard_megabytes": SHARD_MEGABYTES}, Cluster(1, 1, 16e9))
+    return make_plans(request, text_bytes // SHARE).plans
+
+
+def measure(data: str, target: str) -> list[float]:
+    """What the whole comes to, in the order of ITEMS."""
+    start = time.process_time()
+    with StageProgress() as progress, InProcess() as runtime:
+        build([data], target, BuildOptions(shard_megabytes=SHARD_MEGABYTES), runtime, progress)
+    seconds = time.process_time() - start
+    manifest = folder.read_manifest(target)
+    stages = storage.read_json(folder.version_file(target, manifest, folder.REPORT))["stages"]
+    shards, segments = ([Segment.from_dict(each) for each in manifest[kind]] for kind in ("shards", "segments"))
+    whole = merge_segments(Merge(tuple(segments)), "whole", target, "whole", f"{target}/work", 1 << 24, InProcess())
+    return [
+        manifest["tokens"],
+        whole.types,
+        whole.entries,
+        manifest["vocabulary"],
+        _stored(target, shards),
+        _stored(target, [segment for segment in segments if len(segment.shards) > 1]),
+        stages["count"]["cpu_seconds"],
+        stages["embed"]["cpu_seconds"],
+        seconds,
+    ]
+
+
+def _stored(build: str, segments: list[Segment]) -> int:
+    files = [file for segment in segments for part in segment.parts for file in part_files(f"{build}/{part}")]
+    return sum(Path(file).stat().st_size for file in files)
+
+
+def main(corpora: list[str]) -> None:
+    """Print the table."""
+    print("| corpus | | planned from a tenth | range | the whole | error |\n|---|---|---|---|---|---|")
+    for data in corpora:
+        plans = plan_from_a_tenth(data)
+        with tempfile.TemporaryDirectory() as scratch:
+            found = measure(data, f"{scratch}/build")
+        for (name, value), real in zip(ITEMS.items(), found, strict=True):
+            low, point, high = (value(plans[bound]) for bound in (Bound.LOW, Bound.POINT, Bound.HIGH))
+            cells = [f"{number:,.1f}" if number < 1000 else f"{number:,.0f}" for number in (point, low, high, real)]
+            error = f"{point / real - 1:+.1%}"
+            print(
+                f"| {Path(data).name} | {name} | {cells[0]} | {cells[1]} – {cells[2]} | {cells[3]} | {error} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,33 @@
+"""A build on Ray on this machine, against one in process; and two workers, against one. Needs Linux."""
+
+import argparse
+import json
+from collections.abc import Iterator
+
+from figures import Figure
+from measure import run_script, scratch
+
+
+def figures(options: argparse.Namespace) -> Iterator[Figure]:
+    """CPU of all processes of Ray, and seconds from the build's start to its end; start-up is in neither."""
+    costs: dict[int, list[dict[str, float]]] = {0: [], 1: [], 2: []}
+    with scratch() as folder:
+        corpus = folder / "corpus"
+        run_script("prepare.py", "files", corpus, *options.data, folder=folder)
+        for _ in range(options.runs):
+            for workers, runs in costs.items():
+                runs.append(json.loads(run_script("build_warm.py", workers, corpus, folder=folder).output))
+                if runs[-1]["digests"] != costs[0][0]["digests"]:
+                    raise SystemExit(f"With {workers} workers, the result differs from that of a build in process.")
+    values = {
+        name: {workers: [cost[name] for cost in runs] for workers, runs in costs.items()}
+        for name in ("cpu", "seconds", "worker_seconds")
+    }
+    for workers in (1, 2):
+        name = f"build on Ray, {workers} worker{'s' * (workers > 1)}: CPU, against in process"
+        yield Figure(name, values["cpu"][workers], values["cpu"][0], "s", "1.25")
+    name = "build on Ray, 2 workers: seconds, against 1 worker"
+    yield Figure(name, values["seconds"][2], values["seconds"][1], "s", "1/1.7")
+    # What two workers cost one another: memory, caches, and the halves of a core.
+    name = "build on Ray, 2 workers: seconds of all stages added up, against 1 worker"
+    yield Figure(name, values["worker_seconds"][2], values["worker_seconds"][1], "s")

@@ -1,0 +1,40 @@
+"""Peak memory of counting and of merging, against the budget: of shards of any size, and of one long document."""
+
+import argparse
+from collections.abc import Iterator
+
+from compare_build import BITCIPHER
+from figures import Figure
+from measure import run, run_script, scratch
+
+BUDGETS = (1000, 1500)  # megabytes
+SHARDS = (64, 640)  # megabytes
+LONG_DOCUMENT = 100_000_000  # tokens
+GOAL = "1.1"
+
+
+def figures(options: argparse.Namespace) -> Iterator[Figure]:
+    """For each budget; what no budget changes hardly differs between runs, so there is one of each."""
+    with scratch() as folder:
+        text = folder / "text.txt"
+        run_script("prepare.py", "long", text, *options.data, folder=folder)
+        run(
+            [*BITCIPHER, "build", *options.data, "--out", folder / "warm-up"], folder
+        )  # so that numba's cache is filled
+        for budget in BUDGETS:
+            for shard in SHARDS:
+                build = folder / f"{budget}-{shard}"
+                count = run_script("run_stage.py", "count", build, budget, shard, "line", text, folder=folder)
+                yield _figure(f"counting shards of {shard} MB", count.peak, budget)
+            build = folder / f"{budget}-{SHARDS[0]}"
+            merge = run_script("run_stage.py", "merge", build, budget, folder=folder)
+            yield _figure(f"merging shards of {SHARDS[0]} MB", merge.peak, budget)
+            build = folder / f"{budget}-document"
+            count = run_script("run_stage.py", "count", build, budget, SHARDS[0], "file", text, folder=folder)
+            if int(count.output) < LONG_DOCUMENT:
+                raise SystemExit(f"The long document has only {int(count.output):,} tokens.")
+            yield _figure(f"counting one document of {int(count.output) / 1e6:,.0f} million tokens", count.peak, budget)
+
+
+def _figure(name: str, peak: int, budget: int) -> Figure:
+    return Figure(f"{name}: peak memory, against a budget of {budget} MB", [peak], [budget << 20], "B", GOAL)

@@ -1,0 +1,105 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bitcipher import BitcipherError
+from bitcipher.counts import CountDigest, PairBlock, digest_pairs, digest_words, negate, word_hashes
+
+HASHES = word_hashes(pa.array(["a", "b", "é", "<oov>"], pa.large_string()))
+
+
+def block_of(rows):
+    """A block from (left, offset, {right: n})."""
+    return PairBlock(
+        np.array([left for left, _, _ in rows], np.int32),
+        np.array([offset for _, offset, _ in rows], np.int16),
+        np.array([len(pairs) for _, _, pairs in rows], np.int64),
+        np.array([right for _, _, pairs in rows for right in pairs], np.int32),
+        np.array([n for _, _, pairs in rows for n in pairs.values()], np.int64),
+    )
+
+
+def digest(*rows):
+    return digest_pairs(block_of(rows), HASHES)
+
+
+def test_hashes_are_those_of_the_bytes_whatever_surrounds_them():
+    words = pa.array(["x", "b", "é"], pa.large_string())
+    assert word_hashes(words).dtype == np.uint64
+    np.testing.assert_array_equal(word_hashes(words)[1:], HASHES[1:3])
+    np.testing.assert_array_equal(word_hashes(words[1:]), HASHES[1:3])
+    assert word_hashes(words[:0]).shape == (0, 2)
+
+
+def test_digests_stay_what_they_were():
+    """A build of today and one of next year are compared by them."""
+    assert digest((0, 1, {1: 2, 2: -3}), (3, 128, {0: 2**40})).hex() == "f50f0d19789d20d083ba2243d9f7882c"
+    assert (
+        digest_words(HASHES, np.array([1, 2, 3, 4]), np.array([1, 1, 0, 2]), 7).hex()
+        == "8315c0e31bb115052281a3e2509f15f3"
+    )
+
+
+def test_every_part_of_a_pair_matters():
+    found = [
+        digest((0, 1, {1: 2})),
+        digest((1, 1, {0: 2})),
+        digest((0, 2, {1: 2})),
+        digest((0, 0, {1: 2})),
+        digest((0, 1, {1: 3})),
+        digest((0, 1, {1: -2})),
+        digest((0, 1, {2: 2})),
+        digest((2, 1, {1: 2})),
+        digest((1, 1, {1: 2})),
+        digest(),
+    ]
+    assert len({one.first for one in found}) == len({one.second for one in found}) == len(found)
+
+
+def test_right_words_that_change_places_matter():
+    assert digest((0, 1, {1: 1}), (2, 1, {3: 1})) != digest((0, 1, {3: 1}), (2, 1, {1: 1}))
+    assert digest((0, 1, {1: 1}), (0, 2, {3: 1})) != digest((0, 1, {3: 1}), (0, 2, {1: 1}))
+
+
+def test_every_count_of_a_word_matters():
+    counts, documents = np.array([4, 3, 2, 1]), np.array([2, 2, 2, 1])
+    found = {
+        digest_words(HASHES, counts, documents, 5),
+        digest_words(HASHES, documents, counts, 5),
+        digest_words(HASHES, counts, documents, 6),
+        digest_words(HASHES[::-1], counts, documents, 5),
+    }
+    assert len(found) == 4
+
+
+pairs = st.tuples(st.integers(0, 3), st.integers(0, 128), st.integers(0, 3), st.integers(-(2**62), 2**62))
+
+
+@given(st.lists(pairs, max_size=20), st.lists(pairs, max_size=20))
+def test_digests_add_up_as_counts_do(one, other):
+    def block(entries):
+        return block_of([(left, offset, {right: n}) for left, offset, right, n in entries])
+
+    first, second = digest_pairs(block(one), HASHES), digest_pairs(block(other), HASHES)
+    assert digest_pairs(block(other + one), HASHES) == first + second
+    assert digest_pairs(negate(block(one)), HASHES) == -first
+    assert second + first - first == second
+    doubled = [(left, offset, right, 2 * n) for left, offset, right, n in one if abs(n) < 2**61]
+    kept = [pair for pair in one if abs(pair[3]) < 2**61]
+    assert digest_pairs(block(doubled), HASHES) == digest_pairs(block(kept), HASHES) + digest_pairs(block(kept), HASHES)
+    assert first + -first == CountDigest()
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
+def test_digits_read_back(first, second):
+    shown = CountDigest(first, second).hex()
+    assert len(shown) == 32
+    assert CountDigest.from_hex(shown) == CountDigest(first, second)
+
+
+@pytest.mark.parametrize("digits", ["", "0" * 31, "0" * 33, "g" * 32, "0" * 32 + "\n", "A" * 32])
+def test_other_digits_are_an_error(digits):
+    with pytest.raises(BitcipherError, match="is not a digest of counts"):
+        CountDigest.from_hex(digits)

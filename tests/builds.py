@@ -1,0 +1,73 @@
+"""Builds for tests: made in process or on Ray, and read as what a user relies on."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bitcipher import storage
+from pipelines import folder
+from pipelines.build import UpdateOptions, build, update
+from pipelines.corpus import Changes
+from pipelines.merged import open_merged, read_vocabulary
+from pipelines.options import BuildOptions
+from pipelines.progress import StageProgress
+from pipelines.runtime import open_runtime
+
+OPTIONS = BuildOptions(tokenizer="whitespace", shard_megabytes=1, memory_megabytes=600)
+
+
+@dataclass(frozen=True)
+class Digests:
+    """What must be equal between equal builds: a SHA-256 of each."""
+
+    words: str
+    counts: str
+    vectors: str
+
+
+def run_build(patterns: Iterable[object], target: object, options: BuildOptions = OPTIONS, workers: int = 0) -> dict:
+    """Build, and give the manifest."""
+    with StageProgress() as progress, open_runtime(workers, options.memory_megabytes << 20) as runtime:
+        build(list(map(str, patterns)), str(target), options, runtime, progress)
+    return folder.read_manifest(str(target))
+
+
+def run_update(target: object, patterns: Iterable[object], workers: int = 0, **chosen: Any) -> tuple[dict, Changes]:
+    """Update, and give the manifest and what became of the sources."""
+    with StageProgress() as progress, open_runtime(workers, 600 << 20) as runtime:
+        return update(str(target), list(map(str, patterns)), UpdateOptions(**chosen), 600, runtime, progress)
+
+
+def digests(target: object, version: int | None = None) -> Digests:
+    """What a version holds: the bytes of words and vectors, and the merged counts in their one order."""
+    build = str(target)
+    manifest = folder.read_manifest(build, version)
+    words = storage.read_bytes(folder.version_file(build, manifest, folder.WORDS))
+    vectors = hashlib.sha256()
+    folder_of_vectors = folder.version_file(build, manifest, "vectors")
+    for name in ("vectors.safetensors", "refinement.safetensors"):
+        vectors.update(storage.read_bytes(storage.join(folder_of_vectors, name)))
+    return Digests(hashlib.sha256(words).hexdigest(), _counts_digest(build, manifest), vectors.hexdigest())
+
+
+def _counts_digest(build: str, manifest: dict) -> str:
+    vocabulary = read_vocabulary(folder.version_file(build, manifest, folder.WORDS))
+    options = BuildOptions.from_dict(manifest["options"], build)
+    segments = [[storage.join(build, part) for part in segment["parts"]] for segment in manifest["segments"]]
+    counts = open_merged(vocabulary, options.window, segments)
+    columns = list(zip(*counts.rows(options.window.radius), strict=True))
+    total = hashlib.sha256()
+    for column in columns:
+        total.update(np.concatenate(column).tobytes())
+    return total.hexdigest()
+
+
+def write_lines(path: Path, texts: Iterable[str]) -> Path:
+    """A file of JSON lines."""
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    return path

@@ -1,0 +1,227 @@
+"""The files of `cluster/envs` against the schemas of those who read them, and their commands against ours.
+
+Kubernetes is not on every machine, and its schemas are large, so its objects are checked by what we rely on; and by
+KubeRay's own definition of a RayJob where BITCIPHER_RAYJOB_CRD names a copy (helm-chart/kuberay-operator/crds/
+ray.io_rayjobs.yaml of github.com/ray-project/kuberay).
+"""
+
+import configparser
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import typer
+import yaml
+
+import cluster
+from cluster.command import app
+
+ENVS = Path(cluster.__file__).parent / "envs"
+COMMANDS = typer.main.get_command(app).commands
+LAUNCHER = ("ray-aws.yaml", "ray-on-premises.yaml")
+BUILD_COMMAND = re.compile(r"^\s*(?:ExecStart=\S*/bitcipher|python -m cluster\.command|bitcipher)\s(.*)$", re.MULTILINE)
+
+
+def objects(name: str) -> list[dict[str, Any]]:
+    """The Kubernetes objects of a file, with those in its ConfigMaps."""
+    found = list(yaml.safe_load_all((ENVS / name).read_text()))
+    inner = [each["data"].values() for each in found if each["kind"] == "ConfigMap"]
+    return found + [yaml.safe_load(text) for texts in inner for text in texts]
+
+
+KUBERNETES = [each for path in sorted(ENVS.glob("kuberay-*.yaml")) for each in objects(path.name)]
+RAY_JOBS = [each for each in KUBERNETES if each["kind"] == "RayJob"]
+
+
+def pods(value: Any) -> list[dict[str, Any]]:
+    """The specs of all pods in an object."""
+    if isinstance(value, list):
+        return [pod for each in value for pod in pods(each)]
+    if not isinstance(value, dict):
+        return []
+    own = [value] if "containers" in value else []
+    return own + [pod for each in value.values() for pod in pods(each)]
+
+
+def named(objects: list[dict[str, Any]], kind: str) -> set[str]:
+    return {each["metadata"]["name"] for each in objects if each["kind"] == kind}
+
+
+def command_lines() -> list[str]:
+    texts = [path.read_text() for path in ENVS.iterdir()] + [(ENVS.parent / "README.md").read_text()]
+    return [line for text in texts for line in BUILD_COMMAND.findall(text)]
+
+
+@pytest.mark.parametrize("line", sorted(set(command_lines())))
+def test_every_command_is_one_of_ours(line):
+    name, *arguments = shlex.split(line, comments=True)
+    assert name in COMMANDS
+    given = COMMANDS[name].make_context(name, arguments).params
+    if name == "submit":
+        inner, *arguments = given["command"]
+        assert inner in COMMANDS
+        COMMANDS[inner].make_context(inner, arguments)
+
+
+def test_the_commands_are_found():
+    assert {line.split()[0] for line in command_lines()} >= {"build", "update", "prune", "submit", "doctor"}
+
+
+@pytest.mark.parametrize("name", LAUNCHER)
+def test_launcher_files_fit_rays_schema(name):
+    from ray.autoscaler._private.util import prepare_config, validate_config
+
+    config = yaml.safe_load((ENVS / name).read_text())
+    validate_config(prepare_config(config))
+    with pytest.raises(jsonschema.ValidationError):
+        validate_config(prepare_config({**config, "max_wrokers": 3}))
+
+
+@pytest.mark.parametrize("name", LAUNCHER)
+def test_launched_clusters_want_a_token_and_keep_the_dashboard_to_themselves(name):
+    config = yaml.safe_load((ENVS / name).read_text())
+    starts = [*config["head_start_ray_commands"], *config["worker_start_ray_commands"]]
+    starts = [command for command in starts if "ray start" in command]
+    assert len(starts) == 2
+    assert all("RAY_AUTH_MODE=token" in command and "RAY_USAGE_STATS_ENABLED=0" in command for command in starts)
+    assert "--dashboard-host=127.0.0.1" in starts[0]
+    assert config["file_mounts"]["~/.ray/auth_token"] == "~/.ray/auth_token"
+
+
+def test_only_ssh_is_open_in_the_cloud_and_not_to_all():
+    config = yaml.safe_load((ENVS / "ray-aws.yaml").read_text())
+    (rule,) = config["provider"]["security_group"]["IpPermissions"]
+    assert (rule["FromPort"], rule["ToPort"]) == (22, 22)
+    assert "0.0.0.0/0" not in [each["CidrIp"] for each in rule["IpRanges"]]
+    kinds = config["available_node_types"]
+    assert config["head_node_type"] in kinds
+    assert all(kind["node_config"]["MetadataOptions"]["HttpTokens"] == "required" for kind in kinds.values())
+
+
+@pytest.mark.parametrize(
+    "pod", [pod for each in KUBERNETES for pod in pods(each)], ids=lambda p: p["containers"][0]["name"]
+)
+def test_pods_run_without_rights_and_within_limits(pod):
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    for container in pod["containers"]:
+        assert container["securityContext"]["allowPrivilegeEscalation"] is False
+        assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+        assert re.fullmatch(r"[^:]+:[\w.]+", container["image"])
+        assert not container["image"].endswith(":latest")
+        assert set(container["resources"]["limits"]) == {"cpu", "memory"}
+        volumes = {volume["name"] for volume in pod["volumes"]}
+        assert {mount["name"] for mount in container["volumeMounts"]} == volumes
+
+
+@pytest.mark.parametrize("job", RAY_JOBS, ids=lambda job: job["metadata"]["generateName"])
+def test_ray_jobs_have_a_token_shared_memory_and_an_end(job):
+    assert job["apiVersion"] == "ray.io/v1"
+    spec = job["spec"]
+    ray = spec["rayClusterSpec"]
+    assert ray["authOptions"] == {"mode": "token"}
+    assert ray["rayVersion"] == re.search(r"^ray==(.*)$", constraints(), re.MULTILINE)[1]
+    assert spec["activeDeadlineSeconds"] <= 24 * 3600
+    # KubeRay takes either of the two ways to clean up, not both.
+    assert spec.get("shutdownAfterJobFinishes", False) != ("deletionStrategy" in spec)
+    groups = [ray["headGroupSpec"], *ray["workerGroupSpecs"]]
+    for group in groups:
+        volumes = {volume["name"]: volume["emptyDir"] for volume in group["template"]["spec"]["volumes"]}
+        assert volumes["shm"]["medium"] == "Memory"
+        (container,) = group["template"]["spec"]["containers"]
+        assert {"name": "shm", "mountPath": "/dev/shm"} in container["volumeMounts"]
+        assert {"name": "RAY_USAGE_STATS_ENABLED", "value": "0"} in container["env"]
+    workers = int(re.search(r"--workers (\d+)", spec["entrypoint"])[1])
+    (group,) = ray["workerGroupSpecs"]
+    cpus = group["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"]
+    assert workers == group["replicas"] * int(cpus)
+
+
+def test_what_objects_name_is_there():
+    policy = next(each for each in KUBERNETES if each["kind"] == "NetworkPolicy")
+    chosen = policy["spec"]["podSelector"]["matchLabels"]
+    for job in RAY_JOBS:
+        ray = job["spec"]["rayClusterSpec"]
+        for group in (ray["headGroupSpec"], *ray["workerGroupSpecs"]):
+            assert group["template"]["metadata"]["labels"] == chosen
+    accounts = {pod["serviceAccountName"] for each in KUBERNETES for pod in pods(each)}
+    assert accounts == named(KUBERNETES, "ServiceAccount")
+
+
+def test_the_nightly_job_creates_ray_jobs_and_may_do_nothing_else():
+    found = objects("kuberay-nightly.yaml")
+    cron, role, binding, config, job = (
+        next(each for each in found if each["kind"] == kind)
+        for kind in ("CronJob", "Role", "RoleBinding", "ConfigMap", "RayJob")
+    )
+    assert cron["spec"]["concurrencyPolicy"] == "Forbid"
+    assert role["rules"] == [{"apiGroups": ["ray.io"], "resources": ["rayjobs"], "verbs": ["create"]}]
+    assert binding["roleRef"]["name"] == role["metadata"]["name"]
+    (pod,) = pods(cron)
+    assert [subject["name"] for subject in binding["subjects"]] == [pod["serviceAccountName"]]
+    (container,) = pod["containers"]
+    verb, _, path = container["args"]
+    assert verb == "create"
+    assert Path(path).parent == Path(container["volumeMounts"][0]["mountPath"])
+    assert Path(path).name in config["data"]
+    assert pod["volumes"][0]["configMap"]["name"] == config["metadata"]["name"]
+    assert " update " in job["spec"]["entrypoint"]
+    assert job["spec"]["activeDeadlineSeconds"] < 24 * 3600 - cron["spec"]["startingDeadlineSeconds"]
+
+
+def test_systemd_takes_the_units(tmp_path):
+    service, timer = (configparser.ConfigParser(strict=False, interpolation=None) for _ in range(2))
+    for parser in (service, timer):
+        parser.optionxform = str
+    service.read(ENVS / "bitcipher-nightly.service")
+    timer.read(ENVS / "bitcipher-nightly.timer")
+    assert service["Service"]["Type"] == "oneshot"
+    assert service["Service"]["NoNewPrivileges"] == "yes"
+    assert service["Service"]["ProtectSystem"] == "strict"
+    assert "Install" not in service  # its timer starts it
+    assert timer["Timer"]["Persistent"] == "true"
+    assert timer["Install"]["WantedBy"] == "timers.target"
+    if shutil.which("systemd-analyze"):
+        for path in ENVS.glob("bitcipher-nightly.*"):
+            # It also looks for the program, which is installed elsewhere here.
+            text = path.read_text().replace("/opt/bitcipher/bin/bitcipher", sys.executable)
+            (tmp_path / path.name).write_text(text)
+        units = sorted(map(str, tmp_path.iterdir()))
+        result = subprocess.run(["systemd-analyze", "verify", *units], capture_output=True, text=True, check=False)
+        assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", RAY_JOBS, ids=lambda job: job["metadata"]["generateName"])
+def test_ray_jobs_fit_the_definition_of_kuberay(job):
+    path = os.environ.get("BITCIPHER_RAYJOB_CRD")
+    assert path, "Name a copy of KubeRay's ray.io_rayjobs.yaml by BITCIPHER_RAYJOB_CRD."
+    versions = yaml.safe_load(Path(path).read_text())["spec"]["versions"]
+    schema = next(each["schema"]["openAPIV3Schema"] for each in versions if each["name"] == "v1")
+    strict = refuse_unknown(schema["properties"]["spec"])
+    jsonschema.validate(job["spec"], strict)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**job["spec"], "entrypiont": "x"}, strict)
+
+
+def refuse_unknown(schema: Any) -> Any:
+    """The schema with unknown fields refused, as `kubectl` refuses them."""
+    if isinstance(schema, list):
+        return [refuse_unknown(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    strict = {name: refuse_unknown(each) for name, each in schema.items()}
+    if "properties" in schema and schema.get("type") == "object":
+        strict.setdefault("additionalProperties", False)
+    return strict
+
+
+def constraints() -> str:
+    return (Path(__file__).parents[2] / "constraints.txt").read_text()

@@ -1,0 +1,151 @@
+"""An S3 server on loopback, and a way to it that fails as planned."""
+
+import http.client
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from unittest.mock import patch
+from urllib.parse import urlsplit
+
+ERRORS = {"SlowDown": 503, "InternalError": 500, "AccessDenied": 403}
+
+ENVIRONMENT = {
+    "AWS_ACCESS_KEY_ID": "nobody",
+    "AWS_SECRET_ACCESS_KEY": "nothing",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_EC2_METADATA_DISABLED": "true",
+    "AWS_CONFIG_FILE": os.devnull,
+    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    "NO_PROXY": "127.0.0.1",
+}
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """A server whose address stands in the environment, for this process and its children."""
+    from moto.server import ThreadedMotoServer
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it would tell of every request
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    address = "http://{}:{}".format(*server.get_host_and_port())
+    try:
+        with patch.dict(os.environ, {**ENVIRONMENT, "AWS_ENDPOINT_URL": address}):
+            yield address
+    finally:
+        server.stop()
+
+
+@dataclass
+class Fault:
+    """What befalls the next requests of a kind.
+
+    Args:
+        what: one of ERRORS as an answer; "hang": no answer; "slow": an answer after `seconds`;
+            "break": the answer's body breaks off in its middle; "lose": the request is done, and the answer lost.
+        methods: of the requests, such as "GET", in words parted by spaces.
+        times: how many requests.
+        seconds: how long a slow answer takes.
+    """
+
+    what: str
+    methods: str = "GET HEAD PUT POST DELETE"
+    times: float = float("inf")
+    seconds: float = 0.0
+
+
+class FaultyStore:
+    """A proxy before an S3 server. The test puts faults into `plan`; `requests` tells what came by."""
+
+    def __init__(self, behind: str):
+        self.plan: list[Fault] = []
+        self.requests: list[str] = []
+        self._behind = urlsplit(behind).netloc
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> "FaultyStore":
+        store = self
+
+        class Handler(_Handler):
+            def handle_request(self) -> None:
+                store.answer(self)
+
+        class Server(ThreadingHTTPServer):
+            request_queue_size = 128  # connections that are dropped for want of room are no fault of the plan
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        self.address = "http://{}:{}".format(*self._server.server_address)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        """Answer one request: with its fault, or with what the server behind says."""
+        body = handler.rfile.read(int(handler.headers.get("Content-Length", 0)))
+        fault = self._next_fault(handler.command, handler.path)
+        if fault.what in ERRORS:
+            xml = f'<?xml version="1.0"?><Error><Code>{fault.what}</Code><Message>Told so.</Message></Error>'.encode()
+            headers = [("Content-Type", "application/xml"), ("Content-Length", str(len(xml)))]
+            _send(handler, ERRORS[fault.what], headers, xml)
+            return
+        if fault.what == "hang":
+            self._ended.wait()
+            handler.close_connection = True
+            return
+        time.sleep(fault.seconds)
+        connection = http.client.HTTPConnection(self._behind)
+        connection.request(handler.command, handler.path, body, dict(handler.headers))
+        answer = connection.getresponse()
+        content = answer.read()
+        connection.close()
+        if fault.what == "lose":
+            handler.close_connection = True
+            return
+        hop = ("transfer-encoding", "connection", "content-length")
+        headers = [(name, value) for name, value in answer.getheaders() if name.lower() not in hop]
+        length = answer.getheader("Content-Length") if handler.command == "HEAD" else str(len(content))
+        headers.append(("Content-Length", length or "0"))
+        if fault.what == "break":
+            content = content[: len(content) // 2]
+            handler.close_connection = True
+        _send(handler, answer.status, headers, content)
+
+    def _next_fault(self, method: str, path: str) -> Fault:
+        with self._lock:
+            self.requests.append(f"{method} {path}")
+            for fault in self.plan:
+                if fault.times > 0 and method in fault.methods.split():
+                    fault.times -= 1
+                    return fault
+        return Fault("none")
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def handle_request(self) -> None:
+        raise NotImplementedError
+
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = lambda self: self.handle_request()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def _send(handler: BaseHTTPRequestHandler, status: int, headers: list[tuple[str, str]], content: bytes) -> None:
+    handler.send_response_only(status)
+    for name, value in headers:
+        handler.send_header(name, value)
+    handler.end_headers()
+    if handler.command != "HEAD":
+        handler.wfile.write(content)
