@@ -5,12 +5,15 @@ frequency get similar codes. A code is kept as its active bits; a dense word-by-
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from bitcipher.errors import BitcipherError
+
+if TYPE_CHECKING:
+    # Loaded where a matrix is asked for, which vectors of counts never do: it takes a tenth of a second.
+    import scipy.sparse as sp
 
 # Rows of predictions deciphered at once: 256 rows against 420,000 words are 860 MB of float64 scores.
 DECIPHER_ROWS = 256
@@ -54,13 +57,17 @@ class BitCipher:
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
         return ActiveBits(starts, np.concatenate([level.ravel() for level in levels]))
 
-    def matrix(self, n: int) -> sp.csr_array:
+    def matrix(self, n: int) -> "sp.csr_array":
         """The bit vectors η of the n most frequent words, (n, bits) of 0 and 1: Figure 2's U."""
+        import scipy.sparse as sp
+
         starts, bits = self.active_bits(n)
         return sp.csr_array((np.ones(len(bits)), bits, starts), shape=(n, self.bits))
 
-    def encipher(self, n: int) -> sp.csr_array:
+    def encipher(self, n: int) -> "sp.csr_array":
         """The ciphers p = η / ‖η‖₁ of the n most frequent words, (n, bits), rows of sum 1: Figure 2's V."""
+        import scipy.sparse as sp
+
         starts, bits = self.active_bits(n)
         sizes = np.diff(starts)
         return sp.csr_array((np.repeat(1.0 / sizes, sizes), bits, starts), shape=(n, self.bits))
@@ -79,6 +86,8 @@ class BitCipher:
         Returns:
             (m, topn) int64.
         """
+        import scipy.sparse as sp
+
         if n is None and self.bits > 20:
             raise BitcipherError(f"{self.bits} bits tell too many words apart to try them all: say how many there are.")
         n = 2**self.bits - 1 if n is None else n

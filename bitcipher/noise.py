@@ -6,8 +6,8 @@ A noisy cipher is v = β p + (1 - β) σ. Noise lives in the bits, not in the wo
 from collections.abc import Callable
 
 import numpy as np
-import scipy.sparse as sp
 
+from bitcipher.cipher import ActiveBits
 from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import Vocabulary
 
@@ -49,15 +49,16 @@ def trust(noise: str, vocabulary: Vocabulary) -> np.ndarray:
     return NOISES[noise](vocabulary)
 
 
-def other_bits(ciphers: sp.csr_array, vocabulary: Vocabulary) -> np.ndarray:
+def other_bits(codes: ActiveBits, bits: int, vocabulary: Vocabulary) -> np.ndarray:
     """σ: how likely each bit should have been seen instead, (b,) float64 of sum 1 (SPEC 1).
 
     Args:
-        ciphers: (N, b), rows of sum 1.
+        codes: the active bits of each word.
+        bits: b, those of the code.
         vocabulary: the counts f and their sum M, in σ = (1 - m / M) / (b - 1) with m = Σ f p.
     """
-    bits = ciphers.shape[1]
     if bits < 2:
         raise BitcipherError("Noise needs at least 2 bits: with 1 there is no other bit to be mistaken for.")
-    mass = ciphers.T @ vocabulary.counts.astype(np.float64)
+    sizes = np.diff(codes.starts)
+    mass = np.bincount(codes.bits, np.repeat(vocabulary.counts / sizes, sizes), minlength=bits)
     return (1 - mass / max(1, vocabulary.total_count)) / (bits - 1)

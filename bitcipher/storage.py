@@ -318,4 +318,8 @@ def move(source: str, target: str) -> None:
         if is_local(filesystem):
             os.replace(path, final)
         else:
-            filesystem.mv(path, final, recursive=True)
+            # Not `mv`: it would copy the folder's own name too, which is no object.
+            names = filesystem.find(path)
+            with ThreadPoolExecutor(REQUESTS) as pool:
+                list(pool.map(lambda name: filesystem.cp_file(name, final + name.removeprefix(path)), names))
+                list(pool.map(filesystem.rm_file, names))

@@ -8,7 +8,7 @@ import pyarrow as pa
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import versions
-from pipelines import folder
+from pipelines import folder, lease
 from pipelines.corpus import Changes, compare
 from pipelines.identify import identify
 from pipelines.job import Job
@@ -136,11 +136,9 @@ def _make_version(
 def _check_free(target: str) -> None:
     if versions(target):
         raise BitcipherError(f"{target} is already there: add to it with `bitcipher update`, or choose another name.")
-    if (
-        storage.exists(target)
-        and not storage.exists(storage.join(target, folder.LEDGER))
-        and storage.files_below(target)
-    ):
+    # A job that was stopped before it wrote anything else left its lease.
+    places = {name.split("/")[0] for name in storage.files_below(target)}
+    if places - {lease.FOLDER} and folder.LEDGER not in places:
         raise BitcipherError(f"{target} is already there and is no build: choose another name, or remove it first.")
 
 

@@ -196,7 +196,7 @@ class Job:
         bar = self.progress.begin("words", 1)
         with self.costs.measured("words"):
             parts = [[storage.join(self.build, part) for part in segment.parts] for segment in segments]
-            merged = words.merge_words(parts)
+            merged = words.sum_words(parts)
             documents = sum(segment.total_documents for segment in segments)
             vocabulary = words.choose_vocabulary(merged, documents, self.options, known)
             BitCipher(self.options.embedding.bits).active_bits(len(vocabulary))  # too few bits show before the rest

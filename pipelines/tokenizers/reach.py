@@ -15,7 +15,10 @@ class Reach:
     """
 
     def __init__(self, reaches: frozenset[tuple[str, str]]):
-        self._reaches = reaches
+        # Whatever ends in the one and begins with the other shares these two letters.
+        self._reaches: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for first, second in reaches:
+            self._reaches.setdefault((first[-1], second[0]), []).append((first, second))
         self._known: dict[tuple[str, str], bool] = {}
         self.meets = np.zeros((256, 256), np.bool_)
         for first, second in reaches:
@@ -31,6 +34,6 @@ class Reach:
             self._known[before, behind] = any(
                 (before.endswith(first) or first.endswith(before))
                 and (behind.startswith(second) or second.startswith(behind))
-                for first, second in self._reaches
+                for first, second in self._reaches.get((before[-1], behind[0]), ())
             )
         return self._known[before, behind]

@@ -109,7 +109,7 @@ def test_deciphering_sees_through_noise(bits, n):
     vocabulary = Vocabulary(words, counts, counts, 1_000_000)
     ciphers = BitCipher(bits).encipher(n)
     beta = trust("frequency", vocabulary)[:, None]
-    noisy = beta * ciphers.toarray() + (1 - beta) * other_bits(ciphers, vocabulary)
+    noisy = beta * ciphers.toarray() + (1 - beta) * other_bits(BitCipher(bits).active_bits(n), bits, vocabulary)
     assert (noisy > 0).all()
     np.testing.assert_array_equal(BitCipher(bits).decipher(noisy, n)[:, 0], np.arange(n))
 

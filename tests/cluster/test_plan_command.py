@@ -53,7 +53,8 @@ def test_a_trillion_tokens_come_with_a_range_and_with_limits(run, corpus):
     assert " – " in out
 
 
-def test_without_text_docstrings_are_counted_and_that_is_said(run):
+def test_without_text_docstrings_are_counted_and_that_is_said(run, monkeypatch):
+    monkeypatch.setattr("cluster.docstring_sample.SOURCE_BYTES", 3_000_000)
     code, out, _ = run("--tokens", "1e9", "--tokenizer", "whitespace")
     assert code == 0
     assert "docstrings of installed Python packages, which may be unlike your text" in out

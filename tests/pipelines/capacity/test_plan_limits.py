@@ -42,7 +42,7 @@ def test_a_trillion_tokens_reach_memory_and_bits():
     found = limits(1e12, Cluster(10, 16, 32e9))
     assert set(found) == {"driver", "merge", "row", "embed", "bits"}
     assert "--min-count does not" in found["driver"]
-    assert "use at least" in found["bits"]
+    assert "33,554,431 words apart: give --bits" in found["bits"]
     assert "--memory-megabytes" in found["row"]
     larger = limits(1e12, Cluster(10, 16, 2e12), embedding=EmbeddingOptions(bits=32))
     assert "driver" not in larger

@@ -29,8 +29,9 @@ def test_a_small_corpus_is_read_whole(corpus, documents):
 @pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz"])
 def test_text_of_stored_bytes_is_told_from_the_beginnings_of_files(documents, tmp_path, ending):
     lines = "".join(json.dumps({"url": "https://example.org", "text": text}) + "\n" for text in documents * 4).encode()
+    content = gzip.compress(lines, 1) if ending.endswith(".gz") else lines
     for name in "ab":
-        (tmp_path / f"{name}{ending}").write_bytes(gzip.compress(lines) if ending.endswith(".gz") else lines)
+        (tmp_path / f"{name}{ending}").write_bytes(content)
     sources = list_sources([str(tmp_path)])
     text = 8 * sum(len(text.encode()) for text in documents)
     sample = read_sample(sources, ReadOptions(), text // 10)

@@ -1,0 +1,137 @@
+"""The same documents give the same bytes, however they are dealt, on however many workers, and whatever was stopped.
+
+The whole matrix, some minutes: pytest -m slow tests/integration/test_determinism.py
+"""
+
+import gzip
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from builds import OPTIONS, Digests, digests, run_build, run_update, write_lines
+
+from bitcipher import storage
+from bitcipher.versions import versions
+
+ORDERS = range(20)
+WORKERS = (0, 1, 2, 4)
+MANNERS = ("straight", "killed", "updated")
+MATRIX = list(itertools.product(ORDERS, WORKERS, MANNERS))
+SAMPLE = [(0, 0, "updated"), (1, 2, "straight"), (2, 4, "updated"), (3, 0, "killed"), (4, 1, "killed")]
+
+
+@pytest.fixture(scope="module")
+def texts(documents):
+    """Enough for some eight shards of a megabyte: each document, and three more of its words in other orders."""
+    chosen = random.Random(3)
+    return [" ".join(chosen.sample(words, len(words))) for words in map(str.split, documents) for _ in range(4)]
+
+
+def deal(texts: list[str], order: int, place: Path) -> list[Path]:
+    """The documents in an order of their own, in files whose number, sizes, kinds and names are the order's own too."""
+    chosen = random.Random(order)
+    texts = chosen.sample(texts, len(texts))
+    bounds = [0, *sorted(chosen.sample(range(1, len(texts)), chosen.randint(3, 24))), len(texts)]
+    files = []
+    place.mkdir()
+    for first, behind in itertools.pairwise(bounds):
+        name = place / f"{chosen.randrange(10**9)}"
+        kind = chosen.choice([".jsonl", ".txt", ".txt.gz"])
+        if kind == ".jsonl":
+            files.append(write_lines(name.with_suffix(kind), texts[first:behind]))
+            continue
+        files.append(name.with_suffix(kind))
+        content = "\n".join(texts[first:behind]).encode()
+        files[-1].write_bytes(gzip.compress(content) if kind == ".txt.gz" else content)
+    return chosen.sample(files, len(files))
+
+
+class Cells:
+    """Makes cells of the matrix: a build each.
+
+    Args:
+        texts: the documents.
+        address: of the Ray cluster.
+        place: an empty folder.
+    """
+
+    def __init__(self, texts: list[str], address: str, place: Path):
+        self._texts = texts
+        self._address = address
+        self._place = place
+        self.shards: set[tuple[str, ...]] = set()
+        self.kills: Counter[str] = Counter()
+        self._seconds: dict[int, float] = {}
+
+    def make(self, order: int, workers: int, manner: str) -> Digests:
+        """Build a cell; gives what it holds."""
+        place = self._place / f"{order}-{workers}-{manner}"
+        files = deal(self._texts, order, place)
+        build = place / "build"
+        if manner == "updated":
+            run_build(files[::3], build, workers=workers)
+            for start in (1, 2):
+                manifest, _ = run_update(build, files[start::3], workers=workers)
+                assert manifest["version"] == start + 1
+        else:
+            if manner == "killed":
+                self._kill(build, files, workers, random.Random(f"{order} {workers}"))
+            if not versions(str(build)):
+                run_build(files, build, workers=workers)
+        manifest = storage.read_json(str(build / "versions" / f"{versions(str(build))[-1]:06d}.json"))
+        assert manifest["tokens"] == sum(len(text.split()) for text in self._texts)
+        self.shards.add(tuple(sorted(shard["digest"] for shard in manifest["shards"])))
+        return digests(build)
+
+    def _kill(self, build: Path, files: list[Path], workers: int, chosen: random.Random) -> None:
+        """Start the command, and kill it at a moment of its work; the first of a kind runs to its end, to be timed."""
+        options = ("--tokenizer", OPTIONS.tokenizer, "--shard-megabytes", "1", "--memory-megabytes", "600")
+        arguments = ("build", *files, "--out", build, *options, "--workers", workers)
+        if workers not in self._seconds:
+            begun = time.monotonic()
+            run_build(files, build.with_name("timed"), workers=workers)
+            self._seconds[workers] = time.monotonic() - begun
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cluster.command", *map(str, arguments)],
+            env={**os.environ, "RAY_ADDRESS": self._address},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        while process.poll() is None and not storage.files_below(str(build)):
+            time.sleep(0.005)
+        time.sleep(chosen.uniform(0, self._seconds[workers]))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        counted = any(name.startswith("ledger/count/") for name in storage.files_below(str(build)))
+        what = "published" if versions(str(build)) else "had counted" if counted else "had not counted"
+        self.kills[what] += 1
+
+
+def check(cells: Cells, matrix: list[tuple[int, int, str]]) -> set[Digests]:
+    """All cells hold the same, though their shards differ."""
+    found = {cell: cells.make(*cell) for cell in matrix}
+    orders = {order for order, _, _ in matrix}
+    assert set(found.values()) == {found[matrix[0]]}
+    assert len(cells.shards) >= len(orders)
+    return set(found.values())
+
+
+def test_a_sample_of_the_matrix(ray_cluster, texts, tmp_path):
+    check(Cells(texts, ray_cluster.cluster, tmp_path), SAMPLE)
+
+
+@pytest.mark.slow
+def test_the_whole_matrix(ray_cluster, texts, tmp_path, capsys):
+    cells = Cells(texts, ray_cluster.cluster, tmp_path)
+    (same,) = check(cells, MATRIX)
+    assert cells.kills["published"] < len(ORDERS) * len(WORKERS) / 2
+    with capsys.disabled():
+        print(f"\n{len(MATRIX)} cells, {len(cells.shards)} ways to cut them into shards, kills: {dict(cells.kills)}")
+        print(f"words {same.words}\ncounts {same.counts}\nvectors {same.vectors}")
