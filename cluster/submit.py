@@ -8,6 +8,7 @@ import shlex
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,6 +106,9 @@ def start_job(
     """
     with tempfile.TemporaryDirectory(prefix="bitcipher-") as folder:
         pack(Path(folder), along)
+        # Ray names a package after its content, and removes it with the job that brought it: if another job has the
+        # same code, the package may go while this one needs it.
+        (Path(folder) / "package-of-job").write_text(uuid.uuid4().hex)
         try:
             return client.submit_job(
                 entrypoint=shlex.join(["python", "-m", *module]),

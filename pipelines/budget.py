@@ -15,7 +15,10 @@ CHUNK_SHARE = 0.25
 BYTES_OF_TEXT_BYTE = 10
 
 # Memory of an entry while ranges are merged: as it is read, with the others of its range, and as it is written.
-BYTES_OF_ENTRY = 48
+BYTES_OF_ENTRY = 64
+
+# Memory of a word where all are held: in a table, with its number, its place, and its total.
+BYTES_OF_WORD = 65
 
 # Less would be nothing but libraries.
 LEAST_MEGABYTES = 600

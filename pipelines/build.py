@@ -136,9 +136,9 @@ def _make_version(
 def _check_free(target: str) -> None:
     if versions(target):
         raise BitcipherError(f"{target} is already there: add to it with `bitcipher update`, or choose another name.")
-    # A job that was stopped before it wrote anything else left its lease.
+    # A job leaves its lease wherever it was stopped.
     places = {name.split("/")[0] for name in storage.files_below(target)}
-    if places - {lease.FOLDER} and folder.LEDGER not in places:
+    if places and lease.FOLDER not in places:
         raise BitcipherError(f"{target} is already there and is no build: choose another name, or remove it first.")
 
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fsspec.core import url_to_fs
 from fsspec.utils import glob_translate
 
+from bitcipher.storage import url_to_fs
 from pipelines.sources import Source
 
 

@@ -132,8 +132,8 @@ class CountStage:
     def _merge(self, name: str, runs: list[Segment]) -> Segment:
         """The sum of runs, which are removed."""
         work = storage.join(self._build, WORK, name)
-        merge = Merge(tuple(runs))
-        segment = merge_segments(merge, name, self._build, SHARDS, work, self._budget.range_entries, InProcess())
+        merges = {name: Merge(tuple(runs))}
+        (segment,) = merge_segments(merges, self._build, SHARDS, work, self._budget.range_entries, InProcess())
         for run in runs:
             for part in run.parts:
                 remove_part(storage.join(self._build, part))

@@ -9,7 +9,6 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 import pyarrow as pa
 
@@ -36,7 +35,7 @@ from pipelines.plan import CountTask, estimated_text_bytes, plan_counting
 from pipelines.progress import StageProgress
 from pipelines.publish import collect_garbage, publish
 from pipelines.runtime import Row, Runtime, StageSpec
-from pipelines.segments import Merge, Segment, next_merge, removals, total_digest
+from pipelines.segments import Merge, Segment, next_merges, removals, total_digest
 from pipelines.sources import Source
 from pipelines.tokenizers import tokenizer_path
 
@@ -164,30 +163,29 @@ class Job:
         gone = {name: shard for name, shard in shards.items() if name not in kept}
         segments, merges = removals(before, gone)
         segments += new
-        waiting = iter(merges)
-        bar = None
-        while merge := next(waiting, None) or next_merge(segments):
-            bar = self.progress.begin("merge", 1) if bar is None else bar
-            names = {member.name for member in merge.members}
+        while merges := merges or next_merges(segments):
+            names = {member.name for merge in merges for member in merge.members}
             segments = [segment for segment in segments if segment.name not in names]
-            segments.append(self._merge(merge, bar))
+            segments += self._merge(merges)
+            merges = []
         return sorted(segments, key=lambda segment: segment.name)
 
-    def _merge(self, merge: Merge, bar: Any) -> Segment:
+    def _merge(self, merges: list[Merge]) -> list[Segment]:
+        bar = self.progress.begin("merge", 1)
+
         def show(row: Row, ranges: int) -> None:
-            self.costs.add(row["costs"])
             self.progress.advance(bar, 1 / ranges, f"{row['entries']:,} pairs")
-            log_event("merged", segment=merge.name, part=row["part"], entries=row["entries"], costs=row["costs"])
+            log_event("merged", segment=row["merge"], part=row["part"], entries=row["entries"], costs=row["costs"])
 
         return merge_segments(
-            merge,
-            merge.name,
+            {merge.name: merge for merge in merges},
             self.build,
             folder.SEGMENTS,
-            storage.join(self.build, folder.WORK, merge.name),
+            storage.join(self.build, folder.WORK, uuid.uuid4().hex),
             self.budget.range_entries,
             self.runtime,
             self._ledger_uri,
+            self.costs.add,
             show,
         )
 

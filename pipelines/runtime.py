@@ -141,6 +141,8 @@ class OnRay:
                     outcome = ray.get(ready)
                 except ray.exceptions.RayTaskError:
                     raise
+                except ray.exceptions.RuntimeEnvSetupError as error:
+                    raise BitcipherError(f"Ray cannot set up workers for this job: {first_line(error)}.") from None
                 except ray.exceptions.RayError as error:
                     if attempt == ATTEMPTS:
                         raise BitcipherError(
@@ -203,6 +205,11 @@ def _count_metrics(stage: str, results: list[Row]) -> None:
         for cost in result["costs"]:
             Counter("bitcipher_cpu_seconds", "CPU seconds spent", ("stage",)).inc(cost["cpu_seconds"] + 1e-9, tags)
             Gauge("bitcipher_peak_bytes", "Most memory a worker held", ("stage",)).set(cost["peak_bytes"], tags)
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, without what it goes on about."""
+    return str(error).strip().partition("\n")[0].rstrip(".")
 
 
 def _label(row: Row) -> str:

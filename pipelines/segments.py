@@ -95,15 +95,19 @@ def total_digest(segments: Iterable[Segment], without: Iterable[Segment] = ()) -
     return total.hex()
 
 
-def next_merge(segments: Iterable[Segment]) -> Merge | None:
-    """Which segments are to be merged next, the smallest first; None where few are about as large as one another."""
-    ordered = sorted(segments, key=lambda segment: (segment.entries, segment.name))
-    for place, smallest in enumerate(ordered):
-        limit = TIER * max(1, smallest.entries)
+def next_merges(segments: Iterable[Segment]) -> list[Merge]:
+    """Which segments are to be merged now, all at once; none where few are about as large as one another."""
+    merges, ordered = [], sorted(segments, key=lambda segment: (segment.entries, segment.name))
+    place = 0
+    while place < len(ordered):
+        limit = TIER * max(1, ordered[place].entries)
         tier = [segment for segment in ordered[place : place + FAN_IN] if segment.entries <= limit]
         if len(tier) >= TIER:
-            return Merge(tuple(tier))
-    return None
+            merges.append(Merge(tuple(tier)))
+            place += len(tier)
+        else:
+            place += 1
+    return merges
 
 
 def removals(segments: Sequence[Segment], gone: dict[str, Segment]) -> tuple[list[Segment], list[Merge]]:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fsspec import AbstractFileSystem
-from fsspec.core import url_to_fs
 
 from bitcipher.errors import BitcipherError
-from bitcipher.storage import is_local
+from bitcipher.storage import is_local, url_to_fs
 
 # C4 publishes its JSON lines as .json.gz, CommonCrawl its extracted text as .warc.wet.gz.
 FORMAT_OF_ENDING = {

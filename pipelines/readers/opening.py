@@ -1,6 +1,6 @@
 """Sources as streams of decompressed bytes, with every way in which they fail told in a sentence.
 
-fsspec fetches the bytes because it has listed them: what can be listed can be opened, under the same URI and
+Our storage fetches the bytes because it has listed them: what can be listed can be opened, under the same URI and
 with the same credentials (smart_open knows no memory:// and has its own settings for S3). smart_open
 decompresses, with isal for gzip, four times as fast as Python's gzip (SPEC section 3). All its decompressors
 take files of several members and raise at a file that is cut short.
@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from lzma import LZMAError
 from typing import IO, Any
 
-from fsspec.core import url_to_fs
 from isal import igzip, isal_zlib
 from smart_open import register_compressor
 from smart_open.compression import compression_wrapper
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.sources import Source, compression_of
 
@@ -48,15 +48,10 @@ def opened(source: Source) -> Iterator[io.BufferedReader]:
     """
     uri = source.uri
     try:
-        filesystem, path = url_to_fs(uri)
-        with filesystem.open(path, "rb") as stored, _decompressed(stored, compression_of(uri)) as stream:
+        with storage.reading(uri) as stored, _decompressed(stored, compression_of(uri)) as stream:
             if stream.peek(3).startswith(codecs.BOM_UTF8):
                 stream.read(3)
             yield stream
-    except FileNotFoundError:
-        raise BitcipherError(f"There is no file {uri}.") from None
-    except PermissionError:
-        raise BitcipherError(f"Permission to read {uri} is denied; ask for it, or leave the file out.") from None
     except EOFError:
         raise BitcipherError(
             f"{uri} is cut short: it ends in the midst of its compressed data. Fetch it again."

@@ -7,6 +7,7 @@ small build goes before, so that libraries are loaded on either side. 0 workers 
 """
 
 import json
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -45,11 +46,10 @@ def cpu_seconds(root: int) -> float:
 
 def measured_build(sources: list[str], target: Path, shard_megabytes: int, runtime: Runtime) -> dict[str, object]:
     """Build, and tell what it took."""
-    pid = int(Path("/proc/self").resolve().name)
-    before = cpu_seconds(pid)
+    before = cpu_seconds(os.getpid())
     with StageProgress() as progress:
         build(sources, str(target), BuildOptions(shard_megabytes=shard_megabytes), runtime, progress)
-    cpu = cpu_seconds(pid) - before
+    cpu = cpu_seconds(os.getpid()) - before
     report = report_of(target)
     return {
         "cpu": cpu,

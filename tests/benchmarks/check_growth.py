@@ -59,7 +59,8 @@ def measure(data: str, target: str) -> list[float]:
     manifest = folder.read_manifest(target)
     stages = storage.read_json(folder.version_file(target, manifest, folder.REPORT))["stages"]
     shards, segments = ([Segment.from_dict(each) for each in manifest[kind]] for kind in ("shards", "segments"))
-    whole = merge_segments(Merge(tuple(segments)), "whole", target, "whole", f"{target}/work", 1 << 24, InProcess())
+    merges = {"whole": Merge(tuple(segments))}
+    (whole,) = merge_segments(merges, target, "whole", f"{target}/work", 1 << 24, InProcess())
     return [
         manifest["tokens"],
         whole.types,

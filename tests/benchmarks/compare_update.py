@@ -38,7 +38,9 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
     for name in UPDATES:
         cpu = ([cost.cpu for cost in costs[side]] for side in (name, "build"))
         yield Figure(f"{name}: CPU, against the whole build", *cpu, "s", "1/20", "1/33")
-        yield Figure(f"{name}: CPU without start-up, against the whole build", stages[name], stages["build"], "s")
+        yield Figure(
+            f"{name}: CPU without start-up, against the whole build", stages[name], stages["build"], "s", "1/20", "1/33"
+        )
 
 
 def _grow(build: Path, files: list[Path], updates: int) -> Path:

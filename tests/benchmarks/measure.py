@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -123,4 +124,5 @@ def report_of(build: Path) -> dict[str, Any]:
 
 def _tell(command: list[object], cost: Cost, seconds: float) -> None:
     shown = " ".join(os.path.basename(str(part)) or str(part) for part in command)
+    shown = textwrap.shorten(shown, 120, placeholder=" …")
     print(f"{cost.cpu:8.1f} CPU s {seconds:8.1f} s {cost.peak / 1e6:8.0f} MB  {shown}", file=sys.stderr, flush=True)

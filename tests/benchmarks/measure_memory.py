@@ -14,13 +14,12 @@ GOAL = "1.1"
 
 
 def figures(options: argparse.Namespace) -> Iterator[Figure]:
-    """For each budget; what no budget changes hardly differs between runs, so there is one of each."""
+    """For each budget; peaks hardly differ between runs, so there is one of each."""
     with scratch() as folder:
         text = folder / "text.txt"
         run_script("prepare.py", "long", text, *options.data, folder=folder)
-        run(
-            [*BITCIPHER, "build", *options.data, "--out", folder / "warm-up"], folder
-        )  # so that numba's cache is filled
+        # So that numba's cache is filled: compiling takes memory too.
+        run([*BITCIPHER, "build", *options.data, "--out", folder / "warm-up"], folder)
         for budget in BUDGETS:
             for shard in SHARDS:
                 build = folder / f"{budget}-{shard}"

@@ -35,7 +35,7 @@ def merge(build: str, memory_megabytes: str) -> None:
     shards = tuple(Segment.from_dict(entry) for entry in entries if "parts" in entry)
     work = storage.join(build, folder.WORK)
     range_entries = Budget(int(memory_megabytes)).range_entries
-    merge_segments(Merge(shards), "all", build, folder.SEGMENTS, work, range_entries, InProcess())
+    merge_segments({"all": Merge(shards)}, build, folder.SEGMENTS, work, range_entries, InProcess())
 
 
 if __name__ == "__main__":

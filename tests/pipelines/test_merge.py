@@ -21,7 +21,9 @@ windows = st.builds(Window, st.integers(1, 4), st.booleans())
 
 
 def merged(build, merge, name, range_entries=7, **more):
-    return merge_segments(merge, name, build, "segments", f"{build}/work", range_entries, InProcess(), **more)
+    merges = {name: merge}
+    (segment,) = merge_segments(merges, build, "segments", f"{build}/work", range_entries, InProcess(), **more)
+    return segment
 
 
 @given(st.lists(documents, min_size=2, max_size=5).filter(any), st.data(), windows, st.integers(1, 60))
@@ -30,13 +32,13 @@ def test_sums_and_differences_are_exact(shards, data, window, range_entries):
     build = f"memory://{uuid.uuid4().hex}"
     segments = [write_segment(build, f"s{i}", texts, window) for i, texts in enumerate(shards)]
     whole = merged(build, Merge(tuple(segments)), "whole", range_entries)
-    assert read_counts(build, whole) == reference(sum(shards, []), window)
+    assert read_counts(build, whole) == reference([text for texts in shards for text in texts], window)
     assert whole.digest == digest_of(build, whole.parts, whole.total_documents)
 
     gone = data.draw(st.sets(st.integers(0, len(shards) - 1), max_size=len(shards) - 1))
     rest = Merge((whole,), tuple(segments[i] for i in sorted(gone)))
     left = merged(build, rest, "left", range_entries)
-    kept = sum((texts for i, texts in enumerate(shards) if i not in gone), [])
+    kept = [text for i, texts in enumerate(shards) if i not in gone for text in texts]
     assert read_counts(build, left) == reference(kept, window)
     assert left.digest == digest_of(build, left.parts, left.total_documents)
     assert left.shards == tuple(f"s{i}" for i in range(len(shards)) if i not in gone)
@@ -83,10 +85,10 @@ def test_however_it_is_merged_the_counts_are_the_same(build, segments):
 
 def test_ranges_that_are_done_are_not_merged_again(build, segments, monkeypatch):
     seen = []
-    told = {"ledger": f"{build}/ledger", "on_result": lambda row, ranges: seen.append((row["index"], ranges))}
+    told = {"ledger": f"{build}/ledger", "on_range": lambda row, ranges: seen.append((row["index"], ranges))}
     first = merged(build, Merge(tuple(segments)), "whole", **told)
     assert seen == [(i, len(first.parts)) for i in range(len(first.parts))]
-    monkeypatch.setattr(MergeStage, "_merge", None)  # merging anew would fail
+    monkeypatch.setattr(MergeStage, "_write", None)  # merging anew would fail
     assert merged(build, Merge(tuple(segments)), "whole", **told) == first
 
 

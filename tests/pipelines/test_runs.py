@@ -22,7 +22,7 @@ def parts():
     build = f"memory://{uuid.uuid4().hex}"
     segments = [write_segment(build, f"s{i}", [text.split()], Window(3)) for i, text in enumerate(TEXTS)]
     work = f"{build}/work"
-    whole = merge_segments(Merge(tuple(segments)), "whole", build, "segments", work, 12, InProcess())
+    (whole,) = merge_segments({"whole": Merge(tuple(segments))}, build, "segments", work, 12, InProcess())
     assert len(whole.parts) > 4
     yield [f"{build}/{part}" for part in whole.parts]
     storage.remove(build)

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.counts import CountDigest
-from pipelines.segments import FAN_IN, TIER, Merge, Segment, next_merge, removals, total_digest
+from pipelines.segments import FAN_IN, TIER, Merge, Segment, next_merges, removals, total_digest
 
 
 def segment(name, entries=10, shards=None, digest=1):
@@ -18,9 +18,10 @@ def merged(merge):
 
 def compacted(segments):
     writes = 0
-    while merge := next_merge(segments):
-        segments = [one for one in segments if one not in merge.members] + [merged(merge)]
-        writes += merge.total("entries")
+    while merges := next_merges(segments):
+        gone = {member.name for merge in merges for member in merge.members}
+        segments = [one for one in segments if one.name not in gone] + [merged(merge) for merge in merges]
+        writes += sum(merge.total("entries") for merge in merges)
     return segments, writes
 
 
@@ -50,8 +51,10 @@ def test_the_hundredth_update_finds_as_few_segments_as_the_tenth():
 
 @given(st.lists(st.integers(0, 50), max_size=200))
 def test_no_merge_reads_more_than_may_be_open(sizes):
-    merge = next_merge([segment(f"s{i}", size) for i, size in enumerate(sizes)])
-    assert merge is None or TIER <= len(merge.members) <= FAN_IN
+    merges = next_merges([segment(f"s{i}", size) for i, size in enumerate(sizes)])
+    assert all(TIER <= len(merge.members) <= FAN_IN for merge in merges)
+    members = [member.name for merge in merges for member in merge.members]
+    assert len(members) == len(set(members))
 
 
 def test_a_merge_follows_from_what_it_adds_up():

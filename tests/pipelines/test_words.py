@@ -29,7 +29,8 @@ def test_words_add_up(shards, data):
         patch.setattr(words, "SEGMENTS_AT_ONCE", 2)
         table = merge_words(added, [added[i] for i in sorted(without)])
     storage.remove(build)
-    counts = reference(sum((texts for i, texts in enumerate(shards) if i not in without), []), Window(2))
+    left = [text for i, texts in enumerate(shards) if i not in without for text in texts]
+    counts = reference(left, Window(2))
     names = table["word"].to_pylist()
     assert names == sorted({word for texts in shards for text in texts for word in text}, key=str.encode)
     assert table["count"].to_pylist() == [counts.words[name] for name in names]

@@ -49,6 +49,12 @@ def test_sizes_rise_with_tokens_and_are_inverted(tokens):
     assert law.tokens_at(law.at(tokens)) == pytest.approx(tokens, rel=1e-6)
 
 
+def test_a_fixed_vocabulary_is_never_exceeded():
+    law = fit(TOKENS, [10 * n**0.5 for n in TOKENS], STRAIGHT, most=50_000)
+    assert [law.at(1e12, bound) for bound in Bound] == [50_000] * 3
+    assert law.at(2.0**20) == pytest.approx(10_240)
+
+
 def test_too_few_points_are_refused():
     with pytest.raises(BitcipherError, match="too few documents"):
         fit([1e3, 2e3, 2e3, 4e3], [10, 20, 20, 40], STRAIGHT)

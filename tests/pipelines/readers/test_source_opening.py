@@ -71,7 +71,7 @@ class GuardedFileSystem(MemoryFileSystem):
 
 def test_a_file_that_may_not_be_read_is_an_error_with_its_name():
     fsspec.register_implementation("guarded", GuardedFileSystem, clobber=True)
-    with pytest.raises(BitcipherError, match=r"Permission to read guarded://a\.txt is denied"):
+    with pytest.raises(BitcipherError, match=r"Cannot read guarded://a\.txt: Access Denied"):
         bytes_of(Source("guarded://a.txt", 1, "text"))
 
 

@@ -1,0 +1,110 @@
+"""The command `plan`."""
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from bitcipher.errors import BitcipherError
+from cluster.commands.options import NAME_OR_PLACE, PLACE, Bits, MemoryMegabytes, Mode, Radius
+
+# Said of the sample where none is given.
+DOCSTRINGS = "English of the docstrings of installed Python packages, which may be unlike your text"
+
+
+def plan(
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(help="The corpus: files, folders or globs, of which some text is counted.", metavar=PLACE),
+    ] = None,
+    tokens: Annotated[
+        float | None,
+        typer.Option(help="Plan for so many tokens instead, such as 1e12.", show_default="as many as sources hold"),
+    ] = None,
+    sample: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --tokens: text like that of the corpus, a file, folder or glob; may be given several times.",
+            show_default="the English of installed packages' docstrings",
+            metavar=PLACE,
+        ),
+    ] = None,
+    build: Annotated[
+        str | None,
+        typer.Option(
+            help="A build of such text: its options are taken, and growth is read off what it counted.", metavar=PLACE
+        ),
+    ] = None,
+    nodes: Annotated[int, typer.Option(min=1, help="Machines of the cluster.")] = 1,
+    cores: Annotated[
+        int | None, typer.Option(min=1, help="Cores of each machine.", show_default="those of this machine")
+    ] = None,
+    memory_gb: Annotated[
+        float | None, typer.Option(help="Memory of each machine.", show_default="that of this machine")
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(help="text, jsonl, parquet or wet for all sources.", show_default="told by each file's ending"),
+    ] = None,
+    document: Annotated[
+        str | None, typer.Option(help="In plain text, what a document is: line or file.", show_default="line")
+    ] = None,
+    field: Annotated[
+        str | None,
+        typer.Option(help="The field of JSON lines, or column of Parquet, that holds the text.", show_default="text"),
+    ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            help="spacy, spacy-exact, whitespace, or the path of a Hugging Face tokenizer.json.",
+            show_default="spacy",
+            metavar=NAME_OR_PLACE,
+        ),
+    ] = None,
+    lowercase: Annotated[bool | None, typer.Option(help="Lower-case tokens.", show_default="lowercase")] = None,
+    min_count: Annotated[
+        int | None, typer.Option(help="Words that occur less often become <oov>.", show_default="5")
+    ] = None,
+    max_size: Annotated[int | None, typer.Option(help="Keep that many words at most.", show_default="no limit")] = None,
+    summed: Annotated[
+        bool | None, typer.Option(help="Count all offsets into one matrix.", show_default="no-summed")
+    ] = None,
+    bits: Bits = None,
+    radius: Radius = None,
+    mode: Mode = None,
+    shard_megabytes: Annotated[int | None, typer.Option(help="Text in a shard.", show_default="64")] = None,
+    memory_megabytes: MemoryMegabytes = None,
+) -> None:
+    """Tell what a build will take: core-hours, memory, storage and time, before it is made.
+
+    Some megabytes of text are counted, merged and embedded here, which takes about 20 seconds and leaves nothing
+    behind. What lies far beyond the sample is told with a range.
+
+    For example: bitcipher plan --tokens 1e12 --sample corpus/part-0.json.gz --nodes 50 --cores 32 --memory-gb 256
+    """
+    names = ("format", "document", "field", "tokenizer", "lowercase", "min_count", "max_size", "summed", "bits")
+    names += ("radius", "mode", "shard_megabytes", "memory_megabytes")
+    given = {name: value for name, value in locals().items() if name in names and value is not None}
+    if bool(sources) == (tokens is not None):
+        raise BitcipherError("Say what to plan for: the sources of a corpus, or --tokens.")
+    if tokens is not None and not 0 < tokens < float("inf"):
+        raise BitcipherError(f"--tokens must be a number above 0, not {tokens:g}.")
+    if sources and sample:
+        raise BitcipherError("A --sample goes with --tokens: of sources, the sample is taken from them.")
+    if memory_gb is not None and memory_gb <= 0:
+        raise BitcipherError(f"--memory-gb must be above 0, not {memory_gb:g}.")
+    from cluster.docstring_sample import docstring_sample
+    from cluster.doctor.machine import cpu_count, memory_bytes
+    from cluster.show_plan import show_plan
+    from pipelines.capacity.estimate import Cluster
+    from pipelines.capacity.planner import Request, make_plans
+    from pipelines.options import BuildOptions
+
+    cluster = Cluster(nodes, cores or cpu_count(), memory_gb * 1e9 if memory_gb else memory_bytes())
+    if sources or sample or build:
+        show_plan(make_plans(Request(sources or [], tokens, sample or [], build, given, cluster)))
+    else:
+        BuildOptions.from_dict(given, "The command line")  # a mistake shows before anything is read
+        with docstring_sample() as file:
+            plans = make_plans(Request([], tokens, [file], None, given, cluster))
+        show_plan(replace(plans, sampled=DOCSTRINGS))

@@ -1,0 +1,101 @@
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from bitcipher import BitcipherError
+from bitcipher.counts import PairBlock, concatenate, part_files, read_words, remove_part, walk_pairs, write_part
+from bitcipher.counts.segment import SEGMENT_WORDS
+
+# Of the words b, é and 😀, numbered 2, 0 and 1; the last has no rows.
+WORDS = pa.array(["b", "é", "😀"], pa.large_string())
+NUMBERS = np.array([2, 0, 1], np.int32)
+COUNTS = np.array([1, 5, 2**40])
+DOCUMENTS = np.array([1, 2, 3])
+BLOCKS = [
+    PairBlock(
+        np.array([2, 2], np.int32),
+        np.array([1, 2], np.int16),
+        np.array([2, 1]),
+        np.array([0, 1, 0], np.int32),
+        np.array([3, 1, 2**40]),
+    ),
+    PairBlock(np.array([0], np.int32), np.array([1], np.int16), np.array([1]), np.array([1], np.int32), np.array([7])),
+]
+
+
+@pytest.fixture
+def part(tmp_path):
+    uri = str(tmp_path / "part")
+    assert write_part(uri, WORDS, NUMBERS, COUNTS, DOCUMENTS, BLOCKS) == 4
+    return uri
+
+
+def test_a_part_reads_back_as_written(part):
+    table = read_words([part])
+    assert table.schema.equals(SEGMENT_WORDS)
+    assert table.to_pydict() == {
+        "word": WORDS.to_pylist(),
+        "number": NUMBERS.tolist(),
+        "count": COUNTS.tolist(),
+        "documents": DOCUMENTS.tolist(),
+        "rows": [2, 1, 0],
+        "entries": [3, 1, 0],
+    }
+    for read, written in zip(concatenate(walk_pairs(part)), concatenate(BLOCKS), strict=True):
+        assert read.dtype == written.dtype
+        np.testing.assert_array_equal(read, written)
+
+
+def test_the_words_of_parts_follow_one_another(part, tmp_path):
+    other = str(tmp_path / "other")
+    one = np.array([3], np.int32)
+    write_part(other, pa.array(["z"], pa.large_string()), one, one.astype(np.int64), one.astype(np.int64), [])
+    assert read_words([part, other])["word"].to_pylist() == ["b", "é", "😀", "z"]
+    assert read_words([other])["rows"].to_pylist() == [0]
+
+
+def test_a_part_of_nothing_is_a_part(tmp_path):
+    uri = str(tmp_path / "empty")
+    none = np.empty(0, np.int64)
+    assert write_part(uri, WORDS[:0], none.astype(np.int32), none, none, []) == 0
+    assert len(read_words([uri])) == 0
+    assert list(walk_pairs(uri)) == []
+
+
+def test_a_part_whose_pairs_fail_does_not_appear(tmp_path):
+    def failing():
+        yield BLOCKS[0]
+        raise RuntimeError("the worker was stopped")
+
+    with pytest.raises(RuntimeError, match="was stopped"):
+        write_part(str(tmp_path / "part"), WORDS, NUMBERS, COUNTS, DOCUMENTS, failing())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_counts_are_the_same_bytes(part, tmp_path):
+    write_part(str(tmp_path / "again"), WORDS, NUMBERS, COUNTS, DOCUMENTS, BLOCKS)
+    for one, other in zip(part_files(part), part_files(str(tmp_path / "again")), strict=True):
+        assert Path(one).read_bytes() == Path(other).read_bytes()
+
+
+def test_removing_takes_all_files_and_no_others(part, tmp_path):
+    write_part(str(tmp_path / "part2"), WORDS, NUMBERS, COUNTS, DOCUMENTS, BLOCKS)
+    remove_part(part)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        Path(file).name for file in part_files(str(tmp_path / "part2"))
+    }
+    remove_part(part)  # what is gone is gone
+    with pytest.raises(BitcipherError, match="There is no file"):
+        read_words([part])
+
+
+def test_damaged_files_are_told(part):
+    words, _, entries = map(Path, part_files(part))
+    words.write_bytes(words.read_bytes()[:-9])
+    with pytest.raises(BitcipherError, match=rf"{words.name} is not a table in Parquet, or it is damaged"):
+        read_words([part])
+    entries.write_bytes(b"")
+    with pytest.raises(BitcipherError, match=r"is damaged .*: build again"):
+        list(walk_pairs(part))

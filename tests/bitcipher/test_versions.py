@@ -1,0 +1,51 @@
+import pytest
+
+from bitcipher import BitcipherError, storage
+from bitcipher.vectors import CipherVectors
+from bitcipher.versions import manifest_uri, read_version, vectors_of, versions
+
+
+@pytest.fixture
+def build(place):
+    """A build with versions 2 and 10; what is made of an eleventh is not published."""
+    uri = storage.join(place, "build")
+    for version in (2, 10):
+        storage.write_json(manifest_uri(uri, version), {"version": version, "folder": f"versions/{version:06d}-ab"})
+    for name in ("000011-cd/words.parquet", "000010-ab/000012.json", "notes.json", "000013.json.unfinished"):
+        storage.write_json(storage.join(uri, "versions", name), {})
+    return uri
+
+
+def test_versions_are_those_whose_manifest_is_there(build):
+    assert versions(build) == [2, 10]
+    assert manifest_uri(build, 2) == f"{build}/versions/000002.json"
+
+
+def test_a_version_is_read_by_its_number_and_the_newest_without(build):
+    assert read_version(build)["version"] == 10
+    assert read_version(build, 2)["version"] == 2
+    with pytest.raises(BitcipherError, match=r"has no version 3: there are 2, 10; others were pruned"):
+        read_version(build, 3)
+
+
+def test_a_folder_without_versions_is_no_build(place):
+    for uri in (place, storage.join(place, "nowhere")):
+        assert versions(uri) == []
+        with pytest.raises(BitcipherError, match="is not a build: it holds no versions; make one with"):
+            read_version(uri)
+
+
+def test_vectors_are_those_of_a_version_or_the_folder_itself(build, place):
+    assert vectors_of(build) == f"{build}/versions/000010-ab/vectors"
+    assert vectors_of(build, 2) == f"{build}/versions/000002-ab/vectors"
+    elsewhere = storage.join(place, "vectors")
+    assert vectors_of(elsewhere) == elsewhere
+    with pytest.raises(BitcipherError, match="is not a build"):
+        vectors_of(elsewhere, 2)  # who names a version means a build
+
+
+def test_loading_a_build_is_loading_its_newest_vectors(build):
+    for version, words in ((2, ["old"]), (10, ["new", "newer"])):
+        CipherVectors(words, [[1.0, 2.0]] * len(words)).save(vectors_of(build, version))
+    assert CipherVectors.load(build).index_to_key == ["new", "newer"]
+    assert CipherVectors.load(vectors_of(build, 2)).index_to_key == ["old"]
