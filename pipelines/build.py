@@ -143,5 +143,5 @@ def _check_free(target: str) -> None:
 
 
 def _has_shards(target: str) -> bool:
-    entries = Ledger(storage.join(target, folder.LEDGER)).entries("count/")
+    entries = Ledger(storage.join(target, folder.LEDGER)).entries()
     return any("parts" in entry for entry in entries.values())

@@ -26,7 +26,7 @@ from bitcipher.counts import (
 )
 from bitcipher.errors import BitcipherError
 from pipelines.budget import Budget
-from pipelines.folder import LEDGER, SHARDS, WORK
+from pipelines.folder import SHARDS, WORK
 from pipelines.ledger import Ledger
 from pipelines.merge import merge_segments
 from pipelines.pieces import Piece
@@ -44,6 +44,7 @@ class CountStage:
 
     Args:
         build: the folder of the build.
+        ledger: where shards are written down.
         document, field: see `ReadOptions`.
         tokenizer, lowercase: see `make_tokenizer`.
         radius, summed: see `Window`.
@@ -54,6 +55,7 @@ class CountStage:
     def __init__(
         self,
         build: str,
+        ledger: str,
         document: str,
         field: str,
         tokenizer: str,
@@ -64,7 +66,7 @@ class CountStage:
         memory_megabytes: int,
     ):
         self._build = build
-        self._ledger = Ledger(storage.join(build, LEDGER))
+        self._ledger = Ledger(ledger)
         self._options = ReadOptions(document, field)
         self._budget = Budget(memory_megabytes)
         self._tokenizer = make_tokenizer(tokenizer, lowercase, self._budget.chunks)

@@ -69,7 +69,7 @@ def measure_drift(before: CipherVectors, now: CipherVectors) -> Row:
     nearest_before = _nearest(before.vectors, sample)
     nearest_now = _nearest(now.vectors, places[sample])
     kept = [
-        len(set(places[a].tolist()) & set(b.tolist())) / max(1, len(a))
+        len(set(places[a].tolist()) & set(b.tolist())) / len(a) if len(a) else 1.0
         for a, b in zip(nearest_before, nearest_now, strict=True)
     ]
     return {

@@ -85,8 +85,7 @@ class Job:
         self.version = base["version"] + 1 if base else 1
         self.folder = storage.join(VERSIONS, f"{self.version:06d}-{uuid.uuid4().hex[:8]}")
         self.budget = Budget(options.memory_megabytes)
-        self._ledger_uri = storage.join(build, folder.LEDGER)
-        self.ledger = Ledger(self._ledger_uri)
+        self._ledgers = Ledger(storage.join(build, folder.LEDGER))
 
     def begin(self) -> None:
         """Write the job down, or go on with the one that was stopped, if that was made as this one is."""
@@ -95,13 +94,15 @@ class Job:
             advice = "build anew from all sources, under another name"
             check_same(self.base["fingerprint"], now, f"{self.build}", advice)
         record = {
+            "id": uuid.uuid4().hex[:8],
             "version": self.version,
             "fingerprint": now,
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        standing = self.ledger.record(JOB, record)
+        standing = self._ledgers.record(JOB, record)
         advice = "give it the same options to finish it, or drop it by `bitcipher prune --unfinished`"
         check_same(standing["fingerprint"], now, f"The unfinished job in {self.build}", advice)
+        self.ledger = ledger_of_job(self.build, standing)
 
     def plan(self, sources: list[Source], changes: Changes, replace: bool) -> Tasks:
         """Which tasks are to be counted, and which of those that were are kept.
@@ -184,7 +185,7 @@ class Job:
             storage.join(self.build, folder.WORK, uuid.uuid4().hex),
             self.budget.range_entries,
             self.runtime,
-            self._ledger_uri,
+            self.ledger.uri,
             self.costs.add,
             show,
         )
@@ -267,7 +268,7 @@ class Job:
         """
         # Else this job slept since it was published, and all that is another one's by now.
         if self.lease.is_held():
-            self.ledger.clear()
+            self._ledgers.clear()
             collect_garbage(self.build)
 
     def known_words(self, align: str | None) -> pa.LargeStringArray | None:
@@ -281,6 +282,7 @@ class Job:
         options = self.options
         return {
             "build": self.build,
+            "ledger": self.ledger.uri,
             "document": options.document,
             "field": options.field,
             "tokenizer": tokenizer_path(options.tokenizer),
@@ -290,6 +292,11 @@ class Job:
             "shard_bytes": options.shard_megabytes << 20,
             "memory_megabytes": options.memory_megabytes,
         }
+
+
+def ledger_of_job(build: str, job: Row) -> Ledger:
+    """Where a job writes down what is done: a folder of its own, so that no worker of another one adds to it."""
+    return Ledger(storage.join(build, folder.LEDGER, job["id"]))
 
 
 def _text_bytes(task: CountTask) -> int:

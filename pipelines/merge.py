@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bitcipher import storage
-from bitcipher.counts import PairBlock, merge_rows, negate, read_words, renumber, split, write_part
+from bitcipher.counts import SEGMENT_WORDS, PairBlock, merge_rows, negate, read_words, renumber, split, write_part
 from pipelines.budget import BYTES_OF_ENTRY, BYTES_OF_WORD
 from pipelines.ledger import Ledger
 from pipelines.runs import Run, find_runs
@@ -68,7 +68,7 @@ class NumberStage:
             self._merge, self._words = row["merge"], storage.read_table(_words_file(self._work, row["merge"]))
         words = self._words["word"].combine_chunks()
         tables = [read_words([part]) for part in row["parts"]]
-        table = pa.concat_tables(tables).combine_chunks()
+        table = pa.concat_tables([SEGMENT_WORDS.empty_table(), *tables]).combine_chunks()
         numbers = np.empty(len(table), np.int32)
         places = np.asarray(pc.index_in(table["word"].combine_chunks(), words), np.int64)
         numbers[table["number"].to_numpy()] = self._words["number"].to_numpy()[places]

@@ -57,7 +57,7 @@ def drop_unfinished(build: str) -> int:
     """
     ledger = Ledger(storage.join(build, folder.LEDGER))
     with Lease(build):
-        shards = sum("parts" in entry for entry in ledger.entries("count/").values())
+        shards = sum("parts" in entry for entry in ledger.entries().values())
         ledger.clear()
         collect_garbage(build, unpublished=True)
     return shards

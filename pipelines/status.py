@@ -7,7 +7,7 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import versions
 from pipelines import folder
-from pipelines.job import JOB
+from pipelines.job import JOB, ledger_of_job
 from pipelines.lease import Lease
 from pipelines.ledger import Ledger
 
@@ -36,19 +36,18 @@ def read_status(build: str) -> Status:
     Raises:
         BitcipherError: if there is neither a version nor a job.
     """
-    ledger = Ledger(storage.join(build, folder.LEDGER))
     published = versions(build)
-    job = ledger.find(JOB)
+    job = Ledger(storage.join(build, folder.LEDGER)).find(JOB)
     if not published and job is None:
         raise BitcipherError(f"{build} is not a build, and no job is making one there; start one by `bitcipher build`.")
-    counted = ledger.entries("count/")
-    planned = {task for plan in ledger.entries("plan/").values() for task in plan["tasks"]}
+    done = ledger_of_job(build, job).entries() if job else {}
+    planned = {task for key, plan in done.items() if key.startswith("plan/") for task in plan["tasks"]}
     return Status(
         versions=published,
         holder=Lease(build).holder(),
         job=job,
         tasks=len(planned),
-        tasks_done=sum(f"count/{task}/done" in counted for task in planned),
-        tokens=sum(entry.get("tokens", 0) for entry in counted.values()),
-        ranges_merged=len(ledger.entries("merge/")),
+        tasks_done=sum(f"count/{task}/done" in done for task in planned),
+        tokens=sum(entry.get("tokens", 0) for entry in done.values()),
+        ranges_merged=sum(key.startswith("merge/") for key in done),
     )

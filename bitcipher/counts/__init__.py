@@ -5,7 +5,6 @@ from bitcipher.counts.merge import merge_rows, negate, renumber
 from bitcipher.counts.merged import MergedCounts, Part
 from bitcipher.counts.pairs import (
     PairBlock,
-    PairReader,
     concatenate,
     read_run,
     split,
@@ -13,17 +12,17 @@ from bitcipher.counts.pairs import (
     within,
     write_pairs,
 )
-from bitcipher.counts.segment import part_files, read_words, remove_part, write_part
+from bitcipher.counts.segment import SEGMENT_WORDS, part_files, read_words, remove_part, write_part
 from bitcipher.counts.shard import DOCUMENT_SLICE_TOKENS, ShardCounts, count_shard
 from bitcipher.counts.tokens import TokenisedShard
 from bitcipher.counts.window import Window
 
 __all__ = [
     "DOCUMENT_SLICE_TOKENS",
+    "SEGMENT_WORDS",
     "CountDigest",
     "MergedCounts",
     "PairBlock",
-    "PairReader",
     "Part",
     "ShardCounts",
     "TokenisedShard",

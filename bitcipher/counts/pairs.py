@@ -11,7 +11,8 @@ a pair costs no repeated left word, neither on disk nor in time, and a run of ro
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -109,67 +110,44 @@ def read_run(uri: str, rows: tuple[int, int], entries: tuple[int, int]) -> PairB
 
 def walk_pairs(uri: str) -> Iterator[PairBlock]:
     """The blocks that were written, in the same order."""
-    rows_file, entries_file = pair_files(uri)
-    try:
-        with ExitStack() as stack:
-            rows, entries = (
-                stack.enter_context(pq.ParquetFile(stack.enter_context(storage.reading(file))))
-                for file in (rows_file, entries_file)
-            )
-            if rows.num_row_groups != entries.num_row_groups:
-                raise BitcipherError(f"{uri} is damaged: its rows and entries do not belong together; build again.")
-            for group in range(rows.num_row_groups):
-                columns = [
-                    file.read_row_group(group, columns=schema.names)[name].to_numpy()
-                    for file, schema in ((rows, ROWS), (entries, ENTRIES))
-                    for name in schema.names
-                ]
-                block = PairBlock(*columns)
-                if block.length.sum() != len(block.right):
-                    raise BitcipherError(f"{uri} is damaged: rows and entries do not belong together; build again.")
-                yield block
-    except (pa.ArrowException, OSError, KeyError) as error:
-        raise BitcipherError(f"{uri} is damaged ({error}): build again.") from None
+    rows, entries = (_walk(file, schema) for file, schema in zip(pair_files(uri), (ROWS, ENTRIES), strict=True))
+    for of_rows, of_entries in zip_longest(rows, entries):
+        if of_rows is None or of_entries is None or of_rows[2].sum() != len(of_entries[0]):
+            raise BitcipherError(f"The rows and entries of {uri} do not belong together: build again.")
+        yield PairBlock(*of_rows, *of_entries)
 
 
-class PairReader:
-    """Knows all rows of what `write_pairs` wrote, and reads runs of them with their pairs.
-
-    Attributes:
-        left, offset, length: (rows,) all rows.
-        starts: (rows + 1,) int64, where the pairs of each row start.
-    """
-
-    def __init__(self, uri: str):
-        rows, self._entries = pair_files(uri)
-        self.left, self.offset, self.length = _read_slice(rows, ROWS)
-        self.starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.length)])
-
-    def read(self, first_row: int, behind_row: int) -> PairBlock:
-        """The rows from first_row up to, and without, behind_row."""
-        rows = slice(first_row, behind_row)
-        entries = _read_slice(self._entries, ENTRIES, self.starts[first_row], self.starts[behind_row])
-        return PairBlock(self.left[rows], self.offset[rows], self.length[rows], *entries)
+def _walk(uri: str, schema: pa.Schema) -> Iterator[list[np.ndarray]]:
+    """The columns of each row group."""
+    with _opened(uri) as file:
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group, columns=schema.names)
+            yield [table[name].to_numpy() for name in schema.names]
 
 
-def _read_slice(uri: str, schema: pa.Schema, start: int = 0, stop: int | None = None) -> list[np.ndarray]:
-    """The columns of a file from one of its rows to another, by the row groups that they lie in."""
+@contextmanager
+def _opened(uri: str) -> Iterator[pq.ParquetFile]:
     try:
         with storage.reading(uri) as stream, pq.ParquetFile(stream) as file:
-            stop = file.metadata.num_rows if stop is None else stop
-            columns = [np.empty(stop - start, field.type.to_pandas_dtype()) for field in schema]
-            group_start = filled = 0
-            for group in range(file.num_row_groups):
-                group_stop = group_start + file.metadata.row_group(group).num_rows
-                low, high = max(start, group_start), min(stop, group_stop)
-                if low < high:
-                    table = file.read_row_group(group, columns=schema.names)
-                    for column, name in zip(columns, schema.names, strict=True):
-                        column[low - start : high - start] = table[name][low - group_start : high - group_start]
-                    filled += high - low
-                group_start = group_stop
+            yield file
     except (pa.ArrowException, OSError, KeyError) as error:
         raise BitcipherError(f"{uri} is damaged ({error}): build again.") from None
+
+
+def _read_slice(uri: str, schema: pa.Schema, start: int, stop: int) -> list[np.ndarray]:
+    """The columns of a file from one of its rows to another, by the row groups that they lie in."""
+    columns = [np.empty(stop - start, field.type.to_pandas_dtype()) for field in schema]
+    group_start = filled = 0
+    with _opened(uri) as file:
+        for group in range(file.num_row_groups):
+            group_stop = group_start + file.metadata.row_group(group).num_rows
+            low, high = max(start, group_start), min(stop, group_stop)
+            if low < high:
+                table = file.read_row_group(group, columns=schema.names)
+                for column, name in zip(columns, schema.names, strict=True):
+                    column[low - start : high - start] = table[name][low - group_start : high - group_start]
+                filled += high - low
+            group_start = group_stop
     if filled != stop - start:
         raise BitcipherError(f"{uri} has fewer than {stop:,} rows, so it is damaged: build again.")
     return columns

@@ -65,7 +65,9 @@ def write_part(
 
 def read_words(parts: Iterable[str]) -> pa.Table:
     """The words of parts that follow one another, see `SEGMENT_WORDS`."""
-    return pa.concat_tables([storage.read_table(part_files(part)[0]) for part in parts]).combine_chunks()
+    # A segment whose text has no word has no part.
+    tables = (storage.read_table(part_files(part)[0]) for part in parts)
+    return pa.concat_tables([SEGMENT_WORDS.empty_table(), *tables]).combine_chunks()
 
 
 def remove_part(uri: str) -> None:

@@ -70,6 +70,7 @@ def count_parts(build: str, files: list[str], options: BuildOptions) -> Counted:
 def _count_stage(build: str, options: BuildOptions) -> CountStage:
     return CountStage(
         build=build,
+        ledger=storage.join(build, LEDGER),
         document="line",
         field="text",
         tokenizer=tokenizer_path(options.tokenizer),

@@ -24,7 +24,8 @@ def count(build: str, memory_megabytes: str, shard_megabytes: str, document: str
     shard_bytes = int(shard_megabytes) << 20
     window = {"radius": 4, "summed": False}
     text = {"document": document, "field": "text", "tokenizer": "spacy", "lowercase": True}
-    stage = CountStage(build, **text, **window, shard_bytes=shard_bytes, memory_megabytes=int(memory_megabytes))
+    ledger, memory = storage.join(build, folder.LEDGER), int(memory_megabytes)
+    stage = CountStage(build, ledger, **text, **window, shard_bytes=shard_bytes, memory_megabytes=memory)
     sources = identify(list_sources(data), [], InProcess())
     print(sum(shard["tokens"] for task in plan_counting(sources, shard_bytes) for shard in stage(task.to_row())))
 

@@ -150,7 +150,7 @@ def test_a_stopped_build_goes_on_when_it_is_started_again(documents, tmp_path, n
     process = subprocess.Popen(
         [sys.executable, "-m", "cluster.command", *map(str, command)], stderr=subprocess.PIPE, text=True
     )
-    while not list(tmp_path.glob("out/ledger/count/*/*.json")):
+    while not list(tmp_path.glob("out/ledger/*/count/*/*.json")):
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(number)

@@ -32,7 +32,7 @@ def stage_of(build, shard_bytes, **other):
         "summed": WINDOW.summed,
         "memory_megabytes": 600,
     }
-    return CountStage(str(build), shard_bytes=shard_bytes, **{**arguments, **other})
+    return CountStage(str(build), f"{build}/{LEDGER}", shard_bytes=shard_bytes, **{**arguments, **other})
 
 
 def tasks_of(paths, shard_bytes):

@@ -15,6 +15,7 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.count import CountStage
 from pipelines.fingerprint import COUNTS_VERSION, check_same, fingerprint
+from pipelines.folder import LEDGER
 from pipelines.identify import identify
 from pipelines.options import BuildOptions, EmbeddingOptions
 from pipelines.plan import plan_counting
@@ -53,6 +54,7 @@ def counts_digest(folder: Path, options: BuildOptions) -> str:
     build = f"memory://{uuid.uuid4().hex}"
     stage = CountStage(
         build,
+        storage.join(build, LEDGER),
         options.document,
         options.field,
         options.tokenizer,

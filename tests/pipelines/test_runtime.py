@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -148,16 +149,28 @@ def test_a_row_that_kills_every_worker_is_given_up(on_ray, tmp_path, monkeypatch
     assert attempts(tmp_path) == {0: 2}
 
 
-def test_no_more_rows_are_worked_on_at_once_than_there_are_workers(on_ray):
-    class Slow:
+def test_as_many_rows_are_worked_on_at_once_as_there_are_workers(on_ray, tmp_path):
+    class Meeting:
+        """Ends once so many rows are worked on."""
+
+        def __init__(self, folder):
+            self.folder = folder
+
         def __call__(self, row):
             start = time.time()
+            open(f"{self.folder}/{row['index']}", "x").close()
+            while len(os.listdir(self.folder)) < row["others"]:
+                time.sleep(0.01)
             time.sleep(0.1)
             yield {"start": start, "end": time.time()}
 
-    results = list(on_ray.stream(StageSpec("slow", Slow, {}), rows(8)))
-    for one in results:
-        assert sum(other["start"] <= one["start"] < other["end"] for other in results) <= 2
+    stage = StageSpec("meeting", Meeting, {"folder": str(tmp_path)})
+    assert len(list(on_ray.stream(stage, [{"index": i, "others": 2} for i in range(2)]))) == 2
+    # Now there are two processes that could run them; one worker runs one row at a time nevertheless.
+    more = [{"index": i, "others": 0} for i in range(2, 8)]
+    with OnRay(1, MEMORY) as alone:
+        found = sorted((row["start"], row["end"]) for row in alone.stream(stage, more))
+    assert all(one[1] <= other[0] for one, other in pairwise(found))
 
 
 def test_results_come_while_others_are_worked_on(on_ray, tmp_path):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher import BitcipherError
-from bitcipher.counts import PairBlock, PairReader, concatenate, read_run, split, write_pairs
+from bitcipher.counts import PairBlock, concatenate, read_run, split, walk_pairs, write_pairs
 from bitcipher.counts.pairs import pair_files
 
 DTYPES = (np.int32, np.int16, np.int64, np.int32, np.int64)
@@ -52,15 +52,13 @@ def test_any_run_of_rows_reads_back_as_written(folder, blocks, data):
     whole = concatenate(blocks)
     assert_same(concatenate(passed_by), whole)
 
-    reader = PairReader(uri)
-    assert_same((reader.left, reader.offset, reader.length), whole[:3])
-    assert reader.starts.tolist() == [0, *np.cumsum(whole.length)]
-    assert_same(reader.read(0, len(whole.left)), whole)
+    for walked, block in zip(walk_pairs(uri), blocks, strict=True):
+        assert_same(walked, block)
+    starts = np.concatenate([[0], np.cumsum(whole.length)])
     first = data.draw(st.integers(0, len(whole.left)))
     behind = data.draw(st.integers(first, len(whole.left)))
-    run = slice(reader.starts[first], reader.starts[behind])
+    run = slice(int(starts[first]), int(starts[behind]))
     expected = PairBlock(*(c[first:behind] for c in whole[:3]), *(c[run] for c in whole[3:]))
-    assert_same(reader.read(first, behind), expected)
     assert_same(read_run(uri, (first, behind), (run.start, run.stop)), expected)
 
 
@@ -120,19 +118,22 @@ def written(tmp_path):
 def test_a_damaged_file_is_an_error_that_names_it(written, place, damage):
     file = Path(pair_files(written)[place])
     file.write_bytes(damage(file.read_bytes()))
-    with pytest.raises(BitcipherError, match=rf"{file.name} is damaged .*: build again"):
-        PairReader(written).read(0, 3)
+    for read in (lambda: list(walk_pairs(written)), lambda: read_run(written, (0, 3), (0, 6))):
+        with pytest.raises(BitcipherError, match=rf"{file.name} is damaged .*: build again"):
+            read()
 
 
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_missing_file_is_an_error(written, place):
     Path(pair_files(written)[place]).unlink()
     with pytest.raises(BitcipherError, match="There is no file"):
-        PairReader(written).read(0, 3)
+        list(walk_pairs(written))
 
 
 def test_pairs_that_are_fewer_than_the_rows_say_are_an_error(written, tmp_path):
     list(write_pairs(str(tmp_path / "fewer"), [block_of([(0, 1, [(0, 5)] * 5)])]))
     Path(pair_files(str(tmp_path / "fewer"))[1]).replace(pair_files(written)[1])
-    with pytest.raises(BitcipherError, match=r"has fewer than 6 rows, so it is damaged: build again"):
-        PairReader(written).read(0, 3)
+    with pytest.raises(BitcipherError, match="has fewer than 6 rows, so it is damaged: build again"):
+        read_run(written, (0, 3), (0, 6))
+    with pytest.raises(BitcipherError, match="do not belong together: build again"):
+        list(walk_pairs(written))

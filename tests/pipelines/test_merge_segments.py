@@ -26,7 +26,7 @@ def merged(build, merge, name, range_entries=7, **more):
     return segment
 
 
-@given(st.lists(documents, min_size=2, max_size=5).filter(any), st.data(), windows, st.integers(1, 60))
+@given(st.lists(documents, min_size=2, max_size=5), st.data(), windows, st.integers(1, 60))
 @settings(max_examples=40)
 def test_sums_and_differences_are_exact(shards, data, window, range_entries):
     build = f"memory://{uuid.uuid4().hex}"
@@ -95,3 +95,21 @@ def test_ranges_that_are_done_are_not_merged_again(build, segments, monkeypatch)
 def test_what_was_needed_for_a_moment_is_removed(build, segments):
     merged(build, Merge(tuple(segments)), "whole")
     assert {name.split("/")[0] for name in storage.files_below(build)} == {"shards", "segments"}
+
+
+def test_several_merges_at_once_are_as_one_after_another(build, segments):
+    merges = {"one": Merge(tuple(segments[:2])), "other": Merge(tuple(segments[2:])), "both": Merge(tuple(segments))}
+    found = merge_segments(merges, build, "segments", f"{build}/work", 5, InProcess())
+    assert [segment.name for segment in found] == list(merges)
+    for segment in found:
+        alone = merged(build, merges[segment.name], f"{segment.name}-alone", 5)
+        assert read_counts(build, segment) == read_counts(build, alone)
+        assert segment.digest == digest_of(build, segment.parts, segment.total_documents)
+
+
+def test_a_merge_that_goes_on_with_another_memory_is_exact(build, segments):
+    ledger = f"{build}/ledger"
+    whole = merged(build, Merge(tuple(segments)), "whole", range_entries=4, ledger=ledger)
+    again = merged(build, Merge(tuple(segments)), "whole", range_entries=60, ledger=ledger)
+    assert len(again.parts) < len(whole.parts)
+    assert read_counts(build, again) == read_counts(build, whole)
