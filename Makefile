@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/ready
 
-.PHONY: demo test format lock
+.PHONY: demo test test-long format lock
 
 # Builds word vectors from English that is on this machine, and shows them; see demo/report.html.
 demo: $(READY)
@@ -15,7 +15,11 @@ demo: $(READY)
 test: $(READY)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/python -m pytest -m "not slow" $(TESTS)
+	$(VENV)/bin/python -m pytest -m "not slow and not long" $(TESTS)
+
+# What takes longer, such as faults on real clusters: CI runs it after the fast tests.
+test-long: $(READY)
+	$(VENV)/bin/python -m pytest -m long
 
 format: $(READY)
 	$(VENV)/bin/ruff check --fix .

@@ -279,7 +279,8 @@ def read_table(uri: str) -> pa.Table:
     try:
         # Not `pq.read_table`: it loads Arrow's datasets, and with them pandas, for a tenth of a second.
         with reading(uri) as stream, pq.ParquetFile(stream) as file:
-            return file.read()
+            # One thread: a worker has one CPU, and a process that ends at once may trip over Arrow starting others.
+            return file.read(use_threads=False)
     except (pa.ArrowException, OSError) as error:
         raise BitcipherError(f"{uri} is not a table in Parquet, or it is damaged: {error}.") from None
 

@@ -148,7 +148,7 @@ def _print_fields(values: dict[str, Any], indent: str = "") -> None:
 
 def _warn_of_empty(words: int) -> None:
     if words:
-        _OUT.print(f"{words:,} words have no context, so their vectors are zero.")
+        _OUT.print(f"Without any context, so with vectors of zeros: {words:,} of the words.")
 
 
 def _plain(word: str) -> str:

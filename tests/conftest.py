@@ -40,7 +40,7 @@ def ray_cluster() -> Iterator[RayAddresses]:
     """The one Ray cluster of the run, which `OnRay` finds and leaves running."""
     import ray
 
-    context = ray.init(address="local", num_cpus=3, include_dashboard=True, dashboard_port=0, log_to_driver=False)
+    context = ray.init(address="local", num_cpus=4, include_dashboard=True, dashboard_port=0, log_to_driver=False)
     yield RayAddresses(ray.get_runtime_context().gcs_address, f"http://{context.dashboard_url}")
     ray.shutdown()
 

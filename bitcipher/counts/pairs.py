@@ -121,7 +121,7 @@ def _walk(uri: str, schema: pa.Schema) -> Iterator[list[np.ndarray]]:
     """The columns of each row group."""
     with _opened(uri) as file:
         for group in range(file.num_row_groups):
-            table = file.read_row_group(group, columns=schema.names)
+            table = file.read_row_group(group, columns=schema.names, use_threads=False)
             yield [table[name].to_numpy() for name in schema.names]
 
 
@@ -143,7 +143,7 @@ def _read_slice(uri: str, schema: pa.Schema, start: int, stop: int) -> list[np.n
             group_stop = group_start + file.metadata.row_group(group).num_rows
             low, high = max(start, group_start), min(stop, group_stop)
             if low < high:
-                table = file.read_row_group(group, columns=schema.names)
+                table = file.read_row_group(group, columns=schema.names, use_threads=False)
                 for column, name in zip(columns, schema.names, strict=True):
                     column[low - start : high - start] = table[name][low - group_start : high - group_start]
                 filled += high - low

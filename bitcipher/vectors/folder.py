@@ -198,7 +198,7 @@ def _read_whole(uri: str, name: str, entry: dict[str, Any]) -> bytes:
 def _read_words(uri: str, entry: dict[str, Any]) -> tuple[pa.LargeStringArray, np.ndarray | None, np.ndarray | None]:
     data = _read_whole(uri, WORDS, entry)
     try:
-        table = pq.ParquetFile(pa.BufferReader(data)).read()
+        table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
         columns = {
             name: table[name].cast(SCHEMA.field(name).type).combine_chunks()
             for name in SCHEMA.names

@@ -60,7 +60,8 @@ def update(
     from pipelines.runtime import open_runtime
 
     chosen = UpdateOptions(replace=replace, max_drift=max_drift, align=align)
-    megabytes = memory_megabytes or folder.read_manifest(build)["options"]["memory_megabytes"]
+    before = folder.read_manifest(build)
+    megabytes = memory_megabytes or before["options"]["memory_megabytes"]
     try:
         with resumable(), StageProgress() as progress, open_runtime(workers, megabytes << 20) as runtime:
             manifest, changes = run(build, sources, chosen, megabytes, runtime, progress)
@@ -68,7 +69,10 @@ def update(
         typer.echo(f"bitcipher: {error}", err=True)
         raise typer.Exit(DRIFTED) from None
     show.changes(changes, replace)
-    show.version(build, manifest)
+    if manifest["version"] == before["version"]:
+        typer.echo(f"Nothing is new: version {manifest['version']} stays.")
+    else:
+        show.version(build, manifest)
 
 
 def status(build: Build) -> None:

@@ -25,7 +25,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
             file = pq.ParquetFile(stream)
             _check_column(file.schema_arrow, source, options.field)
             rows = 0
-            for batch in file.iter_batches(BATCH_ROWS, columns=[options.field]):
+            for batch in file.iter_batches(BATCH_ROWS, columns=[options.field], use_threads=False):
                 rows += len(batch)
                 # As bytes: some writers store strings that are not UTF-8, and Arrow does not check.
                 for text in batch.column(0).cast(pa.large_binary()).to_pylist():

@@ -224,7 +224,7 @@ def test_the_whole_against_a_cluster(ray_cluster, tmp_path):
     lines = [line.split() for line in result.stdout.splitlines()]
     assert ["token", "ok", "Requests", "without", "a", "token", "are", "refused."] in lines
     assert "Reached by loopback" in result.stdout
-    assert "Nodes: 1; CPUs: 3." in result.stdout
+    assert "Nodes: 1; CPUs: 4." in result.stdout
     assert "Sees what the head wrote there." in result.stdout
     assert result.stdout.count(f"{tmp_path}/target can be listed") == 1  # by the node; here by the name as given
     # Machines differ in what they have; what the tests need is there.

@@ -144,7 +144,8 @@ def test_mistakes_in_asking(refused, built, tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_build_goes_on_when_it_is_started_again(documents, tmp_path, number):
     # Distinct words, so that spaCy has enough to do for the signal to find it at work.
-    text = "\n".join(f"{word}{i}," for i, word in enumerate(" ".join(documents).split()))
+    words = " ".join(documents).split()[:200_000]
+    text = "\n".join(f"{word}{i}," for i, word in enumerate(words))
     (tmp_path / "long.txt").write_text(text)
     command = ["build", tmp_path / "long.txt", "--out", tmp_path / "out", "--shard-megabytes", "1"]
     process = subprocess.Popen(
@@ -187,3 +188,17 @@ def test_help_teaches_every_command():
     assert all(name in bitcipher("--help").stdout for name in (*teaching, "inspect", "demo"))
     for name in teaching:
         assert "For example: bitcipher" in bitcipher(name, "--help").stdout
+
+
+def test_an_update_tells_what_became_of_the_files(built, corpus, tmp_path):
+    again = bitcipher("update", built, corpus)
+    assert again.returncode == 0, again.stderr
+    assert "0 files new, 4 files as they were" in again.stdout
+    assert again.stdout.endswith("Nothing is new: version 1 stays.\n")
+    (tmp_path / "more.txt").write_text("the casa of the word\n" * 9)
+    held = bitcipher("update", built, corpus, tmp_path / "more.txt", "--max-drift", 0)
+    assert (held.returncode, held.stderr.count("\n")) == (3, 1)
+    assert "version 2 is being made" in bitcipher("status", built).stdout
+    dropped = bitcipher("prune", built, "--unfinished")
+    assert dropped.stdout == "Dropped 1 shards of an unfinished job.\n"
+    assert "none is unfinished" in bitcipher("status", built).stdout

@@ -1,0 +1,95 @@
+"""The command `bitcipher` as a process that can be killed, and what must hold when a job has ended."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from bitcipher import storage
+from bitcipher.counts import part_files
+from bitcipher.versions import versions
+from pipelines import folder
+from pipelines.ledger import Ledger
+
+
+class Command:
+    """A running command of bitcipher; its events are collected.
+
+    Args:
+        arguments: of the command.
+        log: the file for its events and errors.
+        environment: variables beside this process's own.
+        before: Python to run first in the process.
+    """
+
+    def __init__(self, *arguments: object, log: Path, before: str = "", **environment: str):
+        self._log = log
+        code = f"{before}\nfrom cluster.command import main\nmain()"
+        with log.open("wb") as stream:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", code, *map(str, arguments)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stream,
+                env={**os.environ, "BITCIPHER_LOG": "json", **environment},
+            )
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self.process.poll() is None
+
+    def wait(self) -> int:
+        """Its exit code, once it has ended."""
+        return self.process.wait(300)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(30)
+
+    def wait_for_work(self, build: object) -> None:
+        """Wait until it is at work on the build, or has ended."""
+        while self.is_running:
+            generations = storage.files_below(storage.join(str(build), "lease"))
+            content = storage.read_bytes(storage.join(str(build), "lease", max(generations))) if generations else None
+            if content and json.loads(content)["pid"] == self.process.pid:
+                return
+            time.sleep(0.02)
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        """Its events of a name so far."""
+        lines = [line for line in self._log.read_text().splitlines() if line.startswith("{") and line.endswith("}")]
+        return [event for event in map(json.loads, lines) if event["event"] == name]
+
+    def said(self) -> str:
+        """What it wrote to stderr beside events."""
+        return "\n".join(line for line in self._log.read_text().splitlines() if not line.startswith("{"))
+
+
+def recorded_shards(build: object) -> dict[str, list[str]]:
+    """The parts of each shard that the ledger of an unfinished job names."""
+    entries = Ledger(storage.join(str(build), folder.LEDGER)).entries().values()
+    return {entry["name"]: entry["parts"] for entry in entries if "parts" in entry}
+
+
+def left_over(build: object) -> set[str]:
+    """Files of a build that none of its versions needs: whatever dies, a job that ends well leaves none."""
+    build = str(build)
+    manifests = [folder.read_manifest(build, version) for version in versions(build)]
+    needed = {
+        file
+        for manifest in manifests
+        for kind in ("segments", "shards")
+        for segment in manifest[kind]
+        for part in segment["parts"]
+        for file in part_files(part)
+    }
+    needed |= {f"versions/{manifest['version']:06d}.json" for manifest in manifests}
+    folders = tuple(f"{manifest['folder']}/" for manifest in manifests)
+    names = [os.path.relpath(path, build) for path in Path(build).rglob("*") if path.is_file()]
+    return {name for name in names if name not in needed and not name.startswith((*folders, "lease/"))}

@@ -1,0 +1,44 @@
+"""Texts that take a while to count, a build of them to compare with, and a way to tell figures."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from builds import write_lines
+from ray_nodes import RayNodes
+
+
+@pytest.fixture
+def tell(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
+    """Prints a figure of the test, for README.md."""
+
+    def say(figure: str) -> None:
+        with capsys.disabled():
+            print(f"\n{request.node.name}: {figure}")
+
+    return say
+
+
+@pytest.fixture(scope="session")
+def long_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Sixty files of about a megabyte: a task each, which spaCy's rules take a third of a second to count."""
+    random = np.random.default_rng(5)
+    words = np.array(["the", "of", "don't", "U.S.", "casa", "Straße", *(f"w{i}" for i in range(20_000))])
+    folder = tmp_path_factory.mktemp("long")
+    files = []
+    for number in range(60):
+        documents, size = [], 0
+        while size < 1_050_000:
+            ranks = np.minimum(random.zipf(1.3, random.integers(40, 1_600)), len(words)) - 1
+            documents.append(" ".join(words[ranks]))
+            size += len(documents[-1])
+        files.append(write_lines(folder / f"{number:02d}.jsonl", documents))
+    return files
+
+
+@pytest.fixture
+def nodes() -> Iterator[RayNodes]:
+    """A cluster of four nodes with a CPU each, beside the head."""
+    with RayNodes(4) as nodes:
+        yield nodes

@@ -1,0 +1,117 @@
+"""Builds and updates that end hard at every call that changes their folder; run as a process of its own.
+
+Every name that a build makes, fills, moves or removes goes through one of a few functions of `os`. A forked child
+makes the version and ends without a word right before its k-th such call, k = 1, 2, …, until one comes through.
+Ending after a call is ending before the next one: what is written to a file in between is seen by nobody before the
+file is flushed, renamed or linked.
+
+    python crash_points.py FOLDER STEP OLD… -- NEW…
+
+FOLDER is for the builds, each STEP-th call is tried, OLD are the sources of the first version, NEW those of the update;
+without OLD the first version itself is made. Prints a line of JSON: how many calls there are, how many were tried, and
+how many left which version as the newest.
+"""
+
+import json
+import os
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from builds import digests, run_build, run_update
+from commands import left_over
+
+from bitcipher.versions import versions
+
+CHANGING = ("mkdir", "fsync", "replace", "rename", "link", "remove", "unlink", "rmdir")
+CRASHED = 77
+
+
+def crash_at(number: int) -> Callable[[], int]:
+    """From now on the number-th change ends this process; gives what tells how many there were."""
+    seen = 0
+
+    def counted(change: Callable[..., Any]) -> Callable[..., Any]:
+        def change_or_crash(*arguments: Any, **named: Any) -> Any:
+            nonlocal seen
+            seen += 1
+            if seen == number:
+                os._exit(CRASHED)
+            return change(*arguments, **named)
+
+        return change_or_crash
+
+    for name in CHANGING:
+        setattr(os, name, counted(getattr(os, name)))
+    return lambda: seen
+
+
+def crash(make: Callable[[], None], number: int) -> int:
+    """Make a version in a child; gives how many changes it takes if it came through, else 0."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        changes = crash_at(number)
+        make()
+        os.write(write, str(changes()).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as stream:
+        told = stream.read()
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    check(code in (0, CRASHED), f"the job that was to crash at change {number} ended with {code}")
+    return int(told or 0)
+
+
+def main() -> None:
+    """Try every STEP-th change."""
+    place, step, *sources = sys.argv[1:]
+    old, new = sources[: sources.index("--")], sources[sources.index("--") + 1 :]
+    before, build = Path(place, "before"), Path(place, "build")
+    right = {}
+    before.mkdir(parents=True)
+    if old:
+        run_build(old, before)
+        right[1] = digests(before)
+    run_build([*old, *new], Path(place, "whole"))
+    right[len(right) + 1] = digests(Path(place, "whole"))
+
+    def make() -> None:
+        if versions(str(build)):
+            run_update(build, [*old, *new])
+        else:
+            run_build([*old, *new], build)
+
+    figures: Counter[str] = Counter()
+    number, changes = 1, 0
+    while not changes:
+        shutil.copytree(before, build)
+        changes = crash(make, number)
+        published = versions(str(build))
+        check(published in ([*right], [*right][:-1]), f"after a crash at {number}, there are versions {published}")
+        for version in published:
+            check(digests(build, version) == right[version], f"after a crash at {number}, version {version} differs")
+        if not changes:
+            figures["tried"] += 1
+            figures[f"version {max(published, default=0)}"] += 1
+        make()
+        check(versions(str(build)) == [*right], f"resumed after a crash at {number}, there is no new version")
+        for version in right:
+            check(digests(build, version) == right[version], f"resumed after {number}, version {version} differs")
+        check(not left_over(build), f"resumed after a crash at {number}, there is left {left_over(build)}")
+        shutil.rmtree(build)
+        number += int(step)
+    print(json.dumps({"changes": changes, **figures}))
+
+
+def check(holds: bool, otherwise: str) -> None:
+    """End with a sentence unless it holds."""
+    if not holds:
+        raise SystemExit(otherwise)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""A Ray cluster of several nodes on this machine, whose workers and nodes can be killed."""
+
+import os
+import random
+import signal
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+# Children of a node's raylet that are not its workers.
+AGENTS = ("ray::DashboardAgent", "ray::RuntimeEnvAgent")
+IDLE = "ray::IDLE"
+
+
+class Worker(NamedTuple):
+    """A process of the cluster that runs tasks."""
+
+    pid: int
+    title: str
+    """"ray::" and the name of the task that it runs."""
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether it runs a task now."""
+        return self.title != IDLE
+
+
+class RayNodes:
+    """The cluster, while the block runs: a head without a CPU, and nodes with one each.
+
+    Args:
+        count: of the nodes beside the head.
+    """
+
+    def __init__(self, count: int):
+        self._count = count
+
+    def __enter__(self) -> "RayNodes":
+        from ray.cluster_utils import Cluster
+
+        # Another cluster on this machine has the agent's usual port.
+        head = {"num_cpus": 0, "include_dashboard": False, "dashboard_agent_listen_port": None}
+        self._cluster = Cluster(initialize_head=True, head_node_args=head)
+        self._nodes = [self._add() for _ in range(self._count)]
+        self.address = self._cluster.address
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cluster.shutdown()
+
+    def workers(self, node: object = None) -> list[Worker]:
+        """The workers of a node, or of all."""
+        nodes = self._nodes if node is None else [node]
+        raylets = {process.process.pid for each in nodes for process in each.all_processes["raylet"]}
+        return [
+            worker for pid in map(int, filter(str.isdecimal, os.listdir("/proc"))) for worker in _worker(pid, raylets)
+        ]
+
+    def kill_worker(self, chosen: random.Random) -> list[Worker]:
+        """Kill a worker, one that is at work if there is any; gives what it was, nothing if there is none."""
+        workers = self.workers()
+        candidates = [worker for worker in workers if worker.is_at_work] or workers
+        if not candidates:
+            return []
+        worker = chosen.choice(candidates)
+        with suppress(ProcessLookupError):
+            os.kill(worker.pid, signal.SIGKILL)
+        return [worker]
+
+    def replace_node(self, chosen: random.Random) -> list[Worker]:
+        """Kill a node, one that is at work if there is any, and add a new one; gives the workers that it had."""
+        at_work = [node for node in self._nodes if any(worker.is_at_work for worker in self.workers(node))]
+        node = chosen.choice(at_work or self._nodes)
+        workers = self.workers(node)
+        self._nodes.remove(node)
+        self._cluster.remove_node(node, allow_graceful=False)
+        self._nodes.append(self._add())
+        return workers
+
+    def _add(self) -> object:
+        return self._cluster.add_node(num_cpus=1, include_dashboard=False)
+
+
+def _worker(pid: int, raylets: set[int]) -> list[Worker]:
+    with suppress(OSError, ProcessLookupError):
+        parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        title = Path(f"/proc/{pid}/cmdline").read_text().strip("\0 ")
+        if parent in raylets and title.startswith("ray::") and title not in AGENTS:
+            return [Worker(pid, title)]
+    return []

@@ -1,0 +1,31 @@
+"""A job that ends hard at any change of its folder leaves the old version or the new one, and can be run again."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from builds import write_lines
+
+SCRIPT = Path(__file__).with_name("crash_points.py")
+# Where the script finds what this process has imported: this folder and tests/ are not packages.
+PLACES = (SCRIPT.parent, SCRIPT.parent.parent)
+
+
+@pytest.mark.parametrize("kind", ["build", "update"])
+@pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.slow)])
+def test_every_crash_leaves_a_whole_version(documents, tmp_path, tell, kind, step):
+    files = [write_lines(tmp_path / f"{i}.jsonl", documents[i * 30 : i * 30 + 30]) for i in range(5)]
+    old = files[:3] if kind == "update" else []
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (*PLACES, *sys.path)))}
+    command = [sys.executable, SCRIPT, tmp_path / "builds", str(step), *old, "--", *files[len(old) :]]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    assert ended.returncode == 0, ended.stderr
+    figures = json.loads(ended.stdout)
+    tell(ended.stdout.strip())
+    assert figures["tried"] >= figures["changes"] // step
+    assert figures["changes"] > 60
+    newest = 2 if kind == "update" else 1
+    assert figures[f"version {newest - 1}"] + figures[f"version {newest}"] == figures["tried"]

@@ -1,0 +1,31 @@
+"""A disk that is full in the middle of an update: a sentence, the old version, and the new one once there is room."""
+
+import pytest
+from builds import digests, run_build, write_lines
+from commands import Command, left_over
+
+from bitcipher.versions import versions
+
+# A limit on the size of files, since a test cannot fill a disk: writing fails in the same place.
+LIMIT = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))"
+
+
+@pytest.mark.parametrize("size", [3_000, *(pytest.param(size, marks=pytest.mark.slow) for size in (30_000, 300_000))])
+def test_an_update_on_a_full_disk_can_be_run_again(documents, tmp_path, size):
+    files = [write_lines(tmp_path / f"{i}.jsonl", documents[i::4]) for i in range(4)]
+    build = tmp_path / "build"
+    run_build(files[:3], build)
+    run_build(files, tmp_path / "whole")
+    before = digests(build)
+    full = Command("update", build, *files, log=tmp_path / "full.log", before=LIMIT.format(size=size))
+    assert full.wait() == 2
+    assert digests(build) == before
+    assert versions(str(build)) == [1]
+    (sentence,) = full.said().splitlines()
+    assert sentence.startswith("bitcipher: Cannot write ")
+    assert "no room left" in sentence
+    again = Command("update", build, *files, log=tmp_path / "again.log")
+    assert again.wait() == 0, again.said()
+    assert digests(build) == digests(tmp_path / "whole")
+    assert digests(build, 1) == before
+    assert left_over(build) == set()

@@ -1,0 +1,141 @@
+"""Builds in an S3 store: as on a disk, also when the store is slow, busy or gone for a while, or for good."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import fsspec
+import pytest
+from builds import Digests, digests, run_build, run_update, write_lines
+from commands import Command
+from object_store import ENVIRONMENT, Fault, FaultyStore
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from bitcipher.versions import versions
+
+# Requests that change a store.
+WRITES = "PUT POST DELETE"
+
+
+@pytest.fixture
+def files(tmp_path: Path, documents: list[str]) -> list[Path]:
+    return [write_lines(tmp_path / f"{i}.jsonl", documents[i * 40 : i * 40 + 40]) for i in range(5)]
+
+
+@pytest.fixture
+def right(files: list[Path], tmp_path: Path) -> dict[int, Digests]:
+    """What the builds of the first three, four and all five files hold, made on the disk."""
+    for count in (3, 4, 5):
+        run_build(files[:count], tmp_path / f"right{count}")
+    return {count: digests(tmp_path / f"right{count}") for count in (3, 4, 5)}
+
+
+def test_a_store_gives_what_a_disk_gives(s3, files, right):
+    build = storage.join(s3, "build")
+    run_build(files[:3], build)
+    run_update(build, files[:4])
+    run_update(build, files)
+    assert [digests(build, version) for version in (1, 2, 3)] == list(right.values())
+    assert not [name for name in storage.files_below(build) if name.startswith(("ledger/", "work/"))]
+
+
+HICCUPS = {
+    "busy": [Fault("none", times=20), Fault("SlowDown", times=2), Fault("none", times=9), Fault("SlowDown", times=2)],
+    "internal errors": [Fault("none", times=15), Fault("InternalError", times=1)],
+    "slow": [Fault("slow", seconds=0.02)],
+    "silent": [Fault("none", times=15), Fault("hang", times=1)],
+    "broken answers": [Fault("none", "GET", times=5), Fault("break", "GET", times=2)],
+    "lost answers": [Fault("none", times=20), Fault("lose", "GET HEAD PUT", times=2)],
+}
+
+
+@pytest.mark.parametrize(
+    "what", [pytest.param(what, marks=[] if what == "busy" else [pytest.mark.slow]) for what in HICCUPS]
+)
+def test_a_store_that_recovers_leaves_no_trace(s3, faulty_s3: FaultyStore, files, right, what, monkeypatch):
+    build = storage.join(s3, "build")
+    if what == "internal errors":  # which only the client as bitcipher sets it sends again
+        monkeypatch.setitem(fsspec.config.conf, "s3", {"endpoint_url": faulty_s3.address})
+    run_build(files[:3], build)
+    faulty_s3.plan = [Fault(**vars(fault)) for fault in HICCUPS[what]]
+    run_update(build, files)
+    assert [fault for fault in faulty_s3.plan if 0 < fault.times < float("inf")] == []
+    assert digests(build) == right[5]
+    assert digests(build, 1) == right[3]
+
+
+@pytest.mark.parametrize("what", ["AccessDenied", pytest.param("SlowDown", marks=pytest.mark.slow)])
+def test_a_store_that_is_gone_is_told_and_the_job_goes_on_later(s3, faulty_s3: FaultyStore, files, right, what):
+    build = storage.join(s3, "build")
+    run_build(files[:3], build)
+    faulty_s3.plan = [Fault("none", WRITES, times=12), Fault(what, WRITES)]
+    with pytest.raises(BitcipherError, match=r"^Cannot \w+ s3://.*run this again\.$"):
+        run_update(build, files)
+    faulty_s3.plan = []
+    assert versions(build) == [1]
+    assert digests(build) == right[3]
+    expire(build)
+    run_update(build, files)
+    assert digests(build) == right[5]
+    assert digests(build, 1) == right[3]
+
+
+def expire(build: str) -> None:
+    """As if the time of the lease were over, which could not be given back."""
+    storage.remove(storage.join(build, "lease"))
+
+
+def crash_at_writes(s3: str, store: FaultyStore, files: list[Path], right: dict[int, Digests], step: int) -> dict:
+    """Updates for which the store denies every write from the k-th on, for each step-th k, until one comes through."""
+    base = storage.join(s3, "base")
+    run_build(files[:3], base)
+    filesystem, path = storage.url_to_fs(base)
+    figures = {"tried": 0, "version 1": 0, "version 2": 0}
+    came_through, number = False, 0
+    while not came_through:
+        build = storage.join(s3, f"build{number}")
+        for name in storage.files_below(base):
+            filesystem.copy(f"{path}/{name}", f"{path[:-4]}build{number}/{name}")
+        store.plan = [Fault("none", WRITES, times=number), Fault("AccessDenied", WRITES)]
+        store.requests.clear()
+        try:
+            run_update(build, files)
+            came_through = sum(request.split()[0] in WRITES for request in store.requests) <= number
+        except BitcipherError:
+            pass
+        store.plan = []
+        newest = versions(build)[-1]
+        figures[f"version {newest}"] += 1
+        figures["tried"] += 1
+        assert digests(build) == (right[3] if newest == 1 else right[5])
+        expire(build)
+        run_update(build, files)
+        assert digests(build) == right[5]
+        assert digests(build, 1) == right[3]
+        number += step
+    return figures
+
+
+@pytest.mark.parametrize("step", [pytest.param(30, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.slow)])
+def test_a_store_that_is_gone_at_any_write_leaves_a_whole_version(
+    s3, faulty_s3: FaultyStore, files, right, step, tell: Callable[[str], None]
+):
+    figures = crash_at_writes(s3, faulty_s3, files, right, step)
+    tell(", ".join(f"{name} {number}" for name, number in figures.items()))
+    assert figures["version 1"] > 1
+    assert figures["version 2"] > 0
+
+
+@pytest.mark.long
+def test_workers_find_the_store_by_the_environment_of_the_job(ray_cluster, s3_server, s3, files, right, tmp_path):
+    """Workers have the environment of their node and of the job, not that of the shell that a driver runs in."""
+    build = storage.join(s3, "build")
+    chosen = ("--tokenizer", "whitespace", "--shard-megabytes", 1, "--memory-megabytes", 600, "--workers", 2)
+    with FaultyStore(s3_server) as store:
+        variables = {**ENVIRONMENT, "AWS_ENDPOINT_URL": store.address}
+        places = [word for name, value in variables.items() for word in ("--env", f"{name}={value}")]
+        submit = ("submit", "--address", ray_cluster.jobs, *places, "--")
+        command = Command(*submit, "build", *files, "--out", build, *chosen, log=tmp_path / "submit.log")
+        assert command.wait() == 0, command.said()
+        assert [request for request in store.requests if request.startswith("P") and "/shards/" in request]
+    assert digests(build) == right[5]

@@ -1,0 +1,156 @@
+"""Two jobs at one target at once, as processes: one wins, the other says so, and none spoils what the other does."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from builds import digests, run_build, write_lines
+from commands import Command, left_over
+
+from bitcipher.versions import versions
+
+# A process that does not beat for so long is taken for dead here, so that a test need not wait for long.
+QUICK = "from pipelines import lease; lease.HEARTBEAT_SECONDS, lease.EXPIRY_SECONDS = 0.2, 1.5"
+
+STOP = """
+import os, signal
+from bitcipher import storage
+from pipelines import job, lease
+event, check, create = job.log_event, lease.Lease.check, storage.create
+
+def stop():
+    if not os.path.exists({once!r}):
+        open({once!r}, "w").close()
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+def stop_at_event(name, **fields):
+    event(name, **fields)
+    if name == {where!r}:
+        stop()
+
+def stop_before_check(lease):
+    if {where!r} == "check":
+        stop()
+    check(lease)
+
+def stop_before_create(uri, content):
+    if {where!r} == "create" and os.path.basename(os.path.dirname(uri)) == "versions":
+        stop()
+    return create(uri, content)
+
+job.log_event, lease.Lease.check, storage.create = stop_at_event, stop_before_check, stop_before_create
+"""
+
+
+class Updates:
+    """A build of two files, and updates of it that stop where they are told to; those that remain are ended."""
+
+    def __init__(self, place: Path, documents: list[str]):
+        self._place = place
+        self.files = [write_lines(place / f"{i}.jsonl", documents[i::5]) for i in range(5)]
+        self.build = place / "build"
+        run_build(self.files[:2], self.build)
+        self._right = [digests(self.build)]
+        for count in (4, 5):
+            run_build(self.files[:count], place / f"right{count}")
+            self._right.append(digests(place / f"right{count}"))
+        self.started: list[Command] = []
+
+    def start(self, count: int, where: str = "nowhere") -> Command:
+        """An update with so many files, which stops itself at a place."""
+        name = f"update{len(self.started)}"
+        stop = STOP.format(once=str(self._place / f"{name}.stopped"), where=where)
+        log = self._place / f"{name}.log"
+        self.started.append(Command("update", self.build, *self.files[:count], before=QUICK + stop, log=log))
+        return self.started[-1]
+
+    def check(self) -> None:
+        """Every version is whole, and one of those that there may be."""
+        for version in versions(str(self.build)):
+            assert digests(self.build, version) in self._right
+        assert digests(self.build, 1) == self._right[0]
+
+    def check_last(self) -> None:
+        """The newest version is that of all files."""
+        self.check()
+        assert digests(self.build) == self._right[-1]
+        assert left_over(self.build) == set()
+
+
+@pytest.fixture
+def updates(tmp_path, documents):
+    updates = Updates(tmp_path, documents)
+    yield updates
+    for command in updates.started:
+        if command.is_running:
+            command.kill()
+
+
+def wait_until_stopped(command: Command) -> None:
+    stat = Path(f"/proc/{command.process.pid}/stat")
+    while stat.read_text().rpartition(")")[2].split()[0] != "T":
+        assert command.is_running, command.said()
+        time.sleep(0.01)
+
+
+def resume(command: Command) -> None:
+    os.kill(command.process.pid, signal.SIGCONT)
+
+
+def test_of_two_at_once_one_wins(updates):
+    first = updates.start(5, "counted")
+    wait_until_stopped(first)
+    second = updates.start(5)
+    assert second.wait() == 2
+    assert "Another job is at work on" in second.said()
+    assert "Traceback" not in second.said()
+    resume(first)
+    assert first.wait() == 0, first.said()
+    assert versions(str(updates.build)) == [1, 2]
+    updates.check_last()
+
+
+LATE = {
+    "counted": "Another job has taken over",
+    "check": "Another job has taken over",
+    "create": "was published by another job meanwhile",
+}
+
+
+@pytest.mark.parametrize("where", ["create", *(pytest.param(w, marks=pytest.mark.slow) for w in ("counted", "check"))])
+def test_a_job_that_wakes_late_publishes_nothing_over_a_newer_version(updates, where):
+    late = updates.start(4, where)
+    wait_until_stopped(late)
+    time.sleep(2)
+    other = updates.start(5)
+    assert other.wait() == 0, other.said()
+    newer = (updates.build / "versions" / "000002.json").read_bytes()
+    resume(late)
+    assert late.wait() == 2
+    assert LATE[where] in late.said()
+    assert "Traceback" not in late.said()
+    assert (updates.build / "versions" / "000002.json").read_bytes() == newer
+    updates.start(5).wait()  # nothing is new; what the late one left goes
+    updates.check_last()
+
+
+@pytest.mark.parametrize(
+    "where", ["published", *(pytest.param(w, marks=pytest.mark.slow) for w in ("counted", "check", "create"))]
+)
+def test_a_job_that_wakes_late_spoils_nothing_of_the_one_at_work(updates, where):
+    late = updates.start(4, where)
+    wait_until_stopped(late)
+    time.sleep(2)
+    other = updates.start(5, "counted")
+    wait_until_stopped(other)
+    resume(late)
+    late.wait()
+    updates.check()
+    resume(other)
+    other.wait()
+    updates.check()
+    assert updates.start(5).wait() == 0
+    updates.check_last()
+    assert "Traceback" not in late.said() + other.said()
