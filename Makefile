@@ -19,7 +19,7 @@ test: $(READY)
 
 # What takes longer, such as faults on real clusters: CI runs it after the fast tests.
 test-long: $(READY)
-	$(VENV)/bin/python -m pytest -m long
+	$(VENV)/bin/python -m pytest -m "long and not slow"
 
 format: $(READY)
 	$(VENV)/bin/ruff check --fix .

@@ -41,6 +41,7 @@ def _no_address_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.mark.long
 def test_a_build_as_a_job_gives_its_vectors_its_log_and_its_exit_code(ray_cluster, corpus, tmp_path):
     # From elsewhere than the checkout, with a relative path: the cluster is on this machine.
     (tmp_path / "corpus").symlink_to(corpus)

@@ -119,6 +119,7 @@ LATE = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("where", ["create", *(pytest.param(w, marks=pytest.mark.slow) for w in ("counted", "check"))])
 def test_a_job_that_wakes_late_publishes_nothing_over_a_newer_version(updates, where):
     late = updates.start(4, where)
@@ -136,6 +137,7 @@ def test_a_job_that_wakes_late_publishes_nothing_over_a_newer_version(updates, w
     updates.check_last()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "where", ["published", *(pytest.param(w, marks=pytest.mark.slow) for w in ("counted", "check", "create"))]
 )

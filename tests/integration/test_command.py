@@ -141,6 +141,7 @@ def test_mistakes_in_asking(refused, built, tmp_path):
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_build_goes_on_when_it_is_started_again(documents, tmp_path, number):
     # Distinct words, so that spaCy has enough to do for the signal to find it at work.

@@ -37,6 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_commands_of_the_readme(ray_cluster, folder):
     commands = [line for block in blocks(README, "sh") for line in block.splitlines()]
     assert all(command.startswith("bitcipher ") for command in commands)

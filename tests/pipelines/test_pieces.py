@@ -1,4 +1,5 @@
-from hypothesis import given
+import pyarrow as pa
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.pieces import cut
@@ -30,10 +31,9 @@ def test_pieces_have_the_tokens_of_the_document(text, limit):
     assert not any(first[-1].isalpha() and second[0].isalpha() for first, second in rule.reaches)
 
 
+@settings(max_examples=25)  # spaCy is made anew for each
 @given(st.lists(st.sampled_from(["some", "words", "don't", "U.S."]), min_size=1, max_size=200), st.integers(30, 60))
 def test_lines_are_cut_without_a_trace(words, limit):
-    import pyarrow as pa
-
     text = "\n".join(" ".join(words[start : start + 5]) for start in range(0, len(words), 5))
     tokenizer = make_tokenizer("spacy-exact", lowercase=True)
 
