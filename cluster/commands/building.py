@@ -6,14 +6,22 @@ import typer
 
 from bitcipher.errors import BitcipherError
 from cluster.commands.options import (
-    NAME_OR_PLACE,
     PLACE,
     Bits,
+    Document,
+    Field,
+    Format,
     Log,
+    Lowercase,
+    MaxSize,
     MemoryMegabytes,
+    MinCount,
     Mode,
     Noise,
     Radius,
+    ShardMegabytes,
+    Summed,
+    TokenizerName,
     Version,
     Workers,
 )
@@ -33,49 +41,23 @@ def build(
         ),
     ] = None,
     workers: Workers = 0,
-    format: Annotated[
-        str | None,
-        typer.Option(help="text, jsonl, parquet or wet for all sources.", show_default="told by each file's ending"),
-    ] = None,
-    document: Annotated[
-        str | None, typer.Option(help="In plain text, what a document is: line or file.", show_default="line")
-    ] = None,
-    field: Annotated[
-        str | None,
-        typer.Option(help="The field of JSON lines, or column of Parquet, that holds the text.", show_default="text"),
-    ] = None,
-    tokenizer: Annotated[
-        str | None,
-        typer.Option(
-            help="spacy, spacy-exact, whitespace, or the path of a Hugging Face tokenizer.json.",
-            show_default="spacy",
-            metavar=NAME_OR_PLACE,
-        ),
-    ] = None,
-    lowercase: Annotated[bool | None, typer.Option(help="Lower-case tokens.", show_default="lowercase")] = None,
-    min_count: Annotated[
-        int | None, typer.Option(help="Words that occur less often become <oov>.", show_default="5")
-    ] = None,
-    max_size: Annotated[int | None, typer.Option(help="Keep that many words at most.", show_default="no limit")] = None,
+    format: Format = None,
+    document: Document = None,
+    field: Field = None,
+    tokenizer: TokenizerName = None,
+    lowercase: Lowercase = None,
+    min_count: MinCount = None,
+    max_size: MaxSize = None,
     word_list: Annotated[
         str | None, typer.Option(help="Keep exactly the words of this file, one a line.", metavar=PLACE)
     ] = None,
-    summed: Annotated[
-        bool | None,
-        typer.Option(
-            help="Count all offsets into one matrix, for wide windows (radius up to 128) and mode sum.",
-            show_default="no-summed",
-        ),
-    ] = None,
+    summed: Summed = None,
     bits: Bits = None,
     radius: Radius = None,
     mode: Mode = None,
     noise: Noise = None,
     log: Log = None,
-    shard_megabytes: Annotated[
-        int | None,
-        typer.Option(help="Text in a shard: what is counted again when a worker dies.", show_default="64"),
-    ] = None,
+    shard_megabytes: ShardMegabytes = None,
     memory_megabytes: MemoryMegabytes = None,
 ) -> None:
     """Count a corpus and make its vectors. A build that was stopped goes on when it is started again.

@@ -10,6 +10,39 @@ PLACE = "PATH_OR_URI"
 NAME_OR_PLACE = f"NAME_OR_{PLACE}"
 VERSION_OR_PLACE = f"VERSION_OR_{PLACE}"
 
+Format = Annotated[
+    str | None,
+    typer.Option(help="text, jsonl, parquet or wet for all sources.", show_default="told by each file's ending"),
+]
+Document = Annotated[
+    str | None, typer.Option(help="In plain text, what a document is: line or file.", show_default="line")
+]
+Field = Annotated[
+    str | None,
+    typer.Option(help="The field of JSON lines, or column of Parquet, that holds the text.", show_default="text"),
+]
+TokenizerName = Annotated[
+    str | None,
+    typer.Option(
+        help="spacy, spacy-exact, whitespace, or the path of a Hugging Face tokenizer.json.",
+        show_default="spacy",
+        metavar=NAME_OR_PLACE,
+    ),
+]
+Lowercase = Annotated[bool | None, typer.Option(help="Lower-case tokens.", show_default="lowercase")]
+MinCount = Annotated[int | None, typer.Option(help="Words that occur less often become <oov>.", show_default="5")]
+MaxSize = Annotated[int | None, typer.Option(help="Keep that many words at most.", show_default="no limit")]
+Summed = Annotated[
+    bool | None,
+    typer.Option(
+        help="Count all offsets into one matrix, for wide windows (radius up to 128) and mode sum.",
+        show_default="no-summed",
+    ),
+]
+ShardMegabytes = Annotated[
+    int | None,
+    typer.Option(help="Text in a shard: what is counted again when a worker dies.", show_default="64"),
+]
 Bits = Annotated[
     int | None,
     typer.Option(

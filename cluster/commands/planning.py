@@ -6,7 +6,22 @@ from typing import Annotated
 import typer
 
 from bitcipher.errors import BitcipherError
-from cluster.commands.options import NAME_OR_PLACE, PLACE, Bits, MemoryMegabytes, Mode, Radius
+from cluster.commands.options import (
+    PLACE,
+    Bits,
+    Document,
+    Field,
+    Format,
+    Lowercase,
+    MaxSize,
+    MemoryMegabytes,
+    MinCount,
+    Mode,
+    Radius,
+    ShardMegabytes,
+    Summed,
+    TokenizerName,
+)
 
 # Said of the sample where none is given.
 DOCSTRINGS = "English of the docstrings of installed Python packages, which may be unlike your text"
@@ -42,37 +57,18 @@ def plan(
     memory_gb: Annotated[
         float | None, typer.Option(help="Memory of each machine.", show_default="that of this machine")
     ] = None,
-    format: Annotated[
-        str | None,
-        typer.Option(help="text, jsonl, parquet or wet for all sources.", show_default="told by each file's ending"),
-    ] = None,
-    document: Annotated[
-        str | None, typer.Option(help="In plain text, what a document is: line or file.", show_default="line")
-    ] = None,
-    field: Annotated[
-        str | None,
-        typer.Option(help="The field of JSON lines, or column of Parquet, that holds the text.", show_default="text"),
-    ] = None,
-    tokenizer: Annotated[
-        str | None,
-        typer.Option(
-            help="spacy, spacy-exact, whitespace, or the path of a Hugging Face tokenizer.json.",
-            show_default="spacy",
-            metavar=NAME_OR_PLACE,
-        ),
-    ] = None,
-    lowercase: Annotated[bool | None, typer.Option(help="Lower-case tokens.", show_default="lowercase")] = None,
-    min_count: Annotated[
-        int | None, typer.Option(help="Words that occur less often become <oov>.", show_default="5")
-    ] = None,
-    max_size: Annotated[int | None, typer.Option(help="Keep that many words at most.", show_default="no limit")] = None,
-    summed: Annotated[
-        bool | None, typer.Option(help="Count all offsets into one matrix.", show_default="no-summed")
-    ] = None,
+    format: Format = None,
+    document: Document = None,
+    field: Field = None,
+    tokenizer: TokenizerName = None,
+    lowercase: Lowercase = None,
+    min_count: MinCount = None,
+    max_size: MaxSize = None,
+    summed: Summed = None,
     bits: Bits = None,
     radius: Radius = None,
     mode: Mode = None,
-    shard_megabytes: Annotated[int | None, typer.Option(help="Text in a shard.", show_default="64")] = None,
+    shard_megabytes: ShardMegabytes = None,
     memory_megabytes: MemoryMegabytes = None,
 ) -> None:
     """Tell what a build will take: core-hours, memory, storage and time, before it is made.
