@@ -27,7 +27,7 @@ class CountTask:
     """Sources that one worker reads in one go, and which of their shards it counts."""
 
     id: str
-    """Follows from the content of the sources and the first shard; its shards are named after it."""
+    """Follows from the content of the sources, the size of shards, and the first; its shards are named after it."""
     sources: tuple[Source, ...]
     """In the order of the listing."""
     first: int = 0
@@ -81,9 +81,10 @@ def _tasks_of(sources: tuple[Source, ...], shard_bytes: int) -> list[CountTask]:
     firsts = [task * shards // tasks for task in range(tasks)]
     # How many shards there are is known only when the text has been read, so the last task takes all the rest.
     bounds = zip(firsts, [*firsts[1:], None], strict=True)
-    return [CountTask(_name(sources, first), sources, first, behind) for first, behind in bounds]
+    return [CountTask(_name(sources, shard_bytes, first), sources, first, behind) for first, behind in bounds]
 
 
-def _name(sources: tuple[Source, ...], first: int) -> str:
-    content = "\n".join([*(source.sha256 for source in sources), str(first)])
+def _name(sources: tuple[Source, ...], shard_bytes: int, first: int) -> str:
+    # Where shards begin follows from their size: counts of shards of two sizes must never be taken for one another.
+    content = "\n".join([*(f"{source.sha256} {source.format}" for source in sources), f"{shard_bytes} {first}"])
     return hashlib.sha256(content.encode()).hexdigest()[:20]

@@ -1,6 +1,5 @@
 """Publishing versions, and removing what no version needs any more."""
 
-import json
 from typing import Any
 
 from bitcipher import storage
@@ -20,8 +19,7 @@ def publish(build: str, manifest: dict[str, Any], lease: Lease) -> None:
     """
     lease.check()
     uri = manifest_uri(build, manifest["version"])
-    content = json.dumps(manifest, indent=1, ensure_ascii=False).encode() + b"\n"
-    if not storage.create(uri, content):
+    if not storage.create(uri, storage.to_json(manifest)):
         raise BitcipherError(
             f"Version {manifest['version']} of {build} was published by another job meanwhile; this one's result is "
             "dropped. Run the same command again: what is counted need not be counted again."
@@ -53,8 +51,10 @@ def drop_unfinished(build: str) -> int:
     """Remove what a job that was stopped left behind; returns how many shards it had counted.
 
     Raises:
-        BitcipherError: if another job is at work on the build.
+        BitcipherError: if there is nothing at all, or another job is at work on the build.
     """
+    if not storage.files_below(build):
+        raise BitcipherError(f"There is no build {build}, and no job was making one there.")
     ledger = Ledger(storage.join(build, folder.LEDGER))
     with Lease(build):
         shards = sum("parts" in entry for entry in ledger.entries().values())

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 from builds import OPTIONS, digests, run_build, run_update, write_lines
@@ -12,7 +13,7 @@ from bitcipher.vectors import CipherVectors
 from bitcipher.versions import read_version, versions
 from pipelines import count, fingerprint
 from pipelines.drift import DriftError
-from pipelines.publish import prune
+from pipelines.publish import drop_unfinished, prune
 
 
 @pytest.fixture
@@ -143,7 +144,7 @@ def test_counts_of_another_kind_are_refused_with_what_differs(parts, tmp_path, m
 
 
 def test_an_unfinished_build_goes_on_only_as_it_was_begun(parts, tmp_path, monkeypatch):
-    monkeypatch.setattr(storage, "create", _fails_at("000001.json", storage.create))
+    monkeypatch.setattr(storage, "create", _fails_at("versions/000001.json", storage.create))
     with pytest.raises(OSError, match="power"):
         run_build(parts, tmp_path / "build")
     monkeypatch.undo()
@@ -159,7 +160,7 @@ def test_an_unfinished_build_goes_on_only_as_it_was_begun(parts, tmp_path, monke
 
 def _fails_at(name, create):
     def create_or_fail(uri, content):
-        if uri.endswith(f"versions/{name}"):
+        if uri.endswith(name):
             raise OSError("the power is gone")
         return create(uri, content)
 
@@ -188,3 +189,21 @@ def test_a_manifest_is_plain_json_for_other_tools(parts, tmp_path):
     manifest = json.loads((tmp_path / "build" / "versions" / "000001.json").read_text())
     assert manifest["tokens"] == sum(shard["tokens"] for shard in manifest["shards"])
     assert all(source["sha256"] for source in manifest["sources"])
+
+
+def test_an_unfinished_build_goes_on_with_shards_of_another_size(documents, tmp_path, monkeypatch):
+    corpus = write_lines(tmp_path / "all.jsonl", documents)
+    options = replace(OPTIONS, shard_megabytes=2)
+    monkeypatch.setattr(storage, "create", _fails_at("/00001.json", storage.create))  # the second shard
+    with pytest.raises(OSError, match="power"):
+        run_build([corpus], tmp_path / "build", options)
+    monkeypatch.undo()
+    assert len(run_build([corpus], tmp_path / "build")["shards"]) > 1
+    run_build([corpus], tmp_path / "whole")
+    assert digests(tmp_path / "build") == digests(tmp_path / "whole")
+
+
+def test_there_must_be_something_to_drop(tmp_path):
+    with pytest.raises(BitcipherError, match="no job was making one"):
+        drop_unfinished(str(tmp_path / "nowhere"))
+    assert not (tmp_path / "nowhere").exists()

@@ -79,6 +79,8 @@ def test_a_task_is_named_after_the_content_of_its_sources():
     (renamed,) = plan_counting([replace(source, uri=f"/elsewhere/{source.size}", stamp="x") for source in sources], 100)
     (other,) = plan_counting([sources[0], replace(sources[1], sha256="0" * 64)], 100)
     assert task.id == renamed.id != other.id
+    (larger,) = plan_counting(sources, 101)
+    assert larger.id != task.id  # a job that goes on with larger shards must not take the smaller ones for its own
 
 
 @given(sources, st.integers(100, 1000))
