@@ -13,3 +13,8 @@ class UnknownWordError(BitcipherError, KeyError):
 
     # KeyError would show the message in quotes, as if it were the key.
     __str__ = Exception.__str__
+
+
+def first_line(error: object) -> str:
+    """The first line of a message, without a full stop: Ray's messages are long."""
+    return next(iter(str(error).strip().splitlines()), "no reason given").rstrip(".")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from bitcipher.errors import BitcipherError
+from bitcipher.errors import BitcipherError, first_line
 
 if TYPE_CHECKING:
     import requests
@@ -107,11 +107,6 @@ def connect(address: str) -> "JobSubmissionClient":
     except (RuntimeError, ConnectionError, ValueError) as error:
         raise BitcipherError(f"The Ray dashboard at {address} takes no jobs: {first_line(error)}.") from None
     return client
-
-
-def first_line(error: object) -> str:
-    """The first line of a message, without a full stop: Ray's messages are long."""
-    return next(iter(str(error).strip().splitlines()), "no reason given").rstrip(".")
 
 
 def _use_token_if_there_is_one() -> None:

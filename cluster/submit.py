@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from bitcipher.errors import BitcipherError
-from cluster.jobs import DEFAULT_ADDRESS, connect, find_address, first_line, is_loopback
+from bitcipher.errors import BitcipherError, first_line
+from cluster.jobs import DEFAULT_ADDRESS, connect, find_address, is_loopback
 from cluster.packing import pack
 from cluster.places import name_places
 

@@ -9,6 +9,7 @@ from bitcipher import storage
 from bitcipher.counts import (
     MergedCounts,
     PairBlock,
+    Part,
     Window,
     merge_rows,
     read_words,
@@ -16,7 +17,6 @@ from bitcipher.counts import (
     walk_pairs,
     within,
 )
-from bitcipher.counts.merged import Part
 from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import Vocabulary
 from pipelines.runs import find_runs

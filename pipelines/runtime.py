@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from bitcipher.errors import BitcipherError
+from bitcipher.errors import BitcipherError, first_line
 from pipelines.events import log_event
 
 Row = dict[str, Any]
@@ -25,7 +25,6 @@ Stage = Callable[[Row], Iterable[Row]]
 # Workers that may die over one row before it is taken to be the row's fault: none of a hundred accidents is likely
 # to hit the same row so often.
 ATTEMPTS = 10
-
 
 # How long a cluster that grows by itself may take until the first node that can run a task is there.
 JOIN_SECONDS = 600
@@ -205,11 +204,6 @@ def _count_metrics(stage: str, results: list[Row]) -> None:
         for cost in result["costs"]:
             Counter("bitcipher_cpu_seconds", "CPU seconds spent", ("stage",)).inc(cost["cpu_seconds"] + 1e-9, tags)
             Gauge("bitcipher_peak_bytes", "Most memory a worker held", ("stage",)).set(cost["peak_bytes"], tags)
-
-
-def first_line(error: Exception) -> str:
-    """What an error says, without what it goes on about."""
-    return str(error).strip().partition("\n")[0].rstrip(".")
 
 
 def _label(row: Row) -> str:

@@ -7,14 +7,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bitcipher.errors import BitcipherError
+from bitcipher.errors import BitcipherError, first_line
 from cluster.doctor.dashboard import check_dashboard, check_exposure
 from cluster.doctor.finding import Finding, Level, problem
 from cluster.doctor.machine import check_machine
 from cluster.doctor.nodes import NODE_SECONDS, read_answer
 from cluster.doctor.target import check_target
 from cluster.doctor.versions import check_same_versions, check_versions, installed_versions
-from cluster.jobs import connect, find_address, first_line, is_loopback
+from cluster.jobs import connect, find_address, is_loopback
 from cluster.places import name_place
 from cluster.submit import start_job, wait_for
 
