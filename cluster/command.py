@@ -8,7 +8,17 @@ import typer
 
 from bitcipher import __version__
 from bitcipher.errors import BitcipherError
-from cluster.commands import building, demonstrating, growing, looking, planning, running
+from cluster.commands import (
+    building,
+    demonstrating,
+    evaluating,
+    exploring,
+    exporting,
+    growing,
+    looking,
+    planning,
+    running,
+)
 
 app = typer.Typer(
     name="bitcipher",
@@ -28,6 +38,10 @@ COMMANDS = (
     building.embed,
     looking.neighbors,
     looking.inspect,
+    exporting.export,
+    exploring.explore,
+    evaluating.evaluate,
+    evaluating.probe,
     planning.plan,
     running.submit,
     running.doctor,
@@ -35,6 +49,7 @@ COMMANDS = (
 )
 for command in COMMANDS:
     app.command()(command)
+app.add_typer(evaluating.reproduce, name="reproduce")
 
 
 @app.callback(invoke_without_command=True)

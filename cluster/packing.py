@@ -9,7 +9,7 @@ from bitcipher.errors import BitcipherError
 PACKAGES = ("bitcipher", "pipelines", "training", "cluster")
 
 # What the packages are made of; a checkout may hold other things among them.
-CODE_ENDINGS = {".py", ".yaml", ".html"}
+CODE_ENDINGS = {".py", ".yaml", ".html", ".css", ".js"}
 
 # The code is less than 1 MB. A recipe, a word list and a tokenizer are a few more; what is larger is data.
 MOST_BYTES_ALONG = 50_000_000

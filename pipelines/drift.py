@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from threadpoolctl import threadpool_limits
 
 from bitcipher.errors import BitcipherError
+from bitcipher.evaluation.neighbours import kept_shares, nearest_rows, places_of_words
 from bitcipher.vectors import CipherVectors
 from pipelines.runtime import Row, StageSpec
 
@@ -20,9 +20,6 @@ NEIGHBOURS = 10
 
 # Words to show of those that came and went.
 EXAMPLES = 10
-
-# Rows of a product with the sample: 16 MB of cosines.
-BLOCK_ROWS = 1 << 15
 
 
 class DriftError(BitcipherError):
@@ -59,19 +56,16 @@ def measure_drift(before: CipherVectors, now: CipherVectors) -> Row:
         neighbours: how many of the ten nearest words of a sample stayed, as a share; sample: how many words it has.
     """
     old, new = (pa.array(vectors.index_to_key, pa.large_string()) for vectors in (before, now))
-    places = np.asarray(pc.index_in(old, new).fill_null(-1), np.int64)
+    places = places_of_words(before, now)
     stayed = np.flatnonzero(places >= 0)
     came = new.filter(pc.invert(pc.is_in(new, old)))
     went = old.filter(pa.array(places < 0))
     moves = np.abs(places[stayed] - stayed)
     common = stayed[stayed < SAMPLE_RANKS]
     sample = common[np.linspace(0, len(common) - 1, min(SAMPLE_WORDS, len(common))).astype(np.int64)]
-    nearest_before = _nearest(before.vectors, sample)
-    nearest_now = _nearest(now.vectors, places[sample])
-    kept = [
-        len(set(places[a].tolist()) & set(b.tolist())) / len(a) if len(a) else 1.0
-        for a, b in zip(nearest_before, nearest_now, strict=True)
-    ]
+    nearest_before, _ = nearest_rows(before.vectors, sample, NEIGHBOURS)
+    nearest_now, _ = nearest_rows(now.vectors, places[sample], NEIGHBOURS)
+    kept = kept_shares(places[nearest_before], nearest_now)
     return {
         "words_in": len(came),
         "words_out": len(went),
@@ -82,7 +76,7 @@ def measure_drift(before: CipherVectors, now: CipherVectors) -> Row:
             "median": float(np.median(moves)) if len(moves) else 0.0,
             "percentile_99": float(np.percentile(moves, 99)) if len(moves) else 0.0,
         },
-        "neighbours": round(float(np.mean(kept)), 4) if kept else 1.0,
+        "neighbours": round(float(np.mean(kept)), 4) if len(kept) else 1.0,
         "sample": len(sample),
     }
 
@@ -100,23 +94,3 @@ def refuse_surprise(build: str, drift: Row, max_drift: float | None) -> None:
             f"{max_drift:.1%} are allowed ({drift['words_in']:,} words came, {drift['words_out']:,} went). If that is "
             "right, run the same command with a higher --max-drift: nothing is counted again."
         )
-
-
-@threadpool_limits.wrap(limits=1)
-def _nearest(vectors: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The rows nearest to each of some rows by cosine, without itself, (rows, up to 10); vectors have length 1."""
-    neighbours = min(NEIGHBOURS, len(vectors) - 1)
-    sample = np.asarray(vectors[rows])
-    best = np.empty((len(rows), 0), np.int64)
-    scores = np.empty((len(rows), 0), np.float32)
-    for start in range(0, len(vectors), BLOCK_ROWS):
-        cosines = sample @ vectors[start : start + BLOCK_ROWS].T
-        own = rows - start
-        inside = (own >= 0) & (own < cosines.shape[1])
-        cosines[np.flatnonzero(inside), own[inside]] = -np.inf
-        keep = min(neighbours, cosines.shape[1])
-        found = np.argpartition(-cosines, keep - 1, axis=1)[:, :keep] if keep else np.empty((len(rows), 0), np.int64)
-        best = np.hstack([best, found + start])
-        scores = np.hstack([scores, np.take_along_axis(cosines, found, axis=1)])
-    order = np.argsort(-scores, axis=1, kind="stable")[:, :neighbours]
-    return np.take_along_axis(best, order, axis=1)

@@ -1,10 +1,16 @@
 """`CipherVectors`: the table that a build ends in, and that is saved, loaded and asked."""
 
 import os
+from typing import TYPE_CHECKING
 
 from bitcipher.vectors.folder import Content, read_folder, write_folder
 from bitcipher.vectors.similarity import WordSimilarity
 from bitcipher.versions import vectors_of
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+    from bitcipher.evaluation import AnalogiesResult, WordPairsResult
 
 
 class CipherVectors(WordSimilarity):
@@ -86,3 +92,86 @@ class CipherVectors(WordSimilarity):
             BitcipherError: if it is not such a folder, is of another version, or is damaged.
         """
         return cls(*read_folder(vectors_of(os.fspath(uri)), mmap))
+
+    @classmethod
+    def read(cls, uri: str | os.PathLike[str], format: str | None = None) -> "CipherVectors":
+        """Read a file or folder of another library, such as word2vec's, GloVe's or fastText's, or of `save`.
+
+        Args:
+            uri: a local path or whatever fsspec reaches; a file may be compressed by gzip.
+            format: a name of `bitcipher.formats.FORMATS`, if it is not to be found out.
+
+        Raises:
+            BitcipherError: if there is nothing there, it is of no known format, or it is damaged.
+        """
+        from bitcipher.formats import read
+
+        return read(uri, format)
+
+    def export(self, format: str, target: str | os.PathLike[str]) -> None:
+        """Write a file or folder that another library opens; the same table gives the same bytes.
+
+        Args:
+            format: a name of `bitcipher.formats.FORMATS`.
+            target: a local path or whatever fsspec reaches, where nothing is yet.
+
+        Raises:
+            BitcipherError: if something is there, or if the format cannot carry one of the words.
+        """
+        from bitcipher.formats import write
+
+        write(self, format, target)
+
+    @classmethod
+    def from_gensim(cls, keyed_vectors: "KeyedVectors") -> "CipherVectors":
+        """A copy of a table of gensim's, with its counts if it has them.
+
+        Raises:
+            BitcipherError: if it is no `KeyedVectors`: of a model of gensim, give its `wv`.
+        """
+        from bitcipher.formats.gensim_vectors import from_gensim
+
+        return from_gensim(keyed_vectors)
+
+    def to_gensim(self) -> "KeyedVectors":
+        """A copy in gensim's class, with the attributes "count" and "documents" where the table has them.
+
+        Raises:
+            BitcipherError: if gensim is not installed.
+        """
+        from bitcipher.formats.gensim_vectors import to_gensim
+
+        return to_gensim(self)
+
+    def evaluate_word_pairs(
+        self,
+        pairs: str | os.PathLike[str],
+        delimiter: str | None = None,
+        restrict_vocab: int | None = 300_000,
+        case_insensitive: bool = True,
+        dummy4unknown: bool = False,
+    ) -> "WordPairsResult":
+        """Compare cosines with people's scores of similarity; see `bitcipher.evaluation.evaluate_word_pairs`.
+
+        Raises:
+            BitcipherError: if the file is missing or damaged, or if the table holds next to none of its pairs.
+        """
+        from bitcipher.evaluation import evaluate_word_pairs
+
+        return evaluate_word_pairs(self, pairs, delimiter, restrict_vocab, case_insensitive, dummy4unknown)
+
+    def evaluate_word_analogies(
+        self,
+        analogies: str | os.PathLike[str],
+        restrict_vocab: int | None = 300_000,
+        case_insensitive: bool = True,
+        dummy4unknown: bool = False,
+    ) -> "AnalogiesResult":
+        """Ask questions of analogy by 3CosAdd; see `bitcipher.evaluation.evaluate_word_analogies`.
+
+        Raises:
+            BitcipherError: if the file is missing or damaged, or if the table holds all words of no question.
+        """
+        from bitcipher.evaluation import evaluate_word_analogies
+
+        return evaluate_word_analogies(self, analogies, restrict_vocab, case_insensitive, dummy4unknown)

@@ -14,6 +14,7 @@ import numpy as np
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors.keys import Key, as_list
 from bitcipher.vectors.lookup import WordLookup
+from bitcipher.vectors.nearest import WordIndex
 from bitcipher.vectors.scores import best, cosines, unit
 from bitcipher.vocabulary import OOV
 
@@ -30,6 +31,7 @@ class WordSimilarity(WordLookup):
         topn: int | None = 10,
         restrict_vocab: int | None = None,
         oov: bool = False,
+        index: WordIndex | None = None,
     ) -> Neighbours | np.ndarray:
         """The words closest to the mean of some words less the mean of others.
 
@@ -40,6 +42,8 @@ class WordSimilarity(WordLookup):
             topn: how many words to give, or None for the similarities of all.
             restrict_vocab: look only among that many of the most frequent words.
             oov: whether unknown words count as `<oov>`.
+            index: look only where this index of the table leads, which is fast in tables of millions of words but may
+                miss a neighbour; without it the search is exact.
 
         Returns:
             Words and cosines, best first, the words of the query left out; none if the query's mean is zero.
@@ -56,12 +60,16 @@ class WordSimilarity(WordLookup):
         if not keys:
             raise BitcipherError("Name at least one word or vector to find what is similar to it.")
         query = self.get_mean_vector(keys, weights, post_normalize=True, ignore_missing=False, oov=oov)
+        own = self._rows([key for key in keys if not isinstance(key, np.ndarray)], oov)
+        if index is not None:
+            if topn is None or restrict_vocab is not None:
+                raise BitcipherError("An index gives the nearest of all words: leave out restrict_vocab, and say topn.")
+            return self._nearest(index, query, own, topn)
         scores = self._cosines(query, restrict_vocab)
         if topn is None:
             return scores
         if not query.any():
             return []
-        own = self._rows([key for key in keys if not isinstance(key, np.ndarray)], oov)
         scores[own[own < len(scores)]] = -np.inf
         scores[~self._may_be_neighbour(len(scores))] = -np.inf
         return [(self.index_to_key[row], float(scores[row])) for row in best(scores, topn)]
@@ -162,6 +170,13 @@ class WordSimilarity(WordLookup):
         if first is not None and (not isinstance(first, Integral) or first < 1):
             raise BitcipherError(f"restrict_vocab must be a whole number of at least 1, not {first!r}.")
         return cosines(np.asarray(self.vectors)[:first], self.norms[:first], query)
+
+    def _nearest(self, index: WordIndex, query: np.ndarray, own: np.ndarray, topn: int) -> Neighbours:
+        if not query.any():
+            return []
+        rows = np.setdiff1d(index.nearest(query, topn + len(own)), own)
+        scores = cosines(np.asarray(self.vectors[rows]), self.norms[rows], query)
+        return [(self.index_to_key[rows[place]], float(scores[place])) for place in best(scores, topn)]
 
     def _may_be_neighbour(self, first: int) -> np.ndarray:
         allowed = self.norms[:first] > 0

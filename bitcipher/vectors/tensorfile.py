@@ -22,10 +22,10 @@ LENGTH_BYTES = 8
 WRITE_BYTES = 1 << 24
 
 
-def pieces(matrix: np.ndarray) -> Iterator[bytes]:
-    """The file of an (n, d) matrix, piece by piece; the same bytes as the safetensors library gives."""
+def pieces(matrix: np.ndarray, name: str = NAME) -> Iterator[bytes]:
+    """The file of an (n, d) matrix by that name, piece by piece; the same bytes as the safetensors library gives."""
     place = {"dtype": "F32", "shape": list(matrix.shape), "data_offsets": [0, matrix.size * DTYPE.itemsize]}
-    header = json.dumps({NAME: place}, separators=(",", ":")).encode()
+    header = json.dumps({name: place}, separators=(",", ":")).encode()
     header += b" " * (-len(header) % 8)  # the data begin at a multiple of 8
     yield len(header).to_bytes(LENGTH_BYTES, "little") + header
     rows = max(1, WRITE_BYTES // (matrix.shape[1] * DTYPE.itemsize))

@@ -4,26 +4,9 @@ Its libraries are in the optional extra `report`, so they are loaded only when a
 """
 
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 
-from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
-
-# The module that is imported, and the name that it is installed by.
-_LIBRARIES = {"jinja2": "jinja2", "plotly": "plotly", "sklearn": "scikit-learn"}
-
-
-def require_libraries() -> None:
-    """Refuse to begin if a page could not be made.
-
-    Raises:
-        BitcipherError: if a library is missing.
-    """
-    missing = [name for module, name in _LIBRARIES.items() if find_spec(module) is None]
-    if missing:
-        raise BitcipherError(
-            f"A report needs {' and '.join(missing)}: install what it takes by `pip install 'bitcipher[report]'`."
-        )
+from pipelines.maps import require_libraries
 
 
 def write_report(

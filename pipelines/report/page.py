@@ -1,31 +1,19 @@
-"""The page itself: one file of HTML that holds its styles, its scripts, plotly's among them, and all its data."""
+"""The page itself: one file of HTML that holds its styles, its scripts and all its data."""
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import jinja2
-from plotly.offline import get_plotlyjs
 
 from bitcipher import storage
 from bitcipher.vectors import CipherVectors
 from pipelines import folder
-from pipelines.report.figure import Group, figure, legend
-from pipelines.report.map import make_map
+from pipelines.maps.drawing import map_data, render
+from pipelines.maps.layout import choose_rows, make_map
 
 NEIGHBOURS = 8
 
-
-@dataclass(frozen=True)
-class Map:
-    """What the page shows of one table's map."""
-
-    table: str
-    size: int
-    groups: list[Group]
-    figure: dict[str, Any]
+# More take longer than the demo should, and lie too close for a small map.
+MOST_WORDS = 1_500
 
 
 def write(
@@ -40,9 +28,12 @@ def write(
     """See `pipelines.report.write_report`."""
     manifest = folder.read_manifest(build)
     start = time.perf_counter()
-    maps = [_map(name, vectors) for name, vectors in tables.items()]
-    seconds = {**seconds, "maps": time.perf_counter() - start}
+    maps = {name: _map(vectors) for name, vectors in tables.items()}
+    here = Path(__file__).parent
     content = render(
+        here / "page.html",
+        [here / "page.js"],
+        [here / "page.css"],
         title=title,
         about=about,
         numbers={
@@ -54,28 +45,16 @@ def write(
         tables={name: vectors.vector_size for name, vectors in tables.items()},
         neighbours={word: _neighbours(word, tables) for word in words},
         maps=maps,
-        seconds=seconds,
+        seconds={**seconds, "maps": time.perf_counter() - start},
     )
     with storage.writing(target) as stream:
-        stream.write(content.encode(errors="replace"))
-
-
-def render(**values: Any) -> str:
-    """The template with its values, each escaped for where it stands."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("page.html").render(plotlyjs=get_plotlyjs(), **values)
+        stream.write(content)
 
 
 def _neighbours(word: str, tables: Mapping[str, CipherVectors]) -> dict[str, list[tuple[str, float]]]:
     return {name: vectors.most_similar(word, topn=NEIGHBOURS) for name, vectors in tables.items() if word in vectors}
 
 
-def _map(table: str, vectors: CipherVectors) -> Map:
-    word_map = make_map(vectors)
-    return Map(table, len(word_map.words), legend(word_map), figure(word_map))
+def _map(vectors: CipherVectors) -> dict:
+    rows = choose_rows(vectors, MOST_WORDS, letters_only=True)
+    return map_data([vectors.index_to_key[row] for row in rows], make_map(vectors, rows))

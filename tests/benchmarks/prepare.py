@@ -13,7 +13,7 @@ import random
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from itertools import count, cycle
+from itertools import count, cycle, islice
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +26,7 @@ from pipelines.tokenizers import make_tokenizer
 
 SHARD_BYTES = 64 << 20  # the default of a build
 LINE_TOKENS = 10_000  # gensim cuts sentences there
+BATCH_DOCUMENTS = 500
 FILES = 100  # so that one of them is a hundredth
 LONG_BYTES = 700 << 20  # more than ten default shards, and more than 100 million tokens of English
 
@@ -68,11 +69,18 @@ def write_tokens(target: str, data: list[str]) -> None:
     """Documents of tokens in one or more lines each."""
     tokenizer = make_tokenizer("spacy", lowercase=True)
     with open(target, "w", encoding="utf-8", newline="\n") as lines:
-        for text in read_texts(data):
-            tokens = tokenizer.tokenize(pa.array([text], pa.large_string()))
-            words = np.array(tokens.words.to_pylist(), object)[tokens.ids]
-            for start in range(0, len(words), LINE_TOKENS):
-                lines.write(" ".join(words[start : start + LINE_TOKENS]) + "\n")
+        for texts in batched(read_texts(data), BATCH_DOCUMENTS):
+            tokens = tokenizer.tokenize(pa.array(texts, pa.large_string()))
+            words = np.array(tokens.words.to_pylist(), object)
+            for document in np.split(tokens.ids, tokens.ends[:-1]):
+                for start in range(0, len(document), LINE_TOKENS):
+                    lines.write(" ".join(words[document[start : start + LINE_TOKENS]]) + "\n")
+
+
+def batched(texts: Iterator[str], size: int) -> Iterator[list[str]]:
+    """Texts in lists of a size."""
+    while batch := list(islice(texts, size)):
+        yield batch
 
 
 def write_files(target: str, data: list[str]) -> None:

@@ -108,7 +108,7 @@ def test_a_demo_that_fails_leaves_nothing(tmp_path):
 
 
 def test_a_missing_library_is_told_before_anything_is_done(packages, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    with pytest.raises(BitcipherError, match=r"plotly: install .* 'bitcipher\[report\]'"):
+    monkeypatch.setitem(sys.modules, "openTSNE", None)
+    with pytest.raises(BitcipherError, match=r"opentsne: install .* 'bitcipher\[report\]'"):
         make_demo(str(tmp_path / "demo"), [packages], InProcess(), StageProgress())
     assert list(tmp_path.iterdir()) == []

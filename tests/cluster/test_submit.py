@@ -203,8 +203,8 @@ def test_the_packages_travel_without_caches_and_start_by_themselves(tmp_path):
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < 2_000_000
     assert not [path for path in files if path.suffix == ".pyc"]
-    packaged = {"pipelines/recipes", "pipelines/report"}
-    assert all(list(tmp_path.glob(f"{folder}/*.[yh]*ml")) for folder in packaged)
+    packaged = {"recipes": "yaml", "report": "html", "explore": "css", "maps": "js"}
+    assert all(list(tmp_path.glob(f"pipelines/{folder}/*.{ending}")) for folder, ending in packaged.items())
     code = "import cluster.command, pipelines, bitcipher; print(bitcipher.__file__, cluster.__file__)"
     result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert result.stdout.count(str(tmp_path)) == 2

@@ -29,6 +29,12 @@ def test_options_of_each_command():
     assert options_of("prune") == {"build", "keep", "unfinished"}
     assert options_of("embed") == EMBEDDING | {"build", "out", "version", "workers"}
     assert options_of("neighbors") == {"vectors", "words", "topn", "version", "oov"}
+    assert options_of("explore") == {"vectors", "out", "compare", "words", "version"}
+    assert options_of("export") == {"vectors", "format", "out", "version"}
+    assert options_of("probe") == {"vectors", "task", "data", "seeds"}
+    assert options_of("evaluate") == {"vectors", "similarity", "analogies"}
+    (tables,) = typer.main.get_command(app).commands["reproduce"].commands.values()
+    assert {parameter.name for parameter in tables.params} == {"builds", "out", "pos", "ner", "seeds"}
     assert options_of("inspect") == {"folder", "version"}
     assert options_of("submit") == {"command", "address", "working_dir", "env", "no_wait"}
     assert options_of("doctor") == {"address", "target"}

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bitcipher.evaluation import neighbours
 from bitcipher.vectors import CipherVectors
 from pipelines import drift
 from pipelines.drift import DriftError, drift_stage, measure_drift, refuse_surprise
@@ -105,7 +106,7 @@ def test_neighbours_are_those_of_the_whole_table_however_it_is_walked(size, new_
     now = random_table(new_size, seed)
     now = table(now.index_to_key, now.vectors + np.random.default_rng(seed).normal(0, 0.2, now.vectors.shape))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drift, "BLOCK_ROWS", block_rows)
+        patch.setattr(neighbours, "BLOCK_ROWS", block_rows)
         patch.setattr(drift, "SAMPLE_WORDS", 200)
         found = measure_drift(before, now)
     common = range(min(size, new_size))

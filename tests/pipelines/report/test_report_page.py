@@ -1,64 +1,18 @@
 """The page: what it shows, that it is whole, and that no word becomes a part of it."""
 
-import json
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
+from html_pages import EVIL, Parsed, assert_whole
 
 from bitcipher import storage
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import manifest_uri
 from pipelines import folder
 from pipelines.report import write_report
-from pipelines.report.figure import figure, legend
-from pipelines.report.map import WordMap
-from pipelines.report.page import Map, render
 
-EVIL = (
-    "</script><script>alert(1)",
-    "<img src=x onerror=alert(2)>",
-    "' onload='alert(3)",
-    '" onload="alert(4)',
-    "{{ 7 * 6 }}",
-    "<!--<script>",
-    "&lt;b&gt;",
-    "\u2028",
-    "\u202eesrever",
-)
-
-
-class Parsed(HTMLParser):
-    """The tags of a page, and the text of each element."""
-
-    def __init__(self, page: str):
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: dict[str, list[str]] = {}
-        self._open: list[str] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attributes)))
-        if tag not in ("meta", "br"):
-            self._open.append(tag)
-            self.texts.setdefault(tag, []).append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self._open:
-            self.texts[self._open[-1]][-1] += data
-
-    def figures(self) -> list[dict]:
-        scripts = [attributes for tag, attributes in self.tags if tag == "script"]
-        return [
-            json.loads(text)
-            for attributes, text in zip(scripts, self.texts["script"], strict=True)
-            if attributes.get("type") == "application/json"
-        ]
+LETTERS = ("one", "two", "three", "four", "five", "six")
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +25,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def tables() -> dict[str, CipherVectors]:
-    words = [*EVIL, "one", "two", "three", "four", "five", "six"]
+    words = [*EVIL, *LETTERS]
     rows = np.random.default_rng(20).normal(size=(len(words), 8))
     return {"Cat": CipherVectors(words, rows), "Sum <1>": CipherVectors(words[:-1], rows[:-1, :6])}
 
@@ -97,43 +51,31 @@ def test_the_page_shows_sizes_times_and_neighbours(page, tables):
 
 def test_no_word_becomes_a_tag_an_attribute_or_a_script(page):
     parsed = Parsed(page)
-    assert [tag for tag, _ in parsed.tags].count("script") == 2 + 2  # a figure for each table, plotly, the page's own
     assert not {"img", "b", "iframe", "object", "a"} & {tag for tag, _ in parsed.tags}
-    assert not [name for _, attributes in parsed.tags for name in attributes if name.startswith("on")]
     assert "alert(1)" not in "".join(parsed.texts["script"])
+    assert_whole(parsed)
 
 
-def test_no_word_leaves_the_data_of_a_map():
-    word_map = WordMap(list(EVIL), np.zeros((len(EVIL), 2)), np.zeros(len(EVIL), np.int64), None)
-    shown = Map(EVIL[3], len(EVIL), legend(word_map), figure(word_map))
-    parsed = Parsed(render(title="", about="", numbers={}, tables={}, neighbours={}, maps=[shown], seconds={}))
-    assert [tag for tag, _ in parsed.tags].count("script") == 1 + 2
-    assert parsed.figures() == [figure(word_map)]
-    assert not [name for _, attributes in parsed.tags for name in attributes if name.startswith("on")]
-
-
-def test_the_page_fetches_nothing(page):
-    parsed = Parsed(page)
-    assert not [attributes for _, attributes in parsed.tags if attributes.keys() & {"src", "href", "srcset", "action"}]
-    (policy,) = [each["content"] for _, each in parsed.tags if each.get("http-equiv") == "Content-Security-Policy"]
-    assert policy.startswith("default-src 'none';")
-    assert "http" not in policy
-    assert any("plotly.js" in text for text in parsed.texts["script"])
+def test_maps_hold_the_words_of_letters(page):
+    cat, other = Parsed(page).data()
+    assert cat["words"] == [word for word in [*EVIL, *LETTERS] if word.isalpha()]
+    assert other["words"] == cat["words"][:-1]
+    assert {word for group in cat["groups"] for word in group["words"]} <= set(cat["words"])
 
 
 def test_readers_of_screens_find_their_way(page):
     parsed = Parsed(page)
-    assert ("html", {"lang": "en"}) in parsed.tags
+    assert parsed.tags[0] == ("html", {"lang": "en"})
     names = {attributes["id"] for _, attributes in parsed.tags if "id" in attributes}
     labelled = {attributes["aria-labelledby"] for _, attributes in parsed.tags if "aria-labelledby" in attributes}
     assert labelled == {"neighbours", "map-1", "map-2"}
     assert labelled <= names
-    maps = [attributes for tag, attributes in parsed.tags if attributes.get("role") == "img"]
-    assert [each["aria-label"] for each in maps] == [
-        "Map of 6 frequent words by Cat",
-        "Map of 5 frequent words by Sum <1>",
+    assert [each["aria-label"].partition(".")[0] for each in parsed.attributes("canvas")] == [
+        "Map of 7 frequent words by Cat",
+        "Map of 6 frequent words by Sum <1>",
     ]
-    assert {each["data-figure"] for each in maps} <= names
+    assert all(each["tabindex"] == "0" for each in parsed.attributes("canvas"))
+    assert {each["data-map"] for each in parsed.attributes("div") if "data-map" in each} <= names
 
 
 def test_a_page_without_words_has_maps_alone(build, tables, tmp_path):

@@ -1,0 +1,15 @@
+"""What vectors are good for, without any training: word similarity, analogies, and how stable neighbours are."""
+
+from bitcipher.evaluation.analogies import AnalogiesResult, AnalogySection, evaluate_word_analogies
+from bitcipher.evaluation.stability import StabilityResult, neighbour_stability
+from bitcipher.evaluation.word_pairs import WordPairsResult, evaluate_word_pairs
+
+__all__ = [
+    "AnalogiesResult",
+    "AnalogySection",
+    "StabilityResult",
+    "WordPairsResult",
+    "evaluate_word_analogies",
+    "evaluate_word_pairs",
+    "neighbour_stability",
+]

@@ -1,0 +1,27 @@
+"use strict";
+// Elements of the panels. Words get into them as text alone.
+
+function make(tag, settings = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), settings);
+  element.append(...children);
+  return element;
+}
+
+const addressOf = word => `#word=${encodeURIComponent(word)}`;
+
+// A word that goes to its own place if it is on the page.
+function wordLink(page, word, className = "") {
+  const name = make("bdi", {textContent: nameOf(word)});
+  return page.numberOf.has(word) ? make("a", {href: addressOf(word), className}, name) : make("b", {className}, name);
+}
+
+function bar(share) {
+  const filled = make("i");
+  filled.style.width = `${100 * Math.min(1, Math.max(0, share))}%`;
+  const whole = make("span", {className: "bar"}, filled);
+  whole.setAttribute("aria-hidden", "true");
+  return whole;
+}
+
+const value = text => make("span", {textContent: text});
+const grouped = number => number.toLocaleString("en");

@@ -1,0 +1,85 @@
+"use strict";
+// The search box: a combobox with completion (ARIA Authoring Practices, "Combobox").
+
+const MOST_FOUND = 8;
+const fold = text => text.normalize("NFKC").toLowerCase();
+
+// The words that begin so, the most frequent first, and then those that hold it; before all the word itself.
+function findWords(words, folded, query) {
+  const asked = fold(query.trim());
+  if (!asked) return [];
+  const exact = words.indexOf(query.trim()), beginning = [], within = [];
+  for (let word = 0; word < words.length && beginning.length < MOST_FOUND; word++) {
+    if (word === exact) continue;
+    if (folded[word] === asked) beginning.unshift(word);
+    else if (folded[word].startsWith(asked)) beginning.push(word);
+    else if (within.length < MOST_FOUND && folded[word].includes(asked)) within.push(word);
+  }
+  return [...(exact < 0 ? [] : [exact]), ...beginning, ...within].slice(0, MOST_FOUND);
+}
+
+function createSearch(page, onChoose, say) {
+  const input = document.getElementById("search"), list = document.getElementById("found");
+  const folded = page.words.map(fold);
+  let found = [], active = 0;
+
+  function close() {
+    list.hidden = true;
+    input.setAttribute("aria-expanded", "false");
+    input.removeAttribute("aria-activedescendant");
+  }
+
+  function mark(place) {
+    active = (place + found.length) % found.length;
+    [...list.children].forEach((item, each) => item.setAttribute("aria-selected", each === active));
+    input.setAttribute("aria-activedescendant", `found-${active}`);
+    list.children[active].scrollIntoView({block: "nearest"});
+  }
+
+  function open() {
+    found = findWords(page.words, folded, input.value);
+    list.replaceChildren(...found.map((word, place) => {
+      const rank = value(page.counts ? `${grouped(page.counts[word])} ×` : grouped(page.ranks[word]));
+      const item = make("li", {id: `found-${place}`}, make("bdi", {textContent: nameOf(page.words[word])}), rank);
+      item.setAttribute("role", "option");
+      item.addEventListener("pointerdown", event => { event.preventDefault(); choose(place); });
+      return item;
+    }));
+    if (!found.length) {
+      close();
+      if (input.value.trim()) say("No word found.");
+      return;
+    }
+    list.hidden = false;
+    input.setAttribute("aria-expanded", "true");
+    mark(0);
+  }
+
+  function choose(place) {
+    const word = found[place];
+    close();
+    input.value = "";
+    input.blur();
+    onChoose(word);
+  }
+
+  const keys = {
+    ArrowDown: () => (list.hidden ? open() : mark(active + 1)),
+    ArrowUp: () => (list.hidden ? open() : mark(active - 1)),
+    Enter: () => { if (list.hidden) open(); if (!list.hidden) choose(active); },
+    Escape: () => { if (list.hidden) { input.value = ""; input.blur(); } else close(); },
+  };
+  input.addEventListener("input", open);
+  input.addEventListener("blur", close);
+  input.addEventListener("keydown", event => {
+    if (!keys[event.key] || event.isComposing) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+  document.addEventListener("keydown", event => {
+    if (event.key !== "/" || event.target === input || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    input.focus();
+    input.select();
+  });
+}

@@ -1,0 +1,27 @@
+"use strict";
+// Data that the page holds: JSON, with arrays of numbers in base64 (`pack` in drawing.py).
+
+const ARRAYS = {
+  int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array, int32: Int32Array, uint32: Uint32Array,
+  float32: Float32Array,
+};
+const FULL = 32767;
+
+function readData(id) {
+  return JSON.parse(document.getElementById(id).textContent);
+}
+
+function unpack({type, base64}) {
+  const bytes = Uint8Array.from(atob(base64), letter => letter.charCodeAt(0));
+  return new ARRAYS[type](bytes.buffer);
+}
+
+function unpackFractions(packed) {
+  return Float32Array.from(unpack(packed), number => number / FULL);
+}
+
+// How a word is shown: signs that nobody could see, or that turn what stands around them, by their numbers.
+function nameOf(word) {
+  return word.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} \u200c\u200d]/gu,
+    sign => `⟨U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`) || "⟨empty⟩";
+}

@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bitcipher.errors import BitcipherError
+from bitcipher.evaluation import StabilityResult, neighbour_stability
+from bitcipher.vectors import CipherVectors
+
+
+def table(size, seed=0, dimensions=6, first=0):
+    rows = np.random.default_rng(seed).normal(size=(size, dimensions)).astype(np.float32)
+    return CipherVectors([f"w{i}" for i in range(first, first + size)], rows)
+
+
+def nearest_words(vectors, word, topn):
+    return {other for other, _ in vectors.most_similar(word, topn=topn)}
+
+
+@given(st.integers(3, 40), st.integers(3, 40), st.integers(1, 12), st.integers(1, 50), st.integers(0, 99))
+@settings(max_examples=40)
+def test_it_is_that_of_the_nearest_words(size, other_size, topn, words, seed):
+    before, now = table(size, seed), table(other_size, seed + 1, first=1)
+    shared = [word for word in before.index_to_key if word in now][:words]
+    found = neighbour_stability(before, now, words, topn)
+    overlaps, jaccards = [], []
+    for word in shared:
+        one, other = nearest_words(before, word, topn), nearest_words(now, word, topn)
+        overlaps.append(len(one & other) / len(one))
+        jaccards.append(len(one & other) / len(one | other))
+    assert found.words == len(shared)
+    assert found.overlap == pytest.approx(np.mean(overlaps))
+    assert found.jaccard == pytest.approx(np.mean(jaccards))
+
+
+def test_rotated_and_scaled_tables_have_the_same_neighbours():
+    vectors = table(50)
+    rotation, _ = np.linalg.qr(np.random.default_rng(1).normal(size=(6, 6)))
+    lengths = np.random.default_rng(2).uniform(0.5, 3, (50, 1))
+    turned = CipherVectors(vectors.words, (lengths * vectors.vectors @ rotation).astype(np.float32))
+    assert neighbour_stability(vectors, turned) == StabilityResult(50, 1.0, 1.0)
+
+
+def test_oov_is_not_compared_and_nothing_in_common_is_told():
+    words, rows = ["<oov>", "a", "b"], np.eye(3)
+    assert neighbour_stability(CipherVectors(words, rows), CipherVectors(words, rows)).words == 2
+    with pytest.raises(BitcipherError, match="no word in common"):
+        neighbour_stability(table(3), CipherVectors(["x"], np.eye(1)))

@@ -1,0 +1,109 @@
+"""One folder that model2vec, sentence-transformers, transformers and safetensors open."""
+
+import json
+
+import numpy as np
+import pytest
+from model2vec import StaticModel
+from safetensors.numpy import load_file, save_file
+from sentence_transformers import SentenceTransformer
+from transformers import AutoTokenizer
+
+from bitcipher import BitcipherError, CipherVectors
+from bitcipher.formats.static_model import _tokenizer
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, table):
+    folder = tmp_path_factory.mktemp("static") / "model"
+    table.export("sentence-transformers", folder)
+    return folder
+
+
+def test_model2vec(folder, table, neighbours, by_numpy):
+    model = StaticModel.from_pretrained(folder)
+    assert list(model.tokens) == table.index_to_key
+    neighbours(by_numpy(model.tokens, model.embedding))
+    np.testing.assert_array_equal(model.encode(["cat"])[0], table["cat"])
+    # It leaves unknown words out, and reads long texts to their end.
+    long = "cat unknown " * 600 + "the"
+    np.testing.assert_allclose(model.encode([long])[0], (600 * table["cat"] + table["the"]) / 601, rtol=1e-4, atol=1e-5)
+
+
+def test_sentence_transformers(folder, table, neighbours, by_numpy):
+    model = SentenceTransformer(str(folder), device="cpu")
+    words = [word for word in table.index_to_key if not set(word) & set('<>" \u00a0')]
+    rows = model.encode(words)
+    np.testing.assert_allclose(rows, table[words], rtol=1e-5)
+    # Words that it does not know count as <oov>.
+    mean = (table["cat"] + table["<oov>"]) / 2
+    np.testing.assert_allclose(model.encode(["cat unknown"])[0], mean, rtol=1e-5)
+    cosine = float(model.similarity(model.encode(["cat"]), model.encode(["word7"]))[0, 0])
+    assert cosine == pytest.approx(table.similarity("cat", "word7"), abs=1e-5)
+
+
+def test_transformers_and_safetensors(tmp_path, table, neighbours, by_numpy):
+    table.export("huggingface", tmp_path / "model")
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model")
+    assert len(tokenizer) == len(table)
+    assert tokenizer.convert_tokens_to_ids(table.index_to_key) == list(range(len(table)))
+    assert tokenizer("cat unknown <oov> قلب").input_ids == [
+        table.get_index(w) for w in ("cat", "<oov>", "<oov>", "قلب")
+    ]
+    rows = load_file(tmp_path / "model" / "model.safetensors")["embeddings"]
+    neighbours(by_numpy(table.index_to_key, rows))
+
+
+def test_both_names_write_the_same_files(tmp_path, folder, table):
+    table.export("huggingface", tmp_path / "model")
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == sorted(path.name for path in (tmp_path / "model").iterdir())
+    assert all((folder / name).read_bytes() == (tmp_path / "model" / name).read_bytes() for name in names)
+
+
+def test_a_table_without_oov_gets_one_of_zeros(tmp_path):
+    CipherVectors(["Cat", "new york", ""], np.eye(3, dtype=np.float32)).export("huggingface", tmp_path / "model")
+    read = CipherVectors.read(tmp_path / "model")
+    assert read.index_to_key == ["Cat", "new york", "", "<oov>"]
+    np.testing.assert_array_equal(read.vectors, [*np.eye(3), np.zeros(3)])
+
+
+def test_raw_text_is_cut_up_as_spacy_would():
+    words = ["mr.", "u.s.", "<oov>"]
+    text = "“I don't know Mr. Smith's well-known house,\" he said; we'll (the U.S. last.) cannot--No!"
+    pieces = [text.lower()[start:end] for start, end in _tokenizer(words, is_split=False).encode(text).offsets]
+    expected = (
+        "“ i do n't know mr. smith 's well - known house , \" he said ; we 'll ( the u.s. last . ) can not -- no !"
+    )
+    assert " ".join(pieces) == expected
+
+
+def test_capitals_and_whitespace_are_kept_where_the_table_has_them():
+    tokenizer = _tokenizer(["Cat", "cat,", "<oov>"], is_split=True)
+    assert tokenizer.encode("Cat cat, CAT").tokens == ["Cat", "cat,", "<oov>"]
+
+
+def test_what_model2vec_writes_is_read(tmp_path, folder, table):
+    StaticModel.from_pretrained(folder).save_pretrained(tmp_path / "theirs")
+    read = CipherVectors.read(tmp_path / "theirs")
+    assert read.index_to_key == table.index_to_key
+    np.testing.assert_array_equal(read.vectors, table.vectors)
+
+
+def test_damaged_folders_are_told(tmp_path, table):
+    table.export("huggingface", tmp_path / "model")
+    weights, tokens = tmp_path / "model" / "model.safetensors", tmp_path / "model" / "tokenizer.json"
+    whole = weights.read_bytes()
+    for content, message in ((whole[:100], "damaged"), (None, "holds no model.safetensors")):
+        weights.unlink()
+        if content is not None:
+            weights.write_bytes(content)
+        with pytest.raises(BitcipherError, match=message):
+            CipherVectors.read(tmp_path / "model")
+        weights.write_bytes(whole)
+    save_file({"embeddings": table.vectors[:-1].copy()}, weights)
+    with pytest.raises(BitcipherError, match="a row for each"):
+        CipherVectors.read(tmp_path / "model")
+    tokens.write_text(json.dumps({"model": {"vocab": {"a": 0, "b": 7}}}))
+    with pytest.raises(BitcipherError, match="number its tokens"):
+        CipherVectors.read(tmp_path / "model")

@@ -1,0 +1,331 @@
+"""The page to explore by, in a real browser: Chromium without a network opens it, searches, clicks and pinches."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from html_pages import EVIL
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from bitcipher import storage
+from bitcipher.vectors import CipherVectors
+from bitcipher.versions import manifest_uri
+from pipelines import folder
+from pipelines.explore import Compared, Contribution, write_page
+from pipelines.report import write_report
+
+pytestmark = pytest.mark.long
+
+NAMES = ["king", "queen", "kingdom", "Oslo", "bergen", "viking", *EVIL, *(f"word{number}" for number in range(300))]
+DESKTOP, PHONE = {"width": 1280, "height": 820}, {"width": 390, "height": 844}
+
+NOWHERE = f"#word={quote('nowhere <b>')}"
+
+
+def explain(rows: Sequence[int]) -> list[list[Contribution]]:
+    return [[Contribution(-2, "queen", 0.75), Contribution(1, EVIL[0], -0.25), Contribution(0, "unlisted", 0.1)]] * len(
+        rows
+    )
+
+
+@pytest.fixture(scope="module")
+def vectors() -> CipherVectors:
+    rows = np.random.default_rng(20).normal(size=(len(NAMES), 12))
+    rows[1] = rows[0] + 0.1  # queen is nearest to king
+    return CipherVectors(NAMES, rows, counts=np.arange(len(NAMES), 0, -1) * 10)
+
+
+@pytest.fixture(scope="module")
+def full(vectors: CipherVectors, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page with everything on it, by its address."""
+    target = tmp_path_factory.mktemp("full") / "page.html"
+    old = [*NAMES[:20], "bygone", *NAMES[30:]]
+    rows = np.random.default_rng(21).normal(size=(len(old), 12))
+    rows[2] = rows[0] + 0.1  # kingdom was nearest to king
+    rows[20] = rows[0] + 0.2  # and then a word that went
+    write_page(str(target), "version 2", vectors, 1_000, explain, Compared("version 1", CipherVectors(old, rows)))
+    return target.as_uri()
+
+
+@pytest.fixture(scope="module")
+def bare(vectors: CipherVectors, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page of vectors alone, without counts or a version before, by its address."""
+    target = tmp_path_factory.mktemp("bare") / "page.html"
+    write_page(str(target), "bare", CipherVectors(NAMES, vectors.vectors), 1_000)
+    return target.as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def wrong() -> list[str]:
+    """What a page did that it should not do; the test fails if it did anything."""
+    return []
+
+
+@pytest.fixture
+def context(browser: Browser, wrong: list[str], request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
+    settings = {"viewport": DESKTOP, "reduced_motion": "reduce", **getattr(request, "param", {})}
+    made = browser.new_context(offline=True, **settings)
+    made.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    made.on("weberror", lambda error: wrong.append(str(error.error)))
+    made.on("dialog", lambda dialog: wrong.append(dialog.message))
+    made.on("request", lambda each: None if each.url.startswith(("file:", "data:")) else wrong.append(each.url))
+    yield made
+    made.close()
+    assert wrong == []
+
+
+@pytest.fixture
+def tab(context: BrowserContext) -> Page:
+    return context.new_page()
+
+
+phone = pytest.mark.parametrize("context", [{"viewport": PHONE, "has_touch": True, "is_mobile": True}], indirect=True)
+dark = pytest.mark.parametrize("context", [{"color_scheme": "dark"}], indirect=True)
+
+
+def zoom_of(tab: Page) -> float:
+    return tab.evaluate("document.querySelector('canvas').__zoom.k")
+
+
+def wait_for_zoom(tab: Page, zoom: float) -> None:
+    # Not `wait_for_function`, which makes code of a string in the page: the page's policy forbids that.
+    for _ in range(100):
+        if zoom_of(tab) == pytest.approx(zoom):
+            return
+        tab.wait_for_timeout(50)
+    raise AssertionError(f"The map is zoomed by {zoom_of(tab)}, not by {zoom}.")
+
+
+def drawing_of(tab: Page) -> str:
+    tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    return tab.evaluate("document.querySelector('canvas').toDataURL()")
+
+
+def place_of(tab: Page, word: str) -> tuple[float, float]:
+    """Where a word is in the window, of a map that was not moved."""
+    return tuple(
+        tab.evaluate(
+            """word => {
+            const {words, x, y} = readData("data").map, number = words.indexOf(word);
+            const box = document.querySelector("canvas").getBoundingClientRect();
+            return [box.x + (1 + RIM * unpackFractions(x)[number]) / 2 * box.width,
+                    box.y + (1 - RIM * unpackFractions(y)[number]) / 2 * box.height];
+        }""",
+            word,
+        )
+    )
+
+
+def test_a_word_is_searched_and_a_neighbour_clicked(tab, full):
+    tab.goto(full)
+    blank = drawing_of(tab)
+    tab.get_by_role("combobox", name="Search a word").fill("kin")
+    expect(tab.get_by_role("option")).to_have_text(["king3,170 ×", "kingdom3,150 ×", "viking3,120 ×"])
+    tab.get_by_role("option", name="king").first.click()
+    expect(tab.locator("#word-name")).to_have_text("king")
+    expect(tab.locator("#word-facts")).to_have_text("rank 1 · 3,170 times · rank 1 before")
+    assert tab.url.endswith("#word=king")
+    assert drawing_of(tab) != blank
+    tab.locator("#word-neighbours").get_by_role("link", name="queen").click()
+    expect(tab.locator("#word-name")).to_have_text("queen")
+    expect(tab.get_by_role("status")).to_contain_text("queen, rank 2")
+    tab.go_back()
+    expect(tab.locator("#word-name")).to_have_text("king")
+
+
+def test_all_of_it_can_be_done_by_keys(tab, full):
+    tab.goto(full)
+    tab.keyboard.press("/")
+    tab.keyboard.type("KIN")
+    search = tab.get_by_role("combobox")
+    expect(search).to_have_attribute("aria-activedescendant", "found-0")
+    tab.keyboard.press("ArrowDown")
+    expect(search).to_have_attribute("aria-activedescendant", "found-1")
+    expect(tab.get_by_role("option", selected=True)).to_contain_text("kingdom")
+    tab.keyboard.press("Escape")
+    expect(search).to_have_attribute("aria-expanded", "false")
+    tab.keyboard.press("ArrowDown")
+    tab.keyboard.press("ArrowUp")
+    tab.keyboard.press("ArrowDown")
+    tab.keyboard.press("Enter")
+    expect(tab.locator("#word-name")).to_have_text("king")
+    tab.keyboard.press("Tab")
+    first = tab.locator("#word-neighbours a").first
+    expect(first).to_be_focused()
+    assert first.evaluate("each => getComputedStyle(each).outlineStyle") == "solid"
+    tab.keyboard.press("Enter")
+    expect(tab.locator("#word-name")).to_have_text("queen")
+    expect(tab.locator("#word-name")).to_be_focused()
+
+
+def test_the_map_is_moved_and_zoomed_by_keys_and_buttons(tab, full):
+    tab.goto(full)
+    tab.locator("canvas").focus()
+    drawings = [drawing_of(tab)]
+    for key in ("+", "ArrowLeft", "ArrowDown", "-"):
+        tab.keyboard.press(key)
+        tab.wait_for_timeout(100)
+        drawings.append(drawing_of(tab))
+    assert len(set(drawings[:-1])) == 4
+    tab.keyboard.press("0")
+    wait_for_zoom(tab, 1)
+    tab.get_by_role("button", name="Zoom in").click()
+    wait_for_zoom(tab, 2)
+    tab.get_by_role("button", name="Show the whole map").click()
+    wait_for_zoom(tab, 1)
+    assert drawing_of(tab) == drawings[0]
+
+
+def test_a_word_is_clicked_on_the_map_and_a_group_hidden(tab, full):
+    tab.goto(full)
+    tab.mouse.click(*place_of(tab, "Oslo"))
+    expect(tab.locator("#word-name")).to_have_text("Oslo")
+    tab.get_by_role("button", name="Show the whole map").click()
+    wait_for_zoom(tab, 1)
+    before = drawing_of(tab)
+    group = tab.get_by_role("group", name="Groups of words").get_by_role("button").first
+    group.click()
+    expect(group).to_have_attribute("aria-pressed", "false")
+    tab.mouse.move(0, 0)
+    assert drawing_of(tab) != before
+
+
+def test_the_wheel_and_the_mouse_move_the_map(tab, full):
+    tab.goto(full)
+    tab.mouse.move(400, 400)
+    tab.mouse.wheel(0, -400)
+    tab.wait_for_timeout(300)
+    assert zoom_of(tab) > 1.5
+    zoomed = drawing_of(tab)
+    tab.mouse.down()
+    tab.mouse.move(450, 430, steps=4)
+    tab.mouse.up()
+    assert drawing_of(tab) != zoomed
+    expect(tab.locator("#word-name")).to_have_text("Choose a word")  # a drag chooses none
+
+
+def test_what_put_a_word_where_it_is(tab, full, bare):
+    tab.goto(f"{full}#word=king")
+    panel = tab.locator("#word-contributions")
+    expect(panel.get_by_role("listitem")).to_have_text(
+        ["2 beforequeen0.75", f"1 after{EVIL[0]}-0.25", "nearbyunlisted0.10"]
+    )
+    expect(panel.get_by_role("link")).to_have_text(["queen", EVIL[0]])
+    tab.goto(f"{bare}#word=king")
+    expect(tab.locator("#word-name")).to_have_text("king")
+    expect(panel).to_contain_text("There are no counts beside these vectors")
+    expect(tab.locator("#word-facts")).to_have_text("rank 1")
+    expect(tab.locator("#moved")).to_have_count(0)
+
+
+def test_what_moved_since_the_version_before(tab, full):
+    tab.goto(f"{full}#word=king")
+    now, before = tab.locator("#word-neighbours ol").all()
+    expect(now.get_by_role("listitem").first).to_contain_text("queen")
+    expect(before.get_by_role("listitem").first).to_contain_text("kingdom")
+    expect(before.locator(".gone").nth(1)).to_have_text("bygone")
+    assert before.get_by_role("link", name="bygone").count() == 0
+    moved = tab.locator("#moved")
+    expect(moved.get_by_role("heading")).to_have_text("What moved since version 1")
+    moved.get_by_text("Went (1)").click()
+    expect(moved.get_by_text("bygone")).to_be_visible()
+    came = moved.locator("details").nth(2)
+    expect(came.locator("summary")).to_have_text("Came (10)")
+    came.locator("summary").press("Enter")
+    name = came.get_by_role("link").first.inner_text()
+    came.get_by_role("link").first.click()
+    expect(tab.locator("#word-name")).to_have_text(name)
+    expect(tab.locator("#word-neighbours")).to_contain_text("It was not there before.")
+
+
+@pytest.mark.parametrize("word", EVIL)
+def test_words_are_words_whatever_they_hold(tab, full, word):
+    tab.goto(f"{full}#word={quote(word)}")
+    shown = word.replace("\u2028", "⟨U+2028⟩").replace("\u202e", "⟨U+202E⟩")
+    expect(tab.locator("#word-name")).to_have_text(shown)
+    tab.get_by_role("combobox").fill(word)
+    if word.strip():
+        tab.keyboard.press("Enter")
+        assert tab.evaluate("decodeURIComponent(location.hash)") == f"#word={word}"
+    assert tab.locator("img, b b, iframe, main script").count() == 0
+
+
+def test_a_word_that_is_not_there_is_told(tab, full):
+    for address in (NOWHERE, "#word=%E0%A4%A"):
+        tab.goto(full + address)
+        expect(tab.get_by_role("status")).to_contain_text("is not on this page.")
+    tab.get_by_role("combobox").fill("qqq")
+    expect(tab.get_by_role("status")).to_have_text("No word found.")
+
+
+@phone
+def test_a_phone_has_the_panels_below_the_map_and_room_for_fingers(context, tab, full):
+    tab.goto(full)
+    assert tab.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    map_box, word_box = tab.locator("#map").bounding_box(), tab.locator("#word").bounding_box()
+    assert map_box["y"] + map_box["height"] <= word_box["y"]
+    assert map_box["height"] > PHONE["height"] * 0.4
+    tab.touchscreen.tap(*place_of(tab, "bergen"))
+    expect(tab.locator("#word-name")).to_have_text("bergen")
+    link = tab.locator("#word-neighbours a").nth(3)
+    name = link.inner_text()
+    link.tap()
+    expect(tab.locator("#word-name")).to_have_text(name)
+    before = zoom_of(tab)
+    tab.evaluate("scrollTo(0, 0)")
+    pinch(context, tab, map_box["x"] + map_box["width"] / 2, map_box["y"] + map_box["height"] / 2)
+    assert zoom_of(tab) > 1.5 * before
+    assert tab.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+
+
+def test_a_window_that_is_made_small_keeps_its_word(tab, full):
+    tab.goto(f"{full}#word=king")
+    tab.set_viewport_size(PHONE)
+    expect(tab.locator("#word-name")).to_be_visible()
+    assert tab.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    canvas = tab.locator("canvas")
+    assert canvas.evaluate("each => each.width") == canvas.evaluate("each => each.clientWidth * devicePixelRatio")
+
+
+@dark
+def test_the_dark_is_dark(tab, full):
+    tab.goto(full)
+    red, green, blue = tab.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
+    assert max(red, green, blue) < 60
+    night = drawing_of(tab)
+    tab.emulate_media(color_scheme="light")
+    assert drawing_of(tab) != night
+
+
+def test_the_maps_of_a_report_are_drawn_and_zoomed(tab, vectors, tmp_path):
+    sizes = {"documents": 1, "tokens": 2, "vocabulary": 3, "text_bytes": 4}
+    storage.write_json(manifest_uri(str(tmp_path), 1), {"format": folder.FORMAT, **sizes})
+    lettered = CipherVectors([chr(0x4E00 + number) for number in range(len(vectors))], vectors.vectors)
+    tables = {"Cat": vectors, "Sum": lettered}
+    write_report(str(tmp_path / "report.html"), "A report", "", str(tmp_path), tables, ["king"], {"count": 1.0})
+    tab.goto((tmp_path / "report.html").as_uri())
+    blank = drawing_of(tab)
+    tab.get_by_role("button", name="Zoom in").first.click()
+    wait_for_zoom(tab, 2)
+    assert drawing_of(tab) != blank
+    expect(tab.get_by_role("group", name="Groups of words")).to_have_count(2)
+    tab.get_by_role("group", name="Groups of words").last.get_by_role("button").first.click()
+
+
+def pinch(context: BrowserContext, tab: Page, x: float, y: float) -> None:
+    """Two fingers that go apart."""
+    session = context.new_cdp_session(tab)
+    for kind, distances in (("touchStart", [30]), ("touchMove", range(40, 121, 20)), ("touchEnd", [None])):
+        for distance in distances:
+            points = [] if distance is None else [{"x": x - distance, "y": y}, {"x": x + distance, "y": y}]
+            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})

@@ -1,0 +1,90 @@
+import dataclasses
+
+import labelled
+import numpy as np
+import pytest
+
+from bitcipher.errors import BitcipherError
+from bitcipher.vectors import CipherVectors
+from training.probes import probe
+from training.probes.data import make_task
+from training.probes.paper import paper_tables
+from training.probes.probe import look_up
+
+
+@pytest.fixture(scope="module")
+def ner():
+    parts = [labelled.sentences(labelled.KINDS, seed, 200) for seed in range(3)]
+    return make_task("ner", *parts, has_spans=True)
+
+
+def test_vectors_that_know_labels_are_told_from_those_that_do_not(ner):
+    knowing = probe(labelled.knowing(labelled.KINDS), ner, seeds=(0, 1))
+    ignorant = probe(labelled.ignorant(), ner, seeds=(0, 1))
+    for figure in ("accuracy", "weighted_f1", "span_f1"):
+        assert knowing.mean(figure) > ignorant.mean(figure) + 0.2
+    # Without any information a probe gives the most frequent label.
+    commonest = np.bincount(ner.train.labels).argmax()
+    assert ignorant.mean("accuracy") == pytest.approx(np.mean(ner.test.labels == commonest))
+    assert (knowing.task, knowing.covered_words, knowing.covered_tokens) == ("ner", 1, 1)
+
+
+def test_mean_and_spread_are_those_of_the_seeds(ner):
+    result = probe(labelled.knowing(labelled.KINDS), ner, seeds=(0, 1, 2))
+    accuracies = [seed.accuracy for seed in result.seeds]
+    assert [seed.seed for seed in result.seeds] == [0, 1, 2]
+    assert result.mean("accuracy") == pytest.approx(np.mean(accuracies))
+    assert result.spread("accuracy") == pytest.approx(np.std(accuracies, ddof=1))
+    assert result == probe(labelled.knowing(labelled.KINDS), ner, seeds=(0, 1, 2))
+    assert dataclasses.replace(result, seeds=result.seeds[:1]).spread("accuracy") == 0
+
+
+def test_the_lengths_of_vectors_make_no_difference(ner):
+    vectors = labelled.knowing(labelled.KINDS)
+    # Powers of two, by which numbers are multiplied exactly.
+    lengths = 2.0 ** np.arange(-8, len(vectors) - 8).clip(max=8)
+    scaled = CipherVectors(vectors.words, lengths[:, None] * vectors.vectors)
+    assert probe(vectors, ner, seeds=(0,)) == probe(scaled, ner, seeds=(0,))
+
+
+def test_unknown_words_have_the_vector_of_oov_or_zeros():
+    rows = np.array([[3, 4], [0, 5]], np.float32)
+    features, covered = look_up(CipherVectors(["a", "<oov>"], rows), ["a", "b"])
+    np.testing.assert_allclose(features, rows * np.sqrt(2) / 5)
+    assert covered.tolist() == [True, False]
+    features, _ = look_up(CipherVectors(["a", "z"], rows), ["a", "b"])
+    np.testing.assert_allclose(features, [rows[0] * np.sqrt(2) / 5, [0, 0]])
+
+
+def test_coverage_is_that_of_the_test_part():
+    part = [[("a", "X"), ("a", "X"), ("b", "Y")]]
+    task = make_task("pos", [[("c", "X")]], [[("c", "X")]], part, has_spans=False)
+    result = probe(CipherVectors(["a", "d"], np.eye(2)), task, seeds=(0,))
+    assert result.covered_words == 0.5
+    assert result.covered_tokens == pytest.approx(2 / 3)
+    assert result.seeds[0].span_f1 is None
+    with pytest.raises(BitcipherError, match="The vectors hold none of the 2 words of the task pos"):
+        probe(CipherVectors(["d"], np.eye(1)), task, seeds=(0,))
+
+
+def test_the_paper_has_a_hundred_models_in_six_grids():
+    grids = paper_tables().grids
+    assert [(g.table, g.task, g.mode) for g in grids] == [
+        (2, "pos", "sum"),
+        (3, "ner", "sum"),
+        (4, "ner", "cat"),
+        (5, "pos", "cat"),
+        (6, "pos", "cipher"),
+        (7, "ner", "cipher"),
+    ]
+    assert sum(len(cells) for grid in grids for cells in grid.rows.values()) == 2 * 100
+    for grid in grids:
+        assert list(grid.rows) == [0.5, 1, 2, 4, 8]
+        assert {len(cells) for cells in grid.rows.values()} == {len(grid.columns)}
+        assert all(60 < number < 95 for cells in grid.rows.values() for cell in cells for number in cell)
+    # Table 1 repeats cells of the grids.
+    by_table = {grid.table: grid for grid in grids}
+    models = paper_tables().models
+    assert models["Cipher (Cat)"] == {"pos": by_table[5].rows[8][0], "ner": by_table[4].rows[8][0]}
+    assert models["Cipher (Sum)"] == {"pos": by_table[2].rows[8][-1], "ner": by_table[3].rows[8][-1]}
+    assert models["Cipher"] == {"pos": by_table[6].rows[8][-1], "ner": by_table[7].rows[8][-1]}

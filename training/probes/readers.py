@@ -1,0 +1,88 @@
+"""The files of the tasks: CoNLL-U, and the four columns of CoNLL-2003."""
+
+import gzip
+from collections.abc import Iterator
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+
+# Of CoNLL-U (universaldependencies.org/format.html), counted from 0.
+CONLLU_COLUMNS = 10
+ID, FORM, XPOS = 0, 1, 4
+
+CONLL2003_COLUMNS = 4
+DOCUMENT_START = "-DOCSTART-"
+
+Sentences = list[list[tuple[str, str]]]
+
+
+def read_conllu(uri: str) -> Sentences:
+    """The sentences of a CoNLL-U file, plain or gzip: words with their xpos tags.
+
+    Words that only tell how others are written together (1-2) or what was left out (8.1) are no tokens.
+
+    Raises:
+        BitcipherError: if the file is missing or empty, or if a line has not ten columns or no xpos.
+    """
+    sentences: Sentences = [[]]
+    for number, line in _lines(uri):
+        if not line:
+            sentences.append([])
+        elif not line.startswith("#"):
+            columns = line.split("\t")
+            if len(columns) != CONLLU_COLUMNS:
+                raise BitcipherError(
+                    f"Line {number} of {uri} has {len(columns)} columns, where CoNLL-U has {CONLLU_COLUMNS} with tabs "
+                    "between them: is it a .conllu file?"
+                )
+            if not columns[ID].isdecimal():
+                continue
+            if columns[XPOS] == "_":
+                raise BitcipherError(f"Line {number} of {uri} gives {columns[FORM]!r} no xpos tag, which is asked for.")
+            sentences[-1].append((columns[FORM], columns[XPOS]))
+    return _not_empty(sentences, uri)
+
+
+def read_conll2003(uri: str) -> list[Sentences]:
+    """The documents of a CoNLL-2003 file, each as its sentences: words with their entity tags, as in the file.
+
+    Raises:
+        BitcipherError: if the file is missing or empty, or if a line has not four columns.
+    """
+    documents: list[Sentences] = [[[]]]
+    for number, line in _lines(uri):
+        columns = line.split()
+        if not columns:
+            documents[-1].append([])
+        elif len(columns) != CONLL2003_COLUMNS:
+            raise BitcipherError(
+                f"Line {number} of {uri} has {len(columns)} columns, where CoNLL-2003 has {CONLL2003_COLUMNS}: word, "
+                "part of speech, chunk and entity."
+            )
+        elif columns[0] == DOCUMENT_START:
+            documents.append([[]])
+        elif columns[-1] != "O" and columns[-1][:2] not in ("I-", "B-"):
+            raise BitcipherError(f"Line {number} of {uri} has the entity {columns[-1]!r}, which is not O, I-… or B-….")
+        else:
+            documents[-1][-1].append((columns[0], columns[-1]))
+    documents = [[sentence for sentence in document if sentence] for document in documents]
+    _not_empty([sentence for document in documents for sentence in document], uri)
+    return [document for document in documents if document]
+
+
+def _lines(uri: str) -> Iterator[tuple[int, str]]:
+    with storage.reading(uri) as stream:
+        content = stream.read()
+    try:
+        text = (gzip.decompress(content) if uri.endswith(".gz") else content).decode()
+    except (OSError, EOFError, ValueError) as error:
+        raise BitcipherError(f"{uri} cannot be read as text in UTF-8: {error}.") from None
+    for number, line in enumerate(text.split("\n"), 1):
+        yield number, line.rstrip("\r")
+
+
+def _not_empty(sentences: Sentences, uri: str) -> Sentences:
+    sentences = [sentence for sentence in sentences if sentence]
+    if not sentences:
+        raise BitcipherError(f"{uri} holds no labelled words.")
+    return sentences

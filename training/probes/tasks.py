@@ -1,0 +1,75 @@
+"""The two tasks of the paper (section 4.1), read from the folders that their corpora come in."""
+
+import re
+
+import numpy as np
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from training.probes.data import TaskData, make_task
+from training.probes.readers import read_conll2003, read_conllu
+
+# Of CoNLL-2003's training part, as whole documents: the next part, testa, is what is measured on here.
+VALIDATION_SHARE = 0.1
+VALIDATION_SEED = 0
+
+
+def read_pos(folder: str) -> TaskData:
+    """Part of speech (xpos) from a treebank of Universal Dependencies, such as GUM.
+
+    Args:
+        folder: with one file each named …-train.conllu, …-dev.conllu and …-test.conllu, perhaps ending in .gz.
+
+    Raises:
+        BitcipherError: if a file is missing or is not CoNLL-U.
+    """
+    parts = (read_conllu(_find(folder, rf".*-{part}\.conllu(\.gz)?")) for part in ("train", "dev", "test"))
+    return make_task("pos", *parts, has_spans=False)
+
+
+def read_ner(folder: str) -> TaskData:
+    """Entities of CoNLL-2003: trained on nine tenths of eng.train, chosen by the tenth, measured on eng.testa.
+
+    The label of a word is its tag as in the file.
+
+    Args:
+        folder: with eng.train and eng.testa.
+
+    Raises:
+        BitcipherError: if a file is missing or is not of CoNLL-2003, or if eng.train is a single document.
+    """
+    train_file = _find(folder, r"eng\.train")
+    documents = read_conll2003(train_file)
+    test = read_conll2003(_find(folder, r"eng\.testa"))
+    if len(documents) < 2:
+        raise BitcipherError(f"{train_file} is one document, of which none can be kept for validation.")
+    chosen = np.random.default_rng(VALIDATION_SEED).permutation(len(documents))
+    chosen = set(chosen[: max(1, round(VALIDATION_SHARE * len(documents)))].tolist())
+    train, validation = (
+        [sentence for number, document in enumerate(documents) if (number in chosen) == kept for sentence in document]
+        for kept in (False, True)
+    )
+    return make_task("ner", train, validation, [s for document in test for s in document], has_spans=True)
+
+
+TASKS = {"pos": read_pos, "ner": read_ner}
+
+
+def read_task(name: str, folder: str) -> TaskData:
+    """A task by its name, pos or ner; see `read_pos` and `read_ner` for what the folder holds.
+
+    Raises:
+        BitcipherError: if there is no such task, or if its files are not there or damaged.
+    """
+    if name not in TASKS:
+        raise BitcipherError(f"There is no task {name!r}: choose {' or '.join(TASKS)}.")
+    return TASKS[name](folder)
+
+
+def _find(folder: str, pattern: str) -> str:
+    found = [name for name in storage.files_below(folder) if re.fullmatch(pattern, name)]
+    if len(found) != 1:
+        what = "none" if not found else " and ".join(found)
+        readable = pattern.replace(".*", "…").replace(r"(\.gz)?", "").replace("\\", "")
+        raise BitcipherError(f"{folder} should hold one file named {readable}, and holds {what}.")
+    return storage.join(folder, found[0])
