@@ -17,8 +17,9 @@ test: $(READY)
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/python -m pytest -m "not slow and not long" $(TESTS)
 
-# What takes longer, such as faults on real clusters: CI runs it after the fast tests.
+# What takes longer, such as faults on real clusters, and pages in a browser: CI runs it after the fast tests.
 test-long: $(READY)
+	.ci/chromium
 	$(VENV)/bin/python -m pytest -m "long and not slow"
 
 format: $(READY)
@@ -35,7 +36,7 @@ lock:
 	rm -rf $(VENV)-lock
 	$(PYTHON) -m venv $(VENV)-lock
 	$(VENV)-lock/bin/python -m pip install --quiet torch==2.13.0
-	$(VENV)-lock/bin/python -m pip install --quiet ".[report,s3,cluster,training,test]"
+	$(VENV)-lock/bin/python -m pip install --quiet ".[report,s3,cluster,search,training,test]"
 	(head -n 1 constraints.txt; $(VENV)-lock/bin/python -m pip freeze --exclude bitcipher | sed 's/+cpu//') > constraints.new
 	mv constraints.new constraints.txt
 	rm -rf $(VENV)-lock

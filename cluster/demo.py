@@ -3,7 +3,7 @@
 The folder of a demo, which appears as a whole:
 
     docstrings.jsonl.gz  the text (see `cluster.docstrings`)
-    build/               counts, and Cat vectors
+    build/               counts, and Spectral vectors
     vectors-sum/         Sum vectors of the same counts
     report.html          the page
     report.json          what each step took
@@ -49,7 +49,8 @@ NEIGHBOURS = 5
 TITLE = "bitcipher demo"
 ABOUT = (
     "Word vectors of the English in the docstrings of the Python packages on one machine, made without a network. "
-    "Cat keeps the places of the words around a word apart, Sum adds them up; both come from the same counts."
+    "Spectral weighs what stands around a word and keeps the leading directions, Sum adds up the codes of what stands "
+    "there; both come from the same counts."
 )
 
 
@@ -91,7 +92,8 @@ def _make(out: str, roots: Sequence[Path], runtime: Runtime, progress: StageProg
     seconds.update((name, stage["seconds"]) for name, stage in storage.read_json(report)["stages"].items())
     bar = progress.begin("page", 1)
     with _timed(seconds, "embed as Sum"):
-        embed_build(built, storage.join(out, SUM), SUM_EMBEDDING, runtime)
+        target = storage.join(out, SUM)
+        embed_build(built, target, SUM_EMBEDDING, OPTIONS.memory_megabytes, runtime, progress)
     with _timed(seconds, "page"):
         tables = _load(out)
         write_report(page, TITLE, ABOUT, built, tables, _words_in(tables), seconds)
@@ -127,7 +129,7 @@ def show_demo(out: str) -> None:
 
 def _load(demo: str) -> dict[str, CipherVectors]:
     return {
-        "Cat": CipherVectors.load(storage.join(demo, BUILD)),
+        "Spectral": CipherVectors.load(storage.join(demo, BUILD)),
         "Sum": CipherVectors.load(storage.join(demo, SUM)),
     }
 

@@ -21,7 +21,7 @@ from cluster.places import name_places
 
 if TYPE_CHECKING:
     from ray.job_submission import JobDetails, JobSubmissionClient
-    from typer.core import TyperCommand
+    from typer.core import TyperCommand, TyperGroup
 
 # These speak to a cluster from outside.
 NOT_AS_JOBS = ("submit", "doctor")
@@ -34,7 +34,7 @@ INTERRUPTED = 130
 
 
 def submit(
-    commands: "Mapping[str, TyperCommand]",
+    commands: "Mapping[str, TyperCommand | TyperGroup]",
     command: Sequence[str],
     address: str | None,
     working_dir: str | None,
@@ -44,7 +44,7 @@ def submit(
     """Run a command as a job, and follow it.
 
     Args:
-        commands: the commands that there are.
+        commands: the commands that there are, and groups of them.
         command: the name of one, and its arguments.
         address: the cluster's dashboard; None for that of the environment, else of this machine.
         working_dir: a folder of small files that the job starts in.
@@ -58,18 +58,30 @@ def submit(
         BitcipherError: if the command cannot be sent, or the cluster cannot be reached.
     """
     address = find_address(address) or DEFAULT_ADDRESS
-    name, *arguments = command
-    if name not in commands or name in NOT_AS_JOBS:
-        allowed = ", ".join(other for other in commands if other not in NOT_AS_JOBS)
-        raise BitcipherError(f"There is no command {name!r} to submit: choose {allowed}.")
-    arguments = name_places(commands[name], arguments, working_dir, is_loopback(urlsplit(address).hostname))
+    jobs = jobs_of(commands)
+    name = next((name for name in jobs if tuple(command[: len(name)]) == name), None)
+    if name is None:
+        allowed = ", ".join(map(" ".join, jobs))
+        raise BitcipherError(f"There is no command {command[0]!r} to submit: choose {allowed}.")
+    is_here = is_loopback(urlsplit(address).hostname)
+    arguments = name_places(jobs[name], command[len(name) :], working_dir, is_here)
     variables = read_variables(env)
     client = connect(address)
-    job = start_job(client, ["cluster.command", name, *arguments], variables, working_dir)
+    job = start_job(client, ["cluster.command", *name, *arguments], variables, working_dir)
     if no_wait:
         print(job)
         return 0
     return follow(client, address, job)
+
+
+def jobs_of(commands: "Mapping[str, TyperCommand | TyperGroup]") -> "dict[tuple[str, ...], TyperCommand]":
+    """The commands that can be jobs, by their names: two where one belongs to a group, as `reproduce tables` does."""
+    jobs = {}
+    for name, command in commands.items():
+        if name not in NOT_AS_JOBS:
+            inner = getattr(command, "commands", None)
+            jobs |= {(name, each): inner[each] for each in inner} if inner else {(name,): command}
+    return jobs
 
 
 def read_variables(given: Sequence[str]) -> dict[str, str]:

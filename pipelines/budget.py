@@ -17,6 +17,9 @@ BYTES_OF_TEXT_BYTE = 10
 # Memory of an entry while ranges are merged: as it is read, with the others of its range, and as it is written.
 BYTES_OF_ENTRY = 64
 
+# Memory of an entry of the segments while all are weighed at once: measured, 111 bytes.
+BYTES_OF_WEIGHED = 112
+
 # Memory of a word where all are held: in a table, with its number, its place, and its total.
 BYTES_OF_WORD = 65
 
@@ -56,6 +59,11 @@ class Budget:
     def range_entries(self) -> int:
         """Entries that are merged at once."""
         return self._free // BYTES_OF_ENTRY
+
+    @property
+    def weighed_entries(self) -> int:
+        """Entries of segments that are weighed at once, and stay in memory so."""
+        return self._free // BYTES_OF_WEIGHED
 
     @property
     def _free(self) -> int:

@@ -23,14 +23,14 @@ from pipelines.corpus import Changes
 from pipelines.costs import Costs
 from pipelines.count import CountStage, done_key
 from pipelines.drift import drift_stage, refuse_surprise
-from pipelines.embed import embed_stage
+from pipelines.embed import KeptCounts, embed_counts
 from pipelines.events import log_event
 from pipelines.fingerprint import check_same, fingerprint
 from pipelines.identify import sha256
 from pipelines.lease import Lease
 from pipelines.ledger import Ledger
 from pipelines.merge import merge_segments
-from pipelines.options import BuildOptions
+from pipelines.options import SPECTRAL, BuildOptions
 from pipelines.plan import CountTask, estimated_text_bytes, plan_counting
 from pipelines.progress import StageProgress
 from pipelines.publish import collect_garbage, publish
@@ -198,7 +198,8 @@ class Job:
             merged = words.sum_words(parts)
             documents = sum(segment.total_documents for segment in segments)
             vocabulary = words.choose_vocabulary(merged, documents, self.options, known)
-            BitCipher(self.options.embedding.bits).active_bits(len(vocabulary))  # too few bits show before the rest
+            if self.options.embedding.mode != SPECTRAL:
+                BitCipher(self.options.embedding.bits).active_bits(len(vocabulary))  # too few bits show before the rest
             storage.write_table(storage.join(self.build, self.folder, folder.WORDS), vocabulary.to_table())
         self.progress.advance(bar, 1, f"{len(vocabulary):,} words")
         return vocabulary
@@ -235,11 +236,16 @@ class Job:
     def embed(self, manifest: Row) -> None:
         """Make the vectors, and note them in the manifest."""
         target = storage.join(self.build, self.folder, VECTORS)
-        bar = self.progress.begin("embed", 1)
-        stage = embed_stage(self.build, manifest, self.options.embedding)
-        (sizes,) = self.runtime.stream(stage, [{"target": target}])
-        self.costs.add(sizes.pop("costs"))
-        self.progress.advance(bar, 1, f"{sizes['words']:,} × {sizes['dimensions']}")
+        sizes = embed_counts(
+            KeptCounts.of(self.build, manifest),
+            self.options.embedding,
+            target,
+            storage.join(self.build, folder.WORK, uuid.uuid4().hex),
+            self.budget,
+            self.runtime,
+            self.progress,
+            self.costs,
+        )
         manifest["vectors"] = sizes
         manifest["digests"]["vectors"] = sha256(storage.join(target, "vectors.safetensors"))
 

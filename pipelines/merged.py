@@ -34,7 +34,7 @@ def open_merged(vocabulary: Vocabulary, window: Window, segments: Sequence[Seque
         window: what was counted.
         segments: the parts of each, by URI.
     """
-    ranks = [_ranks(vocabulary, read_words(parts)) for parts in segments]
+    ranks = [ranks_of(vocabulary, read_words(parts)) for parts in segments]
 
     def parts(radius: int) -> Iterator[Part]:
         for names, ranks_of_segment in zip(segments, ranks, strict=True):
@@ -69,7 +69,7 @@ def read_vocabulary(uri: str) -> Vocabulary:
     return Vocabulary.from_table(storage.read_table(uri))
 
 
-def _ranks(vocabulary: Vocabulary, words: pa.Table) -> np.ndarray:
+def ranks_of(vocabulary: Vocabulary, words: pa.Table) -> np.ndarray:
     """The rank of each of a segment's numbers, (V,) int32."""
     numbers = words["number"].to_numpy()
     ranks = np.empty(int(numbers.max(initial=-1)) + 1, np.int32)

@@ -7,34 +7,58 @@ import yaml
 
 from bitcipher import storage
 from bitcipher.counts import Window
+from bitcipher.embedding import MODES as CIPHER_MODES
 from bitcipher.embedding import CipherEmbedding
+from bitcipher.embedding.spectral import SpectralEmbedding
 from bitcipher.errors import BitcipherError
 from pipelines.budget import Budget
 from pipelines.readers import ReadOptions
 
+SPECTRAL = "spectral"
+MODES = (SPECTRAL, *CIPHER_MODES)
+
 
 @dataclass(frozen=True)
 class EmbeddingOptions:
-    """How vectors are made of counts."""
+    """How vectors are made of counts. What is of another mode is checked, and of no effect."""
 
     bits: int = 25
     """Bits of the code; mode cat has 2 · radius · bits dimensions, sum and cipher have `bits`."""
     radius: int = 4
     """The farthest context word on either side."""
-    mode: str = "cat"
-    """cat (a block of dimensions an offset), sum (all offsets in one) or cipher (no context)."""
+    mode: str = SPECTRAL
+    """spectral (the weighed counts factored), cat (a block of dimensions an offset), sum (all offsets in one) or cipher
+    (no context)."""
+    dimensions: int = 200
+    """Of mode spectral: dimensions of the vectors; fewer where the counts have fewer."""
+    context: str = "both"
+    """Of mode spectral: positions (each offset on its own), window (all offsets added up) or both side by side. Summed
+    counts have the window alone."""
     noise: str = "document_share"
-    """How far codes are trusted: document_share, frequency, document_ratio or none."""
+    """Not of mode spectral. How far codes are trusted: document_share, frequency, document_ratio or none."""
     log: str = "aggregate"
-    """aggregate (log of each block's shares), counts (log of counts, before they are added) or none."""
+    """Not of mode spectral. aggregate (log of each block's shares), counts (log of counts, before they are added) or
+    none."""
 
     def __post_init__(self) -> None:
         """Refuse what no embedding understands."""
-        self.embedding()
+        if self.mode not in MODES:
+            raise BitcipherError(f"There is no mode {self.mode!r}: choose {', '.join(MODES)}.")
+        SpectralEmbedding(self.dimensions, self.context)
+        CipherEmbedding(self.bits, self.radius, noise=self.noise, log=self.log)
 
-    def embedding(self) -> CipherEmbedding:
+    def embedding(self) -> CipherEmbedding | SpectralEmbedding:
         """The estimator of these options."""
+        if self.mode == SPECTRAL:
+            return SpectralEmbedding(self.dimensions, self.context)
         return CipherEmbedding(self.bits, self.radius, self.mode, self.noise, self.log)
+
+    def check_window(self, window: Window) -> None:
+        """Refuse what cannot be made of counts with such a window, as far as their offsets go."""
+        _require(
+            not (window.summed and self.mode == SPECTRAL and self.context == "positions"),
+            "Summed counts have no positions to tell apart: choose context window, or build without summed.",
+        )
 
 
 @dataclass(frozen=True)
@@ -60,7 +84,8 @@ class BuildOptions:
     word_list: str | None = None
     """Keep exactly the words of this file, one a line."""
     summed: bool = False
-    """Count all offsets into one matrix: for wide windows of which only mode sum is wanted."""
+    """Count all offsets into one matrix: for wide windows. It gives modes sum and spectral, the latter of the window
+    alone."""
     shard_megabytes: int = 64
     """Text in a shard: what is lost when a worker dies, and counted again."""
     memory_megabytes: int = 1500
@@ -80,10 +105,10 @@ class BuildOptions:
         )
         _require(
             not self.summed or self.embedding.mode != "cat",
-            "Summed counts have no offsets to tell apart: choose mode sum with summed.",
+            "Summed counts have no offsets to tell apart: choose mode spectral or sum with summed.",
         )
         Budget(self.memory_megabytes)
-        self.window  # noqa: B018 - refuses a radius that cannot be counted
+        self.embedding.check_window(self.window)  # which refuses a radius that cannot be counted
 
     @property
     def window(self) -> Window:

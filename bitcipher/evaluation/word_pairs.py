@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
 
 from bitcipher.errors import BitcipherError
 from bitcipher.evaluation.sets import read_pairs
@@ -66,6 +65,8 @@ def evaluate_word_pairs(
             f"The vectors hold both words of {len(covered)} of the {len(scored):,} pairs of {os.fspath(pairs)}: is it "
             "the same language?"
         )
+    from scipy import stats  # takes most of a second, which a job that only asks for neighbours is spared
+
     cosines = np.zeros(len(scored))
     cosines[is_covered] = _cosines(
         vectors, [known.row(pair.first) for pair in covered], [known.row(pair.second) for pair in covered]

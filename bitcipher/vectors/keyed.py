@@ -1,16 +1,22 @@
 """`CipherVectors`: the table that a build ends in, and that is saved, loaded and asked."""
 
 import os
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from bitcipher.vectors.folder import Content, read_folder, write_folder
+from bitcipher.vectors.keys import Key
 from bitcipher.vectors.similarity import WordSimilarity
 from bitcipher.versions import vectors_of
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
+    from bitcipher.counts import MergedCounts
     from bitcipher.evaluation import AnalogiesResult, WordPairsResult
+    from bitcipher.explain import Explanation
 
 
 class CipherVectors(WordSimilarity):
@@ -175,3 +181,25 @@ class CipherVectors(WordSimilarity):
         from bitcipher.evaluation import evaluate_word_analogies
 
         return evaluate_word_analogies(self, analogies, restrict_vocab, case_insensitive, dummy4unknown)
+
+    def explain(self, word: Key, other: Key | None = None, topn: int = 10, *, counts: "MergedCounts") -> "Explanation":
+        """Which context words put a vector where it is, or make two words alike; see `bitcipher.explain.Explainer`.
+
+        Raises:
+            BitcipherError: if the table does not say how it was made, is of mode cipher, or was made of other counts.
+            UnknownWordError: if a word has no row.
+        """
+        from bitcipher.explain import explain
+
+        return explain(self, counts, word, other, topn)
+
+    def infer(self, contexts: Iterable[Sequence[str]], word: str, counts: "MergedCounts | None" = None) -> np.ndarray:
+        """The vector of a new word from sentences that hold it, (d,) float32; see `bitcipher.infer.infer`.
+
+        Raises:
+            BitcipherError: if the sentences say nothing about the word, if the table does not say how it was made, or
+                if counts are needed.
+        """
+        from bitcipher.infer import infer
+
+        return infer(self, contexts, word, counts)

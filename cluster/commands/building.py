@@ -8,6 +8,8 @@ from bitcipher.errors import BitcipherError
 from cluster.commands.options import (
     PLACE,
     Bits,
+    Context,
+    Dimensions,
     Document,
     Field,
     Format,
@@ -55,6 +57,8 @@ def build(
     bits: Bits = None,
     radius: Radius = None,
     mode: Mode = None,
+    dimensions: Dimensions = None,
+    context: Context = None,
     noise: Noise = None,
     log: Log = None,
     shard_megabytes: ShardMegabytes = None,
@@ -88,21 +92,27 @@ def embed(
     bits: Bits = None,
     radius: Radius = None,
     mode: Mode = None,
+    dimensions: Dimensions = None,
+    context: Context = None,
     noise: Noise = None,
     log: Log = None,
     version: Version = None,
     workers: Workers = 0,
+    memory_megabytes: MemoryMegabytes = None,
 ) -> None:
-    """Make other vectors of a build's counts, without reading text again.
+    """Make other vectors of a build's counts, without reading text again. What is not given is as in the build.
 
     For example: bitcipher embed vectors --mode sum --bits 200 --out vectors-sum
     """
-    given = {"bits": bits, "radius": radius, "mode": mode, "noise": noise, "log": log}
+    names = ("bits", "radius", "mode", "dimensions", "context", "noise", "log")
+    chosen = {name: value for name, value in locals().items() if name in names and value is not None}
     from cluster import show
+    from pipelines import folder
     from pipelines.embed import embed_build
+    from pipelines.progress import StageProgress
     from pipelines.runtime import open_runtime
 
-    with open_runtime(workers) as runtime:
-        chosen = {name: value for name, value in given.items() if value is not None}
-        sizes = embed_build(build, out, chosen, runtime, version)
+    megabytes = memory_megabytes or folder.read_manifest(build, version)["options"]["memory_megabytes"]
+    with StageProgress() as progress, open_runtime(workers, megabytes << 20) as runtime:
+        sizes = embed_build(build, out, chosen, megabytes, runtime, progress, version)
     show.embed_summary(out, sizes)

@@ -1,5 +1,6 @@
 """The command `explore`."""
 
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -26,9 +27,12 @@ def explore(
     It has a map of words, a search, neighbours, what put a word where it is, and what moved between two versions.
     For example: bitcipher explore vectors --out words.html
     """
+    from bitcipher.explain import Explainer
+    from bitcipher.rows import UnknownOriginError
     from bitcipher.vectors import CipherVectors
-    from bitcipher.versions import vectors_of
+    from bitcipher.versions import vectors_of, versions
     from pipelines.explore import Compared, write_page
+    from pipelines.origin import load_with_counts
     from pipelines.progress import StageProgress
 
     before = None
@@ -36,7 +40,14 @@ def explore(
         place = vectors_of(vectors, int(compare)) if compare.isdecimal() else vectors_of(compare)
         name = f"version {compare}" if compare.isdecimal() else _name(compare)
         before = Compared(name, CipherVectors.load(place))
-    table = CipherVectors.load(vectors_of(vectors, version))
+    explanations = None
+    if version is None and not versions(vectors):
+        table = CipherVectors.load(vectors)
+    else:
+        table, counts, _ = load_with_counts(vectors, version=version)
+        # Vectors that are not made of contexts have a page without explanations.
+        with suppress(UnknownOriginError):
+            explanations = Explainer(table, counts).strongest
     bars = {}
     with StageProgress() as progress:
 
@@ -45,7 +56,7 @@ def explore(
                 bars[stage] = progress.begin(stage, total)
             progress.advance(bars[stage], done, "")
 
-        write_page(out, _name(vectors), table, words, None, before, advance)
+        write_page(out, _name(vectors), table, words, explanations, before, advance)
     typer.echo(f"{len(table):,} words, {table.vector_size} dimensions → {out}")
 
 

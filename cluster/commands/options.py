@@ -35,7 +35,8 @@ MaxSize = Annotated[int | None, typer.Option(help="Keep that many words at most.
 Summed = Annotated[
     bool | None,
     typer.Option(
-        help="Count all offsets into one matrix, for wide windows (radius up to 128) and mode sum.",
+        help="Count all offsets into one matrix, for wide windows (radius up to 128). It gives mode sum, and spectral "
+        "of the window alone.",
         show_default="no-summed",
     ),
 ]
@@ -46,30 +47,43 @@ ShardMegabytes = Annotated[
 Bits = Annotated[
     int | None,
     typer.Option(
-        help="Bits of the code. Mode cat has 2 x radius x bits dimensions, sum and cipher have as many as bits.",
+        help="Not of mode spectral. Bits of the code: mode cat has 2 x radius x bits dimensions, sum and cipher have "
+        "as many as bits.",
         show_default="25",
+    ),
+]
+Dimensions = Annotated[
+    int | None, typer.Option(help="Of mode spectral: dimensions of the vectors.", show_default="200")
+]
+Context = Annotated[
+    str | None,
+    typer.Option(
+        help="Of mode spectral. positions: each offset on its own, which tells parts of speech; window: all offsets "
+        "added up, which tells meaning; both: side by side.",
+        show_default="both",
     ),
 ]
 Radius = Annotated[int | None, typer.Option(help="The farthest context word on either side.", show_default="4")]
 Mode = Annotated[
     str | None,
     typer.Option(
-        help="cat: a block of dimensions for each offset; sum: all offsets in one; "
-        "cipher: the code alone, without context.",
-        show_default="cat",
+        help="spectral: the leading directions of the weighed counts, the best vectors; cat: a block of dimensions for "
+        "each offset, the fastest that know context; sum: all offsets in one; cipher: the code alone, without context.",
+        show_default="spectral",
     ),
 ]
 Noise = Annotated[
     str | None,
     typer.Option(
-        help="How far codes are trusted: document_share, frequency, document_ratio or none.",
+        help="Not of mode spectral. How far codes are trusted: document_share, frequency, document_ratio or none.",
         show_default="document_share",
     ),
 ]
 Log = Annotated[
     str | None,
     typer.Option(
-        help="aggregate: log of each block's shares; counts: log of counts, before they are added; none.",
+        help="Not of mode spectral. aggregate: log of each block's shares; counts: log of counts, before they are "
+        "added; none.",
         show_default="aggregate",
     ),
 ]
@@ -85,7 +99,8 @@ Version = Annotated[int | None, typer.Option(min=1, help="Of a build.", show_def
 MemoryMegabytes = Annotated[
     int | None,
     typer.Option(
-        help="Memory of each worker; what does not fit is counted in slices and merged in ranges.", show_default="1500"
+        help="Memory of each worker; what does not fit is counted in slices, and merged and weighed in ranges.",
+        show_default="1500",
     ),
 ]
 # Not by Typer's `envvar`: RAY_ADDRESS may also be where Ray's own processes meet, which is no place for jobs.

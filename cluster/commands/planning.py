@@ -9,6 +9,8 @@ from bitcipher.errors import BitcipherError
 from cluster.commands.options import (
     PLACE,
     Bits,
+    Context,
+    Dimensions,
     Document,
     Field,
     Format,
@@ -68,6 +70,8 @@ def plan(
     bits: Bits = None,
     radius: Radius = None,
     mode: Mode = None,
+    dimensions: Dimensions = None,
+    context: Context = None,
     shard_megabytes: ShardMegabytes = None,
     memory_megabytes: MemoryMegabytes = None,
 ) -> None:
@@ -79,7 +83,7 @@ def plan(
     For example: bitcipher plan --tokens 1e12 --sample corpus/part-0.json.gz --nodes 50 --cores 32 --memory-gb 256
     """
     names = ("format", "document", "field", "tokenizer", "lowercase", "min_count", "max_size", "summed", "bits")
-    names += ("radius", "mode", "shard_megabytes", "memory_megabytes")
+    names += ("radius", "mode", "dimensions", "context", "shard_megabytes", "memory_megabytes")
     given = {name: value for name, value in locals().items() if name in names and value is not None}
     if bool(sources) == (tokens is not None):
         raise BitcipherError("Say what to plan for: the sources of a corpus, or --tokens.")

@@ -9,7 +9,7 @@ from pipelines.capacity.laws import Laws
 from pipelines.capacity.measured import Calibration, Rates
 from pipelines.capacity.memory import Memory, memory_of, walks
 from pipelines.capacity.tiers import MergeSize, plan_merges
-from pipelines.options import BuildOptions
+from pipelines.options import SPECTRAL, BuildOptions
 
 # Requests to an object store to open and read a small file: its size, its footer, its content; larger ones take one a
 # block more, and a file that is written takes one a block and two to begin and end it.
@@ -117,6 +117,8 @@ def estimate(
     costs = [[_merge_seconds(merge, rates, budget.range_entries) for merge in merges] for merges in merge_rounds]
     live_entries = sum(segment.entries for segment in live)
     times = walks(vocabulary, options.embedding)
+    embed_entries = live_entries * (min(1, times) * rates.embed_entry + max(0, times - 1) * rates.walk_entry)
+    is_spectral = options.embedding.mode == SPECTRAL
     cpu = {
         "identify": stored_bytes * rates.stored_byte,
         "count": shards * rates.shard
@@ -125,15 +127,15 @@ def estimate(
         + (shards * slices * laws.entries.at(tokens / shards / slices, bound) * rates.merge_entry if slices > 1 else 0),
         "merge": sum(cost.summing + cost.numbering + cost.merging for round in costs for cost in round),
         "words": sum(segment.types for segment in live) * rates.sum_type,
-        "embed": live_entries * (min(1, times) * rates.embed_entry + max(0, times - 1) * rates.walk_entry)
-        + vocabulary * rates.embed_word,
+        "embed": embed_entries + vocabulary * rates.embed_word,
     }
     wall = {
         "identify": cpu["identify"] / workers,
         "count": cpu["count"] / min(workers, shards),
         "merge": sum(_wall_of_round(round, workers) for round in costs),
         "words": cpu["words"],
-        "embed": cpu["embed"],
+        # Of mode spectral, ranges of words are weighed and multiplied by all workers.
+        "embed": embed_entries / (workers if is_spectral else 1) + vocabulary * rates.embed_word,
     }
 
     def stored(of_entries: float, of_types: float) -> float:
@@ -143,7 +145,8 @@ def estimate(
     merged = [segment for segment in live if segment.tokens > 1.5 * tokens / shards]
     segment_bytes = sum(stored(segment.entries, segment.types) for segment in merged)
     dimensions = options.embedding.embedding().dimensions
-    vector_bytes = vocabulary * (4 * dimensions + calibration.type_bytes)
+    tables = 2 if is_spectral else 1  # the directions are kept beside the vectors
+    vector_bytes = vocabulary * (4 * dimensions * tables + calibration.type_bytes)
     read = sum(stored(merge.member_entries, merge.member_types) for merge in merges)
     written = sum(stored(merge.entries, merge.types) for merge in merges)
     shard_entries = shards * laws.entries.at(tokens / shards, bound)

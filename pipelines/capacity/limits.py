@@ -2,7 +2,7 @@
 
 from pipelines.budget import BYTES_OF_ENTRY, Budget
 from pipelines.capacity.estimate import Cluster, Plan
-from pipelines.options import BuildOptions
+from pipelines.options import SPECTRAL, BuildOptions
 
 # Words are numbered by int32.
 MOST_TYPES = 2**31 - 1
@@ -48,10 +48,11 @@ def limits_reached(plan: Plan, options: BuildOptions, cluster: Cluster) -> dict[
     if memory.embed_worker > node:
         found["embed"] = (
             f"Vectors are made in one process, which needs about {_gb(memory.embed_worker)}, and a node has "
-            f"{_gb(node)}: a higher --min-count, a --max-size, or fewer dimensions (--bits, --radius) make it less."
+            f"{_gb(node)}: a higher --min-count, a --max-size, or fewer dimensions "
+            f"({'--dimensions' if options.embedding.mode == SPECTRAL else '--bits, --radius'}) make it less."
         )
     bits = options.embedding.bits
-    if plan.vocabulary >= 2**bits:
+    if plan.vocabulary >= 2**bits and options.embedding.mode != SPECTRAL:
         found["bits"] = (
             f"{plan.vocabulary:,} words do not fit into {bits} bits, which tell {2**bits - 1:,} words apart: give "
             f"--bits {plan.vocabulary.bit_length()}, a higher --min-count or a --max-size."

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from bitcipher.embedding.cipher_embedding import SUMS_BYTES
+from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, columns_at_once
 from pipelines.budget import BYTES_OF_ENTRY, LIBRARY_BYTES, Budget
-from pipelines.options import EmbeddingOptions
+from pipelines.options import SPECTRAL, EmbeddingOptions
 
 # Who adds up words (`merge_words`), a worker for a merge and the driver in the end, holds the table of them so many
 # times: what is added up so far, the segments' own, Arrow's groups, and the sorted copy. Measured: 7 to 9.4, with 2
@@ -21,6 +22,10 @@ MERGE_BYTES_OF_TYPE = 24
 # Of a dimension of a word, in the process that makes vectors: float64, then float32, and that once more as it is
 # written.
 EMBED_BYTES = 8 + 4 + 4
+
+# Mode spectral: of a column of a word, what went into the products and what came out, in float32, and both once more
+# as columns are added.
+SPECTRAL_BYTES = 2 * (4 + 4)
 
 # While vectors are made, to a word of a segment: its rank. And to one of the largest segment, beside the table: the
 # index by which its ranks are found.
@@ -63,7 +68,10 @@ def memory_of(
     numbering = LIBRARY_BYTES + types * type_memory * NUMBER_TABLES
     held = types * (type_memory + MERGE_BYTES_OF_TYPE)
     merging = LIBRARY_BYTES + held + max(budget.range_entries, row_entries) * BYTES_OF_ENTRY
-    table = vocabulary * embedding.embedding().dimensions * EMBED_BYTES
+    if embedding.mode == SPECTRAL:
+        table = vocabulary * columns_at_once(embedding.dimensions) * PRODUCTS * SPECTRAL_BYTES
+    else:
+        table = vocabulary * embedding.embedding().dimensions * EMBED_BYTES
     ranks = sum(segment_types) * RANK_BYTES + max(segment_types, default=0) * (type_memory + INDEX_BYTES)
     return Memory(
         count_worker=float(budget.bytes),
@@ -84,6 +92,6 @@ def sums_bytes(vocabulary: int, embedding: EmbeddingOptions) -> int:
 def walks(vocabulary: int, embedding: EmbeddingOptions) -> int:
     """How often all pairs are read to make vectors: more than once if the sums of all offsets are too large."""
     if embedding.mode != "cat":
-        return 1 if embedding.mode == "sum" else 0
+        return 0 if embedding.mode == "cipher" else 1
     offset = 2 * max(1, vocabulary) * (embedding.bits + 1) * 8
     return -(-embedding.radius // max(1, SUMS_BYTES // offset))

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,11 @@ from bitcipher import storage
 from bitcipher.counts import part_files, read_words, walk_pairs
 from pipelines.capacity.measured import GrowthPoint
 from pipelines.count import CountStage
-from pipelines.embed import EmbedStage
+from pipelines.embed import embed
 from pipelines.folder import LEDGER, SEGMENTS, WORK
 from pipelines.identify import sha256
 from pipelines.merge import MergeStage, NumberStage, merge_segments
+from pipelines.merged import open_merged
 from pipelines.options import BuildOptions
 from pipelines.plan import CountTask
 from pipelines.runtime import InProcess, Row, StageSpec
@@ -150,13 +151,9 @@ def embed_sample(build: str, merged: Segment, options: BuildOptions) -> tuple[di
     every = choose_vocabulary(words, merged.total_documents, BuildOptions(min_count=1))
     runs = []
     for number, vocabulary in enumerate((kept, kept, every)):
-        file, target = (storage.join(build, f"{name}{number}") for name in ("vocabulary", "vectors"))
-        storage.write_table(file, vocabulary.to_table())
-        window = options.window
-        embedding = asdict(options.embedding)
-        stage = EmbedStage(file, [parts], window.radius, window.summed, embedding, {})
         start = time.process_time()
-        list(stage({"target": target}))
+        vectors, _ = embed(open_merged(vocabulary, options.window, [parts]), options.embedding, {})
+        vectors.save(storage.join(build, f"vectors{number}"))
         runs.append((len(vocabulary), time.process_time() - start))
     (few, seconds), (many, more_seconds) = runs[1:]  # the first loaded the kernels
     embed_word = max(0.0, (more_seconds - seconds) / (many - few)) if many > few else 0.0

@@ -8,23 +8,9 @@ from typing import NamedTuple
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.explain import Contribution
 from bitcipher.vectors import CipherVectors
 from pipelines.maps import require_libraries
-
-
-class Contribution(NamedTuple):
-    """What a context word adds to a vector.
-
-    Attributes:
-        offset: where the context word stands; -2 is two words before, 0 anywhere in the window.
-        word: the context word.
-        weight: what it adds.
-    """
-
-    offset: int
-    word: str
-    weight: float
-
 
 # For given rows of the table, the strongest contributions of each.
 Explanations = Callable[[Sequence[int]], list[list[Contribution]]]

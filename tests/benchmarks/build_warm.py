@@ -16,7 +16,7 @@ from measure import report_of
 
 from pipelines import folder
 from pipelines.build import build
-from pipelines.options import BuildOptions
+from pipelines.options import BuildOptions, EmbeddingOptions
 from pipelines.progress import StageProgress
 from pipelines.runtime import Runtime, open_runtime
 
@@ -48,7 +48,13 @@ def measured_build(sources: list[str], target: Path, shard_megabytes: int, runti
     """Build, and tell what it took."""
     before = cpu_seconds(os.getpid())
     with StageProgress() as progress:
-        build(sources, str(target), BuildOptions(shard_megabytes=shard_megabytes), runtime, progress)
+        build(
+            sources,
+            str(target),
+            BuildOptions(EmbeddingOptions(mode="cat"), shard_megabytes=shard_megabytes),
+            runtime,
+            progress,
+        )
     cpu = cpu_seconds(os.getpid()) - before
     report = report_of(target)
     return {

@@ -18,7 +18,7 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
     with scratch() as folder:
         tokens, build = folder / "tokens.txt", folder / "build"
         run_script("prepare.py", "tokens", tokens, *options.data, folder=folder)
-        command = [*BITCIPHER, "build", *options.data, "--out", build]
+        command = [*BITCIPHER, "build", "--mode", "cat", *options.data, "--out", build]
         run(command, folder)  # so that numba's cache is filled
         for _ in range(options.runs):
             shutil.rmtree(build)

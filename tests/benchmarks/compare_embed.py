@@ -17,7 +17,7 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
     embeddings: dict[tuple, list[Cost]] = {choice: [] for choice in CHOICES}
     with scratch() as folder:
         build, vectors = folder / "build", folder / "vectors"
-        command = [*BITCIPHER, "build", *options.data, "--out", build]
+        command = [*BITCIPHER, "build", "--mode", "cat", *options.data, "--out", build]
         run(command, folder)  # so that numba's cache is filled
         for _ in range(options.runs):
             shutil.rmtree(build)

@@ -20,13 +20,13 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
         corpus, whole, target = (folder / name for name in ("corpus", "whole", "updated"))
         run_script("prepare.py", "files", corpus, *options.data, folder=folder)
         files = sorted(corpus.iterdir())
-        run([*BITCIPHER, "build", corpus, "--out", whole], folder)  # so that numba's cache is filled
+        run([*BITCIPHER, "build", "--mode", "cat", corpus, "--out", whole], folder)  # so that numba's cache is filled
         bases = {name: _grow(folder / str(number), files, number - 1) for name, number in UPDATES.items()}
         costs: dict[str, list[Cost]] = {name: [] for name in ("build", *UPDATES)}
         stages: dict[str, list[float]] = {name: [] for name in costs}
         for _ in range(options.runs):
             shutil.rmtree(whole)
-            costs["build"].append(run([*BITCIPHER, "build", corpus, "--out", whole], folder))
+            costs["build"].append(run([*BITCIPHER, "build", "--mode", "cat", corpus, "--out", whole], folder))
             stages["build"].append(_stage_seconds(whole))
             for name, base in bases.items():
                 shutil.copytree(base, target)
@@ -46,7 +46,7 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
 def _grow(build: Path, files: list[Path], updates: int) -> Path:
     """A build of all files but the last, those before it by so many updates."""
     first = len(files) - 1 - updates
-    run([*BITCIPHER, "build", *files[:first], "--out", build], build.parent)
+    run([*BITCIPHER, "build", "--mode", "cat", *files[:first], "--out", build], build.parent)
     for number in range(first, len(files) - 1):
         run([*BITCIPHER, "update", build, *files[: number + 1]], build.parent)
     return build

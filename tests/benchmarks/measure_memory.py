@@ -19,7 +19,7 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
         text = folder / "text.txt"
         run_script("prepare.py", "long", text, *options.data, folder=folder)
         # So that numba's cache is filled: compiling takes memory too.
-        run([*BITCIPHER, "build", *options.data, "--out", folder / "warm-up"], folder)
+        run([*BITCIPHER, "build", "--mode", "cat", *options.data, "--out", folder / "warm-up"], folder)
         for budget in BUDGETS:
             for shard in SHARDS:
                 build = folder / f"{budget}-{shard}"

@@ -69,7 +69,7 @@ def write_tokens(target: str, data: list[str]) -> None:
     """Documents of tokens in one or more lines each."""
     tokenizer = make_tokenizer("spacy", lowercase=True)
     with open(target, "w", encoding="utf-8", newline="\n") as lines:
-        for texts in batched(read_texts(data), BATCH_DOCUMENTS):
+        for texts in _batched(read_texts(data), BATCH_DOCUMENTS):
             tokens = tokenizer.tokenize(pa.array(texts, pa.large_string()))
             words = np.array(tokens.words.to_pylist(), object)
             for document in np.split(tokens.ids, tokens.ends[:-1]):
@@ -77,8 +77,7 @@ def write_tokens(target: str, data: list[str]) -> None:
                     lines.write(" ".join(words[document[start : start + LINE_TOKENS]]) + "\n")
 
 
-def batched(texts: Iterator[str], size: int) -> Iterator[list[str]]:
-    """Texts in lists of a size."""
+def _batched(texts: Iterator[str], size: int) -> Iterator[list[str]]:
     while batch := list(islice(texts, size)):
         yield batch
 

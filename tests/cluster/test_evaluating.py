@@ -44,7 +44,8 @@ def small_and_large(tmp_path_factory):
     paths = []
     for name, part in (("large", texts), ("small", texts[:200])):
         source = builds.write_lines(folder / f"{name}.jsonl", part)
-        options = BuildOptions(tokenizer="whitespace", min_count=1, memory_megabytes=600)
+        cat = EmbeddingOptions(mode="cat")
+        options = BuildOptions(cat, tokenizer="whitespace", min_count=1, memory_megabytes=600)
         builds.run_build([source], folder / name, options)
         paths.append(folder / name)
     return paths
@@ -171,7 +172,8 @@ def test_what_cannot_be_compared_is_told_in_a_sentence(tmp_path, small_and_large
     with pytest.raises(BitcipherError, match="Two of the builds hold the same counts"):
         run("reproduce", "tables", small, small, "--pos", gum, "--out", tmp_path / "out")
     source = builds.write_lines(tmp_path / "a.jsonl", ["a b c d e f"])
-    narrow = BuildOptions(EmbeddingOptions(bits=4, radius=2), tokenizer="whitespace", min_count=1, memory_megabytes=600)
+    cat = EmbeddingOptions(mode="cat", bits=4, radius=2)
+    narrow = BuildOptions(cat, tokenizer="whitespace", min_count=1, memory_megabytes=600)
     builds.run_build([source], tmp_path / "narrow", narrow)
     with pytest.raises(BitcipherError, match=r"radius 4 with offsets told apart, and .* has radius 2: build again"):
         run("reproduce", "tables", tmp_path / "narrow", "--pos", gum, "--out", tmp_path / "out")

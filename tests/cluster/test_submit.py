@@ -17,7 +17,7 @@ from cluster.commands.options import NAME_OR_PLACE, PLACE, VERSION_OR_PLACE
 from cluster.jobs import connect, find_address, is_loopback
 from cluster.packing import PACKAGES, pack
 from cluster.places import name_places, places_of
-from cluster.submit import read_variables, submit
+from cluster.submit import jobs_of, read_variables, submit
 
 COMMANDS = typer.main.get_command(app).commands
 ROOT = Path(__file__).parents[2]
@@ -121,6 +121,8 @@ def test_an_address_without_ray_is_one_sentence():
     [
         (["bild", "x"], {}, "There is no command 'bild' to submit: choose build, update"),
         (["doctor"], {}, "There is no command 'doctor' to submit"),
+        (["reproduce"], {}, "There is no command 'reproduce' to submit"),
+        (["reproduce", "table"], {}, "choose build, .*, reproduce tables"),
         (["inspect", "x"], {"address": "10.0.0.1:6379"}, "begins with http:// or https://"),
         (["inspect", "x"], {"env": ["PATH"]}, "--env takes NAME=VALUE, not PATH."),
         (["inspect", "vectors"], {"address": "http://192.0.2.1:8265"}, "vectors is a path of this machine"),
@@ -190,11 +192,31 @@ def test_what_travels_along_keeps_its_name(tmp_path):
 
 
 def test_commands_say_which_of_their_arguments_are_places():
-    names = {"sources", "out", "build", "vectors", "folder", "recipe", "word_list", "target"}
-    for name, command in COMMANDS.items():
+    names = {"sources", "out", "build", "builds", "vectors", "folder", "recipe", "word_list", "target"}
+    names |= {"data", "pos", "ner", "similarity", "analogies"}
+    for name, command in jobs_of(COMMANDS).items():
         unmarked = [each.name for each in command.params if each.name in names and each.metavar != PLACE]
-        assert not unmarked, f"{name}: `bitcipher submit` needs metavar=PLACE for {unmarked}"
+        assert not unmarked, f"{' '.join(name)}: `bitcipher submit` needs metavar=PLACE for {unmarked}"
     assert places_of(COMMANDS["embed"], ["x", "--out", "y", "--bits", "3"]) == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "probe @vectors s3://b/theirs.vec --task pos --data @gum --seeds 1",
+        "evaluate @vectors --similarity=@sets --analogies @questions.txt",
+        "export @vectors --format glove --out @glove.txt",
+        "explore @vectors --out @page.html --compare 3",
+        "explore @vectors --out @page.html --compare @before",
+        "reproduce tables @build --pos @gum --ner s3://b/conll2003 --out @tables",
+    ],
+)
+def test_vectors_can_be_judged_and_shown_by_jobs(monkeypatch, tmp_path, line):
+    monkeypatch.chdir(tmp_path)
+    given = line.replace("@", "").split()
+    (name,) = (name for name in jobs_of(COMMANDS) if name == tuple(given[: len(name)]))
+    sent = [*name, *name_places(jobs_of(COMMANDS)[name], given[len(name) :], None, is_here=True)]
+    assert sent == line.replace("@", f"{tmp_path}/").split()
 
 
 def test_the_packages_travel_without_caches_and_start_by_themselves(tmp_path):
@@ -205,6 +227,7 @@ def test_the_packages_travel_without_caches_and_start_by_themselves(tmp_path):
     assert not [path for path in files if path.suffix == ".pyc"]
     packaged = {"recipes": "yaml", "report": "html", "explore": "css", "maps": "js"}
     assert all(list(tmp_path.glob(f"pipelines/{folder}/*.{ending}")) for folder, ending in packaged.items())
+    assert list(tmp_path.glob("training/probes/*.yaml"))
     code = "import cluster.command, pipelines, bitcipher; print(bitcipher.__file__, cluster.__file__)"
     result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert result.stdout.count(str(tmp_path)) == 2

@@ -60,6 +60,13 @@ def test_embed_makes_other_vectors_of_kept_counts(built, tmp_path):
     assert vectors.vector_size == 40
     assert vectors.manifest["embedding"]["noise"] == "document_share"
     assert bitcipher("inspect", tmp_path / "sum").returncode == 0
+    windows = ("--mode", "spectral", "--context", "window", "--dimensions", 30, "--memory-megabytes", 600)
+    result = bitcipher("embed", built, *windows, "--out", tmp_path / "window")
+    assert result.returncode == 0, result.stderr
+    vectors = CipherVectors.load(tmp_path / "window")
+    assert vectors.vector_size == 30
+    assert vectors.manifest["embedding"]["context"] == "window"
+    assert {path.name for path in tmp_path.iterdir()} == {"sum", "window"}
 
 
 def test_what_the_command_line_says_wins_over_the_recipe(corpus, tmp_path):
@@ -75,11 +82,14 @@ def test_what_the_command_line_says_wins_over_the_recipe(corpus, tmp_path):
     ("arguments", "said"),
     [
         (["{nowhere}"], "no such file"),
-        (["{corpus}", "--mode", "dog"], "There is no mode 'dog': choose cat, sum, cipher."),
+        (["{corpus}", "--mode", "dog"], "There is no mode 'dog': choose spectral, cat, sum, cipher."),
         (["{corpus}", "--noise", "white"], "There is no noise 'white'"),
         (["{corpus}", "--bits", "0"], "bits must be a whole number of at least 1, not 0."),
         (["{corpus}", "--radius", "129"], "from 1 to 128, not 129"),
-        (["{corpus}", "--summed"], "choose mode sum"),
+        (["{corpus}", "--summed", "--mode", "cat"], "choose mode spectral or sum"),
+        (["{corpus}", "--summed", "--context", "positions"], "choose context window"),
+        (["{corpus}", "--dimensions", "0"], "at least 1 dimension, not 0"),
+        (["{corpus}", "--context", "left"], "There is no context 'left': choose both, positions, window."),
         (["{corpus}", "--tokenizer", "magic"], "There is no tokenizer 'magic'"),
         (["{corpus}", "--tokenizer", "{nowhere}.json"], "There is no file"),
         (["{corpus}", "--field", "body"], "has no field 'body'"),
@@ -111,7 +121,7 @@ def test_mistakes_are_one_sentence_and_leave_nothing(refused, corpus, tmp_path, 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["--bits", "4"], "use at least"), (["--min-count", "100000000"], "lower the minimum count")],
+    [(["--mode", "cat", "--bits", "4"], "use at least"), (["--min-count", "100000000"], "lower the minimum count")],
 )
 def test_a_mistake_that_shows_after_counting_can_be_mended_without_counting_again(
     refused, corpus, tmp_path, arguments, said
@@ -136,7 +146,8 @@ def test_mistakes_in_asking(refused, built, tmp_path):
     assert bitcipher("neighbors", built, "nosuchword", "--oov").returncode == 0
     assert "is not a folder of vectors" in refused("neighbors", tmp_path, "the")
     assert "is not a build" in refused("embed", tmp_path, "--out", tmp_path / "x")
-    assert "radius 4, not 7" in refused("embed", built, "--radius", 7, "--out", tmp_path / "x")
+    told = refused("embed", built, "--radius", 7, "--out", tmp_path / "x")
+    assert "reach to radius 4, so they cannot give radius 7" in told
     assert "--out" in refused("build", tmp_path)
     assert not (tmp_path / "x").exists()
 

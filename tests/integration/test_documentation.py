@@ -1,7 +1,9 @@
-"""What the READMEs and docstrings show is run: commands in `sh`, code in `python`, recipes in `yaml`, examples."""
+"""What the READMEs and docstrings show is run: commands in `sh`, code in `python`, recipes in `yaml`, examples.
+
+Commands of the packages' own pages, and those that help shows, are in `test_examples_of_commands.py`.
+"""
 
 import doctest
-import gzip
 import importlib
 import os
 import pkgutil
@@ -12,11 +14,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import user_folder
 
 from cluster.command import main
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text()
+PACKAGES = ("bitcipher", "pipelines", "training", "cluster")
+PAGES = [ROOT / "README.md", *(page for package in PACKAGES for page in sorted((ROOT / package).rglob("*.md")))]
+README = PAGES[0].read_text()
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -27,11 +32,7 @@ def blocks(text: str, language: str) -> list[str]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A user's folder: a corpus, and the README's recipe."""
     folder = tmp_path_factory.mktemp("readme")
-    (folder / "corpus").mkdir()
-    words = "two three house street man woman said saw went the a of and to in she he it".split()
-    lines = (f'{{"text": "{" ".join(words[(i * j) % len(words)] for j in range(1, 60))}"}}\n' for i in range(1, 300))
-    content = "".join(lines).encode()
-    (folder / "corpus" / "part-0.jsonl.gz").write_bytes(gzip.compress(content))
+    user_folder.write_corpus(folder / "corpus" / "part-0.jsonl.gz")
     (recipe,) = blocks(README, "yaml")
     (folder / "recipe.yaml").write_text(recipe)
     return folder
@@ -59,21 +60,29 @@ def test_commands_of_the_readme(ray_cluster, folder):
     assert (folder / "books-by-ray" / "versions" / "000001.json").exists()
 
 
-@pytest.mark.parametrize("readme", ["README.md", "bitcipher/README.md"])
-def test_python_of_the_readmes(folder, monkeypatch, readme):
+def pages_with_python() -> list[str]:
+    return [str(page.relative_to(ROOT)) for page in PAGES if blocks(page.read_text(), "python")]
+
+
+def test_pages_with_python_are_found():
+    assert {"README.md", "bitcipher/README.md", "bitcipher/formats/README.md"} <= set(pages_with_python())
+
+
+@pytest.mark.parametrize("page", pages_with_python())
+def test_python_of_the_pages(folder, monkeypatch, page):
     monkeypatch.chdir(folder)
     if not Path("books").exists():
         monkeypatch.setattr(sys, "argv", ["bitcipher", "build", "corpus", "--out", "books"])
         with pytest.raises(SystemExit, match="0"):
             main()
-    for block in blocks((ROOT / readme).read_text(), "python"):
-        exec(compile(block, readme, "exec"), {})
+    for block in blocks((ROOT / page).read_text(), "python"):
+        exec(compile(block, page, "exec"), {})
 
 
 def modules() -> list[str]:
     return [
         module.name
-        for package in ("bitcipher", "pipelines", "cluster", "training")
+        for package in PACKAGES
         for module in pkgutil.walk_packages([str(ROOT / package)], prefix=f"{package}.")
     ]
 
@@ -83,9 +92,7 @@ def test_examples_of_docstrings(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
-def test_every_link_of_a_readme_leads_somewhere():
-    for readme in ROOT.glob("**/README.md"):
-        if ".venv" in readme.parts:
-            continue
-        for target in re.findall(r"\]\((?!http)([^)#]+)\)", readme.read_text()):
-            assert (readme.parent / target).exists(), f"{readme}: {target}"
+def test_every_link_of_a_page_leads_somewhere():
+    for page in [*PAGES, *(ROOT / "tests").rglob("*.md")]:
+        for target in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page}: {target}"

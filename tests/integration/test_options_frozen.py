@@ -10,7 +10,7 @@ import pipelines
 from cluster.command import app
 from pipelines.options import BuildOptions, EmbeddingOptions, read_recipe
 
-EMBEDDING = {"bits", "radius", "mode", "noise", "log"}
+EMBEDDING = {"bits", "radius", "mode", "dimensions", "context", "noise", "log"}
 BUILD = EMBEDDING | {
     *("format", "document", "field", "tokenizer", "lowercase", "min_count", "max_size", "word_list", "summed"),
     *("shard_megabytes", "memory_megabytes"),
@@ -27,8 +27,10 @@ def test_options_of_each_command():
     assert options_of("update") == growing
     assert options_of("status") == {"build"}
     assert options_of("prune") == {"build", "keep", "unfinished"}
-    assert options_of("embed") == EMBEDDING | {"build", "out", "version", "workers"}
+    assert options_of("embed") == EMBEDDING | {"build", "out", "version", "workers", "memory_megabytes"}
     assert options_of("neighbors") == {"vectors", "words", "topn", "version", "oov"}
+    assert options_of("explain") == {"vectors", "word", "other", "topn", "by", "counts", "version"}
+    assert options_of("infer") == {"vectors", "word", "contexts", "topn", "counts", "version"}
     assert options_of("explore") == {"vectors", "out", "compare", "words", "version"}
     assert options_of("export") == {"vectors", "format", "out", "version"}
     assert options_of("probe") == {"vectors", "task", "data", "seeds"}

@@ -9,6 +9,7 @@ from bitcipher.vectors import CipherVectors
 from pipelines import merged
 from pipelines.embed import embed_build
 from pipelines.options import BuildOptions, EmbeddingOptions
+from pipelines.progress import StageProgress
 from pipelines.runtime import open_runtime
 
 # What tells two equal builds apart: names that are made up for each.
@@ -26,7 +27,7 @@ def test_ray_and_this_process_publish_the_same(ray_cluster, corpus, tmp_path, mo
     assert digests(tmp_path / "here") == digests(tmp_path / "on_ray")
 
 
-@pytest.mark.parametrize("chosen", [{}, {"mode": "sum"}, {"log": "counts"}], ids=str)
+@pytest.mark.parametrize("chosen", [{}, {"mode": "cat"}, {"mode": "sum"}, {"mode": "cat", "log": "counts"}], ids=str)
 def test_shards_and_slices_leave_no_trace(corpus, tmp_path, monkeypatch, chosen):
     options = BuildOptions(EmbeddingOptions(**chosen), tokenizer="whitespace")
     whole = run_build([corpus], tmp_path / "whole", options)
@@ -53,14 +54,15 @@ def test_renamed_and_repacked_files_give_the_same(documents, corpus, tmp_path):
     [
         EmbeddingOptions(mode="sum", bits=60),
         EmbeddingOptions(mode="cipher", noise="frequency"),
-        EmbeddingOptions(radius=2, log="counts", noise="none"),
+        EmbeddingOptions(mode="cat", radius=2, log="counts", noise="none"),
+        EmbeddingOptions(radius=2, dimensions=30, context="window"),
     ],
-    ids=["sum", "cipher", "smaller radius"],
+    ids=["sum", "cipher", "cat of smaller radius", "spectral of smaller radius"],
 )
 def test_embedding_kept_counts_equals_building_so(corpus, tmp_path, embedding):
     run_build([corpus], tmp_path / "kept")
     with open_runtime(0) as runtime:
-        embed_build(str(tmp_path / "kept"), str(tmp_path / "again"), asdict(embedding), runtime)
+        embed_build(str(tmp_path / "kept"), str(tmp_path / "again"), asdict(embedding), 600, runtime, StageProgress())
     run_build([corpus], tmp_path / "so", replace(OPTIONS, embedding=embedding))
     again, so = CipherVectors.load(tmp_path / "again"), CipherVectors.load(tmp_path / "so")
     assert again.vectors.tobytes() == so.vectors.tobytes()

@@ -1,4 +1,5 @@
 import os
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -6,10 +7,14 @@ from builds import OPTIONS, run_update, write_lines
 
 from bitcipher.errors import BitcipherError
 from pipelines.build import build
+from pipelines.options import EmbeddingOptions
 from pipelines.progress import StageProgress
 from pipelines.publish import drop_unfinished
 from pipelines.runtime import InProcess
 from pipelines.status import read_status
+
+# Of codes, so that vectors are made by a stage like the others.
+CAT = replace(OPTIONS, embedding=EmbeddingOptions(mode="cat"))
 
 
 class Watched(InProcess):
@@ -37,7 +42,7 @@ def files(documents, tmp_path):
 
 def run(files, target, runtime):
     with StageProgress() as progress:
-        build(files, str(target), OPTIONS, runtime, progress)
+        build(files, str(target), CAT, runtime, progress)
 
 
 def test_a_folder_without_a_build_has_none(tmp_path):

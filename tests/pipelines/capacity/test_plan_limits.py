@@ -39,15 +39,27 @@ def test_a_small_corpus_reaches_none():
 
 
 def test_a_trillion_tokens_reach_memory_and_bits():
-    found = limits(1e12, Cluster(10, 16, 32e9))
+    found = limits(1e12, Cluster(10, 16, 32e9), embedding=EmbeddingOptions(mode="cat"))
     assert set(found) == {"driver", "merge", "row", "embed", "bits"}
     assert "--min-count does not" in found["driver"]
     assert "33,554,431 words apart: give --bits" in found["bits"]
     assert "--memory-megabytes" in found["row"]
-    larger = limits(1e12, Cluster(10, 16, 2e12), embedding=EmbeddingOptions(bits=32))
+    larger = limits(1e12, Cluster(10, 16, 2e12), embedding=EmbeddingOptions(mode="cat", bits=32))
     assert "driver" not in larger
     assert "embed" not in larger
     assert "bits" not in larger
+
+
+def test_spectral_vectors_reach_memory_and_no_bits():
+    found = limits(1e12, Cluster(10, 16, 32e9))
+    assert set(found) == {"driver", "merge", "row", "embed"}
+    assert "--dimensions" in found["embed"]
+
+
+def test_workers_share_the_products_of_spectral_vectors():
+    one, many = (plan_of(1e10, laws(10), BuildOptions(), Cluster(nodes, 8, 64e9)) for nodes in (1, 10))
+    assert many.cpu_seconds["embed"] == one.cpu_seconds["embed"]
+    assert many.wall_seconds["embed"] < one.wall_seconds["embed"] < one.cpu_seconds["embed"]
 
 
 def test_more_words_than_numbers():
@@ -82,7 +94,7 @@ def test_walks_over_the_pairs_are_those_of_the_embedding():
     from bitcipher.counts import MergedCounts, Window
     from bitcipher.vocabulary import Vocabulary
 
-    options = EmbeddingOptions(bits=25, radius=4)
+    options = EmbeddingOptions(mode="cat", bits=25, radius=4)
     for words in (1_000, 1_000_000, 3_000_000):
 
         class Sized(Vocabulary):

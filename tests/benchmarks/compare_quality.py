@@ -1,0 +1,64 @@
+"""Quality against CPU seconds: our vectors beside GloVe, word2vec, fastText and PPMI with SVD, of the same text.
+
+All have the same tokens, vocabulary (words from 5 occurrences on), window (4) and number of dimensions. What is trained
+is kept with its cost, so that a run that was stopped goes on, and vectors can be judged again. See README.md.
+"""
+
+import argparse
+import json
+import signal
+import sys
+from pathlib import Path
+
+from measure import run_script
+from trained import METHODS, OURS, Trained
+
+
+def options_of_the_command() -> argparse.Namespace:
+    """What the command line says, with absolute paths."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    path = {"type": lambda given: Path(given).resolve(), "metavar": "PATH"}
+    parser.add_argument("--data", **path, nargs="+", required=True, help="folders of a corpus")
+    parser.add_argument("--keep", **path, required=True, help="folder of what is trained; one for each corpus")
+    parser.add_argument("--glove", **path, help="folder of GloVe's programs")
+    parser.add_argument("--dimensions", type=int, default=200, help="a multiple of 8, for Cat has 8 blocks")
+    parser.add_argument("--pos", **path, required=True, help="folder of GUM")
+    parser.add_argument("--ner", **path, required=True, help="folder of CoNLL-2003")
+    parser.add_argument("--similarity", **path, required=True, help="folder of word pairs")
+    parser.add_argument("--analogies", **path, required=True, help="file of questions")
+    parser.add_argument("--seeds", type=int, default=5, help="probes for each task")
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), help="all by default")
+    options = parser.parse_args()
+    if options.dimensions % 8:
+        parser.error("--dimensions is a multiple of 8")
+    if "glove" in options.methods and options.glove is None:
+        parser.error("GloVe needs --glove, the folder of its programs; or leave it out by --methods")
+    return options
+
+
+def main() -> None:
+    """Train what is missing, judge all, and show it."""
+    options = options_of_the_command()
+    # So that a child does not go on if the run is ended from outside.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    trained = Trained(options.keep, options.data, options.glove, options.dimensions)
+    asked = {
+        "vectors": [
+            {"method": method, "title": METHODS[method], "is_ours": method in OURS, **trained.vectors(method)}
+            for method in options.methods
+        ],
+        "pos": str(options.pos),
+        "ner": str(options.ner),
+        "similarity": str(options.similarity),
+        "analogies": str(options.analogies),
+        "seeds": options.seeds,
+    }
+    judged, picture = (options.keep / f"quality-{options.dimensions}.{ending}" for ending in ("json", "png"))
+    judged.write_text(run_script("judge_vectors.py", json.dumps(asked), folder=options.keep).output)
+    run_script("draw_quality.py", judged, picture, folder=options.keep)
+    print(run_script("list_quality.py", judged, folder=options.keep).output, end="")
+    print(f"The picture is {picture}.", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""Draws the figures of `judge_vectors.py`: a panel for each kind of quality, against CPU seconds.
+
+draw_quality.py FILE PICTURE
+"""
+
+import json
+import sys
+from pathlib import Path
+from statistics import mean
+
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, StrMethodFormatter
+
+# Told apart by shape too. Colours of Okabe & Ito, which the colour-blind can tell apart.
+STYLES = {True: {"color": "#d55e00", "marker": "D"}, False: {"color": "#0072b2", "marker": "o"}}
+NAMED_BELOW = ("sum", "fasttext")  # which cost nearly as much as others
+WIDTH, HEIGHT = 11, 8  # inches, at 110 dots each
+INK, FAINT = "#333333", "#dddddd"
+
+PANELS = {
+    "Part of speech: accuracy, %": lambda each: each["pos"]["accuracy"],
+    "Entities: accuracy, %": lambda each: each["ner"]["accuracy"],
+    "Word similarity: mean of Spearman × 100": lambda each: [mean(each["similarity"].values()), 0],
+    "Analogies: right answers, %": lambda each: [each["analogies"], 0],
+}
+
+
+def draw_panel(axes: Axes, title: str, vectors: list[dict]) -> None:
+    """A dot for each kind of vectors with its name, and a bar for the spread over seeds."""
+    for each in vectors:
+        value, spread = PANELS[title](each)
+        axes.errorbar(each["cpu"], value, spread or None, markersize=7, capsize=3, **STYLES[each["is_ours"]])
+        place = (8, -12 if each["method"] in NAMED_BELOW else 4)
+        axes.annotate(each["title"], (each["cpu"], value), place, textcoords="offset points", fontsize=9, color=INK)
+    axes.set_title(title, loc="left", fontsize=11, color=INK)
+    axes.set_xscale("log")
+    axes.set_xlim(right=4 * max(each["cpu"] for each in vectors))  # room for names
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axes.xaxis.minorticks_off()
+    axes.margins(y=0.15)
+    axes.grid(color=FAINT)
+    axes.set_axisbelow(True)
+    axes.tick_params(length=0, colors=INK)
+    axes.spines[:].set_visible(False)
+
+
+def main(judged: dict, picture: str) -> None:
+    """Draw all panels."""
+    figure, grid = plt.subplots(2, 2, figsize=(WIDTH, HEIGHT), layout="constrained")
+    for axes, title in zip(grid.flat, PANELS, strict=True):
+        draw_panel(axes, title, judged["vectors"])
+    for axes in grid[1]:
+        axes.set_xlabel("CPU seconds, one thread", color=INK)
+    figure.savefig(picture, dpi=110, metadata={"Software": None})
+
+
+if __name__ == "__main__":
+    main(json.loads(Path(sys.argv[1]).read_text()), sys.argv[2])

@@ -1,0 +1,57 @@
+"""Prints the figures of `judge_vectors.py` as two Markdown tables: the whole, and similarity set by set.
+
+list_quality.py FILE
+"""
+
+import json
+import sys
+from pathlib import Path
+from statistics import mean
+
+
+def table(header: list[str], rows: list[list[str]]) -> list[str]:
+    """Lines of Markdown."""
+    return [f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows)]
+
+
+def whole(judged: dict) -> list[str]:
+    """CPU, memory, probes, mean similarity and analogies of each, the cheapest first."""
+    header = ["vectors", "CPU", "peak memory", "POS accuracy", "NER accuracy", "NER span F1", "similarity", "analogies"]
+    rows = [
+        [
+            each["title"],
+            f"{each['cpu']:,.0f} s",
+            f"{each['peak'] / 1e6:,.0f} MB",
+            *(_with_spread(judged["seeds"], *figure) for figure in _probed(each)),
+            f"{mean(each['similarity'].values()):.1f}",
+            f"{each['analogies']:.1f}",
+        ]
+        for each in _by_cost(judged)
+    ]
+    return table(header, rows)
+
+
+def by_set(judged: dict) -> list[str]:
+    """Spearman's correlation on each set."""
+    ordered = _by_cost(judged)
+    sets = list(ordered[0]["similarity"])
+    rows = [[each["title"], *(f"{each['similarity'][name]:.1f}" for name in sets)] for each in ordered]
+    return table(["Spearman × 100", *sets], rows)
+
+
+def _by_cost(judged: dict) -> list[dict]:
+    return sorted(judged["vectors"], key=lambda each: each["cpu"])
+
+
+def _probed(each: dict) -> list[list[float]]:
+    return [each["pos"]["accuracy"], each["ner"]["accuracy"], each["ner"]["span_f1"]]
+
+
+def _with_spread(seeds: int, middle: float, spread: float) -> str:
+    return f"{middle:.2f} ± {spread:.2f}" if seeds > 1 else f"{middle:.2f}"
+
+
+if __name__ == "__main__":
+    judged = json.loads(Path(sys.argv[1]).read_text())
+    print(f"{judged['dimensions']} dimensions, {judged['words']:,} words, {judged['seeds']} seeds\n")
+    print("\n".join([*whole(judged), "", *by_set(judged)]))

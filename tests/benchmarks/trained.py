@@ -1,0 +1,125 @@
+"""Vectors of every kind, each trained once: a folder keeps them as NAME-DIMENSIONS with what they cost."""
+
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from compare_build import BITCIPHER
+from measure import Cost, run, run_script
+
+OURS = {"spectral": "bitcipher, Spectral", "cat": "bitcipher, Cat", "sum": "bitcipher, Sum"}
+THEIRS = {
+    "glove": "GloVe",
+    "skip-gram": "word2vec, skip-gram",
+    "cbow": "word2vec, CBOW",
+    "fasttext": "fastText",
+    "ppmi-svd": "PPMI and SVD",
+}
+METHODS = OURS | THEIRS
+
+BLOCKS = 8  # of Cat: four offsets on either side
+GLOVE_ITERATIONS = 25  # the program's default
+GLOVE_X_MAX = 10  # that of GloVe's demo, for 17 million tokens; the default is for billions
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What is trained of a corpus, and what is missing is.
+
+    Attributes:
+        folder: keeps it; costs.jsonl has a line for every process.
+        data: folders of the corpus.
+        glove: folder of GloVe's programs, if it is asked for.
+        dimensions: of all vectors.
+    """
+
+    folder: Path
+    data: list[Path]
+    glove: Path | None
+    dimensions: int
+
+    def vectors(self, method: str) -> dict[str, object]:
+        """Where the vectors of a method are, the CPU seconds of all its processes, and the highest peak (bytes)."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        name = f"{method}-{self.dimensions}"
+        steps = [name]
+        if method in OURS:
+            target = self._build(name, method)
+        elif method == "glove":
+            target = self._train_glove(name)
+            steps = ["glove-vocab", "glove-cooccur", "glove-shuffle", f"{name}-{GLOVE_ITERATIONS}"]
+        else:
+            target = self._train_peer(name, method)
+        lines = (self.folder / "costs.jsonl").read_text().splitlines()
+        costs = {cost["name"]: cost for cost in map(json.loads, lines)}
+        if missing := set(steps) - set(costs):
+            raise SystemExit(
+                f"{self.folder}/costs.jsonl does not tell what {', '.join(missing)} took: remove {target}."
+            )
+        cpu, peak = sum(costs[step]["cpu"] for step in steps), max(costs[step]["peak"] for step in steps)
+        return {"uri": str(target), "cpu": cpu, "peak": peak}
+
+    def _build(self, name: str, method: str) -> Path:
+        target, unfinished = self.folder / name, self.folder / f"{name}.tmp"
+        if not target.exists():
+            sizes = {
+                "spectral": ["--dimensions", self.dimensions],
+                "cat": ["--bits", self.dimensions // BLOCKS],
+                "sum": ["--bits", self.dimensions],
+            }
+            command = [*BITCIPHER, "build", *self.data, "--out", unfinished, "--mode", method, *sizes[method]]
+            for _ in range(2):  # the first fills numba's cache
+                shutil.rmtree(unfinished, ignore_errors=True)
+                cost = run(command, self.folder)
+            self._keep(name, cost, unfinished, target)
+        return target
+
+    def _train_peer(self, name: str, method: str) -> Path:
+        target, unfinished = self.folder / f"{name}.vec", self.folder / f"{name}.tmp"
+        if not target.exists():
+            cost = run_script("train_peer.py", method, self._tokens(), self.dimensions, unfinished, folder=self.folder)
+            self._keep(name, cost, unfinished, target)
+        return target
+
+    def _train_glove(self, name: str) -> Path:
+        target = self.folder / f"{name}.txt"
+        if target.exists():
+            return target
+        vocabulary, shuffled = self.folder / "glove.vocab", self.folder / "glove.shuf"
+        if not shuffled.exists():
+            self._count_glove(vocabulary, shuffled)
+        command = [self.glove / "glove", "-input-file", shuffled, "-vocab-file", vocabulary, "-threads", 1, "-seed", 1]
+        command += ["-vector-size", self.dimensions, "-iter", GLOVE_ITERATIONS, "-x-max", GLOVE_X_MAX]
+        command += ["-binary", 0, "-write-header", 1, "-verbose", 0, "-save-file", self.folder / f"{name}.tmp"]
+        cost = run(command, self.folder)
+        self._keep(f"{name}-{GLOVE_ITERATIONS}", cost, self.folder / f"{name}.tmp.txt", target)
+        return target
+
+    def _count_glove(self, vocabulary: Path, shuffled: Path) -> None:
+        tokens, pairs, unfinished = self._tokens(), self.folder / "glove.cooc", self.folder / "glove.shuf.tmp"
+        count = [self.glove / "vocab_count", "-min-count", 5, "-verbose", 0]
+        self._note("glove-vocab", run(count, self.folder, tokens, vocabulary))
+        pair = [self.glove / "cooccur", "-window-size", 4, "-vocab-file", vocabulary, "-memory", "4", "-verbose", 0]
+        self._note("glove-cooccur", run(pair, self.folder, tokens, pairs))
+        shuffle = [self.glove / "shuffle", "-memory", "4", "-verbose", 0, "-seed", 1]
+        self._keep("glove-shuffle", run(shuffle, self.folder, pairs, unfinished), unfinished, shuffled)
+        pairs.unlink()
+
+    def _tokens(self) -> Path:
+        """The tokens that all others are given; making them is not measured."""
+        tokens, unfinished = self.folder / "tokens.txt", self.folder / "tokens.tmp"
+        if not tokens.exists():
+            run_script("prepare.py", "tokens", unfinished, *self.data, folder=self.folder)
+            os.rename(unfinished, tokens)
+        return tokens
+
+    def _keep(self, step: str, cost: Cost, unfinished: Path, target: Path) -> None:
+        # In this order: what is there has a cost, whenever the run is stopped.
+        self._note(step, cost)
+        os.rename(unfinished, target)
+
+    def _note(self, step: str, cost: Cost) -> None:
+        with open(self.folder / "costs.jsonl", "a", encoding="utf-8") as lines:
+            lines.write(json.dumps({"name": step, "cpu": cost.cpu, "peak": cost.peak}) + "\n")

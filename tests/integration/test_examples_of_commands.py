@@ -1,0 +1,102 @@
+"""The commands that help and the packages' pages show: all are understood, and those that need no cluster are run."""
+
+import inspect
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+import typer
+import user_folder
+from typer.testing import CliRunner
+
+from cluster.command import app
+from cluster.submit import jobs_of
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("bitcipher", "pipelines", "training", "cluster")
+COMMANDS = typer.main.get_command(app).commands
+BY_NAME = jobs_of(COMMANDS) | {(name,): COMMANDS[name] for name in ("submit", "doctor")}
+
+
+def of_help() -> dict[str, str]:
+    """By the name of a command, the example that its help has."""
+    found = {
+        name: re.findall(r"For example: (bitcipher .+)", inspect.getdoc(c.callback)) for name, c in BY_NAME.items()
+    }
+    return {" ".join(name): example for name, examples in found.items() for example in examples}
+
+
+def of_pages() -> dict[str, str]:
+    """By the name of a page and the command's number, what stands on a line of its own; README.md is run elsewhere."""
+    pages = {str(page.relative_to(ROOT)): page for package in PACKAGES for page in (ROOT / package).rglob("*.md")}
+    return {
+        f"{name} {number}": command
+        for name, page in sorted(pages.items())
+        for number, command in enumerate(re.findall(r"^(?: {4})?(bitcipher .+)$", page.read_text(), re.MULTILINE))
+    }
+
+
+# Each once, whatever number of places has it.
+NAMES = {command: name for name, command in (of_pages() | of_help()).items()}
+EXAMPLES = {name: command for command, name in NAMES.items()}
+
+
+def needs_a_cluster(command: str) -> bool:
+    return "s3://" in command or command.split()[1] in ("submit", "doctor")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with all that examples name."""
+    folder = tmp_path_factory.mktemp("examples")
+    user_folder.write_corpus(folder / "corpus" / "part-0.json.gz")
+    user_folder.write_labelled(folder)
+    run(f"build {folder}/corpus --out {folder}/vectors")
+    (folder / "build").symlink_to("vectors")
+    (folder / "enwiki").symlink_to("corpus")
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, where the example is run."""
+    shutil.copytree(made, tmp_path / "folder", symlinks=True)
+    monkeypatch.chdir(tmp_path / "folder")
+    return tmp_path / "folder"
+
+
+def run(line: str) -> None:
+    result = CliRunner().invoke(app, shlex.split(line))
+    assert result.exit_code == 0, f"{line}\n{result.output}\n{result.exception!r}"
+
+
+def understand(arguments: list[str]) -> None:
+    """Fails if there is no such command, or if it does not take these arguments."""
+    (name,) = (name for name in BY_NAME if name == tuple(arguments[: len(name)]))
+    context = BY_NAME[name].make_context(" ".join(name), arguments[len(name) :])
+    if name == ("submit",):
+        understand(context.params["command"])
+
+
+def test_examples_are_found():
+    assert {"build", "probe", "reproduce tables", "submit"} <= set(of_help())
+    assert {"cluster/README.md 0", "training/probes/README.md 1", "bitcipher/evaluation/README.md 0"} <= set(of_pages())
+
+
+@pytest.mark.parametrize("command", EXAMPLES.values(), ids=EXAMPLES)
+def test_an_example_is_understood(command):
+    understand(shlex.split(command, comments=True)[1:])
+
+
+HERE = {name: command for name, command in EXAMPLES.items() if not needs_a_cluster(command)}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", HERE.values(), ids=HERE)
+def test_an_example_runs(folder, command):
+    arguments = shlex.split(command)[1:]
+    if arguments[0] == "build":
+        shutil.rmtree(folder / "vectors")
+    run(shlex.join(arguments))

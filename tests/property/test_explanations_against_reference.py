@@ -1,0 +1,126 @@
+"""Explanations are those of dense matrices, pair by pair, and add up to cosines."""
+
+import dense_spectra
+import numpy as np
+import pytest
+import reference
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from made_vectors import made
+from small_corpora import CountedShards, choices, cut, documents
+
+from bitcipher import BitcipherError
+from bitcipher.counts import Window
+from bitcipher.embedding import LOGS
+from bitcipher.explain import Explainer
+from bitcipher.noise import NOISES
+
+corpora = st.tuples(documents.filter(any), choices, st.lists(st.integers(0, 6), max_size=2))
+radii = st.sampled_from([1, 2, 5])
+words_to_ask = st.integers(0, 20)
+
+
+def build(corpus, window):
+    documents, choice, places = corpus
+    try:
+        counts = CountedShards(cut(documents, places), window).merged(**choice)
+    except (BitcipherError, ValueError):  # no document has any word, or none is kept
+        assume(False)
+    return counts, *reference.choose_words(documents, **choice)
+
+
+def weights_by_pair(explanation):
+    return {(each.offset, each.word): each.weight for each in explanation.contributions}
+
+
+def assert_same_parts(found, expected, tolerance):
+    """Of {(offset, word): weight}: what is not there is 0."""
+    for pair in found.keys() | expected.keys():
+        assert found.get(pair, 0) == pytest.approx(expected.get(pair, 0), abs=tolerance)
+
+
+def parts_of_ciphers(corpus, words, total, options, vectors, row, other):
+    """{(offset, word): weight} of the cosine of a row with another's direction, and the cosine."""
+    bits, radius, mode, noise, log = (options[name] for name in ("bits", "radius", "mode", "noise", "log"))
+    raw = reference.table(corpus[0], words, total, bits, radius, mode, noise, log)[row]
+    if not raw.any():
+        return {}, 0.0
+    mean, matrix = vectors.refinement["mean"], vectors.refinement["matrix"]
+    white = (raw - mean) @ matrix
+    white -= white.mean()
+    direction = vectors.vectors[other].astype(float)
+    length = np.linalg.norm(white) * np.linalg.norm(direction)
+    if not length:
+        return {}, 0.0
+    gains = matrix @ (direction - direction.mean()) / length
+    shares = (raw - mean) * gains
+    ciphers = reference.noisy_ciphers(words, total, bits, noise)
+    amount = np.log1p if log == "counts" else np.array
+    counts = reference.context_matrices(corpus[0], words, radius)
+    places = {offset: 0 if mode == "sum" else place for place, offset in enumerate(sorted(counts))}
+    told = {offset: amount(counts[offset][row])[:, None] * ciphers for offset in counts}
+    sums = np.zeros((max(places.values()) + 1, bits))
+    for offset, place in places.items():
+        sums[place] += told[offset].sum(axis=0)
+    parts = {}
+    for offset, place in places.items():
+        dimensions = slice(place * bits, (place + 1) * bits)
+        slopes = gains[dimensions]
+        if log == "aggregate":
+            slopes = np.divide(shares[dimensions], sums[place], out=np.zeros(bits), where=sums[place] > 0)
+        shown = 0 if mode == "sum" and log != "counts" else offset
+        for rank, weight in enumerate(told[offset] @ slopes):
+            parts[shown, words[rank].word] = parts.get((shown, words[rank].word), 0) + weight
+    return parts, float(shares.sum())
+
+
+@pytest.mark.parametrize("mode", ["cat", "sum"])
+@pytest.mark.parametrize("log", LOGS)
+@given(corpora, radii, st.sampled_from(list(NOISES)), words_to_ask, words_to_ask)
+@settings(max_examples=40, deadline=None)
+def test_parts_of_ciphers_are_those_of_dense_matrices(mode, log, corpus, radius, noise, one, other):
+    counts, words, total = build(corpus, Window(radius))
+    options = {"bits": max(2, len(words).bit_length()) + 1, "radius": radius, "mode": mode, "noise": noise, "log": log}
+    try:
+        vectors = made(counts, **options)
+    except BitcipherError:  # fewer than two words have contexts
+        assume(False)
+    one, other = one % len(words), other % len(words)
+    explanation = Explainer(vectors, counts).explain(one, other, topn=10_000)
+    expected, cosine = parts_of_ciphers(corpus, words, total, options, vectors, one, other)
+    back, back_cosine = parts_of_ciphers(corpus, words, total, options, vectors, other, one)
+    assert explanation.similarity == pytest.approx((cosine + back_cosine) / 2, abs=1e-7)
+    assert explanation.similarity == pytest.approx(vectors.similarity(one, other), abs=1e-6)
+    weights = weights_by_pair(explanation)
+    assert sum(weights.values()) + explanation.rest == pytest.approx(explanation.similarity, abs=1e-9)
+    assert_same_parts(
+        weights, {pair: (expected.get(pair, 0) + back.get(pair, 0)) / 2 for pair in expected | back}, 1e-8
+    )
+
+
+@given(corpora, radii, st.sampled_from(["both", "positions", "window"]), words_to_ask, words_to_ask)
+@settings(max_examples=60, deadline=None)
+def test_parts_of_spectra_are_those_of_dense_matrices(corpus, radius, context, one, other):
+    counts, words, _ = build(corpus, Window(radius))
+    try:
+        vectors = made(counts, mode="spectral", dimensions=6, context=context)
+    except BitcipherError:  # nothing stands together more often than by chance
+        assume(False)
+    one, other = one % len(words), other % len(words)
+    explanation = Explainer(vectors, counts).explain(one, other, topn=10_000)
+    blocks = dense_spectra.blocks(corpus[0], words, radius, context)
+    directions, rows = vectors.refinement["directions"].astype(float), vectors.vectors.astype(float)
+    expected = {}
+    for word, towards in ((one, other), (other, one)):
+        length = dense_spectra.table(blocks, directions @ rows[word])[word]
+        for offset, (scale, matrix) in blocks.items():
+            products = scale * matrix[word] * (matrix.T @ (directions @ rows[towards]))
+            for rank, weight in enumerate(products):
+                pair = offset, words[rank].word
+                expected[pair] = expected.get(pair, 0) + (weight / length / 2 if length > 0 else 0)
+    weights = weights_by_pair(explanation)
+    assert sum(weights.values()) + explanation.rest == pytest.approx(explanation.similarity, abs=1e-9)
+    # Weights are float32, and in a text of a few words large parts may cancel each other out.
+    tolerance = 1e-5 * max(1, *map(abs, expected.values()))
+    assert explanation.similarity == pytest.approx(sum(expected.values()), abs=tolerance)
+    assert_same_parts(weights, expected, tolerance)

@@ -1,0 +1,31 @@
+"""A user's folder with what READMEs and examples name: text, and what vectors are judged by."""
+
+import gzip
+import json
+from pathlib import Path
+
+import labelled
+
+WORDS = "two three house street king queen man woman said saw london oslo went the a of and to in she he it".split()
+TEXTS = 300
+
+
+def write_corpus(file: Path) -> None:
+    """JSON lines of a few English words, and of the words of labelled corpora."""
+    english = (" ".join(WORDS[(i * j) % len(WORDS)] for j in range(1, 60)) for i in range(1, TEXTS + 1))
+    invented = (" ".join(word for word, _ in s) for s in labelled.sentences(labelled.TAGS, 9, TEXTS))
+    lines = (json.dumps({"text": f"{a} {b}"}) + "\n" for a, b in zip(english, invented, strict=True))
+    file.parent.mkdir()
+    file.write_bytes(gzip.compress("".join(lines).encode()))
+
+
+def write_labelled(folder: Path) -> None:
+    """What vectors are judged by, vectors of another maker, and sentences, by the names that examples have for them."""
+    labelled.write_gum(folder / "gum", 40)
+    labelled.write_conll2003(folder / "conll2003", 40)
+    labelled.knowing(labelled.TAGS).export("glove", folder / "glove.6B.200d.txt")
+    (folder / "similarity").mkdir()
+    pairs = "".join(f"word{number}\tword{number + 1}\t{number}\n" for number in range(10))
+    (folder / "similarity" / "pairs.txt").write_text(pairs)
+    (folder / "questions-words.txt").write_text(": four apart\nword0 word4 word8 word12\n")
+    (folder / "sentences.txt").write_text("the king saw a wampimuk in london\nthree wampimuk went to the house\n")
