@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_commands_of_the_readme(ray_cluster, folder):
     commands = [line for block in blocks(README, "sh") for line in block.splitlines()]
     assert all(command.startswith("bitcipher ") for command in commands)
-    assert len(commands) == 12
+    assert len(commands) == 15
     for command in commands:
         arguments = shlex.split(command)[1:]
         # One Ray for all tests is enough; jobs are sent to its dashboard.
