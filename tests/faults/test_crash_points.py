@@ -14,6 +14,7 @@ SCRIPT = Path(__file__).with_name("crash_points.py")
 PLACES = (SCRIPT.parent, SCRIPT.parent.parent)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["build", "update"])
 @pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.slow)])
 def test_every_crash_leaves_a_whole_version(documents, tmp_path, tell, kind, step):

@@ -49,6 +49,7 @@ HICCUPS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "what", [pytest.param(what, marks=[] if what == "busy" else [pytest.mark.slow]) for what in HICCUPS]
 )
@@ -64,6 +65,7 @@ def test_a_store_that_recovers_leaves_no_trace(s3, faulty_s3: FaultyStore, files
     assert digests(build, 1) == right[3]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", ["AccessDenied", pytest.param("SlowDown", marks=pytest.mark.slow)])
 def test_a_store_that_is_gone_is_told_and_the_job_goes_on_later(s3, faulty_s3: FaultyStore, files, right, what):
     build = storage.join(s3, "build")

@@ -195,6 +195,7 @@ def test_words_and_paths_with_brackets_are_shown_as_they_are(tmp_path):
     assert "[bold]" in bitcipher("inspect", target).stdout
 
 
+@pytest.mark.long
 def test_help_teaches_every_command():
     teaching = ("build", "update", "status", "prune", "embed", "neighbors", "submit", "doctor")
     assert all(name in bitcipher("--help").stdout for name in (*teaching, "inspect", "demo"))

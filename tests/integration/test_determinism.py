@@ -120,6 +120,7 @@ def check(cells: Cells, matrix: list[tuple[int, int, str]]) -> set[Digests]:
     return set(found.values())
 
 
+@pytest.mark.long
 def test_a_sample_of_the_matrix(ray_cluster, texts, tmp_path):
     check(Cells(texts, ray_cluster.cluster, tmp_path), SAMPLE)
 
