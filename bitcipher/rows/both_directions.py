@@ -7,7 +7,7 @@ import numpy as np
 from bitcipher.counts.merge import merge_rows, negate, renumber
 from bitcipher.counts.merged import MergedCounts
 from bitcipher.counts.pairs import PairBlock, concatenate, within
-from bitcipher.embedding.spectral.mirror import mirror
+from bitcipher.embedding.spectral.mirror import both_ways, mirror
 from bitcipher.embedding.spectral.weighing import Marginals, block_count, block_of, mirror_of
 
 
@@ -24,8 +24,7 @@ def both_directions(
     """
     vocabulary = counts.vocabulary
     if chosen is None:
-        forward = concatenate(within(block, radius) for block in counts.rows(radius))
-        blocks = [forward, mirror(forward, len(vocabulary))]
+        blocks = both_ways(counts, radius)
     else:
         blocks = [
             block

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from bitcipher import storage
 from bitcipher.counts import Window
-from bitcipher.embedding.spectral import SpectralEmbedding, Spectrum
+from bitcipher.embedding.spectral import SpectralEmbedding, Spectrum, block_count
 from pipelines.budget import BYTES_OF_ENTRY
 from pipelines.merged import read_vocabulary
 from pipelines.runtime import Row, Runtime, StageSpec
@@ -69,7 +69,7 @@ def factor(
             yield result
 
     vocabulary = read_vocabulary(places.vocabulary)
-    words, blocks = len(vocabulary), 1 if window.summed else 2 * window.radius + 1
+    words, blocks = len(vocabulary), block_count(window.radius, window.summed)
     beside = words * (BYTES_OF_WORD + blocks * BYTES_OF_SUM) // BYTES_OF_ENTRY
     range_entries = max(range_entries - beside, range_entries // 4, 1)
     try:

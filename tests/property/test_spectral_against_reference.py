@@ -42,7 +42,7 @@ def weights_of(blocks):
     """The matrix that is factored, a dense block each, pair by pair from its definition."""
     weighed = []
     for place, block in enumerate(blocks):
-        exponent = weighing.WINDOW_EXPONENT if place == len(blocks) - 1 else weighing.OFFSET_EXPONENT
+        exponent = 1 if place == len(blocks) - 1 else weighing.OFFSET_EXPONENT
         sums, contexts = block.sum(axis=1), block.sum(axis=0)
         shares = contexts**exponent / max(1e-300, (contexts**exponent).sum())
         weight = np.zeros_like(block)

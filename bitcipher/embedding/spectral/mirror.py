@@ -3,7 +3,14 @@
 import numpy as np
 from numba import njit
 
-from bitcipher.counts.pairs import PairBlock
+from bitcipher.counts.merged import MergedCounts
+from bitcipher.counts.pairs import PairBlock, concatenate, within
+
+
+def both_ways(counts: MergedCounts, radius: int) -> list[PairBlock]:
+    """All pairs of a corpus up to a radius, forward and mirrored, still to be merged."""
+    forward = concatenate(within(block, radius) for block in counts.rows(radius))
+    return [forward, mirror(forward, len(counts.vocabulary))]
 
 
 def mirror(block: PairBlock, words: int) -> PairBlock:

@@ -6,8 +6,8 @@ import numpy as np
 
 from bitcipher.counts.merge import merge_rows
 from bitcipher.counts.merged import MergedCounts
-from bitcipher.counts.pairs import concatenate, within
-from bitcipher.embedding.spectral.mirror import mirror
+from bitcipher.counts.pairs import concatenate
+from bitcipher.embedding.spectral.mirror import both_ways
 from bitcipher.embedding.spectral.weighing import WeighedRows, add_up, weigh
 
 
@@ -25,9 +25,7 @@ class RowsInMemory:
     def of(cls, counts: MergedCounts, radius: int) -> "RowsInMemory":
         """All rows of a corpus, of offsets up to a radius."""
         vocabulary = counts.vocabulary
-        forward = concatenate(within(block, radius) for block in counts.rows(radius))
-        blocks = [forward, mirror(forward, len(vocabulary))]
-        both = concatenate(merge_rows(blocks, vocabulary.row_order(), vocabulary.oov_rank))
+        both = concatenate(merge_rows(both_ways(counts, radius), vocabulary.row_order(), vocabulary.oov_rank))
         return cls([weigh(both, add_up([both], radius, counts.window.summed, len(vocabulary)))])
 
     @property

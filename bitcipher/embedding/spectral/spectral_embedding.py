@@ -95,7 +95,7 @@ class SpectralEmbedding:
         self.context = context
 
     def table(self, counts: MergedCounts, radius: int | None = None) -> Spectrum:
-        """The table of counts that fit into memory, with their weights 24 bytes a pair.
+        """The table of counts that fit into memory, with about 112 bytes a pair that was counted.
 
         Args:
             counts: of a corpus.

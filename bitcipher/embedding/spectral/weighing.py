@@ -13,9 +13,8 @@ from bitcipher.embedding.spectral import kernels
 DISCOUNT = 1.0
 
 # How much the share of a context counts: less than 1 keeps rare contexts from weighing too much (Levy, Goldberg & Dagan
-# 2015). At an offset the best of those tried, in the window 1 is; see bitcipher/evaluation/README.md.
+# 2015). Best of those tried at an offset; in the window shares count as they are. See bitcipher/evaluation/README.md.
 OFFSET_EXPONENT = 0.75
-WINDOW_EXPONENT = 1.0
 
 
 @dataclass(frozen=True)
@@ -39,11 +38,10 @@ class Marginals:
 
     @property
     def log_shares(self) -> np.ndarray:
-        """(blocks, N) float64, the log of each context's share of a block's pairs, evened by the exponents."""
+        """(blocks, N) float64, the log of each context's share of a block's pairs, evened at offsets."""
         blocks = len(self.sums)
         shares = self.sums[[mirror_of(block, blocks) for block in range(blocks)]].astype(np.float64)
         shares[:-1] **= OFFSET_EXPONENT
-        shares[-1] **= WINDOW_EXPONENT
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(shares / shares.sum(axis=1, keepdims=True))
 
@@ -115,10 +113,7 @@ def weigh(block: PairBlock, marginals: Marginals) -> WeighedRows:
         marginals: of all words.
     """
     blocks, words = marginals.sums.shape
-    changes = np.flatnonzero(np.diff(block.left)) + 1
-    first_rows = np.concatenate([np.zeros(1, np.int64), changes, np.array([len(block.left)])])[: len(changes) + 2]
-    if not len(block.left):
-        first_rows = np.zeros(1, np.int64)
+    first_rows = np.append(np.flatnonzero(np.diff(block.left, prepend=-1)), len(block.left))
     first_pairs = np.concatenate([np.zeros(1, np.int64), np.cumsum(block.length)])
     kept, contexts, weights = kernels.weigh(
         block,
