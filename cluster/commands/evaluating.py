@@ -1,12 +1,12 @@
 """Commands that tell how good vectors are: `probe`, `evaluate` and `reproduce tables`."""
 
 from collections.abc import Callable, Iterator, Sequence
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bitcipher.errors import BitcipherError
+from cluster.commands.needs import require
 from cluster.commands.options import PLACE
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def probe(
 
     For example: bitcipher probe vectors glove.6B.200d.txt --task pos --data gum
     """
-    _require_torch()
+    require("A probe", "torch", "sklearn")
     from cluster import show_evaluation
     from training.probes import probe as run
     from training.probes import read_task
@@ -93,7 +93,7 @@ def tables(
     folders = {"pos": pos, "ner": ner}
     if not any(folders.values()):
         raise BitcipherError("Say what to probe on: --pos, --ner, or both.")
-    _require_torch()
+    require("A probe", "torch", "sklearn")
     from cluster.reproduce import reproduce_tables
     from pipelines.progress import StageProgress
     from training.probes import read_task
@@ -113,11 +113,3 @@ def _read_each(vectors: Sequence[str]) -> "Iterator[tuple[str, CipherVectors]]":
     from bitcipher.formats import read
 
     return ((uri, read(uri)) for uri in vectors)
-
-
-def _require_torch() -> None:
-    missing = [name for module, name in (("torch", "torch"), ("sklearn", "scikit-learn")) if not find_spec(module)]
-    if missing:
-        raise BitcipherError(
-            f"Probes need {' and '.join(missing)}: install what they take by `pip install 'bitcipher[training]'`."
-        )

@@ -8,17 +8,21 @@ import typer
 
 
 @contextmanager
-def resumable() -> Iterator[None]:
-    """A block that may be stopped by Ctrl-C or SIGTERM: then say how to go on, and end with the signal's code."""
+def resumable(kept: str = "What is counted is kept") -> Iterator[None]:
+    """A block that may be stopped by Ctrl-C or SIGTERM: then say how to go on, and end with the signal's code.
+
+    Args:
+        kept: what is not lost, as the beginning of a sentence.
+    """
     try:
         yield
     except KeyboardInterrupt:
-        _say()
+        _say(kept)
         raise typer.Exit(128 + signal.SIGINT) from None
     except SystemExit:
-        _say()
+        _say(kept)
         raise
 
 
-def _say() -> None:
-    typer.echo("bitcipher: stopped. What is counted is kept: to go on, run the same command again.", err=True)
+def _say(kept: str) -> None:
+    typer.echo(f"bitcipher: stopped. {kept}: to go on, run the same command again.", err=True)

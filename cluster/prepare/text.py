@@ -1,0 +1,99 @@
+"""Sources → tokenizer and token shards."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from bitcipher import storage
+from cluster.prepare.documents import documents_of
+from cluster.prepare.folders import made_once
+from pipelines.identify import identify, sha256
+from pipelines.progress import StageProgress
+from pipelines.readers import ReadOptions
+from pipelines.runtime import Row, Runtime, StageSpec
+from pipelines.sources import Source, list_sources
+from training.recipe import TextOptions
+from training.text import (
+    PartNote,
+    ShardNote,
+    finish_text,
+    load_tokenizer,
+    save_tokenizer,
+    train_tokenizer,
+    write_shard,
+)
+
+# To be raised when the same text comes to be cut into other shards.
+TEXT_VERSION = 1
+
+TOKENIZER = "tokenizer.json"
+
+
+class PackStage:
+    """Encodes sources into token shards, one each."""
+
+    def __init__(self, folder: str, tokenizer: str, document: str, field: str, validation_share: float):
+        self._folder = folder
+        self._tokenizer = load_tokenizer(tokenizer)
+        self._options = ReadOptions(document, field)
+        self._share = validation_share
+
+    def __call__(self, row: Row) -> Iterator[Row]:
+        """From a source to the note on its shard."""
+        documents = documents_of([Source(**row["source"])], self._options)
+        note = write_shard(self._folder, row["name"], documents, self._tokenizer, self._share)
+        yield {"name": row["name"], "note": asdict(note), "bytes": row["source"]["size"]}
+
+
+def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progress: StageProgress) -> Path:
+    """The folder of a text's tokenizer and token shards, made now if it is not there.
+
+    Args:
+        options: sources, tokenizer, share of held-out documents.
+        prepared: where such folders are.
+        runtime: where sources are encoded; the same bytes come out of each.
+        progress: where to show how far it is.
+
+    Raises:
+        BitcipherError: if the sources or the tokenizer do not allow it.
+    """
+    sources = identify(list_sources(options.sources), [], runtime)
+    reading = ReadOptions(options.document, options.field)
+    depends_on = {
+        "version": TEXT_VERSION,
+        "sources": [[source.sha256, source.format] for source in sources],
+        "reading": asdict(reading),
+        "validation_share": options.validation_share,
+        "tokenizer": asdict(options.tokenizer)
+        if options.tokenizer.path is None
+        else {"sha256": sha256(options.tokenizer.path)},
+    }
+
+    def make(folder: Path) -> None:
+        path = storage.join(str(folder), TOKENIZER)
+        if options.tokenizer.path is not None:
+            tokenizer = load_tokenizer(options.tokenizer.path)
+        else:
+            learning = progress.begin("learn", 1)
+            wanted = options.tokenizer
+            tokenizer = train_tokenizer(
+                documents_of(sources, reading),
+                wanted.kind,
+                wanted.size,
+                lowercase=wanted.lowercase,
+                sentinels=wanted.sentinels,
+            )
+            progress.advance(learning, 1, f"{tokenizer.get_vocab_size():,} tokens")
+        save_tokenizer(tokenizer, path)
+        bar = progress.begin("pack", sum(source.size for source in sources))
+        arguments = {"folder": str(folder), "tokenizer": path, **asdict(reading)}
+        stage = StageSpec("pack", PackStage, {**arguments, "validation_share": options.validation_share})
+        rows = [{"name": f"{number:05d}", "source": asdict(source)} for number, source in enumerate(sources)]
+        notes = {}
+        for result in runtime.stream(stage, rows):
+            note = result["note"]
+            notes[result["name"]] = ShardNote(note["name"], PartNote(**note["train"]), PartNote(**note["validation"]))
+            progress.advance(bar, result["bytes"], f"{len(notes):,} of {len(sources):,} sources")
+        finish_text(str(folder), [notes[name] for name in sorted(notes)], tokenizer)
+
+    return made_once(prepared, "text", depends_on, make)

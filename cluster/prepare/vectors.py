@@ -1,0 +1,73 @@
+"""Token shards' text → counts and cipher vectors of the tokenizer's tokens."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from bitcipher import storage
+from cluster.prepare.documents import documents_of
+from cluster.prepare.folders import made_once
+from cluster.prepare.text import TOKENIZER
+from pipelines.build import build
+from pipelines.identify import sha256
+from pipelines.options import BuildOptions
+from pipelines.progress import StageProgress
+from pipelines.readers import ReadOptions
+from pipelines.runtime import Runtime
+from pipelines.sources import list_sources
+from training.recipe import Recipe
+from training.text import is_validation
+
+BUILD = "build"
+TRAINING_TEXT = "training.jsonl.gz"
+
+
+def prepare_vectors(
+    recipe: Recipe, text: Path, prepared: Path, runtime: Runtime, progress: StageProgress
+) -> str | None:
+    """The folder of a cipher start's vectors, made now if it is not there; None for a cold start.
+
+    Only documents that are trained on are counted: those held out would tell of themselves.
+
+    Args:
+        recipe: of the run.
+        text: the folder of its token shards.
+        prepared: where such folders are.
+        runtime: where text is counted.
+        progress: where to show how far it is.
+
+    Raises:
+        BitcipherError: if an option of the build does not exist, or cannot be.
+    """
+    if recipe.embeddings.start == "cold":
+        return None
+    if recipe.embeddings.vectors is not None:
+        return recipe.embeddings.vectors
+    tokenizer = storage.join(str(text), TOKENIZER)
+    chosen: dict[str, Any] = {
+        "dimensions": recipe.model.width,
+        **recipe.embeddings.build,
+        "tokenizer": tokenizer,
+        "min_count": 1,  # every token has a row
+    }
+    options = BuildOptions.from_dict(chosen, "the recipe's embeddings.build")
+    depends_on = {**options.to_dict(), "tokenizer": sha256(tokenizer), "text": text.name}
+
+    def make(folder: Path) -> None:
+        path = folder / TRAINING_TEXT
+        _write_training_text(recipe, path)
+        build([str(path)], str(folder / BUILD), options, runtime, progress)
+        path.unlink()
+
+    return str(made_once(prepared, "vectors", depends_on, make) / BUILD)
+
+
+def _write_training_text(recipe: Recipe, path: Path) -> None:
+    reading = ReadOptions(recipe.text.document, recipe.text.field)
+    # It is read once, at once.
+    with gzip.open(path, "wb", compresslevel=1) as lines:
+        for document in documents_of(list_sources(recipe.text.sources), reading):
+            if not is_validation(document, recipe.text.validation_share):
+                lines.write(orjson.dumps({"text": document}) + b"\n")

@@ -1,0 +1,129 @@
+import json
+import shutil
+
+import pytest
+import torch
+from safetensors import safe_open
+from tiny_models import KINDS, batch_of, model_of
+from transformers import AutoModelForMaskedLM, BertConfig, BertForSequenceClassification, BertModel
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from training.models import hidden_states, is_tied, load_model, logits, save_model
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("place", ["disk", "store"])
+def test_a_model_comes_back_as_it_was(kind, place, tmp_path):
+    folder = str(tmp_path / "model") if place == "disk" else f"memory://models/{kind}"
+    model, batch = model_of(kind).eval(), batch_of(kind)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.add_(torch.randn_like(weight) * 0.1)
+    save_model(model, folder)
+    assert {"config.json", "model.safetensors"} <= set(storage.files_below(folder))
+    loaded = load_model(folder)
+    assert type(loaded) is type(model)
+    assert not loaded.training
+    assert loaded.config._attn_implementation == "sdpa"
+    assert is_tied(loaded) == is_tied(model)
+    assert torch.equal(logits(model, hidden_states(model, batch)), logits(loaded, hidden_states(loaded, batch)))
+    trained = {name for name, weight in model.named_parameters() if weight.requires_grad}
+    assert {name for name, weight in loaded.named_parameters() if weight.requires_grad} == trained
+    loaded.tie_weights()
+    assert is_tied(loaded) == is_tied(model)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_model_is_the_same_bytes_with_tied_tables_once(kind, tmp_path):
+    model = model_of(kind)
+    contents = []
+    for name in ("one", "two"):
+        save_model(model, str(tmp_path / name))
+        contents.append((tmp_path / name / "model.safetensors").read_bytes())
+    assert contents[0] == contents[1]
+    with safe_open(tmp_path / "one" / "model.safetensors", "pt") as stored:
+        names = list(stored.keys())
+    assert len([name for name in names if "embed_tokens" in name or "shared" in name or "lm_head.weight" in name]) <= 2
+
+
+def test_transformers_opens_what_was_saved_and_what_it_saved_is_loaded(tmp_path):
+    model, batch = model_of("roberta").eval(), batch_of("roberta")
+    save_model(model, str(tmp_path / "ours"))
+    theirs = AutoModelForMaskedLM.from_pretrained(tmp_path / "ours", local_files_only=True)
+    assert torch.equal(theirs.eval()(**batch).logits, model(**batch).logits)
+    theirs.save_pretrained(tmp_path / "theirs", max_shard_size="5KB")
+    assert len(list((tmp_path / "theirs").glob("*.safetensors"))) > 1
+    assert torch.equal(load_model(str(tmp_path / "theirs"))(**batch).logits, model(**batch).logits)
+
+
+def test_a_model_with_another_head_of_the_family_comes_back(tmp_path):
+    config = BertConfig(vocab_size=60, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32)
+    for model in (BertForSequenceClassification(config), BertModel(config)):
+        save_model(model, str(tmp_path))
+        loaded = load_model(str(tmp_path))
+        assert type(loaded) is type(model)
+        assert all(map(torch.equal, loaded.state_dict().values(), model.state_dict().values()))
+
+
+def test_loading_leaves_random_numbers_alone_and_prints_nothing(tmp_path, capfd):
+    save_model(model_of("t5, untied"), str(tmp_path))
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    load_model(str(tmp_path))
+    assert torch.equal(torch.rand(3), expected)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_name_on_a_hub_is_not_looked_up(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for name in ("bert-base-uncased", "google-bert/bert-base-uncased"):
+        with pytest.raises(BitcipherError, match=r"There is no model in .*Nothing is fetched by the name"):
+            load_model(name)
+
+
+def test_pickled_weights_are_refused_unread(tmp_path):
+    save_model(model_of("bert"), str(tmp_path))
+    (tmp_path / "model.safetensors").rename(tmp_path / "pytorch_model.bin")
+    with pytest.raises(BitcipherError, match=r"pytorch_model\.bin is pickled, .*: store the model as safetensors\."):
+        load_model(str(tmp_path))
+    (tmp_path / "pytorch_model.bin").unlink()
+    with pytest.raises(BitcipherError, match=r"There are no weights in "):
+        load_model(str(tmp_path))
+
+
+def test_weights_that_are_damaged_or_incomplete_are_told(tmp_path):
+    save_model(model_of("bert"), str(tmp_path / "whole"))
+    damaged = tmp_path / "damaged"
+    shutil.copytree(tmp_path / "whole", damaged)
+    (damaged / "model.safetensors").write_bytes((damaged / "model.safetensors").read_bytes()[:1000])
+    with pytest.raises(BitcipherError, match=r"The model in \S+ cannot be read: "):
+        load_model(str(damaged))
+    partial = tmp_path / "partial"
+    shutil.copytree(tmp_path / "whole", partial)
+    config = json.loads((partial / "config.json").read_text())
+    (partial / "config.json").write_text(json.dumps(config | {"architectures": ["BertForPreTraining"]}))
+    with pytest.raises(BitcipherError, match=r"is no whole BertForPreTraining: it has no weights "):
+        load_model(str(partial))
+    (partial / "config.json").write_text(json.dumps(config | {"hidden_size": 32}))
+    with pytest.raises(BitcipherError, match=r"The model in \S+ cannot be read: "):
+        load_model(str(partial))
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"architectures": ["RobertaForMaskedLM"]}, "of the class RobertaForMaskedLM, which"),
+        ({"architectures": ["BertConfig"]}, "of the class BertConfig, which"),
+        ({"architectures": None}, "of the class none, which"),
+        ({"model_type": "mamba"}, "is of the kind mamba, and what can be loaded is bert, "),
+        ({"hidden_size": "wide"}, "is no configuration of a model: "),
+    ],
+)
+def test_a_configuration_that_is_none_of_the_families_is_told(changed, sentence, tmp_path):
+    save_model(model_of("bert"), str(tmp_path))
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | changed))
+    with pytest.raises(BitcipherError, match=sentence):
+        load_model(str(tmp_path))

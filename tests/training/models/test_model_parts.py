@@ -1,0 +1,113 @@
+import pytest
+import torch
+from tiny_models import KINDS, SPECIALS, VOCABULARY, batch_of, model_of
+from transformers import OPTConfig, OPTForCausalLM
+
+from training.models import (
+    hidden_states,
+    input_embeddings,
+    is_tied,
+    logits,
+    output_bias,
+    output_head,
+    sentence_logits,
+)
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def logits_of_transformers(model, batch):
+    out = model(**batch)
+    return out.prediction_logits if "prediction_logits" in out else out.logits
+
+
+@every_kind
+def test_hidden_states_and_logits_are_those_of_transformers(kind):
+    model, batch = model_of(kind).eval(), batch_of(kind)
+    hidden = hidden_states(model, batch)
+    expected = logits_of_transformers(model, batch)
+    torch.testing.assert_close(logits(model, hidden), expected, rtol=0, atol=0)
+    torch.testing.assert_close(logits(model, hidden.flatten(0, 1)), expected.flatten(0, 1), rtol=0, atol=0)
+
+
+@every_kind
+def test_attention_masks_are_handed_on(kind):
+    model, batch = model_of(kind).eval(), batch_of(kind)
+    batch["input_ids"][:, 8:] = SPECIALS.pad
+    batch["attention_mask"] = (batch["input_ids"] != SPECIALS.pad).long()
+    torch.testing.assert_close(
+        logits(model, hidden_states(model, batch)), logits_of_transformers(model, batch), rtol=0, atol=0
+    )
+
+
+def test_an_opt_that_projects_its_output_is_taken_apart_too():
+    config = OPTConfig(
+        vocab_size=VOCABULARY, hidden_size=16, word_embed_proj_dim=8, num_hidden_layers=1, num_attention_heads=2,
+        ffn_dim=32, max_position_embeddings=16, pad_token_id=0, bos_token_id=1, eos_token_id=2,
+    )  # fmt: skip
+    model, batch = OPTForCausalLM(config).eval(), batch_of("opt")
+    hidden = hidden_states(model, batch)
+    assert hidden.shape[-1] == 8
+    torch.testing.assert_close(logits(model, hidden), model(**batch).logits, rtol=0, atol=0)
+
+
+def test_other_keys_of_a_batch_are_not_looked_at():
+    model, batch = model_of("gpt2").eval(), batch_of("gpt2")
+    more = batch | {"labels": batch["input_ids"], "positions": torch.arange(3)}
+    assert torch.equal(hidden_states(model, batch), hidden_states(model, more))
+
+
+def test_the_sentence_head_is_that_of_transformers():
+    model, batch = model_of("bert with next sentence").eval(), batch_of("bert")
+    expected = model(**batch).seq_relationship_logits
+    torch.testing.assert_close(sentence_logits(model, hidden_states(model, batch)), expected, rtol=0, atol=0)
+
+
+@every_kind
+def test_the_table_is_the_one_that_the_model_reads(kind):
+    model, batch = model_of(kind).eval(), batch_of(kind)
+    before = hidden_states(model, batch)
+    assert input_embeddings(model).weight.shape == (VOCABULARY, 16)
+    with torch.no_grad():
+        input_embeddings(model).weight[batch["input_ids"][0, 0]] += 1
+    after = hidden_states(model, batch)
+    assert not torch.equal(before[0], after[0])
+
+
+@every_kind
+def test_tied_says_whether_the_output_follows_the_table(kind):
+    model = model_of(kind)
+    hidden = torch.randn(2, 16)
+    before = logits(model, hidden)
+    with torch.no_grad():
+        input_embeddings(model).weight[20] += 1
+    assert is_tied(model) == (not torch.equal(before, logits(model, hidden))) == ("untied" not in kind)
+    model.tie_weights()  # as after a table was exchanged: it must not tie what is not
+    assert is_tied(model) == ("untied" not in kind)
+
+
+@every_kind
+def test_the_output_bias_is_what_logits_are_moved_by(kind):
+    model = model_of(kind)
+    hidden = torch.randn(2, 16)
+    before = logits(model, hidden)
+    bias = output_bias(model)
+    assert (bias is not None) == ("bert" in kind)
+    if bias is not None:
+        with torch.no_grad():
+            bias[7] += 2
+        moved = logits(model, hidden) - before
+        torch.testing.assert_close(moved[:, 7], torch.full((2,), 2.0))
+        assert not moved[:, :7].any()
+
+
+@every_kind
+def test_every_weight_that_is_trained_is_read(kind):
+    model, batch = model_of(kind, dropout=0.0), batch_of(kind)
+    hidden = hidden_states(model, batch)
+    loss = logits(model, hidden).square().sum()
+    if "next" in kind:
+        loss = loss + sentence_logits(model, hidden).square().sum()
+    loss.backward()
+    assert [name for name, weight in model.named_parameters() if weight.requires_grad and weight.grad is None] == []
+    assert output_head(model) in list(model.modules())

@@ -1,0 +1,43 @@
+"""Tiny models of every kind, and batches for them."""
+
+import dataclasses
+
+import torch
+
+from training.models import ModelOptions, build_model
+from training.text import SpecialTokens
+
+torch.set_num_threads(1)
+
+VOCABULARY = 60
+LENGTH = 12
+SPECIALS = SpecialTokens(pad=0, begin=1, end=2, unknown=3, mask=4, sentinels=(5, 6, 7, 8))
+TINY = ModelOptions("bert", layers=2, width=16, heads=2, inner=32, positions=LENGTH, dropout=0.1)
+
+KINDS = {
+    "bert": {"architecture": "bert"},
+    "bert with next sentence": {"architecture": "bert", "next_sentence": True},
+    "roberta": {"architecture": "roberta"},
+    "gpt2": {"architecture": "gpt2"},
+    "opt": {"architecture": "opt"},
+    "t5": {"architecture": "t5"},
+}
+KINDS |= {f"{name}, untied": options | {"tied": False} for name, options in KINDS.items()}
+
+
+def options_of(kind: str, **changed) -> ModelOptions:
+    return dataclasses.replace(TINY, **(KINDS[kind] | changed))
+
+
+def model_of(kind: str, seed: int = 1, **changed):
+    return build_model(options_of(kind, **changed), SPECIALS, VOCABULARY, seed)
+
+
+def batch_of(kind: str, rows: int = 3) -> dict[str, torch.Tensor]:
+    numbers = torch.Generator().manual_seed(0)
+    batch = {"input_ids": torch.randint(9, VOCABULARY, (rows, LENGTH), generator=numbers)}
+    if kind.startswith("t5"):
+        batch["decoder_input_ids"] = torch.randint(9, VOCABULARY, (rows, 7), generator=numbers)
+    if kind.startswith("bert"):
+        batch["token_type_ids"] = (torch.arange(LENGTH) > 5).long().expand(rows, LENGTH)
+    return batch

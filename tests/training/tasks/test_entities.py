@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small_encoders import KINDS, encoder
+
+from bitcipher.errors import BitcipherError
+from training.tasks.contract import IGNORED
+from training.tasks.entities import EntityTask, read_entities
+
+SENTENCE = (("Peter", "I-PER"), ("Blackburn", "I-PER"), ("of", "O"), ("Germany", "I-LOC"), (".", "O"))
+LABELS = ("O", "I-LOC", "I-PER")
+
+
+def task(*sentences):
+    return EntityTask("Mine", LABELS, (), sentences)
+
+
+def gold_outputs(features):
+    labels = features.targets["labels"]
+    return {"logits": (labels[:, :, None] == np.arange(len(LABELS))).astype(np.float32)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_first_piece_of_a_word_has_its_label(kind):
+    made = encoder(kind, 48)
+    features = task(SENTENCE).features("validation", made)
+    (labels,) = features.targets["labels"]
+    (pieces,) = made.pieces(["Peter Blackburn of Germany ."])
+    assert [LABELS[label] for label in labels[labels != IGNORED]] == [tag for _, tag in SENTENCE]
+    assert features.notes["words"][features.notes["words"] >= 0].tolist() == [0, 1, 2, 3, 4]
+    begins = pieces.places[np.flatnonzero(labels != IGNORED) - 1, 0]
+    assert begins.tolist() == [0, 6, 16, 19, 27]
+    assert features.inputs["attention_mask"].sum() == len(pieces.ids) + 2
+
+
+tagged = st.lists(
+    st.tuples(
+        st.sampled_from(["Peter", "of", "القط", "Zürich", "cafe\u0301", "U.S.", "x", "🙂"]), st.sampled_from(LABELS)
+    ),
+    min_size=1,
+    max_size=20,
+).map(tuple)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(sentences=st.lists(tagged, min_size=1, max_size=4), length=st.integers(3, 40))
+def test_predictions_come_back_to_every_word_however_long_the_sentence(kind, sentences, length):
+    made = task(*sentences)
+    features = made.features("validation", encoder(kind, length))
+    predictions = made.predictions(features, gold_outputs(features))
+    assert predictions == [[tag for _, tag in sentence] for sentence in sentences]
+    assert made.score(predictions)["accuracy"] == 100
+
+
+def test_a_long_sentence_goes_on_with_a_new_word():
+    made = task(SENTENCE * 5)
+    features = made.features("validation", encoder(length=24))
+    assert len(features) > 1
+    assert set(features.notes["sentences"].tolist()) == {0}
+    assert (features.notes["words"][:, 1] >= 0).sum() + (features.notes["words"][:, 2] >= 0).sum() >= len(features)
+
+
+def test_a_word_that_no_piece_shows_is_outside():
+    made = task((("Peter", "I-PER"), ("\u200f", "I-PER"), ("ran", "O")))
+    features = made.features("validation", encoder("wordpiece"))
+    assert made.predictions(features, gold_outputs(features)) == [["I-PER", "O", "O"]]
+
+
+def test_scores_are_of_whole_spans():
+    made = task(SENTENCE)
+    assert made.score([["I-PER", "I-PER", "O", "I-LOC", "O"]]) == {"f1": 100, "accuracy": 100}
+    figures = made.score([["I-PER", "O", "O", "I-LOC", "O"]])
+    assert figures == {"f1": pytest.approx(50), "accuracy": pytest.approx(80)}
+    assert made.score([["O"] * 5])["f1"] == 0
+
+
+def test_the_files_of_conll(tmp_path):
+    (tmp_path / "eng.train").write_text(
+        "-DOCSTART- -X- O O\n\nPeter NNP I-NP I-PER\nran VBD I-VP O\n\nBonn N N B-LOC\n"
+    )
+    (tmp_path / "eng.testa").write_text("Rome NNP I-NP I-LOC\n")
+    made = read_entities(str(tmp_path))
+    assert made.labels == ("O", "B-LOC", "I-LOC", "I-PER")
+    assert made.train == ((("Peter", "I-PER"), ("ran", "O")), (("Bonn", "B-LOC"),))
+    assert made.validation == ((("Rome", "I-LOC"),),)
+    assert (made.kind, made.main_figure) == ("token-classification", "f1")
+    (tmp_path / "eng.testa").write_text("Rome NNP\n")
+    with pytest.raises(BitcipherError, match=r"Line 1 of .*eng\.testa has 2 columns"):
+        read_entities(str(tmp_path))

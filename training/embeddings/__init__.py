@@ -1,0 +1,18 @@
+"""Cipher vectors as the embedding layer of a language model."""
+
+from training.embeddings.freezing import Table, set_frozen
+from training.embeddings.install import Installed, install_table
+from training.embeddings.options import StartOptions
+from training.embeddings.table import TokenTable, bits_for, fit_width, token_table
+
+__all__ = [
+    "Installed",
+    "StartOptions",
+    "Table",
+    "TokenTable",
+    "bits_for",
+    "fit_width",
+    "install_table",
+    "set_frozen",
+    "token_table",
+]

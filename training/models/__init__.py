@@ -1,0 +1,29 @@
+"""Transformers of the `transformers` library: built, stored, and taken apart by one name for every architecture."""
+
+from training.models.build import build_model
+from training.models.checkpoint import load_model, save_model
+from training.models.options import ARCHITECTURES, ModelOptions
+from training.models.parts import (
+    hidden_states,
+    input_embeddings,
+    is_tied,
+    logits,
+    output_bias,
+    output_head,
+    sentence_logits,
+)
+
+__all__ = [
+    "ARCHITECTURES",
+    "ModelOptions",
+    "build_model",
+    "hidden_states",
+    "input_embeddings",
+    "is_tied",
+    "load_model",
+    "logits",
+    "output_bias",
+    "output_head",
+    "save_model",
+    "sentence_logits",
+]

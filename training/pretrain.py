@@ -1,0 +1,54 @@
+"""A recipe's run, on one worker among others: the model with its table, the examples, and the loop."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from bitcipher.vectors import CipherVectors
+from training.embeddings import Table, install_table, token_table
+from training.loop import Job, TextExamples, World, run_loop
+from training.models import build_model
+from training.objectives import make_objective, word_starts
+from training.recipe import Recipe, make_recipe
+from training.text import TokenText, special_tokens, vocabulary_size
+
+CONFIG = "run.json"
+RECIPE = "recipe.yaml"
+START = "start.json"
+TOKENIZER = "tokenizer.json"
+
+
+def pretrain(config: dict[str, Any], advance: Callable[[int, str], None] = lambda step, note: None) -> None:
+    """Train what a recipe says; called on every worker.
+
+    Args:
+        config: `recipe` (plain values), `text` (folder of token shards), `vectors` (folder, or None) and `folder` (of
+            the run).
+        advance: called with the steps that are done and a note on them.
+    """
+    recipe = make_recipe(config["recipe"], "the recipe")
+    folder = Path(config["folder"])
+    job = make_job(recipe, TokenText.open(config["text"]), config["vectors"], folder)
+    world = World.here(recipe.loop.device)
+    if world.rank == 0:
+        (folder / RECIPE).write_text(recipe.to_yaml(), "utf-8")
+        shutil.copyfile(Path(config["text"]) / TOKENIZER, folder / TOKENIZER)
+    run_loop(job, world, advance)
+
+
+def make_job(recipe: Recipe, text: TokenText, vectors: str | None, folder: Path) -> Job:
+    """The model as it starts, and what it is trained on."""
+    tokens = special_tokens(text.tokenizer)
+    vocabulary = vocabulary_size(text.tokenizer)
+    objective = make_objective(**recipe.objective)
+    model = build_model(recipe.model, tokens, vocabulary, recipe.seed)
+    if vectors is not None:
+        installed = install_table(model, token_table(CipherVectors.load(vectors), text.tokenizer), recipe.embeddings)
+        (folder / START).write_text(json.dumps(asdict(installed)), "utf-8")
+    starts = word_starts(text.tokenizer) if recipe.objective.get("whole_words") else None
+    examples = TextExamples(text, objective, recipe.model.positions, recipe.seed, tokens, vocabulary, starts)
+    tokens_per_step = recipe.loop.batch * objective.text_length(recipe.model.positions)
+    return Job(model, objective, examples, recipe.loop, Table(recipe.embeddings), recipe.seed, folder, tokens_per_step)

@@ -1,0 +1,154 @@
+"""A recipe: all that a training run depends on, in one frozen record, from YAML."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from training.embeddings import StartOptions
+from training.loop import LoopOptions
+from training.models import ModelOptions
+from training.objectives import check_fits, make_objective
+from training.text import TokenizerOptions
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """The text, and how it is cut."""
+
+    sources: tuple[str, ...] = ()
+    """Files, folders or globs of text, JSON lines, Parquet or WET; relative to where the command runs."""
+    tokenizer: TokenizerOptions = field(default_factory=TokenizerOptions)
+    """The tokenizer that is trained on the text, or loaded."""
+    document: str = "line"
+    """In plain text, each line is a document, or the whole file."""
+    field: str = "text"
+    """The field of JSON lines, or the column of Parquet, that holds the text."""
+    validation_share: float = 0.01
+    """Share of the documents that are held out."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be cut."""
+        if not 0 < self.validation_share < 1:
+            raise BitcipherError(f"validation_share is a share between 0 and 1, not {self.validation_share}.")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A training run."""
+
+    text: TextOptions = field(default_factory=TextOptions)
+    model: ModelOptions = field(default_factory=ModelOptions)
+    objective: dict[str, Any] = field(default_factory=lambda: {"name": "masked"})
+    """Its name, and options of its own (see training/objectives)."""
+    embeddings: StartOptions = field(default_factory=StartOptions)
+    loop: LoopOptions = field(default_factory=LoopOptions)
+    seed: int = 1
+    """Of weights, order, masks and dropout."""
+
+    def __post_init__(self) -> None:
+        """Refuse an objective that does not exist, or does not fit the model."""
+        if "name" not in self.objective:
+            raise BitcipherError("The objective of a recipe needs a name.")
+        check_fits(make_objective(**self.objective), self.model)
+
+    def to_yaml(self) -> str:
+        """The recipe with every option, as `read_recipe` reads it."""
+        return yaml.safe_dump(_plain(asdict(self)), sort_keys=False, allow_unicode=True)
+
+
+def find_recipe(name: str) -> str:
+    """The path of a recipe that comes with bitcipher, or the name itself where it is a file's.
+
+    Raises:
+        BitcipherError: if there is neither.
+    """
+    if "/" in name or name.endswith((".yaml", ".yml")):
+        return name
+    folder = Path(__file__).parent / "recipes"
+    path = folder / f"{name}.yaml"
+    if not path.exists():
+        known = ", ".join(sorted(each.stem for each in folder.glob("*.yaml")))
+        raise BitcipherError(f"There is no recipe {name!r}: choose {known}, or give the path of a YAML file.")
+    return str(path)
+
+
+def read_recipe(uri: str, settings: Sequence[str] = ()) -> Recipe:
+    """A recipe from a YAML file.
+
+    Args:
+        uri: the file.
+        settings: changes to it, such as "loop.steps=100"; the value is YAML.
+
+    Raises:
+        BitcipherError: if it is missing, is not YAML, or if an option does not exist or cannot have such a value.
+    """
+    with storage.reading(uri) as stream:
+        try:
+            values = yaml.safe_load(stream)
+        except yaml.YAMLError as error:
+            raise BitcipherError(f"The recipe {uri} is not YAML: {' '.join(str(error).split())}.") from None
+    if not isinstance(values, dict):
+        raise BitcipherError(f"The recipe {uri} must hold options as `name: value` lines.")
+    for setting in settings:
+        _set(values, setting)
+    return make_recipe(values, uri)
+
+
+def make_recipe(values: dict[str, Any], origin: str) -> Recipe:
+    """A recipe from plain values.
+
+    Args:
+        values: options by group; what is left out has its default.
+        origin: what to call their source in errors.
+
+    Raises:
+        BitcipherError: if an option does not exist, or cannot have such a value.
+    """
+    _check_names(values, Recipe, origin, "")
+    try:
+        return TypeAdapter(Recipe).validate_python(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise BitcipherError(f"{origin} gives {place} as {first['input']!r}: {first['msg']}.") from None
+
+
+def _check_names(values: Any, record: type, origin: str, path: str) -> None:
+    if not isinstance(values, dict):
+        raise BitcipherError(f"{origin} gives {path.rstrip('.')} as {values!r}; it takes `name: value` lines.")
+    types = {field.name: field.type for field in fields(record)}
+    for name, value in values.items():
+        if name not in types:
+            raise BitcipherError(
+                f"{origin} has an option {path}{name} that does not exist; there are {', '.join(sorted(types))}."
+            )
+        inner = next((each for each in (types[name], *get_args(types[name])) if is_dataclass(each)), None)
+        if inner and value is not None:
+            _check_names(value, inner, origin, f"{path}{name}.")
+
+
+def _set(values: dict[str, Any], setting: str) -> None:
+    path, equals, text = setting.partition("=")
+    if not equals or not path:
+        raise BitcipherError(f"A setting is NAME=VALUE, such as loop.steps=100, not {setting!r}.")
+    *groups, name = path.split(".")
+    for group in groups:
+        values = values.setdefault(group, {})
+        if not isinstance(values, dict):
+            raise BitcipherError(f"{group} of the setting {setting!r} is no group of options.")
+    try:
+        values[name] = yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise BitcipherError(f"The value of the setting {setting!r} is not YAML.") from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, tuple | list) else value

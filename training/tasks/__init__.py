@@ -1,0 +1,1 @@
+"""What models are fine-tuned and measured on: GLUE, SQuAD and its kin, and entities."""

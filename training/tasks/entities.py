@@ -1,0 +1,121 @@
+"""Finding entities: CoNLL-2003, a label for every word."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from bitcipher import storage
+from training.probes.metrics import span_f1
+from training.probes.readers import read_conll2003
+from training.scores.classification import accuracy
+from training.tasks.contract import IGNORED, Features, Kind, Part, examples_of, require_numbers
+from training.tasks.encoder import Encoder, Pieces
+
+OUTSIDE = "O"
+
+
+@dataclass(frozen=True)
+class EntityTask:
+    """A task of labelled words: see `training.tasks.contract.Task`. An example is a sentence: words with IOB1 tags."""
+
+    name: str
+    labels: tuple[str, ...]
+    train: tuple[tuple[tuple[str, str], ...], ...]
+    validation: tuple[tuple[tuple[str, str], ...], ...]
+    remarks: tuple[str, ...] = ()
+    kind: Kind = "token-classification"
+
+    @property
+    def main_figure(self) -> str:
+        """F1 of whole spans."""
+        return "f1"
+
+    def features(self, part: Part, encoder: Encoder) -> Features:
+        """The sentences, words with spaces between them; the first piece of a word has its label.
+
+        A sentence that is too long goes on in another row, from a new word on, so that no word is left out.
+        """
+        sentences = examples_of(self, part)
+        numbers = {label: number for number, label in enumerate(self.labels)}
+        room = encoder.room(pair=False)
+        texts, owners, marked = [], [], []
+        for number, (sentence, pieces) in enumerate(zip(sentences, _cut(sentences, encoder), strict=True)):
+            words, is_first = _words_of(pieces, sentence)
+            for first, last in _rows(words, room):
+                texts.append((pieces.ids[first:last], None))
+                owners.append(number)
+                marked.append(np.where(is_first, words, -1)[first:last])
+
+        inputs = encoder.rows(texts)
+        word_numbers = np.full(inputs["input_ids"].shape, -1, np.int32)
+        labels = np.full(word_numbers.shape, IGNORED, np.int64)
+        for row, (owner, words) in enumerate(zip(owners, marked, strict=True)):
+            word_numbers[row, 1 : len(words) + 1] = words
+            for place in np.flatnonzero(words >= 0):
+                labels[row, place + 1] = numbers[sentences[owner][words[place]][1]]
+        notes = {"sentences": np.array(owners, np.int64), "words": word_numbers}
+        return Features(inputs, {"labels": labels}, notes)
+
+    def predictions(self, features: Features, outputs: dict[str, np.ndarray]) -> list[list[str]]:
+        """The label of each word of each sentence; O for a word that the tokenizer sees nothing of."""
+        require_numbers(self, outputs)
+        likeliest = np.asarray(outputs["logits"]).argmax(axis=2)
+        found = [[OUTSIDE] * len(sentence) for sentence in self.validation]
+        for row, place in np.argwhere(features.notes["words"] >= 0):
+            sentence, word = features.notes["sentences"][row], features.notes["words"][row, place]
+            found[sentence][word] = self.labels[likeliest[row, place]]
+        return found
+
+    def score(self, predictions: Sequence[Sequence[str]]) -> dict[str, float]:
+        """`f1` of whole spans and `accuracy` of words, in percent."""
+        truth = [tag for sentence in self.validation for _, tag in sentence]
+        predicted = list(chain.from_iterable(predictions))
+        sentences = [number for number, sentence in enumerate(self.validation) for _ in sentence]
+        return {"f1": 100 * span_f1(truth, predicted, sentences), "accuracy": accuracy(truth, predicted)}
+
+
+def read_entities(folder: str) -> EntityTask:
+    """CoNLL-2003: trained on eng.train and measured on eng.testa, labels as in the files (IOB1).
+
+    Args:
+        folder: path or URI, with both files.
+
+    Raises:
+        BitcipherError: if a file is missing or is not of CoNLL-2003.
+    """
+    train, validation = (
+        tuple(tuple(sentence) for document in read_conll2003(storage.join(folder, name)) for sentence in document)
+        for name in ("eng.train", "eng.testa")
+    )
+    found = {tag for sentence in (*train, *validation) for _, tag in sentence}
+    return EntityTask("CoNLL-2003", (OUTSIDE, *sorted(found - {OUTSIDE})), train, validation)
+
+
+def _cut(sentences: Sequence[tuple[tuple[str, str], ...]], encoder: Encoder) -> list[Pieces]:
+    return encoder.pieces([" ".join(word for word, _ in sentence) for sentence in sentences])
+
+
+def _words_of(pieces: Pieces, sentence: tuple[tuple[str, str], ...]) -> tuple[np.ndarray, np.ndarray]:
+    """The word that each piece belongs to, and whether it is the first one with a letter of it."""
+    lengths = [len(word) + 1 for word, _ in sentence]
+    begins = np.cumsum([0, *lengths[:-1]])
+    words = np.searchsorted(begins, pieces.places[:, 0], side="right") - 1
+    is_text = pieces.places[:, 0] < pieces.places[:, 1]
+    is_first = np.zeros(len(words), bool)
+    is_first[np.flatnonzero(is_text)[np.unique(words[is_text], return_index=True)[1]]] = True
+    return words, is_first
+
+
+def _rows(words: np.ndarray, room: int) -> list[tuple[int, int]]:
+    rows: list[tuple[int, int]] = []
+    first = 0
+    while first < len(words):
+        last = min(first + room, len(words))
+        if last < len(words):
+            begins = [place for place in range(first + 1, last + 1) if words[place] != words[place - 1]]
+            last = begins[-1] if begins else last
+        rows.append((first, last))
+        first = last
+    return rows

@@ -1,0 +1,115 @@
+"""The tasks of GLUE, from the files as published (gluebenchmark.com): tabs between columns, and quotes are text."""
+
+import math
+from typing import NamedTuple
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from training.scores.classification import GLUE_FIGURES
+from training.tasks.contract import Kind
+from training.tasks.sentences import SentenceExample, SentenceTask
+
+
+class _Columns(NamedTuple):
+    header: tuple[str, ...] | None
+    """None: the file has no line of names, and columns are named as below."""
+    sentences: tuple[str, ...]
+    label: str
+    labels: tuple[str, ...]
+    """By number, as written in the files; none for values."""
+
+
+_BINARY = ("0", "1")
+_ENTAILMENT = ("entailment", "not_entailment")
+_PAIR = ("index", "sentence1", "sentence2", "label")
+_STS = ("index", "genre", "filename", "year", "old_index", "source1", "source2", "sentence1", "sentence2", "score")
+# Two STS-B sentences are as similar as this at most, in the annotators' scale from 0.
+_MOST_SIMILAR = 5.0
+
+_COLUMNS = {
+    "CoLA": _Columns(None, ("sentence",), "label", _BINARY),
+    "SST-2": _Columns(("sentence", "label"), ("sentence",), "label", _BINARY),
+    "MRPC": _Columns(
+        ("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String"), ("#1 String", "#2 String"), "Quality", _BINARY
+    ),
+    "STS-B": _Columns(_STS, ("sentence1", "sentence2"), "score", ()),
+    "QNLI": _Columns(("index", "question", "sentence", "label"), ("question", "sentence"), "label", _ENTAILMENT),
+    "RTE": _Columns(_PAIR, ("sentence1", "sentence2"), "label", _ENTAILMENT),
+    "WNLI": _Columns(_PAIR, ("sentence1", "sentence2"), "label", _BINARY),
+}
+# Of CoLA, whose files do not name them: where it is from, the label, the linguists' own mark, the sentence.
+_COLA = ("source", "label", "mark", "sentence")
+
+
+def read_glue(name: str, folder: str) -> SentenceTask:
+    """A task of GLUE: trained on train.tsv and measured on dev.tsv, as the labels of the test part are not published.
+
+    A missing train.tsv leaves the part for training empty, with a remark: the task can then be measured on alone.
+
+    Args:
+        name: CoLA, SST-2, MRPC, STS-B, QNLI, RTE or WNLI.
+        folder: path or URI, with train.tsv and dev.tsv.
+
+    Raises:
+        BitcipherError: if there is no such task, or dev.tsv is missing, or a line is broken.
+    """
+    if name not in _COLUMNS:
+        raise BitcipherError(f"There is no task {name!r} of GLUE here: choose one of {', '.join(_COLUMNS)}.")
+    columns = _COLUMNS[name]
+    train_file, validation_file = (storage.join(folder, f"{part}.tsv") for part in ("train", "dev"))
+    has_train = storage.exists(train_file)
+    kind: Kind = "classification" if columns.labels else "regression"
+    return SentenceTask(
+        name=name,
+        kind=kind,
+        labels=columns.labels,
+        train=_read(train_file, columns) if has_train else (),
+        validation=_read(validation_file, columns),
+        figure_names=GLUE_FIGURES[name],
+        remarks=() if has_train else (f"There is no {train_file}: {name} can be measured on, but not trained on.",),
+    )
+
+
+def _read(uri: str, columns: _Columns) -> tuple[SentenceExample, ...]:
+    with storage.reading(uri) as stream:
+        content = stream.read()
+    try:
+        # MRPC's files begin with a byte order mark.
+        lines = content.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise BitcipherError(f"Line {line} of {uri} is not text in UTF-8.") from None
+    if not lines[-1]:
+        lines.pop()
+    rows = [tuple(line.removesuffix("\r").split("\t")) for line in lines]
+    names = columns.header or _COLA
+    if columns.header and (not rows or rows[0] != names):
+        raise BitcipherError(f"Line 1 of {uri} should name the columns {', '.join(names)}, with tabs between them.")
+    first = 1 if columns.header else 0
+    if len(rows) == first:
+        raise BitcipherError(f"{uri} holds no examples.")
+    return tuple(_example(row, names, columns, uri, number) for number, row in enumerate(rows[first:], first + 1))
+
+
+def _example(row: tuple[str, ...], names: tuple[str, ...], columns: _Columns, uri: str, number: int) -> SentenceExample:
+    if len(row) != len(names):
+        raise BitcipherError(
+            f"Line {number} of {uri} has {len(row)} columns, where {len(names)} belong: {', '.join(names)}."
+        )
+    values = dict(zip(names, row, strict=True))
+    label = _label(values[columns.label], columns.labels)
+    if label is None:
+        wanted = " or ".join(columns.labels) or f"a number from 0 to {_MOST_SIMILAR:g}"
+        raise BitcipherError(f"Line {number} of {uri} has the {columns.label} {values[columns.label]!r}, not {wanted}.")
+    first, *second = (values[name].strip() for name in columns.sentences)
+    return SentenceExample(first, second[0] if second else None, label)
+
+
+def _label(written: str, labels: tuple[str, ...]) -> float | None:
+    if labels:
+        return labels.index(written) if written in labels else None
+    try:
+        value = float(written)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and 0 <= value <= _MOST_SIMILAR else None

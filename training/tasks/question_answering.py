@@ -1,0 +1,115 @@
+"""Answering questions from a text: SQuAD 1.1 and 2.0, ARCD, XQuAD."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bitcipher.errors import BitcipherError
+from training.scores.question_answering import scores, scores_with_no_answers
+from training.tasks.answers import AnswerPrediction, read_answers
+from training.tasks.contract import Features, Kind, Part, examples_of, require_numbers
+from training.tasks.encoder import Encoder
+from training.tasks.squad import Question, QuestionFile, read_squad
+from training.tasks.windows import make_windows
+
+
+@dataclass(frozen=True)
+class QuestionTask:
+    """A task of questions: see `training.tasks.contract.Task`. The defaults are BERT's."""
+
+    name: str
+    train: tuple[Question, ...]
+    validation: tuple[Question, ...]
+    remarks: tuple[str, ...] = ()
+    stride: int = 128
+    """Tokens from the begin of a window to that of the next; at most half of what a window holds."""
+    max_question: int = 64
+    """Tokens; what is longer is cut."""
+    max_answer: int = 30
+    """Tokens."""
+    n_best: int = 20
+    """Candidates that a prediction keeps."""
+    threshold: float = 0.0
+    """Where some questions have no answer: those whose no-answer score is above are left unanswered."""
+    kind: Kind = "question-answering"
+    labels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("stride", "max_question", "max_answer", "n_best"):
+            if getattr(self, name) < 1:
+                raise BitcipherError(f"{name} is {getattr(self, name)}: it should be at least 1.")
+
+    @property
+    def main_figure(self) -> str:
+        """F1, of the whole validation part."""
+        return "f1"
+
+    @property
+    def has_unanswerable(self) -> bool:
+        """Whether some questions to measure on have no answer, as in SQuAD 2.0."""
+        return any(not question.golds for question in self.validation)
+
+    def features(self, part: Part, encoder: Encoder) -> Features:
+        """Windows of the contexts, with the first answer of each question as the target."""
+        windows = make_windows(examples_of(self, part), encoder, self.stride, self.max_question)
+        cut = windows.cut_questions
+        return Features(
+            inputs=windows.inputs,
+            targets={"start_positions": windows.starts, "end_positions": windows.ends},
+            notes={"questions": windows.questions, "places": windows.places} if part == "validation" else {},
+            remarks=(f"{cut:,} questions ({part}) were too long and were cut.",) if cut else (),
+        )
+
+    def predictions(self, features: Features, outputs: dict[str, np.ndarray]) -> list[AnswerPrediction]:
+        """One a question."""
+        require_numbers(self, outputs)
+        return read_answers(
+            [question.context for question in self.validation],
+            features.notes["questions"],
+            features.notes["places"],
+            outputs["start_logits"],
+            outputs["end_logits"],
+            max_answer=self.max_answer,
+            n_best=self.n_best,
+        )
+
+    def score(self, predictions: Sequence[AnswerPrediction]) -> dict[str, float]:
+        """The figures of evaluate-v2.0 where some questions have no answer, else those of evaluate-v1.1."""
+        golds = [question.golds for question in self.validation]
+        texts = [prediction.text for prediction in predictions]
+        if not self.has_unanswerable:
+            return scores(golds, texts)
+        no_answer_scores = [prediction.no_answer_score for prediction in predictions]
+        return scores_with_no_answers(golds, texts, no_answer_scores, self.threshold)
+
+
+def read_questions(name: str, validation: str, train: str | None = None) -> QuestionTask:
+    """A task from files in SQuAD's form.
+
+    A question to train on whose answers are nowhere in its context is left out; one to measure on stays. Remarks tell
+    how many answers were repaired or not found.
+
+    Args:
+        name: what to call it.
+        validation: file to measure on, path or URI, plain or gzip.
+        train: file to train on; none if the task is only measured on.
+
+    Raises:
+        BitcipherError: if a file is missing or not of SQuAD's form, or no question to train on remains.
+    """
+    files = {uri: read_squad(uri) for uri in (train, validation) if uri}
+    learnt = [q for q in files[train].questions if q.spans or not q.golds] if train else []
+    if train and not learnt:
+        raise BitcipherError(f"No answer of {train} is in its context: there is nothing to train on.")
+    remarks = [remark for uri, file in files.items() for remark in _remarks(uri, file)]
+    return QuestionTask(name, tuple(learnt), files[validation].questions, tuple(remarks))
+
+
+def _remarks(uri: str, file: QuestionFile) -> list[str]:
+    of = f"of {len(file.questions):,} questions in {uri}"
+    remarks = {
+        f"{file.repaired:,} answers {of} were not at their place and were found elsewhere.": file.repaired,
+        f"{file.lost:,} answers {of} are not in their context: they are not learnt from.": file.lost,
+    }
+    return [remark for remark, number in remarks.items() if number]

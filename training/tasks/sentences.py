@@ -1,0 +1,88 @@
+"""Classification and regression of one or two sentences."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from training.scores.classification import figures, main_figure
+from training.tasks.contract import Features, Kind, Part, examples_of, require_numbers
+from training.tasks.encoder import Encoder
+
+
+class SentenceExample(NamedTuple):
+    """One sentence, or two, and what is to be told of them."""
+
+    first: str
+    second: str | None
+    label: float
+    """The number of a label, or a value for regression."""
+
+
+@dataclass(frozen=True)
+class SentenceTask:
+    """A task of sentences: see `training.tasks.contract.Task`."""
+
+    name: str
+    kind: Kind
+    labels: tuple[str, ...]
+    train: tuple[SentenceExample, ...]
+    validation: tuple[SentenceExample, ...]
+    figure_names: tuple[str, ...]
+    """Of `training.scores.classification.FIGURES`."""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def main_figure(self) -> str:
+        """The task's figure, or the mean of its figures."""
+        return main_figure(self.figure_names)
+
+    def features(self, part: Part, encoder: Encoder) -> Features:
+        """A row an example; what is too long is cut at the end, of two sentences always the longer one."""
+        examples = examples_of(self, part)
+        firsts = [pieces.ids for pieces in encoder.pieces([example.first for example in examples])]
+        seconds: list[np.ndarray | None] = [None] * len(examples)
+        if is_pair := examples[0].second is not None:
+            seconds = [pieces.ids for pieces in encoder.pieces([example.second or "" for example in examples])]
+        room = encoder.room(pair=is_pair)
+        whole = list(zip(firsts, seconds, strict=True))
+        fitting = [_fit(first, second, room) for first, second in whole]
+        cut = sum(_size(before) != _size(after) for before, after in zip(whole, fitting, strict=True))
+        dtype = np.float32 if self.kind == "regression" else np.int64
+        return Features(
+            inputs=encoder.rows(fitting),
+            targets={"labels": np.array([example.label for example in examples], dtype)},
+            notes={},
+            remarks=_remarks(
+                f"{cut:,} of {len(examples):,} examples ({part}) were cut to {encoder.length} tokens.", cut
+            ),
+        )
+
+    def predictions(self, features: Features, outputs: dict[str, np.ndarray]) -> np.ndarray:
+        """[N]: the number of the likeliest label (int64), or the value (float64)."""
+        require_numbers(self, outputs)
+        logits = np.asarray(outputs["logits"])
+        if self.kind == "regression":
+            return logits.reshape(len(features)).astype(np.float64)
+        return logits.argmax(axis=1)
+
+    def score(self, predictions: Sequence[float] | np.ndarray) -> dict[str, float]:
+        """The figures of `figure_names`, in percent, and their mean if there are several."""
+        return figures(self.figure_names, np.array([e.label for e in self.validation]), np.asarray(predictions))
+
+
+def _fit(first: np.ndarray, second: np.ndarray | None, room: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """Both cut so that they have room: the longer one, then both alike, the first keeping the odd piece, as in BERT."""
+    if second is None:
+        return first[:room], None
+    kept = min(len(first), max(room - len(second), (room + 1) // 2))
+    return first[:kept], second[: room - kept]
+
+
+def _size(texts: tuple[np.ndarray, np.ndarray | None]) -> int:
+    return sum(len(text) for text in texts if text is not None)
+
+
+def _remarks(sentence: str, number: int) -> tuple[str, ...]:
+    return (sentence,) if number else ()
