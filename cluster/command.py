@@ -15,10 +15,14 @@ from cluster.commands import (
     explaining,
     exploring,
     exporting,
+    finetuning,
+    generating,
     growing,
     looking,
     planning,
+    reproducing,
     running,
+    training,
 )
 
 app = typer.Typer(
@@ -45,6 +49,11 @@ COMMANDS = (
     exploring.explore,
     evaluating.evaluate,
     evaluating.probe,
+    training.train,
+    finetuning.finetune,
+    training.compare,
+    training.layers,
+    generating.generate,
     planning.plan,
     running.submit,
     running.doctor,
@@ -52,7 +61,7 @@ COMMANDS = (
 )
 for command in COMMANDS:
     app.command()(command)
-app.add_typer(evaluating.reproduce, name="reproduce")
+app.add_typer(reproducing.reproduce, name="reproduce")
 
 
 @app.callback(invoke_without_command=True)

@@ -1,7 +1,7 @@
 """Shows how far a training run is, from the lines that its workers write, wherever they are."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,23 +12,25 @@ LOOK_SECONDS = 0.5
 
 
 @contextmanager
-def following(folder: Path, steps: int, progress: StageProgress) -> Iterator[None]:
+def following(folder: Path, steps: Callable[[], int], progress: StageProgress) -> Iterator[None]:
     """A bar that moves with the lines of `metrics.jsonl` until the block ends.
 
     Args:
         folder: of the run.
-        steps: of the whole run.
+        steps: tells how many the whole run has, once there are lines.
         progress: where to show it.
     """
-    bar = progress.begin("train", steps)
+    bar = None
     ended = threading.Event()
     shown = 0
 
     def look() -> None:
-        nonlocal shown
+        nonlocal bar, shown
         lines = read_metrics(folder)
         if not lines:
             return
+        if bar is None:
+            bar = progress.begin("train", steps())
         step = lines[-1]["step"]
         losses = [line["loss"] for line in lines if "loss" in line]
         perplexities = [line["perplexity"] for line in lines if "perplexity" in line]

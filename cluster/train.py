@@ -1,20 +1,17 @@
 """A training run from a recipe: text and vectors are prepared, then workers train."""
 
 import json
-import shutil
-import uuid
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from cluster.follow import following
 from cluster.prepare import prepare_text, prepare_vectors
+from cluster.run_folder import claim, work_in
 from pipelines.progress import StageProgress
 from pipelines.runtime import open_runtime
-from training.pretrain import CONFIG, pretrain
+from training.pretrain import CONFIG, TOKENIZER, pretrain
 from training.recipe import Recipe
-from training.runtime import run_workers
 
 
 def train(recipe: Recipe, folder: Path, prepared: Path, workers: int, progress: StageProgress) -> None:
@@ -31,31 +28,29 @@ def train(recipe: Recipe, folder: Path, prepared: Path, workers: int, progress: 
         BitcipherError: if the folder holds a run of another recipe, or the recipe cannot be run.
     """
     recipe.loop.micro_batch_on(max(workers, 1))
-    begun = folder / CONFIG
-    if folder.exists() and any(folder.iterdir()) and not begun.exists():
-        raise BitcipherError(f"{folder} is no run, and is not empty: choose another folder.")
-    folder.mkdir(parents=True, exist_ok=True)
+    recipe = _with_tokenizer_of_checkpoint(recipe)
     plain = json.loads(json.dumps(asdict(recipe)))
-    if begun.exists() and json.loads(begun.read_text("utf-8"))["recipe"] != plain:
-        raise BitcipherError(f"{folder} holds a run of another recipe: choose another folder, or remove it first.")
+    claim(folder, CONFIG, {"recipe": plain})
     with open_runtime(workers) as runtime:
         text = prepare_text(recipe.text, prepared, runtime, progress)
         vectors = prepare_vectors(recipe, text, prepared, runtime, progress)
-    for notes in folder.glob("ray-*"):  # of a driver that was killed
-        shutil.rmtree(notes, ignore_errors=True)
-    config = {"recipe": plain, "text": str(text), "vectors": vectors, "folder": str(folder)}
-    begun.write_text(json.dumps(config), "utf-8")
-    with following(folder, recipe.loop.steps, progress):
-        run_workers(pretrain, config, workers, recipe.loop.device, folder / f"ray-{uuid.uuid4().hex[:8]}")
+    config = {"recipe": plain, "text": str(text), "vectors": vectors}
+    work_in(folder, CONFIG, pretrain, config, lambda: recipe.loop.steps, workers, recipe.loop.device, progress)
 
 
-def local_folder(uri: str) -> Path:
-    """The path of a folder of a run.
-
-    Raises:
-        BitcipherError: if it is not on a file system: shards are mapped into memory, and lines are added to logs.
-    """
-    path = storage.local_path(storage.absolute(uri))
-    if path is None:
-        raise BitcipherError(f"Training takes a folder on a file system that all workers see, and {uri} is none.")
-    return Path(path)
+def _with_tokenizer_of_checkpoint(recipe: Recipe) -> Recipe:
+    """A model that starts from a checkpoint reads the text with its own tokenizer, unless another one is named."""
+    if recipe.model.checkpoint is None:
+        return recipe
+    # Workers have other working directories.
+    checkpoint = storage.absolute(recipe.model.checkpoint)
+    recipe = replace(recipe, model=replace(recipe.model, checkpoint=checkpoint))
+    if recipe.text.tokenizer.path is not None:
+        return recipe
+    path = storage.join(checkpoint, TOKENIZER)
+    if not storage.exists(path):
+        raise BitcipherError(
+            f"There is no {TOKENIZER} in {checkpoint}: name a run by --set model.checkpoint=RUN, or the tokenizer of "
+            "the model there by --set text.tokenizer.path=PATH."
+        )
+    return replace(recipe, text=replace(recipe.text, tokenizer=replace(recipe.text.tokenizer, path=path)))

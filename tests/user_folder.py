@@ -2,9 +2,12 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import labelled
+
+ROOT = Path(__file__).parents[1]
 
 WORDS = "two three house street king queen man woman said saw london oslo went the a of and to in she he it".split()
 TEXTS = 300
@@ -17,6 +20,12 @@ def write_corpus(file: Path) -> None:
     lines = (json.dumps({"text": f"{a} {b}"}) + "\n" for a, b in zip(english, invented, strict=True))
     file.parent.mkdir()
     file.write_bytes(gzip.compress("".join(lines).encode()))
+
+
+def write_first_recipe(folder: Path) -> None:
+    """The recipe of a first run of training, by the name that its page has for it."""
+    (recipe,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "training" / "README.md").read_text(), re.DOTALL)
+    (folder / "first.yaml").write_text(recipe)
 
 
 def write_labelled(folder: Path) -> None:

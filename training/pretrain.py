@@ -1,15 +1,15 @@
 """A recipe's run, on one worker among others: the model with its table, the examples, and the loop."""
 
-import json
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from bitcipher import storage
 from bitcipher.vectors import CipherVectors
-from training.embeddings import Table, install_table, token_table
-from training.loop import Job, TextExamples, World, run_loop
+from training.embeddings import Table, freeze_all_but_table, install_table, token_table
+from training.loop import Job, TextExamples, World, model_folder, run_loop
 from training.models import build_model
 from training.objectives import make_objective, word_starts
 from training.recipe import Recipe, make_recipe
@@ -44,11 +44,17 @@ def make_job(recipe: Recipe, text: TokenText, vectors: str | None, folder: Path)
     tokens = special_tokens(text.tokenizer)
     vocabulary = vocabulary_size(text.tokenizer)
     objective = make_objective(**recipe.objective)
-    model = build_model(recipe.model, tokens, vocabulary, recipe.seed)
+    options = recipe.model
+    if options.checkpoint is not None:
+        options = replace(options, checkpoint=model_folder(options.checkpoint))
+    model = build_model(options, tokens, vocabulary, recipe.seed)
     if vectors is not None:
         installed = install_table(model, token_table(CipherVectors.load(vectors), text.tokenizer), recipe.embeddings)
-        (folder / START).write_text(json.dumps(asdict(installed)), "utf-8")
-    starts = word_starts(text.tokenizer) if recipe.objective.get("whole_words") else None
+        # By every worker, each at once.
+        storage.write_json(str(folder / START), asdict(installed))
+    if recipe.embeddings.alone:
+        freeze_all_but_table(model)
+    starts = word_starts(text.tokenizer) if getattr(objective, "whole_words", False) else None
     examples = TextExamples(text, objective, recipe.model.positions, recipe.seed, tokens, vocabulary, starts)
     tokens_per_step = recipe.loop.batch * objective.text_length(recipe.model.positions)
     return Job(model, objective, examples, recipe.loop, Table(recipe.embeddings), recipe.seed, folder, tokens_per_step)

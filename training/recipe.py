@@ -1,12 +1,11 @@
 """A recipe: all that a training run depends on, in one frozen record, from YAML."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import yaml
-from pydantic import TypeAdapter, ValidationError
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
@@ -14,6 +13,7 @@ from training.embeddings import StartOptions
 from training.loop import LoopOptions
 from training.models import ModelOptions
 from training.objectives import check_fits, make_objective
+from training.settings import change, make_record
 from training.text import TokenizerOptions
 
 
@@ -53,13 +53,14 @@ class Recipe:
 
     def __post_init__(self) -> None:
         """Refuse an objective that does not exist, or does not fit the model."""
-        if "name" not in self.objective:
+        if not isinstance(self.objective.get("name"), str):
             raise BitcipherError("The objective of a recipe needs a name.")
         check_fits(make_objective(**self.objective), self.model)
 
     def to_yaml(self) -> str:
         """The recipe with every option, as `read_recipe` reads it."""
-        return yaml.safe_dump(_plain(asdict(self)), sort_keys=False, allow_unicode=True)
+        # Letters beyond ASCII are escaped: PyYAML reads some that it writes, such as U+0085, as others.
+        return yaml.safe_dump(_plain(asdict(self)), sort_keys=False)
 
 
 def find_recipe(name: str) -> str:
@@ -96,7 +97,7 @@ def read_recipe(uri: str, settings: Sequence[str] = ()) -> Recipe:
     if not isinstance(values, dict):
         raise BitcipherError(f"The recipe {uri} must hold options as `name: value` lines.")
     for setting in settings:
-        _set(values, setting)
+        change(values, setting)
     return make_recipe(values, uri)
 
 
@@ -110,42 +111,7 @@ def make_recipe(values: dict[str, Any], origin: str) -> Recipe:
     Raises:
         BitcipherError: if an option does not exist, or cannot have such a value.
     """
-    _check_names(values, Recipe, origin, "")
-    try:
-        return TypeAdapter(Recipe).validate_python(values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise BitcipherError(f"{origin} gives {place} as {first['input']!r}: {first['msg']}.") from None
-
-
-def _check_names(values: Any, record: type, origin: str, path: str) -> None:
-    if not isinstance(values, dict):
-        raise BitcipherError(f"{origin} gives {path.rstrip('.')} as {values!r}; it takes `name: value` lines.")
-    types = {field.name: field.type for field in fields(record)}
-    for name, value in values.items():
-        if name not in types:
-            raise BitcipherError(
-                f"{origin} has an option {path}{name} that does not exist; there are {', '.join(sorted(types))}."
-            )
-        inner = next((each for each in (types[name], *get_args(types[name])) if is_dataclass(each)), None)
-        if inner and value is not None:
-            _check_names(value, inner, origin, f"{path}{name}.")
-
-
-def _set(values: dict[str, Any], setting: str) -> None:
-    path, equals, text = setting.partition("=")
-    if not equals or not path:
-        raise BitcipherError(f"A setting is NAME=VALUE, such as loop.steps=100, not {setting!r}.")
-    *groups, name = path.split(".")
-    for group in groups:
-        values = values.setdefault(group, {})
-        if not isinstance(values, dict):
-            raise BitcipherError(f"{group} of the setting {setting!r} is no group of options.")
-    try:
-        values[name] = yaml.safe_load(text)
-    except yaml.YAMLError:
-        raise BitcipherError(f"The value of the setting {setting!r} is not YAML.") from None
+    return make_record(Recipe, values, origin)
 
 
 def _plain(value: Any) -> Any:

@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,12 @@ def _fit(function: Callable[[Config], None], config: Config, workers: int, gpus:
     mistake = notes / "mistake"
     trainer = TorchTrainer(
         _tell_mistakes,
-        train_loop_config={"function": function, "config": config, "mistake": str(mistake)},
+        # By its name, so that Ray's controller need not import what only workers need.
+        train_loop_config={
+            "function": [function.__module__, function.__name__],
+            "config": config,
+            "mistake": str(mistake),
+        },
         scaling_config=ScalingConfig(num_workers=workers, use_gpu=gpus),
         # Checkpoints are the run's own, and not Ray's.
         run_config=RunConfig(storage_path=str(notes), failure_config=FailureConfig(max_failures=MAX_FAILURES)),
@@ -79,7 +85,8 @@ def _fit(function: Callable[[Config], None], config: Config, workers: int, gpus:
 
 def _tell_mistakes(given: Config) -> None:
     """A user's mistake is told in the driver's own words, and not tried again."""
+    module, name = given["function"]
     try:
-        given["function"](given["config"])
+        getattr(import_module(module), name)(given["config"])
     except BitcipherError as error:
         Path(given["mistake"]).write_text(str(error), "utf-8")

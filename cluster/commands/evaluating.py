@@ -1,6 +1,6 @@
-"""Commands that tell how good vectors are: `probe`, `evaluate` and `reproduce tables`."""
+"""Commands that tell how good vectors are: `probe` and `evaluate`."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -69,44 +69,6 @@ def evaluate(
         show_evaluation.similarity([name for name, _ in tables], scores)
     if analogies:
         show_evaluation.analogies([(name, table.evaluate_word_analogies(analogies)) for name, table in tables])
-
-
-reproduce = typer.Typer(help="Make the paper's results again.", no_args_is_help=True)
-
-
-@reproduce.command()
-def tables(
-    builds: Annotated[
-        list[str], typer.Argument(help="Builds with counts of radius 4: a row of each table each.", metavar=PLACE)
-    ],
-    out: Annotated[
-        str, typer.Option(help="Folder of the tables; finished cells in it are not done again.", metavar=PLACE)
-    ] = ...,
-    pos: Annotated[str | None, typer.Option(help="Folder of GUM in CoNLL-U.", metavar=PLACE)] = None,
-    ner: Annotated[str | None, typer.Option(help="Folder of CoNLL-2003.", metavar=PLACE)] = None,
-    seeds: Seeds = 3,
-) -> None:
-    """Fill the paper's Tables 2 to 7 from kept counts, with the paper's numbers beside.
-
-    For example: bitcipher reproduce tables build --pos gum --ner conll2003 --out tables
-    """
-    folders = {"pos": pos, "ner": ner}
-    if not any(folders.values()):
-        raise BitcipherError("Say what to probe on: --pos, --ner, or both.")
-    require("A probe", "torch", "sklearn")
-    from cluster.reproduce import reproduce_tables
-    from pipelines.progress import StageProgress
-    from training.probes import read_task
-
-    tasks = [read_task(name, folder) for name, folder in folders.items() if folder]
-    with StageProgress() as progress:
-
-        def begin(cells: int) -> Callable[[str], None]:
-            bar = progress.begin("cells", cells)
-            return lambda name: progress.advance(bar, 1, name)
-
-        page = reproduce_tables(builds, tasks, out, range(seeds), begin)
-    print(f"The tables are in {page}; as rows in tables.csv and tables.parquet beside it.")
 
 
 def _read_each(vectors: Sequence[str]) -> "Iterator[tuple[str, CipherVectors]]":

@@ -28,9 +28,12 @@ def made_once(parent: Path, kind: str, depends_on: dict[str, Any], make: Callabl
     unfinished.mkdir(parents=True)
     try:
         make(unfinished)
-        # Another run may have made the same meanwhile.
-        if not target.exists():
+        try:
             os.replace(unfinished, target)
+        except OSError:
+            # Another run has made the same meanwhile.
+            if not target.exists():
+                raise
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return target

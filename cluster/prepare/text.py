@@ -11,7 +11,7 @@ from pipelines.identify import identify, sha256
 from pipelines.progress import StageProgress
 from pipelines.readers import ReadOptions
 from pipelines.runtime import Row, Runtime, StageSpec
-from pipelines.sources import Source, list_sources
+from pipelines.sources import Source, compression_of, list_sources
 from training.recipe import TextOptions
 from training.text import (
     PartNote,
@@ -61,7 +61,7 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
     reading = ReadOptions(options.document, options.field)
     depends_on = {
         "version": TEXT_VERSION,
-        "sources": [[source.sha256, source.format] for source in sources],
+        "sources": [[source.sha256, source.format + compression_of(source.uri)] for source in sources],
         "reading": asdict(reading),
         "validation_share": options.validation_share,
         "tokenizer": asdict(options.tokenizer)

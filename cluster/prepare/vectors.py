@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from bitcipher import storage
+from bitcipher.errors import BitcipherError
 from cluster.prepare.documents import documents_of
 from cluster.prepare.folders import made_once
 from cluster.prepare.text import TOKENIZER
@@ -22,6 +23,9 @@ from training.text import is_validation
 
 BUILD = "build"
 TRAINING_TEXT = "training.jsonl.gz"
+
+# Options of a build that are not to be chosen: it counts the run's own text in the run's own tokens.
+OF_THE_RUN = {"tokenizer", "min_count", "format", "document", "field"}
 
 
 def prepare_vectors(
@@ -44,15 +48,14 @@ def prepare_vectors(
     if recipe.embeddings.start == "cold":
         return None
     if recipe.embeddings.vectors is not None:
-        return recipe.embeddings.vectors
+        # Workers have other working directories.
+        return storage.absolute(recipe.embeddings.vectors)
     tokenizer = storage.join(str(text), TOKENIZER)
-    chosen: dict[str, Any] = {
-        "dimensions": recipe.model.width,
-        **recipe.embeddings.build,
-        "tokenizer": tokenizer,
-        "min_count": 1,  # every token has a row
-    }
-    options = BuildOptions.from_dict(chosen, "the recipe's embeddings.build")
+    given: dict[str, Any] = {"dimensions": recipe.model.width, **recipe.embeddings.build}
+    for name in sorted(OF_THE_RUN & given.keys()):
+        raise BitcipherError(f"embeddings.build gives {name}, which follows from the recipe's text: leave it out.")
+    # Every token that was counted has a row.
+    options = BuildOptions.from_dict({**given, "tokenizer": tokenizer, "min_count": 1}, "The recipe's embeddings.build")
     depends_on = {**options.to_dict(), "tokenizer": sha256(tokenizer), "text": text.name}
 
     def make(folder: Path) -> None:

@@ -11,6 +11,7 @@ import compare_pairs
 import compare_product
 import compare_ray
 import compare_tokens
+import compare_training
 import compare_update
 import measure_memory
 from figures import HEADER
@@ -23,6 +24,7 @@ COMPARISONS = {
     "embed": compare_embed,
     "update": compare_update,
     "ray": compare_ray,
+    "training": compare_training,
     "memory": measure_memory,
 }
 

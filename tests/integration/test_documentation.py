@@ -79,6 +79,22 @@ def test_python_of_the_pages(folder, monkeypatch, page):
         exec(compile(block, page, "exec"), {})
 
 
+def test_a_first_run_of_training(tmp_path, monkeypatch, capsys):
+    user_folder.write_corpus(tmp_path / "corpus" / "part-0.jsonl.gz")
+    user_folder.write_first_recipe(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (commands,) = blocks((ROOT / "training" / "README.md").read_text(), "sh")
+    for command in commands.splitlines():
+        monkeypatch.setattr(sys, "argv", shlex.split(command))
+        with pytest.raises(SystemExit, match="0"):
+            main()
+    printed = capsys.readouterr().out
+    assert "| cold-1 | 1 |" in printed
+    assert "| warm-1 | 1 |" in printed
+    assert sorted(path.name for path in Path("curves").iterdir()) == ["curves.html", "curves.png", "table.md"]
+    assert len(list(Path("runs/prepared").iterdir())) == 2
+
+
 def modules() -> list[str]:
     return [
         module.name

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import tiny_commands
 import typer
 import user_folder
 from typer.testing import CliRunner
@@ -53,9 +54,18 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("examples")
     user_folder.write_corpus(folder / "corpus" / "part-0.json.gz")
     user_folder.write_labelled(folder)
+    user_folder.write_first_recipe(folder)
     run(f"build {folder}/corpus --out {folder}/vectors")
     (folder / "build").symlink_to("vectors")
     (folder / "enwiki").symlink_to("corpus")
+    for name, setting in (("cold-1", "seed=1"), ("cold-2", "seed=2"), ("warm-1", "embeddings.rate=0.5")):
+        tiny_commands.train(folder, folder / "runs" / name, setting)
+    pretrained = folder / "runs" / "roberta-pretrained"
+    tiny_commands.train(folder, pretrained, recipe="figure-5-roberta-pretrain")
+    for way in ("ordinary", "cipher"):
+        checkpoint = f"model.checkpoint={pretrained}"
+        tiny_commands.train(folder, folder / "runs" / f"roberta-{way}", checkpoint, recipe=f"figure-5-roberta-{way}")
+    (folder / "prompts.yaml").write_text("inputs: [a]\nexamples: [{input: b, output: c}, {input: d, output: e}]\n")
     return folder
 
 
@@ -90,7 +100,8 @@ def test_an_example_is_understood(command):
     understand(shlex.split(command, comments=True)[1:])
 
 
-HERE = {name: command for name, command in EXAMPLES.items() if not needs_a_cluster(command)}
+# Figures take hours at their own size; test_reproduce_figures.py runs them at another.
+HERE = {name: c for name, c in EXAMPLES.items() if not needs_a_cluster(c) and "reproduce figure" not in c}
 
 
 @pytest.mark.long
@@ -99,4 +110,7 @@ def test_an_example_runs(folder, command):
     arguments = shlex.split(command)[1:]
     if arguments[0] == "build":
         shutil.rmtree(folder / "vectors")
+    if arguments[0] == "train":  # a recipe as it is takes minutes
+        shutil.rmtree(folder / arguments[arguments.index("--out") + 1])
+        arguments += tiny_commands.arguments_of()
     run(shlex.join(arguments))

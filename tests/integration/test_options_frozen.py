@@ -35,8 +35,23 @@ def test_options_of_each_command():
     assert options_of("export") == {"vectors", "format", "out", "version"}
     assert options_of("probe") == {"vectors", "task", "data", "seeds"}
     assert options_of("evaluate") == {"vectors", "similarity", "analogies"}
-    (tables,) = typer.main.get_command(app).commands["reproduce"].commands.values()
-    assert {parameter.name for parameter in tables.params} == {"builds", "out", "pos", "ner", "seeds"}
+    reproduce = {
+        name: {parameter.name for parameter in command.params}
+        for name, command in typer.main.get_command(app).commands["reproduce"].commands.items()
+    }
+    running = {"sources", "out", "seeds", "settings", "workers"}
+    assert reproduce == {
+        "tables": {"builds", "out", "pos", "ner", "seeds"},
+        "figure-4": running,
+        "figure-5": running | {"pretraining"},
+    }
+    assert options_of("train") == {"recipe", "out", "settings", "prepared", "workers"}
+    finetuning = {"model", "task", "data", "out", "settings", "vocabulary", "random", "seed", "workers"}
+    assert options_of("finetune") == finetuning
+    assert options_of("compare") == {"runs", "out"}
+    assert options_of("layers") == {"run", "out", "classes", "sequences", "task", "data"}
+    choosing = {"tokens", "temperature", "top_k", "top_p", "seed"}
+    assert options_of("generate") == choosing | {"model", "prompt", "prompts", "shots", "checkpoint"}
     assert options_of("inspect") == {"folder", "version"}
     assert options_of("submit") == {"command", "address", "working_dir", "env", "no_wait"}
     assert options_of("doctor") == {"address", "target"}

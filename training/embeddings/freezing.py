@@ -49,3 +49,10 @@ class Table:
 def set_frozen(model: nn.Module, frozen: bool) -> None:
     """Train the embedding table of a model, or do not."""
     input_embeddings(model).weight.requires_grad_(not frozen)
+
+
+def freeze_all_but_table(model: nn.Module) -> None:
+    """Train the embedding table of a model alone, with a head that is tied to it, and never anything else."""
+    table = input_embeddings(model).weight
+    for weight in model.parameters():
+        weight.requires_grad_(weight is table)

@@ -33,6 +33,8 @@ class StartOptions:
     """Share by which the loss must fall from one evaluation to the next, not to have stopped."""
     rate: float = 1.0
     """Learning rate of the table once it is trained, as a share of that of the other weights."""
+    alone: bool = False
+    """Train nothing but the table. Its counterpart is frozen 1, which trains all but the table."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
@@ -42,6 +44,10 @@ class StartOptions:
         _require(self.scale > 0, f"The scale must be above 0, not {self.scale}.")
         _require(self.rate >= 0, f"The table's rate must not be negative: {self.rate}.")
         _require(0 <= self.plateau < 1, f"plateau is a share from 0 to below 1, not {self.plateau}.")
+        _require(
+            not self.alone or self.frozen == 0,
+            "A table that is trained alone cannot be frozen as well: give alone or frozen.",
+        )
         _require(
             self.start == "cipher" or (self.vectors is None and not self.build),
             "vectors and build are of a cipher start: set start to cipher, or leave them out.",

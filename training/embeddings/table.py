@@ -7,6 +7,7 @@ from tokenizers import Tokenizer
 
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
+from bitcipher.vocabulary import OOV
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ def token_table(vectors: CipherVectors, tokenizer: Tokenizer) -> TokenTable:
         tokenizer: that of the model.
 
     Raises:
-        BitcipherError: if fewer than half of the tokens have one, for then the vectors are of other tokens.
+        BitcipherError: if fewer than half of the vectors are of its tokens, for then they are of other words.
     """
     size = max(tokenizer.get_vocab().values()) + 1
     places = np.full(size, -1, np.int64)
@@ -38,10 +39,11 @@ def token_table(vectors: CipherVectors, tokenizer: Tokenizer) -> TokenTable:
         if number not in special:
             places[number] = vectors.key_to_index.get(token, -1)
     found = places >= 0
-    if found.sum() * 2 < len(tokenizer.get_vocab()) - len(special):
+    words = len(vectors.index_to_key) - (OOV in vectors.key_to_index)
+    if found.sum() * 2 < words:
         raise BitcipherError(
-            f"Only {found.sum():,} of the tokenizer's {size:,} tokens have a vector: build the vectors with "
-            "--tokenizer and the path of its tokenizer.json, and with --min-count 1."
+            f"Only {found.sum():,} of the {words:,} words that have vectors are tokens of the tokenizer: build the "
+            "vectors with --tokenizer and the path of its tokenizer.json."
         )
     rows = np.zeros((size, vectors.vector_size), np.float32)
     rows[found] = np.asarray(vectors.vectors)[places[found]]

@@ -2,7 +2,7 @@
 
 checkpoints/00000500/   config.json, model.safetensors    what transformers opens
                         optimizer.safetensors             what AdamW remembers
-                        state.json                        steps, tokens and seconds so far
+                        state.json                        steps and seconds so far, and whether the table is frozen
 """
 
 import json
@@ -14,7 +14,9 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from training.loop.journal import METRICS
 from training.loop.optimizer import remember, remembered
 from training.models import load_model, save_model
 
@@ -59,6 +61,20 @@ def checkpoint_of(folder: Path) -> Path:
     if newest is None:
         raise BitcipherError(f"{folder} is no run with a checkpoint: name the folder that `bitcipher train` wrote.")
     return newest
+
+
+def model_folder(folder: str) -> str:
+    """Where a model's files are: of a run in its newest checkpoint, else in the folder itself.
+
+    Args:
+        folder: of a run, or path or URI of a folder of transformers.
+
+    Raises:
+        BitcipherError: if it is a run that has no checkpoint yet.
+    """
+    path = storage.local_path(folder)
+    is_run = path is not None and Path(path, METRICS).exists()
+    return str(checkpoint_of(Path(path))) if is_run else folder
 
 
 def read_state(checkpoint: Path) -> dict[str, Any]:

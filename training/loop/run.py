@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -16,7 +15,7 @@ from training.loop.examples import Examples
 from training.loop.journal import Journal
 from training.loop.optimizer import make_optimizer, set_rate
 from training.loop.options import LoopOptions
-from training.loop.steps import gather_gradients, steps_of
+from training.loop.steps import StepData, gather_gradients, steps_of
 from training.loop.world import World
 from training.objectives import Objective
 
@@ -62,66 +61,94 @@ def run_loop(job: Job, world: World, advance: Callable[[int, str], None] = lambd
         world: which worker this is.
         advance: called with the steps that are done and a note on them.
     """
-    options, model = job.options, job.model.to(world.device)
-    optimizer = make_optimizer(model, options, job.table.rate)
-    progress = Progress()
-    if checkpoint := newest_checkpoint(job.folder):
-        load_weights(checkpoint, model)
-        load_optimizer(checkpoint, model, optimizer)
-        progress = Progress(**read_state(checkpoint))
-    if options.compile:
-        model.base_model.compile()
-    writes = world.rank == 0
-    journal = Journal(job.folder, progress.step) if writes else None
+    run = _Run(job, world, advance)
+    run.go_on()
+    if run.progress.step == 0:
+        run.look()
+    job.model.train()
+    for data in steps_of(job.examples, job.objective, job.options, world, run.progress.step):
+        run.update(data)
+        is_last = run.progress.step == job.options.steps
+        if is_last or run.progress.step % job.options.evaluate_every == 0:
+            run.look()
+        if is_last or run.progress.step % job.options.checkpoint_every == 0:
+            run.keep()
+    run.close()
 
-    def look(progress: Progress) -> Progress:
-        figures = evaluate(model, job.objective, job.examples, options, world)
-        if job.judge:
-            figures |= job.judge(model, world)
-        if journal:
-            journal.write(progress.step, _spent(job, progress) | figures)
-        advance(progress.step, _note(figures))
-        is_over = job.table.is_frozen(progress.step, options.steps, progress.thawed_at) and job.table.thaws(
-            progress.last_loss, figures["validation_loss"]
-        )
-        thawed_at = progress.step if is_over else progress.thawed_at
-        return replace(progress, thawed_at=thawed_at, last_loss=figures["validation_loss"])
 
-    if progress.step == 0:
-        progress = look(progress)
-    model.train()
-    started = time.perf_counter()
-    for data in steps_of(job.examples, job.objective, options, world, progress.step):
-        step = progress.step
-        set_frozen(model, job.table.is_frozen(step, options.steps, progress.thawed_at))
-        loss = gather_gradients(model, job.objective, data, world, options, key_of(job.seed, "dropout", step))
-        length = torch.nn.utils.clip_grad_norm_(model.parameters(), options.clip)
-        rate = set_rate(optimizer, options, step)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-        is_last = step + 1 == options.steps
-        is_logged = is_last or (step + 1) % options.log_every == 0
+class _Run:
+    """What one worker holds of a run."""
+
+    def __init__(self, job: Job, world: World, advance: Callable[[int, str], None]):
+        self.progress = Progress()
+        self._job, self._world, self._advance = job, world, advance
+        self._model = job.model.to(world.device)
+        self._optimizer = make_optimizer(self._model, job.options, job.table.rate)
+        self._journal: Journal | None = None
+        self._since = time.perf_counter()
+
+    def go_on(self) -> None:
+        """Take up the newest checkpoint, if there is one."""
+        if checkpoint := newest_checkpoint(self._job.folder):
+            load_weights(checkpoint, self._model)
+            load_optimizer(checkpoint, self._model, self._optimizer)
+            self.progress = Progress(**read_state(checkpoint))
+        if self._job.options.compile:
+            self._model.base_model.compile()
+        if self._world.rank == 0:
+            self._journal = Journal(self._job.folder, self.progress.step)
+        self._since = time.perf_counter()
+
+    def update(self, data: StepData) -> None:
+        """Make one update of the weights, and write down its loss if it is time to."""
+        job, options, step = self._job, self._job.options, self.progress.step
+        set_frozen(self._model, job.table.is_frozen(step, options.steps, self.progress.thawed_at))
+        key = key_of(job.seed, "dropout", step)
+        loss = gather_gradients(self._model, job.objective, data, self._world, options, key)
+        length = torch.nn.utils.clip_grad_norm_(self._model.parameters(), options.clip)
+        rate = set_rate(self._optimizer, options, step)
+        self._optimizer.step()
+        self._optimizer.zero_grad(set_to_none=True)
+        is_logged = step + 1 == options.steps or (step + 1) % options.log_every == 0
+        # Reading a number waits for the device, so it is done only if it is needed.
         figures = {"loss": float(loss), "gradient": float(length), "rate": rate} if is_logged else {}
-        progress = replace(progress, step=step + 1, seconds=progress.seconds + time.perf_counter() - started)
+        now = time.perf_counter()
+        self.progress = replace(self.progress, step=step + 1, seconds=self.progress.seconds + now - self._since)
         if is_logged:
-            if journal:
-                journal.write(progress.step, _spent(job, progress) | figures)
-            advance(progress.step, _note(figures))
-        if is_last or progress.step % options.evaluate_every == 0:
-            progress = look(progress)
-        if is_last or progress.step % options.checkpoint_every == 0:
-            if writes:
-                save_checkpoint(job.folder, model, optimizer, asdict(progress), options.keep_checkpoints)
-            world.wait()
-        started = time.perf_counter()
-    if journal:
-        journal.close()
+            self._write(figures)
+        self._since = time.perf_counter()
 
+    def look(self) -> None:
+        """Evaluate on held-out examples, and thaw the table if it is time to."""
+        job, progress = self._job, self.progress
+        figures = evaluate(self._model, job.objective, job.examples, job.options, self._world)
+        if job.judge:
+            figures |= job.judge(self._model, self._world)
+        self._write(figures)
+        loss = figures["validation_loss"]
+        is_frozen = job.table.is_frozen(progress.step, job.options.steps, progress.thawed_at)
+        thaws = is_frozen and job.table.thaws(progress.last_loss, loss)
+        self.progress = replace(progress, thawed_at=progress.step if thaws else progress.thawed_at, last_loss=loss)
+        self._since = time.perf_counter()
 
-def _spent(job: Job, progress: Progress) -> dict[str, Any]:
-    return {"tokens": progress.step * job.tokens_per_step, "seconds": round(progress.seconds, 3)}
+    def keep(self) -> None:
+        """Write a checkpoint; no worker goes on before it is there."""
+        if self._world.rank == 0:
+            keep = self._job.options.keep_checkpoints
+            save_checkpoint(self._job.folder, self._model, self._optimizer, asdict(self.progress), keep)
+        self._world.wait()
+        self._since = time.perf_counter()
 
+    def close(self) -> None:
+        """Let go of the files."""
+        if self._journal:
+            self._journal.close()
 
-def _note(figures: dict[str, float]) -> str:
-    names = {"loss": "loss", "validation_loss": "held out"}
-    return "  ".join(f"{title} {figures[name]:.3f}" for name, title in names.items() if name in figures)
+    def _write(self, figures: dict[str, float]) -> None:
+        progress = self.progress
+        spent = {"tokens": progress.step * self._job.tokens_per_step, "seconds": round(progress.seconds, 3)}
+        if self._journal:
+            self._journal.write(progress.step, spent | figures)
+        names = {"loss": "loss", "validation_loss": "held out"}
+        note = "  ".join(f"{title} {figures[name]:.3f}" for name, title in names.items() if name in figures)
+        self._advance(progress.step, note)

@@ -46,7 +46,8 @@ class ModelOptions:
     """Whether a BERT has the head that tells if one half of its text follows the other."""
 
     checkpoint: str | None = None
-    """A folder or URI whose weights the model starts from; its sizes must be those given here."""
+    """A folder or URI whose weights the model starts from, or a run whose newest checkpoint has them; its sizes must be
+    those given here, and its tokenizer is the text's."""
 
     def __post_init__(self) -> None:
         if self.architecture not in ARCHITECTURES:

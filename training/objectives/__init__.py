@@ -9,6 +9,7 @@ from training.objectives.masked import MaskedLM
 from training.objectives.next_sentence import NextSentence
 from training.objectives.span_corruption import SpanCorruption
 from training.objectives.words import word_starts
+from training.settings import make_record
 
 OBJECTIVES: dict[str, type] = {
     "masked": MaskedLM,
@@ -22,7 +23,7 @@ def make_objective(name: str, **options: object) -> Objective:
     """An objective by its name, with options by theirs.
 
     Raises:
-        BitcipherError: if there is no such objective, or it has no such option, or the option has no meaning.
+        BitcipherError: if there is no such objective, or it has no such option, or the option cannot have such a value.
     """
     if name not in OBJECTIVES:
         raise BitcipherError(f"There is no objective {name!r}: choose one of {', '.join(OBJECTIVES)}.")
@@ -31,7 +32,7 @@ def make_objective(name: str, **options: object) -> Objective:
         if option not in known:
             offer = f"it has {', '.join(known)}" if known else "it has none"
             raise BitcipherError(f"The objective {name} has no option {option!r}: {offer}.")
-    return OBJECTIVES[name](**options)
+    return make_record(OBJECTIVES[name], options, f"The objective {name}")
 
 
 __all__ = [

@@ -12,6 +12,8 @@ from training.objectives import (
     make_objective,
 )
 
+NO_NUMBER = "Input should be a valid number, unable to parse string as a number"
+
 
 def test_objectives_are_made_by_name():
     assert make_objective("masked", share=0.4, replacement="always") == MaskedLM(0.4, replacement="always")
@@ -34,7 +36,8 @@ def test_objectives_are_made_by_name():
             "The objective masked has no option 'shares': it has share, dynamic, replacement, whole_words.",
         ),
         ("causal", {"share": 0.1}, "The objective causal has no option 'share': it has none."),
-        ("masked", {"share": 0}, "The share of masked tokens must lie between 0 and 1, and 0 does not."),
+        ("masked", {"share": 0}, "The share of masked tokens must lie between 0 and 1, and 0.0 does not."),
+        ("masked", {"share": "much"}, f"The objective masked gives share as 'much': {NO_NUMBER}."),
     ],
 )
 def test_what_cannot_be_made_is_told_in_one_sentence(name, options, sentence):

@@ -1,0 +1,27 @@
+"""Training: a step of our loop against one of transformers' Trainer, on the same small RoBERTa."""
+
+import argparse
+import json
+from collections.abc import Iterator
+
+from figures import Figure
+from measure import run_script, scratch
+
+STEPS = 25
+
+
+def figures(options: argparse.Namespace) -> Iterator[Figure]:
+    """CPU of a step, which is the inverse of tokens a second, on one thread."""
+    with scratch() as folder:
+        run_script("prepare.py", "tokens", folder / "tokens.txt", *options.data, folder=folder)
+        run_script("train_roberta.py", "prepare", folder / "text", folder / "tokens.txt", folder=folder)
+        ways = ("ours", "trainer")
+        runs = [
+            [
+                json.loads(run_script("train_roberta.py", way, folder / "text", STEPS, folder=folder).output)
+                for way in ways
+            ]
+            for _ in range(options.runs)
+        ]
+    cpu = ([told["cpu"] for told in each] for each in zip(*runs, strict=True))
+    yield Figure("training: CPU of a step, against transformers' Trainer", *cpu, "s", "1/1.5")

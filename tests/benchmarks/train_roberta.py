@@ -1,0 +1,137 @@
+"""Trains a small RoBERTa by our loop or by transformers' Trainer, and prints what a step took as JSON.
+
+train_roberta.py prepare TEXT FILE…         token shards of files, in a new folder TEXT
+train_roberta.py ours|trainer TEXT STEPS    CPU seconds and wall seconds of a step, in the median
+
+Both have the same configuration, batch, share of masked tokens, optimizer, clipping and number of threads; neither
+evaluates nor saves. The first steps are not counted.
+"""
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from training.embeddings import StartOptions, Table
+from training.loop import Job, LoopOptions, TextExamples, World, run_loop
+from training.models import ModelOptions, build_model
+from training.objectives import MaskedLM
+from training.text import (
+    Sequences,
+    TokenText,
+    finish_text,
+    special_tokens,
+    train_tokenizer,
+    vocabulary_size,
+    write_shard,
+)
+
+MODEL = ModelOptions("roberta", layers=4, width=256, heads=4, inner=1024, positions=128)
+BATCH = 32
+VOCABULARY = 19_000  # as in the downscaling study
+UNCOUNTED = 5
+SEED = 1
+
+
+def prepare(folder: str, files: list[str]) -> None:
+    """Lines of files as documents."""
+    documents = [line for file in files for line in Path(file).read_text("utf-8").split("\n")]
+    tokenizer = train_tokenizer(documents, "bpe", VOCABULARY)
+    finish_text(folder, [write_shard(folder, "all", documents, tokenizer, 0.02)], tokenizer)
+
+
+class Clock:
+    """Notes when each step ended."""
+
+    def __init__(self) -> None:
+        self._cpu, self._wall = [time.process_time()], [time.perf_counter()]
+
+    def tick(self, *_: object) -> None:
+        """A step has ended."""
+        self._cpu.append(time.process_time())
+        self._wall.append(time.perf_counter())
+
+    def told(self) -> dict[str, float]:
+        """Medians of the counted steps, in seconds."""
+        cpu, wall = (median(np.diff(times)[UNCOUNTED:]) for times in (self._cpu, self._wall))
+        return {"cpu": cpu, "wall": wall, "tokens": BATCH * MODEL.positions}
+
+
+def ours(text: TokenText, steps: int) -> dict[str, float]:
+    """By training.loop."""
+    tokens, vocabulary = special_tokens(text.tokenizer), vocabulary_size(text.tokenizer)
+    options = LoopOptions(steps, BATCH, log_every=1, evaluate_every=steps, evaluate_sequences=1, checkpoint_every=steps)
+    examples = TextExamples(text, MaskedLM(), MODEL.positions, SEED, tokens, vocabulary, None)
+    clock = Clock()
+    with tempfile.TemporaryDirectory() as folder:
+        model = build_model(MODEL, tokens, vocabulary, SEED)
+        table = Table(StartOptions())
+        job = Job(model, MaskedLM(), examples, options, table, SEED, Path(folder), BATCH * MODEL.positions)
+        run_loop(job, World.here("cpu"), clock.tick)
+    return clock.told()
+
+
+def trainer(text: TokenText, steps: int) -> dict[str, float]:
+    """By transformers' Trainer, with its own collator of masked tokens."""
+    from transformers import (
+        DataCollatorForLanguageModeling,
+        PreTrainedTokenizerFast,
+        Trainer,
+        TrainerCallback,
+        TrainingArguments,
+    )
+
+    tokens, vocabulary = special_tokens(text.tokenizer), vocabulary_size(text.tokenizer)
+    names = {name: text.tokenizer.id_to_token(getattr(tokens, name)) for name in ("pad", "unknown", "mask")}
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=text.tokenizer,
+        pad_token=names["pad"],
+        unk_token=names["unknown"],
+        mask_token=names["mask"],
+    )
+    sequences = Sequences(text.train, MODEL.positions)
+    rows = [{"input_ids": row} for row in sequences.take(np.arange(steps * BATCH) % len(sequences))]
+    clock = Clock()
+
+    class Tick(TrainerCallback):
+        def on_step_end(self, *_: object, **__: object) -> None:
+            clock.tick()
+
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = TrainingArguments(
+            folder,
+            per_device_train_batch_size=BATCH,
+            max_steps=steps,
+            learning_rate=1e-3,
+            max_grad_norm=1.0,
+            optim="adamw_torch_fused",
+            use_cpu=True,
+            report_to=[],
+            save_strategy="no",
+            logging_strategy="no",
+            disable_tqdm=True,
+            seed=SEED,
+        )
+        Trainer(
+            build_model(MODEL, tokens, vocabulary, SEED),
+            arguments,
+            data_collator=DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.15),
+            train_dataset=rows,
+            callbacks=[Tick()],
+        ).train()
+    return clock.told()
+
+
+WAYS: dict[str, Callable[[TokenText, int], dict[str, float]]] = {"ours": ours, "trainer": trainer}
+
+if __name__ == "__main__":
+    way, folder, *rest = sys.argv[1:]
+    if way == "prepare":
+        prepare(folder, rest)
+    else:
+        print(json.dumps(WAYS[way](TokenText.open(folder), int(rest[0]))))

@@ -1,0 +1,75 @@
+"""Tasks with a rule that a tiny model learns in seconds, in files as published, and such models to begin with."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from training.models import ModelOptions, build_model, save_model
+from training.text import save_tokenizer, special_tokens, train_tokenizer, vocabulary_size
+
+FILLERS = ("the", "house", "runs", "over", "blue", "hills", "and", "sees", "many", "dogs")
+NAMES = ("peter", "maria", "london", "oslo")
+# In the order of CoNLL-2003's labels for `NAMES`.
+TAGS = {"peter": "I-PER", "maria": "I-PER", "london": "I-LOC", "oslo": "I-LOC"}
+TASKS = ("cola", "stsb", "squad", "squad2", "entities")
+
+
+def write_model(folder: Path, architecture: str = "roberta", **changed) -> Path:
+    """A model of random weights with its tokenizer, as transformers has it."""
+    tokenizer = train_tokenizer([" ".join((*FILLERS, *NAMES, "who", "is", "here"))], "wordpiece", 120)
+    sizes = {"layers": 1, "width": 32, "heads": 2, "inner": 64, "positions": 32, "dropout": 0.1} | changed
+    options = ModelOptions(architecture, **sizes)
+    model = build_model(options, special_tokens(tokenizer), vocabulary_size(tokenizer), 7)
+    save_model(model, str(folder))
+    save_tokenizer(tokenizer, str(folder / "tokenizer.json"))
+    return folder
+
+
+def write_task(folder: Path, name: str, number: int = 160) -> Path:
+    """The files of one of `TASKS`.
+
+    A sentence of CoLA is good if it names peter or maria; two of STS-B are similar if the second one does; the answer
+    to every question is the name in the context, if there is one (SQuAD 2.0 has contexts without).
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for seed, part in enumerate(("train", "dev")):
+        random = np.random.default_rng(seed)
+        sentences = [_sentence(random) for _ in range(number if part == "train" else number // 2)]
+        if name == "cola":
+            lines = [f"made\t{int(TAGS[name] == 'I-PER')}\t\t{' '.join(words)}" for words, name in sentences]
+            (folder / f"{part}.tsv").write_text("\n".join(lines) + "\n")
+        elif name == "stsb":
+            _write_pairs(folder / f"{part}.tsv", sentences, random)
+        elif name == "entities":
+            lines = [line for words, _ in sentences for line in (*(f"{w} X X {TAGS.get(w, 'O')}" for w in words), "")]
+            (folder / {"train": "eng.train", "dev": "eng.testa"}[part]).write_text("\n".join(lines))
+        else:
+            version = {"squad": "v1.1", "squad2": "v2.0"}[name]
+            asked = [_question(number, words, who, random, name) for number, (words, who) in enumerate(sentences)]
+            (folder / f"{part}-{version}.json").write_text(json.dumps({"data": [{"paragraphs": asked}]}))
+    return folder
+
+
+def _sentence(random: np.random.Generator) -> tuple[list[str], str]:
+    words = list(random.choice(FILLERS, random.integers(3, 8)))
+    name = str(random.choice(NAMES))
+    words.insert(int(random.integers(len(words) + 1)), name)
+    return [str(word) for word in words], name
+
+
+def _write_pairs(path: Path, sentences: list, random: np.random.Generator) -> None:
+    names = "index genre filename year old_index source1 source2 sentence1 sentence2 score".split()
+    lines = ["\t".join(names)]
+    for words, name in sentences:
+        other = name if random.random() < 0.5 else str(random.choice(NAMES))
+        score = 4.5 if other in ("peter", "maria") else 0.5
+        lines.append("\t".join([*"0000000", " ".join(words), f"{other} runs", str(score)]))
+    path.write_text("\n".join(lines) + "\n")
+
+
+def _question(number: int, words: list[str], name: str, random: np.random.Generator, task: str) -> dict:
+    answers = [{"text": name, "answer_start": " ".join(words).find(name)}]
+    if task == "squad2" and random.random() < 0.5:
+        words, answers = [word for word in words if word != name], []
+    return {"context": " ".join(words), "qas": [{"id": str(number), "question": "who is here", "answers": answers}]}

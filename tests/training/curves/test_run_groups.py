@@ -1,0 +1,112 @@
+"""Folders of runs read, and grouped by their recipes apart from the seed."""
+
+import json
+
+import numpy as np
+import pytest
+from made_runs import write_run
+
+from bitcipher.errors import BitcipherError
+from training.curves import group_runs, read_run
+
+LOSSES = {0: 3.0, 10: 2.0, 20: 1.5}
+COLD = {"embeddings": {"start": "cold"}, "loop": {"steps": 20}}
+WARM = {"loop": {"steps": 20}, "embeddings": {"start": "cipher"}}
+
+
+def test_a_run_is_its_evaluations_and_its_training(tmp_path):
+    run = read_run(write_run(tmp_path / "run", 7, LOSSES, COLD, accuracy=50.0, note="a text"))
+    assert (run.name, run.seed) == ("run", 7)
+    assert set(run.evaluations) == {"step", "tokens", "seconds", "validation_loss", "perplexity", "accuracy"}
+    assert run.evaluations["validation_loss"].tolist() == [3.0, 2.0, 1.5]
+    assert run.evaluations["tokens"].tolist() == [0, 10_000, 20_000]
+    assert run.losses["step"].tolist() == [10, 20]
+    np.testing.assert_allclose(run.losses["loss"], [2.1, 1.6])
+
+
+def test_a_figure_that_some_evaluations_lack_is_left_out(tmp_path):
+    folder = write_run(tmp_path / "run", 1, LOSSES, accuracy=50.0)
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    del lines[-1]["accuracy"]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert "accuracy" not in read_run(folder).evaluations
+
+
+def test_groups_are_recipes_apart_from_the_seed(tmp_path):
+    order = {"embeddings": {"start": "cold"}} | {"loop": {"steps": 20}}  # the same recipe, told in another order
+    runs = [
+        read_run(write_run(tmp_path / "warm-1", 1, LOSSES, WARM)),
+        read_run(write_run(tmp_path / "cold-1", 1, LOSSES, COLD)),
+        read_run(write_run(tmp_path / "cold-2", 2, LOSSES, dict(reversed(order.items())))),
+        read_run(write_run(tmp_path / "warm-2", 2, LOSSES, WARM)),
+    ]
+    groups = group_runs(runs)
+    assert [(group.name, [run.seed for run in group.runs]) for group in groups] == [("warm", [1, 2]), ("cold", [1, 2])]
+
+
+@pytest.mark.parametrize(
+    ("names", "name"),
+    [
+        (("cold-seed1", "cold-seed2"), "cold"),
+        (("cold_01", "cold_02"), "cold"),
+        (("radius-8-seed-1", "radius-8-seed-2"), "radius-8"),
+        (("cold 1", "other 2"), "cold 1"),
+        (("1", "2"), "1"),
+    ],
+)
+def test_a_group_is_called_what_its_runs_share(tmp_path, names, name):
+    runs = [read_run(write_run(tmp_path / each, seed, LOSSES)) for seed, each in enumerate(names, 1)]
+    assert [group.name for group in group_runs(runs)] == [name]
+
+
+def test_seeds_of_two_digits_are_not_taken_for_a_part_of_the_name(tmp_path):
+    runs = [read_run(write_run(tmp_path / f"warm-{seed}", seed, LOSSES)) for seed in (10, 11, 12)]
+    assert [group.name for group in group_runs(runs)] == ["warm"]
+    assert [group.name for group in group_runs(runs[:1])] == ["warm-10"]
+
+
+def test_runs_of_other_lengths_are_compared_as_far_as_all_have_come(tmp_path):
+    runs = [
+        read_run(write_run(tmp_path / "a-1", 1, LOSSES)),
+        read_run(write_run(tmp_path / "a-2", 2, {0: 4.0, 10: 3.0})),
+    ]
+    (group,) = group_runs(runs)
+    assert group.values("validation_loss").tolist() == [[3.0, 2.0], [4.0, 3.0]]
+    assert group.mean("validation_loss").tolist() == [3.5, 2.5]
+    assert group.mean("step").tolist() == [0, 10]
+
+
+def test_a_line_that_is_being_written_does_not_count(tmp_path):
+    folder = write_run(tmp_path / "run", 1, LOSSES)
+    whole = (folder / "metrics.jsonl").read_text()
+    (folder / "metrics.jsonl").write_text(whole[:-5])
+    assert read_run(folder).evaluations["step"].tolist() == [0, 10]
+
+
+def test_names_that_clash_and_seeds_that_come_twice_are_told(tmp_path):
+    one = read_run(write_run(tmp_path / "a" / "run", 1, LOSSES, COLD))
+    other = read_run(write_run(tmp_path / "b" / "run", 1, LOSSES, WARM))
+    with pytest.raises(BitcipherError, match="Runs of two recipes would both be called run: rename their folders"):
+        group_runs([one, other])
+    with pytest.raises(BitcipherError, match="run and run are runs of one recipe and one seed: name one of them"):
+        group_runs([one, one])
+
+
+def test_what_is_no_run_is_told_in_a_sentence(tmp_path):
+    for path in (tmp_path / "nothing", tmp_path / "made_runs.py" / "x"):
+        with pytest.raises(BitcipherError, match="is no run: name folders that `bitcipher train` wrote"):
+            read_run(path)
+    young = write_run(tmp_path / "young", 1, {})
+    with pytest.raises(BitcipherError, match="was not evaluated yet"):
+        read_run(young)
+    for file, content in (
+        ("run.json", "{"),
+        ("run.json", "[]"),
+        ("run.json", '{"recipe": {}}'),
+        ("metrics.jsonl", "{\n"),
+        ("metrics.jsonl", '{"loss": 1}\n{"validation_loss": 2}\n'),
+    ):
+        damaged = write_run(tmp_path / f"damaged-{abs(hash((file, content)))}", 1, LOSSES)
+        (damaged / file).write_text(content)
+        with pytest.raises(BitcipherError, match="is damaged: copy the folder again"):
+            read_run(damaged)

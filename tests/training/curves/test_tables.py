@@ -1,0 +1,92 @@
+"""Tables with figures computed by hand."""
+
+import math
+
+import pytest
+from made_runs import write_run
+
+from training.curves import figures_table, group_runs, perplexity_table, read_run, steps_to
+
+COLD = [{0: 5.0, 10: 4.0, 20: 3.0}, {0: 5.0, 10: 4.0, 20: 2.0}]
+WARM = [{0: 5.0, 10: 3.0, 20: 1.0}, {0: 5.0, 10: 2.5, 20: 1.0}]
+
+
+@pytest.fixture
+def groups(tmp_path):
+    return group_runs(
+        [
+            read_run(write_run(tmp_path / f"{name}-{seed}", seed, losses, {"start": name}, accuracy=10.0 * seed))
+            for name, runs in (("cold", COLD), ("warm", WARM))
+            for seed, losses in enumerate(runs, 1)
+        ]
+    )
+
+
+def spread(first: float, second: float) -> str:
+    """Mean and deviation of the perplexities of two losses, by hand: of two numbers it is their distance / √2."""
+    first, second = math.exp(first), math.exp(second)
+    digits = 1 if (first + second) / 2 >= 10 else 3
+    return f"{(first + second) / 2:.{digits}f} ± {abs(first - second) / math.sqrt(2):.{digits}f}"
+
+
+def test_perplexities_at_equal_steps_and_seconds(groups):
+    table = perplexity_table(groups)
+    steps = ("step 2", "step 5", "step 10", "step 15", "step 20")
+    seconds = ("0.500 s", "1.000 s", "1.500 s", "2.000 s")
+    assert table.header == ("run", "seeds", *steps, *seconds, "steps to cold's end")
+    cold, warm = table.rows
+    assert cold[:2] == ("cold", "2")
+    assert cold[2:7] == (spread(4.8, 4.8), spread(4.5, 4.5), spread(4, 4), spread(3.5, 3), spread(3, 2))
+    assert warm[2:7] == (spread(4.6, 4.5), spread(4, 3.75), spread(3, 2.5), spread(2, 1.75), spread(1, 1))
+    # Ten steps take a second.
+    assert cold[7:11] == cold[3:7]
+    assert warm[7:11] == warm[3:7]
+
+
+def test_the_step_where_the_first_group_ends_is_found_on_the_mean_curves(groups):
+    cold, warm = groups
+    # Cold's mean ends at 2.5; warm's is 5, 2.75, 1: a seventh of the way from 10 to 20.
+    assert steps_to(warm, 2.5) == pytest.approx(10 + 10 * 0.25 / 1.75)
+    assert steps_to(cold, 2.5) == 20
+    assert steps_to(cold, 5.0) == 0
+    assert steps_to(cold, 2.4) is None
+    assert [row[-1] for row in perplexity_table(groups).rows] == ["20 (100 %)", "11 (57 %)"]
+    assert [row[-1] for row in perplexity_table(groups[::-1]).rows] == ["20 (100 %)", "not reached"]
+
+
+def test_a_share_of_steps_is_one_of_the_first_group_s(tmp_path):
+    short = read_run(write_run(tmp_path / "short", 1, {0: 5.0, 10: 3.0}, {"steps": 10}))
+    long = read_run(write_run(tmp_path / "long", 1, {0: 5.0, 20: 4.0, 40: 3.0}, {"steps": 40}))
+    table = perplexity_table(group_runs([short, long]))
+    assert [row[-1] for row in table.rows] == ["10 (100 %)", "40 (400 %)"]
+    assert table.header[2:7] == ("step 1", "step 2", "step 5", "step 8", "step 10")
+    # Half-way to 4.0 at step 10.
+    assert table.rows[1][6] == f"{math.exp(4.5):.1f}"
+
+
+def test_a_run_that_diverged_reaches_nothing(tmp_path):
+    fine = read_run(write_run(tmp_path / "fine", 1, {0: 5.0, 10: 3.0}, {"rate": 1}))
+    lost = read_run(write_run(tmp_path / "lost", 1, {0: 5.0, 10: math.nan}, {"rate": 9}))
+    assert perplexity_table(group_runs([fine, lost])).rows[1][-1] == "not reached"
+
+
+def test_one_evaluation_is_one_column(tmp_path):
+    groups = group_runs([read_run(write_run(tmp_path / "run", 1, {0: 2.0}))])
+    table = perplexity_table(groups)
+    assert table.header == ("run", "seeds", "step 0", "steps to run's end")
+    assert table.rows == (("run", "1", "7.389", "0"),)
+    assert figures_table(groups) is None
+
+
+def test_further_figures_of_the_last_evaluation(groups):
+    table = figures_table(groups)
+    assert table.header == ("run", "seeds", "accuracy")
+    assert table.rows == (("cold", "2", "15.0 ± 7.1"), ("warm", "2", "15.0 ± 7.1"))
+
+
+def test_names_are_text_in_markdown_too(tmp_path):
+    groups = group_runs([read_run(write_run(tmp_path / "a|<b>", 1, {0: 2.0}))])
+    lines = perplexity_table(groups).markdown().splitlines()
+    assert lines[1] == "| --- | ---: | ---: | ---: |"
+    assert lines[2] == "| a&#124;&lt;b> | 1 | 7.389 | 0 |"
+    assert {line.count("|") for line in lines} == {5}

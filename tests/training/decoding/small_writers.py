@@ -1,0 +1,75 @@
+"""Small models that write, with a tokenizer, and what they say of the next token by a plain full forward pass."""
+
+from functools import cache
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+
+from training.models import ModelOptions, build_model
+from training.text import special_tokens, text_only, train_tokenizer, vocabulary_size
+
+torch.set_num_threads(1)
+
+TEXTS = ["the cat sat on the mat, and the dog did not", "a king and a queen saw the house in the street"] * 10
+POSITIONS = 40
+
+
+@cache
+def tokenizer_of(kind: str = "bpe") -> Tokenizer:
+    return train_tokenizer(TEXTS, kind, 280 if kind == "bpe" else 60, sentinels=2)
+
+
+@cache
+def writer(architecture: str, kind: str = "bpe", seed: int = 1):
+    """With weights far larger than usual, so that its choices differ from place to place."""
+    tokenizer = tokenizer_of(kind)
+    options = ModelOptions(architecture, layers=2, width=16, heads=2, inner=32, positions=POSITIONS, dropout=0.3)
+    model = build_model(options, special_tokens(tokenizer), vocabulary_size(tokenizer), seed)
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.ndim >= 2:
+                weight.mul_(8 if architecture != "t5" else 2)
+    return model
+
+
+def read_by(model, tokenizer: Tokenizer, prompt: str) -> tuple[list[int], list[int]]:
+    """What an encoder reads (nothing, of a decoder), and what a decoder begins with."""
+    ids = text_only(tokenizer).encode(prompt, add_special_tokens=False).ids
+    specials = special_tokens(tokenizer)
+    if model.config.model_type == "t5":
+        return [*ids, specials.end], [specials.pad]
+    return [], [specials.end, *ids]
+
+
+@torch.no_grad()
+def next_logits(model, inputs: list[int], begun: list[int]) -> np.ndarray:
+    model.eval()
+    if inputs:
+        output = model(input_ids=torch.tensor([inputs]), decoder_input_ids=torch.tensor([begun]), use_cache=False)
+    else:
+        output = model(input_ids=torch.tensor([begun]), use_cache=False)
+    return output.logits[0, -1].double().numpy()
+
+
+def plain_greedy(model, tokenizer: Tokenizer, prompt: str, tokens: int) -> list[int]:
+    inputs, begun = read_by(model, tokenizer, prompt)
+    made: list[int] = []
+    while len(made) < tokens:
+        made.append(int(next_logits(model, inputs, begun + made).argmax()))
+        if made[-1] == special_tokens(tokenizer).end:
+            break
+    return made
+
+
+def plain_shares(logits: np.ndarray, temperature: float, top_k: int | None, top_p: float | None) -> np.ndarray:
+    """The probability of each token: temperature, then the k likeliest, then the fewest that have a share of p."""
+    shares = np.exp(logits / temperature - (logits / temperature).max())
+    order = np.argsort(-shares, kind="stable")
+    if top_k is not None:
+        shares[order[top_k:]] = 0
+    shares /= shares.sum()
+    if top_p is not None:
+        before = np.cumsum(shares[order]) - shares[order]
+        shares[order[before >= top_p]] = 0
+    return shares / shares.sum()

@@ -1,0 +1,51 @@
+"""Sums, which divided by the targets are the losses of transformers' own models."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from tiny_tasks import write_model
+
+from training.finetune.heads import task_model
+from training.finetune.losses import LOSSES
+from training.tasks.contract import IGNORED
+from training.text import load_tokenizer, special_tokens, vocabulary_size
+
+TARGETS = {
+    "classification": {"labels": torch.tensor([0, 2, 1])},
+    "regression": {"labels": torch.tensor([0.5, 4.0, 1.0])},
+    "question-answering": {"start_positions": torch.tensor([0, 3, 2]), "end_positions": torch.tensor([0, 4, 6])},
+    "token-classification": {"labels": torch.tensor([[IGNORED, 1, 2, IGNORED, 0, 0, 1, IGNORED]] * 3)},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_model(tmp_path_factory.mktemp("losses") / "model")
+
+
+def model_and_batch(folder, kind):
+    tokenizer = load_tokenizer(str(folder / "tokenizer.json"))
+    size = vocabulary_size(tokenizer)
+    made = task_model(str(folder), SimpleNamespace(kind=kind, labels="abc"), special_tokens(tokenizer), size, 1)
+    ids = torch.randint(5, size, (3, 8), generator=torch.Generator().manual_seed(0))
+    return made.model.eval(), {"input_ids": ids, "attention_mask": torch.ones_like(ids), **TARGETS[kind]}
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+def test_losses_are_those_of_transformers(folder, kind):
+    model, batch = model_and_batch(folder, kind)
+    targets = LOSSES[kind].targets({name: values.numpy() for name, values in batch.items()})
+    assert targets == {"question-answering": 6, "token-classification": 15}.get(kind, 3)
+    torch.testing.assert_close(LOSSES[kind].loss(model, batch) / targets, model(**batch).loss)
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+def test_padding_changes_no_loss(folder, kind):
+    model, batch = model_and_batch(folder, kind)
+    ignored = {"labels": IGNORED} if kind == "token-classification" else {}
+    padded = {
+        name: torch.nn.functional.pad(values, (0, 4), value=ignored.get(name, 0)) if values.ndim == 2 else values
+        for name, values in batch.items()
+    }
+    torch.testing.assert_close(LOSSES[kind].loss(model, padded), LOSSES[kind].loss(model, batch))

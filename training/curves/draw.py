@@ -1,0 +1,98 @@
+"""Curves over runs: the mean of each group as a line, its seeds' range as a band."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+from training.curves.runs import AXES, Group
+
+# Okabe and Ito's colours, which colour-blind people can tell apart; for more groups they come again, dashed.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES = ("-", "--", ":", "-.")
+PANEL_INCHES = (5.0, 3.5)
+LEGEND_INCHES = 0.28  # of a row
+MARGIN_INCHES = 0.1
+DOTS_PER_INCH = 120
+# Characters of names beside each other in the legend, at most.
+LEGEND_CHARACTERS = 90
+
+
+def draw(groups: Sequence[Group], path: Path) -> None:
+    """Held-out perplexity against steps, tokens and seconds, and the training's loss.
+
+    Args:
+        groups: a colour each.
+        path: a file that ends in .png or .svg; the same curves give the same bytes.
+    """
+    columns = _legend_columns(groups)
+    rows = -(-len(groups) // columns)
+    size = (2 * PANEL_INCHES[0], 2 * PANEL_INCHES[1] + rows * LEGEND_INCHES)
+    # Else the parts of an SVG would be named by chance.
+    with matplotlib.rc_context({"svg.hashsalt": "bitcipher"}):
+        figure = Figure(figsize=size, layout="constrained")
+        figure.get_layout_engine().set(w_pad=MARGIN_INCHES, h_pad=MARGIN_INCHES)
+        panels = figure.subplots(2, 2).ravel()
+        for panel, axis in zip(panels, AXES, strict=False):
+            _draw_perplexity(panel, groups, axis)
+        _draw_losses(panels[-1], groups)
+        for panel in panels:
+            panel.grid(alpha=0.3)
+            panel.spines[["top", "right"]].set_visible(False)
+        _name_groups(figure, groups, columns)
+        metadata = {"Date": None} if path.suffix == ".svg" else None
+        figure.savefig(path, dpi=DOTS_PER_INCH, metadata=metadata)
+
+
+def _draw_perplexity(panel: Axes, groups: Sequence[Group], axis: str) -> None:
+    for number, group in enumerate(groups):
+        values, places = group.values("perplexity"), group.mean(axis)
+        panel.plot(places, values.mean(axis=0), marker="o", markersize=2.5, **_style(number))
+        panel.fill_between(
+            places, values.min(axis=0), values.max(axis=0), color=_style(number)["color"], alpha=0.2, lw=0
+        )
+    panel.set(yscale="log", ylabel="held-out perplexity")
+    panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5, 7)))
+    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:,.6g}"))
+    panel.yaxis.set_minor_formatter(NullFormatter())
+    _name_axis(panel, axis)
+
+
+def _draw_losses(panel: Axes, groups: Sequence[Group]) -> None:
+    for number, group in enumerate(groups):
+        for run in group.runs:
+            panel.plot(run.losses["step"], run.losses["loss"], alpha=0.7, **_style(number) | {"linewidth": 0.8})
+    panel.set(ylabel="training loss")
+    _name_axis(panel, "step")
+
+
+def _name_axis(panel: Axes, axis: str) -> None:
+    panel.set(xlabel=AXES[axis])
+    panel.xaxis.set_major_locator(MaxNLocator(5))
+    panel.xaxis.set_major_formatter(EngFormatter() if axis == "tokens" else FuncFormatter(lambda v, place: f"{v:,.6g}"))
+
+
+def _name_groups(figure: Figure, groups: Sequence[Group], columns: int) -> None:
+    handles = [Line2D([], [], **_style(number)) for number in range(len(groups))]
+    # Names are set afterwards: matplotlib leaves out labels that begin with _, and takes $ for formulas.
+    legend = figure.legend(handles, ["?"] * len(groups), loc="outside lower center", ncols=columns, frameon=False)
+    for text, group in zip(legend.get_texts(), groups, strict=True):
+        seeds = f" ({len(group.runs)} seeds)" if len(group.runs) > 1 else ""
+        text.set(text=group.name + seeds, parse_math=False)
+
+
+def _legend_columns(groups: Sequence[Group]) -> int:
+    longest = max(len(group.name) for group in groups) + len(" (3 seeds)")
+    return max(1, min(len(groups), 4, LEGEND_CHARACTERS // longest))
+
+
+def _style(number: int) -> dict[str, object]:
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "linestyle": DASHES[number // len(COLOURS) % len(DASHES)],
+        "linewidth": 1.6,
+    }

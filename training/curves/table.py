@@ -1,0 +1,111 @@
+"""Tables of runs side by side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from training.curves.runs import AXES, Group
+
+# Places of a run at which the table looks, as shares of the shortest run.
+SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells of text; the first column names the rows."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def markdown(self) -> str:
+        """As lines of Markdown."""
+        lines = [self.header, ("---",) + ("---:",) * (len(self.header) - 1), *self.rows]
+        return "".join(f"| {' | '.join(map(_escaped, cells))} |\n" for cells in lines)
+
+
+def perplexity_table(groups: Sequence[Group]) -> Table:
+    """Held-out perplexity at equal steps and at equal seconds, and where the first group's last perplexity is reached.
+
+    Mean ± standard deviation over seeds (n - 1). Between evaluations the log of the perplexity is taken as a straight
+    line. Where a group reaches the first one's end is told by the means over seeds of both, in steps and as a share of
+    the first group's own.
+    """
+    columns = [
+        (axis, place, f"step {place:,}" if axis == "step" else f"{_number(place)} s")
+        for axis in ("step", "seconds")
+        for place in _places(groups, axis)
+    ]
+    first = groups[0]
+    rows = [
+        (
+            group.name,
+            str(len(group.runs)),
+            *(_spread(np.exp(_losses_at(group, axis, place))) for axis, place, _ in columns),
+            _reach(group, first),
+        )
+        for group in groups
+    ]
+    return Table(("run", "seeds", *(title for *_, title in columns), f"steps to {first.name}'s end"), tuple(rows))
+
+
+def figures_table(groups: Sequence[Group]) -> Table | None:
+    """Further figures of the last evaluation, such as a task's scores; mean ± standard deviation over seeds (n - 1).
+
+    Returns:
+        Those that all runs have; None if there are none besides loss and perplexity.
+    """
+    usual = {*AXES, "validation_loss", "perplexity"}
+    common = set.intersection(*(set(run.evaluations) for group in groups for run in group.runs))
+    names = [name for name in groups[0].runs[0].evaluations if name in common - usual]
+    rows = [
+        (group.name, str(len(group.runs)), *(_spread(group.values(name)[:, -1]) for name in names)) for group in groups
+    ]
+    return Table(("run", "seeds", *names), tuple(rows)) if names else None
+
+
+def steps_to(group: Group, loss: float) -> float | None:
+    """The step at which the mean held-out loss of a group's runs first comes down to a loss; None if it does not."""
+    steps, losses = group.mean("step"), group.mean("validation_loss")
+    below = np.flatnonzero(losses <= loss)
+    if len(below) == 0:
+        return None
+    place = below[0]
+    if place == 0:
+        return float(steps[0])
+    return float(np.interp(loss, losses[[place, place - 1]], steps[[place, place - 1]]))
+
+
+def _escaped(cell: str) -> str:
+    return cell.replace("|", "&#124;").replace("<", "&lt;")
+
+
+def _reach(group: Group, first: Group) -> str:
+    reached = steps_to(group, first.mean("validation_loss")[-1])
+    if reached is None:
+        return "not reached"
+    whole = first.mean("step")[-1]
+    return f"{reached:,.0f} ({100 * reached / whole:.0f} %)" if whole else f"{reached:,.0f}"
+
+
+def _places(groups: Sequence[Group], axis: str) -> list[float]:
+    last = min(float(group.values(axis)[:, -1].min()) for group in groups)
+    if axis == "step":
+        return sorted({round(share * last) for share in SHARES})
+    # The first evaluation comes before any second of training, and its perplexity is in the columns of steps.
+    return [share * last for share in SHARES[1:]] if last else []
+
+
+def _losses_at(group: Group, axis: str, place: float) -> np.ndarray:
+    pairs = zip(group.values(axis), group.values("validation_loss"), strict=True)
+    return np.array([np.interp(place, places, losses) for places, losses in pairs])
+
+
+def _spread(values: np.ndarray) -> str:
+    mean = values.mean()
+    return f"{_number(mean)} ± {_number(values.std(ddof=1), like=mean)}" if len(values) > 1 else _number(mean)
+
+
+def _number(value: float, like: float | None = None) -> str:
+    size = abs(value if like is None else like)
+    return f"{value:,.{0 if size >= 1000 else 1 if size >= 10 else 3}f}"

@@ -1,0 +1,49 @@
+"""The hidden states of every layer, by one name for every architecture."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+# What a model reads of a batch; the rest is for those who ask.
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+
+
+@torch.no_grad()
+def layer_states(model: "PreTrainedModel", batch: Mapping[str, np.ndarray]) -> list[Tensor]:
+    """What every layer makes of every position.
+
+    Args:
+        model: as `training.models.build_model` gives it; it reads without dropout only in evaluation mode.
+        batch: `input_ids` [B, S] int64, and `attention_mask` or `token_type_ids` where there are such. A T5 is asked
+            for its decoder's states where there are `decoder_input_ids` [B, D], else for its encoder's.
+
+    Returns:
+        [B, S, H] of the embeddings, with positions where a model adds them, and of each layer. The last is what the
+        head reads: after the final norm where there is one.
+    """
+    tensors = {name: torch.from_numpy(np.ascontiguousarray(array)).to(model.device) for name, array in batch.items()}
+    inputs = {name: tensors[name] for name in _INPUTS if name in tensors}
+    if model.config.model_type != "t5":
+        return list(model.base_model(**inputs, use_cache=False, output_hidden_states=True).hidden_states)
+    if "decoder_input_ids" not in tensors:
+        return list(model.encoder(**inputs, output_hidden_states=True).hidden_states)
+    decoded = model.decoder(
+        input_ids=tensors["decoder_input_ids"],
+        encoder_hidden_states=model.encoder(**inputs).last_hidden_state,
+        encoder_attention_mask=inputs.get("attention_mask"),
+        use_cache=False,
+        output_hidden_states=True,
+    )
+    return list(decoded.hidden_states)
+
+
+def states_at(states: list[Tensor], places: np.ndarray) -> np.ndarray:
+    """The states of some positions, [layers, N, H] float32; places [N] count through the flattened batch."""
+    chosen = torch.from_numpy(places).to(states[0].device)
+    return torch.stack([state.flatten(0, 1).index_select(0, chosen) for state in states]).float().cpu().numpy()
