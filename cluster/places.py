@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # By how help shows an option: whether a value of it is a place.
 IS_PLACE: dict[str, Callable[[str], bool]] = {
     PLACE: lambda value: True,
-    NAME_OR_PLACE: lambda value: value.endswith(".json"),
+    NAME_OR_PLACE: lambda value: value.endswith((".json", ".yaml", ".yml")),
     VERSION_OR_PLACE: lambda value: not value.isdecimal(),
 }
 

@@ -210,6 +210,7 @@ def test_brackets_in_names_are_shown_as_they_are(capfd, tmp_path):
     assert "[red]/[/x]" in "".join(capfd.readouterr().out.split())
 
 
+@pytest.mark.long
 def test_the_whole_against_a_cluster(ray_cluster, tmp_path):
     result = subprocess.run(
         [sys.executable, "-m", "cluster.command", "doctor", "--address", ray_cluster.jobs, "--target", "target"],

@@ -43,6 +43,7 @@ def test_all_items_of_a_corpus_are_told(run, corpus):
     assert "24 workers" in out
 
 
+@pytest.mark.long
 def test_a_trillion_tokens_come_with_a_range_and_with_limits(run, corpus):
     arguments = ("--tokenizer", "whitespace", "--cores", 8, "--memory-gb", 16)
     code, out, _ = run("--tokens", "1e12", "--sample", corpus, *arguments)
@@ -53,6 +54,7 @@ def test_a_trillion_tokens_come_with_a_range_and_with_limits(run, corpus):
     assert " – " in out
 
 
+@pytest.mark.long
 def test_without_text_docstrings_are_counted_and_that_is_said(run, monkeypatch):
     monkeypatch.setattr("cluster.docstring_sample.SOURCE_BYTES", 3_000_000)
     code, out, _ = run("--tokens", "1e9", "--tokenizer", "whitespace")

@@ -79,6 +79,7 @@ def test_a_folder_along_and_variables_reach_the_job(ray_cluster, tmp_path):
     assert variables == {"COLUMNS": "200", "RAY_USAGE_STATS_ENABLED": "0"}
 
 
+@pytest.mark.long
 def test_ctrl_c_stops_following_and_leaves_the_job_running(ray_cluster, tmp_path):
     os.mkfifo(tmp_path / "endless.txt")  # whoever reads it waits
     command = [sys.executable, "-m", "cluster.command", "submit", "--address", ray_cluster.jobs, "--"]
@@ -195,7 +196,9 @@ def test_commands_say_which_of_their_arguments_are_places():
     names = {"sources", "out", "build", "builds", "vectors", "folder", "recipe", "word_list", "target"}
     names |= {"data", "pos", "ner", "similarity", "analogies"}
     for name, command in jobs_of(COMMANDS).items():
-        unmarked = [each.name for each in command.params if each.name in names and each.metavar != PLACE]
+        unmarked = [
+            each.name for each in command.params if each.name in names and each.metavar not in (PLACE, NAME_OR_PLACE)
+        ]
         assert not unmarked, f"{' '.join(name)}: `bitcipher submit` needs metavar=PLACE for {unmarked}"
     assert places_of(COMMANDS["embed"], ["x", "--out", "y", "--bits", "3"]) == ["x", "y"]
 
@@ -209,6 +212,9 @@ def test_commands_say_which_of_their_arguments_are_places():
         "explore @vectors --out @page.html --compare 3",
         "explore @vectors --out @page.html --compare @before",
         "reproduce tables @build --pos @gum --ner s3://b/conll2003 --out @tables",
+        "train @mine.yaml --out @run --prepared @prepared --set seed=2",
+        "train figure-4-cold --out @run",
+        "reproduce figure-5 @target --pretraining @corpus --out @figure",
     ],
 )
 def test_vectors_can_be_judged_and_shown_by_jobs(monkeypatch, tmp_path, line):

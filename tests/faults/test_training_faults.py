@@ -71,7 +71,7 @@ def test_one_and_two_workers_agree_to_rounding(undisturbed, text, tmp_path):
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_a_run_goes_on_to_the_bit_when_its_driver_is_killed(tmp_path, workers):
+def test_a_run_goes_on_to_the_bit_when_its_driver_is_killed(ray_cluster, tmp_path, workers):
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("\n".join(tiny_documents()))
     recipe = tmp_path / "recipe.yaml"
@@ -80,9 +80,12 @@ def test_a_run_goes_on_to_the_bit_when_its_driver_is_killed(tmp_path, workers):
         f"model: {RECIPE['model']}\nobjective: {RECIPE['objective']}\nloop: {RECIPE['loop'] | STEPS}\n"
     )
 
+    # A second cluster on this machine would want the ports of the first.
+    environment = {"RAY_ADDRESS": ray_cluster.cluster, "OMP_NUM_THREADS": "1"}
+
     def start(name):
         arguments = ["train", recipe, "--out", tmp_path / name, "--prepared", tmp_path / "prepared"]
-        return Command(*arguments, "--workers", workers, log=tmp_path / f"{name}.log", OMP_NUM_THREADS="1")
+        return Command(*arguments, "--workers", workers, log=tmp_path / f"{name}.log", **environment)
 
     assert start("straight").wait() == 0
     killed = start("killed")

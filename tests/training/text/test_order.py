@@ -7,7 +7,7 @@ from training.text import Order
 
 
 def test_every_epoch_of_every_total_has_each_number_once():
-    for total in range(1, 3001):
+    for total in [*range(1, 400), *range(400, 3001, 29)]:
         for epoch in (0, 1_000_003):
             numbers = Order(total, seed=total % 7).numbers(epoch * total + np.arange(total))
             assert numbers.dtype == np.int64
