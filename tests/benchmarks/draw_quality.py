@@ -4,6 +4,7 @@ draw_quality.py FILE PICTURE
 """
 
 import json
+import math
 import sys
 from pathlib import Path
 from statistics import mean
@@ -17,7 +18,6 @@ from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 # Told apart by shape too. Colours of Okabe & Ito, which the colour-blind can tell apart.
 STYLES = {True: {"color": "#d55e00", "marker": "D"}, False: {"color": "#0072b2", "marker": "o"}}
-NAMED_BELOW = ("sum", "fasttext")  # which cost nearly as much as others
 WIDTH, HEIGHT = 11, 8  # inches, at 110 dots each
 INK, FAINT = "#333333", "#dddddd"
 
@@ -31,18 +31,26 @@ PANELS = {
 
 def draw_panel(axes: Axes, title: str, vectors: list[dict]) -> None:
     """A dot for each kind of vectors with its name, and a bar for the spread over seeds."""
+    values = {each["method"]: PANELS[title](each) for each in vectors}
     for each in vectors:
-        value, spread = PANELS[title](each)
+        value, spread = values[each["method"]]
         axes.errorbar(each["cpu"], value, spread or None, markersize=7, capsize=3, **STYLES[each["is_ours"]])
-        place = (8, -12 if each["method"] in NAMED_BELOW else 4)
-        axes.annotate(each["title"], (each["cpu"], value), place, textcoords="offset points", fontsize=9, color=INK)
+        # Away from the dot that cost nearly as much: the higher of two has its name above.
+        others = [other for other in vectors if other is not each]
+        nearest = min(others, key=lambda other: abs(math.log(other["cpu"] / each["cpu"])))
+        is_above = value >= values[nearest["method"]][0]
+        end = value + spread if is_above else value - spread
+        style = {"va": "bottom" if is_above else "top", "ha": "center", "fontsize": 9, "color": INK}
+        name = each["title"].replace(", ", ",\n").replace(" and ", "\nand ")
+        axes.annotate(name, (each["cpu"], end), (0, 6 if is_above else -6), textcoords="offset points", **style)
     axes.set_title(title, loc="left", fontsize=11, color=INK)
     axes.set_xscale("log")
-    axes.set_xlim(right=4 * max(each["cpu"] for each in vectors))  # room for names
+    costs = [each["cpu"] for each in vectors]
+    axes.set_xlim(min(costs) / 2, 2 * max(costs))  # room for names
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axes.xaxis.minorticks_off()
-    axes.margins(y=0.15)
+    axes.margins(y=0.2)
     axes.grid(color=FAINT)
     axes.set_axisbelow(True)
     axes.tick_params(length=0, colors=INK)
