@@ -35,6 +35,7 @@ def run(monkeypatch, capfd, tmp_path):
     return call
 
 
+@pytest.mark.long
 def test_all_items_of_a_corpus_are_told(run, corpus):
     code, out, err = run(corpus, "--tokenizer", "whitespace", "--nodes", 3, "--cores", 8, "--memory-gb", 64)
     assert (code, err) == (0, "")

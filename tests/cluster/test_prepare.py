@@ -199,6 +199,7 @@ def sorted_lines(corpus):
     return [line for path in sorted(corpus.iterdir()) for line in path.read_text().split("\n")]
 
 
+@pytest.mark.long
 def test_a_document_of_two_megabytes_is_one(tmp_path):
     corpus = tmp_path / "corpus"
     corpus.mkdir()

@@ -42,6 +42,7 @@ def test_each_architecture_learns(made, tmp_path, architecture):
     assert read(run / "predictions.json")["scores"]["matthews"] > 95
 
 
+@pytest.mark.long
 def test_predictions_are_readable(made, tmp_path):
     model = write_model(tmp_path / "model")
     told = {
