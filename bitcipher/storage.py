@@ -16,6 +16,7 @@ from typing import IO, Any
 import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 
 from bitcipher import object_store
 from bitcipher.errors import BitcipherError
@@ -252,6 +253,22 @@ def from_json(content: bytes, uri: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BitcipherError(f"{uri} is not a JSON object: it is damaged, or not of bitcipher.")
     return value
+
+
+def read_yaml(uri: str) -> dict[str, Any]:
+    """The options in a YAML file.
+
+    Raises:
+        BitcipherError: if it is missing, is not YAML, or is no mapping.
+    """
+    with reading(uri) as stream:
+        try:
+            values = yaml.safe_load(stream)
+        except yaml.YAMLError as error:
+            raise BitcipherError(f"The recipe {uri} is not YAML: {' '.join(str(error).split())}.") from None
+    if not isinstance(values, dict):
+        raise BitcipherError(f"The recipe {uri} must hold options as `name: value` lines.")
+    return values
 
 
 def to_json(content: dict[str, Any]) -> bytes:

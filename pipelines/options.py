@@ -3,9 +3,6 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-import yaml
-
-from bitcipher import storage
 from bitcipher.counts import Window
 from bitcipher.embedding import MODES as CIPHER_MODES
 from bitcipher.embedding import CipherEmbedding
@@ -154,22 +151,6 @@ _ACCEPTED = {
     int | None: (int, type(None)),
     str | None: (str, type(None)),
 }
-
-
-def read_recipe(uri: str) -> dict[str, Any]:
-    """The values of a YAML recipe: options of a build, and `sources`, a list.
-
-    Raises:
-        BitcipherError: if the file is missing or is not a mapping in YAML.
-    """
-    with storage.reading(uri) as stream:
-        try:
-            values = yaml.safe_load(stream)
-        except yaml.YAMLError as error:
-            raise BitcipherError(f"The recipe {uri} is not YAML: {' '.join(str(error).split())}.") from None
-    if not isinstance(values, dict):
-        raise BitcipherError(f"The recipe {uri} must hold options as `name: value` lines.")
-    return values
 
 
 def _type_name(type_: Any) -> str:

@@ -89,13 +89,7 @@ def read_recipe(uri: str, settings: Sequence[str] = ()) -> Recipe:
     Raises:
         BitcipherError: if it is missing, is not YAML, or if an option does not exist or cannot have such a value.
     """
-    with storage.reading(uri) as stream:
-        try:
-            values = yaml.safe_load(stream)
-        except yaml.YAMLError as error:
-            raise BitcipherError(f"The recipe {uri} is not YAML: {' '.join(str(error).split())}.") from None
-    if not isinstance(values, dict):
-        raise BitcipherError(f"The recipe {uri} must hold options as `name: value` lines.")
+    values = storage.read_yaml(uri)
     for setting in settings:
         change(values, setting)
     return make_recipe(values, uri)

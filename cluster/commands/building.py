@@ -69,13 +69,14 @@ def build(
     For example: bitcipher build corpus/*.json.gz --out vectors --radius 4
     """
     given = {name: value for name, value in locals().items() if name not in ("sources", "out", "recipe", "workers")}
+    from bitcipher import storage
     from cluster import show
     from pipelines.build import build as run
-    from pipelines.options import BuildOptions, read_recipe
+    from pipelines.options import BuildOptions
     from pipelines.progress import StageProgress
     from pipelines.runtime import open_runtime
 
-    values: dict[str, Any] = read_recipe(recipe) if recipe else {}
+    values: dict[str, Any] = storage.read_yaml(recipe) if recipe else {}
     listed = values.pop("sources", [])
     if not isinstance(listed, list) or not all(isinstance(source, str) for source in listed):
         raise BitcipherError(f"The recipe {recipe} must give sources as a list of paths or URIs.")

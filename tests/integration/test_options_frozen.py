@@ -7,8 +7,9 @@ import pytest
 import typer
 
 import pipelines
+from bitcipher import storage
 from cluster.command import app
-from pipelines.options import BuildOptions, EmbeddingOptions, read_recipe
+from pipelines.options import BuildOptions, EmbeddingOptions
 
 EMBEDDING = {"bits", "radius", "mode", "dimensions", "context", "noise", "log"}
 BUILD = EMBEDDING | {
@@ -68,4 +69,4 @@ def test_recipes_and_the_command_line_have_the_same_options():
     "recipe", sorted((Path(pipelines.__file__).parent / "recipes").glob("*.yaml")), ids=lambda path: path.stem
 )
 def test_shipped_recipes_are_understood(recipe):
-    assert BuildOptions.from_dict(read_recipe(str(recipe)), recipe.name).tokenizer == "spacy"
+    assert BuildOptions.from_dict(storage.read_yaml(str(recipe)), recipe.name).tokenizer == "spacy"
