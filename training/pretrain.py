@@ -8,7 +8,7 @@ from typing import Any
 
 from bitcipher import storage
 from bitcipher.vectors import CipherVectors
-from training.embeddings import Table, freeze_all_but_table, install_table, token_table
+from training.embeddings import Table, freeze_all_but_table, install_table, scale_table, token_table
 from training.loop import Job, TextExamples, World, model_folder, run_loop
 from training.models import build_model
 from training.objectives import make_objective, word_starts
@@ -52,6 +52,8 @@ def make_job(recipe: Recipe, text: TokenText, vectors: str | None, folder: Path)
         installed = install_table(model, token_table(CipherVectors.load(vectors), text.tokenizer), recipe.embeddings)
         # By every worker, each at once.
         storage.write_json(str(folder / START), asdict(installed))
+    else:
+        scale_table(model, recipe.embeddings.table_scale)
     if recipe.embeddings.alone:
         freeze_all_but_table(model)
     starts = word_starts(text.tokenizer) if getattr(objective, "whole_words", False) else None

@@ -20,7 +20,7 @@ def test_figure_4_trains_every_start_and_draws_them(tmp_path):
     narrow = ["--set", "model.width=128"]  # the paper's tables have 2⁷ bits
     line = ["figure-4", corpus, "--out", tmp_path / "out", "--seeds", 2, *tiny_commands.arguments_of(), *narrow]
     told = run(*line)
-    names = ("cold", "wide-frozen", "wide", "near-frozen", "near", "best")
+    names = ("cold", "cold-scaled", "wide-frozen", "wide", "near-frozen", "near", "best")
     assert all(f"| {name} | 2 |" in told for name in names)
     for name in names:
         assert (tmp_path / "out" / f"{name}-2" / "metrics.jsonl").exists()

@@ -50,11 +50,17 @@ def install_table(model: PreTrainedModel, table: TokenTable, options: StartOptio
         rows = rows - rows.mean(axis=0)
     own = float(weight.float().square().mean().sqrt())
     spread = np.sqrt(np.mean(np.square(rows, dtype=np.float64)))
-    rows = rows * (options.scale * own / spread)
+    rows = rows * (options.table_scale * own / spread)
     weight[torch.from_numpy(known)] = torch.from_numpy(rows).to(weight)
     if options.output_bias:
         _start_bias(model, table)
-    return Installed(len(known), len(weight) - len(known), table.rows.shape[1], options.scale * own)
+    return Installed(len(known), len(weight) - len(known), table.rows.shape[1], options.table_scale * own)
+
+
+@torch.no_grad()
+def scale_table(model: PreTrainedModel, scale: float) -> None:
+    """Multiply a model's own embedding table."""
+    input_embeddings(model).weight.mul_(scale)
 
 
 def _start_bias(model: PreTrainedModel, table: TokenTable) -> None:

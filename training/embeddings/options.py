@@ -8,6 +8,9 @@ from bitcipher.errors import BitcipherError
 STARTS = ("cold", "cipher")
 THAWS = ("step", "plateau")
 
+# A small GPT-2 with tied tables learned as fast from 6, and slower from 1 (training/README.md).
+CIPHER_SCALE = 3.0
+
 
 @dataclass(frozen=True)
 class StartOptions:
@@ -19,8 +22,9 @@ class StartOptions:
     """Of a cipher start: vectors of the tokenizer's tokens; made of the run's own text if not given."""
     build: dict[str, Any] = field(default_factory=dict)
     """Of a cipher start without `vectors`: options of `bitcipher build`, such as mode, bits and radius."""
-    scale: float = 1.0
-    """Spread of the table's numbers, as a multiple of the spread that the model itself begins with."""
+    scale: float | None = None
+    """Spread of the table's numbers, as a multiple of the spread that the model itself begins with; 3 for a cipher
+    start and 1 for a cold one if not given."""
     centred: bool = True
     """Take the mean of all rows away first."""
     output_bias: bool = False
@@ -41,7 +45,7 @@ class StartOptions:
         _require(self.start in STARTS, f"There is no start {self.start!r}: choose {' or '.join(STARTS)}.")
         _require(self.thaw in THAWS, f"There is no way to thaw {self.thaw!r}: choose {' or '.join(THAWS)}.")
         _require(0 <= self.frozen <= 1, f"frozen is a share of the steps from 0 to 1, not {self.frozen}.")
-        _require(self.scale > 0, f"The scale must be above 0, not {self.scale}.")
+        _require(self.scale is None or self.scale > 0, f"The scale must be above 0, not {self.scale}.")
         _require(self.rate >= 0, f"The table's rate must not be negative: {self.rate}.")
         _require(0 <= self.plateau < 1, f"plateau is a share from 0 to below 1, not {self.plateau}.")
         _require(
@@ -56,6 +60,13 @@ class StartOptions:
             self.vectors is None or not self.build,
             "Vectors that are there are not built: give vectors or build, not both.",
         )
+
+    @property
+    def table_scale(self) -> float:
+        """The scale that was chosen, or the default of the start."""
+        if self.scale is not None:
+            return self.scale
+        return CIPHER_SCALE if self.start == "cipher" else 1.0
 
 
 def _require(condition: bool, message: str) -> None:

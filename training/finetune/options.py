@@ -62,6 +62,8 @@ class FinetuneOptions:
                 "Vectors for fine-tuning are there already: give them by --set embeddings.vectors=FOLDER, "
                 "a build with --tokenizer and the path of the model's tokenizer.json."
             )
+        if self.embeddings.table_scale != 1 and self.embeddings.start == "cold":
+            raise BitcipherError("The table of a pre-trained model keeps its scale: leave out embeddings.scale.")
 
     def loop_for(self, rows: int) -> LoopOptions:
         """The loop's options for a task with so many rows to train on."""

@@ -92,6 +92,15 @@ def test_cold_and_warm_runs_share_everything_else_to_the_bit(tiny_text, vectors,
             np.testing.assert_array_equal(array, warm.examples.training(positions)[name])
 
 
+def test_a_cold_table_may_be_scaled(tiny_text, tmp_path):
+    tables = []
+    for scale in (1, 3):
+        recipe = make_recipe(config_of(tmp_path / str(scale), tiny_text, embeddings={"scale": scale})["recipe"], "test")
+        job = make_job(recipe, TokenText.open(str(tiny_text)), None, tmp_path / str(scale))
+        tables.append(input_embeddings(job.model).weight.detach())
+    assert torch.equal(tables[1], 3 * tables[0])
+
+
 @pytest.mark.parametrize("tied", [True, False])
 def test_a_frozen_table_stays_until_it_thaws(tied, tiny_text, vectors, tmp_path):
     start = {"start": "cipher", "frozen": 0.5}
