@@ -140,7 +140,7 @@ TABLE = "roberta.embeddings.word_embeddings.weight"
 
 
 def test_a_table_is_replaced_and_frozen(made, vectors, tmp_path):
-    options = {"start": "cipher", "vectors": vectors, "frozen": 1.0}
+    options = {"start": "cipher", "vectors": vectors, "scale": 2.0, "frozen": 1.0}
     run = run_in(tmp_path / "warm", made, embeddings=options)
     cold = run_in(tmp_path / "cold", made, embeddings={"frozen": 1.0})
     source = load_file(made / "model" / "model.safetensors")
@@ -154,7 +154,7 @@ def test_a_table_is_replaced_and_frozen(made, vectors, tmp_path):
     wanted -= wanted.mean(axis=0)
     spread = float(source[TABLE].square().mean().sqrt()) / np.sqrt(np.square(wanted).mean())
     found = weights_of(run)[TABLE][[tokens[token] for token in known]]
-    np.testing.assert_allclose(found, wanted * spread, atol=1e-6)
+    np.testing.assert_allclose(found, 2 * wanted * spread, atol=1e-6)
 
 
 def test_a_table_can_be_trained_alone(made, vectors, tmp_path):
