@@ -6,7 +6,7 @@ import typer
 
 from cluster.commands.needs import require
 from cluster.commands.options import PLACE, Workers
-from cluster.commands.stopping import resumable
+from cluster.commands.stopping import TRAINED, resumable
 
 
 def finetune(
@@ -58,7 +58,7 @@ def finetune(
     values: dict[str, Any] = {"model": model, "task": task, "data": data, "vocabulary": vocabulary}
     options = make_options(values | {"random": random, "seed": seed}, settings or [])
     folder = local_folder(out)
-    with resumable("What is trained up to the last checkpoint is kept"), StageProgress() as progress:
+    with resumable(TRAINED), StageProgress() as progress:
         told = finetune_on(options, folder, workers, progress)
     for remark in told["remarks"]:
         print(remark)

@@ -9,7 +9,7 @@ from bitcipher.errors import BitcipherError
 from cluster.commands.evaluating import Seeds
 from cluster.commands.needs import require
 from cluster.commands.options import PLACE, Workers
-from cluster.commands.stopping import resumable
+from cluster.commands.stopping import TRAINED, resumable
 
 Sources = Annotated[
     list[str], typer.Argument(help="Files, folders or globs of the text that models are trained on.", metavar=PLACE)
@@ -23,7 +23,6 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="Change an option of all recipes, such as loop.steps=100.", metavar="NAME=VALUE"),
 ]
-KEPT = "What is trained up to the last checkpoint is kept"
 
 reproduce = typer.Typer(help="Make the paper's results again.", no_args_is_help=True)
 
@@ -76,7 +75,7 @@ def figure_4(
     from cluster.run_folder import local_folder
     from pipelines.progress import StageProgress
 
-    with resumable(KEPT), StageProgress() as progress:
+    with resumable(TRAINED), StageProgress() as progress:
         table = reproduce_figure_4(sources, local_folder(out), seeds, settings or [], workers, progress)
     print(table, end="")
 
@@ -101,6 +100,6 @@ def figure_5(
     from cluster.run_folder import local_folder
     from pipelines.progress import StageProgress
 
-    with resumable(KEPT), StageProgress() as progress:
+    with resumable(TRAINED), StageProgress() as progress:
         table = reproduce_figure_5(pretraining, sources, local_folder(out), seeds, settings or [], workers, progress)
     print(table, end="")

@@ -6,6 +6,9 @@ from contextlib import contextmanager
 
 import typer
 
+# Of training, see `resumable`.
+TRAINED = "What is trained up to the last checkpoint is kept"
+
 
 @contextmanager
 def resumable(kept: str = "What is counted is kept") -> Iterator[None]:

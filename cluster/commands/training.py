@@ -6,7 +6,7 @@ import typer
 
 from cluster.commands.needs import require
 from cluster.commands.options import NAME_OR_PLACE, PLACE, Workers
-from cluster.commands.stopping import resumable
+from cluster.commands.stopping import TRAINED, resumable
 
 
 def train(
@@ -40,7 +40,7 @@ def train(
 
     folder = local_folder(out)
     shared = local_folder(prepared) if prepared else folder.parent / "prepared"
-    with resumable("What is trained up to the last checkpoint is kept"), StageProgress() as progress:
+    with resumable(TRAINED), StageProgress() as progress:
         train(read_recipe(find_recipe(recipe), settings or []), folder, shared, workers, progress)
     print(f"{folder} holds the run: metrics.jsonl, and the model in its newest checkpoint.")
 

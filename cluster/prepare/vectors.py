@@ -13,13 +13,14 @@ from cluster.prepare.folders import made_once
 from cluster.prepare.text import TOKENIZER
 from pipelines.build import build
 from pipelines.identify import sha256
-from pipelines.options import BuildOptions
+from pipelines.options import BuildOptions, EmbeddingOptions
 from pipelines.progress import StageProgress
 from pipelines.readers import ReadOptions
 from pipelines.runtime import Runtime
 from pipelines.sources import list_sources
+from training.embeddings import bits_for
 from training.recipe import Recipe
-from training.text import is_validation
+from training.text import is_validation, load_tokenizer, vocabulary_size
 
 BUILD = "build"
 TRAINING_TEXT = "training.jsonl.gz"
@@ -51,7 +52,7 @@ def prepare_vectors(
         # Workers have other working directories.
         return storage.absolute(recipe.embeddings.vectors)
     tokenizer = storage.join(str(text), TOKENIZER)
-    given: dict[str, Any] = {"dimensions": recipe.model.width, **recipe.embeddings.build}
+    given = _as_wide_as_the_model(recipe, tokenizer)
     for name in sorted(OF_THE_RUN & given.keys()):
         raise BitcipherError(f"embeddings.build gives {name}, which follows from the recipe's text: leave it out.")
     # Every token that was counted has a row.
@@ -65,6 +66,16 @@ def prepare_vectors(
         path.unlink()
 
     return str(made_once(prepared, "vectors", depends_on, make) / BUILD)
+
+
+def _as_wide_as_the_model(recipe: Recipe, tokenizer: str) -> dict[str, Any]:
+    """The recipe's options of a build, with sizes that give the model's width where it gives none."""
+    width, given = recipe.model.width, recipe.embeddings.build
+    if given.get("mode") == "cat" and "bits" not in given:
+        words = vocabulary_size(load_tokenizer(tokenizer)) + 1  # and <oov>
+        bits, radius = bits_for(width, words, given.get("radius", EmbeddingOptions.radius))
+        return {**given, "bits": bits, "radius": radius}
+    return {"dimensions": width, **({"bits": width} if given.get("mode") in ("sum", "cipher") else {}), **given}
 
 
 def _write_training_text(recipe: Recipe, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The paper's tables, made again from the kept counts of builds: here, because it takes builds and probes alike."""
+"""The paper's tables and figures, made again: here, because they take builds, probes and training alike."""
 
 from cluster.reproduce.tables import reproduce_tables
 

@@ -121,3 +121,10 @@ def test_mistakes_are_told_in_a_sentence(run, tmp_path):
         assert sentence in error
         assert error.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("mode", ["cat", "sum"])
+def test_vectors_are_as_wide_as_the_model_unless_told(tmp_path, mode):
+    wide = ("model.width=64", "embeddings.start=cipher", f"embeddings.build={{mode: {mode}, radius: 4}}")
+    run = tiny_commands.train(tmp_path, tmp_path / "run", *wide)
+    assert json.loads((run / "start.json").read_text())["dimensions"] == 64
