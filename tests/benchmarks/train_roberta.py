@@ -81,6 +81,7 @@ def trainer(text: TokenText, steps: int) -> dict[str, float]:
     from transformers import (
         DataCollatorForLanguageModeling,
         PreTrainedTokenizerFast,
+        PrinterCallback,
         Trainer,
         TrainerCallback,
         TrainingArguments,
@@ -117,13 +118,16 @@ def trainer(text: TokenText, steps: int) -> dict[str, float]:
             disable_tqdm=True,
             seed=SEED,
         )
-        Trainer(
+        peer = Trainer(
             build_model(MODEL, tokens, vocabulary, SEED),
             arguments,
             data_collator=DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.15),
             train_dataset=rows,
             callbacks=[Tick()],
-        ).train()
+        )
+        # Only our own line is to be on stdout.
+        peer.remove_callback(PrinterCallback)
+        peer.train()
     return clock.told()
 
 
