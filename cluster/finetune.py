@@ -21,7 +21,7 @@ def finetune_on(options: FinetuneOptions, folder: Path, workers: int, progress: 
         progress: where to show how far it is.
 
     Returns:
-        `main_figure`, `scores` and `remarks`.
+        `main_figure`, `scores`, `baselines` (scores of those who have read nothing) and `remarks`.
 
     Raises:
         BitcipherError: if the folder holds a run of other options, or the options cannot be run.
@@ -34,10 +34,11 @@ def finetune_on(options: FinetuneOptions, folder: Path, workers: int, progress: 
         return _read(folder / NOTES)["steps"]
 
     work_in(folder, CONFIG, finetune, {"options": plain}, steps, workers, options.loop.device, progress)
-    told = _read(folder / NOTES)
+    told, found = _read(folder / NOTES), _read(folder / PREDICTIONS)
     return {
         "main_figure": told["main_figure"],
-        "scores": _read(folder / PREDICTIONS)["scores"],
+        "scores": found["scores"],
+        "baselines": found["baselines"],
         "remarks": told["remarks"],
     }
 

@@ -64,4 +64,6 @@ def finetune(
         print(remark)
     for name, value in told["scores"].items():
         print(f"{name} {value:.2f}" + (" (the task's figure)" if name == told["main_figure"] else ""))
+    for name, scores in told["baselines"].items():
+        print(f"Without reading, by {name}: {told['main_figure']} {scores[told['main_figure']]:.2f}")
     print(f"{folder} holds the run: metrics.jsonl, predictions.json, and the model in its newest checkpoint.")

@@ -89,6 +89,10 @@ def figure_5(
     out: Out = ...,
     seeds: Runs = 3,
     settings: Settings = None,
+    pretraining_settings: Annotated[
+        list[str] | None,
+        typer.Option("--set-pretraining", help="The same for the recipes of pre-training alone.", metavar="NAME=VALUE"),
+    ] = None,
     workers: Workers = 0,
 ) -> None:
     """Fine-tune RoBERTa, T5 and OPT as usual and with cipher tables of the target text, and draw their loss.
@@ -101,5 +105,14 @@ def figure_5(
     from pipelines.progress import StageProgress
 
     with resumable(TRAINED), StageProgress() as progress:
-        table = reproduce_figure_5(pretraining, sources, local_folder(out), seeds, settings or [], workers, progress)
+        table = reproduce_figure_5(
+            pretraining,
+            sources,
+            local_folder(out),
+            seeds,
+            settings or [],
+            pretraining_settings or [],
+            workers,
+            progress,
+        )
     print(table, end="")

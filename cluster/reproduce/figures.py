@@ -54,6 +54,7 @@ def reproduce_figure_5(
     out: Path,
     seeds: int,
     settings: Sequence[str],
+    pretraining_settings: Sequence[str],
     workers: int,
     progress: StageProgress,
 ) -> str:
@@ -65,6 +66,7 @@ def reproduce_figure_5(
         out: folder of the runs; each model has a folder in it with curves.png, curves.html and table.md.
         seeds: runs of each, from one pre-trained model.
         settings: changes to all recipes.
+        pretraining_settings: further changes to those of pre-training.
         workers: see `cluster.train`.
         progress: where to show how far it is.
 
@@ -74,7 +76,8 @@ def reproduce_figure_5(
     tables = []
     for model in FIGURE_5:
         first = out / f"{model}-pretrained"
-        _run(f"figure-5-{model}-pretrain", first, out, [_sources(pretraining), *settings], workers, progress)
+        given = [_sources(pretraining), *settings, *pretraining_settings]
+        _run(f"figure-5-{model}-pretrain", first, out, given, workers, progress)
         runs = []
         for seed in range(1, seeds + 1):
             given = [_sources(sources), f"model.checkpoint={json.dumps(str(first))}", *settings, f"seed={seed}"]

@@ -31,10 +31,11 @@ def test_scores_are_told_and_kept(run, tmp_path):
     arguments = ("model", "--task", "cola", "--data", "cola", "--out", "out", *QUICK)
     code, printed, _ = run(*arguments)
     assert code == 0
-    remark, figure, where = printed.splitlines()
+    remark, figure, baseline, where = printed.splitlines()
     assert remark.startswith("The model has no pooler")
     scores = json.loads((tmp_path / "out" / "predictions.json").read_text())["scores"]
     assert figure == f"matthews {scores['matthews']:.2f} (the task's figure)"
+    assert baseline == "Without reading, by the commonest label: matthews 0.00"
     assert where.startswith(f"{tmp_path / 'out'} holds the run")
     # Again: nothing is left to do.
     before = (tmp_path / "out" / "metrics.jsonl").read_bytes()

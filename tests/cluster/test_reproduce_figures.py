@@ -5,6 +5,7 @@ import tiny_commands
 from typer.testing import CliRunner
 
 from cluster.command import app
+from training.loop import read_metrics
 
 pytestmark = pytest.mark.long
 
@@ -13,6 +14,10 @@ def run(*arguments):
     result = CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
     assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
     return result.output
+
+
+def steps_of(run):
+    return read_metrics(run)[-1]["step"]
 
 
 def test_figure_4_trains_every_start_and_draws_them(tmp_path):
@@ -35,9 +40,12 @@ def test_figure_5_pretrains_and_fine_tunes_each_model_both_ways(tmp_path):
     corpus = tiny_commands.write_corpus(tmp_path / "corpus")
     settings = ("text.tokenizer.kind=unigram", "text.tokenizer.size=100", "text.tokenizer.sentinels=10")
     tiny = tiny_commands.arguments_of((*tiny_commands.SETTINGS, *settings))
-    told = run("figure-5", corpus, "--pretraining", corpus, "--out", tmp_path / "out", "--seeds", 1, *tiny)
+    longer = ("--set-pretraining", "loop.steps=9")
+    told = run("figure-5", corpus, "--pretraining", corpus, "--out", tmp_path / "out", "--seeds", 1, *tiny, *longer)
     for model in ("roberta", "t5", "opt"):
         assert f"## {model}" in told
+        assert steps_of(tmp_path / "out" / f"{model}-pretrained") == 9
+        assert steps_of(tmp_path / "out" / model / "cipher-1") < 9
         assert (tmp_path / "out" / model / "curves.html").exists()
         assert (tmp_path / "out" / model / "cipher-1" / "start.json").exists()
         assert not (tmp_path / "out" / model / "ordinary-1" / "start.json").exists()

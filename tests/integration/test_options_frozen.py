@@ -44,7 +44,7 @@ def test_options_of_each_command():
     assert reproduce == {
         "tables": {"builds", "out", "pos", "ner", "seeds"},
         "figure-4": running,
-        "figure-5": running | {"pretraining"},
+        "figure-5": running | {"pretraining", "pretraining_settings"},
     }
     assert options_of("train") == {"recipe", "out", "settings", "prepared", "workers"}
     finetuning = {"model", "task", "data", "out", "settings", "vocabulary", "random", "seed", "workers"}

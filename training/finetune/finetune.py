@@ -79,7 +79,11 @@ def finetune(config: dict[str, Any], advance: Callable[[int, str], None] = lambd
     run_loop(job, world, advance)
     predictions = judge.predictions(made.model, world)
     if world.rank == 0:
-        content = {"scores": task.score(predictions), "predictions": readable(task, predictions)}
+        content = {
+            "scores": task.score(predictions),
+            "baselines": {name: task.score(guesses) for name, guesses in task.baselines().items()},
+            "predictions": readable(task, predictions),
+        }
         storage.write_json(str(folder / PREDICTIONS), content)
 
 

@@ -76,6 +76,9 @@ class Task(Protocol):
     def score(self, predictions: Sequence[Any]) -> dict[str, float]:
         """The figures of predictions, in percent."""
 
+    def baselines(self) -> dict[str, Sequence[Any]]:
+        """Predictions of those who have read nothing, by what they do: what a model has to be better than."""
+
 
 def examples_of(task: Task, part: Part) -> Sequence[Any]:
     """The examples of a part.

@@ -75,6 +75,10 @@ class EntityTask:
         sentences = [number for number, sentence in enumerate(self.validation) for _ in sentence]
         return {"f1": 100 * span_f1(truth, predicted, sentences), "accuracy": accuracy(truth, predicted)}
 
+    def baselines(self) -> dict[str, list[list[str]]]:
+        """No entity anywhere."""
+        return {"no entity": [[OUTSIDE] * len(sentence) for sentence in self.validation]}
+
 
 def read_entities(folder: str) -> EntityTask:
     """CoNLL-2003: trained on eng.train and measured on eng.testa, labels as in the files (IOB1).

@@ -8,6 +8,7 @@ import numpy as np
 from bitcipher.errors import BitcipherError
 from training.scores.question_answering import scores, scores_with_no_answers
 from training.tasks.answers import AnswerPrediction, read_answers
+from training.tasks.baselines import no_answers, random_spans
 from training.tasks.contract import Features, Kind, Part, examples_of, require_numbers
 from training.tasks.encoder import Encoder
 from training.tasks.squad import Question, QuestionFile, read_squad
@@ -82,6 +83,10 @@ class QuestionTask:
             return scores(golds, texts)
         no_answer_scores = [prediction.no_answer_score for prediction in predictions]
         return scores_with_no_answers(golds, texts, no_answer_scores, self.threshold)
+
+    def baselines(self) -> dict[str, list[AnswerPrediction]]:
+        """A random part of the context, and no answer at all."""
+        return {"a random span": random_spans(self.validation, seed=0), "no answer": no_answers(self.validation)}
 
 
 def read_questions(name: str, validation: str, train: str | None = None) -> QuestionTask:

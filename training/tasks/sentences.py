@@ -71,6 +71,13 @@ class SentenceTask:
         """The figures of `figure_names`, in percent, and their mean if there are several."""
         return figures(self.figure_names, np.array([e.label for e in self.validation]), np.asarray(predictions))
 
+    def baselines(self) -> dict[str, np.ndarray]:
+        """The commonest label, of classification; a value that is always the same correlates with nothing."""
+        if self.kind == "regression":
+            return {}
+        seen = [int(example.label) for example in self.train or self.validation]
+        return {"the commonest label": np.full(len(self.validation), np.bincount(seen).argmax())}
+
 
 def _fit(first: np.ndarray, second: np.ndarray | None, room: int) -> tuple[np.ndarray, np.ndarray | None]:
     """Both cut so that they have room: the longer one, then both alike, the first keeping the odd piece, as in BERT."""

@@ -1,10 +1,33 @@
-from training.tasks.baselines import LONGEST, no_answers, random_spans
+import pytest
+
+from training.tasks.baselines import LONGEST, random_spans
+from training.tasks.entities import EntityTask
 from training.tasks.question_answering import QuestionTask
+from training.tasks.sentences import SentenceExample, SentenceTask
 from training.tasks.squad import Question
 
 
 def questions(number, context="one  two three\nfour five six seven eight nine ten"):
     return tuple(Question(str(n), "?", context, ("three",), ((9, 14),)) for n in range(number))
+
+
+def test_the_commonest_label_is_that_of_the_part_to_train_on():
+    def labelled(*labels):
+        return tuple(SentenceExample("a sentence", None, label) for label in labels)
+
+    task = SentenceTask("Mine", "classification", ("0", "1"), labelled(1, 1, 0), labelled(0, 1, 0, 0), ("accuracy",))
+    assert task.score(task.baselines()["the commonest label"]) == {"accuracy": 25}
+    measured = SentenceTask("Mine", "classification", ("0", "1"), (), labelled(0, 1, 0, 0), ("accuracy",))
+    assert measured.score(measured.baselines()["the commonest label"]) == {"accuracy": 75}
+    assert SentenceTask("Mine", "regression", (), labelled(1), labelled(2), ("pearson",)).baselines() == {}
+
+
+def test_no_entity_is_right_of_most_words_and_of_no_span():
+    sentence = (("Peter", "I-PER"), ("sees", "O"), ("two", "O"), ("dogs", "O"))
+    task = EntityTask("Mine", ("O", "I-PER"), (), (sentence, sentence[1:]))
+    scores = task.score(task.baselines()["no entity"])
+    assert scores["f1"] == 0
+    assert scores["accuracy"] == pytest.approx(100 * 6 / 7)
 
 
 def test_random_spans_are_words_in_a_row_of_the_context():
@@ -25,6 +48,9 @@ def test_random_spans_depend_on_the_seed_and_the_place_alone():
 def test_baselines_of_questions_without_answers():
     asked = (*questions(3), Question("3", "?", "one two", (), ()))
     task = QuestionTask("Mine", (), asked)
-    assert task.score(no_answers(asked))["exact"] == 25
+    assert {name: task.score(guesses)["exact"] for name, guesses in task.baselines().items()} == {
+        "a random span": task.score(random_spans(asked, seed=0))["exact"],
+        "no answer": 25,
+    }
     assert task.score(random_spans(asked, seed=0))["NoAns_exact"] == 0
     assert random_spans(questions(1, " \n"), seed=0)[0].text == ""
