@@ -25,6 +25,8 @@ class TextOptions:
     """Files, folders or globs of text, JSON lines, Parquet or WET; relative to where the command runs."""
     tokenizer: TokenizerOptions = field(default_factory=TokenizerOptions)
     """The tokenizer that is trained on the text, or loaded."""
+    format: str | None = None
+    """text, jsonl, parquet or wet for all files; told by each file's ending if not given."""
     document: str = "line"
     """In plain text, each line is a document, or the whole file."""
     field: str = "text"

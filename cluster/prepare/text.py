@@ -57,7 +57,7 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
     Raises:
         BitcipherError: if the sources or the tokenizer do not allow it.
     """
-    sources = identify(list_sources(options.sources), [], runtime)
+    sources = identify(list_sources(options.sources, options.format), [], runtime)
     reading = ReadOptions(options.document, options.field)
     depends_on = {
         "version": TEXT_VERSION,

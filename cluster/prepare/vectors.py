@@ -52,7 +52,7 @@ def prepare_vectors(
         # Workers have other working directories.
         return storage.absolute(recipe.embeddings.vectors)
     tokenizer = storage.join(str(text), TOKENIZER)
-    given = _as_wide_as_the_model(recipe, tokenizer)
+    given = _as_wide_as_the_table(recipe, tokenizer)
     for name in sorted(OF_THE_RUN & given.keys()):
         raise BitcipherError(f"embeddings.build gives {name}, which follows from the recipe's text: leave it out.")
     # Every token that was counted has a row.
@@ -68,9 +68,9 @@ def prepare_vectors(
     return str(made_once(prepared, "vectors", depends_on, make) / BUILD)
 
 
-def _as_wide_as_the_model(recipe: Recipe, tokenizer: str) -> dict[str, Any]:
-    """The recipe's options of a build, with sizes that give the model's width where it gives none."""
-    width, given = recipe.model.width, recipe.embeddings.build
+def _as_wide_as_the_table(recipe: Recipe, tokenizer: str) -> dict[str, Any]:
+    """The recipe's options of a build, with sizes that give the width of the model's table where it gives none."""
+    width, given = recipe.model.table_width, recipe.embeddings.build
     if given.get("mode") == "cat" and "bits" not in given:
         words = vocabulary_size(load_tokenizer(tokenizer)) + 1  # and <oov>
         bits, radius = bits_for(width, words, given.get("radius", EmbeddingOptions.radius))
@@ -82,6 +82,6 @@ def _write_training_text(recipe: Recipe, path: Path) -> None:
     reading = ReadOptions(recipe.text.document, recipe.text.field)
     # It is read once, at once.
     with gzip.open(path, "wb", compresslevel=1) as lines:
-        for document in documents_of(list_sources(recipe.text.sources), reading):
+        for document in documents_of(list_sources(recipe.text.sources, recipe.text.format), reading):
             if not is_validation(document, recipe.text.validation_share):
                 lines.write(orjson.dumps({"text": document}) + b"\n")

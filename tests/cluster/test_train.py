@@ -1,5 +1,6 @@
 """`bitcipher train`: what it refuses, each in one sentence, and what it leaves as it is."""
 
+import gzip
 import json
 import sys
 from pathlib import Path
@@ -131,3 +132,14 @@ def test_runs_share_their_text_which_lies_beside_them(train, tmp_path):
     texts = [json.loads((tmp_path / name / "run.json").read_text())["text"] for name in ("one", "two")]
     assert texts[0] == texts[1]
     assert [str(path) for path in (tmp_path / "prepared").iterdir()] == [texts[0]]
+
+
+def test_babylm_is_read_by_its_recipe_whatever_its_files_end_with(made, train, tmp_path):
+    text = [json.loads(line)["text"] for line in gzip.open(made / "corpus" / "part-0.json.gz", "rt")]
+    (tmp_path / "10M").mkdir()
+    (tmp_path / "10M" / "switchboard.train").write_text("\n".join(text))
+    folder = tmp_path / "run"
+    code, _ = train("--set", f"text.sources=[{tmp_path / '10M'}]", recipe="babylm-10m", out=folder, prepared=None)
+    assert code == 0
+    assert json.loads((folder / "start.json").read_text())["known"] > 40
+    assert curve_of(folder)[-1]["step"] == 6

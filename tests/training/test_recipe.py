@@ -24,14 +24,14 @@ def recipe_file(tmp_path):
 
 
 def test_recipes_are_shipped():
-    assert {"figure-4-cold", "figure-4-near", "figure-5-t5-cipher"} <= set(SHIPPED)
+    assert {"babylm-10m", "figure-4-cold", "figure-4-near", "figure-5-t5-cipher"} <= set(SHIPPED)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_recipe_reads(name):
     recipe = read_recipe(find_recipe(name), ["text.sources=[corpus]"])
     assert recipe.text.sources == ("corpus",)
-    assert recipe.embeddings.start == ("cipher" if name.endswith(("near", "wide", "best", "cipher")) else "cold")
+    assert recipe.embeddings.start == ("cipher" if name.endswith(("near", "wide", "best", "cipher", "10m")) else "cold")
     assert make_recipe(yaml.safe_load(recipe.to_yaml()), "test") == recipe
 
 
