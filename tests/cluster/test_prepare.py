@@ -42,11 +42,13 @@ def written(folder, documents=None, endings=("a.txt", "b.txt", "c.txt")):
     return folder
 
 
-def recipe_of(sources, embeddings=None, **text):
+def recipe_of(sources, embeddings=None, model=None, **text):
     tokenizer = {"size": 280} | text.pop("tokenizer", {})
     options = {"sources": [str(sources)], "tokenizer": tokenizer, "validation_share": 0.2} | text
-    model = {"architecture": "gpt2", "layers": 1, "width": 8, "heads": 1, "inner": 8, "positions": 8}
-    values = {"text": options, "model": model, "objective": {"name": "causal"}, "embeddings": embeddings or {}}
+    sizes = {"architecture": "gpt2", "layers": 1, "width": 8, "heads": 1, "inner": 8, "positions": 8}
+    model = sizes | (model or {})
+    objective = {"name": "masked" if model["architecture"] == "roberta" else "causal"}
+    values = {"text": options, "model": model, "objective": objective, "embeddings": embeddings or {}}
     return make_recipe(values, "test")
 
 
@@ -161,14 +163,17 @@ def test_held_out_documents_are_not_counted(tmp_path):
 
 
 def test_vectors_are_made_once_for_the_same_text_and_options(corpus, tmp_path):
-    def made(**build):
-        return vectors_of(recipe_of(corpus, {"start": "cipher", "build": build}), tmp_path / "prepared")
+    def made(model=None, **build):
+        return vectors_of(recipe_of(corpus, {"start": "cipher", "build": build}, model), tmp_path / "prepared")
 
     first = made(mode="sum", bits=9)
     assert made(mode="sum", bits=9) == first
     assert made(mode="sum", bits=10) != first
     # Of spectral vectors, as many dimensions as the model is wide.
     assert CipherVectors.load(made()).vector_size == 8
+    model = {"architecture": "roberta", "tied": False, "embedding": 6}
+    assert CipherVectors.load(made(model)).vector_size == 6
+    assert CipherVectors.load(made(model, mode="sum")).vector_size == 6
     leftovers = [path for path in (tmp_path / "prepared").rglob("*") if path.name.startswith((".", "training."))]
     assert leftovers == []
 

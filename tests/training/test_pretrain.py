@@ -10,7 +10,7 @@ from tiny_runs import config_of, curve_of, write_tiny_text
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from training.loop import checkpoint_of
-from training.models import load_model
+from training.models import input_embeddings, load_model
 from training.objectives import OBJECTIVES
 from training.pretrain import pretrain
 from training.recipe import make_recipe, read_recipe
@@ -71,6 +71,20 @@ def test_an_objective_trains_what_it_fits(objective, architecture, texts, tmp_pa
     assert all(line["gradient"] > 0 for line in lines if "loss" in line)
     assert lines[-1]["validation_loss"] != lines[0]["validation_loss"]
     assert load_model(str(checkpoint_of(tmp_path / "run"))).config.model_type == architecture
+
+
+def test_a_roberta_of_narrow_rows_starts_from_vectors_and_goes_on_from_its_checkpoint(texts, vectors, tmp_path):
+    model = {"architecture": "roberta", "embedding": 6, "tied": False}
+    shared = {"objective": {"name": "masked"}, "loop": SHORT}
+    start = {"start": "cipher", "output_bias": True}
+    pretrain(config_of(tmp_path / "warm", texts["bpe"], vectors, model=model, embeddings=start, **shared))
+    trained = load_model(str(checkpoint_of(tmp_path / "warm")))
+    assert input_embeddings(trained).weight.shape[1] == 6
+    assert json.loads((tmp_path / "warm" / "start.json").read_text())["dimensions"] == 12
+    model["checkpoint"] = str(tmp_path / "warm")
+    pretrain(config_of(tmp_path / "on", texts["bpe"], model=model, **shared))
+    end, begin = (curve_of(tmp_path / name)[at]["validation_loss"] for name, at in (("warm", -1), ("on", 0)))
+    assert begin == pytest.approx(end, rel=1e-6)
 
 
 @pytest.mark.parametrize("objective", ["masked", "next_sentence"])

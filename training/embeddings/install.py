@@ -21,7 +21,7 @@ class Installed:
     cold: int
     """Tokens that keep the model's random row: special ones, and those never counted."""
     dimensions: int
-    """Of the vectors, before they were fitted to the model's width."""
+    """Of the vectors, before they were fitted to the width of the model's table."""
     scale: float
     """Spread of the numbers of the rows that were put in."""
 

@@ -1,4 +1,4 @@
-"""From cipher vectors to a table with a row for each token of a tokenizer, as wide as a model."""
+"""From cipher vectors to a table with a row for each token of a tokenizer, as wide as a model's own."""
 
 from dataclasses import dataclass
 
@@ -62,7 +62,7 @@ def fit_width(rows: np.ndarray, width: int) -> np.ndarray:
 
     Args:
         rows: [V, d].
-        width: of the model.
+        width: of the model's table.
 
     Returns:
         [V, width], float32; the rows themselves if they are as wide.
@@ -78,10 +78,10 @@ def fit_width(rows: np.ndarray, width: int) -> np.ndarray:
 
 
 def bits_for(width: int, words: int, radius: int) -> tuple[int, int]:
-    """Bits and radius of Cat vectors that are exactly as wide as a model: 2 · radius · bits = width.
+    """Bits and radius of Cat vectors that are exactly as wide as a model's table: 2 · radius · bits = width.
 
     Args:
-        width: of the model.
+        width: of the model's table.
         words: of the vocabulary, which the code must be able to tell apart.
         radius: the largest that is wanted.
 

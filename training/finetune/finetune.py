@@ -20,6 +20,7 @@ from training.finetune.losses import LOSSES
 from training.finetune.options import FinetuneOptions
 from training.finetune.task_files import open_task
 from training.loop import Job, World, model_folder, run_loop
+from training.models import architecture_of
 from training.pretrain import START, TOKENIZER
 from training.settings import make_record
 from training.tasks.contract import Task
@@ -77,7 +78,8 @@ def finetune(config: dict[str, Any], advance: Callable[[int, str], None] = lambd
         }
         storage.write_json(str(folder / NOTES), notes)
     run_loop(job, world, advance)
-    predictions = judge.predictions(made.model, world)
+    # A run that had ended before was not evaluated again.
+    predictions = judge.last if judge.last is not None else judge.predictions(made.model, world)
     if world.rank == 0:
         content = {
             "scores": task.score(predictions),
@@ -105,7 +107,7 @@ def make_encoder(config: PreTrainedConfig, tokenizer: Tokenizer, length: int | N
         tokenizer,
         special_tokens(tokenizer),
         length or min(LENGTH, most or LENGTH),
-        double_end=config.model_type == "roberta",
+        double_end=architecture_of(config) == "roberta",
         token_types=config.model_type == "bert",
     )
 

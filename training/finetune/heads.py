@@ -1,4 +1,4 @@
-"""A pre-trained model under a head for a task: transformers' own classes, with nothing of theirs changed."""
+"""A pre-trained model under a head for a task: the classes that transformers has or knows for its configuration."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from transformers import (
 )
 
 from bitcipher.errors import BitcipherError
-from training.models import load_model
+from training.models import architecture_of, load_model
 from training.models.checkpoint import read_config
 from training.models.encoders import ROBERTA_OFFSET
 from training.tasks.contract import Task
@@ -81,7 +81,7 @@ def task_model(
 def positions_of(config: PreTrainedConfig) -> int | None:
     """Tokens of the longest row that a model reads; None if there is no limit, as of T5."""
     most = getattr(config, "max_position_embeddings", None)
-    if most is not None and config.model_type == "roberta":
+    if most is not None and architecture_of(config) == "roberta":
         return most - max(ROBERTA_OFFSET, config.pad_token_id + 1)
     return most
 

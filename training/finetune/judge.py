@@ -1,7 +1,7 @@
 """How good a model is at a task: its predictions for the validation part, and their score."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from training.loop.steps import autocast, on_device
 from training.tasks.contract import Features, Task
 
 
-@dataclass(frozen=True)
+@dataclass
 class Judge:
     """Called at each evaluation; workers share out the rows."""
 
@@ -23,10 +23,13 @@ class Judge:
     features: Features
     """Of the validation part."""
     options: LoopOptions
+    last: Sequence[Any] | None = field(default=None, init=False)
+    """The predictions of the last evaluation, if there was one."""
 
     def __call__(self, model: PreTrainedModel, world: World) -> dict[str, float]:
         """The task's figures, in percent."""
-        return self.task.score(self.predictions(model, world))
+        self.last = self.predictions(model, world)
+        return self.task.score(self.last)
 
     @torch.no_grad()
     def predictions(self, model: PreTrainedModel, world: World) -> Sequence[Any]:

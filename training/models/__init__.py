@@ -2,6 +2,7 @@
 
 from training.models.build import build_model
 from training.models.checkpoint import load_model, save_model
+from training.models.encoders import architecture_of
 from training.models.options import ARCHITECTURES, ModelOptions
 from training.models.parts import (
     hidden_states,
@@ -16,6 +17,7 @@ from training.models.parts import (
 __all__ = [
     "ARCHITECTURES",
     "ModelOptions",
+    "architecture_of",
     "build_model",
     "hidden_states",
     "input_embeddings",

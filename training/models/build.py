@@ -18,9 +18,10 @@ from bitcipher.errors import BitcipherError
 from training.models.checkpoint import load_as, read_config
 from training.models.decoders import gpt2_config, opt_config
 from training.models.encoder_decoders import t5_config, untie_t5
-from training.models.encoders import bert_config, roberta_config
+from training.models.encoders import architecture_of, bert_config, roberta_config
 from training.models.options import ModelOptions
 from training.models.parts import freeze_unread, is_tied
+from training.models.projected import ProjectedRobertaForMaskedLM
 
 if TYPE_CHECKING:
     from training.text import SpecialTokens
@@ -62,6 +63,8 @@ def build_model(options: ModelOptions, specials: "SpecialTokens", vocabulary: in
     make_config, kind = _FAMILIES[options.architecture]
     if options.next_sentence:
         kind = BertForPreTraining
+    if options.embedding is not None:
+        kind = ProjectedRobertaForMaskedLM
     config = make_config(options, specials, vocabulary)
     # Weights are drawn on the CPU alone; `torch.manual_seed` would seed the caller's accelerators too.
     with torch.random.fork_rng(devices=[]):
@@ -79,8 +82,11 @@ def build_model(options: ModelOptions, specials: "SpecialTokens", vocabulary: in
 def _from_checkpoint(options: ModelOptions, wanted: PreTrainedConfig, kind: type[PreTrainedModel]) -> PreTrainedModel:
     folder = options.checkpoint
     config = read_config(folder)
-    if config.model_type != options.architecture:
-        raise BitcipherError(f"{folder} holds a model of the kind {config.model_type}, not {options.architecture}.")
+    if architecture_of(config) != options.architecture:
+        raise BitcipherError(
+            f"{folder} holds a model of the kind {architecture_of(config)}, not {options.architecture}."
+        )
+    _check_embedding(options, config)
     for option in _SIZES:
         stored = _size(config, option)
         if stored != getattr(options, option):
@@ -115,6 +121,21 @@ def _from_checkpoint(options: ModelOptions, wanted: PreTrainedConfig, kind: type
             f"output: set tied to {str(is_tied(model)).lower()}."
         )
     return model.train()
+
+
+def _check_embedding(options: ModelOptions, config: PreTrainedConfig) -> None:
+    stored = getattr(config, "embedding_size", None)
+    if stored == options.embedding:
+        return
+    if stored is None:
+        raise BitcipherError(
+            f"The model in {options.checkpoint} has embeddings as wide as its states, and the options say embedding "
+            f"{options.embedding}: leave embedding out."
+        )
+    raise BitcipherError(
+        f"The model in {options.checkpoint} has embeddings of {stored} numbers and a projection: "
+        f"set embedding to {stored} and tied to false."
+    )
 
 
 def _size(config: PreTrainedConfig, option: str) -> int:

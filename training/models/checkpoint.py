@@ -16,8 +16,12 @@ from transformers.utils import logging
 from bitcipher import storage
 from bitcipher.errors import BitcipherError, first_line
 from training.models.parts import freeze_unread, is_tied
+from training.models.projected import PROJECTED, ProjectedRobertaConfig
 
-_CONFIGS = {config.model_type: config for config in (BertConfig, RobertaConfig, GPT2Config, OPTConfig, T5Config)}
+_CONFIGS = {
+    config.model_type: config
+    for config in (BertConfig, RobertaConfig, ProjectedRobertaConfig, GPT2Config, OPTConfig, T5Config)
+}
 _CONFIG = "config.json"
 
 
@@ -52,10 +56,10 @@ def load_model(folder: str) -> PreTrainedModel:
     """
     config = read_config(folder)
     name = next(iter(config.architectures or []), "none")
-    kind = getattr(transformers, name, None)
-    # Only a class that transformers itself has for this family: nothing that a folder brings along is run.
+    kind = PROJECTED.get(name) or getattr(transformers, name, None)
+    # Only a class that transformers itself or `projected` has for this family: nothing that a folder brings is run.
     if not (isinstance(kind, type) and issubclass(kind, PreTrainedModel) and kind.config_class is type(config)):
-        raise BitcipherError(f"{folder} holds a model of the class {name}, which transformers does not have.")
+        raise BitcipherError(f"{folder} holds a model of the class {name}, which is none that can be loaded.")
     with torch.random.fork_rng(devices=[]):
         return load_as(folder, kind, config)
 

@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from transformers import BertConfig, RobertaConfig
+from transformers import BertConfig, PreTrainedConfig, RobertaConfig
 
 from bitcipher.errors import BitcipherError
 from training.models.options import ModelOptions
+from training.models.projected import ProjectedRobertaConfig
 
 if TYPE_CHECKING:
     from training.text import SpecialTokens
@@ -24,13 +25,21 @@ def bert_config(options: ModelOptions, specials: "SpecialTokens", vocabulary: in
 
 
 def roberta_config(options: ModelOptions, specials: "SpecialTokens", vocabulary: int) -> RobertaConfig:
-    """A RoBERTa, whose table of positions begins after the padding token's number.
+    """A RoBERTa, whose table of positions begins after the padding token's number; one of `projected` if asked for.
 
     Raises:
         BitcipherError: if the tokenizer has no padding token of its own.
     """
     positions = options.positions + max(ROBERTA_OFFSET, specials.pad + 1)
-    return RobertaConfig(max_position_embeddings=positions, **_shared(options, specials, vocabulary))
+    sizes = {"max_position_embeddings": positions, **_shared(options, specials, vocabulary)}
+    if options.embedding is None:
+        return RobertaConfig(**sizes)
+    return ProjectedRobertaConfig(embedding_size=options.embedding, **sizes)
+
+
+def architecture_of(config: PreTrainedConfig) -> str:
+    """What `ModelOptions.architecture` calls a model of this configuration: one of `projected` is a RoBERTa too."""
+    return "roberta" if isinstance(config, RobertaConfig) else config.model_type
 
 
 def _shared(options: ModelOptions, specials: "SpecialTokens", vocabulary: int) -> dict[str, object]:

@@ -25,7 +25,7 @@ class ModelOptions:
     """Transformer layers; of T5 so many in the encoder and as many in the decoder."""
 
     width: int = 256
-    """Numbers in a token's embedding and in every hidden state."""
+    """Numbers in every hidden state, and in a token's embedding unless `embedding` says otherwise."""
 
     heads: int = 8
     """Attention heads of a layer; the width is shared out evenly among them."""
@@ -42,6 +42,10 @@ class ModelOptions:
     tied: bool = True
     """Whether the output's table is the input's."""
 
+    embedding: int | None = None
+    """Numbers in a row of the table, where they are not `width`: a linear layer and a LayerNorm come between. RoBERTa
+    alone, and untied."""
+
     next_sentence: bool = False
     """Whether a BERT has the head that tells if one half of its text follows the other."""
 
@@ -57,6 +61,8 @@ class ModelOptions:
         for name in ("layers", "width", "heads", "inner", "positions"):
             if getattr(self, name) < 1:
                 raise BitcipherError(f"A model's {name} must be 1 or more, not {getattr(self, name)}.")
+        if self.embedding is not None:
+            self._check_embedding()
         if self.width % self.heads:
             raise BitcipherError(
                 f"A model's width must be divisible by its heads, and {self.width} by {self.heads} is not."
@@ -65,3 +71,21 @@ class ModelOptions:
             raise BitcipherError(f"A model's dropout must be at least 0 and below 1, not {self.dropout}.")
         if self.next_sentence and self.architecture != "bert":
             raise BitcipherError(f"Only bert has a next-sentence head: leave it out for {self.architecture}.")
+
+    @property
+    def table_width(self) -> int:
+        """Numbers in a row of the table of token embeddings."""
+        return self.width if self.embedding is None else self.embedding
+
+    def _check_embedding(self) -> None:
+        if self.architecture != "roberta":
+            raise BitcipherError(
+                f"Only roberta has an embedding of another width than its states: "
+                f"leave embedding out for {self.architecture}."
+            )
+        if self.embedding < 1:
+            raise BitcipherError(f"A model's embedding must be 1 or more, not {self.embedding}.")
+        if self.tied:
+            raise BitcipherError(
+                "A model whose embedding has a width of its own has a table of its own for output: set tied to false."
+            )

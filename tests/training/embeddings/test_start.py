@@ -8,7 +8,7 @@ from tiny_runs import config_of, curve_of
 
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
-from training.embeddings import StartOptions, Table, install_table, token_table
+from training.embeddings import StartOptions, Table, install_table, scale_table, token_table
 from training.loop import checkpoint_of
 from training.models import ModelOptions, build_model, input_embeddings, is_tied, load_model, logits, output_bias
 from training.pretrain import make_job, pretrain
@@ -34,8 +34,8 @@ def vectors(tokenizer, tmp_path_factory):
     return folder
 
 
-def model_of(architecture, tokenizer, tied):
-    options = ModelOptions(architecture, layers=1, width=16, heads=2, inner=32, positions=16, tied=tied)
+def model_of(architecture, tokenizer, tied, **changed):
+    options = ModelOptions(architecture, layers=1, width=16, heads=2, inner=32, positions=16, tied=tied, **changed)
     return build_model(options, special_tokens(tokenizer), vocabulary_size(tokenizer), seed=1)
 
 
@@ -77,6 +77,23 @@ def test_the_last_bias_may_tell_frequencies(tokenizer, vectors):
     install_table(model, table, StartOptions("cipher", output_bias=True))
     shares = torch.softmax(output_bias(model).detach(), 0).numpy()
     np.testing.assert_allclose(shares, (table.counts + 1) / (table.counts + 1).sum(), rtol=1e-4)
+
+
+@pytest.mark.parametrize("width", [6, 24, 40])
+def test_rows_are_fitted_to_a_table_of_another_width_than_the_states(width, tokenizer, vectors):
+    model = model_of("roberta", tokenizer, False, embedding=width)
+    before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
+    table = token_table(CipherVectors.load(vectors), tokenizer)
+    installed = install_table(model, table, StartOptions("cipher"))
+    (changed,) = (name for name, weight in model.named_parameters() if not torch.equal(weight, before[name]))
+    rows = input_embeddings(model).weight.detach()[torch.from_numpy(table.known)]
+    assert changed == "roberta.embeddings.word_embeddings.weight"
+    assert (rows.shape[1], installed.dimensions) == (width, 24)
+    if width == 24:
+        centred = torch.from_numpy(table.rows[table.known] - table.rows[table.known].mean(axis=0))
+        torch.testing.assert_close(rows / rows.std(), centred / centred.std())
+    scale_table(model, 2.0)
+    torch.testing.assert_close(input_embeddings(model).weight.detach()[torch.from_numpy(table.known)], 2 * rows)
 
 
 def test_cold_and_warm_runs_share_everything_else_to_the_bit(tiny_text, vectors, tmp_path):

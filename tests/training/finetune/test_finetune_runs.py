@@ -5,6 +5,7 @@ import pytest
 import torch
 from finetune_runs import config_of, finetuned, read
 from safetensors.torch import load_file
+from tiny_runs import config_of as pretrain_config_of
 from tiny_runs import curve_of
 from tiny_tasks import write_model, write_task
 from two_processes import on_two
@@ -13,6 +14,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from training.finetune import finetune
 from training.loop import checkpoint_of
+from training.pretrain import pretrain
 from training.text import load_tokenizer
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -59,6 +61,23 @@ def same_runs(one, other):
 
 def test_the_same_options_give_the_same_run(straight, made, tmp_path):
     assert same_runs(run_in(tmp_path, made), straight)
+
+
+def test_a_pre_trained_run_of_narrow_rows_and_its_random_twin_are_fine_tuned(made, tiny_text, tmp_path):
+    model = {"architecture": "roberta", "embedding": 6, "tied": False, "positions": 32}
+    loop = {"steps": 3, "batch": 4, "evaluate_every": 3, "checkpoint_every": 3, "evaluate_sequences": 4}
+    pretrain(pretrain_config_of(tmp_path / "run", tiny_text, model=model, objective={"name": "masked"}, loop=loop))
+    source = {name: weight for name, weight in weights_of(tmp_path / "run").items() if name.startswith("roberta.")}
+    for random in (False, True):
+        folder = tmp_path / f"random-{random}"
+        options = SHORT | {"random": random, "loop": SHORT["loop"] | {"learning_rate": 1e-9}}
+        finetuned(folder, tmp_path / "run", "squad2", made / "squad2", **options)
+        ended = weights_of(folder)
+        assert read(folder / "predictions.json")["scores"]
+        assert len(read(folder / "task.json")["new_weights"]) == (len(ended) if random else 2)
+        kept = [torch.allclose(ended[name], weight, atol=1e-6) for name, weight in source.items() if weight.ndim == 2]
+        assert all(kept) is not random
+        assert ended["roberta.embeddings.word_embeddings.weight"].shape[1] == 6
 
 
 class PulledPlug(Exception):

@@ -23,9 +23,13 @@ def made_of(folder, kind, seed=1, **changes):
     return task_model(str(folder), task_of(kind), special_tokens(tokenizer), size, seed, **changes)
 
 
-@pytest.fixture(scope="module", params=ARCHITECTURES)
+NARROW = "roberta of narrow rows"
+
+
+@pytest.fixture(scope="module", params=[*ARCHITECTURES, NARROW])
 def folder(request, tmp_path_factory):
-    return write_model(tmp_path_factory.mktemp(request.param) / "model", request.param)
+    changed = {"tied": False, "embedding": 12} if request.param == NARROW else {}
+    return write_model(tmp_path_factory.mktemp("models") / "model", request.param.split()[0], **changed)
 
 
 def architecture_of(folder):

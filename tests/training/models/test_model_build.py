@@ -5,7 +5,7 @@ import torch
 from tiny_models import KINDS, LENGTH, SPECIALS, VOCABULARY, batch_of, model_of, options_of
 
 from bitcipher.errors import BitcipherError
-from training.models import ModelOptions, build_model, hidden_states, input_embeddings, is_tied, logits, save_model
+from training.models import build_model, hidden_states, input_embeddings, is_tied, logits, save_model
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -39,13 +39,6 @@ def test_special_tokens_reach_the_configuration(kind):
         assert config.decoder_start_token_id == SPECIALS.pad
     else:
         assert config.bos_token_id == SPECIALS.begin
-
-
-def test_parameters_are_as_many_as_the_study_counts():
-    # SPEC section 7: params_tied(E = H = 256, I = 1,024, L = 8), of a tokenizer that pads with token 1 or lower.
-    with torch.device("meta"):
-        model = build_model(ModelOptions(), SPECIALS, 19_010, 1)
-    assert sum(weight.numel() for weight in model.parameters()) == 11_304_258
 
 
 def test_an_untied_t5_begins_with_logits_as_large_as_a_tied_one():
@@ -102,6 +95,20 @@ def test_a_checkpoint_of_another_shape_is_refused(changed, sentence, tmp_path):
     save_model(model_of("bert"), str(tmp_path))
     with pytest.raises(BitcipherError, match=sentence):
         model_of("bert", checkpoint=str(tmp_path), **changed)
+
+
+@pytest.mark.parametrize(
+    ("saved", "wanted", "sentence"),
+    [
+        (6, 8, "has embeddings of 6 numbers and a projection: set embedding to 6 and tied to false."),
+        (16, None, "has embeddings of 16 numbers and a projection: set embedding to 16 and tied to false."),
+        (None, 16, "has embeddings as wide as its states, and the options say embedding 16: leave embedding out."),
+    ],
+)
+def test_a_checkpoint_with_another_width_of_embeddings_is_refused(saved, wanted, sentence, tmp_path):
+    save_model(model_of("roberta, untied", embedding=saved), str(tmp_path))
+    with pytest.raises(BitcipherError, match=sentence):
+        model_of("roberta, untied", embedding=wanted, checkpoint=str(tmp_path))
 
 
 def test_a_checkpoint_of_another_tokenizer_is_refused(tmp_path):

@@ -1,6 +1,6 @@
 import pytest
 import torch
-from tiny_models import KINDS, SPECIALS, VOCABULARY, batch_of, model_of
+from tiny_models import KINDS, SPECIALS, VOCABULARY, batch_of, model_of, options_of
 from transformers import OPTConfig, OPTForCausalLM
 
 from training.models import (
@@ -67,7 +67,7 @@ def test_the_sentence_head_is_that_of_transformers():
 def test_the_table_is_the_one_that_the_model_reads(kind):
     model, batch = model_of(kind).eval(), batch_of(kind)
     before = hidden_states(model, batch)
-    assert input_embeddings(model).weight.shape == (VOCABULARY, 16)
+    assert input_embeddings(model).weight.shape == (VOCABULARY, options_of(kind).table_width)
     with torch.no_grad():
         input_embeddings(model).weight[batch["input_ids"][0, 0]] += 1
     after = hidden_states(model, batch)

@@ -23,6 +23,7 @@ KINDS = {
     "t5": {"architecture": "t5"},
 }
 KINDS |= {f"{name}, untied": options | {"tied": False} for name, options in KINDS.items()}
+KINDS["roberta, untied, of narrow rows"] = KINDS["roberta, untied"] | {"embedding": 6}
 
 
 def options_of(kind: str, **changed) -> ModelOptions:
