@@ -1,6 +1,4 @@
-"""Parameters of RoBERTa models are as many as the downscaling study counts (SPEC section 7)."""
-
-import dataclasses
+"""Built RoBERTa models have as many parameters as `training.scaling` counts for their shape (SPEC section 7)."""
 
 import pytest
 import torch
@@ -9,60 +7,44 @@ from hypothesis import strategies as st
 from tiny_models import SPECIALS
 
 from training.models import ModelOptions, build_model
+from training.scaling import ANCHOR, Shape
 
-STUDY = ModelOptions(tied=False, embedding=256)
 
-
-def counted(options, vocabulary):
+def counted(shape, vocabulary, tied=False):
+    sizes = {"layers": shape.layers, "width": shape.hidden, "heads": shape.heads, "inner": shape.intermediate}
+    options = ModelOptions(**sizes, tied=tied, embedding=None if tied else shape.embedding)
     with torch.device("meta"):
         model = build_model(options, SPECIALS, vocabulary, 1)
     assert all(weight.requires_grad for weight in model.parameters())
     return sum(weight.numel() for weight in model.parameters())
 
 
-def params(v, e, h, i, layers):
-    """SPEC section 7, for 128 positions."""
-    return (
-        (v + 130 + 2) * e
-        + 2 * e
-        + (e * h + h + 2 * h)
-        + layers * (4 * (h * h + h) + 2 * h + (h * i + i) + (i * h + h) + 2 * h)
-        + (h * h + h)
-        + 2 * h
-        + h * v
-        + v
-    )
-
-
-def params_tied(v, h, i, layers):
-    return params(v, h, h, i, layers) - h * v - (h * h + 3 * h)
-
-
 @pytest.mark.parametrize(
-    ("embedding", "width", "inner", "layers", "parameters"),
-    [(128, 32, 256, 2, 3_125_122), (256, 128, 512, 1, 7_601_346), (128, 256, 1024, 8, 13_753_922)],
+    ("name", "parameters"),
+    [("128-32-256-2-2", 3_125_122), ("256-128-512-1-4", 7_601_346), ("128-256-1024-8-8", 13_753_922)],
 )
-def test_parameters_are_those_of_the_study(embedding, width, inner, layers, parameters):
-    options = dataclasses.replace(STUDY, embedding=embedding, width=width, inner=inner, layers=layers)
-    assert counted(options, 19_010) == parameters == params(19_010, embedding, width, inner, layers)
+def test_models_of_the_study_are_as_large_as_it_says(name, parameters):
+    shape = Shape.from_name(name)
+    assert counted(shape, 19_010) == parameters == shape.parameters()
 
 
-def test_the_tied_model_has_as_many_as_the_study_counts():
-    assert counted(ModelOptions(), 19_010) == 11_304_258 == params_tied(19_010, 256, 1024, 8)
+def test_the_default_model_is_the_tied_anchor():
+    with torch.device("meta"):
+        model = build_model(ModelOptions(), SPECIALS, 19_010, 1)
+    assert sum(weight.numel() for weight in model.parameters()) == 11_304_258 == ANCHOR.parameters(tied=True)
 
 
 @settings(max_examples=25)
 @given(
     vocabulary=st.integers(10, 90),
     embedding=st.integers(1, 40),
-    width=st.sampled_from([4, 8, 32]),
-    inner=st.integers(1, 70),
+    hidden=st.sampled_from([4, 8, 32]),
+    intermediate=st.integers(1, 70),
     layers=st.integers(1, 3),
     heads=st.sampled_from([1, 2, 4]),
 )
-def test_parameters_are_those_of_the_formulas(vocabulary, embedding, width, inner, layers, heads):
-    options = ModelOptions(layers=layers, width=width, heads=heads, inner=inner)
-    assert counted(options, vocabulary) == params_tied(vocabulary, width, inner, layers)
-    for rows in (embedding, width):
-        projected = dataclasses.replace(options, tied=False, embedding=rows)
-        assert counted(projected, vocabulary) == params(vocabulary, rows, width, inner, layers)
+def test_models_of_any_shape_are_as_large_as_counted(vocabulary, embedding, hidden, intermediate, layers, heads):
+    for rows in (embedding, hidden):
+        shape = Shape(rows, hidden, intermediate, layers, heads)
+        assert counted(shape, vocabulary) == shape.parameters(vocabulary=vocabulary)
+    assert counted(shape, vocabulary, tied=True) == shape.parameters(tied=True, vocabulary=vocabulary)

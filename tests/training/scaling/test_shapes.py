@@ -1,0 +1,101 @@
+import subprocess
+import sys
+from dataclasses import astuple
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bitcipher.errors import BitcipherError
+from training.scaling import ANCHOR, larger, published, set_1, set_2, set_3, smallest, spanning
+
+EVERYTHING = (*set_1(), *set_2(), *set_3(), *smallest(), *larger())
+
+
+def test_sets_are_those_of_the_tables():
+    rows = [row.shape for row in published().pretrained]
+    assert (*set_1(), *smallest()) == tuple(rows)
+    assert larger() == tuple(row.shape for row in published().larger[1:])
+    assert set_1()[0] == ANCHOR
+
+
+def test_models_of_set_1_differ_from_the_anchor_in_one_size():
+    for shape in set_1()[1:]:
+        assert sum(one != other for one, other in zip(astuple(shape), astuple(ANCHOR), strict=True)) == 1
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**64))
+def test_set_2_holds_to_the_bounds_of_the_paper(seed):
+    drawn = set_2(seed)
+    assert len(set(drawn)) == 16
+    assert not set(drawn) & {*set_1(), *set_3()}
+    for shape in drawn:
+        assert all(size.bit_count() == 1 for size in astuple(shape))
+        assert all(size <= most for size, most in zip(astuple(shape), (256, 256, 1024, 8, 8), strict=True))
+    assert set_2(seed) == drawn
+
+
+def test_set_2_is_the_same_everywhere():
+    assert [shape.name for shape in set_2()[:3]] == ["128-128-512-4-2", "128-256-256-4-8", "32-256-128-8-2"]
+    assert set_2(1) != set_2()
+    with pytest.raises(BitcipherError, match=r"The seed of set 2 must be 0 or above, not -1\."):
+        set_2(-1)
+
+
+def test_set_3_explores_hidden_sizes_and_layers():
+    assert len(set(set_3())) == 30
+    assert not set(set_3()) & {*set_1(), *smallest(), *larger()}
+    for place in range(0, 30, 10):
+        around = set_3()[place : place + 10]
+        assert len({(shape.embedding, shape.intermediate, shape.heads) for shape in around}) == 1
+        assert len({shape.hidden for shape in around[6:]}) == len({shape.layers for shape in around[:6]}) == 1
+
+
+def test_models_of_the_main_study_stay_below_20_million_parameters():
+    assert all(shape.parameters() < 20e6 for shape in (*set_1(), *set_2(), *set_3(), *smallest()))
+    assert all(shape.parameters() > 20e6 for shape in larger())
+
+
+@given(st.sets(st.sampled_from(EVERYTHING), min_size=2), st.data())
+def test_spanning_has_both_ends_and_the_count(shapes, data):
+    count = data.draw(st.integers(2, len(shapes)))
+    chosen = spanning(shapes, count)
+    assert len(set(chosen)) == count
+    assert set(chosen) <= shapes
+    costs = [shape.flops_published() for shape in chosen]
+    assert costs == sorted(costs)
+    everything = [shape.flops_published() for shape in shapes]
+    assert (costs[0], costs[-1]) == (min(everything), max(everything))
+    # The order in which they are given changes nothing.
+    assert spanning(sorted(shapes, key=lambda shape: shape.name), count) == chosen
+
+
+@given(st.sets(st.sampled_from(EVERYTHING), min_size=3, max_size=8), st.data())
+def test_spanning_is_as_even_as_any_choice(shapes, data):
+    count = data.draw(st.integers(2, len(shapes)))
+    vocabulary = data.draw(st.sampled_from([500, 19_010]))
+
+    def distance(chosen):
+        logs = sorted(np.log(shape.flops_published(vocabulary)) for shape in chosen)
+        return np.abs(np.array(logs) - np.linspace(low, high, count)).sum()
+
+    costs = [np.log(shape.flops_published(vocabulary)) for shape in shapes]
+    low, high = min(costs), max(costs)
+    best = min(distance(chosen) for chosen in combinations(shapes, count))
+    assert distance(spanning(shapes, count, vocabulary)) == pytest.approx(best)
+
+
+def test_spanning_too_many_or_too_few_is_told():
+    with pytest.raises(BitcipherError, match=r"17 shapes cannot span a range of 16: choose from 2 to 16\."):
+        spanning([*set_1(), ANCHOR], 17)
+    with pytest.raises(BitcipherError, match=r"1 shapes cannot span"):
+        spanning(set_1(), 1)
+
+
+def test_nothing_heavy_is_imported():
+    heavy = "import sys, training.scaling; print([m for m in ('torch', 'transformers', 'ray') if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"

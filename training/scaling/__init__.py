@@ -1,0 +1,35 @@
+"""How small a model can be and what each parameter buys: shapes, their costs, and laws over them; see README.md."""
+
+from training.scaling.correlation import rank_correlation
+from training.scaling.effectiveness import cost_effectiveness
+from training.scaling.frontier import compute_optimal
+from training.scaling.power_law import BrokenPowerLaw, PowerLaw, bootstrap_exponent, fit_broken, fit_power_law
+from training.scaling.published import Published, published
+from training.scaling.shape import LENGTH, POSITIONS, SEQUENCES, TOKEN_TYPES, VOCABULARY, Shape
+from training.scaling.shapes import ANCHOR, larger, set_1, set_2, set_3, smallest, spanning
+
+__all__ = [
+    "ANCHOR",
+    "LENGTH",
+    "POSITIONS",
+    "SEQUENCES",
+    "TOKEN_TYPES",
+    "VOCABULARY",
+    "BrokenPowerLaw",
+    "PowerLaw",
+    "Published",
+    "Shape",
+    "bootstrap_exponent",
+    "compute_optimal",
+    "cost_effectiveness",
+    "fit_broken",
+    "fit_power_law",
+    "larger",
+    "published",
+    "rank_correlation",
+    "set_1",
+    "set_2",
+    "set_3",
+    "smallest",
+    "spanning",
+]

@@ -1,0 +1,53 @@
+"""What numbers must be before anything is fitted to them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bitcipher.errors import BitcipherError
+
+Numbers = Sequence[float] | np.ndarray
+
+
+def finite(name: str, values: Numbers) -> np.ndarray:
+    """The numbers as float64 [N].
+
+    Raises:
+        BitcipherError: if one is not finite.
+    """
+    numbers = np.asarray(values, np.float64)
+    return _all(np.isfinite(numbers), name, numbers, "a finite number")
+
+
+def positive(name: str, values: Numbers) -> np.ndarray:
+    """The numbers as float64 [N], of which logarithms can be taken.
+
+    Raises:
+        BitcipherError: if one is not finite, or not above 0.
+    """
+    numbers = finite(name, values)
+    return _all(numbers > 0, name, numbers, "above 0")
+
+
+def _all(good: np.ndarray, name: str, numbers: np.ndarray, wanted: str) -> np.ndarray:
+    if good.all():
+        return numbers
+    place = int(np.argmin(good))
+    raise BitcipherError(
+        f"Number {place + 1} of the {name} is {numbers[place]}, but must be {wanted}: leave its point out."
+    )
+
+
+def same_length(first: tuple[str, np.ndarray], second: tuple[str, np.ndarray], *, fewest: int) -> None:
+    """Whether two lists of numbers belong together, and are long enough.
+
+    Raises:
+        BitcipherError: if they do not, or are not.
+    """
+    (first_name, one), (second_name, other) = first, second
+    if len(one) != len(other):
+        raise BitcipherError(
+            f"There are {len(one)} {first_name} but {len(other)} {second_name}: each needs one of the other."
+        )
+    if len(one) < fewest:
+        raise BitcipherError(f"There are {len(one)} points, but at least {fewest} are needed: measure more.")

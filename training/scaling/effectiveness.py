@@ -1,0 +1,31 @@
+"""What a little more compute buys: incremental cost-effectiveness ratios (section 4.4, equation 1; Table 2)."""
+
+import numpy as np
+
+from bitcipher.errors import BitcipherError
+from training.scaling.checks import Numbers, positive, same_length
+
+
+def cost_effectiveness(flops: Numbers, perplexities: Numbers) -> tuple[float | None, ...]:
+    """By how much perplexity falls for each additional billion of FLOPs, against the next cheaper model.
+
+    Args:
+        flops: [N], FLOPs of one training sequence (`Shape.flops_published`), in increasing order.
+        perplexities: [N], of the same models.
+
+    Returns:
+        [N] ratios, below 0 where the dearer model is worse; None for the first, which has nothing to be compared to.
+
+    Raises:
+        BitcipherError: if the costs are not in increasing order, or a number is not above 0 or not finite.
+    """
+    costs, outcomes = positive("FLOPs", flops), positive("perplexities", perplexities)
+    same_length(("FLOPs", costs), ("perplexities", outcomes), fewest=1)
+    more = np.diff(costs) / 1e9
+    if (more <= 0).any():
+        place = int(np.argmax(more <= 0))
+        raise BitcipherError(
+            f"Model {place + 2} costs {costs[place + 1]:.0f} FLOPs and the one before it {costs[place]:.0f}: "
+            "put the models in increasing order of cost, each cost once."
+        )
+    return None, *(float(ratio) for ratio in -np.diff(outcomes) / more)

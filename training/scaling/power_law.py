@@ -1,0 +1,183 @@
+"""Power laws y = C · xᵉ: fitted, broken in two, and how sure their exponents are (section 5.1; Figures 1 to 3)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import curve_fit
+
+from bitcipher.errors import BitcipherError
+from training.scaling.checks import Numbers, positive, same_length
+
+# Two numbers are fitted, and a curve through two points says nothing.
+FEWEST_POINTS = 3
+# A side of a break needs one more, else noise alone would draw a break near an end.
+FEWEST_BESIDE_A_BREAK = 4
+# Natural logarithm of the largest float64 is 709.78.
+_LARGEST_LOG = 709.0
+# The logarithm of a curve that is far too steep, as a step on the way may be: its square is still a float64.
+_STEEPEST = 300.0
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """y = coefficient · x ** exponent."""
+
+    coefficient: float
+    exponent: float
+    r_squared: float
+    """The coefficient of determination, of y itself: 1 if the curve meets all points, 0 if it is no better than the
+    mean of y or all y are the same; below 0 if it is worse."""
+
+    def at(self, x: Numbers) -> np.ndarray:
+        """The curve's y, float64 [N], for x above 0."""
+        return _values(np.asarray(x, np.float64), np.log(self.coefficient), self.exponent)
+
+
+@dataclass(frozen=True)
+class BrokenPowerLaw:
+    """One power law up to a break, another one after it."""
+
+    break_at: float
+    """The x between them: halfway, on the logarithm, between the last point of one and the first of the other."""
+    below: PowerLaw
+    above: PowerLaw
+
+
+def fit_power_law(x: Numbers, y: Numbers) -> PowerLaw:
+    """The power law of least squared error in y, by SciPy's Levenberg-Marquardt as in the paper.
+
+    Args:
+        x: [N], such as FLOPs; of any size.
+        y: [N], such as losses.
+
+    Raises:
+        BitcipherError: if there are fewer than three points, all x are the same, or a number is not above 0 or not
+            finite.
+    """
+    xs, ys = _points(x, y, FEWEST_POINTS)
+    return _law(xs, ys)
+
+
+def fit_broken(x: Numbers, y: Numbers, fewest: int = FEWEST_BESIDE_A_BREAK) -> BrokenPowerLaw:
+    """The two power laws, on either side of a break, that together have the least squared error in y.
+
+    All places for the break between two different x are tried. Two curves always fit better than one: compare their R²
+    and exponents before calling it a break.
+
+    Args:
+        x: [N], in any order.
+        y: [N].
+        fewest: points that each side must have, at least three.
+
+    Raises:
+        BitcipherError: if there are too few points, no place leaves enough different x on both sides, or a number is
+            not above 0 or not finite.
+    """
+    if fewest < FEWEST_POINTS:
+        raise BitcipherError(f"Each side of a break needs at least {FEWEST_POINTS} points, not {fewest}.")
+    xs, ys = _points(x, y, 2 * fewest)
+    order = np.argsort(xs, kind="stable")
+    xs, ys = xs[order], ys[order]
+    places = [
+        place
+        for place in range(fewest, len(xs) - fewest + 1)
+        if xs[0] < xs[place - 1] < xs[place] < xs[-1]  # two different x on each side, and none on both
+    ]
+    if not places:
+        raise BitcipherError("There are too few different x for a break: measure at more of them.")
+    best = min(places, key=lambda place: _error(xs[:place], ys[:place]) + _error(xs[place:], ys[place:]))
+    middle = float(np.exp((np.log(xs[best - 1]) + np.log(xs[best])) / 2))
+    return BrokenPowerLaw(middle, _law(xs[:best], ys[:best]), _law(xs[best:], ys[best:]))
+
+
+def bootstrap_exponent(
+    x: Numbers,
+    y: Numbers,
+    samples: int = 1000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> tuple[float, float]:
+    """Between which exponents the power law lies: the percentile bootstrap over points, with the same fit each time.
+
+    Args:
+        x: [N].
+        y: [N].
+        samples: how often N points are drawn with replacement. A draw of one x alone has no exponent and is repeated.
+        seed: of the draws.
+        confidence: the share of exponents between the two, above 0 and below 1.
+
+    Returns:
+        The lower and the upper bound.
+
+    Raises:
+        BitcipherError: as `fit_power_law`, or for samples, seed or confidence that make no sense.
+    """
+    if samples < 1 or seed < 0 or not 0 < confidence < 1:
+        raise BitcipherError(
+            f"A bootstrap needs at least 1 sample, a seed of 0 or above and a confidence between 0 and 1, "
+            f"not {samples}, {seed} and {confidence}."
+        )
+    xs, ys = _points(x, y, FEWEST_POINTS)
+    chance = np.random.default_rng(seed)
+    exponents: list[float] = []
+    while len(exponents) < samples:
+        drawn = chance.integers(len(xs), size=len(xs))
+        if np.ptp(xs[drawn]) > 0:
+            exponents.append(_parameters(xs[drawn], ys[drawn])[1])
+    low, high = np.quantile(exponents, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(low), float(high)
+
+
+def _points(x: Numbers, y: Numbers, fewest: int) -> tuple[np.ndarray, np.ndarray]:
+    xs, ys = positive("x", x), positive("y", y)
+    same_length(("x", xs), ("y", ys), fewest=fewest)
+    if np.ptp(xs) == 0:
+        raise BitcipherError(f"All {len(xs)} x are {xs[0]}: a power law needs at least two different ones.")
+    return xs, ys
+
+
+def _error(xs: np.ndarray, ys: np.ndarray) -> float:
+    return float(np.square(ys - _values(xs, *_parameters(xs, ys))).sum())
+
+
+def _law(xs: np.ndarray, ys: np.ndarray) -> PowerLaw:
+    log_coefficient, exponent = _parameters(xs, ys)
+    if abs(log_coefficient) > _LARGEST_LOG:
+        raise BitcipherError(
+            f"With an exponent of {exponent:.4g} the coefficient is no float64: give x in larger units, "
+            "or points that lie further apart."
+        )
+    left = np.square(ys - _values(xs, log_coefficient, exponent)).sum()
+    r_squared = 1 - left / np.square(ys - ys.mean()).sum() if np.ptp(ys) > 0 else 0.0
+    return PowerLaw(float(np.exp(log_coefficient)), exponent, float(r_squared))
+
+
+def _values(xs: np.ndarray, log_coefficient: float, exponent: float) -> np.ndarray:
+    return np.exp(log_coefficient + exponent * np.log(xs))
+
+
+def _parameters(xs: np.ndarray, ys: np.ndarray) -> tuple[float, float]:
+    """The logarithm of the coefficient, and the exponent."""
+    # Both axes are moved to their geometric means, and log x to a deviation of 1, so that numbers of any unit and range
+    # have the size of 1: x of 10^15 does no harm.
+    log_x, log_y = np.log(xs), np.log(ys)
+    middle_x, middle_y, width = log_x.mean(), log_y.mean(), log_x.std()
+    moved_x, moved_y = (log_x - middle_x) / width, log_y - middle_y
+    start = (0.0, float(moved_x @ moved_y / (moved_x @ moved_x)))
+    try:
+        (height, slope), _ = curve_fit(_curve, moved_x, np.exp(moved_y), start, method="lm", jac=_slopes)
+    except RuntimeError:
+        raise BitcipherError(
+            f"No power law was found for the {len(xs)} points from x = {xs.min()} to {xs.max()}: look for stray ones."
+        ) from None
+    exponent = slope / width
+    return float(height + middle_y - exponent * middle_x), float(exponent)
+
+
+def _curve(moved_x: np.ndarray, height: float, slope: float) -> np.ndarray:
+    return np.exp(np.minimum(height + slope * moved_x, _STEEPEST))
+
+
+def _slopes(moved_x: np.ndarray, height: float, slope: float) -> np.ndarray:
+    curve = _curve(moved_x, height, slope)
+    return np.column_stack([curve, curve * moved_x])

@@ -1,0 +1,118 @@
+"""The models of the paper (section 4.1, Table 3, Appendix D), and how to choose a few that span the range of costs."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from bitcipher.errors import BitcipherError
+from training.scaling.shape import VOCABULARY, Shape
+
+# Everything else is compared to it (section 4.1).
+ANCHOR = Shape(256, 256, 1024, 8, 8)
+
+# What set 2 is drawn from. The paper tells the upper bounds; the lower ones are the least that its tables have.
+_GRID = {
+    "embedding": (32, 64, 128, 256),
+    "hidden": (32, 64, 128, 256),
+    "intermediate": (64, 128, 256, 512, 1024),
+    "layers": (1, 2, 4, 8),
+    "heads": (1, 2, 4, 8),
+}
+_SET_2_SIZE = 16
+
+# Set 3, which the paper does not list. Its anchors are smaller, since the study is about the low end, and its sizes lie
+# between the powers of two: 5/4 and 3/2 of 32, 64 and 128 for the hidden size. So it never meets sets 1 and 2.
+_SET_3_ANCHORS = (Shape(128, 128, 512, 4, 4), Shape(64, 64, 256, 4, 4), Shape(32, 32, 128, 4, 4))
+_SET_3_HIDDEN = (40, 48, 80, 96, 160, 192)
+_SET_3_LAYERS = (3, 5, 6, 7)
+
+_LARGER_ANCHOR = Shape(512, 512, 2048, 8, 8)
+
+
+def set_1() -> tuple[Shape, ...]:
+    """The 16 models of Table 3 that differ from the anchor in one size, in its order; the anchor comes first."""
+    return (
+        ANCHOR,
+        *(replace(ANCHOR, embedding=size) for size in (32, 64, 128)),
+        *(replace(ANCHOR, hidden=size) for size in (32, 64, 128)),
+        *(replace(ANCHOR, intermediate=size) for size in (128, 256, 512)),
+        *(replace(ANCHOR, layers=size) for size in (1, 2, 4)),
+        *(replace(ANCHOR, heads=size) for size in (1, 2, 4)),
+    )
+
+
+def set_2(seed: int = 0) -> tuple[Shape, ...]:
+    """16 models drawn without replacement from all powers of two within the paper's bounds, none of them in set 1.
+
+    The paper does not list its own. The same seed gives the same models with every version of NumPy.
+
+    Raises:
+        BitcipherError: if the seed is negative.
+    """
+    if seed < 0:
+        raise BitcipherError(f"The seed of set 2 must be 0 or above, not {seed}.")
+    known = set(set_1())
+    candidates = [shape for shape in (Shape(*sizes) for sizes in product(*_GRID.values())) if shape not in known]
+    # NumPy keeps the numbers of a bit generator for ever, but not what `Generator.choice` makes of them.
+    lots = np.random.PCG64(seed).random_raw(len(candidates))
+    return tuple(candidates[place] for place in np.argsort(lots)[:_SET_2_SIZE])
+
+
+def set_3() -> tuple[Shape, ...]:
+    """30 models that explore the hidden size and the layers one at a time around other, smaller anchors.
+
+    The paper does not list its own. Here there are three anchors (a half, a quarter and an eighth of the first anchor's
+    widths, with 4 layers and 4 heads), and around each six hidden sizes and four numbers of layers between the powers
+    of two.
+    """
+    return tuple(
+        shape
+        for anchor in _SET_3_ANCHORS
+        for shape in (
+            *(replace(anchor, hidden=size) for size in _SET_3_HIDDEN),
+            *(replace(anchor, layers=size) for size in _SET_3_LAYERS),
+        )
+    )
+
+
+def smallest() -> tuple[Shape, ...]:
+    """The last three rows of Table 3, in its order: the smallest models that gain from pre-training."""
+    return Shape(32, 32, 128, 2, 2), Shape(32, 32, 128, 1, 1), Shape(32, 32, 64, 1, 1)
+
+
+def larger() -> tuple[Shape, ...]:
+    """The seven models of more than 20 million parameters in Table 7 (Appendix D), in its order, their anchor first."""
+    return (
+        _LARGER_ANCHOR,
+        *(replace(_LARGER_ANCHOR, hidden=size) for size in (256, 768, 1024)),
+        *(replace(_LARGER_ANCHOR, layers=size) for size in (1, 2, 4)),
+    )
+
+
+def spanning(shapes: Iterable[Shape], count: int, vocabulary: int = VOCABULARY) -> tuple[Shape, ...]:
+    """So many of the shapes, spread over the range of FLOPs as evenly as they allow on its logarithm.
+
+    The cheapest and the dearest are always among them. The others are those that are least far, in sum, from `count`
+    points that divide the range into equal ratios.
+
+    Args:
+        shapes: to choose from; one that comes twice counts once.
+        count: how many, at least 2.
+        vocabulary: tokens, on which FLOPs depend.
+
+    Returns:
+        In increasing order of `flops_published`.
+
+    Raises:
+        BitcipherError: if there are fewer shapes, or no range is to be spanned by so few.
+    """
+    ordered = sorted(set(shapes), key=lambda shape: (shape.flops_published(vocabulary), shape.name))
+    if not 2 <= count <= len(ordered):
+        raise BitcipherError(f"{count} shapes cannot span a range of {len(ordered)}: choose from 2 to {len(ordered)}.")
+    costs = np.log([shape.flops_published(vocabulary) for shape in ordered])
+    points = np.linspace(costs[0], costs[-1], count)[1:-1]
+    inner, _ = linear_sum_assignment(np.abs(costs[1:-1, None] - points))
+    return ordered[0], *(ordered[1 + place] for place in sorted(inner)), ordered[-1]
