@@ -10,11 +10,13 @@ from bitcipher import __version__
 from bitcipher.errors import BitcipherError
 from cluster.commands import (
     building,
+    choosing,
     demonstrating,
     evaluating,
     explaining,
     exploring,
     exporting,
+    filtering,
     finetuning,
     generating,
     growing,
@@ -49,6 +51,8 @@ COMMANDS = (
     exploring.explore,
     evaluating.evaluate,
     evaluating.probe,
+    filtering.filter,
+    choosing.choose_tokenizer,
     training.train,
     finetuning.finetune,
     training.compare,

@@ -22,6 +22,11 @@ def write_corpus(file: Path) -> None:
     file.write_bytes(gzip.compress("".join(lines).encode()))
 
 
+def write_words(file: Path) -> None:
+    """All words of that corpus, letters alone, a line each."""
+    file.write_text("\n".join([*WORDS, re.sub(r"\d", "", labelled.word(0))]))
+
+
 def write_first_recipe(folder: Path) -> None:
     """The recipe of a first run of training, by the name that its page has for it."""
     (recipe,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "training" / "README.md").read_text(), re.DOTALL)

@@ -33,6 +33,8 @@ class TextOptions:
     """The field of JSON lines, or the column of Parquet, that holds the text."""
     validation_share: float = 0.01
     """Share of the documents that are held out."""
+    held_out: tuple[str, ...] = ()
+    """Files, folders or globs that are held out as a whole, instead of a share of the sources."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be cut."""

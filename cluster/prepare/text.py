@@ -1,12 +1,13 @@
 """Sources → tokenizer and token shards."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 
 from bitcipher import storage
-from cluster.prepare.documents import documents_of
 from cluster.prepare.folders import made_once
+from pipelines.documents import documents_of
 from pipelines.identify import identify, sha256
 from pipelines.progress import StageProgress
 from pipelines.readers import ReadOptions
@@ -32,16 +33,15 @@ TOKENIZER = "tokenizer.json"
 class PackStage:
     """Encodes sources into token shards, one each."""
 
-    def __init__(self, folder: str, tokenizer: str, document: str, field: str, validation_share: float):
+    def __init__(self, folder: str, tokenizer: str, document: str, field: str):
         self._folder = folder
         self._tokenizer = load_tokenizer(tokenizer)
         self._options = ReadOptions(document, field)
-        self._share = validation_share
 
     def __call__(self, row: Row) -> Iterator[Row]:
         """From a source to the note on its shard."""
-        documents = documents_of([Source(**row["source"])], self._options)
-        note = write_shard(self._folder, row["name"], documents, self._tokenizer, self._share)
+        documents = documents_of(Source(**row["source"]), self._options)
+        note = write_shard(self._folder, row["name"], documents, self._tokenizer, row["validation_share"])
         yield {"name": row["name"], "note": asdict(note), "bytes": row["source"]["size"]}
 
 
@@ -58,12 +58,14 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
         BitcipherError: if the sources or the tokenizer do not allow it.
     """
     sources = identify(list_sources(options.sources, options.format), [], runtime)
+    held_out = identify(list_sources(options.held_out, options.format), [], runtime) if options.held_out else []
     reading = ReadOptions(options.document, options.field)
     depends_on = {
         "version": TEXT_VERSION,
-        "sources": [[source.sha256, source.format + compression_of(source.uri)] for source in sources],
+        "sources": _contents(sources),
+        "held_out": _contents(held_out),
         "reading": asdict(reading),
-        "validation_share": options.validation_share,
+        "validation_share": share_held_out(options),
         "tokenizer": asdict(options.tokenizer)
         if options.tokenizer.path is None
         else {"sha256": sha256(options.tokenizer.path)},
@@ -77,7 +79,7 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
             learning = progress.begin("learn", 1)
             wanted = options.tokenizer
             tokenizer = train_tokenizer(
-                documents_of(sources, reading),
+                chain.from_iterable(documents_of(source, reading) for source in sources),
                 wanted.kind,
                 wanted.size,
                 lowercase=wanted.lowercase,
@@ -85,15 +87,29 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
             )
             progress.advance(learning, 1, f"{tokenizer.get_vocab_size():,} tokens")
         save_tokenizer(tokenizer, path)
-        bar = progress.begin("pack", sum(source.size for source in sources))
+        bar = progress.begin("pack", sum(source.size for source in [*sources, *held_out]))
         arguments = {"folder": str(folder), "tokenizer": path, **asdict(reading)}
-        stage = StageSpec("pack", PackStage, {**arguments, "validation_share": options.validation_share})
-        rows = [{"name": f"{number:05d}", "source": asdict(source)} for number, source in enumerate(sources)]
+        stage = StageSpec("pack", PackStage, arguments)
+        shares = [share_held_out(options)] * len(sources) + [1.0] * len(held_out)
+        rows = [
+            {"name": f"{number:05d}", "source": asdict(source), "validation_share": share}
+            for number, (source, share) in enumerate(zip([*sources, *held_out], shares, strict=True))
+        ]
         notes = {}
         for result in runtime.stream(stage, rows):
             note = result["note"]
             notes[result["name"]] = ShardNote(note["name"], PartNote(**note["train"]), PartNote(**note["validation"]))
-            progress.advance(bar, result["bytes"], f"{len(notes):,} of {len(sources):,} sources")
+            progress.advance(bar, result["bytes"], f"{len(notes):,} of {len(rows):,} sources")
         finish_text(str(folder), [notes[name] for name in sorted(notes)], tokenizer)
 
     return made_once(prepared, "text", depends_on, make)
+
+
+def share_held_out(options: TextOptions) -> float:
+    """The share of the sources' own documents that are held out: none where there are files for that."""
+    return 0.0 if options.held_out else options.validation_share
+
+
+def _contents(sources: Sequence[Source]) -> list[list[str]]:
+    """What files hold, and how it is read, whatever they are called."""
+    return [[source.sha256, source.format + compression_of(source.uri)] for source in sources]

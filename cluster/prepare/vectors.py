@@ -8,10 +8,10 @@ import orjson
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from cluster.prepare.documents import documents_of
 from cluster.prepare.folders import made_once
-from cluster.prepare.text import TOKENIZER
+from cluster.prepare.text import TOKENIZER, share_held_out
 from pipelines.build import build
+from pipelines.documents import documents_of
 from pipelines.identify import sha256
 from pipelines.options import BuildOptions, EmbeddingOptions
 from pipelines.progress import StageProgress
@@ -82,6 +82,7 @@ def _write_training_text(recipe: Recipe, path: Path) -> None:
     reading = ReadOptions(recipe.text.document, recipe.text.field)
     # It is read once, at once.
     with gzip.open(path, "wb", compresslevel=1) as lines:
-        for document in documents_of(list_sources(recipe.text.sources, recipe.text.format), reading):
-            if not is_validation(document, recipe.text.validation_share):
-                lines.write(orjson.dumps({"text": document}) + b"\n")
+        for source in list_sources(recipe.text.sources, recipe.text.format):
+            for document in documents_of(source, reading):
+                if not is_validation(document, share_held_out(recipe.text)):
+                    lines.write(orjson.dumps({"text": document}) + b"\n")

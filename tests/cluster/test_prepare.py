@@ -162,6 +162,20 @@ def test_held_out_documents_are_not_counted(tmp_path):
     assert table.counts[tokenizer.token_to_id("nobody")] == sum(text.count("nobody") for text in trained_on)
 
 
+def test_files_can_be_held_out_as_a_whole(corpus, tmp_path):
+    spoken = written(tmp_path / "spoken", ["Somebody said so.", "Nobody heard it."], ("a.txt",))
+    start = {"start": "cipher", "build": {"mode": "sum", "bits": 12, "radius": 2}}
+    recipe = recipe_of(corpus, start, held_out=[str(spoken)])
+    text = TokenText.open(str(text_of(recipe, tmp_path / "prepared")))
+    assert (text.train.documents, text.validation.documents) == (len(set(tiny_documents())), 2)
+    said = text.validation.read(np.array([0]), int(text.validation.ends[0]))[0]
+    assert text.tokenizer.decode(said[:-1].tolist()) == "Somebody said so."
+    # All other documents are trained on, and counted.
+    table = token_table(CipherVectors.load(vectors_of(recipe, tmp_path / "prepared")), text.tokenizer)
+    assert table.counts.sum() == len(text.train) - text.train.documents
+    assert text_of(recipe, tmp_path / "prepared") != text_of(recipe_of(corpus, start), tmp_path / "prepared")
+
+
 def test_vectors_are_made_once_for_the_same_text_and_options(corpus, tmp_path):
     def made(model=None, **build):
         return vectors_of(recipe_of(corpus, {"start": "cipher", "build": build}, model), tmp_path / "prepared")

@@ -212,6 +212,8 @@ def test_commands_say_which_of_their_arguments_are_places():
         "explore @vectors --out @page.html --compare 3",
         "explore @vectors --out @page.html --compare @before",
         "reproduce tables @build --pos @gum --ner s3://b/conll2003 --out @tables",
+        "filter @corpus s3://b/*.jsonl --vocabulary @words.txt --top 100 --out @language",
+        "choose-tokenizer @corpus s3://b/*.jsonl --words @words.txt --size 300 --out @tokenizers",
         "train @mine.yaml --out @run --prepared @prepared --set seed=2",
         "train figure-4-cold --out @run",
         "reproduce figure-5 @target --pretraining @corpus --out @figure",

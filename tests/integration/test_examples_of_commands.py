@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from cluster.command import app
 from cluster.submit import jobs_of
+from training.text import save_tokenizer, train_tokenizer
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("bitcipher", "pipelines", "training", "cluster")
@@ -55,6 +56,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     user_folder.write_corpus(folder / "corpus" / "part-0.json.gz")
     user_folder.write_labelled(folder)
     user_folder.write_first_recipe(folder)
+    user_folder.write_words(folder / "words.txt")
+    save_tokenizer(train_tokenizer(["king queen"], "bpe", 270), str(folder / "roberta.json"))
     run(f"build {folder}/corpus --out {folder}/vectors")
     (folder / "build").symlink_to("vectors")
     (folder / "enwiki").symlink_to("corpus")

@@ -35,6 +35,10 @@ def test_options_of_each_command():
     assert options_of("explore") == {"vectors", "out", "compare", "words", "version"}
     assert options_of("export") == {"vectors", "format", "out", "version"}
     assert options_of("probe") == {"vectors", "task", "data", "seeds"}
+    cutting = {"level", "span", "stride", "held_out_share", "unconstrained", "format", "document", "field"}
+    assert options_of("filter") == cutting | {"sources", "out", "vocabulary", "top", "seed", "workers"}
+    candidates = {"kind", "size", "reference", "lowercase", "words", "examples"}
+    assert options_of("choose-tokenizer") == candidates | {"sources", "out", "format", "document", "field"}
     assert options_of("evaluate") == {"vectors", "similarity", "analogies"}
     reproduce = {
         name: {parameter.name for parameter in command.params}

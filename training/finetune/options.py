@@ -39,6 +39,8 @@ class FinetuneOptions:
     """Tokens of a row at most; as many as the model reads if not given, and 384 at most."""
     epochs: float | None = EPOCHS
     """Passes over the rows of the task, which give the loop its steps; none to have `loop.steps`."""
+    each_epoch: bool = False
+    """Evaluate after each epoch, whatever `loop.evaluate_every` says."""
     vocabulary: str | None = None
     """Keep examples alone whose words are all in this file; of tasks of sentences."""
     random: bool = False
@@ -57,6 +59,8 @@ class FinetuneOptions:
             raise BitcipherError(f"A row must have at least 1 token, not {self.length}.")
         if self.epochs is not None and self.epochs <= 0:
             raise BitcipherError(f"There must be more than {self.epochs:g} epochs.")
+        if self.epochs is None and self.each_epoch:
+            raise BitcipherError("A run of loop.steps has no epochs to evaluate after: leave out each_epoch.")
         if self.embeddings.start == "cipher" and self.embeddings.vectors is None:
             raise BitcipherError(
                 "Vectors for fine-tuning are there already: give them by --set embeddings.vectors=FOLDER, "
@@ -69,7 +73,8 @@ class FinetuneOptions:
         """The loop's options for a task with so many rows to train on."""
         if self.epochs is None:
             return self.loop
-        return replace(self.loop, steps=math.ceil(self.epochs * rows / self.loop.batch))
+        every = math.ceil(rows / self.loop.batch) if self.each_epoch else self.loop.evaluate_every
+        return replace(self.loop, steps=math.ceil(self.epochs * rows / self.loop.batch), evaluate_every=every)
 
 
 def make_options(values: dict[str, Any], settings: Sequence[str] = ()) -> FinetuneOptions:

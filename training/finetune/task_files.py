@@ -2,9 +2,10 @@
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.known_words import read_words
 from training.tasks.contract import Task
 from training.tasks.entities import read_entities
-from training.tasks.filter import keep_known, read_words
+from training.tasks.filter import keep_known
 from training.tasks.glue import read_glue
 from training.tasks.question_answering import read_questions
 

@@ -1,22 +1,19 @@
 """Tasks in a small vocabulary, as the downscaling study has them (Deshpande et al. 2023, sections 3.1 and 3.2)."""
 
-import csv
-from collections.abc import Iterable, Set
+from collections.abc import Set
 from dataclasses import replace
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.known_words import words_of
 from training.tasks.contract import Part
 from training.tasks.sentences import SentenceExample, SentenceTask
-
-# What is left of don't, it's, you're, can't, I'd and she'll where the apostrophe cut them, as in the study's own code.
-CONTRACTIONS = frozenset({"nt", "s", "re", "t", "d", "ll"})
 
 
 def keep_known(task: SentenceTask, words: Set[str], share: float = 1.0) -> SentenceTask:
     """The task with those examples alone whose words are known.
 
-    The words of an example are `words_of` all its sentences. A remark tells how many examples of each part remain.
+    The words of an example are those of all its sentences, see `bitcipher.known_words.words_of`. A remark tells how
+    many examples of each part remain.
 
     Args:
         task: any of sentences.
@@ -36,35 +33,6 @@ def keep_known(task: SentenceTask, words: Set[str], share: float = 1.0) -> Sente
     counts = " and ".join(f"{len(kept[p]):,} of {len(parts[p]):,} examples ({p})" for p in parts if parts[p])
     remark = f"{task.name}: {counts} remain, in a vocabulary of {len(words):,} words."
     return replace(task, train=kept["train"], validation=kept["validation"], remarks=(*task.remarks, remark))
-
-
-def words_of(text: str) -> list[str]:
-    """The words of a sentence that must be known: between spaces, in lower case, letters alone.
-
-    Digits and special characters are taken away (section 3.1), and what nothing is left of is no word. Words with
-    capitals behind the first one are names and pass, as do `CONTRACTIONS`: so the study's own code has it.
-    """
-    written = [word for place, word in enumerate(text.split()) if place == 0 or word == word.lower()]
-    letters = ("".join(letter for letter in word.lower() if letter.isalpha()) for word in written)
-    return [word for word in letters if word and word not in CONTRACTIONS]
-
-
-def read_words(uri: str) -> frozenset[str]:
-    """The words of a file, in lower case: one a line, or the column `word` of a CSV, such as AO-CHILDES' frequencies.
-
-    Characters that are not UTF-8, which that file has a few of, are replaced: no text has such words.
-
-    Raises:
-        BitcipherError: if the file is missing or holds no words.
-    """
-    with storage.reading(uri) as stream:
-        lines = stream.read().decode(errors="replace").split("\n")
-    has_header = bool(lines) and "word" in lines[0].split(",")[:-1]
-    written: Iterable[str] = (row["word"] or "" for row in csv.DictReader(lines)) if has_header else lines
-    words = frozenset(word.strip().lower() for word in written) - {""}
-    if not words:
-        raise BitcipherError(f"{uri} holds no words.")
-    return words
 
 
 def _is_known(example: SentenceExample, words: Set[str], share: float) -> bool:
