@@ -24,6 +24,7 @@ from cluster.commands import (
     planning,
     reproducing,
     running,
+    sweeping,
     training,
 )
 
@@ -58,6 +59,7 @@ COMMANDS = (
     training.compare,
     training.layers,
     generating.generate,
+    sweeping.sweep,
     planning.plan,
     running.submit,
     running.doctor,

@@ -15,6 +15,14 @@ SETTINGS = (
     *("loop.evaluate_every=3", "loop.evaluate_sequences=16", "loop.checkpoint_every=3", "loop.keep_checkpoints=0"),
 )
 
+# The same for a study of the shipped ones, with two shapes.
+STUDY = (
+    *("language.held_out_share=0.1", "tokenizer.size=300", "shapes.sets=[]", "shapes.names=[8-8-16-1-1, 16-16-32-1-1]"),
+    *("pretraining.positions=16", "pretraining.loop.steps=12", "pretraining.loop.batch=4"),
+    *("pretraining.loop.learning_rate=1e-2", "pretraining.loop.evaluate_every=3", "pretraining.loop.device=cpu"),
+    "pretraining.loop.evaluate_sequences=16",
+)
+
 
 def arguments_of(settings: tuple[str, ...] = SETTINGS) -> list[str]:
     """Settings as arguments of the command."""

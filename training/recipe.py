@@ -13,7 +13,7 @@ from training.embeddings import StartOptions
 from training.loop import LoopOptions
 from training.models import ModelOptions
 from training.objectives import check_fits, make_objective
-from training.settings import change, make_record
+from training.settings import change, find_yaml, make_record
 from training.text import TokenizerOptions
 
 
@@ -73,14 +73,7 @@ def find_recipe(name: str) -> str:
     Raises:
         BitcipherError: if there is neither.
     """
-    if "/" in name or name.endswith((".yaml", ".yml")):
-        return name
-    folder = Path(__file__).parent / "recipes"
-    path = folder / f"{name}.yaml"
-    if not path.exists():
-        known = ", ".join(sorted(each.stem for each in folder.glob("*.yaml")))
-        raise BitcipherError(f"There is no recipe {name!r}: choose {known}, or give the path of a YAML file.")
-    return str(path)
+    return find_yaml(name, Path(__file__).parent / "recipes", "recipe")
 
 
 def read_recipe(uri: str, settings: Sequence[str] = ()) -> Recipe:

@@ -1,6 +1,7 @@
 """Records of options from plain values, and changes to such values as NAME=VALUE."""
 
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import yaml
@@ -30,6 +31,26 @@ def make_record(kind: type[Record], values: dict[str, Any], origin: str) -> Reco
         place = ".".join(str(part) for part in first["loc"])
         told = "a list is wanted, such as [corpus]" if first["type"] == "tuple_type" else first["msg"]
         raise BitcipherError(f"{origin} gives {place} as {first['input']!r}: {told}.") from None
+
+
+def find_yaml(name: str, folder: Path, kind: str) -> str:
+    """The path of a file that comes with bitcipher, or the name itself where it is a path or URI.
+
+    Args:
+        name: of a file in the folder, without its ending, or a path.
+        folder: what comes with bitcipher.
+        kind: what to call it in errors.
+
+    Raises:
+        BitcipherError: if there is neither.
+    """
+    if "/" in name or name.endswith((".yaml", ".yml")):
+        return name
+    path = folder / f"{name}.yaml"
+    if not path.exists():
+        known = ", ".join(sorted(each.stem for each in folder.glob("*.yaml")))
+        raise BitcipherError(f"There is no {kind} {name!r}: choose {known}, or give the path of a YAML file.")
+    return str(path)
 
 
 def change(values: dict[str, Any], setting: str) -> None:

@@ -216,6 +216,8 @@ def test_commands_say_which_of_their_arguments_are_places():
         "choose-tokenizer @corpus s3://b/*.jsonl --words @words.txt --size 300 --out @tokenizers",
         "train @mine.yaml --out @run --prepared @prepared --set seed=2",
         "train figure-4-cold --out @run",
+        "sweep @mine.yaml --out @study --set seed=2 --budget 2h --at-once 8 --gpus 0.25",
+        "sweep downscaling --out @study --scale 0.01",
         "reproduce figure-5 @target --pretraining @corpus --out @figure",
     ],
 )
@@ -236,6 +238,8 @@ def test_the_packages_travel_without_caches_and_start_by_themselves(tmp_path):
     packaged = {"recipes": "yaml", "report": "html", "explore": "css", "maps": "js"}
     assert all(list(tmp_path.glob(f"pipelines/{folder}/*.{ending}")) for folder, ending in packaged.items())
     assert list(tmp_path.glob("training/probes/*.yaml"))
+    assert list(tmp_path.glob("training/sweep/recipes/*.yaml"))
+    assert {path.suffix for path in tmp_path.glob("training/sweep/page.*")} == {".py", ".html", ".css"}
     code = "import cluster.command, pipelines, bitcipher; print(bitcipher.__file__, cluster.__file__)"
     result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert result.stdout.count(str(tmp_path)) == 2

@@ -116,4 +116,6 @@ def test_an_example_runs(folder, command):
     if arguments[0] == "train":  # a recipe as it is takes minutes
         shutil.rmtree(folder / arguments[arguments.index("--out") + 1])
         arguments += tiny_commands.arguments_of()
+    if arguments[0] == "sweep":  # and a study half an hour
+        arguments += tiny_commands.arguments_of(tiny_commands.STUDY)
     run(shlex.join(arguments))

@@ -55,6 +55,7 @@ def test_options_of_each_command():
     assert options_of("finetune") == finetuning
     assert options_of("compare") == {"runs", "out"}
     assert options_of("layers") == {"run", "out", "classes", "sequences", "task", "data"}
+    assert options_of("sweep") == {"recipe", "out", "settings", "scale", "budget", "at_once", "gpus"}
     choosing = {"tokens", "temperature", "top_k", "top_p", "seed"}
     assert options_of("generate") == choosing | {"model", "prompt", "prompts", "shots", "checkpoint"}
     assert options_of("inspect") == {"folder", "version"}

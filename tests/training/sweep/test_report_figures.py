@@ -1,0 +1,86 @@
+"""Drawings of the report: what is in them, and that nothing is written over something else."""
+
+import io
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_findings import begun_study, made_model, whole_study
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.image import imread
+from matplotlib.ticker import EngFormatter, LogFormatterSciNotation
+
+from training.scaling import ANCHOR
+from training.sweep.figures import new_figure, plain, set_log
+from training.sweep.figures_scores import all_pictures
+from training.sweep.findings import Findings
+from training.sweep.laws import fit_laws
+from training.sweep.measures import Measures
+
+
+def pictures_of(findings):
+    measures = Measures(findings)
+    return all_pictures(measures, fit_laws(measures))
+
+
+def colours_in(png):
+    picture = imread(io.BytesIO(png), format="png")
+    packed = np.rint(255 * picture[..., :3]).astype(int) @ (65536, 256, 1)
+    return {(colour >> 16, colour >> 8 & 255, colour & 255) for colour in np.unique(packed).tolist()}
+
+
+def test_points_and_laws_have_their_colours():
+    compute, tokens, parameters, scores, starts = pictures_of(whole_study())
+    green, black, blue, orange = (0, 158, 115), (0, 0, 0), (0, 114, 178), (213, 94, 0)
+    assert {green, black} <= colours_in(compute.png)
+    for picture in (tokens, parameters):
+        assert green in colours_in(picture.png)
+        assert not {blue, orange} & colours_in(picture.png)  # a break is of FLOPs alone
+    assert {blue, orange} <= colours_in(starts.png)
+    assert green not in colours_in(starts.png)
+    assert len(colours_in(scores.png)) > 100  # of a scale
+
+
+def test_nothing_is_drawn_where_there_is_nothing():
+    for picture in pictures_of(begun_study()):
+        assert picture.png is None
+        assert picture.missing.endswith(".")
+
+
+def test_points_are_drawn_though_no_law_fits_them():
+    model = made_model(ANCHOR)
+    findings = Findings({}, (), (replace(model, evaluations=model.evaluations[:3]),), (), {})
+    compute, *_ = pictures_of(findings)
+    assert (0, 158, 115) in colours_in(compute.png)
+    assert "No power law yet" in compute.caption
+    assert "exponent" not in compute.alt
+
+
+@settings(max_examples=25)
+@given(st.floats(-1, 16), st.floats(0, 6), st.sampled_from(["x", "y"]), st.sampled_from([1, 2]), st.sampled_from("efp"))
+def test_ticks_are_there_and_never_overlap(start, decades, side, panels, kind):
+    written = {"e": EngFormatter(sep=" "), "f": LogFormatterSciNotation(minor_thresholds=(np.inf,) * 2), "p": plain()}[
+        kind if start < 6 or kind == "f" else "e"
+    ]
+    figure, axes = new_figure(panels, 7.0 * (1 if panels == 1 else 1.6))
+    axis = getattr(axes[0], f"{side}axis")
+    set_log(axis, [10**start, 10 ** (start + decades)], written)
+    FigureCanvasAgg(figure).draw()
+    low, high = axis.get_view_interval()
+    shown = [label for place, label in zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=True)
+             if low <= place <= high and label.get_text()]  # fmt: skip
+    assert shown
+    boxes = [label.get_window_extent() for label in shown]
+    edges = sorted((box.x0, box.x1) if side == "x" else (box.y0, box.y1) for box in boxes)
+    assert all(right[0] > left[1] for left, right in pairwise(edges))
+
+
+@pytest.mark.parametrize("value", [0.02, 5.0, 3e15])
+def test_an_axis_of_one_value_alone_has_room(value):
+    _, (panel,) = new_figure()
+    set_log(panel.xaxis, [value, value], plain())
+    low, high = panel.get_xlim()
+    assert low < value < high

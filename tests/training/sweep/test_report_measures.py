@@ -1,0 +1,197 @@
+"""What is worked out of findings: gains over random twins, steps to a loss, laws and their breaks."""
+
+import math
+from dataclasses import replace
+from statistics import mean, stdev
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_findings import COEFFICIENT, EXPONENT, STEPS, begun_study, loss_at, made_model, made_scores, whole_study
+
+from bitcipher.errors import BitcipherError
+from training.scaling import ANCHOR, compute_optimal, set_1, smallest
+from training.sweep.findings import Evaluation, Findings, Score
+from training.sweep.laws import fit_laws, optimal_points
+from training.sweep.measures import Measures, StartPair, steps_to_cold_end
+from training.sweep.summary import summarize
+
+SHAPES = (ANCHOR, *smallest())
+
+
+def study(models, scores=(), recipe=None):
+    return Measures(Findings({}, (), tuple(models), tuple(scores), recipe or {}))
+
+
+def test_the_gain_is_the_mean_over_models_with_its_spread_over_seeds():
+    models = [made_model(shape) for shape in SHAPES]
+    by_key = {}
+    scores = []
+    for number, model in enumerate(models):
+        for seed in (1, 2, 3):
+            for random in (True, False):
+                for task in ("cola", "rte"):
+                    best = 50 + 3 * number * seed - random * (4 - 2 * number) * seed + (task == "cola")
+                    scores.append(Score(model.name, task, True, random, seed, best, best - 1))
+                    by_key.setdefault((number, seed, random), []).append(best)
+    gain = study(models, scores).gain(filtered=True)
+    differences = {
+        (number, seed): mean(by_key[number, seed, False]) - mean(by_key[number, seed, True])
+        for number in range(4)
+        for seed in (1, 2, 3)
+    }
+    of_models = [mean(differences[number, seed] for seed in (1, 2, 3)) for number in range(4)]
+    of_seeds = [mean(differences[number, seed] for number in range(4)) for seed in (1, 2, 3)]
+    assert gain.points.mean == pytest.approx(mean(of_models))
+    assert gain.points.deviation == pytest.approx(stdev(of_seeds))
+    assert (gain.better, gain.models) == (2, 4)  # 8, 4, 0 and -4 points for the second seed
+    assert study(models, scores).gain(filtered=False) is None
+
+
+def test_a_seed_counts_only_where_the_model_and_its_twin_both_have_it():
+    model = made_model(ANCHOR)
+    kept = [score for score in made_scores([model]) if score.filtered and (score.seed == 1 or not score.random)]
+    gain = study([model], kept).gain(filtered=True)
+    trained, twin = ([s.best for s in kept if s.seed == 1 and s.random == random] for random in (False, True))
+    assert gain.points.mean == pytest.approx(mean(trained) - mean(twin))
+    assert gain.points.deviation is None
+    last = study([model], kept).gain(filtered=True, last=True)
+    trained, twin = ([s.last for s in kept if s.seed == 1 and s.random == random] for random in (False, True))
+    assert last.points.mean == pytest.approx(mean(trained) - mean(twin))
+
+
+def test_scores_that_are_no_numbers_are_as_if_not_there():
+    model = made_model(ANCHOR)
+    scores = [replace(score, best=math.nan) if score.seed == 3 else score for score in made_scores([model])]
+    assert study([model], scores).glue_by_seed(model, filtered=True).keys() == {1, 2}
+
+
+def test_two_models_of_one_kind_are_refused():
+    with pytest.raises(BitcipherError, match="first and second are models of one shape, start and language"):
+        study([made_model(ANCHOR, name="first"), made_model(ANCHOR, name="second")])
+
+
+@given(
+    st.lists(st.floats(0.5, 9), min_size=1, max_size=8),
+    st.floats(0.5, 9),
+)
+def test_steps_are_found_on_straight_lines_between_evaluations(losses, end):
+    cipher = made_model(ANCHOR, "cipher", evaluations=_evaluations(losses))
+    cold = made_model(ANCHOR, evaluations=_evaluations([8, end]))
+    found = steps_to_cold_end(StartPair(cold, cipher))
+    if min(losses) > end:
+        assert found is None
+        return
+    first = next(place for place, loss in enumerate(losses) if loss <= end)
+    assert first - 1 <= found / 10 <= first
+    assert np.interp(found, [10 * place for place in range(len(losses))], losses) == pytest.approx(end) or found == 0
+
+
+def _evaluations(losses):
+    return tuple(Evaluation(10 * place, 160 * place, loss) for place, loss in enumerate(losses))
+
+
+def test_steps_to_the_end_of_a_model_that_did_not_end_are_not_known():
+    pair = StartPair(made_model(ANCHOR, test_loss=None), made_model(ANCHOR, "cipher"))
+    assert steps_to_cold_end(pair) is None
+
+
+def test_points_are_compute_optimal_over_cold_and_constrained_models_after_the_first_step():
+    findings = whole_study()
+    points = optimal_points(Measures(findings))
+    costs, losses, tokens, sizes = [], [], [], []
+    for model in findings.models:
+        if (model.start, model.language) != ("cold", "constrained"):
+            continue
+        for evaluation in model.evaluations[1:]:
+            costs.append(evaluation.sequences * model.shape.flops_published(model.vocabulary))
+            losses.append(evaluation.loss)
+            tokens.append(evaluation.sequences * 128)
+            sizes.append(model.shape.parameters(vocabulary=model.vocabulary))
+    best = set(compute_optimal(costs, losses))
+    assert len(points) == len(best) <= 30
+    assert set(zip(points.flops, points.losses, points.tokens, points.parameters, strict=True)) == {
+        (costs[place], losses[place], tokens[place], sizes[place]) for place in best
+    }
+    assert (np.diff(points.flops) > 0).all()
+
+
+def test_the_known_law_is_found_again():
+    fit = fit_laws(Measures(whole_study())).flops
+    assert fit.law.exponent == pytest.approx(EXPONENT, abs=1e-9)
+    assert fit.law.coefficient == pytest.approx(COEFFICIENT)
+    assert fit.law.r_squared == pytest.approx(1)
+    assert fit.interval == pytest.approx((EXPONENT, EXPONENT))
+
+
+def test_a_break_is_found_where_the_law_changes():
+    models = [made_model(shape) for shape in set_1()]
+    middle = 1e12
+    bent = [
+        replace(
+            model,
+            evaluations=tuple(
+                replace(each, loss=_bent(each.sequences * model.shape.flops_published(model.vocabulary), middle))
+                for each in model.evaluations[1:]
+            ),
+        )
+        for model in models
+    ]
+    measures = study(bent)
+    laws = fit_laws(measures)
+    broken = laws.flops.broken
+    assert broken.below.exponent == pytest.approx(-0.05)
+    assert broken.above.exponent == pytest.approx(-0.2)
+    assert 0.3 * middle < broken.break_at < 3 * middle
+    sentences = summarize(measures, laws)[0].sentences
+    assert "-0.0500 (R² 1.0000) below and -0.2000 (R² 1.0000) above" in sentences[1]
+    assert f"R² of {laws.flops.law.r_squared:.4f}" in sentences[0]
+
+
+def _bent(flops, middle):
+    return 5 * (flops / middle) ** (-0.05 if flops < middle else -0.2)
+
+
+def test_sequences_of_another_length_have_other_costs():
+    model = made_model(ANCHOR)
+    measures = study([model], recipe={"pretraining": {"positions": 64}})
+    sequences = model.evaluations[-1].sequences
+    assert measures.flops(model) == sequences * ANCHOR.flops_published(model.vocabulary, 64)
+    assert measures.parameters(model) == ANCHOR.parameters(vocabulary=model.vocabulary, positions=66)
+    assert optimal_points(measures).tokens[-1] == sequences * 64
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_too_few_points_are_told_and_nothing_is_fitted(count):
+    model = made_model(ANCHOR)
+    laws = fit_laws(study([replace(model, evaluations=model.evaluations[: count + 1])]))
+    assert laws.flops.law is laws.tokens.law is laws.parameters.law is None
+    assert laws.flops.missing.endswith(".")
+
+
+def test_losses_that_are_no_numbers_are_left_out():
+    model = made_model(ANCHOR)
+    evaluations = (*model.evaluations[:-1], replace(model.evaluations[-1], loss=math.nan))
+    laws = fit_laws(study([replace(model, evaluations=evaluations)]))
+    assert laws.flops.law.exponent == pytest.approx(EXPONENT)
+    assert laws.points.losses[-1] == loss_at(STEPS[-2] * 16 * ANCHOR.flops_published(model.vocabulary))
+
+
+def test_sentences_of_a_whole_study_hold_its_numbers():
+    measures = Measures(whole_study())
+    law, gain, correlation, starts = summarize(measures, fit_laws(measures))
+    assert f"the power of {EXPONENT:.4f} ({EXPONENT:.4f} to {EXPONENT:.4f} by 95 %" in law.sentences[0]
+    found = measures.gain(filtered=True)
+    assert f"{found.points.mean:+.2f} points (± {found.points.deviation:.2f} over seeds)" in gain.sentences[0]
+    assert "19 of 19 models gain" in gain.sentences[0]
+    assert "no model and its random twin were both judged" in gain.sentences[1]
+    assert "Over 19 models" in correlation.sentences[0]
+    assert "the paper's is -0.67 (p = 6.3 · 10⁻⁷)" in correlation.sentences[0]
+    assert "lower for 4 of 4 shapes" in starts.sentences[0]
+
+
+def test_sentences_of_a_study_that_just_began_say_what_is_missing():
+    measures = Measures(begun_study())
+    found = summarize(measures, fit_laws(measures))
+    assert [finding.sentences[0].split()[0] for finding in found] == ["No", "On", "No", "No"]

@@ -1,0 +1,255 @@
+"""Every number in the report's tables, against plain arithmetic on the findings."""
+
+import math
+import re
+from dataclasses import replace
+from itertools import pairwise
+from statistics import mean, stdev
+
+import pytest
+from made_findings import ACCOUNTING, SEEDS, STEPS, TASKS, TOKENIZERS, begun_study, made_model, whole_study
+
+from training.scaling import ANCHOR, Shape, published, smallest
+from training.sweep.findings import Findings
+from training.sweep.measures import Measures
+from training.sweep.tables import Table, scientific, significant
+from training.sweep.tables_starts import all_tables
+
+NONE = "—"
+
+
+@pytest.fixture(scope="module")
+def findings():
+    return whole_study()
+
+
+@pytest.fixture(scope="module")
+def tables(findings):
+    return dict(zip("123467", all_tables(Measures(findings)), strict=True))
+
+
+def model_of(findings, cell, start="cold", language="constrained"):
+    shape = Shape(*map(int, cell.strip("()").split(", ")))
+    (found,) = [m for m in findings.models if (m.shape, m.start, m.language) == (shape, start, language)]
+    return found
+
+
+def close(cell, value, digits=2):
+    return float(cell.replace(",", "")) == pytest.approx(value, abs=0.5000001 * 10**-digits)
+
+
+def glue(findings, model, filtered, random=False):
+    """Mean and deviation over seeds of the mean over tasks."""
+    means = [
+        mean(
+            score.best
+            for score in findings.scores
+            if (score.model, score.filtered, score.random, score.seed) == (model.name, filtered, random, seed)
+        )
+        for seed in SEEDS
+    ]
+    return mean(means), stdev(means)
+
+
+def is_spread(cell, expected):
+    return all(close(part, value) for part, value in zip(cell.split(" ± "), expected, strict=True))
+
+
+def test_table_1_has_what_was_kept_of_each_folder_and_the_papers_rows(tables):
+    ours = [row for row in tables["1"].rows if row[0] == "ours"]
+    expected = []
+    for name, counts in [("stories", "/data/stories"), ("<b>letters & | co", "/data/<b>letters & | co"), ("all", None)]:
+        told = ACCOUNTING["folders"][counts] if counts else ACCOUNTING["total"]
+        for level, kind in (("spans", "span"), ("sentences", "sentence")):
+            values = told[level]
+            share = f"{100 * values['kept'] / values['looked_at']:.1f} %"
+            whole = (f"{values[key]:,}" for key in ("looked_at", "kept", "words_kept"))
+            looked_at, kept, words = whole
+            expected.append(("ours", name, kind, looked_at, kept, share, words, NONE))
+    assert ours == expected
+    theirs = [row for row in tables["1"].rows if row[0] == "paper"]
+    assert [row[1] for row in theirs] == [row.corpus for row in published().corpora]
+    assert theirs[0][4] == "3,000,000"
+    assert theirs[0][7] == "427,000,000"
+    assert any("443 to train and 7 to test" in note for note in tables["1"].notes)
+    assert any("441 to train and 7 to test, 2 less" in note for note in tables["1"].notes)
+
+
+def test_table_2_has_the_fall_of_perplexity_for_a_billion_flops(findings, tables):
+    before, seen = None, set()
+    for along, cell, ratio, theirs in tables["2"].rows:
+        model = model_of(findings, cell)
+        if ratio == NONE:
+            assert theirs == NONE
+        else:
+            differ = [
+                size
+                for size in ("embedding", "hidden", "intermediate", "layers", "heads")
+                if getattr(before.shape, size) != getattr(model.shape, size)
+            ]
+            assert differ == [along.removesuffix(" size")]
+            more = [m.shape.flops_published(m.vocabulary) / 1e9 for m in (before, model)]
+            fall = math.exp(before.test_loss) - math.exp(model.test_loss)
+            assert close(ratio, fall / (more[1] - more[0]), 4 if abs(float(ratio.replace(",", ""))) < 1000 else 0)
+            seen.add((along, model.shape))
+        before = model
+    # All twelve steps of the paper's, beside its ratios, and one step that it only has in Table 3.
+    printed = {
+        (size if size == "layers" else f"{size} size", row.shape): row.ratio
+        for size, rows in published().effectiveness.items()
+        for row in rows
+        if row.ratio is not None
+    }
+    assert printed.keys() <= seen
+    shown = {(along, model_of(findings, cell).shape): theirs for along, cell, _, theirs in tables["2"].rows}
+    assert all(shown[step] == f"{ratio:.4f}" for step, ratio in printed.items())
+    assert shown["hidden size", Shape(256, 64, 1024, 8, 8)] == "3.0075"
+    # From Table 3 alone: perplexities of 23.42 and 23.40, and 3.1 million FLOPs between them.
+    more = smallest()[1].flops_published() - smallest()[2].flops_published()
+    assert close(shown["intermediate size", smallest()[1]], (23.42 - 23.40) / (more / 1e9), 4)
+
+
+def test_table_2_works_the_papers_ratio_out_where_a_model_is_left_out():
+    shapes = [replace(ANCHOR, hidden=hidden) for hidden in (32, 128, 256)]
+    table = all_tables(Measures(Findings({}, (), tuple(map(made_model, shapes)), (), {})))[1]
+    theirs = [row[3] for row in table.rows]
+    perplexities, costs = (10.42, 5.88), [shape.flops_published() / 1e9 for shape in shapes[:2]]
+    assert theirs[0] == NONE
+    assert close(theirs[1], (perplexities[0] - perplexities[1]) / (costs[1] - costs[0]), 4)
+    assert theirs[2] == "0.2411"
+
+
+def test_table_3_has_size_cost_perplexity_and_scores_beside_the_papers(findings, tables):
+    theirs = {row.shape: row for row in published().pretrained}
+    rows = tables["3"].rows
+    assert len(rows) == 19
+    costs = []
+    for cell, size, _, flops, _, perplexity, *glues in rows:
+        model = model_of(findings, cell)
+        number = model.shape.parameters(vocabulary=model.vocabulary) / 1e6
+        assert float(size) == pytest.approx(number, rel=0.005)
+        cost = STEPS[-1] * 16 * model.shape.flops_published(model.vocabulary)
+        costs.append(cost)
+        assert flops == scientific(cost / 1e15) if cost < 1e12 else float(flops) == pytest.approx(cost / 1e15, rel=5e-3)
+        assert close(perplexity, math.exp(model.test_loss))
+        _, unfiltered, _, filtered, _, twin, _ = glues
+        assert is_spread(unfiltered, glue(findings, model, False))
+        assert is_spread(filtered, glue(findings, model, True))
+        assert is_spread(twin, glue(findings, model, True, random=True))
+    assert costs == sorted(costs)
+    for cell, *cells in rows:
+        row = theirs[model_of(findings, cell).shape]
+        assert list(map(float, cells[1::2])) == [
+            row.parameters, row.flops, row.perplexity, row.glue_unfiltered, row.glue_filtered, row.glue_filtered_random
+        ]  # fmt: skip
+
+
+def test_table_3_has_random_twins_of_unfiltered_examples_where_there_are_such(findings, tables):
+    assert "GLUE unfiltered, not pre-trained" not in tables["3"].header
+    scores = tuple(replace(score, filtered=False) for score in findings.scores if score.filtered)
+    table = all_tables(Measures(replace(findings, scores=scores)))[2]
+    assert table.header[-2:] == ("GLUE unfiltered, not pre-trained", "paper's")
+    for row in table.rows:
+        model = model_of(findings, row[0])
+        assert is_spread(row[-2], glue(findings, model, True, random=True))
+        assert row[-1] == NONE
+
+
+def test_table_4_has_the_twin_relative_to_the_constrained_model(findings, tables):
+    theirs = {row.shape: row for row in published().unconstrained}
+    assert len(tables["4"].rows) == 2
+    for cell, *cells in tables["4"].rows:
+        twin, model = model_of(findings, cell, language="unconstrained"), model_of(findings, cell)
+
+        def more(value, base):
+            return 100 * (value - base) / base
+
+        sizes = [each.shape.parameters(vocabulary=each.vocabulary) for each in (twin, model)]
+        costs = [each.shape.flops_published(each.vocabulary) for each in (twin, model)]
+        expected = [
+            (sizes[0] - sizes[1]) / 1e6,
+            more(*costs),
+            more(math.exp(twin.test_loss), math.exp(model.test_loss)),
+            *(more(glue(findings, twin, kind)[0], glue(findings, model, kind)[0]) for kind in (True, False)),
+        ]
+        assert all(close(ours, value) for ours, value in zip(cells[::2], expected, strict=True))
+        row = theirs[model.shape]
+        printed = [row.parameters, row.flops, row.perplexity, row.glue_filtered, row.glue_unfiltered]
+        assert list(map(float, cells[1::2])) == printed
+
+
+def test_table_6_has_our_tokenizers_and_theirs(tables):
+    rows = tables["6"].rows
+    assert rows[:3] == (
+        ("ours", "bpe", "chosen", "4,000", "1.31", "0.2717"),
+        ("ours", "bpe", "", "3,000", "1.36", "0.2900"),
+        ("ours", "bpe", "", "reference", "1.32", "0.1547"),
+    )
+    assert len(TOKENIZERS) == 3
+    assert ("paper", "BPE", "chosen", "19,000", "1.32", "0.2604") in rows
+    assert len(rows) == 3 + len(published().tokenizers)
+
+
+def test_starts_have_perplexities_steps_and_scores_of_both(findings, tables):
+    rows = tables["7"].rows
+    assert [model_of(findings, row[0]).shape for row in rows] == [*reversed(smallest()), ANCHOR]
+    for cell, size, cold_cell, cipher_cell, ratio, reach, *glues in rows:
+        cold, cipher = (model_of(findings, cell, start) for start in ("cold", "cipher"))
+        assert float(size) == pytest.approx(cold.shape.parameters(vocabulary=cold.vocabulary) / 1e6, rel=0.005)
+        assert close(cold_cell, math.exp(cold.test_loss))
+        assert close(cipher_cell, math.exp(cipher.test_loss))
+        assert close(ratio, math.exp(cipher.test_loss - cold.test_loss), 3)
+        end = cold.evaluations[-1].loss
+        before, after = next(pair for pair in pairwise(cipher.evaluations) if pair[1].loss <= end)
+        share = (before.loss - end) / (before.loss - after.loss)
+        steps = before.step + share * (after.step - before.step)
+        assert re.fullmatch(rf"{round(steps)} \({round(100 * steps / STEPS[-1])} %\)", reach)
+        for place, (filtered, model) in enumerate((k, m) for k in (True, False) for m in (cold, cipher)):
+            assert is_spread(glues[place], glue(findings, model, filtered))
+
+
+def test_an_unfinished_study_has_a_sentence_for_each_table_that_is_missing():
+    tables = all_tables(Measures(begun_study()))
+    assert [bool(table.rows) for table in tables] == [False, False, True, False, False, False]
+    for table in tables:
+        if not table.rows:
+            assert table.missing.endswith(".")
+            assert table.missing in table.markdown()
+    (row,) = tables[2].rows
+    assert row[:4] == ("(256, 256, 1024, 8, 8)", "8.54", "16.24", "0")
+    assert row[5::2] == (NONE,) * 4
+    assert any("256-256-1024-8-8 has not ended yet" in note for note in tables[2].notes)
+    nothing = all_tables(Measures(Findings({}, (), (), (), {})))
+    assert not any(table.rows for table in nothing)
+
+
+def test_a_stopped_model_is_named_with_its_reason():
+    stopped = made_model(ANCHOR, test_loss=None, stopped="its loss did not fall.")
+    diverged = made_model(smallest()[0], test_loss=math.inf)
+    table = all_tables(Measures(Findings({}, (), (stopped, diverged), (), {})))[2]
+    assert {row[5] for row in table.rows} == {NONE}
+    assert f"{ANCHOR.name} was stopped: its loss did not fall." in table.notes
+    assert any("ended with a test loss of inf" in note for note in table.notes)
+
+
+def test_one_seed_has_no_spread_and_a_seed_without_all_tasks_does_not_count(findings):
+    first = tuple(score for score in findings.scores if score.seed == 1)
+    second = tuple(score for score in findings.scores if score.seed == 2 and score.task == TASKS[0])
+    table = all_tables(Measures(replace(findings, scores=first + second)))[2]
+    for row in table.rows:
+        name = model_of(findings, row[0]).name
+        scores = [s.best for s in first if (s.model, s.filtered, s.random) == (name, True, False)]
+        assert row[9] == f"{mean(scores):.2f}"
+
+
+def test_markdown_keeps_cells_apart_whatever_they_hold():
+    lines = Table("T <b>", ("a", "b"), (("x|y", "1\n2"),), ("note",)).markdown().splitlines()
+    assert lines == ["## T &lt;b>", "", "| a | b |", "| --- | ---: |", "| x&#124;y | 1 2 |", "", "note"]
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(0, "0"), (110.48, "110"), (8.567, "8.57"), (0.0264, "0.0264"), (0.00004567, "4.6 · 10⁻⁵"), (1234.5, "1,234")],
+)
+def test_three_digits_are_told(value, written):
+    assert significant(value) == written

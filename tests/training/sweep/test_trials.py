@@ -1,0 +1,134 @@
+"""Which trials a study has, and what each of them runs."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from training.scaling import ANCHOR, Shape, set_1, smallest
+from training.sweep.options import make_study
+from training.sweep.trials import (
+    PretrainingTrial,
+    finetuning_of,
+    finetuning_trials,
+    pretraining_trials,
+    recipe_of,
+    shapes_of,
+)
+
+VOCABULARY = 4000
+
+
+def study_of(*settings, **groups):
+    return make_study({"shapes": {"sets": ["smallest"]}, **groups}, "test", settings)
+
+
+def everything(**downstream):
+    return study_of(
+        pretraining={"starts": ["cold", "cipher"], "unconstrained": True},
+        downstream={"glue": "/data/glue", "tasks": ["cola", "stsb"], **downstream},
+    )
+
+
+def test_shapes_are_of_sets_and_names_each_once_from_the_cheapest_to_the_dearest():
+    names = [smallest()[0].name, "8-8-16-1-1", "8-8-16-1-1"]
+    shapes = shapes_of(study_of(shapes={"sets": ["smallest", 1], "names": names}), VOCABULARY)
+    assert set(shapes) == {*set_1(), *smallest(), Shape(8, 8, 16, 1, 1)}
+    assert len(shapes) == 20
+    costs = [shape.flops_published(VOCABULARY) for shape in shapes]
+    assert costs == sorted(costs)
+
+
+def test_fewer_shapes_span_the_range_and_none_is_dearer_than_the_largest():
+    every = shapes_of(study_of("shapes.sets=[1, 2, 3]"), VOCABULARY)
+    few = shapes_of(study_of("shapes.sets=[1, 2, 3]", "shapes.most=5"), VOCABULARY)
+    assert len(few) == 5
+    assert (few[0], few[-1]) == (every[0], every[-1])
+    assert shapes_of(study_of("shapes.sets=[1]", "shapes.most=99"), VOCABULARY) == shapes_of(
+        study_of("shapes.sets=[1]"), VOCABULARY
+    )
+    limit = every[10]
+    cheap = shapes_of(study_of("shapes.sets=[1, 2, 3]", f"shapes.largest={limit.name}"), VOCABULARY)
+    assert cheap[: len(every[:11])] == every[:11]
+    assert all(each.flops_published(VOCABULARY) <= limit.flops_published(VOCABULARY) for each in cheap)
+
+
+def test_names_are_unique_and_tell_what_differs():
+    models = pretraining_trials(everything(), VOCABULARY)
+    assert len({trial.name for trial in models}) == len(models) == 3 * 3
+    shape = smallest()[0].name
+    assert {shape, f"{shape}-cipher", f"{shape}-unconstrained"} <= {trial.name for trial in models}
+    tuned = finetuning_trials(everything(), models)
+    assert len({trial.name for trial in tuned}) == len(set(tuned)) == len(tuned)
+    assert f"{shape}/cola-filtered-random-1" in {trial.name for trial in tuned}
+
+
+def test_the_dearest_models_are_trained_first():
+    costs = [trial.shape.flops_published(VOCABULARY) for trial in pretraining_trials(everything(), VOCABULARY)]
+    assert costs == sorted(costs, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("filtered", "twins"), [([True, False], {True}), ([True], {True}), ([False], {False}), ([False, True], {True})]
+)
+def test_only_cold_models_of_the_constrained_language_have_random_twins(filtered, twins):
+    study = everything(filtered=filtered, seeds=2)
+    models = pretraining_trials(study, VOCABULARY)
+    tuned = finetuning_trials(study, models)
+    random = [trial for trial in tuned if trial.random]
+    assert {trial.model for trial in random} == {shape.name for shape in smallest()}
+    assert {trial.filtered for trial in random} == twins
+    expected = itertools.product((model.name for model in models), ("cola", "stsb"), filtered, (1, 2))
+    kinds = {(trial.model, trial.task, trial.filtered, trial.seed) for trial in tuned if not trial.random}
+    assert kinds == set(expected)
+    assert len(tuned) == 9 * 2 * len(filtered) * 2 + 3 * 2 * 2
+
+
+def test_without_glue_or_twins_there_are_none():
+    models = pretraining_trials(study_of(), VOCABULARY)
+    assert finetuning_trials(study_of(), models) == ()
+    assert not any(trial.random for trial in finetuning_trials(everything(random_twins=False), models))
+
+
+def test_some_models_are_fine_tuned_of_those_that_have_ended():
+    study = everything(most=2)
+    models = pretraining_trials(study, VOCABULARY)
+    tuned = {
+        trial.model.removesuffix("-cipher").removesuffix("-unconstrained") for trial in finetuning_trials(study, models)
+    }
+    assert tuned == {smallest()[0].name, smallest()[2].name}
+    ended = [trial for trial in models if trial.shape != smallest()[0]]
+    assert {trial.model[:9] for trial in finetuning_trials(study, ended)} == {
+        shape.name[:9] for shape in smallest()[1:]
+    }
+
+
+def test_a_recipe_has_the_sizes_of_its_shape_and_heads_of_its_own():
+    study = study_of("pretraining.dropout=0.2", "pretraining.positions=64", "seed=4")
+    shape = Shape(32, 64, 256, 3, 4)
+    recipe = recipe_of(PretrainingTrial(shape, "cipher"), study, ["a.jsonl"], ["b.jsonl"], "t.json")
+    model = recipe.model
+    assert (model.architecture, model.embedding, model.width, model.inner) == ("roberta", 32, 64, 256)
+    assert (model.layers, model.heads, model.positions, model.dropout, model.tied) == (3, 4, 64, 0.2, False)
+    assert recipe.embeddings.start == "cipher"
+    assert (recipe.text.sources, recipe.text.held_out, recipe.text.tokenizer.path) == (
+        ("a.jsonl",),
+        ("b.jsonl",),
+        "t.json",
+    )
+    assert recipe.objective["replacement"] == "always"
+    assert recipe.seed == 4
+
+
+def test_a_fine_tuning_is_looked_at_after_each_epoch_and_finds_its_files_from_anywhere(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    study = study_of("downstream.glue=glue", "downstream.tasks=[stsb]", "pretraining.loop.device=cpu")
+    model = PretrainingTrial(ANCHOR)
+    for trial in finetuning_trials(study, [model]):
+        options = finetuning_of(trial, study, "/models/anchor", "/language/vocabulary.txt")
+        assert options.data == str(Path(tmp_path, "glue", "STS-B"))
+        assert (options.each_epoch, options.epochs, options.seed) == (True, 5, trial.seed)
+        assert options.vocabulary == ("/language/vocabulary.txt" if trial.filtered else None)
+        assert options.random == trial.random
+        assert (options.loop.batch, options.loop.learning_rate, options.loop.device) == (32, 1e-4, "cpu")
+        assert options.loop_for(100).evaluate_every == 4

@@ -1,0 +1,212 @@
+"""Figures 1 to 3: the loss of compute-optimal points against FLOPs, tokens and parameters, with their laws."""
+
+import io
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import (
+    EngFormatter,
+    Formatter,
+    FuncFormatter,
+    LogFormatterSciNotation,
+    LogLocator,
+    MaxNLocator,
+    NullLocator,
+)
+
+from training.scaling import PowerLaw
+from training.sweep.laws import Fit, Laws
+from training.sweep.measures import Measures
+from training.sweep.tables import scientific
+
+# Of Okabe and Ito's colours, which colour-blind people can tell apart: the same as in curves over runs.
+BLUE, ORANGE, GREEN, BLACK = "#0072B2", "#D55E00", "#009E73", "#000000"
+GRAY = "#999999"
+PANEL_INCHES = (7.0, 4.6)
+MARGIN_INCHES = 0.1
+DOTS_PER_INCH = 120
+# Where the ends of an axis have at most the first ratio, so many ticks lie evenly; up to each of the other ratios, they
+# lie at these multiples of powers of ten. Along x they are fewer, since they are written beside each other.
+_EVEN = {"x": (2, 4), "y": (8, 8)}
+_MULTIPLES = {
+    "x": ((8, (1, 1.5, 2, 3, 5, 7)), (40, (1, 2, 5)), (1000, (1, 3)), (float("inf"), (1,))),
+    "y": ((100, (1, 2, 3, 5, 7)), (1000, (1, 2, 5)), (float("inf"), (1,))),
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of the report."""
+
+    name: str
+    """Of its file, without .png."""
+    title: str
+    caption: str
+    alt: str
+    """What it shows, for those who do not see it."""
+    png: bytes | None
+    """None where there is nothing to draw yet."""
+    missing: str = ""
+    """The sentence that stands where it would."""
+
+
+def draw_compute(measures: Measures, laws: Laws) -> Picture:
+    """Figure 1: loss against FLOPs, each model a line, compute-optimal points green."""
+
+    def lines(panel: Axes) -> None:
+        for model in measures.of():
+            trained = [each for each in model.evaluations if each.step > 0]
+            flops = [each.sequences * measures.sequence_flops(model) for each in trained]
+            panel.plot(flops, [each.loss for each in trained], color=GRAY, alpha=0.45, linewidth=0.9, zorder=1)
+        panel.plot([], [], color=GRAY, linewidth=0.9, label="models on their way")
+
+    return _picture(
+        "figure-1",
+        "Figure 1: loss against compute",
+        "Each gray line is a model on its way; green are the points of lowest loss in each of 30 bins of FLOPs. The "
+        "paper breaks its law at 2.2 · 10¹⁵ FLOPs.",
+        ("FLOPs of training", LogFormatterSciNotation(minor_thresholds=(np.inf, np.inf))),
+        (laws.points.flops, laws.points.losses),
+        laws.flops,
+        lines,
+    )
+
+
+def draw_tokens(laws: Laws) -> Picture:
+    """Figure 2: loss against training tokens."""
+    return _picture(
+        "figure-2",
+        "Figure 2: loss against training tokens",
+        "The same compute-optimal points by the tokens that each had been trained on. The paper's exponent is -0.2459.",
+        ("tokens of training", EngFormatter(sep=" ")),
+        (laws.points.tokens, laws.points.losses),
+        laws.tokens,
+    )
+
+
+def draw_parameters(laws: Laws) -> Picture:
+    """Figure 3: loss against parameters."""
+    return _picture(
+        "figure-3",
+        "Figure 3: loss against parameters",
+        "The same compute-optimal points by the size of their models. The paper's exponent is -0.2805.",
+        ("parameters", EngFormatter(sep=" ")),
+        (laws.points.parameters, laws.points.losses),
+        laws.parameters,
+    )
+
+
+def new_figure(panels: int = 1, width: float = PANEL_INCHES[0]) -> tuple[Figure, list[Axes]]:
+    """An empty figure with panels beside each other that share their vertical axis."""
+    figure = Figure(figsize=(width, PANEL_INCHES[1]), layout="constrained")
+    figure.get_layout_engine().set(w_pad=MARGIN_INCHES, h_pad=MARGIN_INCHES)
+    axes = list(figure.subplots(1, panels, sharey=True, squeeze=False)[0])
+    for panel in axes:
+        panel.grid(alpha=0.3)
+        panel.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def to_png(figure: Figure) -> bytes:
+    """The figure's bytes, always the same for the same figure."""
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=DOTS_PER_INCH)
+    return stream.getvalue()
+
+
+def set_log(axis: Axis, values: Iterable[float], written: Formatter) -> None:
+    """A logarithmic axis whose ticks are few enough to be read.
+
+    Args:
+        axis: x or y of a panel.
+        values: all that is drawn along it, above 0.
+        written: how its ticks are written.
+    """
+    numbers = np.fromiter(values, np.float64)
+    low, high = numbers.min(), numbers.max()
+    # Some room on each side, even where all numbers are the same.
+    room = max(high / low, 1.2) ** 0.06
+    low, high = low / room, high * room
+    getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
+    getattr(axis.axes, f"set_{axis.axis_name}lim")(low, high)
+    set_ticks(axis, high / low, written)
+
+
+def set_ticks(axis: Axis, ratio: float, written: Formatter) -> None:
+    """Ticks of a logarithmic axis.
+
+    Args:
+        axis: x or y.
+        ratio: between its ends.
+        written: how they are written.
+    """
+    highest, number = _EVEN[axis.axis_name]
+    multiples = next(multiples for most, multiples in _MULTIPLES[axis.axis_name] if ratio <= most)
+    locator = MaxNLocator(number, steps=[1, 2, 5, 10]) if ratio <= highest else LogLocator(subs=multiples, numticks=12)
+    axis.set_major_locator(locator)
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(written)
+
+
+def plain() -> Formatter:
+    """Numbers as they are."""
+    return FuncFormatter(lambda value, place: f"{value:,.6g}")
+
+
+def _picture(
+    name: str,
+    title: str,
+    caption: str,
+    axis: tuple[str, Formatter],
+    points: tuple[np.ndarray, np.ndarray],
+    fit: Fit,
+    lines: Callable[[Axes], None] | None = None,
+) -> Picture:
+    (quantity, written), (x, losses) = axis, points
+    if not len(x):
+        return Picture(name, title, caption, "", None, fit.missing)
+    figure, (panel,) = new_figure()
+    if lines:
+        lines(panel)
+    panel.scatter(x, losses, s=26, color=GREEN, edgecolors="white", linewidths=0.5, zorder=3, label="compute-optimal")
+    for law, ends, style in _laws_of(fit, x):
+        places = np.geomspace(*ends, 100)
+        label = f"{_equation(law, quantity)}, R² = {law.r_squared:.4f}"
+        panel.plot(places, law.at(places), linewidth=1.5, zorder=2, label=label, **style)
+    panel.set(xlabel=quantity, ylabel="loss on the development part, nats")
+    drawn = [line.get_xydata() for line in panel.lines if len(line.get_xdata())] + [np.column_stack(points)]
+    xs, ys = np.concatenate(drawn).T
+    set_log(panel.xaxis, xs[np.isfinite(xs)], written)
+    set_log(panel.yaxis, ys[np.isfinite(ys) & (ys > 0)], plain())
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    told = " ".join(filter(None, (caption, fit.missing)))
+    return Picture(name, title, told, _alt(fit, x, losses, quantity), to_png(figure))
+
+
+def _laws_of(fit: Fit, x: np.ndarray) -> list[tuple[PowerLaw, tuple[float, float], dict[str, object]]]:
+    """Each law, between which x it is drawn, and how."""
+    if fit.law is None:
+        return []
+    laws = [(fit.law, (x.min(), x.max()), {"color": BLACK})]
+    if fit.broken:
+        laws.append((fit.broken.below, (x.min(), fit.broken.break_at), {"color": ORANGE, "linestyle": "--"}))
+        laws.append((fit.broken.above, (fit.broken.break_at, x.max()), {"color": BLUE, "linestyle": "--"}))
+    return laws
+
+
+def _equation(law: PowerLaw, quantity: str) -> str:
+    size = law.coefficient
+    coefficient = f"{size:.3g}" if 1e-3 <= size < 1e4 else scientific(size)
+    return rf"loss = {coefficient} · {quantity.split()[0]}$^{{{law.exponent:.4f}}}$"
+
+
+def _alt(fit: Fit, x: np.ndarray, losses: np.ndarray, quantity: str) -> str:
+    law = f" The fitted power law has the exponent {fit.law.exponent:.4f}." if fit.law else ""
+    return (
+        f"{len(x)} compute-optimal points: the loss goes from {losses[np.argmin(x)]:.3f} at {scientific(x.min())} "
+        f"{quantity} to {losses[np.argmax(x)]:.3f} at {scientific(x.max())}.{law}"
+    )

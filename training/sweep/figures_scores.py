@@ -1,0 +1,122 @@
+"""Figure 4 and starts: scores by size and compute, and perplexities of cold and cipher starts by size."""
+
+import numpy as np
+from matplotlib.colors import LogNorm
+from matplotlib.lines import Line2D
+from matplotlib.ticker import EngFormatter, LogFormatterSciNotation, MaxNLocator
+
+from training.sweep.figures import (
+    BLUE,
+    GRAY,
+    ORANGE,
+    PANEL_INCHES,
+    Picture,
+    draw_compute,
+    draw_parameters,
+    draw_tokens,
+    new_figure,
+    plain,
+    set_log,
+    set_ticks,
+    to_png,
+)
+from training.sweep.laws import Laws
+from training.sweep.measures import Measures
+
+_MARKERS = {True: "o", False: "^"}
+_KINDS = {True: "filtered GLUE", False: "unfiltered GLUE"}
+
+
+def all_pictures(measures: Measures, laws: Laws) -> tuple[Picture, ...]:
+    """Figures 1 to 4 as the paper numbers them, and that of starts."""
+    return (
+        draw_compute(measures, laws),
+        draw_tokens(laws),
+        draw_parameters(laws),
+        draw_scores(measures),
+        draw_starts(measures),
+    )
+
+
+def draw_scores(measures: Measures) -> Picture:
+    """Figure 4: mean score against parameters and FLOPs, coloured by perplexity."""
+    name, title = "figure-4", "Figure 4: GLUE against size and compute"
+    caption = "Mean over tasks and seeds; bars are standard deviations over seeds, colours test perplexities."
+    found = [
+        (measures.parameters(model), measures.flops(model), score.mean, score.deviation or 0.0, perplexity, filtered)
+        for filtered in _KINDS
+        for model in measures.of()
+        if (perplexity := measures.perplexity(model)) is not None
+        and (score := measures.glue(model, filtered=filtered)) is not None
+        and measures.flops(model) > 0
+    ]
+    if not found:
+        return Picture(name, title, caption, "", None, "No model that ended was judged on all tasks of GLUE yet.")
+    columns = np.array(found, np.float64).T
+    perplexities = columns[4]
+    low, high = perplexities.min(), perplexities.max()
+    colours = LogNorm(low / 1.01, high * 1.01)
+    figure, panels = new_figure(2, 1.6 * PANEL_INCHES[0])
+    for panel, x, label, written in (
+        (panels[0], columns[0], "parameters", EngFormatter(sep=" ")),
+        (panels[1], columns[1], "FLOPs of training", LogFormatterSciNotation(minor_thresholds=(np.inf, np.inf))),
+    ):
+        for filtered, marker in _MARKERS.items():
+            of_kind = columns[5] == filtered
+            means, deviations = columns[2:4, of_kind]
+            panel.errorbar(x[of_kind], means, deviations, fmt="none", ecolor=GRAY, elinewidth=0.8, zorder=1)
+            points = panel.scatter(
+                x[of_kind],
+                means,
+                c=perplexities[of_kind],
+                norm=colours,
+                cmap="viridis",
+                marker=marker,
+                s=44,
+                edgecolors="white",
+                linewidths=0.5,
+                zorder=2,
+            )
+        panel.set(xlabel=label)
+        panel.yaxis.set_major_locator(MaxNLocator(6))
+        set_log(panel.xaxis, x, written)
+    panels[0].set(ylabel="mean score on GLUE, %")
+    bar = figure.colorbar(points, ax=panels, label="test perplexity", pad=0.02)
+    set_ticks(bar.ax.yaxis, high / low, plain())
+    kinds = [kind for kind in _KINDS if kind in columns[5]]
+    handles = [Line2D([], [], linestyle="", marker=_MARKERS[kind], color=GRAY, label=_KINDS[kind]) for kind in kinds]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)
+    shown = " and ".join(f"{np.sum(columns[5] == kind)} mean scores on {_KINDS[kind]}" for kind in kinds)
+    alt = (
+        f"{shown}, from {columns[2].min():.1f} to {columns[2].max():.1f} %, against parameters and FLOPs, "
+        f"of models whose test perplexity is from {low:.2f} to {high:.2f}."
+    )
+    return Picture(name, title, caption, alt, to_png(figure))
+
+
+def draw_starts(measures: Measures) -> Picture:
+    """Perplexity against parameters for both starts, the two of a shape joined."""
+    name, title = "starts", "Starts: perplexity of cold and cipher starts by size"
+    caption = "Test perplexity at the end; a line joins the two starts of a shape."
+    pairs = [pair for pair in measures.start_pairs() if measures.start_ratio(pair) is not None]
+    if not pairs:
+        missing = "No shape has ended from both a cold and a cipher start, so there is nothing to draw."
+        return Picture(name, title, caption, "", None, missing)
+    sizes = np.array([measures.parameters(pair.cold) for pair in pairs], np.float64)
+    cold, cipher = (
+        np.array([measures.perplexity(getattr(pair, start)) for pair in pairs], np.float64)
+        for start in ("cold", "cipher")
+    )
+    figure, (panel,) = new_figure()
+    panel.vlines(sizes, cold, cipher, color=GRAY, linewidth=1, zorder=1)
+    panel.scatter(sizes, cold, s=36, color=BLUE, marker="o", edgecolors="white", linewidths=0.5, label="cold")
+    panel.scatter(sizes, cipher, s=40, color=ORANGE, marker="D", edgecolors="white", linewidths=0.5, label="cipher")
+    panel.set(xlabel="parameters", ylabel="test perplexity")
+    set_log(panel.xaxis, sizes, EngFormatter(sep=" "))
+    set_log(panel.yaxis, [*cold, *cipher], plain())
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    alt = (
+        f"Test perplexity of {len(pairs)} shapes: from {cold.min():.2f} to {cold.max():.2f} with a cold start, "
+        f"from {cipher.min():.2f} to {cipher.max():.2f} with a cipher start."
+    )
+    return Picture(name, title, caption, alt, to_png(figure))

@@ -1,0 +1,108 @@
+"""The report of a study: one page of HTML with all figures and tables, and each of them as a file of its own."""
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from bitcipher import storage
+from training.sweep.figures import Picture
+from training.sweep.figures_scores import all_pictures
+from training.sweep.findings import Findings
+from training.sweep.laws import fit_laws
+from training.sweep.measures import Measures
+from training.sweep.summary import summarize, what_was_run
+from training.sweep.tables import PAPER, Table
+from training.sweep.tables_starts import all_tables
+
+FORMAT = "bitcipher-findings/1"
+TITLE = "A study of small language models"
+
+
+def write_report(findings: Findings, folder: str) -> str:
+    """Write report.html, a PNG of each figure, tables.md and findings.json; the same findings give the same bytes.
+
+    Files are written anew, each at once, the page last. A figure for which there is nothing to draw yet has no file,
+    and the page says why.
+
+    Args:
+        findings: of a study, ended or not.
+        folder: path or URI.
+
+    Returns:
+        The page's path or URI.
+
+    Raises:
+        BitcipherError: if two models have the same shape, start and language, or a file cannot be written.
+    """
+    measures = Measures(findings)
+    laws = fit_laws(measures)
+    pictures, tables = all_pictures(measures, laws), all_tables(measures)
+    page = _render(measures, summarize(measures, laws), pictures, tables)
+    for picture in pictures:
+        target = storage.join(folder, f"{picture.name}.png")
+        if picture.png is None:
+            storage.remove(target)  # of an earlier report
+        else:
+            _write(target, picture.png)
+    markdown = "\n".join([f"# {TITLE}\n", *(table.markdown() for table in tables)])
+    _write(storage.join(folder, "tables.md"), markdown.encode(errors="replace"))
+    storage.write_json(storage.join(folder, "findings.json"), {"format": FORMAT, **_plain(asdict(findings))})
+    target = storage.join(folder, "report.html")
+    _write(target, page)
+    return target
+
+
+def _write(target: str, content: bytes) -> None:
+    with storage.writing(target) as stream:
+        stream.write(content)
+
+
+def _render(measures: Measures, summary: Any, pictures: tuple[Picture, ...], tables: tuple[Table, ...]) -> bytes:
+    here = Path(__file__).parent
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(here),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["base64"] = lambda content: base64.b64encode(content).decode()
+    style = (here / "page.css").read_text("utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    page = environment.get_template("page.html").render(
+        title=TITLE,
+        policy=f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'",
+        style=style,
+        sizes=what_was_run(measures),
+        options=list(_options(measures.findings.recipe)),
+        summary=summary,
+        pictures=pictures,
+        tables=tables,
+        paper=PAPER,
+    )
+    return page.encode(errors="replace")
+
+
+def _options(values: dict[str, Any], parents: str = "") -> Iterator[tuple[str, str]]:
+    """Options by their names with dots, as a recipe's `--set` has them."""
+    for name, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from _options(value, f"{parents}{name}.")
+        else:
+            yield f"{parents}{name}", value if isinstance(value, str) else json.dumps(_plain(value), ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    """The same without numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,148 @@
+"""What a study found, in computed sentences: the law of FLOPs, pre-training's gain, correlation, and starts."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import geometric_mean
+
+from bitcipher.errors import BitcipherError
+from training.scaling import published, rank_correlation
+from training.sweep.laws import Laws
+from training.sweep.measures import Gain, Measures
+from training.sweep.tables import scientific, whole
+from training.sweep.tables_models import millions
+
+_KINDS = {True: "filtered", False: "unfiltered"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding, or why it is missing."""
+
+    title: str
+    sentences: tuple[str, ...]
+
+
+def summarize(measures: Measures, laws: Laws) -> tuple[Finding, ...]:
+    """The findings in the order of the paper."""
+    return (
+        Finding("Loss against compute", _law(laws)),
+        Finding("What pre-training adds", tuple(_gain(measures, filtered) for filtered in _KINDS)),
+        Finding("Perplexity and GLUE", tuple(_correlation(measures, filtered) for filtered in _KINDS)),
+        Finding("Cold against cipher start", _starts(measures)),
+    )
+
+
+def what_was_run(measures: Measures) -> dict[str, str]:
+    """Sizes of the study, by what they are."""
+    models, scores = measures.findings.models, measures.findings.scores
+    ended = sum(model.test_loss is not None for model in models)
+    # A model that was stopped says nothing of how long others are trained.
+    whole_ones = [model for model in models if model.test_loss is not None] or models
+    last = [model.evaluations[-1] for model in whole_ones if model.evaluations and model.evaluations[-1].step]
+    constrained = measures.of() or models
+    return {
+        "models that ended": f"{ended} of {len(models)}",
+        "shapes": whole(len({model.shape for model in models})),
+        "parameters, millions": _range([measures.parameters(model) for model in models], millions),
+        "steps": _range([evaluation.step for evaluation in last]),
+        "sequences a step": _range([evaluation.sequences // evaluation.step for evaluation in last]),
+        "tokens a sequence": whole(measures.length),
+        "vocabulary, tokens": _range([model.vocabulary for model in constrained]),
+        "GLUE tasks": whole(len({score.task for score in scores})),
+        "seeds of fine-tuning": whole(len({score.seed for score in scores})),
+    }
+
+
+def _range(values: Sequence[int], written: Callable[[int], str] = whole) -> str:
+    """A number, or the least and the greatest of several."""
+    return " to ".join(dict.fromkeys(map(written, (min(values), max(values))))) if values else "none yet"
+
+
+def _law(laws: Laws) -> tuple[str, ...]:
+    fit, theirs = laws.flops, {row.against: row for row in published().fits}
+    if fit.law is None:
+        return (fit.missing,)
+    interval = (
+        f" ({fit.interval[0]:.4f} to {fit.interval[1]:.4f} by 95 % of a bootstrap's draws)" if fit.interval else ""
+    )
+    above, below = theirs["FLOPs above the break"], theirs["FLOPs below the break"]
+    return (
+        f"Over {len(laws.points)} compute-optimal points from {scientific(laws.points.flops[0])} to "
+        f"{scientific(laws.points.flops[-1])} FLOPs, the loss follows FLOPs to the power of {fit.law.exponent:.4f}"
+        f"{interval}, with R² of {fit.law.r_squared:.4f}.",
+        *_break(laws),
+        f"The paper has {above.exponent} (R² {above.r_squared}) above {scientific(published().break_at)} FLOPs, and "
+        f"{below.exponent} (R² {below.r_squared}) below.",
+    )
+
+
+def _break(laws: Laws) -> tuple[str, ...]:
+    broken = laws.flops.broken
+    if broken is None:
+        return ("There are too few points to look for a break.",)
+    return (
+        f"Two laws fit best with a break at {scientific(broken.break_at)} FLOPs: {broken.below.exponent:.4f} "
+        f"(R² {broken.below.r_squared:.4f}) below and {broken.above.exponent:.4f} (R² {broken.above.r_squared:.4f}) "
+        "above. Two always fit better than one.",
+    )
+
+
+def _gain(measures: Measures, filtered: bool) -> str:
+    kind = _KINDS[filtered]
+    gain, last = (measures.gain(filtered=filtered, last=last) for last in (False, True))
+    if gain is None:
+        return f"On {kind} GLUE, no model and its random twin were both judged, so the gain is not known."
+    return (
+        f"On {kind} GLUE, pre-training adds {_points(gain)} to the mean score of the random twin, and "
+        f"{gain.better} of {gain.models} {'models gain' if gain.models > 1 else 'model gains'} by it; "
+        f"after the last epoch instead of the best, it adds {_points(last)}."
+    )
+
+
+def _points(gain: Gain) -> str:
+    deviation = gain.points.deviation
+    return f"{gain.points.mean:+.2f} points" + (f" (± {deviation:.2f} over seeds)" if deviation is not None else "")
+
+
+def _correlation(measures: Measures, filtered: bool) -> str:
+    kind = _KINDS[filtered]
+    pairs = [
+        (perplexity, score.mean)
+        for model in measures.of()
+        if (perplexity := measures.perplexity(model)) is not None
+        and (score := measures.glue(model, filtered=filtered)) is not None
+    ]
+    theirs = next(row for row in published().correlations if row.glue == kind)
+    paper = f"the paper's is {theirs.coefficient} ({_p(theirs.p_value)})"
+    if not pairs:
+        return f"No model has both a test perplexity and scores on {kind} GLUE yet; {paper}."
+    try:
+        coefficient, p_value = rank_correlation(*zip(*pairs, strict=True))
+    except BitcipherError as error:
+        return f"Perplexity and {kind} GLUE cannot be compared yet: {error}"
+    return (
+        f"Over {len(pairs)} models, Spearman's coefficient between test perplexity and the mean score on {kind} GLUE "
+        f"is {coefficient:.2f} ({_p(p_value)}); {paper}."
+    )
+
+
+def _p(value: float) -> str:
+    return f"p = {value:.2f}" if value >= 0.01 or value == 0 else f"p = {scientific(value)}"
+
+
+def _starts(measures: Measures) -> tuple[str, ...]:
+    ratios = [
+        (measures.parameters(pair.cold), ratio)
+        for pair in measures.start_pairs()
+        if (ratio := measures.start_ratio(pair)) is not None
+    ]
+    if not ratios:
+        return ("No shape has ended from both a cold and a cipher start, so the two cannot be compared.",)
+    values = [ratio for _, ratio in ratios]
+    by_size = ", ".join(f"{ratio:.3f} at {millions(size)}" for size, ratio in ratios)
+    better = sum(ratio < 1 for ratio in values)
+    return (
+        f"From cipher vectors, the test perplexity is {geometric_mean(values):.3f} times that of a cold start "
+        f"(geometric mean), and lower for {better} of {len(values)} {'shapes' if len(values) > 1 else 'shape'}.",
+        f"By millions of parameters: {by_size}.",
+    )

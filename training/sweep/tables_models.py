@@ -1,0 +1,194 @@
+"""Tables 2, 3 and 4: what each size buys, what each model does, and what the constraint on the language is worth."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
+from itertools import chain, pairwise
+
+from training.scaling import Shape, cost_effectiveness, published
+from training.sweep.findings import PretrainedModel
+from training.sweep.measures import Measures, Spread
+from training.sweep.tables import NONE, PAPER, Table, configuration, fixed, significant, spread
+
+# Heads cost next to nothing, so the paper has no ratios for them (section 4.4).
+_SIZES = {
+    "hidden": "hidden size",
+    "layers": "layers",
+    "embedding": "embedding size",
+    "intermediate": "intermediate size",
+}
+
+
+def effectiveness_table(measures: Measures) -> Table:
+    """Table 2: the fall in perplexity for a billion FLOPs more a sequence, wherever models differ in one size alone."""
+    rows = []
+    for size, title in _SIZES.items():
+        for models in _series(measures, size):
+            ratios = cost_effectiveness(
+                [measures.sequence_flops(model) for model in models],
+                [measures.perplexity(model) for model in models],
+            )
+            shapes = [model.shape for model in models]
+            theirs = [None, *(_published_ratio(size, *pair) for pair in pairwise(shapes))]
+            rows += [
+                (title, configuration(shape), _ratio(ours), _ratio(their))
+                for shape, ours, their in zip(shapes, ratios, theirs, strict=True)
+            ]
+    return Table(
+        "Table 2: what each size buys",
+        ("along", "(E, H, I, L, A)", "ICER", f"{PAPER}'s"),
+        tuple(rows),
+        (
+            "ICER: by how much the test perplexity falls for each billion of FLOPs that a training sequence costs more "
+            "than with the model in the row above. Where the paper has another model in between, its ratio is worked "
+            "out of its Table 3.",
+        )
+        if rows
+        else (),
+        "No two models that ended differ in one size alone, so there is nothing to tell what a size buys.",
+        words=2,
+    )
+
+
+def _series(measures: Measures, size: str) -> list[list[PretrainedModel]]:
+    """Models that differ in a size alone, two or more, in increasing order of it."""
+    alike: dict[tuple[int, ...], list[PretrainedModel]] = defaultdict(list)
+    for model in measures.of():
+        if measures.perplexity(model) is not None:
+            others = tuple(getattr(model.shape, field.name) for field in fields(Shape) if field.name != size)
+            alike[others].append(model)
+    return [models for _, models in sorted(alike.items()) if len(models) > 1]
+
+
+def _published_ratio(size: str, cheaper: Shape, dearer: Shape) -> float | None:
+    for before, row in pairwise(published().effectiveness[size]):
+        if (before.shape, row.shape) == (cheaper, dearer):
+            return row.ratio
+    perplexities = {row.shape: row.perplexity for row in published().pretrained}
+    if cheaper not in perplexities or dearer not in perplexities:
+        return None
+    pair = cheaper, dearer
+    return cost_effectiveness([shape.flops_published() for shape in pair], [perplexities[shape] for shape in pair])[1]
+
+
+def _ratio(value: float | None) -> str:
+    return NONE if value is None else significant(value) if abs(value) >= 1000 else fixed(value, 4)
+
+
+def models_table(measures: Measures) -> Table:
+    """Table 3, and Table 7 for larger shapes: size, cost, perplexity and scores of cold and constrained models."""
+    theirs = {row.shape: row for row in (*published().larger, *published().pretrained)}
+    columns: list[tuple[str, Callable[[PretrainedModel], str], str, Callable[[float], str]]] = [
+        ("parameters, millions", lambda model: millions(measures.parameters(model)), "parameters", fixed),
+        ("FLOPs, 10¹⁵", lambda model: significant(measures.flops(model) / 1e15), "flops", "{:g}".format),
+        ("perplexity", lambda model: fixed(measures.perplexity(model)), "perplexity", fixed),
+        ("GLUE unfiltered", lambda model: spread(measures.glue(model, filtered=False)), "glue_unfiltered", fixed),
+        ("GLUE filtered", lambda model: spread(measures.glue(model, filtered=True)), "glue_filtered", fixed),
+        (
+            "GLUE filtered, not pre-trained",
+            lambda model: spread(measures.glue(model, filtered=True, random=True)),
+            "glue_filtered_random",
+            fixed,
+        ),
+    ]
+    # The paper has no such twins, and only a study of unfiltered examples alone does.
+    if any(score.random and not score.filtered for score in measures.findings.scores):
+        columns.append(
+            (
+                "GLUE unfiltered, not pre-trained",
+                lambda model: spread(measures.glue(model, filtered=False, random=True)),
+                "glue_unfiltered_random",
+                fixed,
+            )
+        )
+    rows = []
+    for model in measures.of():
+        printed = theirs.get(model.shape)
+        pairs = (
+            (ours(model), written(getattr(printed, name)) if hasattr(printed, name) else NONE)
+            for _, ours, name, written in columns
+        )
+        rows.append((configuration(model.shape), *chain.from_iterable(pairs)))
+    return Table(
+        "Table 3: models, and how they do",
+        ("(E, H, I, L, A)", *_beside(title for title, *_ in columns)),
+        tuple(rows),
+        tuple(_model_notes(measures)) if rows else (),
+        "No model was trained yet.",
+    )
+
+
+def _model_notes(measures: Measures) -> list[str]:
+    notes = [
+        "Scores are in percent, after the best epoch of each task: the mean over tasks, ± its standard deviation over "
+        "seeds (n - 1). Our models have heads of their own and FLOPs as the paper counts them; the paper's rows with "
+        "an intermediate size of 128, 256 or 512 are printed with the size of the tied model."
+    ]
+    for model in measures.findings.models:
+        if model.stopped is not None:
+            notes.append(f"{model.name} was stopped: {model.stopped}")
+        elif model.test_loss is None:
+            notes.append(f"{model.name} has not ended yet; its FLOPs are those up to now.")
+        elif measures.perplexity(model) is None:
+            notes.append(f"{model.name} ended with a test loss of {model.test_loss}, which has no perplexity.")
+    return notes
+
+
+def millions(number: int) -> str:
+    """Parameters in millions, with two decimals as in the paper, or three digits for less than one."""
+    return fixed(number / 1e6) if number >= 1e6 else significant(number / 1e6)
+
+
+def _beside(titles: Iterable[str]) -> Iterator[str]:
+    """Titles of our columns, with one of the paper's after each."""
+    return chain.from_iterable((title, f"{PAPER}'s") for title in titles)
+
+
+def twin_table(measures: Measures) -> Table:
+    """Table 4: models of the unconstrained language against those of the constrained one."""
+    theirs = {row.shape: row for row in published().unconstrained}
+    names = ("parameters", "flops", "perplexity", "glue_filtered", "glue_unfiltered")
+    rows = []
+    for twin in measures.of(language="unconstrained"):
+        model = measures.find(twin.shape)
+        if model is None:
+            continue
+        more = (
+            (measures.parameters(twin) - measures.parameters(model)) / 1e6,
+            _percent_more(measures.flops(twin), measures.flops(model)) if _both_ended(twin, model) else None,
+            _percent_more(measures.perplexity(twin), measures.perplexity(model)),
+            *(_glue_more(measures, twin, model, filtered=filtered) for filtered in (True, False)),
+        )
+        printed = (getattr(theirs.get(twin.shape), name, None) for name in names)
+        cells = (cell for pair in zip(more, printed, strict=True) for cell in map(fixed, pair))
+        rows.append((configuration(twin.shape), *cells))
+    titles = ("Δ parameters, millions", "Δ FLOPs, %", "Δ perplexity, %", "Δ GLUE filtered, %", "Δ GLUE unfiltered, %")
+    return Table(
+        "Table 4: unconstrained against constrained language",
+        ("(E, H, I, L, A)", *_beside(titles)),
+        tuple(rows),
+        (
+            "By how much the model of the unconstrained language differs from that of the constrained one. Both "
+            "perplexities are of the constrained test part, but of tokens of different tokenizers.",
+        )
+        if rows
+        else (),
+        "No model was trained on the unconstrained twin of the language beside one of the same shape.",
+    )
+
+
+def _both_ended(twin: PretrainedModel, model: PretrainedModel) -> bool:
+    return twin.test_loss is not None and model.test_loss is not None
+
+
+def _percent_more(value: float | None, base: float | None) -> float | None:
+    return None if value is None or not base else 100 * (value - base) / base
+
+
+def _glue_more(measures: Measures, twin: PretrainedModel, model: PretrainedModel, *, filtered: bool) -> float | None:
+    of_twin, of_model = (measures.glue(each, filtered=filtered) for each in (twin, model))
+    return _percent_more(_mean(of_twin), _mean(of_model))
+
+
+def _mean(value: Spread | None) -> float | None:
+    return None if value is None else value.mean

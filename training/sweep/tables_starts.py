@@ -1,0 +1,72 @@
+"""Cold against cipher start over the sizes, and all tables of the report in order."""
+
+from training.sweep.measures import Measures, StartPair, steps_to_cold_end
+from training.sweep.tables import NONE, Table, configuration, fixed, spread
+from training.sweep.tables_language import accounting_table, tokenizer_table
+from training.sweep.tables_models import effectiveness_table, millions, models_table, twin_table
+
+
+def all_tables(measures: Measures) -> tuple[Table, ...]:
+    """Tables 1, 2, 3, 4 and 6 as the paper numbers them, and that of starts."""
+    return (
+        accounting_table(measures.findings),
+        effectiveness_table(measures),
+        models_table(measures),
+        twin_table(measures),
+        tokenizer_table(measures.findings),
+        starts_table(measures),
+    )
+
+
+def starts_table(measures: Measures) -> Table:
+    """What a table of cipher vectors to start from does to each shape."""
+    rows = [
+        (
+            configuration(pair.cold.shape),
+            millions(measures.parameters(pair.cold)),
+            fixed(measures.perplexity(pair.cold)),
+            fixed(measures.perplexity(pair.cipher)),
+            fixed(measures.start_ratio(pair), 3),
+            _reach(pair),
+            *(
+                spread(measures.glue(model, filtered=filtered))
+                for filtered in (True, False)
+                for model in (pair.cold, pair.cipher)
+            ),
+        )
+        for pair in measures.start_pairs()
+    ]
+    return Table(
+        "Starts: cold against cipher",
+        (
+            "(E, H, I, L, A)",
+            "parameters, millions",
+            "perplexity, cold",
+            "cipher",
+            "ratio",
+            "steps to cold's end",
+            "GLUE filtered, cold",
+            "cipher",
+            "GLUE unfiltered, cold",
+            "cipher",
+        ),
+        tuple(rows),
+        (
+            "Perplexities are of the test part at the end. Steps to cold's end: how many the cipher start takes to the "
+            "development loss that the cold one ends with, and their share of the cold one's; between two evaluations "
+            "the loss is taken as a straight line.",
+        )
+        if rows
+        else (),
+        "No shape was trained from both a cold and a cipher start, so the two cannot be compared.",
+    )
+
+
+def _reach(pair: StartPair) -> str:
+    if pair.cold.test_loss is None:
+        return NONE
+    steps = steps_to_cold_end(pair)
+    if steps is None:
+        return "not reached" if pair.cipher.test_loss is not None else NONE
+    last = pair.cold.evaluations[-1].step
+    return f"{steps:,.0f} ({100 * steps / last:.0f} %)" if last else f"{steps:,.0f}"

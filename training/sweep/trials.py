@@ -1,0 +1,178 @@
+"""The trials of a study: which models are pre-trained, and what each is fine-tuned on; what each trial runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bitcipher import storage
+from training.embeddings import StartOptions
+from training.finetune import FinetuneOptions
+from training.loop import LoopOptions
+from training.models import ModelOptions
+from training.recipe import Recipe, TextOptions
+from training.scaling import Shape, spanning
+from training.sweep.options import GLUE_FOLDERS, LANGUAGES, SETS, Study
+from training.text import TokenizerOptions
+
+CONSTRAINED, UNCONSTRAINED = LANGUAGES
+
+
+@dataclass(frozen=True)
+class PretrainingTrial:
+    """A model to be pre-trained."""
+
+    shape: Shape
+    start: str = "cold"
+    language: str = CONSTRAINED
+
+    @property
+    def name(self) -> str:
+        """The shape's, and how the trial differs from the cold and constrained one of that shape."""
+        differs = [self.start] * (self.start != "cold") + [self.language] * (self.language != CONSTRAINED)
+        return "-".join([self.shape.name, *differs])
+
+
+@dataclass(frozen=True)
+class FinetuningTrial:
+    """A pre-trained model to be fine-tuned and judged, or its random twin."""
+
+    model: str
+    """The name of its pre-training."""
+    task: str
+    filtered: bool
+    random: bool
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """Such as "256-32-1024-8-8/cola-filtered-random-1"."""
+        part = "filtered" if self.filtered else "unfiltered"
+        return f"{self.model}/{self.task}-{part}{'-random' * self.random}-{self.seed}"
+
+
+def shapes_of(study: Study, vocabulary: int) -> tuple[Shape, ...]:
+    """The shapes of a study, each once, in increasing order of their FLOPs.
+
+    Args:
+        study: whose sets and names say which, and how many.
+        vocabulary: tokens.
+
+    Raises:
+        BitcipherError: if a range of so many shapes cannot be spanned.
+    """
+    wanted = study.shapes
+    named = (Shape.from_name(name) for name in wanted.names)
+    shapes = {*named, *(shape for name in wanted.sets for shape in SETS[str(name)]())}
+    ordered = sorted(shapes, key=lambda shape: (shape.flops_published(vocabulary), shape.name))
+    if wanted.largest is not None:
+        limit = Shape.from_name(wanted.largest).flops_published(vocabulary)
+        ordered = [shape for shape in ordered if shape.flops_published(vocabulary) <= limit]
+    if wanted.most is not None and wanted.most < len(ordered):
+        return spanning(ordered, wanted.most, vocabulary)
+    return tuple(ordered)
+
+
+def pretraining_trials(study: Study, vocabulary: int) -> tuple[PretrainingTrial, ...]:
+    """All models, the dearest first: then the last ones to end are short, and no device waits long for them."""
+    shapes = shapes_of(study, vocabulary)
+    trials = [PretrainingTrial(shape, start) for shape in shapes for start in study.pretraining.starts]
+    if study.pretraining.unconstrained:
+        trials += [PretrainingTrial(shape, language=UNCONSTRAINED) for shape in shapes]
+    return tuple(sorted(trials, key=lambda trial: -trial.shape.flops_published(vocabulary)))
+
+
+def finetuning_trials(study: Study, pretrained: Sequence[PretrainingTrial]) -> tuple[FinetuningTrial, ...]:
+    """What is made of models: tasks, filtered or not, seeds, and twins of the cold and constrained ones.
+
+    Args:
+        study: whose options say which.
+        pretrained: the models that have ended.
+    """
+    wanted = study.downstream
+    if wanted.glue is None:
+        return ()
+    chosen = {trial.shape for trial in pretrained}
+    if wanted.most is not None and wanted.most < len(chosen):
+        chosen = set(spanning(chosen, wanted.most))
+    # A random twin knows no vocabulary, so one kind of examples tells what pre-training is worth.
+    twin_filtered = True in wanted.filtered
+    trials = []
+    for model in pretrained:
+        if model.shape not in chosen:
+            continue
+        has_twin = wanted.random_twins and (model.start, model.language) == ("cold", CONSTRAINED)
+        for task in wanted.tasks:
+            for seed in range(1, wanted.seeds + 1):
+                trials += [FinetuningTrial(model.name, task, filtered, False, seed) for filtered in wanted.filtered]
+                if has_twin:
+                    trials.append(FinetuningTrial(model.name, task, twin_filtered, True, seed))
+    return tuple(trials)
+
+
+def recipe_of(
+    trial: PretrainingTrial, study: Study, sources: Sequence[str], held_out: Sequence[str], tokenizer: str
+) -> Recipe:
+    """The run of a pre-training trial.
+
+    Args:
+        trial: which model.
+        study: whose options say how it is trained.
+        sources: the text of its language to train on.
+        held_out: the text that curves are measured on.
+        tokenizer: path of its tokenizer.json.
+    """
+    shape, wanted = trial.shape, study.pretraining
+    return Recipe(
+        text=TextOptions(
+            sources=tuple(sources),
+            tokenizer=TokenizerOptions(path=tokenizer),
+            held_out=tuple(held_out),
+        ),
+        model=ModelOptions(
+            architecture="roberta",
+            layers=shape.layers,
+            width=shape.hidden,
+            heads=shape.heads,
+            inner=shape.intermediate,
+            positions=wanted.positions,
+            dropout=wanted.dropout,
+            tied=False,
+            embedding=shape.embedding,
+        ),
+        objective={"name": "masked", "share": wanted.share, "replacement": "always"},
+        embeddings=StartOptions(start=trial.start),
+        loop=wanted.loop,
+        seed=study.seed,
+    )
+
+
+def finetuning_of(trial: FinetuningTrial, study: Study, model: str, vocabulary: str) -> FinetuneOptions:
+    """The run of a fine-tuning trial, which is looked at after each epoch.
+
+    Args:
+        trial: which model and task.
+        study: whose options say how it is fine-tuned.
+        model: the run of its pre-training.
+        vocabulary: the words of the language.
+    """
+    wanted, loop = study.downstream, study.pretraining.loop
+    return FinetuneOptions(
+        model=model,
+        task=trial.task,
+        # Workers have other working directories.
+        data=storage.absolute(storage.join(wanted.glue, GLUE_FOLDERS[trial.task])),
+        epochs=wanted.epochs,
+        each_epoch=True,
+        vocabulary=vocabulary if trial.filtered else None,
+        random=trial.random,
+        loop=LoopOptions(
+            batch=wanted.batch,
+            learning_rate=wanted.learning_rate,
+            warmup=0.05,
+            schedule="linear",
+            final_rate=0.0,
+            beta2=0.999,
+            precision=loop.precision,
+            device=loop.device,
+        ),
+        seed=trial.seed,
+    )
