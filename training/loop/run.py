@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -61,19 +62,18 @@ def run_loop(job: Job, world: World, advance: Callable[[int, str], None] = lambd
         world: which worker this is.
         advance: called with the steps that are done and a note on them.
     """
-    run = _Run(job, world, advance)
-    run.go_on()
-    if run.progress.step == 0:
-        run.look()
-    job.model.train()
-    for data in steps_of(job.examples, job.objective, job.options, world, run.progress.step):
-        run.update(data)
-        is_last = run.progress.step == job.options.steps
-        if is_last or run.progress.step % job.options.evaluate_every == 0:
+    with closing(_Run(job, world, advance)) as run:
+        run.go_on()
+        if run.progress.step == 0:
             run.look()
-        if is_last or run.progress.step % job.options.checkpoint_every == 0:
-            run.keep()
-    run.close()
+        job.model.train()
+        for data in steps_of(job.examples, job.objective, job.options, world, run.progress.step):
+            run.update(data)
+            is_last = run.progress.step == job.options.steps
+            if is_last or run.progress.step % job.options.evaluate_every == 0:
+                run.look()
+            if is_last or run.progress.step % job.options.checkpoint_every == 0:
+                run.keep()
 
 
 class _Run:
