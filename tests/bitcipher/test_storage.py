@@ -249,6 +249,7 @@ def test_a_lost_answer_does_not_lose_the_new_name(s3, faulty_s3):
     assert [request.split()[0] for request in faulty_s3.requests] == ["PUT", "PUT", "GET"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", ["SlowDown", "InternalError", "hang", "AccessDenied"])
 def test_a_store_that_stays_broken_is_told_in_a_sentence(s3, faulty_s3, impatience, what):
     uri = storage.join(s3, "file")

@@ -53,6 +53,7 @@ def test_a_build_as_a_job_gives_its_vectors_its_log_and_its_exit_code(ray_cluste
     assert bitcipher("neighbors", "vectors", "the", cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.long
 def test_a_mistake_in_a_job_gives_its_sentence_and_exit_code_2(ray_cluster, tmp_path):
     # An explicit address wins over that of the environment, which Ray itself would take.
     job = ("submit", "--address", ray_cluster.jobs, "--", "neighbors", "nowhere", "word")
@@ -62,6 +63,7 @@ def test_a_mistake_in_a_job_gives_its_sentence_and_exit_code_2(ray_cluster, tmp_
     assert "Traceback" not in result.stdout
 
 
+@pytest.mark.long
 def test_a_folder_along_and_variables_reach_the_job(ray_cluster, tmp_path):
     (tmp_path / "setup").mkdir()
     (tmp_path / "setup" / "recipe.yaml").write_text("bitz: 3\n")

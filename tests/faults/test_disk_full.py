@@ -10,6 +10,7 @@ from bitcipher.versions import versions
 LIMIT = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [3_000, *(pytest.param(size, marks=pytest.mark.slow) for size in (30_000, 300_000))])
 def test_an_update_on_a_full_disk_can_be_run_again(documents, tmp_path, size):
     files = [write_lines(tmp_path / f"{i}.jsonl", documents[i::4]) for i in range(4)]

@@ -30,6 +30,7 @@ def right(files: list[Path], tmp_path: Path) -> dict[int, Digests]:
     return {count: digests(tmp_path / f"right{count}") for count in (3, 4, 5)}
 
 
+@pytest.mark.long
 def test_a_store_gives_what_a_disk_gives(s3, files, right):
     build = storage.join(s3, "build")
     run_build(files[:3], build)

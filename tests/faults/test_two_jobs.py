@@ -99,6 +99,7 @@ def resume(command: Command) -> None:
     os.kill(command.process.pid, signal.SIGCONT)
 
 
+@pytest.mark.long
 def test_of_two_at_once_one_wins(updates):
     first = updates.start(5, "counted")
     wait_until_stopped(first)

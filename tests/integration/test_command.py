@@ -53,6 +53,7 @@ def test_neighbours_and_inside_of_a_build(built):
     assert "versions/000001.json" in inside
 
 
+@pytest.mark.long
 def test_embed_makes_other_vectors_of_kept_counts(built, tmp_path):
     result = bitcipher("embed", built, "--mode", "sum", "--bits", 40, "--out", tmp_path / "sum")
     assert result.returncode == 0, result.stderr
@@ -119,6 +120,7 @@ def test_mistakes_are_one_sentence_and_leave_nothing(refused, corpus, tmp_path, 
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [(["--mode", "cat", "--bits", "4"], "use at least"), (["--min-count", "100000000"], "lower the minimum count")],
@@ -184,6 +186,7 @@ def test_a_mistake_of_a_process_is_one_sentence_on_stderr(tmp_path):
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.long
 def test_words_and_paths_with_brackets_are_shown_as_they_are(tmp_path):
     (tmp_path / "brackets.txt").write_text("[red] [/x] a b\n" * 20 + "[/x] b [red] c a\n" * 20)
     target = tmp_path / "[bold]"
@@ -203,6 +206,7 @@ def test_help_teaches_every_command():
         assert "For example: bitcipher" in bitcipher(name, "--help").stdout
 
 
+@pytest.mark.long
 def test_an_update_tells_what_became_of_the_files(built, corpus, tmp_path):
     again = bitcipher("update", built, corpus)
     assert again.returncode == 0, again.stderr

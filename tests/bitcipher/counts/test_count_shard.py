@@ -74,6 +74,7 @@ def test_how_blocks_are_cut_does_not_change_the_rows():
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.long
 def test_a_pair_may_occur_more_than_2_to_the_31_times_in_a_shard():
     tokens = 16_900_000
     said_again = TokenisedShard(

@@ -62,6 +62,7 @@ PARTS = (
 ).split()
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(PARTS), st.sampled_from(["", " ", " ", " ", " ", "  ", "\n", "\u00a0"]))))
 def test_special_cases_reach_over_a_space_as_in_spacy(parts):
