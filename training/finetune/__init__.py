@@ -2,6 +2,6 @@
 
 from training.finetune.finetune import CONFIG, NOTES, PREDICTIONS, finetune
 from training.finetune.options import FinetuneOptions, make_options
-from training.finetune.task_files import TASKS
+from training.finetune.task_files import GLUE, TASKS
 
-__all__ = ["CONFIG", "NOTES", "PREDICTIONS", "TASKS", "FinetuneOptions", "finetune", "make_options"]
+__all__ = ["CONFIG", "GLUE", "NOTES", "PREDICTIONS", "TASKS", "FinetuneOptions", "finetune", "make_options"]

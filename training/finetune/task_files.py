@@ -9,7 +9,8 @@ from training.tasks.filter import keep_known
 from training.tasks.glue import read_glue
 from training.tasks.question_answering import read_questions
 
-_GLUE = {
+# By the names of their folders, as published.
+GLUE = {
     "cola": "CoLA",
     "sst2": "SST-2",
     "mrpc": "MRPC",
@@ -22,7 +23,7 @@ _GLUE = {
 _SQUAD = {"squad": "v1.1", "squad2": "v2.0"}
 _ENDINGS = (".json", ".json.gz")
 
-TASKS = (*_GLUE, *_SQUAD, "entities")
+TASKS = (*GLUE, *_SQUAD, "entities")
 
 
 def open_task(name: str, folder: str, vocabulary: str | None = None) -> Task:
@@ -37,14 +38,14 @@ def open_task(name: str, folder: str, vocabulary: str | None = None) -> Task:
     Raises:
         BitcipherError: if files are missing or broken, or the task cannot be filtered.
     """
-    if vocabulary is not None and name not in _GLUE:
-        raise BitcipherError(f"Only tasks of sentences can be kept to a vocabulary ({', '.join(_GLUE)}), not {name}.")
+    if vocabulary is not None and name not in GLUE:
+        raise BitcipherError(f"Only tasks of sentences can be kept to a vocabulary ({', '.join(GLUE)}), not {name}.")
     if name in _SQUAD:
         train, validation = (_find(folder, f"{part}-{_SQUAD[name]}") for part in ("train", "dev"))
         return read_questions(f"SQuAD {_SQUAD[name].removeprefix('v')}", validation, train)
     if name == "entities":
         return read_entities(folder)
-    task = read_glue(_GLUE[name], folder)
+    task = read_glue(GLUE[name], folder)
     return task if vocabulary is None else keep_known(task, read_words(vocabulary))
 
 

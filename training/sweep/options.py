@@ -8,6 +8,7 @@ from typing import Any
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from training.finetune import GLUE
 from training.loop import LoopOptions
 from training.scaling import SEQUENCES, Shape, larger, set_1, set_2, set_3, smallest
 from training.settings import change, find_yaml, make_record
@@ -16,16 +17,6 @@ from training.text import TokenizerOptions
 SETS = {"1": set_1, "2": set_2, "3": set_3, "smallest": smallest, "larger": larger}
 STARTS = ("cold", "cipher")
 LANGUAGES = ("constrained", "unconstrained")
-# GLUE's tasks that have a part to train on in the form that `training.tasks` reads, by their folders.
-GLUE_FOLDERS = {
-    "cola": "CoLA",
-    "sst2": "SST-2",
-    "mrpc": "MRPC",
-    "stsb": "STS-B",
-    "qnli": "QNLI",
-    "rte": "RTE",
-    "wnli": "WNLI",
-}
 _BATCH = 256
 # Section 3.3.
 TOKENIZER = {"kind": "bpe", "size": 19_000}
@@ -112,7 +103,7 @@ class DownstreamOptions:
     def __post_init__(self) -> None:
         """Refuse tasks that are none."""
         for task in self.tasks:
-            _require(task in GLUE_FOLDERS, f"There is no task {task!r} of GLUE: choose {', '.join(GLUE_FOLDERS)}.")
+            _require(task in GLUE, f"There is no task {task!r} of GLUE: choose {', '.join(GLUE)}.")
         _require(self.seeds >= 1, f"There must be 1 seed or more, not {self.seeds}.")
         _require(
             bool(self.filtered),

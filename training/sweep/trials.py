@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from bitcipher import storage
 from training.embeddings import StartOptions
-from training.finetune import FinetuneOptions
+from training.finetune import GLUE, FinetuneOptions
 from training.loop import LoopOptions
 from training.models import ModelOptions
 from training.recipe import Recipe, TextOptions
 from training.scaling import Shape, spanning
-from training.sweep.options import GLUE_FOLDERS, LANGUAGES, SETS, Study
+from training.sweep.options import LANGUAGES, SETS, Study
 from training.text import TokenizerOptions
 
 CONSTRAINED, UNCONSTRAINED = LANGUAGES
@@ -159,7 +159,7 @@ def finetuning_of(trial: FinetuningTrial, study: Study, model: str, vocabulary: 
         model=model,
         task=trial.task,
         # Workers have other working directories.
-        data=storage.absolute(storage.join(wanted.glue, GLUE_FOLDERS[trial.task])),
+        data=storage.absolute(storage.join(wanted.glue, GLUE[trial.task])),
         epochs=wanted.epochs,
         each_epoch=True,
         vocabulary=vocabulary if trial.filtered else None,

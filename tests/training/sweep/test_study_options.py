@@ -8,8 +8,9 @@ import yaml
 
 import training.sweep
 from bitcipher.errors import BitcipherError
+from training.finetune import GLUE
 from training.scaling import SEQUENCES
-from training.sweep.options import GLUE_FOLDERS, LOOP, SETS, Study, find_study, make_study, read_study
+from training.sweep.options import LOOP, SETS, Study, find_study, make_study, read_study
 from training.sweep.trials import pretraining_trials, recipe_of, shapes_of
 
 SHIPPED = sorted(path.stem for path in (Path(training.sweep.__file__).parent / "recipes").glob("*.yaml"))
@@ -129,8 +130,8 @@ def test_a_name_is_that_of_a_shipped_study_or_of_a_file(tmp_path):
 
 
 def test_folders_of_glue_are_the_published_ones():
-    assert GLUE_FOLDERS["sst2"] == "SST-2"
-    assert set(Study().downstream.tasks) <= set(GLUE_FOLDERS)
+    assert GLUE["sst2"] == "SST-2"
+    assert set(Study().downstream.tasks) <= set(GLUE)
 
 
 def test_the_study_that_the_page_explains_is_one():
