@@ -211,6 +211,7 @@ def impatience(faulty_s3, monkeypatch):
     monkeypatch.setitem(fsspec.config.conf["s3"]["config_kwargs"], "read_timeout", 0.3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", ["SlowDown", "hang"])
 def test_a_store_that_recovers_is_waited_for(s3, faulty_s3, impatience, what):
     uri = storage.join(s3, "file")

@@ -49,6 +49,7 @@ def test_a_store_gets_the_same_files(tmp_path, table):
         CipherVectors.read("memory://formats/spacy")
 
 
+@pytest.mark.long
 def test_spacy_init_vectors_takes_the_text(tmp_path, table, neighbours):
     table.export("word2vec", tmp_path / "out.txt")
     command = [sys.executable, "-m", "spacy", "init", "vectors", "en", tmp_path / "out.txt", tmp_path / "pipeline"]

@@ -32,6 +32,7 @@ def counted(documents, tmp_path):
     return tmp_path / "build", run_build([source], tmp_path / "build", replace(OPTIONS, shard_megabytes=64))
 
 
+@pytest.mark.long
 def test_the_last_point_is_what_a_build_counts(documents, counted, scratch):
     _, manifest = counted
     found = calibrate(documents, OPTIONS)
@@ -52,6 +53,7 @@ def test_nothing_is_left_behind_by_a_calibration_that_fails(scratch):
     assert not list(scratch.iterdir())
 
 
+@pytest.mark.long
 def test_a_plan_of_the_sample_itself_is_what_was_counted(counted, scratch, tmp_path):
     build, manifest = counted
     options = {"tokenizer": "whitespace", "shard_megabytes": 64}
@@ -69,6 +71,7 @@ def test_a_plan_of_the_sample_itself_is_what_was_counted(counted, scratch, tmp_p
     assert not list(scratch.iterdir())
 
 
+@pytest.mark.long
 def test_growth_is_read_off_a_build(counted):
     build, manifest = counted
     found = make_plans(Request([], 1e9, [], str(build), {"memory_megabytes": 1000}, CLUSTER))

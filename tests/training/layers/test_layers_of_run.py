@@ -28,6 +28,7 @@ def value(records, step, layer, part, figure):
     return found
 
 
+@pytest.mark.long
 def test_every_checkpoint_and_layer_has_its_figures(run, tmp_path):
     task = read_task("pos", str(labelled.write_gum(tmp_path / "gum", 40)))
     shown = []

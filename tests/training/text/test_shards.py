@@ -103,6 +103,7 @@ def test_a_share_that_is_none_is_told(tokenizer, tmp_path, share):
         write_shard(str(tmp_path), "0", ["a"], tokenizer, share)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("size", "name", "dtype"), [(65_535, "uint16", "<u2"), (65_536, "uint32", "<u4")])
 def test_ids_take_four_bytes_from_65536_tokens_on(tmp_path, size, name, dtype):
     words = {"</s>": 0, **{f"w{number}": number for number in range(1, size)}}
