@@ -10,6 +10,7 @@ import pytest
 import tiny_commands
 import typer
 import user_folder
+from tiny_tasks import write_task
 from typer.testing import CliRunner
 
 from cluster.command import app
@@ -65,6 +66,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tiny_commands.train(folder, folder / "runs" / name, setting)
     pretrained = folder / "runs" / "roberta-pretrained"
     tiny_commands.train(folder, pretrained, recipe="figure-5-roberta-pretrain")
+    shutil.copytree(pretrained, folder / "encoder")
+    write_task(folder / "squad", "squad", 20)
     for way in ("ordinary", "cipher"):
         checkpoint = f"model.checkpoint={pretrained}"
         tiny_commands.train(folder, folder / "runs" / f"roberta-{way}", checkpoint, recipe=f"figure-5-roberta-{way}")
