@@ -11,11 +11,11 @@ demo: $(READY)
 	rm -rf demo
 	$(VENV)/bin/bitcipher demo --out demo
 
-# Style, then all fast tests; `make test TESTS="tests/bitcipher -k merge"` runs some.
+# Style, then all fast tests in two processes of one thread; `make test TESTS="tests/bitcipher -k merge"` runs some.
 test: $(READY)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/python -m pytest -m "not slow and not long" $(TESTS)
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadgroup -m "not slow and not long" $(TESTS)
 
 # What takes longer, such as faults on real clusters, and pages in a browser: CI runs it after the fast tests.
 test-long: $(READY)

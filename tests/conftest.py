@@ -28,6 +28,13 @@ hypothesis.settings.register_profile("no deadline", deadline=None)
 hypothesis.settings.load_profile("no deadline")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where several processes share the tests, those of a file stay in one, and so do all that use the Ray cluster."""
+    for item in items:
+        group = "ray" if "ray_cluster" in item.fixturenames else item.location[0]
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 class RayAddresses(NamedTuple):
     """Where other processes find the cluster, and where jobs are submitted."""
 

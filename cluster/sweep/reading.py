@@ -37,16 +37,21 @@ def read_model(trial: PretrainingTrial, folder: Path, vocabulary: int, batch: in
 
 def read_score(trial: FinetuningTrial, folder: Path) -> Score | None:
     """How a fine-tuned model did; None if it has not ended."""
-    if not (folder / PREDICTIONS).exists():
+    values, stopped = [], None
+    if (folder / PREDICTIONS).exists():
+        figure = json.loads((folder / NOTES).read_text("utf-8"))["main_figure"]
+        values = [line[figure] for line in read_metrics(folder) if figure in line and line["step"] > 0]
+    elif (folder / ENDED).exists():
+        stopped = json.loads((folder / ENDED).read_text("utf-8"))["stopped"]
+    else:
         return None
-    figure = json.loads((folder / NOTES).read_text("utf-8"))["main_figure"]
-    values = [line[figure] for line in read_metrics(folder) if figure in line and line["step"] > 0]
     return Score(
         model=trial.model,
         task=trial.task,
         filtered=trial.filtered,
         random=trial.random,
         seed=trial.seed,
-        best=max(values),
-        last=values[-1],
+        best=max(values) if values else None,
+        last=values[-1] if values else None,
+        stopped=stopped,
     )

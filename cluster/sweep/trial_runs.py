@@ -15,9 +15,10 @@ from training.models import load_model
 from training.pretrain import make_job, pretrain
 from training.recipe import make_recipe
 from training.sweep.health import why_stop
+from training.tasks.contract import Diverged
 from training.text import TokenText
 
-# What a trial of pre-training leaves when it has ended, and of fine-tuning.
+# What a trial of pre-training leaves when it has ended, and one of fine-tuning that was stopped.
 ENDED = "ended.json"
 _WHOLE_TEST = 2**62
 
@@ -53,12 +54,16 @@ def pretrain_trial(config: dict[str, Any]) -> None:
 
 
 def finetune_trial(config: dict[str, Any]) -> None:
-    """Fine-tune a model, or go on: see `training.finetune.finetune`.
+    """Fine-tune a model, or go on: see `training.finetune.finetune`. One that diverges leaves `ended.json`.
 
     Its weights are not kept: there are dozens of such runs for each model, and their scores are all that is asked.
     """
-    finetune(config)
-    shutil.rmtree(Path(config["folder"]) / CHECKPOINTS, ignore_errors=True)
+    folder = Path(config["folder"])
+    try:
+        finetune(config)
+    except Diverged as diverged:
+        storage.write_json(str(folder / ENDED), {"stopped": str(diverged)})
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
 
 
 def has_ended(folder: Path) -> bool:

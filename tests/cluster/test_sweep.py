@@ -216,6 +216,21 @@ def test_models_that_diverge_are_stopped_and_told_of_and_the_others_go_on(folder
 
 
 @pytest.mark.long
+def test_fine_tuning_that_diverges_is_told_of_and_the_study_goes_on(folder, tmp_path):
+    settings = (*ONE, "downstream.glue=glue", "downstream.learning_rate=1e30", "downstream.random_twins=false")
+    out = done(folder, tmp_path / "out", *settings)
+    scores = findings_of(out)["scores"]
+    assert scores
+    for score in scores:
+        assert score["best"] is None
+        assert score["stopped"].startswith("The model's outputs for CoLA are not numbers")
+        assert score["stopped"] in (out / "report" / "tables.md").read_text()
+    before = trained_in(out)
+    done(folder, out, *settings)
+    assert trained_in(out) == before
+
+
+@pytest.mark.long
 def test_a_study_that_is_stopped_goes_on_to_the_same_findings(folder, study, findings, tmp_path, monkeypatch):
     out = tmp_path / "out"
 

@@ -36,7 +36,7 @@ class Judge:
         """One for each example, the same on every worker.
 
         Raises:
-            BitcipherError: if the model's outputs are NaN.
+            Diverged: if the model's outputs are NaN.
         """
         size = self.options.micro_batch_on(world.size)
         pieces = [

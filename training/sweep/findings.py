@@ -51,10 +51,12 @@ class Score:
     random: bool
     """Whether it is the random twin, with nothing pre-trained."""
     seed: int
-    best: float
-    """The task's main figure, in percent, after its best epoch (section 4.3)."""
-    last: float
+    best: float | None
+    """The task's main figure, in percent, after its best epoch (section 4.3); None for a run that was stopped."""
+    last: float | None
     """The same after the last one."""
+    stopped: str | None = None
+    """Why it was stopped before its end, as a sentence."""
 
 
 @dataclass(frozen=True)

@@ -168,7 +168,7 @@ def _by_seed(findings: Findings) -> dict[tuple[str, bool, bool], dict[int, dict[
     """Best and last score by model, kind and twin; seed; and task."""
     scores: dict = defaultdict(lambda: defaultdict(dict))
     for score in findings.scores:
-        if math.isfinite(score.best) and math.isfinite(score.last):
+        if all(value is not None and math.isfinite(value) for value in (score.best, score.last)):
             scores[score.model, score.filtered, score.random][score.seed][score.task] = (score.best, score.last)
     return scores
 

@@ -131,6 +131,11 @@ def _model_notes(measures: Measures) -> list[str]:
             notes.append(f"{model.name} has not ended yet; its FLOPs are those up to now.")
         elif measures.perplexity(model) is None:
             notes.append(f"{model.name} ended with a test loss of {model.test_loss}, which has no perplexity.")
+    for score in measures.findings.scores:
+        if score.stopped is not None:
+            twin = "The random twin of " if score.random else ""
+            part = "filtered" if score.filtered else "unfiltered"
+            notes.append(f"{twin}{score.model} on {part} {score.task}, seed {score.seed}, was stopped: {score.stopped}")
     return notes
 
 

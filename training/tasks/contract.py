@@ -70,7 +70,7 @@ class Task(Protocol):
                 [N, S, labels] for tokens), or `start_logits` and `end_logits` ([N, S]).
 
         Raises:
-            BitcipherError: if outputs are NaN.
+            Diverged: if outputs are NaN.
         """
 
     def score(self, predictions: Sequence[Any]) -> dict[str, float]:
@@ -78,6 +78,10 @@ class Task(Protocol):
 
     def baselines(self) -> dict[str, Sequence[Any]]:
         """Predictions of those who have read nothing, by what they do: what a model has to be better than."""
+
+
+class Diverged(BitcipherError):
+    """A model's outputs are not numbers: whatever is done with it now, it will not learn."""
 
 
 def examples_of(task: Task, part: Part) -> Sequence[Any]:
@@ -97,10 +101,10 @@ def require_numbers(task: Task, outputs: dict[str, np.ndarray]) -> None:
     """See that a model's outputs can be read.
 
     Raises:
-        BitcipherError: if one of them is NaN.
+        Diverged: if one of them is NaN.
     """
     if any(np.isnan(values).any() for values in outputs.values()):
-        raise BitcipherError(
+        raise Diverged(
             f"The model's outputs for {task.name} are not numbers (NaN): its training has diverged; "
             "try a lower learning rate."
         )

@@ -115,7 +115,10 @@ class SpectralEmbedding:
         """The table of `words` words, from products with their weighed counts of so many blocks."""
         scales = self.scales(blocks)
         code = BitCipher(columns_at_once(self.dimensions)).encipher(words).toarray().astype(np.float32)
-        start = products.around(code, scales)
+        # A product may lie in a part that MMᵀ never leaves, where words are interchangeable; as many columns as words
+        # hold every direction.
+        few = words <= code.shape[1]
+        start = np.eye(words, dtype=np.float32) if few else products.around(code, scales)
         found = leading_eigenvectors(lambda table: products.multiply(table, scales), start, PRODUCTS, self.dimensions)
         roots = found.values ** (VALUE_EXPONENT / 2)
         table = found.images * roots.astype(np.float32)

@@ -232,6 +232,18 @@ def test_a_stopped_model_is_named_with_its_reason():
     assert any("ended with a test loss of inf" in note for note in table.notes)
 
 
+def test_a_stopped_fine_tuning_is_named_and_its_seed_does_not_count(findings):
+    first, *others = findings.scores
+    stopped = replace(first, best=None, last=None, stopped="it diverged.")
+    of_all, of_others = (
+        all_tables(Measures(replace(findings, scores=scores)))[2]
+        for scores in ((stopped, *others), [score for score in others if score.seed != first.seed])
+    )
+    assert f"{first.model} on filtered cola, seed 1, was stopped: it diverged." in of_all.notes
+    (row,) = (row for row in of_all.rows if model_of(findings, row[0]).name == first.model)
+    assert row[9] in {row[9] for row in of_others.rows}
+
+
 def test_one_seed_has_no_spread_and_a_seed_without_all_tasks_does_not_count(findings):
     first = tuple(score for score in findings.scores if score.seed == 1)
     second = tuple(score for score in findings.scores if score.seed == 2 and score.task == TASKS[0])
