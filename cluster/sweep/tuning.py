@@ -86,12 +86,21 @@ def _tune(trials: Sequence[Trial], places: Places, notes: Path, ended: Callable[
     os.environ.setdefault("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
     import ray
     from ray import tune
+    from ray.tune.progress_reporter import TrialProgressCallback
 
     # Tune would wait for ever; a cluster that is joined may still grow.
     if "RAY_ADDRESS" not in os.environ and ray.cluster_resources().get("GPU", 0) < places.gpus:
         raise BitcipherError("There is no GPU here to share: leave out --gpus.")
 
-    class Follow(tune.Callback):
+    class Follow(TrialProgressCallback):
+        """In the place of Tune's own, which would print a line on each trial."""
+
+        def on_trial_result(self, iteration: int, trials: list[Any], trial: Any, result: Any, **info: Any) -> None:
+            pass
+
+        def on_trial_error(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
+            pass
+
         def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
             ended(trial.config["trial"]["name"])
 

@@ -38,6 +38,7 @@ def sweep(folder, out, *arguments):
     with contextlib.chdir(folder):
         result = CliRunner().invoke(app, ["sweep", "study.yaml", "--out", str(out), *map(str, arguments)])
     assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
+    assert "completed" not in result.output  # what Tune tells of each trial
     return json.loads((out / "report" / "findings.json").read_text())
 
 
