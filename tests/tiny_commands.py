@@ -20,7 +20,7 @@ STUDY = (
     *("language.held_out_share=0.1", "tokenizer.size=300", "shapes.sets=[]", "shapes.names=[8-8-16-1-1, 16-16-32-1-1]"),
     *("pretraining.positions=16", "pretraining.loop.steps=12", "pretraining.loop.batch=4"),
     *("pretraining.loop.learning_rate=1e-2", "pretraining.loop.evaluate_every=3", "pretraining.loop.device=cpu"),
-    "pretraining.loop.evaluate_sequences=16",
+    *("pretraining.loop.evaluate_sequences=16", "downstream.glue=null", "choice={}"),
 )
 
 

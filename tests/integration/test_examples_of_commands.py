@@ -61,7 +61,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_tokenizer(train_tokenizer(["king queen"], "bpe", 270), str(folder / "roberta.json"))
     run(f"build {folder}/corpus --out {folder}/vectors")
     (folder / "build").symlink_to("vectors")
-    (folder / "enwiki").symlink_to("corpus")
+    for text in ("enwiki", "gutenberg"):
+        (folder / text).symlink_to("corpus")
+    (folder / "words.csv").write_text("word\n" + (folder / "words.txt").read_text())
     for name, setting in (("cold-1", "seed=1"), ("cold-2", "seed=2"), ("warm-1", "embeddings.rate=0.5")):
         tiny_commands.train(folder, folder / "runs" / name, setting)
     pretrained = folder / "runs" / "roberta-pretrained"

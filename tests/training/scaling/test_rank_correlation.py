@@ -24,6 +24,16 @@ def test_it_is_the_correlation_of_ranks(found):
     assert 0 <= p_value <= 1
 
 
+@pytest.mark.parametrize(
+    ("scores", "orders"),
+    # Of 6 orders of three and 120 of five points, so many are as far from 0 on the same side; twice that, for both.
+    [([3, 2, 1], 2 / 6), ([2, 3, 1], 1), ([5, 4, 3, 2, 1], 2 / 120), ([5, 4, 3, 1, 2], 10 / 120)],
+)
+def test_of_few_points_all_orders_are_gone_through(scores, orders):
+    _, p_value = rank_correlation(range(1, len(scores) + 1), scores)
+    assert p_value == pytest.approx(orders)
+
+
 def test_of_table_3():
     rows = published().pretrained
     perplexities = [row.perplexity for row in rows]
