@@ -49,7 +49,7 @@ def trust(noise: str, vocabulary: Vocabulary) -> np.ndarray:
     return NOISES[noise](vocabulary)
 
 
-def other_bits(codes: ActiveBits, bits: int, vocabulary: Vocabulary) -> np.ndarray:
+def noise_distribution(codes: ActiveBits, bits: int, vocabulary: Vocabulary) -> np.ndarray:
     """σ: how likely each bit should have been seen instead, (b,) float64 of sum 1 (SPEC 1).
 
     Args:

@@ -62,7 +62,7 @@ def settings(uri: str) -> dict[str, Any]:
 
 
 @contextmanager
-def telling(action: str, uri: str, *, is_local: bool) -> Iterator[None]:
+def translating_errors(action: str, uri: str, *, is_local: bool) -> Iterator[None]:
     """A block that calls a disk or a store: what they raise becomes a sentence.
 
     Args:
@@ -112,8 +112,8 @@ class _Stream(io.RawIOBase):
         self._action = action
         self._uri = uri
 
-    def _telling(self) -> Any:
-        return telling(self._action, self._uri, is_local=False)
+    def _translating_errors(self) -> Any:
+        return translating_errors(self._action, self._uri, is_local=False)
 
     def tell(self) -> int:
         return self._stream.tell()
@@ -130,13 +130,13 @@ class _Reader(_Stream):
         return self._stream.seek(offset, whence)
 
     def readinto(self, buffer: Any) -> int:
-        with self._telling():
+        with self._translating_errors():
             data = self._stream.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
 
     def readall(self) -> bytes:
-        with self._telling():
+        with self._translating_errors():
             return self._stream.read()
 
     def close(self) -> None:
@@ -149,7 +149,7 @@ class _Writer(_Stream):
         return True
 
     def write(self, data: Any) -> int:
-        with self._telling():
+        with self._translating_errors():
             return self._stream.write(data)
 
 
@@ -159,7 +159,7 @@ def reader(filesystem: fsspec.AbstractFileSystem, path: str, uri: str) -> io.Buf
     Raises:
         BitcipherError: if there is none, or it cannot be read, now or when it is read.
     """
-    with telling("read", uri, is_local=False):
+    with translating_errors("read", uri, is_local=False):
         stream = filesystem.open(path, "rb")
     return io.BufferedReader(_Reader(stream, "read", uri))
 
@@ -171,11 +171,11 @@ def uploading(filesystem: fsspec.AbstractFileSystem, path: str, uri: str) -> Ite
     Raises:
         BitcipherError: if it cannot be written.
     """
-    with telling("write", uri, is_local=False):
+    with translating_errors("write", uri, is_local=False):
         stream = filesystem.open(path, "wb", autocommit=False)
     try:
         yield _Writer(stream, "write", uri)
-        with telling("write", uri, is_local=False):
+        with translating_errors("write", uri, is_local=False):
             stream.close()
             stream.commit()
     except BaseException:

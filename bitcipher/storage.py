@@ -65,8 +65,8 @@ def _protocols(filesystem: fsspec.AbstractFileSystem) -> tuple[str, ...]:
     return (protocol,) if isinstance(protocol, str) else tuple(protocol)
 
 
-def _telling(action: str, uri: str, filesystem: fsspec.AbstractFileSystem) -> AbstractContextManager[None]:
-    return object_store.telling(action, uri, is_local=is_local(filesystem))
+def _translating_errors(action: str, uri: str, filesystem: fsspec.AbstractFileSystem) -> AbstractContextManager[None]:
+    return object_store.translating_errors(action, uri, is_local=is_local(filesystem))
 
 
 def exists(uri: str) -> bool:
@@ -76,11 +76,11 @@ def exists(uri: str) -> bool:
         BitcipherError: if the store does not tell.
     """
     filesystem, path = url_to_fs(uri)
-    with _telling("look for", uri, filesystem):
+    with _translating_errors("look for", uri, filesystem):
         return filesystem.exists(path)
 
 
-def files_below(folder: str, *, unfinished: bool = False) -> dict[str, int]:
+def list_files(folder: str, *, unfinished: bool = False) -> dict[str, int]:
     """Names relative to the folder, in order, with their sizes in bytes.
 
     Args:
@@ -91,7 +91,7 @@ def files_below(folder: str, *, unfinished: bool = False) -> dict[str, int]:
         BitcipherError: if the folder, or one below it, cannot be listed.
     """
     filesystem, path = url_to_fs(folder)
-    with _telling("list", folder, filesystem):
+    with _translating_errors("list", folder, filesystem):
         if is_local(filesystem):
             sizes = dict(_local_files(path))
         else:
@@ -124,7 +124,7 @@ def reading(uri: str) -> Iterator[IO[bytes]]:
         BitcipherError: if there is no such file, or it cannot be read; of a store also while the block reads.
     """
     filesystem, path = url_to_fs(uri)
-    with _telling("read", uri, filesystem):
+    with _translating_errors("read", uri, filesystem):
         stream = open(path, "rb") if is_local(filesystem) else object_store.reader(filesystem, path, uri)
     with stream:
         yield stream
@@ -139,7 +139,7 @@ def writing(uri: str) -> Iterator[IO[bytes]]:
     """
     filesystem, path = url_to_fs(uri)
     if is_local(filesystem):
-        with _telling("write", uri, filesystem), _beside(path) as unfinished:
+        with _translating_errors("write", uri, filesystem), _beside(path) as unfinished:
             with open(unfinished, "xb") as stream:
                 yield stream
                 _flush_to_disk(stream)
@@ -186,7 +186,7 @@ def create(uri: str, content: bytes) -> bool:
         BitcipherError: if it cannot be written.
     """
     filesystem, path = url_to_fs(uri)
-    with _telling("write", uri, filesystem):
+    with _translating_errors("write", uri, filesystem):
         try:
             if is_local(filesystem):
                 _link_new(path, content)
@@ -215,7 +215,7 @@ def read_bytes(uri: str) -> bytes | None:
         BitcipherError: if it cannot be read.
     """
     filesystem, path = url_to_fs(uri)
-    with _telling("read", uri, filesystem):
+    with _translating_errors("read", uri, filesystem):
         try:
             return filesystem.cat_file(path)
         except FileNotFoundError:
@@ -283,7 +283,7 @@ def write_json(uri: str, content: dict[str, Any]) -> None:
         with writing(uri) as stream:
             stream.write(to_json(content))
     else:
-        with _telling("write", uri, filesystem):
+        with _translating_errors("write", uri, filesystem):
             filesystem.pipe_file(path, to_json(content))
 
 
@@ -315,7 +315,7 @@ def remove(uri: str) -> None:
         BitcipherError: if it cannot be removed.
     """
     filesystem, path = url_to_fs(uri)
-    with _telling("remove", uri, filesystem), suppress(FileNotFoundError, NotADirectoryError):
+    with _translating_errors("remove", uri, filesystem), suppress(FileNotFoundError, NotADirectoryError):
         if is_local(filesystem) or "memory" in _protocols(filesystem):
             filesystem.rm(path, recursive=True)
         else:
@@ -332,7 +332,7 @@ def move(source: str, target: str) -> None:
     """
     filesystem, path = url_to_fs(source)
     _, final = url_to_fs(target)
-    with _telling("write", target, filesystem):
+    with _translating_errors("write", target, filesystem):
         if is_local(filesystem):
             os.replace(path, final)
         else:

@@ -18,7 +18,7 @@ _MANIFEST = re.compile(r"(\d{6})\.json")
 
 def versions(build: str) -> list[int]:
     """The numbers of the versions that are published, ascending; none if the folder is no build."""
-    names = storage.files_below(storage.join(build, VERSIONS))
+    names = storage.list_files(storage.join(build, VERSIONS))
     return sorted(int(match[1]) for name in names if (match := _MANIFEST.fullmatch(name)))
 
 

@@ -38,7 +38,7 @@ class Vocabulary:
         documents: np.ndarray,
         total_documents: int,
         min_count: int = 1,
-        max_size: int | None = None,
+        max_vocab_size: int | None = None,
         word_list: Iterable[str] | None = None,
         known: pa.LargeStringArray | None = None,
     ) -> "Vocabulary":
@@ -50,10 +50,10 @@ class Vocabulary:
             documents: (n,) the documents that hold them.
             total_documents: all documents.
             min_count: words that occur less often are left out.
-            max_size: keep that many words at most, the most frequent, beside `<oov>`.
+            max_vocab_size: keep that many words at most, the most frequent, beside `<oov>`.
             word_list: keep exactly these words, those that never occur too (their count is 0).
             known: words that keep the ranks that they have in this array, and so their codes, however often they
-                occur by now; other words are ranked behind them. `max_size` counts them too, and takes none away.
+                occur by now; other words are ranked behind them. `max_vocab_size` counts them too, and takes none away.
 
         Raises:
             BitcipherError: if the choice leaves no word.
@@ -67,8 +67,8 @@ class Vocabulary:
             if must:
                 is_kept &= ~np.asarray(pc.is_in(words, pa.array(must, pa.large_string())))
             kept = np.flatnonzero(is_kept)
-            if max_size is not None:
-                kept = kept[_rank_order(words.take(pa.array(kept)), counts[kept])[: max(0, max_size - len(must))]]
+            if max_vocab_size is not None:
+                kept = kept[_rank_order(words.take(pa.array(kept)), counts[kept])[: max(0, max_vocab_size - len(must))]]
             chosen = pa.concat_arrays([pa.array(must, pa.large_string()), words.take(pa.array(kept))])
         else:
             listed = (word for word in word_list if word != OOV)

@@ -3,13 +3,13 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from bitcipher.counts import Window
+from bitcipher.counts import ContextWindow
 from bitcipher.embedding import MODES as CIPHER_MODES
 from bitcipher.embedding import CipherEmbedding
 from bitcipher.embedding.spectral import SpectralEmbedding
 from bitcipher.errors import BitcipherError
-from pipelines.budget import Budget
-from pipelines.readers import ReadOptions
+from pipelines.ingest.readers import ReadOptions
+from pipelines.runtime.memory_budget import MemoryBudget
 
 SPECTRAL = "spectral"
 MODES = (SPECTRAL, *CIPHER_MODES)
@@ -21,12 +21,12 @@ class EmbeddingOptions:
 
     bits: int = 25
     """Bits of the code; mode cat has 2 · radius · bits dimensions, sum and cipher have `bits`."""
-    radius: int = 4
+    window: int = 4
     """The farthest context word on either side."""
     mode: str = SPECTRAL
     """spectral (the weighed counts factored), cat (a block of dimensions an offset), sum (all offsets in one) or cipher
     (no context)."""
-    dimensions: int = 200
+    vector_size: int = 200
     """Of mode spectral: dimensions of the vectors; fewer where the counts have fewer."""
     context: str = "both"
     """Of mode spectral: positions (each offset on its own), window (all offsets added up) or both side by side. Summed
@@ -41,19 +41,19 @@ class EmbeddingOptions:
         """Refuse what no embedding understands."""
         if self.mode not in MODES:
             raise BitcipherError(f"There is no mode {self.mode!r}: choose {', '.join(MODES)}.")
-        SpectralEmbedding(self.dimensions, self.context)
-        CipherEmbedding(self.bits, self.radius, noise=self.noise, log=self.log)
+        SpectralEmbedding(self.vector_size, self.context)
+        CipherEmbedding(self.bits, self.window, noise=self.noise, log=self.log)
 
     def embedding(self) -> CipherEmbedding | SpectralEmbedding:
         """The estimator of these options."""
         if self.mode == SPECTRAL:
-            return SpectralEmbedding(self.dimensions, self.context)
-        return CipherEmbedding(self.bits, self.radius, self.mode, self.noise, self.log)
+            return SpectralEmbedding(self.vector_size, self.context)
+        return CipherEmbedding(self.bits, self.window, self.mode, self.noise, self.log)
 
-    def check_window(self, window: Window) -> None:
+    def check_context_window(self, context_window: ContextWindow) -> None:
         """Refuse what cannot be made of counts with such a window, as far as their offsets go."""
         _require(
-            not (window.summed and self.mode == SPECTRAL and self.context == "positions"),
+            not (context_window.summed and self.mode == SPECTRAL and self.context == "positions"),
             "Summed counts have no positions to tell apart: choose context window, or build without summed.",
         )
 
@@ -76,16 +76,16 @@ class BuildOptions:
     """Lower-case tokens; a tokenizer.json has its own say."""
     min_count: int = 5
     """Words that occur less often become <oov>."""
-    max_size: int | None = None
+    max_vocab_size: int | None = None
     """Keep that many words at most, the most frequent."""
     word_list: str | None = None
     """Keep exactly the words of this file, one a line."""
     summed: bool = False
     """Count all offsets into one matrix: for wide windows. It gives modes sum and spectral, the latter of the window
     alone."""
-    shard_megabytes: int = 64
+    shard_mib: int = 64
     """Text in a shard: what is lost when a worker dies, and counted again."""
-    memory_megabytes: int = 1500
+    memory_mib: int = 1500
     """Memory of a worker; a shard for which it is too little is counted in slices."""
 
     def __post_init__(self) -> None:
@@ -93,24 +93,25 @@ class BuildOptions:
         ReadOptions(self.document, self.field)
         _require(self.min_count >= 1, f"The minimum count must be at least 1, not {self.min_count}.")
         _require(
-            self.max_size is None or self.max_size >= 1, f"The maximum size must be at least 1, not {self.max_size}."
+            self.max_vocab_size is None or self.max_vocab_size >= 1,
+            f"The maximum size must be at least 1, not {self.max_vocab_size}.",
         )
-        _require(self.shard_megabytes >= 1, f"A shard must have at least 1 megabyte, not {self.shard_megabytes}.")
+        _require(self.shard_mib >= 1, f"A shard must have at least 1 megabyte, not {self.shard_mib}.")
         _require(
-            self.word_list is None or (self.max_size is None and self.min_count == BuildOptions.min_count),
+            self.word_list is None or (self.max_vocab_size is None and self.min_count == BuildOptions.min_count),
             "A word list says which words are kept: leave out the minimum count and the maximum size.",
         )
         _require(
             not self.summed or self.embedding.mode != "cat",
             "Summed counts have no offsets to tell apart: choose mode spectral or sum with summed.",
         )
-        Budget(self.memory_megabytes)
-        self.embedding.check_window(self.window)  # which refuses a radius that cannot be counted
+        MemoryBudget(self.memory_mib)
+        self.embedding.check_context_window(self.context_window)  # which refuses a radius that cannot be counted
 
     @property
-    def window(self) -> Window:
+    def context_window(self) -> ContextWindow:
         """Which pairs are counted."""
-        return Window(self.embedding.radius, self.summed)
+        return ContextWindow(self.embedding.window, self.summed)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, those of the embedding among the others: the form of recipes and manifests."""

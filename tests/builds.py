@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from bitcipher import storage
-from pipelines import folder
-from pipelines.build import UpdateOptions, build, update
-from pipelines.corpus import Changes
-from pipelines.merged import open_merged, read_vocabulary
+from pipelines.build.build import UpdateOptions, build, update
+from pipelines.ingest.source_changes import SourceChanges
+from pipelines.merge.merged_counts import open_merged, read_vocabulary
 from pipelines.options import BuildOptions
-from pipelines.progress import StageProgress
-from pipelines.runtime import open_runtime
+from pipelines.runtime.progress import StageProgress
+from pipelines.runtime.runtime import open_runtime
+from pipelines.store import layout
 
-OPTIONS = BuildOptions(tokenizer="whitespace", shard_megabytes=1, memory_megabytes=600)
+OPTIONS = BuildOptions(tokenizer="whitespace", shard_mib=1, memory_mib=600)
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,14 @@ class Digests:
 
 def run_build(patterns: Iterable[object], target: object, options: BuildOptions = OPTIONS, workers: int = 0) -> dict:
     """Build, and give the manifest."""
-    with StageProgress() as progress, open_runtime(workers, options.memory_megabytes << 20) as runtime:
+    with StageProgress() as progress, open_runtime(workers, options.memory_mib << 20) as runtime:
         build(list(map(str, patterns)), str(target), options, runtime, progress)
-    return folder.read_manifest(str(target))
+    return layout.read_manifest(str(target))
 
 
-def run_update(target: object, patterns: Iterable[object], workers: int = 0, **chosen: Any) -> tuple[dict, Changes]:
+def run_update(
+    target: object, patterns: Iterable[object], workers: int = 0, **chosen: Any
+) -> tuple[dict, SourceChanges]:
     """Update, and give the manifest and what became of the sources."""
     with StageProgress() as progress, open_runtime(workers, 600 << 20) as runtime:
         return update(str(target), list(map(str, patterns)), UpdateOptions(**chosen), 600, runtime, progress)
@@ -46,21 +48,21 @@ def run_update(target: object, patterns: Iterable[object], workers: int = 0, **c
 def digests(target: object, version: int | None = None) -> Digests:
     """What a version holds: the bytes of words and vectors, and the merged counts in their one order."""
     build = str(target)
-    manifest = folder.read_manifest(build, version)
-    words = storage.read_bytes(folder.version_file(build, manifest, folder.WORDS))
+    manifest = layout.read_manifest(build, version)
+    words = storage.read_bytes(layout.version_file(build, manifest, layout.WORDS))
     vectors = hashlib.sha256()
-    folder_of_vectors = folder.version_file(build, manifest, "vectors")
+    folder_of_vectors = layout.version_file(build, manifest, "vectors")
     for name in ("vectors.safetensors", "refinement.safetensors"):
         vectors.update(storage.read_bytes(storage.join(folder_of_vectors, name)))
     return Digests(hashlib.sha256(words).hexdigest(), _counts_digest(build, manifest), vectors.hexdigest())
 
 
 def _counts_digest(build: str, manifest: dict) -> str:
-    vocabulary = read_vocabulary(folder.version_file(build, manifest, folder.WORDS))
+    vocabulary = read_vocabulary(layout.version_file(build, manifest, layout.WORDS))
     options = BuildOptions.from_dict(manifest["options"], build)
     segments = [[storage.join(build, part) for part in segment["parts"]] for segment in manifest["segments"]]
-    counts = open_merged(vocabulary, options.window, segments)
-    columns = list(zip(*counts.rows(options.window.radius), strict=True))
+    counts = open_merged(vocabulary, options.context_window, segments)
+    columns = list(zip(*counts.rows(options.context_window.size), strict=True))
     total = hashlib.sha256()
     for column in columns:
         total.update(np.concatenate(column).tobytes())

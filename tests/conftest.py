@@ -44,7 +44,7 @@ class RayAddresses(NamedTuple):
 
 @pytest.fixture(scope="session")
 def ray_cluster() -> Iterator[RayAddresses]:
-    """The one Ray cluster of the run, which `OnRay` finds and leaves running."""
+    """The one Ray cluster of the run, which `RayRuntime` finds and leaves running."""
     import ray
 
     context = ray.init(address="local", num_cpus=4, include_dashboard=True, dashboard_port=0, log_to_driver=False)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bitcipher import CipherEmbedding, CipherVectors, Refinement, Vocabulary
-from bitcipher.counts import MergedCounts, TokenisedShard, Window, count_shard, merge_rows, renumber
+from bitcipher.counts import ContextWindow, MergedCounts, TokenizedShard, count_shard, merge_rows, renumber
 from bitcipher.embedding.spectral import SpectralEmbedding
 from pipelines.options import EmbeddingOptions
 
@@ -24,23 +24,25 @@ def small_text(documents: int = 60, words: int = 300) -> list[list[str]]:
     return result
 
 
-def counted(documents: Sequence[Sequence[str]], window: Window, min_count: int = 2) -> MergedCounts:
+def counted(documents: Sequence[Sequence[str]], context_window: ContextWindow, min_count: int = 2) -> MergedCounts:
     """The counts of documents."""
-    shard = count_shard(TokenisedShard.from_documents(documents), window)
+    shard = count_shard(TokenizedShard.from_documents(documents), context_window)
     vocabulary = Vocabulary.from_counts(
         shard.words, shard.counts, shard.documents, shard.total_documents, min_count=min_count
     )
     ranks = vocabulary.ranks(shard.words)[np.argsort(shard.numbers)]
     blocks = [renumber(block, ranks) for block in shard.pairs]
-    return MergedCounts.from_rows(vocabulary, window, merge_rows(blocks, vocabulary.row_order(), vocabulary.oov_rank))
+    return MergedCounts.from_rows(
+        vocabulary, context_window, merge_rows(blocks, vocabulary.row_order(), vocabulary.oov_rank)
+    )
 
 
 def made(counts: MergedCounts, **chosen: Any) -> CipherVectors:
     """The vectors of counts, with the manifest that a build gives them; without a mode they are cat."""
-    options = EmbeddingOptions(**{"mode": "cat", "bits": 9, "radius": counts.window.radius, **chosen})
+    options = EmbeddingOptions(**{"mode": "cat", "bits": 9, "window": counts.context_window.size, **chosen})
     embedding, vocabulary = options.embedding(), counts.vocabulary
     if isinstance(embedding, SpectralEmbedding):
-        table, directions = embedding.table(counts, options.radius)
+        table, directions = embedding.table(counts, options.window)
         norms = np.linalg.norm(table.astype(np.float64), axis=1, keepdims=True)
         table, kept = table / np.where(norms > 0, norms, 1), {"directions": directions}
     else:
@@ -48,5 +50,5 @@ def made(counts: MergedCounts, **chosen: Any) -> CipherVectors:
         refinement = Refinement()
         table = refinement.fit_transform(embedding.table(counts))
         kept = {"mean": refinement.mean_, "matrix": refinement.matrix_}
-    manifest = {"embedding": asdict(options), "options": {"summed": counts.window.summed}}
+    manifest = {"embedding": asdict(options), "options": {"summed": counts.context_window.summed}}
     return CipherVectors(vocabulary.words, table, vocabulary.counts, vocabulary.documents, kept, manifest)

@@ -5,7 +5,7 @@ from pathlib import Path
 import user_folder
 from typer.testing import CliRunner
 
-from cluster.command import app
+from cluster.cli.main import app
 
 # Few tokens, so that each has been seen and has a vector.
 SETTINGS = (

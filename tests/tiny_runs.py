@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from training.data import finish_text, train_tokenizer, write_shard
 from training.pretrain import CONFIG
-from training.text import finish_text, train_tokenizer, write_shard
 
 RECIPE = {
     "model": {"architecture": "gpt2", "layers": 1, "width": 16, "heads": 2, "inner": 32, "positions": 16},

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from training.data import save_tokenizer, special_tokens, train_tokenizer, vocabulary_size
 from training.models import ModelOptions, build_model, save_model
-from training.text import save_tokenizer, special_tokens, train_tokenizer, vocabulary_size
 
 FILLERS = ("the", "house", "runs", "over", "blue", "hills", "and", "sees", "many", "dogs")
 NAMES = ("peter", "maria", "london", "oslo")

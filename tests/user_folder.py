@@ -5,7 +5,7 @@ import json
 import re
 from pathlib import Path
 
-import labelled
+import labeled
 
 ROOT = Path(__file__).parents[1]
 
@@ -14,9 +14,9 @@ TEXTS = 300
 
 
 def write_corpus(file: Path) -> None:
-    """JSON lines of a few English words, and of the words of labelled corpora."""
+    """JSON lines of a few English words, and of the words of labeled corpora."""
     english = (" ".join(WORDS[(i * j) % len(WORDS)] for j in range(1, 60)) for i in range(1, TEXTS + 1))
-    invented = (" ".join(word for word, _ in s) for s in labelled.sentences(labelled.TAGS, 9, TEXTS))
+    invented = (" ".join(word for word, _ in s) for s in labeled.sentences(labeled.TAGS, 9, TEXTS))
     lines = (json.dumps({"text": f"{a} {b}"}) + "\n" for a, b in zip(english, invented, strict=True))
     file.parent.mkdir()
     file.write_bytes(gzip.compress("".join(lines).encode()))
@@ -24,7 +24,7 @@ def write_corpus(file: Path) -> None:
 
 def write_words(file: Path) -> None:
     """All words of that corpus, letters alone, a line each."""
-    file.write_text("\n".join([*WORDS, re.sub(r"\d", "", labelled.word(0))]))
+    file.write_text("\n".join([*WORDS, re.sub(r"\d", "", labeled.word(0))]))
 
 
 def write_first_recipe(folder: Path) -> None:
@@ -33,11 +33,11 @@ def write_first_recipe(folder: Path) -> None:
     (folder / "first.yaml").write_text(recipe)
 
 
-def write_labelled(folder: Path) -> None:
+def write_labeled(folder: Path) -> None:
     """What vectors are judged by, vectors of another maker, and sentences, by the names that examples have for them."""
-    labelled.write_gum(folder / "gum", 40)
-    labelled.write_conll2003(folder / "conll2003", 40)
-    labelled.knowing(labelled.TAGS).export("glove", folder / "glove.6B.200d.txt")
+    labeled.write_gum(folder / "gum", 40)
+    labeled.write_conll2003(folder / "conll2003", 40)
+    labeled.knowing(labeled.TAGS).export("glove", folder / "glove.6B.200d.txt")
     (folder / "similarity").mkdir()
     pairs = "".join(f"word{number}\tword{number + 1}\t{number}\n" for number in range(10))
     (folder / "similarity" / "pairs.txt").write_text(pairs)

@@ -8,12 +8,12 @@ from typing import Any
 
 from bitcipher import storage
 from bitcipher.vectors import CipherVectors
-from training.embeddings import Table, freeze_all_but_table, install_table, scale_table, token_table
-from training.loop import Job, TextExamples, World, model_folder, run_loop
+from training.data import TokenText, special_tokens, vocabulary_size
+from training.embeddings import FreezeSchedule, freeze_all_but_table, install_table, scale_table, token_table
+from training.loop import TextExamples, TrainingRun, World, model_folder, run_loop
 from training.models import build_model
 from training.objectives import make_objective, word_starts
 from training.recipe import Recipe, make_recipe
-from training.text import TokenText, special_tokens, vocabulary_size
 
 CONFIG = "run.json"
 RECIPE = "recipe.yaml"
@@ -39,7 +39,7 @@ def pretrain(config: dict[str, Any], advance: Callable[[int, str], None] = lambd
     run_loop(job, world, advance)
 
 
-def make_job(recipe: Recipe, text: TokenText, vectors: str | None, folder: Path) -> Job:
+def make_job(recipe: Recipe, text: TokenText, vectors: str | None, folder: Path) -> TrainingRun:
     """The model as it starts, and what it is trained on."""
     tokens = special_tokens(text.tokenizer)
     vocabulary = vocabulary_size(text.tokenizer)
@@ -59,4 +59,6 @@ def make_job(recipe: Recipe, text: TokenText, vectors: str | None, folder: Path)
     starts = word_starts(text.tokenizer) if getattr(objective, "whole_words", False) else None
     examples = TextExamples(text, objective, recipe.model.positions, recipe.seed, tokens, vocabulary, starts)
     tokens_per_step = recipe.loop.batch * objective.text_length(recipe.model.positions)
-    return Job(model, objective, examples, recipe.loop, Table(recipe.embeddings), recipe.seed, folder, tokens_per_step)
+    return TrainingRun(
+        model, objective, examples, recipe.loop, FreezeSchedule(recipe.embeddings), recipe.seed, folder, tokens_per_step
+    )

@@ -9,12 +9,12 @@ import yaml
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from training.embeddings import StartOptions
+from training.data import TokenizerOptions
+from training.embeddings import EmbeddingInitOptions
 from training.loop import LoopOptions
 from training.models import ModelOptions
 from training.objectives import check_fits, make_objective
 from training.settings import change, find_yaml, make_record
-from training.text import TokenizerOptions
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Recipe:
     model: ModelOptions = field(default_factory=ModelOptions)
     objective: dict[str, Any] = field(default_factory=lambda: {"name": "masked"})
     """Its name, and options of its own (see training/objectives)."""
-    embeddings: StartOptions = field(default_factory=StartOptions)
+    embeddings: EmbeddingInitOptions = field(default_factory=EmbeddingInitOptions)
     loop: LoopOptions = field(default_factory=LoopOptions)
     seed: int = 1
     """Of weights, order, masks and dropout."""

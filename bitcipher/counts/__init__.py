@@ -1,36 +1,37 @@
 """Counting and merging, exact (SPEC 2)."""
 
+from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.digest import CountDigest, digest_pairs, digest_words, word_hashes
 from bitcipher.counts.merge import merge_rows, negate, renumber
-from bitcipher.counts.merged import MergedCounts, Part
+from bitcipher.counts.merged_counts import MergedCounts, Part
 from bitcipher.counts.pairs import (
     PairBlock,
     concatenate,
+    iter_pairs,
     read_run,
     split,
-    walk_pairs,
     within,
     write_pairs,
 )
 from bitcipher.counts.segment import SEGMENT_WORDS, part_files, read_words, remove_part, write_part
-from bitcipher.counts.shard import DOCUMENT_SLICE_TOKENS, ShardCounts, count_shard
-from bitcipher.counts.tokens import TokenisedShard
-from bitcipher.counts.window import Window
+from bitcipher.counts.shard_counts import DOCUMENT_SLICE_TOKENS, ShardCounts, count_shard
+from bitcipher.counts.tokenized_shard import TokenizedShard
 
 __all__ = [
     "DOCUMENT_SLICE_TOKENS",
     "SEGMENT_WORDS",
+    "ContextWindow",
     "CountDigest",
     "MergedCounts",
     "PairBlock",
     "Part",
     "ShardCounts",
-    "TokenisedShard",
-    "Window",
+    "TokenizedShard",
     "concatenate",
     "count_shard",
     "digest_pairs",
     "digest_words",
+    "iter_pairs",
     "merge_rows",
     "negate",
     "part_files",
@@ -39,7 +40,6 @@ __all__ = [
     "remove_part",
     "renumber",
     "split",
-    "walk_pairs",
     "within",
     "word_hashes",
     "write_pairs",

@@ -16,7 +16,7 @@ SMALL_ROW = 24
 
 
 @njit(cache=True, nogil=True)
-def lay_out(ids, ends, numbers, separators, stop):
+def flatten_tokens(ids, ends, numbers, separators, stop):
     """Tokens by their numbers, with `separators` times `stop` behind every document, so windows end there.
 
     Args:
@@ -105,7 +105,7 @@ def count_rows(
     A row is a left word and a band of offsets; its pairs lie in ascending order of the right word's number.
 
     Args:
-        tokens: from `lay_out`, with as many stops behind a document as the largest first offset of a band.
+        tokens: from `flatten_tokens`, with as many stops behind a document as the largest first offset of a band.
         starts, positions: from `positions_by_word`.
         carried: pairs whose right word is among the first so many tokens are left out.
         order: (words,) int64, the words in the order in which their rows are wanted.

@@ -63,9 +63,9 @@ def split(block: PairBlock, entries: int) -> Iterator[PairBlock]:
         row = stop
 
 
-def within(block: PairBlock, radius: int) -> PairBlock:
+def within(block: PairBlock, window: int) -> PairBlock:
     """The rows of offsets up to a radius."""
-    kept = block.offset <= radius
+    kept = block.offset <= window
     if kept.all():
         return block
     entries = np.repeat(kept, block.length)
@@ -108,7 +108,7 @@ def read_run(uri: str, rows: tuple[int, int], entries: tuple[int, int]) -> PairB
     return PairBlock(*_read_slice(rows_file, ROWS, *rows), *_read_slice(entries_file, ENTRIES, *entries))
 
 
-def walk_pairs(uri: str) -> Iterator[PairBlock]:
+def iter_pairs(uri: str) -> Iterator[PairBlock]:
     """The blocks that were written, in the same order."""
     rows, entries = (_walk(file, schema) for file, schema in zip(pair_files(uri), (ROWS, ENTRIES), strict=True))
     for of_rows, of_entries in zip_longest(rows, entries):

@@ -4,7 +4,7 @@ import numpy as np
 
 from bitcipher import noise as noises
 from bitcipher.cipher import BitCipher
-from bitcipher.counts.merged import MergedCounts
+from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.counts.pairs import PairBlock
 from bitcipher.embedding import kernels
 from bitcipher.embedding.fixed_point import FixedCode, fixed_code
@@ -30,8 +30,8 @@ class CipherEmbedding:
 
     Args:
         bits: bits of the code.
-        radius: the largest offset that is context.
-        mode: "cat", one block of dimensions an offset, -radius … -1, 1 … radius: 2 · radius · bits dimensions;
+        window: the largest offset that is context.
+        mode: "cat", one block of dimensions an offset, -radius … -1, 1 … window: 2 · radius · bits dimensions;
             "sum", all offsets added up: `bits` dimensions; "cipher", the word's own code without context.
         noise: how far codes are trusted: "document_share", "frequency", "document_ratio" or "none".
         log: "aggregate", the log of each block's shares; "counts", log(1 + count) of each offset's counts before
@@ -44,7 +44,7 @@ class CipherEmbedding:
     def __init__(
         self,
         bits: int = 25,
-        radius: int = 4,
+        window: int = 4,
         mode: str = "cat",
         noise: str = "document_share",
         log: str = "aggregate",
@@ -52,21 +52,21 @@ class CipherEmbedding:
         for name, value, choices in (("mode", mode, MODES), ("noise", noise, noises.NOISES), ("log", log, LOGS)):
             if value not in choices:
                 raise BitcipherError(f"There is no {name} {value!r}: choose {', '.join(choices)}.")
-        if radius < 1:
-            raise BitcipherError(f"The radius must be at least 1, not {radius}.")
+        if window < 1:
+            raise BitcipherError(f"`window` must be at least 1, got {window}.")
         if noise != "none" and bits == 1:
             raise BitcipherError("Noise needs at least 2 bits: with 1 there is no other bit to be mistaken for.")
         self.cipher = BitCipher(bits)
         self.bits = bits
-        self.radius = radius
+        self.window = window
         self.mode = mode
         self.noise = noise
         self.log = log
 
     @property
-    def dimensions(self) -> int:
+    def vector_size(self) -> int:
         """Columns of the table."""
-        return self.bits * (2 * self.radius if self.mode == "cat" else 1)
+        return self.bits * (2 * self.window if self.mode == "cat" else 1)
 
     def table(self, counts: MergedCounts) -> np.ndarray:
         """The raw table, (N, dimensions) float64, a row a word in order of rank.
@@ -80,50 +80,54 @@ class CipherEmbedding:
         vocabulary = counts.vocabulary
         codes = self.cipher.active_bits(len(vocabulary))
         trust = noises.trust(self.noise, vocabulary)
-        other_bits = np.zeros(self.bits) if self.noise == "none" else noises.other_bits(codes, self.bits, vocabulary)
+        noise_distribution = (
+            np.zeros(self.bits) if self.noise == "none" else noises.noise_distribution(codes, self.bits, vocabulary)
+        )
         if self.mode == "cipher":
             ciphers = self.cipher.encipher(len(vocabulary)).toarray()
-            return trust[:, None] * ciphers + np.outer(1 - trust, other_bits)
-        self._check_window(counts)
+            return trust[:, None] * ciphers + np.outer(1 - trust, noise_distribution)
+        self._check_context_window(counts)
         code = fixed_code(codes, self.bits, trust, self._bounds(vocabulary))
-        table = np.empty((len(vocabulary), self.dimensions))
+        table = np.empty((len(vocabulary), self.vector_size))
         seen = np.zeros(len(vocabulary), bool)
         for forward, backward, columns in self._walks(counts):
             sums = np.zeros((len(columns), len(vocabulary), self.bits + 1), np.int64)
             self._add(counts, code, forward, backward, sums)
             for place, column in enumerate(columns):
                 seen |= sums[place, :, self.bits] != 0
-                self._finish(sums[place], code, other_bits, table[:, column * self.bits : (column + 1) * self.bits])
+                self._finish(
+                    sums[place], code, noise_distribution, table[:, column * self.bits : (column + 1) * self.bits]
+                )
         table[~seen] = 0
         return table
 
     def _bounds(self, vocabulary: Vocabulary) -> np.ndarray:
         """(N,) float64: the most that the counts, or the logs of counts, of a word can add up to in a block."""
         # As often as a word occurs, at each offset; log(1 + n) is less than n.
-        return vocabulary.counts * float(2 * self.radius if self.mode == "sum" else 1)
+        return vocabulary.counts * float(2 * self.window if self.mode == "sum" else 1)
 
     def _add(
         self, counts: MergedCounts, code: FixedCode, forward: np.ndarray, backward: np.ndarray, sums: np.ndarray
     ) -> None:
         """Add all that is counted to the sums."""
-        radius = len(forward) - 1
+        window = len(forward) - 1
         if self.log == "counts":
-            for block in counts.rows(radius):
+            for block in counts.rows(window):
                 walk, starts = _by_offset(block, forward)
                 kernels.add_logs(block, walk, starts, np.log1p(block.count), code, forward, backward, sums)
         else:
-            for block, ranks, sign in counts.parts(radius):
+            for block, ranks, sign in counts.parts(window):
                 walk, starts = _by_offset(block, forward)
                 left = ranks[block.left]
                 kernels.add_forward(block, walk, starts, left, ranks, sign, code, forward, sums)
                 kernels.add_backward(block, walk, starts, left, ranks, sign, code, backward, sums)
 
-    def _finish(self, sums: np.ndarray, code: FixedCode, other_bits: np.ndarray, table: np.ndarray) -> None:
+    def _finish(self, sums: np.ndarray, code: FixedCode, noise_distribution: np.ndarray, table: np.ndarray) -> None:
         """Turn the sums of a block into its columns of the table: add the noise, and take logs of shares."""
         for start in range(0, len(sums), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
             block = kernels.to_floats(
-                sums[rows], code.drops[rows], self.log == "counts", self.log == "aggregate", other_bits
+                sums[rows], code.drops[rows], self.log == "counts", self.log == "aggregate", noise_distribution
             )
             if self.log == "aggregate":
                 np.log(np.maximum(block, SHARE_FLOOR, out=block), out=block)
@@ -131,7 +135,7 @@ class CipherEmbedding:
 
     def _walks(self, counts: MergedCounts) -> list[tuple[np.ndarray, np.ndarray, list[int]]]:
         """For each walk over the counts: the block of sums of each offset and of its mirror, and their columns."""
-        offsets = [0] if counts.window.summed else list(range(1, self.radius + 1))
+        offsets = [0] if counts.context_window.summed else list(range(1, self.window + 1))
         if self.mode == "sum":
             wanted = np.full(offsets[-1] + 1, -1)
             wanted[offsets] = 0
@@ -145,21 +149,21 @@ class CipherEmbedding:
             backward = forward.copy()
             forward[group] = np.arange(len(group))
             backward[group] = np.arange(len(group)) + len(group)
-            columns = [self.radius + offset - 1 for offset in group] + [self.radius - offset for offset in group]
+            columns = [self.window + offset - 1 for offset in group] + [self.window - offset for offset in group]
             walks.append((forward, backward, columns))
         return walks
 
-    def _check_window(self, counts: MergedCounts) -> None:
-        window = counts.window
-        if window.summed and (self.mode == "cat" or self.radius != window.radius):
+    def _check_context_window(self, counts: MergedCounts) -> None:
+        context_window = counts.context_window
+        if context_window.summed and (self.mode == "cat" or self.window != context_window.size):
             raise BitcipherError(
-                f"These counts are one sum over radius {window.radius}, so they give mode sum at that radius only, "
-                f"not {self.mode} at {self.radius}: build again without --summed."
+                f"The counts are summed over a window of {context_window.size}: they give mode sum with that window, "
+                f"not {self.mode} at {self.window}: build again without --summed."
             )
-        if self.radius > window.radius:
+        if self.window > context_window.size:
             raise BitcipherError(
-                f"These counts reach to radius {window.radius}, not {self.radius}: "
-                "choose a smaller radius, or build again."
+                f"The counts have a window of {context_window.size}, not {self.window}: "
+                "choose a smaller window, or build again."
             )
 
 

@@ -91,7 +91,7 @@ def add_logs(block, walk, starts, logs, code, forward, backward, sums):
 
 
 @njit(cache=True, nogil=True)
-def to_floats(sums, drops, of_logs, shares, other_bits):
+def to_floats(sums, drops, of_logs, shares, noise_distribution):
     """C·V from the sums of a block of dimensions: what they say, and the rank-one term (C(1 - β))·σᵀ.
 
     Args:
@@ -99,12 +99,12 @@ def to_floats(sums, drops, of_logs, shares, other_bits):
         drops: (n,) int64, those of the rows.
         of_logs: whether `add_logs` made the sums.
         shares: divide each row by its sum; one of zeros becomes uniform.
-        other_bits: (b,) float64, σ.
+        noise_distribution: (b,) float64, σ.
 
     Returns:
         (n, b) float64.
     """
-    words, bits = len(sums), len(other_bits)
+    words, bits = len(sums), len(noise_distribution)
     values = np.empty((words, bits))
     for word in range(words):
         unit = math.ldexp(1.0, drops[word] - WEIGHT_DIGITS)
@@ -117,7 +117,7 @@ def to_floats(sums, drops, of_logs, shares, other_bits):
         own_doubt = unit * max(doubt, 0)
         total = 0.0
         for bit in range(bits):
-            values[word, bit] = unit * sums[word, bit] + own_doubt * other_bits[bit]
+            values[word, bit] = unit * sums[word, bit] + own_doubt * noise_distribution[bit]
             total += values[word, bit]
         if shares:
             for bit in range(bits):

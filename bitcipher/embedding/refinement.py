@@ -1,4 +1,4 @@
-"""Refinement: whitening, centring, unit norm (papers/bit-cipher.txt, section 4.2; SPEC 1)."""
+"""Refinement: whitening, centering, unit norm (papers/bit-cipher.txt, section 4.2; SPEC 1)."""
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -11,9 +11,9 @@ BLOCK_ROWS = 4096
 
 
 class Refinement:
-    """ZCA whitening over words, then each vector centred and scaled to unit L2 norm.
+    """ZCA whitening over words, then each vector centered and scaled to unit L2 norm.
 
-    Rows of zeros (words without context) take no part and stay zero; so do rows that whitening and centring make
+    Rows of zeros (words without context) take no part and stay zero; so do rows that whitening and centering make
     constant, which have no direction.
 
     Attributes:
@@ -44,8 +44,8 @@ class Refinement:
         self.mean_ = total / rows
         covariance = np.zeros((table.shape[1], table.shape[1]))
         for start in starts:
-            centred = table[start : start + BLOCK_ROWS][used[start : start + BLOCK_ROWS]] - self.mean_
-            covariance += centred.T @ centred
+            centered = table[start : start + BLOCK_ROWS][used[start : start + BLOCK_ROWS]] - self.mean_
+            covariance += centered.T @ centered
         variances, directions = np.linalg.eigh(covariance / rows)
         # What is below is rounding, of the matrix (as in numpy's matrix_rank) or of the mean, and would be blown
         # up to the size of a signal.
@@ -66,7 +66,7 @@ class Refinement:
             sizes = _norms(white)
             white -= white.mean(axis=1, keepdims=True)
             norms = _norms(white)
-            # A row that was constant is centred to rounding errors, which have no direction.
+            # A row that was constant is centered to rounding errors, which have no direction.
             kept = rows.any(axis=1) & (norms > 1e-9 * sizes)
             scales = np.divide(1, norms, out=np.zeros_like(norms), where=kept)
             vectors[start : start + BLOCK_ROWS] = white * scales[:, None]

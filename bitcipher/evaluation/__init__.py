@@ -1,7 +1,7 @@
-"""What vectors are good for, without any training: word similarity, analogies, and how stable neighbours are."""
+"""What vectors are good for, without any training: word similarity, analogies, and how stable neighbors are."""
 
 from bitcipher.evaluation.analogies import AnalogiesResult, AnalogySection, evaluate_word_analogies
-from bitcipher.evaluation.stability import StabilityResult, neighbour_stability
+from bitcipher.evaluation.stability import StabilityResult, neighbor_stability
 from bitcipher.evaluation.word_pairs import WordPairsResult, evaluate_word_pairs
 
 __all__ = [
@@ -11,5 +11,5 @@ __all__ = [
     "WordPairsResult",
     "evaluate_word_analogies",
     "evaluate_word_pairs",
-    "neighbour_stability",
+    "neighbor_stability",
 ]

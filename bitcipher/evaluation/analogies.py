@@ -9,8 +9,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bitcipher.errors import BitcipherError
-from bitcipher.evaluation.sets import Question, read_analogies
-from bitcipher.evaluation.spellings import Spellings
+from bitcipher.evaluation.case_variants import CaseVariants
+from bitcipher.evaluation.evaluation_sets import AnalogyQuestion, read_analogies
 from bitcipher.vocabulary import OOV
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def evaluate_word_analogies(
         BitcipherError: if the file is missing or damaged, or if the table holds all words of no question.
     """
     sections = read_analogies(analogies)
-    known = Spellings(vectors.index_to_key[:restrict_vocab], case_insensitive)
+    known = CaseVariants(vectors.index_to_key[:restrict_vocab], case_insensitive)
     covered = {
         name: [question for question in questions if all(word in known for word in question)]
         for name, questions in sections.items()
@@ -111,7 +111,7 @@ def evaluate_word_analogies(
 
 
 @threadpool_limits.wrap(limits=1)  # the sums of BLAS depend on its threads
-def _answer(vectors: "CipherVectors", questions: Sequence[Question], known: Spellings) -> np.ndarray:
+def _answer(vectors: "CipherVectors", questions: Sequence[AnalogyQuestion], known: CaseVariants) -> np.ndarray:
     """The row of the answer to each question, (n,) int64."""
     size = sum(map(len, known.rows.values()))
     norms = vectors.norms[:size]

@@ -1,4 +1,4 @@
-"""How stable neighbours are between two tables: of two versions, two seeds or two sizes of text."""
+"""How stable neighbors are between two tables: of two versions, two seeds or two sizes of text."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from bitcipher.evaluation.neighbours import kept_shares, nearest_rows, places_of_words
+from bitcipher.evaluation.neighbors import nearest_rows, neighbor_overlap, rows_of_words
 from bitcipher.vocabulary import OOV
 
 if TYPE_CHECKING:
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StabilityResult:
-    """How many neighbours two tables have in common; means over words."""
+    """How many neighbors two tables have in common; means over words."""
 
     words: int
     """Words that were compared."""
     overlap: float
-    """The share of a word's neighbours in the one table that are so in the other."""
+    """The share of a word's neighbors in the one table that are so in the other."""
     jaccard: float
-    """What both have in common, as a share of all neighbours that either has."""
+    """What both have in common, as a share of all neighbors that either has."""
 
 
-def neighbour_stability(
+def neighbor_stability(
     before: "CipherVectors", now: "CipherVectors", words: int = 1_000, topn: int = 10
 ) -> StabilityResult:
     """Compare the nearest words, by cosine, of the most frequent words that two tables share.
@@ -33,20 +33,20 @@ def neighbour_stability(
     Args:
         before, now: the tables; their dimensions may differ, for each is only compared with itself.
         words: how many of the most frequent shared words, in the order of `before`, without `<oov>`.
-        topn: neighbours of each; those that the other table does not hold are not in common.
+        topn: neighbors of each; those that the other table does not hold are not in common.
 
     Raises:
         BitcipherError: if no word is in both.
     """
-    places = places_of_words(before, now)
+    places = rows_of_words(before, now)
     shared = np.flatnonzero(places >= 0)
     shared = shared[shared != before.key_to_index.get(OOV, -1)][:words]
     if not len(shared):
         raise BitcipherError("The two tables have no word in common.")
     nearest_before, _ = nearest_rows(_units(before), shared, topn)
     nearest_now, _ = nearest_rows(_units(now), places[shared], topn)
-    neighbours = places[nearest_before]
-    overlap = kept_shares(neighbours, nearest_now)
+    neighbors = places[nearest_before]
+    overlap = neighbor_overlap(neighbors, nearest_now)
     common = overlap * nearest_before.shape[1]
     either = nearest_before.shape[1] + nearest_now.shape[1] - common
     jaccard = np.divide(common, either, out=np.ones(len(shared)), where=either > 0)

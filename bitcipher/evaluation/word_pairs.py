@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from bitcipher.evaluation.sets import read_pairs
-from bitcipher.evaluation.spellings import Spellings
+from bitcipher.evaluation.case_variants import CaseVariants
+from bitcipher.evaluation.evaluation_sets import read_pairs
 
 if TYPE_CHECKING:
     from bitcipher.vectors import CipherVectors
@@ -57,7 +57,7 @@ def evaluate_word_pairs(
         BitcipherError: if the file is missing or damaged, or if the table holds both words of fewer than two pairs.
     """
     scored = read_pairs(pairs, delimiter)
-    known = Spellings(vectors.index_to_key[:restrict_vocab], case_insensitive)
+    known = CaseVariants(vectors.index_to_key[:restrict_vocab], case_insensitive)
     is_covered = np.array([pair.first in known and pair.second in known for pair in scored])
     covered = [pair for pair, is_known in zip(scored, is_covered, strict=True) if is_known]
     if len(covered) < 2:
@@ -65,7 +65,7 @@ def evaluate_word_pairs(
             f"The vectors hold both words of {len(covered)} of the {len(scored):,} pairs of {os.fspath(pairs)}: is it "
             "the same language?"
         )
-    from scipy import stats  # takes most of a second, which a job that only asks for neighbours is spared
+    from scipy import stats  # takes most of a second, which a job that only asks for neighbors is spared
 
     cosines = np.zeros(len(scored))
     cosines[is_covered] = _cosines(

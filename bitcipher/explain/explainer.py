@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bitcipher.counts.merged import MergedCounts
+from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.embedding import CipherEmbedding
 from bitcipher.errors import BitcipherError
-from bitcipher.explain.cipher_parts import CipherParts
+from bitcipher.explain.cipher_contributions import CipherContributions
 from bitcipher.explain.contributions import Contribution, DimensionShare, Explanation, mean_of
-from bitcipher.explain.spectral_parts import SpectralParts
-from bitcipher.rows import check_belonging, origin_of
-from bitcipher.vectors.keys import Key
+from bitcipher.explain.spectral_contributions import SpectralContributions
+from bitcipher.rows import check_belonging, provenance_of
 from bitcipher.vectors.lookup import WordLookup
+from bitcipher.vectors.lookup_errors import Key
 
 
 class Explainer:
@@ -20,22 +20,22 @@ class Explainer:
 
     Args:
         vectors: a table of a build, of mode cat, sum or spectral.
-        counts: what it was made of, see `pipelines.origin`.
+        counts: what it was made of, see `pipelines.embed.vectors_with_counts`.
         only: words or row numbers, if no others will be asked for: then less is read and kept.
 
     Raises:
-        UnknownOriginError: if the table does not say how it was made, or is of mode cipher.
+        UnknownProvenanceError: if the table does not say how it was made, or is of mode cipher.
         BitcipherError: if it was made of other counts.
         UnknownWordError: if a word has no row.
     """
 
     def __init__(self, vectors: WordLookup, counts: MergedCounts, only: Sequence[Key] | None = None):
         check_belonging(vectors, counts)
-        self._origin = origin_of(vectors, "explained")
+        self._origin = provenance_of(vectors, "explained")
         self._vectors = vectors
         chosen = None if only is None else np.array([vectors.get_index(key) for key in only], np.int64)
-        kind = CipherParts if isinstance(self._origin.embedding, CipherEmbedding) else SpectralParts
-        self._parts: CipherParts | SpectralParts = kind(vectors, self._origin, counts, chosen)
+        kind = CipherContributions if isinstance(self._origin.embedding, CipherEmbedding) else SpectralContributions
+        self._parts: CipherContributions | SpectralContributions = kind(vectors, self._origin, counts, chosen)
 
     def explain(self, word: Key, other: Key | None = None, topn: int = 10) -> Explanation:
         """The parts of the similarity of two words, or of a word's with itself.
@@ -73,7 +73,7 @@ class Explainer:
             BitcipherError: if the table is of mode spectral.
             UnknownWordError: if a word has no row.
         """
-        if not isinstance(self._parts, CipherParts):
+        if not isinstance(self._parts, CipherContributions):
             raise BitcipherError(
                 "A dimension of spectral vectors stands for no offset and no bit: explain them by context word."
             )

@@ -10,7 +10,7 @@ NONE, COUNTS, AGGREGATE = range(3)
 
 @njit(cache=True, nogil=True)
 def strongest_of_ciphers(
-    rows, first_pairs, blocks, right, count, log, code_starts, code_bits, trust, other_bits, slopes, topn
+    rows, first_pairs, blocks, right, count, log, code_starts, code_bits, trust, noise_distribution, slopes, topn
 ):
     """The strongest contributions of words in mode cat or sum.
 
@@ -22,7 +22,7 @@ def strongest_of_ciphers(
         log: what a pair of n counts: AGGREGATE, its share of the row; COUNTS, log(1 + n); else n.
         code_starts, code_bits: the active bits of all words.
         trust: (N,) float64, β.
-        other_bits: (b,) float64, σ.
+        noise_distribution: (b,) float64, σ.
         slopes: (n, blocks, b) float64.
         topn: how many.
 
@@ -36,8 +36,8 @@ def strongest_of_ciphers(
         for row in range(rows[word, 0], rows[word, 1]):
             slope = slopes[word, blocks[row]]
             usual = 0.0
-            for bit in range(len(other_bits)):
-                usual += other_bits[bit] * slope[bit]
+            for bit in range(len(noise_distribution)):
+                usual += noise_distribution[bit] * slope[bit]
             total = 0
             for pair in range(first_pairs[row], first_pairs[row + 1]):
                 total += count[pair]

@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
-from bitcipher.formats.blocks import Advance, blocks
 from bitcipher.formats.parquet import vector_field, write_rows
+from bitcipher.formats.row_blocks import Advance, blocks
 from bitcipher.vectors import CipherVectors
 from bitcipher.vocabulary import OOV, SCHEMA
 

@@ -1,7 +1,7 @@
 """GloVe's text format: a word and its numbers a line, without a header."""
 
 from bitcipher import storage
-from bitcipher.formats.blocks import Advance
+from bitcipher.formats.row_blocks import Advance
 from bitcipher.formats.word_lines import write_lines
 from bitcipher.vectors import CipherVectors
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.blocks import Advance, blocks, new_folder
-from bitcipher.formats.gathering import check_numbers
+from bitcipher.formats.row_blocks import Advance, blocks, new_folder
+from bitcipher.formats.table_builder import check_numbers
 from bitcipher.vectors import CipherVectors
 
 VECTORS = "vectors.npy"

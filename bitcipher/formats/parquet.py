@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.blocks import Advance, blocks
-from bitcipher.formats.gathering import check_numbers
+from bitcipher.formats.row_blocks import Advance, blocks
+from bitcipher.formats.table_builder import check_numbers
 from bitcipher.vectors import CipherVectors
 from bitcipher.vocabulary import SCHEMA
 

@@ -3,7 +3,7 @@
 import orjson
 
 from bitcipher import storage
-from bitcipher.formats.blocks import Advance, blocks, new_folder
+from bitcipher.formats.row_blocks import Advance, blocks, new_folder
 from bitcipher.vectors import CipherVectors
 
 

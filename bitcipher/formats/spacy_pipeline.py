@@ -8,8 +8,8 @@ import numpy as np
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.blocks import Advance, new_folder, tokenizer_of
-from bitcipher.formats.gathering import check_numbers
+from bitcipher.formats.row_blocks import Advance, new_folder, tokenizer_of
+from bitcipher.formats.table_builder import check_numbers
 from bitcipher.vectors import CipherVectors
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _pipeline(vectors: CipherVectors) -> "Language":
 
 
 def _upload(path: str, folder: str) -> None:
-    for name in storage.files_below(path):
+    for name in storage.list_files(path):
         with open(os.path.join(path, name), "rb") as source, storage.writing(storage.join(folder, name)) as stream:
             while data := source.read(1 << 24):
                 stream.write(data)

@@ -18,9 +18,9 @@ import safetensors.numpy
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.blocks import Advance, new_folder, tokenizer_of
-from bitcipher.formats.gathering import check_numbers
-from bitcipher.vectors import CipherVectors, tensorfile
+from bitcipher.formats.row_blocks import Advance, new_folder, tokenizer_of
+from bitcipher.formats.table_builder import check_numbers
+from bitcipher.vectors import CipherVectors, safetensors_file
 from bitcipher.vocabulary import OOV
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def write(vectors: CipherVectors, target: str, advance: Advance) -> None:
         words, rows = [*words, OOV], np.concatenate([rows, np.zeros((1, vectors.vector_size), np.float32)])
     with new_folder(target) as folder:
         with storage.writing(storage.join(folder, "model.safetensors")) as stream:
-            stream.writelines(tensorfile.pieces(rows, TENSOR))
+            stream.writelines(safetensors_file.pieces(rows, TENSOR))
         advance(len(vectors))
         is_split = tokenizer_of(vectors) == "whitespace"
         with storage.writing(storage.join(folder, "tokenizer.json")) as stream:

@@ -1,7 +1,7 @@
 """word2vec's text format, also fastText's .vec: a header, then a word and its numbers a line."""
 
 from bitcipher import storage
-from bitcipher.formats.blocks import Advance
+from bitcipher.formats.row_blocks import Advance
 from bitcipher.formats.word_lines import write_lines
 from bitcipher.vectors import CipherVectors
 

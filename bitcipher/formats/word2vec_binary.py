@@ -5,8 +5,8 @@ from typing import IO
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.blocks import Advance, blocks
-from bitcipher.formats.gathering import READ_BYTES, gather
+from bitcipher.formats.row_blocks import Advance, blocks
+from bitcipher.formats.table_builder import READ_BYTES, gather
 from bitcipher.formats.word_lines import HEADER
 from bitcipher.vectors import CipherVectors
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.csv
 
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.blocks import Advance, blocks
-from bitcipher.formats.gathering import READ_BYTES, gather
+from bitcipher.formats.row_blocks import Advance, blocks
+from bitcipher.formats.table_builder import READ_BYTES, gather
 from bitcipher.vectors import CipherVectors
 
 HEADER = re.compile(rb"\s*(\d+)\s+(\d+)\s*")
@@ -48,8 +48,8 @@ def read_lines(stream: IO[bytes], uri: str, has_header: bool | None, format: str
     if not lines:
         raise BitcipherError(f"{uri} is empty: fetch it again.")
     header = HEADER.fullmatch(lines[0])
-    telling = filter(None, lines[bool(header) :][:TELLING_LINES])
-    dims = Counter(line.count(b" ") for line in telling).most_common(1)
+    translating_errors = filter(None, lines[bool(header) :][:TELLING_LINES])
+    dims = Counter(line.count(b" ") for line in translating_errors).most_common(1)
     dims = dims[0][0] if dims else 0
     if has_header is None:
         # A line of one whole number after a word may be either; a header that is wrong is still one.

@@ -20,7 +20,7 @@ class CipherRows:
         embedding: as given.
         codes: the active bits of all words.
         trust: (N,) float64, β.
-        other_bits: (b,) float64, σ.
+        noise_distribution: (b,) float64, σ.
         blocks: of dimensions: offsets, or one for all.
     """
 
@@ -30,8 +30,8 @@ class CipherRows:
         self.trust = noises.trust(embedding.noise, vocabulary)
         bits = embedding.bits
         certain = embedding.noise == "none"
-        self.other_bits = np.zeros(bits) if certain else noises.other_bits(self.codes, bits, vocabulary)
-        self.blocks = embedding.dimensions // bits
+        self.noise_distribution = np.zeros(bits) if certain else noises.noise_distribution(self.codes, bits, vocabulary)
+        self.blocks = embedding.vector_size // bits
 
     def ciphers(self, words: np.ndarray) -> np.ndarray:
         """The noisy ciphers v of words, (n, b) float64."""
@@ -39,7 +39,7 @@ class CipherRows:
         sizes = starts[words + 1] - starts[words]
         owners = np.repeat(np.arange(len(words)), sizes)
         within = np.arange(len(owners)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        result = np.outer(1 - self.trust[words], self.other_bits)
+        result = np.outer(1 - self.trust[words], self.noise_distribution)
         result[owners, self.codes.bits[starts[words][owners] + within]] += (self.trust[words] / sizes)[owners]
         return result
 
@@ -47,11 +47,11 @@ class CipherRows:
         """The block of dimensions of each offset."""
         if self.blocks == 1:
             return np.zeros(len(offsets), np.int64)
-        return offsets + self.embedding.radius - (offsets > 0)
+        return offsets + self.embedding.window - (offsets > 0)
 
     def offset_of(self, block: int) -> int:
         """The offset of a block of dimensions; 0 for that of all offsets."""
-        return 0 if self.blocks == 1 else block - self.embedding.radius + int(block >= self.embedding.radius)
+        return 0 if self.blocks == 1 else block - self.embedding.window + int(block >= self.embedding.window)
 
     def amounts(self, counts: np.ndarray) -> np.ndarray:
         """What pairs count before they are told in bits."""

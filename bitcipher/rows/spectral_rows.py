@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bitcipher.counts.merged import MergedCounts
+from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.embedding.spectral import Marginals, add_up, weigh
-from bitcipher.rows.both_directions import both_directions, chosen_marginals
+from bitcipher.rows.symmetric_counts import chosen_marginals, symmetric_counts
 
 
-class WeighedPairs(NamedTuple):
+class WeightedPairs(NamedTuple):
     """The weights of a word in one block.
 
     Attributes:
@@ -26,7 +26,7 @@ class SpectralRows:
 
     Args:
         counts: of a corpus.
-        radius: the largest offset that is context.
+        window: the largest offset that is context.
         chosen: (N,) bool, whose rows are wanted; those of all words if not given.
 
     Attributes:
@@ -35,11 +35,13 @@ class SpectralRows:
         places: (N,) int64, where each word is among the rows; -1 if it is not.
     """
 
-    def __init__(self, counts: MergedCounts, radius: int, chosen: np.ndarray | None = None):
+    def __init__(self, counts: MergedCounts, window: int, chosen: np.ndarray | None = None):
         words = len(counts.vocabulary)
-        both = both_directions(counts, radius, chosen)
+        both = symmetric_counts(counts, window, chosen)
         self.marginals: Marginals = (
-            add_up([both], radius, counts.window.summed, words) if chosen is None else chosen_marginals(counts, radius)
+            add_up([both], window, counts.context_window.summed, words)
+            if chosen is None
+            else chosen_marginals(counts, window)
         )
         self.rows = weigh(both, self.marginals)
         self.places = np.full(words, -1)
@@ -52,14 +54,14 @@ class SpectralRows:
 
     def offset_of(self, block: int) -> int:
         """The offset of a block; 0 for the window."""
-        radius = (self.blocks - 1) // 2
-        return 0 if block == self.blocks - 1 else int(block) - radius + int(block >= radius)
+        window = (self.blocks - 1) // 2
+        return 0 if block == self.blocks - 1 else int(block) - window + int(block >= window)
 
-    def of(self, rank: int, block: int) -> WeighedPairs:
+    def of(self, rank: int, block: int) -> WeightedPairs:
         """The weights of a word in a block; none where nothing is known of it."""
         place = self.places[rank]
         pairs = slice(0, 0) if place < 0 else slice(*self.rows.starts[block, place : place + 2])
-        return WeighedPairs(self.rows.contexts[pairs], self.rows.weights[pairs])
+        return WeightedPairs(self.rows.contexts[pairs], self.rows.weights[pairs])
 
     def told(self, block: int, table: np.ndarray) -> np.ndarray:
         """What these words tell as contexts of a block, (n, d): its transpose times a table, (N, d)."""

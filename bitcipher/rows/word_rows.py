@@ -25,7 +25,7 @@ class WordRows:
     """Rows that can be asked for by word.
 
     Args:
-        block: merged rows, those of a word together, see `both_directions`.
+        block: merged rows, those of a word together, see `symmetric_counts`.
         words: N, those of the vocabulary.
 
     Attributes:

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors.keys import Key, as_list, unknown_key
-from bitcipher.vectors.scores import unit
+from bitcipher.vectors.cosines import unit
+from bitcipher.vectors.lookup_errors import Key, as_list, unknown_key
 from bitcipher.vocabulary import OOV
 
 # Rows whose lengths are taken at once: their squares are float64, 13 MB at 200 dimensions.

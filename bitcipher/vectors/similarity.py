@@ -1,6 +1,6 @@
 """gensim's verbs of similarity, by the same names and with the same meanings.
 
-They differ from gensim's in four ways. `<oov>` and words whose vector is zero are never given as neighbours.
+They differ from gensim's in four ways. `<oov>` and words whose vector is zero are never given as neighbors.
 A zero vector has similarity 0 to everything. An unknown word is an error in every verb, also where gensim
 leaves it out, unless `oov=True` gives it the vector of `<oov>`. Ties go to the more frequent word.
 """
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors.keys import Key, as_list
+from bitcipher.vectors.ann_index import WordIndex
+from bitcipher.vectors.cosines import best, cosines, unit
 from bitcipher.vectors.lookup import WordLookup
-from bitcipher.vectors.nearest import WordIndex
-from bitcipher.vectors.scores import best, cosines, unit
+from bitcipher.vectors.lookup_errors import Key, as_list
 from bitcipher.vocabulary import OOV
 
-Neighbours = list[tuple[str, float]]
+Neighbors = list[tuple[str, float]]
 
 
 class WordSimilarity(WordLookup):
@@ -32,7 +32,7 @@ class WordSimilarity(WordLookup):
         restrict_vocab: int | None = None,
         oov: bool = False,
         index: WordIndex | None = None,
-    ) -> Neighbours | np.ndarray:
+    ) -> Neighbors | np.ndarray:
         """The words closest to the mean of some words less the mean of others.
 
         Args:
@@ -43,7 +43,7 @@ class WordSimilarity(WordLookup):
             restrict_vocab: look only among that many of the most frequent words.
             oov: whether unknown words count as `<oov>`.
             index: look only where this index of the table leads, which is fast in tables of millions of words but may
-                miss a neighbour; without it the search is exact.
+                miss a neighbor; without it the search is exact.
 
         Returns:
             Words and cosines, best first, the words of the query left out; none if the query's mean is zero.
@@ -71,18 +71,18 @@ class WordSimilarity(WordLookup):
         if not query.any():
             return []
         scores[own[own < len(scores)]] = -np.inf
-        scores[~self._may_be_neighbour(len(scores))] = -np.inf
+        scores[~self._may_be_neighbor(len(scores))] = -np.inf
         return [(self.index_to_key[row], float(scores[row])) for row in best(scores, topn)]
 
     def similar_by_word(
         self, word: Key, topn: int | None = 10, restrict_vocab: int | None = None, oov: bool = False
-    ) -> Neighbours | np.ndarray:
+    ) -> Neighbors | np.ndarray:
         """The words closest to one word: `most_similar` of it alone."""
         return self.most_similar([word], topn=topn, restrict_vocab=restrict_vocab, oov=oov)
 
     def similar_by_vector(
         self, vector: np.ndarray, topn: int | None = 10, restrict_vocab: int | None = None
-    ) -> Neighbours | np.ndarray:
+    ) -> Neighbors | np.ndarray:
         """The words closest to a vector, (d,)."""
         return self.most_similar([self._as_vector(vector)], topn=topn, restrict_vocab=restrict_vocab)
 
@@ -153,12 +153,12 @@ class WordSimilarity(WordLookup):
             UnknownWordError: if a word has no row.
         """
         scores = self._cosines(self._query(key1, oov))
-        closer = (scores > scores[self.get_index(key2, oov=oov)]) & self._may_be_neighbour(len(scores))
+        closer = (scores > scores[self.get_index(key2, oov=oov)]) & self._may_be_neighbor(len(scores))
         closer[self.get_index(key1, oov=oov)] = False
         return [self.index_to_key[row] for row in np.flatnonzero(closer)]
 
     def rank(self, key1: Key, key2: Key, oov: bool = False) -> int:
-        """The place of the second word among the neighbours of the first, counted from 1."""
+        """The place of the second word among the neighbors of the first, counted from 1."""
         return len(self.closer_than(key1, key2, oov)) + 1
 
     def _query(self, word_or_vector: Key | np.ndarray, oov: bool) -> np.ndarray:
@@ -171,14 +171,14 @@ class WordSimilarity(WordLookup):
             raise BitcipherError(f"restrict_vocab must be a whole number of at least 1, not {first!r}.")
         return cosines(np.asarray(self.vectors)[:first], self.norms[:first], query)
 
-    def _nearest(self, index: WordIndex, query: np.ndarray, own: np.ndarray, topn: int) -> Neighbours:
+    def _nearest(self, index: WordIndex, query: np.ndarray, own: np.ndarray, topn: int) -> Neighbors:
         if not query.any():
             return []
         rows = np.setdiff1d(index.nearest(query, topn + len(own)), own)
         scores = cosines(np.asarray(self.vectors[rows]), self.norms[rows], query)
         return [(self.index_to_key[rows[place]], float(scores[place])) for place in best(scores, topn)]
 
-    def _may_be_neighbour(self, first: int) -> np.ndarray:
+    def _may_be_neighbor(self, first: int) -> np.ndarray:
         allowed = self.norms[:first] > 0
         oov_row = self.key_to_index.get(OOV, first)
         allowed[oov_row : oov_row + 1] = False

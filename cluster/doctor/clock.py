@@ -1,6 +1,6 @@
 """The check of clocks against each other."""
 
-from cluster.doctor.finding import Finding, ok, problem, warning
+from cluster.doctor.finding import CheckResult, ok, problem, warning
 
 # HTTP tells whole seconds, and an answer takes a moment.
 TOLERATED_SECONDS = 5
@@ -9,7 +9,7 @@ TOLERATED_SECONDS = 5
 MOST_SECONDS = 60
 
 
-def check_clock(check: str, theirs: float, ours: float, whose: str) -> Finding:
+def check_clock(check: str, theirs: float, ours: float, whose: str) -> CheckResult:
     """Whether two clocks agree.
 
     Args:

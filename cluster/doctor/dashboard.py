@@ -6,15 +6,15 @@ from urllib.parse import urlsplit
 
 from bitcipher.errors import BitcipherError
 from cluster.doctor.clock import check_clock
-from cluster.doctor.finding import Finding, Level, ok, problem, warning
-from cluster.jobs import ask, is_loopback
+from cluster.doctor.finding import CheckResult, Level, ok, problem, warning
+from cluster.jobs.job_server import ask, is_loopback
 
 
-def check_dashboard(address: str) -> list[Finding]:
+def check_dashboard(address: str) -> list[CheckResult]:
     """Whether the dashboard answers, wants a token, and has the right time.
 
     Args:
-        address: as of `cluster.jobs.find_address`.
+        address: as of `cluster.jobs.job_server.find_address`.
     """
     try:
         answer = ask(address, "/api/jobs/")
@@ -28,7 +28,7 @@ def check_dashboard(address: str) -> list[Finding]:
     return findings
 
 
-def check_token(status: int) -> Finding:
+def check_token(status: int) -> CheckResult:
     """Whether a request without a token was refused.
 
     Args:
@@ -45,7 +45,7 @@ def check_token(status: int) -> Finding:
     return problem("token", f"This is not a Ray dashboard that takes jobs (HTTP {status}): check the address.")
 
 
-def check_exposure(url: str, has_token: bool) -> Finding:
+def check_exposure(url: str, has_token: bool) -> CheckResult:
     """Whether the dashboard is reached from its own machine only.
 
     Args:

@@ -13,7 +13,7 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """What was checked, how it is, and what to do about it in a sentence."""
 
     check: str
@@ -21,22 +21,22 @@ class Finding:
     says: str
 
 
-def ok(check: str, says: str) -> Finding:
+def ok(check: str, says: str) -> CheckResult:
     """Nothing to do."""
-    return Finding(check, Level.OK, says)
+    return CheckResult(check, Level.OK, says)
 
 
-def warning(check: str, says: str) -> Finding:
+def warning(check: str, says: str) -> CheckResult:
     """Worth a thought."""
-    return Finding(check, Level.WARNING, says)
+    return CheckResult(check, Level.WARNING, says)
 
 
-def problem(check: str, says: str) -> Finding:
+def problem(check: str, says: str) -> CheckResult:
     """To be mended before a job is run."""
-    return Finding(check, Level.PROBLEM, says)
+    return CheckResult(check, Level.PROBLEM, says)
 
 
-def judge(check: str, value: float, warn_below: float, bad_below: float, says: str, advice: str) -> Finding:
+def judge(check: str, value: float, warn_below: float, bad_below: float, says: str, advice: str) -> CheckResult:
     """A finding on a quantity of which more is better; the advice is added where there is too little."""
     if value < bad_below:
         return problem(check, f"{says}: {advice}.")

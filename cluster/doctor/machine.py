@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cluster.doctor.finding import Finding, judge, ok, warning
+from cluster.doctor.finding import CheckResult, judge, ok, warning
 
 GB = 1e9
 
@@ -32,7 +32,7 @@ LEAST_DISK_BYTES = 1 * GB
 MEMORY_LIMITS = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
-def check_machine() -> list[Finding]:
+def check_machine() -> list[CheckResult]:
     """All checks of a machine."""
     memory, cpus = memory_bytes(), cpu_count()
     return [
@@ -44,7 +44,7 @@ def check_machine() -> list[Finding]:
     ]
 
 
-def check_memory(memory: float, cpus: int) -> Finding:
+def check_memory(memory: float, cpus: int) -> CheckResult:
     """Whether there is enough memory for a worker on each CPU.
 
     Args:
@@ -53,11 +53,11 @@ def check_memory(memory: float, cpus: int) -> Finding:
     """
     says = f"{memory / GB:.1f} GB for {cpus} CPUs"
     fit = max(1, int((memory - LEAST_MEMORY_BYTES) / WORKER_BYTES))
-    advice = f"use {fit} workers at most, or smaller shards (--shard-megabytes)"
+    advice = f"use {fit} workers at most, or smaller shards (--shard-mib)"
     return judge("memory", memory, LEAST_MEMORY_BYTES + cpus * WORKER_BYTES, LEAST_MEMORY_BYTES, says, advice)
 
 
-def check_shared_memory(memory: float, path: str = "/dev/shm") -> Finding:
+def check_shared_memory(memory: float, path: str = "/dev/shm") -> CheckResult:
     """Whether Ray's object store fits into shared memory.
 
     Args:
@@ -74,7 +74,7 @@ def check_shared_memory(memory: float, path: str = "/dev/shm") -> Finding:
     return judge("shared memory", size, wanted, 0, f"{size / GB:.1f} GB in {path}", advice)
 
 
-def check_disk(check: str, folder: str, free: float | None = None) -> Finding:
+def check_disk(check: str, folder: str, free: float | None = None) -> CheckResult:
     """Whether there is room on a disk.
 
     Args:
@@ -87,7 +87,7 @@ def check_disk(check: str, folder: str, free: float | None = None) -> Finding:
     return judge(check, free, WANTED_DISK_BYTES, LEAST_DISK_BYTES, f"{free / GB:.1f} GB are free at {folder}", advice)
 
 
-def check_open_files(limit: int) -> Finding:
+def check_open_files(limit: int) -> CheckResult:
     """Whether a process may open enough files: the soft limit."""
     limit = sys.maxsize if limit == resource.RLIM_INFINITY else limit
     says = "No limit of open files" if limit == sys.maxsize else f"At most {limit:,} open files"
@@ -95,7 +95,7 @@ def check_open_files(limit: int) -> Finding:
     return judge("open files", limit, WANTED_FILES, FEWEST_FILES, says, advice)
 
 
-def check_encoding(encoding: str) -> Finding:
+def check_encoding(encoding: str) -> CheckResult:
     """Whether file names are UTF-8."""
     if encoding.lower().replace("-", "") == "utf8":
         return ok("encoding", "File names are UTF-8.")

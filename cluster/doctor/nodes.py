@@ -13,10 +13,10 @@ from typing import Any
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from cluster.doctor.clock import check_clock
-from cluster.doctor.finding import Finding, ok, problem
+from cluster.doctor.finding import CheckResult, ok, problem
 from cluster.doctor.machine import check_machine
-from cluster.doctor.target import CONTENT, PROBE, check_target, probe_folder
-from cluster.doctor.versions import PARTNERS, check_same_versions, installed_versions
+from cluster.doctor.package_versions import PARTNERS, check_same_versions, installed_versions
+from cluster.doctor.storage import CONTENT, PROBE, check_target, probe_folder
 
 # Before the line of JSON, to find it among what else the log holds.
 MARK = "bitcipher-doctor:"
@@ -38,7 +38,7 @@ def examine_node(target: str | None, shared: str | None) -> dict[str, Any]:
     return {"findings": findings, "versions": installed_versions(), "time": time.time()}
 
 
-def check_shared(target: str, file: str) -> Finding:
+def check_shared(target: str, file: str) -> CheckResult:
     """Whether the node sees at the target what another node wrote there."""
     try:
         seen = storage.exists(file)
@@ -51,7 +51,7 @@ def check_shared(target: str, file: str) -> Finding:
     )
 
 
-def examine_nodes(target: str | None) -> tuple[dict[str, list[Finding]], dict[str, str | None], str]:
+def examine_nodes(target: str | None) -> tuple[dict[str, list[CheckResult]], dict[str, str | None], str]:
     """Findings on each node, the versions of the head, and the dashboard's address as the cluster knows it."""
     import ray
 
@@ -79,7 +79,7 @@ def _shared_file(target: str | None) -> Iterator[str | None]:
 
 def _ask_nodes(
     here: dict[str, str | None], target: str | None, shared: str | None
-) -> Iterator[tuple[str, list[Finding]]]:
+) -> Iterator[tuple[str, list[CheckResult]]]:
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 

@@ -1,19 +1,19 @@
-"""From documents to numbered tokens; a tokenizer is an object with `tokenize(documents) -> TokenisedShard`."""
+"""From documents to numbered tokens; a tokenizer is an object with `tokenize(documents) -> TokenizedShard`."""
 
 from typing import Protocol
 
 import pyarrow as pa
 
 from bitcipher import storage
-from bitcipher.counts import TokenisedShard
+from bitcipher.counts import TokenizedShard
 from bitcipher.errors import BitcipherError
-from pipelines.tokenizers.chunks import MAX_CHUNKS, ChunkTokenizer
+from pipelines.tokenizers.chunk_tokenizer import MAX_CHUNKS, ChunkTokenizer
 
 
 class Tokenizer(Protocol):
     """What counting needs of a tokenizer."""
 
-    def tokenize(self, documents: pa.LargeStringArray) -> TokenisedShard:
+    def tokenize(self, documents: pa.LargeStringArray) -> TokenizedShard:
         """The tokens of documents, without any of white space."""
 
 

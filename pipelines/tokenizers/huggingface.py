@@ -5,7 +5,7 @@ import pyarrow as pa
 from tokenizers import Tokenizer
 
 from bitcipher import storage
-from bitcipher.counts import TokenisedShard
+from bitcipher.counts import TokenizedShard
 from bitcipher.errors import BitcipherError
 
 # Documents are encoded a few at a time: an encoding takes some hundred bytes a token.
@@ -29,7 +29,7 @@ class HuggingFaceTokenizer:
         tokens = [self._tokenizer.id_to_token(number) for number in range(size)]
         self._words = pa.array([token if token is not None else "" for token in tokens], pa.large_string())
 
-    def tokenize(self, documents: pa.LargeStringArray) -> TokenisedShard:
+    def tokenize(self, documents: pa.LargeStringArray) -> TokenizedShard:
         """The tokens of documents."""
         ids: list[np.ndarray] = []
         batch: list[str] = []
@@ -42,7 +42,7 @@ class HuggingFaceTokenizer:
                 batch, size = [], 0
         ids.extend(self._encode(batch))
         ends = np.cumsum([len(row) for row in ids], dtype=np.int64)
-        return TokenisedShard(self._words, np.concatenate([np.empty(0, np.int32), *ids]), ends)
+        return TokenizedShard(self._words, np.concatenate([np.empty(0, np.int32), *ids]), ends)
 
     def _encode(self, batch: list[str]) -> list[np.ndarray]:
         encodings = self._tokenizer.encode_batch_fast(batch, add_special_tokens=False)

@@ -15,7 +15,7 @@ from spacy.tokenizer import Tokenizer
 from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
 from spacy.vocab import Vocab
 
-from bitcipher.counts import TokenisedShard
+from bitcipher.counts import TokenizedShard
 
 # Chunks that go through spaCy in one call: the call's own cost is spread, its memory small.
 CHUNKS_AT_ONCE = 5_000
@@ -108,13 +108,13 @@ class SpacyExactTokenizer:
     def __init__(self, lowercase: bool):
         self._form = LOWER if lowercase else ORTH
 
-    def tokenize(self, documents: pa.LargeStringArray) -> TokenisedShard:
+    def tokenize(self, documents: pa.LargeStringArray) -> TokenizedShard:
         """The tokens of documents."""
         nlp = spacy.blank("en")
         forms = list(self._forms(nlp, documents))
         ends = np.cumsum([len(form) for form in forms], dtype=np.int64)
         hashes, ids = np.unique(np.concatenate([np.empty(0, np.uint64), *forms]), return_inverse=True)
-        return TokenisedShard(strings_of(hashes, nlp.vocab.strings), ids.astype(np.int32), ends)
+        return TokenizedShard(strings_of(hashes, nlp.vocab.strings), ids.astype(np.int32), ends)
 
     def _forms(self, nlp: Language, documents: pa.LargeStringArray) -> Iterator[np.ndarray]:
         for document in documents:

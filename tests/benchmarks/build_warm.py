@@ -14,11 +14,11 @@ from pathlib import Path
 
 from measure import report_of
 
-from pipelines import folder
-from pipelines.build import build
+from pipelines.build.build import build
 from pipelines.options import BuildOptions, EmbeddingOptions
-from pipelines.progress import StageProgress
-from pipelines.runtime import Runtime, open_runtime
+from pipelines.runtime.progress import StageProgress
+from pipelines.runtime.runtime import Runtime, open_runtime
+from pipelines.store import layout
 
 SHARD_MEGABYTES = 16  # so that a corpus of 100 MB already gives every worker several tasks
 WARM_UP_FILES = 8
@@ -44,14 +44,14 @@ def cpu_seconds(root: int) -> float:
     return sum(ticks[pid] for pid in tree if pid in ticks) / TICKS
 
 
-def measured_build(sources: list[str], target: Path, shard_megabytes: int, runtime: Runtime) -> dict[str, object]:
+def measured_build(sources: list[str], target: Path, shard_mib: int, runtime: Runtime) -> dict[str, object]:
     """Build, and tell what it took."""
     before = cpu_seconds(os.getpid())
     with StageProgress() as progress:
         build(
             sources,
             str(target),
-            BuildOptions(EmbeddingOptions(mode="cat"), shard_megabytes=shard_megabytes),
+            BuildOptions(EmbeddingOptions(mode="cat"), shard_mib=shard_mib),
             runtime,
             progress,
         )
@@ -61,14 +61,14 @@ def measured_build(sources: list[str], target: Path, shard_megabytes: int, runti
         "cpu": cpu,
         "seconds": report["seconds"],
         "worker_seconds": sum(stage["seconds"] for stage in report["stages"].values()),
-        "digests": folder.read_manifest(str(target))["digests"],
+        "digests": layout.read_manifest(str(target))["digests"],
     }
 
 
 def main(workers: int, corpus: str) -> None:
     """Build twice."""
     few = [str(file) for file in sorted(Path(corpus).iterdir())[:WARM_UP_FILES]]
-    memory = BuildOptions().memory_megabytes << 20
+    memory = BuildOptions().memory_mib << 20
     with tempfile.TemporaryDirectory(dir=".") as place, open_runtime(workers, memory) as runtime:
         measured_build(few, Path(place, "warm-up"), 1, runtime)
         print(json.dumps(measured_build([corpus], Path(place, "build"), SHARD_MEGABYTES, runtime)))

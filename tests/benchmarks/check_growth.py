@@ -12,18 +12,18 @@ from pathlib import Path
 
 from bitcipher import storage
 from bitcipher.counts import part_files
-from pipelines import folder
-from pipelines.build import build
-from pipelines.capacity.estimate import Cluster, Plan
-from pipelines.capacity.growth import Bound
-from pipelines.capacity.planner import Request, make_plans
-from pipelines.merge import merge_segments
+from pipelines.build.build import build
+from pipelines.count.count_tasks import estimated_text_bytes
+from pipelines.estimate.estimate import Cluster, Plan
+from pipelines.estimate.growth_law import Bound
+from pipelines.estimate.planner import Request, make_plans
+from pipelines.ingest.sources import list_sources
+from pipelines.merge.merge_segments import merge_segments
 from pipelines.options import BuildOptions
-from pipelines.plan import estimated_text_bytes
-from pipelines.progress import StageProgress
-from pipelines.runtime import InProcess
-from pipelines.segments import Merge, Segment
-from pipelines.sources import list_sources
+from pipelines.runtime.progress import StageProgress
+from pipelines.runtime.runtime import InProcessRuntime
+from pipelines.store import layout
+from pipelines.store.segments import Merge, Segment
 
 # Shards small enough that there are merges to foretell.
 SHARD_MEGABYTES = 8
@@ -46,21 +46,21 @@ ITEMS = {
 def plan_from_a_tenth(data: str) -> dict[Bound, Plan]:
     """The plans of the whole, of which a tenth is counted."""
     text_bytes = sum(estimated_text_bytes(source) for source in list_sources([data]))
-    request = Request([data], None, [], None, {"shard_megabytes": SHARD_MEGABYTES}, Cluster(1, 1, 16e9))
+    request = Request([data], None, [], None, {"shard_mib": SHARD_MEGABYTES}, Cluster(1, 1, 16e9))
     return make_plans(request, text_bytes // SHARE).plans
 
 
 def measure(data: str, target: str) -> list[float]:
     """What the whole comes to, in the order of ITEMS."""
     start = time.process_time()
-    with StageProgress() as progress, InProcess() as runtime:
-        build([data], target, BuildOptions(shard_megabytes=SHARD_MEGABYTES), runtime, progress)
+    with StageProgress() as progress, InProcessRuntime() as runtime:
+        build([data], target, BuildOptions(shard_mib=SHARD_MEGABYTES), runtime, progress)
     seconds = time.process_time() - start
-    manifest = folder.read_manifest(target)
-    stages = storage.read_json(folder.version_file(target, manifest, folder.REPORT))["stages"]
+    manifest = layout.read_manifest(target)
+    stages = storage.read_json(layout.version_file(target, manifest, layout.REPORT))["stages"]
     shards, segments = ([Segment.from_dict(each) for each in manifest[kind]] for kind in ("shards", "segments"))
     merges = {"whole": Merge(tuple(segments))}
-    (whole,) = merge_segments(merges, target, "whole", f"{target}/work", 1 << 24, InProcess())
+    (whole,) = merge_segments(merges, target, "whole", f"{target}/work", 1 << 24, InProcessRuntime())
     return [
         manifest["tokens"],
         whole.types,

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from bitcipher.counts import read_words, walk_pairs
+from bitcipher.counts import iter_pairs, read_words
 
 RECORD = np.dtype([("left", "<i4"), ("right", "<i4"), ("count", "<f8")])
 BAND_RECORDS = 1 << 25  # 0.5 GB of records, and about 3 GB for both matrices while they are made
@@ -61,7 +61,7 @@ def bands(lefts: np.ndarray, words: int) -> Iterator[tuple[slice, int, int]]:
 def symmetric_band(folder: str, numbers: np.ndarray, first: int, behind: int) -> sp.csr_array:
     """The rows of C + Cᵀ for the words from `first` up to `behind`."""
     pieces = []
-    for block in walk_pairs(f"{folder}/counts"):
+    for block in iter_pairs(f"{folder}/counts"):
         lefts, rights = np.repeat(numbers[block.left], block.length), numbers[block.right]
         for rows, columns in ((lefts, rights), (rights, lefts)):
             inside = (rows >= first) & (rows < behind)

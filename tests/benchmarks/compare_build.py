@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from figures import Figure
 from measure import run, run_script, scratch
 
-BITCIPHER = [sys.executable, "-m", "cluster.command"]
+BITCIPHER = [sys.executable, "-m", "cluster.cli.main"]
 
 
 def figures(options: argparse.Namespace) -> Iterator[Figure]:

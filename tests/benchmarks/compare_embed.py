@@ -8,7 +8,7 @@ from compare_build import BITCIPHER
 from figures import Figure
 from measure import Cost, run, scratch
 
-CHOICES = (("--bits", 50, "--radius", 2), ("--noise", "frequency"))
+CHOICES = (("--bits", 50, "--window", 2), ("--noise", "frequency"))
 
 
 def figures(options: argparse.Namespace) -> Iterator[Figure]:

@@ -24,24 +24,24 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
         text = folder / "text.txt"
         run_script("prepare.py", "words", text, *options.data, folder=folder)
         _count_ours(text, folder / "warm-up", 1, "summed")
-        for radius in options.radius:
-            require_space(folder, text.stat().st_size * (SPILL + SPILL_PER_OFFSET * radius))
-            yield from _compare(text, radius, folder, options)
+        for window in options.window:
+            require_space(folder, text.stat().st_size * (SPILL + SPILL_PER_OFFSET * window))
+            yield from _compare(text, window, folder, options)
 
 
-def _compare(text: Path, radius: int, folder: Path, options: argparse.Namespace) -> Iterator[Figure]:
-    is_wide = radius >= WIDE
+def _compare(text: Path, window: int, folder: Path, options: argparse.Namespace) -> Iterator[Figure]:
+    is_wide = window >= WIDE
     forms = ["summed"] if is_wide else ["positional", "summed"]
     runs = options.wide_runs if is_wide else options.runs
     costs: dict[str, list[Cost]] = {name: [] for name in ("vocab_count", "cooccur", *forms)}
     for number in range(runs):
         work = folder / "run"
         work.mkdir()
-        vocabulary, cooccurrences = _count_glove(text, work, radius, options.glove)
+        vocabulary, cooccurrences = _count_glove(text, work, window, options.glove)
         costs["vocab_count"].append(vocabulary)
         costs["cooccur"].append(cooccurrences)
         for form in forms:
-            costs[form].append(_count_ours(text, work / form, radius, form))
+            costs[form].append(_count_ours(text, work / form, window, form))
         sizes = {form: size_of(work / form) for form in forms}
         their_size = size_of(work / "cooccurrences.bin")
         if number == 0:
@@ -51,7 +51,7 @@ def _compare(text: Path, radius: int, folder: Path, options: argparse.Namespace)
     both = [a + b.cpu for a, b in zip(cooccur, costs["vocab_count"], strict=True)]
     goal, aim = GOALS["wide" if is_wide else "near"]
     for form in forms:
-        name = f"pairs, r = {radius}, {form}"
+        name = f"pairs, r = {window}, {form}"
         cpu = [cost.cpu for cost in costs[form]]
         peaks = [[cost.peak for cost in costs[side]] for side in (form, "cooccur")]
         yield Figure(f"{name}: CPU, against vocab_count and cooccur", cpu, both, "s", goal, aim)
@@ -60,13 +60,13 @@ def _compare(text: Path, radius: int, folder: Path, options: argparse.Namespace)
         yield Figure(f"{name}: files, against cooccur", [sizes[form]], [their_size], "B", "1/8")
 
 
-def _count_glove(text: Path, work: Path, radius: int, programs: Path) -> tuple[Cost, Cost]:
+def _count_glove(text: Path, work: Path, window: int, programs: Path) -> tuple[Cost, Cost]:
     count = [programs / "vocab_count", "-min-count", 1, "-verbose", 0]
     vocabulary = run(count, work, text, work / "vocab.txt")
-    pair = [programs / "cooccur", "-window-size", radius, "-distance-weighting", 0, "-symmetric", 1]
+    pair = [programs / "cooccur", "-window-size", window, "-distance-weighting", 0, "-symmetric", 1]
     pair += ["-memory", "4.0", "-verbose", 0, "-vocab-file", "vocab.txt"]
     return vocabulary, run(pair, work, text, work / "cooccurrences.bin")
 
 
-def _count_ours(text: Path, target: Path, radius: int, form: str) -> Cost:
-    return run_script("count_pairs.py", text, target, radius, form, folder=text.parent)
+def _count_ours(text: Path, target: Path, window: int, form: str) -> Cost:
+    return run_script("count_pairs.py", text, target, window, form, folder=text.parent)

@@ -21,7 +21,7 @@ def options_of_the_command() -> argparse.Namespace:
     parser.add_argument("--data", **path, nargs="+", required=True, help="folders of a corpus")
     parser.add_argument("--keep", **path, required=True, help="folder of what is trained; one for each corpus")
     parser.add_argument("--glove", **path, help="folder of GloVe's programs")
-    parser.add_argument("--dimensions", type=int, default=200, help="a multiple of 8, for Cat has 8 blocks")
+    parser.add_argument("--vector-size", type=int, default=200, help="a multiple of 8, for Cat has 8 blocks")
     parser.add_argument("--pos", **path, required=True, help="folder of GUM")
     parser.add_argument("--ner", **path, required=True, help="folder of CoNLL-2003")
     parser.add_argument("--similarity", **path, required=True, help="folder of word pairs")
@@ -29,8 +29,8 @@ def options_of_the_command() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=5, help="probes for each task")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), help="all by default")
     options = parser.parse_args()
-    if options.dimensions % 8:
-        parser.error("--dimensions is a multiple of 8")
+    if options.vector_size % 8:
+        parser.error("--vector-size is a multiple of 8")
     if "glove" in options.methods and options.glove is None:
         parser.error("GloVe needs --glove, the folder of its programs; or leave it out by --methods")
     return options
@@ -41,7 +41,7 @@ def main() -> None:
     options = options_of_the_command()
     # So that a child does not go on if the run is ended from outside.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    trained = Trained(options.keep, options.data, options.glove, options.dimensions)
+    trained = Trained(options.keep, options.data, options.glove, options.vector_size)
     asked = {
         "vectors": [
             {"method": method, "title": METHODS[method], "is_ours": method in OURS, **trained.vectors(method)}
@@ -53,7 +53,7 @@ def main() -> None:
         "analogies": str(options.analogies),
         "seeds": options.seeds,
     }
-    judged, picture = (options.keep / f"quality-{options.dimensions}.{ending}" for ending in ("json", "png"))
+    judged, picture = (options.keep / f"quality-{options.vector_size}.{ending}" for ending in ("json", "png"))
     judged.write_text(run_script("judge_vectors.py", json.dumps(asked), folder=options.keep).output)
     run_script("draw_quality.py", judged, picture, folder=options.keep)
     print(run_script("list_quality.py", judged, folder=options.keep).output, end="")

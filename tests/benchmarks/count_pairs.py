@@ -8,7 +8,7 @@ import sys
 import pyarrow as pa
 from prepare import read_texts
 
-from bitcipher.counts import Window, count_shard, write_part
+from bitcipher.counts import ContextWindow, count_shard, write_part
 from pipelines.tokenizers import make_tokenizer
 
 
@@ -18,7 +18,7 @@ def read_corpus(file: str) -> pa.LargeStringArray:
 
 
 if __name__ == "__main__":
-    file, folder, radius, form = sys.argv[1:]
+    file, folder, window, form = sys.argv[1:]
     tokens = make_tokenizer("whitespace", lowercase=False).tokenize(read_corpus(file))
-    counts = count_shard(tokens, Window(int(radius), summed=form == "summed"))
+    counts = count_shard(tokens, ContextWindow(int(window), summed=form == "summed"))
     write_part(f"{folder}/counts", counts.words, counts.numbers, counts.counts, counts.documents, counts.pairs)

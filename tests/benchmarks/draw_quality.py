@@ -16,7 +16,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
-# Told apart by shape too. Colours of Okabe & Ito, which the colour-blind can tell apart.
+# Told apart by shape too. Colours of Okabe & Ito, which the color-blind can tell apart.
 STYLES = {True: {"color": "#d55e00", "marker": "D"}, False: {"color": "#0072b2", "marker": "o"}}
 WIDTH, HEIGHT = 11, 8  # inches, at 110 dots each
 INK, FAINT = "#333333", "#dddddd"

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-from bitcipher.evaluation.sets import similarity_files
+from bitcipher.evaluation.evaluation_sets import similarity_files
 from bitcipher.formats import read
 from bitcipher.vectors import CipherVectors
 from bitcipher.vocabulary import OOV

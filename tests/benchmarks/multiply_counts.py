@@ -19,50 +19,50 @@ from prepare import read_texts
 from bitcipher import noise
 from bitcipher.cipher import BitCipher
 from bitcipher.counts import (
+    ContextWindow,
     MergedCounts,
     PairBlock,
-    Window,
     concatenate,
     count_shard,
+    iter_pairs,
     merge_rows,
     read_words,
-    walk_pairs,
     write_part,
 )
 from bitcipher.embedding import CipherEmbedding
 from bitcipher.vocabulary import Vocabulary
-from pipelines import words
+from pipelines.ingest.sources import list_sources
+from pipelines.merge import words
 from pipelines.options import BuildOptions
-from pipelines.sources import list_sources
 from pipelines.tokenizers import make_tokenizer
 
 Parts = list[list[sp.csr_array]]  # by shard, then by offset from 1 on
 
 
-def count_sources(data: list[str], folder: str, radius: int) -> tuple[Vocabulary, Parts]:
+def count_sources(data: list[str], folder: str, window: int) -> tuple[Vocabulary, Parts]:
     """The vocabulary of all sources, and the counts of each."""
     tokenizer = make_tokenizer("spacy", lowercase=True)
     shards, documents = [], 0
     for source in list_sources(data):
         texts = pa.array(list(read_texts([source.uri])), pa.large_string())
-        counts = count_shard(tokenizer.tokenize(texts), Window(radius))
+        counts = count_shard(tokenizer.tokenize(texts), ContextWindow(window))
         shards.append(f"{folder}/{len(shards)}")
         columns = (counts.words, counts.numbers, counts.counts, counts.documents)
         write_part(shards[-1], *columns, counts.pairs)
         documents += counts.total_documents
     vocabulary = words.choose_vocabulary(words.merge_words([[shard] for shard in shards]), documents, BuildOptions())
-    return vocabulary, [read_matrices(shard, vocabulary, radius) for shard in shards]
+    return vocabulary, [read_matrices(shard, vocabulary, window) for shard in shards]
 
 
-def read_matrices(shard: str, vocabulary: Vocabulary, radius: int) -> list[sp.csr_array]:
+def read_matrices(shard: str, vocabulary: Vocabulary, window: int) -> list[sp.csr_array]:
     """The counts of one shard by rank."""
-    table, rows = read_words([shard]), concatenate(walk_pairs(shard))
+    table, rows = read_words([shard]), concatenate(iter_pairs(shard))
     ranks = np.empty(len(table), np.int32)
     ranks[table["number"].to_numpy()] = vocabulary.ranks(table["word"].combine_chunks())
     lefts, offsets = (np.repeat(column, rows.length) for column in (ranks[rows.left], rows.offset))
     rights = ranks[rows.right]
     matrices = []
-    for offset in range(1, radius + 1):
+    for offset in range(1, window + 1):
         here = offsets == offset
         places = (lefts[here], rights[here])
         matrices.append(sp.csr_array((rows.count[here], places), shape=(len(vocabulary), len(vocabulary))))
@@ -81,24 +81,24 @@ def as_rows(matrices: list[sp.csr_array]) -> PairBlock:
 
 
 def table_of_ours(
-    blocks: list[PairBlock], order: np.ndarray, vocabulary: Vocabulary, bits: int, radius: int
+    blocks: list[PairBlock], order: np.ndarray, vocabulary: Vocabulary, bits: int, window: int
 ) -> np.ndarray:
     """What a user of the library would write."""
     merged = merge_rows(blocks, order, vocabulary.oov_rank)
-    counts = MergedCounts.from_rows(vocabulary, Window(radius), merged)
-    return CipherEmbedding(bits, radius, "cat", noise="frequency", log="counts").table(counts)
+    counts = MergedCounts.from_rows(vocabulary, ContextWindow(window), merged)
+    return CipherEmbedding(bits, window, "cat", noise="frequency", log="counts").table(counts)
 
 
 def table_of_scipy(parts: Parts, codes: np.ndarray) -> np.ndarray:
     """What a user of scipy would write; adding in pairs is faster than one after another."""
-    radius, bits = len(parts[0]), codes.shape[1]
-    table = np.empty((len(codes), 2 * radius * bits))
-    for offset in range(1, radius + 1):
+    window, bits = len(parts[0]), codes.shape[1]
+    table = np.empty((len(codes), 2 * window * bits))
+    for offset in range(1, window + 1):
         sums = [part[offset - 1] for part in parts]
         while len(sums) > 1:
             sums = [sum(sums[i + 1 : i + 2], sums[i]) for i in range(0, len(sums), 2)]
         logs = sp.csr_array((np.log1p(sums[0].data), sums[0].indices, sums[0].indptr), shape=sums[0].shape)
-        for column, matrix in ((radius + offset - 1, logs), (radius - offset, logs.T)):
+        for column, matrix in ((window + offset - 1, logs), (window - offset, logs.T)):
             table[:, column * bits : (column + 1) * bits] = matrix @ codes
     return table
 
@@ -110,18 +110,18 @@ def timed(make: Callable[..., np.ndarray], *arguments: object) -> tuple[float, n
     return time.process_time() - start, table
 
 
-def main(folder: str, radius: int, runs: int, all_bits: list[int], data: list[str]) -> None:
+def main(folder: str, window: int, runs: int, all_bits: list[int], data: list[str]) -> None:
     """Compare for each number of bits."""
-    vocabulary, parts = count_sources(data, folder, radius)
+    vocabulary, parts = count_sources(data, folder, window)
     blocks, order = [as_rows(matrices) for matrices in parts], vocabulary.row_order()
     seconds = {bits: {"ours": [], "theirs": []} for bits in all_bits}
     for bits in all_bits:
         ciphers, trust = BitCipher(bits).encipher(len(vocabulary)).toarray(), noise.frequency(vocabulary)
-        other_bits = noise.other_bits(sp.csr_array(ciphers), vocabulary)
-        codes = trust[:, None] * ciphers + np.outer(1 - trust, other_bits)
-        table_of_ours(blocks, order, vocabulary, bits, radius)  # so that numba is warm
+        noise_distribution = noise.noise_distribution(sp.csr_array(ciphers), vocabulary)
+        codes = trust[:, None] * ciphers + np.outer(1 - trust, noise_distribution)
+        table_of_ours(blocks, order, vocabulary, bits, window)  # so that numba is warm
         for _ in range(runs):
-            our_seconds, ours = timed(table_of_ours, blocks, order, vocabulary, bits, radius)
+            our_seconds, ours = timed(table_of_ours, blocks, order, vocabulary, bits, window)
             their_seconds, theirs = timed(table_of_scipy, parts, codes)
             if not np.allclose(ours, theirs):
                 sys.exit("The tables differ.")
@@ -131,5 +131,5 @@ def main(folder: str, radius: int, runs: int, all_bits: list[int], data: list[st
 
 
 if __name__ == "__main__":
-    folder, radius, runs, bits, *data = sys.argv[1:]
-    main(folder, int(radius), int(runs), [int(b) for b in bits.split(",")], data)
+    folder, window, runs, bits, *data = sys.argv[1:]
+    main(folder, int(window), int(runs), [int(b) for b in bits.split(",")], data)

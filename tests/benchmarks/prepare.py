@@ -20,8 +20,8 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher import storage
-from pipelines.readers import ReadOptions, read_pieces
-from pipelines.sources import list_sources
+from pipelines.ingest.readers import ReadOptions, read_chunks
+from pipelines.ingest.sources import list_sources
 from pipelines.tokenizers import make_tokenizer
 
 SHARD_BYTES = 64 << 20  # the default of a build
@@ -35,7 +35,7 @@ def read_texts(data: list[str]) -> Iterator[str]:
     """The documents of a corpus."""
     for source in list_sources(data):
         pieces = []
-        for piece in read_pieces(source, ReadOptions()):
+        for piece in read_chunks(source, ReadOptions()):
             pieces.append(piece.text)
             if not piece.continues:
                 yield "".join(pieces)

@@ -7,36 +7,36 @@ run_stage.py merge BUILD MEMORY_MEGABYTES                                    add
 import sys
 
 from bitcipher import storage
-from pipelines import folder
-from pipelines.budget import Budget
-from pipelines.count import CountStage
-from pipelines.identify import identify
-from pipelines.ledger import Ledger
-from pipelines.merge import merge_segments
-from pipelines.plan import plan_counting
-from pipelines.runtime import InProcess
-from pipelines.segments import Merge, Segment
-from pipelines.sources import list_sources
+from pipelines.count.count_stage import CountStage
+from pipelines.count.count_tasks import plan_counting
+from pipelines.ingest.content_hash import hash_sources
+from pipelines.ingest.sources import list_sources
+from pipelines.merge.merge_segments import merge_segments
+from pipelines.runtime.memory_budget import MemoryBudget
+from pipelines.runtime.runtime import InProcessRuntime
+from pipelines.store import layout
+from pipelines.store.ledger import Ledger
+from pipelines.store.segments import Merge, Segment
 
 
-def count(build: str, memory_megabytes: str, shard_megabytes: str, document: str, *data: str) -> None:
+def count(build: str, memory_mib: str, shard_mib: str, document: str, *data: str) -> None:
     """Count all tasks of a corpus."""
-    shard_bytes = int(shard_megabytes) << 20
-    window = {"radius": 4, "summed": False}
+    shard_bytes = int(shard_mib) << 20
+    context_window = {"window": 4, "summed": False}
     text = {"document": document, "field": "text", "tokenizer": "spacy", "lowercase": True}
-    ledger, memory = storage.join(build, folder.LEDGER), int(memory_megabytes)
-    stage = CountStage(build, ledger, **text, **window, shard_bytes=shard_bytes, memory_megabytes=memory)
-    sources = identify(list_sources(data), [], InProcess())
+    ledger, memory = storage.join(build, layout.LEDGER), int(memory_mib)
+    stage = CountStage(build, ledger, **text, **context_window, shard_bytes=shard_bytes, memory_mib=memory)
+    sources = hash_sources(list_sources(data), [], InProcessRuntime())
     print(sum(shard["tokens"] for task in plan_counting(sources, shard_bytes) for shard in stage(task.to_row())))
 
 
-def merge(build: str, memory_megabytes: str) -> None:
+def merge(build: str, memory_mib: str) -> None:
     """Add up all shards, with what a job's own process does of it."""
-    entries = Ledger(storage.join(build, folder.LEDGER)).entries("count/").values()
+    entries = Ledger(storage.join(build, layout.LEDGER)).entries("count/").values()
     shards = tuple(Segment.from_dict(entry) for entry in entries if "parts" in entry)
-    work = storage.join(build, folder.WORK)
-    range_entries = Budget(int(memory_megabytes)).range_entries
-    merge_segments({"all": Merge(shards)}, build, folder.SEGMENTS, work, range_entries, InProcess())
+    work = storage.join(build, layout.WORK)
+    range_entries = MemoryBudget(int(memory_mib)).range_entries
+    merge_segments({"all": Merge(shards)}, build, layout.SEGMENTS, work, range_entries, InProcessRuntime())
 
 
 if __name__ == "__main__":

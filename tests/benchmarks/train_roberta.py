@@ -17,11 +17,7 @@ from statistics import median
 
 import numpy as np
 
-from training.embeddings import StartOptions, Table
-from training.loop import Job, LoopOptions, TextExamples, World, run_loop
-from training.models import ModelOptions, build_model
-from training.objectives import MaskedLM
-from training.text import (
+from training.data import (
     Sequences,
     TokenText,
     finish_text,
@@ -30,6 +26,10 @@ from training.text import (
     vocabulary_size,
     write_shard,
 )
+from training.embeddings import EmbeddingInitOptions, FreezeSchedule
+from training.loop import LoopOptions, TextExamples, TrainingRun, World, run_loop
+from training.models import ModelOptions, build_model
+from training.objectives import MaskedLM
 
 MODEL = ModelOptions("roberta", layers=4, width=256, heads=4, inner=1024, positions=128)
 BATCH = 32
@@ -70,8 +70,8 @@ def ours(text: TokenText, steps: int) -> dict[str, float]:
     clock = Clock()
     with tempfile.TemporaryDirectory() as folder:
         model = build_model(MODEL, tokens, vocabulary, SEED)
-        table = Table(StartOptions())
-        job = Job(model, MaskedLM(), examples, options, table, SEED, Path(folder), BATCH * MODEL.positions)
+        table = FreezeSchedule(EmbeddingInitOptions())
+        job = TrainingRun(model, MaskedLM(), examples, options, table, SEED, Path(folder), BATCH * MODEL.positions)
         run_loop(job, World.here("cpu"), clock.tick)
     return clock.told()
 

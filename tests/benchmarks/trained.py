@@ -65,7 +65,7 @@ class Trained:
         target, unfinished = self.folder / name, self.folder / f"{name}.tmp"
         if not target.exists():
             sizes = {
-                "spectral": ["--dimensions", self.dimensions],
+                "spectral": ["--vector-size", self.dimensions],
                 "cat": ["--bits", self.dimensions // BLOCKS],
                 "sum": ["--bits", self.dimensions],
             }

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher import BitCipher, BitcipherError, Vocabulary
-from bitcipher.noise import other_bits, trust
+from bitcipher.noise import noise_distribution, trust
 
 # SPEC 1, with bits numbered from 1.
 FIVE_BITS = (
@@ -109,7 +109,7 @@ def test_deciphering_sees_through_noise(bits, n):
     vocabulary = Vocabulary(words, counts, counts, 1_000_000)
     ciphers = BitCipher(bits).encipher(n)
     beta = trust("frequency", vocabulary)[:, None]
-    noisy = beta * ciphers.toarray() + (1 - beta) * other_bits(BitCipher(bits).active_bits(n), bits, vocabulary)
+    noisy = beta * ciphers.toarray() + (1 - beta) * noise_distribution(BitCipher(bits).active_bits(n), bits, vocabulary)
     assert (noisy > 0).all()
     np.testing.assert_array_equal(BitCipher(bits).decipher(noisy, n)[:, 0], np.arange(n))
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher import BitCipher, BitcipherError, Vocabulary
-from bitcipher.noise import NOISES, other_bits, trust
+from bitcipher.noise import NOISES, noise_distribution, trust
 
 
 def vocabulary_of(counts, documents, total_documents):
@@ -40,7 +40,7 @@ def test_another_noise_is_an_error_that_lists_them():
 
 def test_other_bits_by_hand():
     # M = 16. Codes 0, 1, 2, 12: m = (8, 4 + 1/2 · 2, 2 + 1/2 · 2) = (8, 5, 3); σ = (1 - m / 16) / 2.
-    sigma = other_bits(BitCipher(3).active_bits(4), 3, vocabulary_of([8, 4, 2, 2], [1, 1, 1, 1], 3))
+    sigma = noise_distribution(BitCipher(3).active_bits(4), 3, vocabulary_of([8, 4, 2, 2], [1, 1, 1, 1], 3))
     np.testing.assert_allclose(sigma, [8 / 32, 11 / 32, 13 / 32], rtol=1e-15)
 
 
@@ -48,7 +48,9 @@ def test_other_bits_by_hand():
 @settings(max_examples=50, deadline=None)
 def test_other_bits_are_shares_of_sum_1(counts, bits):
     counts = sorted(counts, reverse=True)
-    sigma = other_bits(BitCipher(bits).active_bits(len(counts)), bits, vocabulary_of(counts, np.ones(len(counts)), 1))
+    sigma = noise_distribution(
+        BitCipher(bits).active_bits(len(counts)), bits, vocabulary_of(counts, np.ones(len(counts)), 1)
+    )
     assert sigma.shape == (bits,)
     assert sigma.sum() == pytest.approx(1, rel=1e-12)
     assert (sigma > -1e-12).all()
@@ -56,4 +58,4 @@ def test_other_bits_are_shares_of_sum_1(counts, bits):
 
 def test_one_bit_has_no_other_bit():
     with pytest.raises(BitcipherError, match="Noise needs at least 2 bits"):
-        other_bits(BitCipher(1).active_bits(1), 1, vocabulary_of([1], [1], 1))
+        noise_distribution(BitCipher(1).active_bits(1), 1, vocabulary_of([1], [1], 1))

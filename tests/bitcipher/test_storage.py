@@ -52,7 +52,7 @@ def test_what_is_written_is_read(place, content):
     write(uri, content)
     assert read(uri) == content
     assert storage.read_bytes(uri) == content
-    assert storage.files_below(place) == {"deep/down/file": len(content)}
+    assert storage.list_files(place) == {"deep/down/file": len(content)}
     assert storage.exists(uri)
     assert storage.exists(storage.join(place, "deep"))
 
@@ -83,9 +83,9 @@ def test_memory_publishes_nothing_of_a_block_that_fails():
 def test_nothing_is_seen_before_the_block_ends(place):
     with storage.writing(storage.join(place, "file")) as stream:
         stream.write(LARGE)
-        assert storage.files_below(place) == {}
+        assert storage.list_files(place) == {}
         assert not storage.exists(storage.join(place, "file"))
-    assert list(storage.files_below(place)) == ["file"]
+    assert list(storage.list_files(place)) == ["file"]
 
 
 def test_a_new_name_is_given_once(place):
@@ -94,7 +94,7 @@ def test_a_new_name_is_given_once(place):
     assert storage.create(uri, b"first")  # as when the answer to the first try was lost
     assert not storage.create(uri, b"second")
     assert storage.read_bytes(uri) == b"first"
-    assert list(storage.files_below(place)) == ["entries/one.json"]
+    assert list(storage.list_files(place)) == ["entries/one.json"]
     if not place.startswith("s3://"):
         assert os.listdir(storage.join(place, "entries")) == ["one.json"]
 
@@ -132,12 +132,12 @@ def test_of_several_processes_one_gets_a_new_name(place):
 def test_what_others_write_to_s3_is_seen_at_once(s3, s3_server):
     other, bucket = boto3.client("s3", endpoint_url=s3_server), s3.removeprefix("s3://")
     write(storage.join(s3, "folder/a"), b"1")
-    assert storage.files_below(storage.join(s3, "folder")) == {"a": 1}
+    assert storage.list_files(storage.join(s3, "folder")) == {"a": 1}
     assert storage.url_to_fs(s3)[0].ls(f"{bucket}/folder")  # which is what fills fsspec's memory
     other.put_object(Bucket=bucket, Key="folder/b", Body=b"22")
     other.put_object(Bucket=bucket, Key="folder/a", Body=b"333")
     assert storage.exists(storage.join(s3, "folder/b"))
-    assert storage.files_below(storage.join(s3, "folder")) == {"a": 3, "b": 2}
+    assert storage.list_files(storage.join(s3, "folder")) == {"a": 3, "b": 2}
     assert read(storage.join(s3, "folder/a")) == b"333"
     other.delete_object(Bucket=bucket, Key="folder/a")
     assert not storage.exists(storage.join(s3, "folder/a"))
@@ -158,7 +158,7 @@ def test_a_listing_stays_whole_while_others_write(tmp_path):
         writers = [pool.submit(write_on) for _ in range(2)]
         try:
             for _ in range(200):
-                names = storage.files_below(str(tmp_path))
+                names = storage.list_files(str(tmp_path))
                 assert "stays" in names
                 assert not [name for name in names if name.endswith(storage.UNFINISHED)]
         finally:
@@ -171,16 +171,16 @@ def test_only_the_folder_itself_is_removed(place):
     for name in ("run1/a", "run[1]/a", "run[1]/b/c", "run[1]2"):
         write(storage.join(place, name), SMALL)
     storage.remove(storage.join(place, "run[1]"))
-    assert list(storage.files_below(place)) == ["run1/a", "run[1]2"]
+    assert list(storage.list_files(place)) == ["run1/a", "run[1]2"]
     storage.remove(storage.join(place, "run1/a"))
     storage.remove(storage.join(place, "never/there"))
-    assert list(storage.files_below(place)) == ["run[1]2"]
+    assert list(storage.list_files(place)) == ["run[1]2"]
 
 
 def test_what_is_missing_is_told(place):
     missing = storage.join(place, "missing.json")
     assert storage.read_bytes(missing) is None
-    assert storage.files_below(missing) == {}
+    assert storage.list_files(missing) == {}
     for attempt in (read, storage.read_json, storage.read_table):
         with pytest.raises(BitcipherError, match=r"There is no file .*missing\.json"):
             attempt(missing)
@@ -258,7 +258,7 @@ def test_a_store_that_stays_broken_is_told_in_a_sentence(s3, faulty_s3, impatien
     attempts = {
         "write": [lambda: write(uri, SMALL), lambda: storage.create(uri, SMALL), lambda: storage.write_json(uri, {})],
         "read": [lambda: read(uri), lambda: storage.read_bytes(uri)],
-        "list": [lambda: storage.files_below(s3)],
+        "list": [lambda: storage.list_files(s3)],
         "look for": [lambda: storage.exists(uri)],
         "remove": [lambda: storage.remove(uri)],
     }
@@ -268,7 +268,7 @@ def test_a_store_that_stays_broken_is_told_in_a_sentence(s3, faulty_s3, impatien
         with pytest.raises(BitcipherError, match=f"^Cannot {action} s3://.*run this again.$"):
             result.result()
     faulty_s3.plan = []
-    assert storage.files_below(s3) == {}
+    assert storage.list_files(s3) == {}
 
 
 def test_an_upload_that_breaks_midway_publishes_nothing(s3, faulty_s3):
@@ -280,7 +280,7 @@ def test_an_upload_that_breaks_midway_publishes_nothing(s3, faulty_s3):
 
     with pytest.raises(BitcipherError, match=r"^Cannot write s3://"):
         write_and_break()
-    assert storage.files_below(s3) == {}
+    assert storage.list_files(s3) == {}
     assert uploads_underway(s3) == []
 
 

@@ -34,7 +34,7 @@ def test_ranks_do_not_depend_on_the_order_of_the_words():
     documents = {word: count for word, count in counts.items()}
     words = sorted(counts)
     orders = [np.random.default_rng(seed).permutation(words) for seed in range(5)]
-    vocabularies = [choose({word: counts[word] for word in order}, documents, max_size=9) for order in orders]
+    vocabularies = [choose({word: counts[word] for word in order}, documents, max_vocab_size=9) for order in orders]
     assert all(as_rows(vocabulary) == as_rows(vocabularies[0]) for vocabulary in vocabularies)
 
 
@@ -60,7 +60,9 @@ def test_nothing_left_out_leaves_an_oov_without_count():
     assert as_rows(choose({"a": 2})) == [("a", 2, 1), (OOV, 0, 0)]
 
 
-@pytest.mark.parametrize("choice", [{}, {"max_size": 2}, {"word_list": ["a", "b"]}, {"word_list": ["a", OOV, "b"]}])
+@pytest.mark.parametrize(
+    "choice", [{}, {"max_vocab_size": 2}, {"word_list": ["a", "b"]}, {"word_list": ["a", OOV, "b"]}]
+)
 def test_a_token_spelled_oov_joins_the_words_outside(choice):
     vocabulary = choose({"a": 9, OOV: 8, "b": 1}, {"a": 3, OOV: 2, "b": 1}, **choice)
     assert as_rows(vocabulary) == [("a", 9, 3), (OOV, 8, 2), ("b", 1, 1)]
@@ -72,16 +74,16 @@ def test_min_count_keeps_words_that_occur_so_often():
 
 
 def test_max_size_keeps_the_first_by_rank_beside_oov():
-    vocabulary = choose({"d": 2, "c": 2, "b": 2, "a": 2, "e": 3}, max_size=3)
+    vocabulary = choose({"d": 2, "c": 2, "b": 2, "a": 2, "e": 3}, max_vocab_size=3)
     assert as_rows(vocabulary) == [(OOV, 4, 2), ("e", 3, 1), ("a", 2, 1), ("b", 2, 1)]
 
 
 def test_max_size_larger_than_the_corpus_keeps_all():
-    assert len(choose({"a": 1, "b": 1}, max_size=10)) == 3
+    assert len(choose({"a": 1, "b": 1}, max_vocab_size=10)) == 3
 
 
 def test_min_count_and_max_size_hold_together():
-    assert choose({"a": 5, "b": 4, "c": 3, "d": 1}, min_count=3, max_size=2).words.to_pylist() == ["a", OOV, "b"]
+    assert choose({"a": 5, "b": 4, "c": 3, "d": 1}, min_count=3, max_vocab_size=2).words.to_pylist() == ["a", OOV, "b"]
 
 
 def test_a_word_list_is_kept_exactly_with_words_that_never_occur():

@@ -21,12 +21,14 @@ import typer
 import yaml
 
 import cluster
-from cluster.command import app
+from cluster.cli.main import app
 
 ENVS = Path(cluster.__file__).parent / "envs"
 COMMANDS = typer.main.get_command(app).commands
 LAUNCHER = ("ray-aws.yaml", "ray-on-premises.yaml")
-BUILD_COMMAND = re.compile(r"^\s*(?:ExecStart=\S*/bitcipher|python -m cluster\.command|bitcipher)\s(.*)$", re.MULTILINE)
+BUILD_COMMAND = re.compile(
+    r"^\s*(?:ExecStart=\S*/bitcipher|python -m cluster\.cli\.main|bitcipher)\s(.*)$", re.MULTILINE
+)
 
 
 def objects(name: str) -> list[dict[str, Any]]:

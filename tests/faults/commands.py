@@ -12,8 +12,8 @@ from typing import Any
 from bitcipher import storage
 from bitcipher.counts import part_files
 from bitcipher.versions import versions
-from pipelines import folder
-from pipelines.ledger import Ledger
+from pipelines.store import layout
+from pipelines.store.ledger import Ledger
 
 
 class Command:
@@ -28,7 +28,7 @@ class Command:
 
     def __init__(self, *arguments: object, log: Path, before: str = "", **environment: str):
         self._log = log
-        code = f"{before}\nfrom cluster.command import main\nmain()"
+        code = f"{before}\nfrom cluster.cli.main import main\nmain()"
         with log.open("wb") as stream:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", code, *map(str, arguments)],
@@ -55,7 +55,7 @@ class Command:
     def wait_for_work(self, build: object) -> None:
         """Wait until it is at work on the build, or has ended."""
         while self.is_running:
-            generations = storage.files_below(storage.join(str(build), "lease"))
+            generations = storage.list_files(storage.join(str(build), "lease"))
             content = storage.read_bytes(storage.join(str(build), "lease", max(generations))) if generations else None
             if content and json.loads(content)["pid"] == self.process.pid:
                 return
@@ -73,14 +73,14 @@ class Command:
 
 def recorded_shards(build: object) -> dict[str, list[str]]:
     """The parts of each shard that the ledger of an unfinished job names."""
-    entries = Ledger(storage.join(str(build), folder.LEDGER)).entries().values()
+    entries = Ledger(storage.join(str(build), layout.LEDGER)).entries().values()
     return {entry["name"]: entry["parts"] for entry in entries if "parts" in entry}
 
 
 def left_over(build: object) -> set[str]:
     """Files of a build that none of its versions needs: whatever dies, a job that ends well leaves none."""
     build = str(build)
-    manifests = [folder.read_manifest(build, version) for version in versions(build)]
+    manifests = [layout.read_manifest(build, version) for version in versions(build)]
     needed = {
         file
         for manifest in manifests

@@ -15,11 +15,11 @@ from commands import Command, left_over, recorded_shards
 from ray_nodes import RayNodes
 
 from bitcipher.versions import versions
-from pipelines import folder
+from pipelines.store import layout
 
 WORKERS = 4
 FAST = replace(OPTIONS, tokenizer="spacy")
-CHOSEN = ("--workers", WORKERS, "--memory-megabytes", FAST.memory_megabytes)
+CHOSEN = ("--workers", WORKERS, "--memory-mib", FAST.memory_mib)
 # The most shards that are counted, or merged ranges done, before the next fault of a kind: on a machine where workers
 # died faster than they start, no job would come to an end.
 PROGRESS = {"worker": 2, "node": 6, "driver": 40}
@@ -57,7 +57,7 @@ class Jobs:
         self._started = started
         self._place = place
         self._random = random.Random(9)
-        self._reference = folder.read_manifest(str(started / "whole"))
+        self._reference = layout.read_manifest(str(started / "whole"))
         self._digests = digests(started / "whole")
         self.figures: Counter[str] = Counter()
 
@@ -78,7 +78,7 @@ class Jobs:
         while True:
             tries += 1
             log = build.with_name(f"{build.name}-{tries}.log")
-            chosen = ("--tokenizer", FAST.tokenizer, "--shard-megabytes", FAST.shard_megabytes)
+            chosen = ("--tokenizer", FAST.tokenizer, "--shard-mib", FAST.shard_mib)
             # A build that was killed when it had just been published is there.
             arguments = ("update", build) if versions(str(build)) else ("build", "--out", build, *chosen)
             command = Command(*arguments, *self._files, *CHOSEN, log=log, RAY_ADDRESS=self._nodes.address)
@@ -88,7 +88,7 @@ class Jobs:
             if not was_killed:
                 break
         assert code == 0, command.said()
-        manifest = folder.read_manifest(str(build))
+        manifest = layout.read_manifest(str(build))
         assert manifest["digests"] == self._reference["digests"]
         assert digests(build) == self._digests
         for count in ("tokens", "documents", "text_bytes"):

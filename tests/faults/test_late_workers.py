@@ -7,11 +7,11 @@ from builds import digests, run_build, run_update, write_lines
 from commands import left_over
 
 from bitcipher.errors import BitcipherError
-from pipelines import count
-from pipelines.count import CountStage
-from pipelines.job import Job
-from pipelines.ledger import Ledger
-from pipelines.publish import drop_unfinished
+from pipelines.build.job import BuildJob
+from pipelines.build.publish import drop_unfinished
+from pipelines.count import count_stage
+from pipelines.count.count_stage import CountStage
+from pipelines.store.ledger import Ledger
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ class LateWorker(threading.Thread):
         super().__init__()
         self._stage, self._row = stage, row
         self._wrote, self._wakes = threading.Event(), threading.Event()
-        check = count._check_unchanged
+        check = count_stage._check_unchanged
 
         def sleep(sources):
             if threading.current_thread() is self:
@@ -69,7 +69,7 @@ class LateWorker(threading.Thread):
                 self._wakes.wait(60)
             check(sources)
 
-        monkeypatch.setattr(count, "_check_unchanged", sleep)
+        monkeypatch.setattr(count_stage, "_check_unchanged", sleep)
         self.start()
         assert self._wrote.wait(60)
 
@@ -84,14 +84,14 @@ class LateWorker(threading.Thread):
 
 def do_after(method, action, monkeypatch):
     """From now on the action is done when a job has done a step."""
-    step = getattr(Job, method)
+    step = getattr(BuildJob, method)
 
     def step_and_action(job, *arguments):
         result = step(job, *arguments)
         action()
         return result
 
-    monkeypatch.setattr(Job, method, step_and_action)
+    monkeypatch.setattr(BuildJob, method, step_and_action)
 
 
 @pytest.mark.parametrize("step", ["begin", "count", "publish"])

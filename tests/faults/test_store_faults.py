@@ -37,7 +37,7 @@ def test_a_store_gives_what_a_disk_gives(s3, files, right):
     run_update(build, files[:4])
     run_update(build, files)
     assert [digests(build, version) for version in (1, 2, 3)] == list(right.values())
-    assert not [name for name in storage.files_below(build) if name.startswith(("ledger/", "work/"))]
+    assert not [name for name in storage.list_files(build) if name.startswith(("ledger/", "work/"))]
 
 
 HICCUPS = {
@@ -97,7 +97,7 @@ def crash_at_writes(s3: str, store: FaultyStore, files: list[Path], right: dict[
     came_through, number = False, 0
     while not came_through:
         build = storage.join(s3, f"build{number}")
-        for name in storage.files_below(base):
+        for name in storage.list_files(base):
             filesystem.copy(f"{path}/{name}", f"{path[:-4]}build{number}/{name}")
         store.plan = [Fault("none", WRITES, times=number), Fault("AccessDenied", WRITES)]
         store.requests.clear()
@@ -133,7 +133,7 @@ def test_a_store_that_is_gone_at_any_write_leaves_a_whole_version(
 def test_workers_find_the_store_by_the_environment_of_the_job(ray_cluster, s3_server, s3, files, right, tmp_path):
     """Workers have the environment of their node and of the job, not that of the shell that a driver runs in."""
     build = storage.join(s3, "build")
-    chosen = ("--tokenizer", "whitespace", "--shard-megabytes", 1, "--memory-megabytes", 600, "--workers", 2)
+    chosen = ("--tokenizer", "whitespace", "--shard-mib", 1, "--memory-mib", 600, "--workers", 2)
     with FaultyStore(s3_server) as store:
         variables = {**ENVIRONMENT, "AWS_ENDPOINT_URL": store.address}
         places = [word for name, value in variables.items() for word in ("--env", f"{name}={value}")]

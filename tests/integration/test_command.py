@@ -11,11 +11,11 @@ import pytest
 
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import read_version, versions
-from cluster.command import main
+from cluster.cli.main import main
 
 
 def bitcipher(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "cluster.command", *map(str, arguments)]
+    command = [sys.executable, "-m", "cluster.cli.main", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd, check=False)
 
 
@@ -61,8 +61,8 @@ def test_embed_makes_other_vectors_of_kept_counts(built, tmp_path):
     assert vectors.vector_size == 40
     assert vectors.manifest["embedding"]["noise"] == "document_share"
     assert bitcipher("inspect", tmp_path / "sum").returncode == 0
-    windows = ("--mode", "spectral", "--context", "window", "--dimensions", 30, "--memory-megabytes", 600)
-    result = bitcipher("embed", built, *windows, "--out", tmp_path / "window")
+    context_windows = ("--mode", "spectral", "--context", "window", "--vector-size", 30, "--memory-mib", 600)
+    result = bitcipher("embed", built, *context_windows, "--out", tmp_path / "window")
     assert result.returncode == 0, result.stderr
     vectors = CipherVectors.load(tmp_path / "window")
     assert vectors.vector_size == 30
@@ -86,10 +86,10 @@ def test_what_the_command_line_says_wins_over_the_recipe(corpus, tmp_path):
         (["{corpus}", "--mode", "dog"], "There is no mode 'dog': choose spectral, cat, sum, cipher."),
         (["{corpus}", "--noise", "white"], "There is no noise 'white'"),
         (["{corpus}", "--bits", "0"], "bits must be a whole number of at least 1, not 0."),
-        (["{corpus}", "--radius", "129"], "from 1 to 128, not 129"),
+        (["{corpus}", "--window", "129"], "from 1 to 128, not 129"),
         (["{corpus}", "--summed", "--mode", "cat"], "choose mode spectral or sum"),
         (["{corpus}", "--summed", "--context", "positions"], "choose context window"),
-        (["{corpus}", "--dimensions", "0"], "at least 1 dimension, not 0"),
+        (["{corpus}", "--vector-size", "0"], "at least 1 dimension, not 0"),
         (["{corpus}", "--context", "left"], "There is no context 'left': choose both, positions, window."),
         (["{corpus}", "--tokenizer", "magic"], "There is no tokenizer 'magic'"),
         (["{corpus}", "--tokenizer", "{nowhere}.json"], "There is no file"),
@@ -148,8 +148,8 @@ def test_mistakes_in_asking(refused, built, tmp_path):
     assert bitcipher("neighbors", built, "nosuchword", "--oov").returncode == 0
     assert "is not a folder of vectors" in refused("neighbors", tmp_path, "the")
     assert "is not a build" in refused("embed", tmp_path, "--out", tmp_path / "x")
-    told = refused("embed", built, "--radius", 7, "--out", tmp_path / "x")
-    assert "reach to radius 4, so they cannot give radius 7" in told
+    told = refused("embed", built, "--window", 7, "--out", tmp_path / "x")
+    assert "cannot give a window of 7" in told
     assert "--out" in refused("build", tmp_path)
     assert not (tmp_path / "x").exists()
 
@@ -161,9 +161,9 @@ def test_a_stopped_build_goes_on_when_it_is_started_again(documents, tmp_path, n
     words = " ".join(documents).split()[:200_000]
     text = "\n".join(f"{word}{i}," for i, word in enumerate(words))
     (tmp_path / "long.txt").write_text(text)
-    command = ["build", tmp_path / "long.txt", "--out", tmp_path / "out", "--shard-megabytes", "1"]
+    command = ["build", tmp_path / "long.txt", "--out", tmp_path / "out", "--shard-mib", "1"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "cluster.command", *map(str, command)], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "cluster.cli.main", *map(str, command)], stderr=subprocess.PIPE, text=True
     )
     while not list(tmp_path.glob("out/ledger/*/count/*/*.json")):
         assert process.poll() is None

@@ -93,20 +93,20 @@ class Cells:
 
     def _kill(self, build: Path, files: list[Path], workers: int, chosen: random.Random) -> None:
         """Start the command, and kill it when it has written some number of files, or thereabouts."""
-        options = ("--tokenizer", OPTIONS.tokenizer, "--shard-megabytes", "1", "--memory-megabytes", "600")
+        options = ("--tokenizer", OPTIONS.tokenizer, "--shard-mib", "1", "--memory-mib", "600")
         arguments = ("build", *files, "--out", build, *options, "--workers", workers)
         process = subprocess.Popen(
-            [sys.executable, "-m", "cluster.command", *map(str, arguments)],
+            [sys.executable, "-m", "cluster.cli.main", *map(str, arguments)],
             env={**os.environ, "RAY_ADDRESS": self._address},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
         enough = chosen.randint(1, FILES)
-        while process.poll() is None and len(storage.files_below(str(build))) < enough:
+        while process.poll() is None and len(storage.list_files(str(build))) < enough:
             time.sleep(0.005)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        counted = any("/count/" in name for name in storage.files_below(str(build)))
+        counted = any("/count/" in name for name in storage.list_files(str(build)))
         what = "published" if versions(str(build)) else "had counted" if counted else "had not counted"
         self.kills[what] += 1
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import user_folder
 
-from cluster.command import main
+from cluster.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("bitcipher", "pipelines", "training", "cluster")
@@ -49,7 +49,7 @@ def test_commands_of_the_readme(ray_cluster, folder):
         address = {"RAY_ADDRESS": ray_cluster.cluster, "RAY_API_SERVER_ADDRESS": ray_cluster.jobs}
         # A shell would expand the pattern; the command does so itself.
         result = subprocess.run(
-            [sys.executable, "-m", "cluster.command", *arguments],
+            [sys.executable, "-m", "cluster.cli.main", *arguments],
             cwd=folder,
             env={**os.environ, **address},
             capture_output=True,

@@ -13,9 +13,9 @@ import user_folder
 from tiny_tasks import write_task
 from typer.testing import CliRunner
 
-from cluster.command import app
-from cluster.submit import jobs_of
-from training.text import save_tokenizer, train_tokenizer
+from cluster.cli.main import app
+from cluster.jobs.submit import jobs_of
+from training.data import save_tokenizer, train_tokenizer
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("bitcipher", "pipelines", "training", "cluster")
@@ -55,7 +55,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with all that examples name."""
     folder = tmp_path_factory.mktemp("examples")
     user_folder.write_corpus(folder / "corpus" / "part-0.json.gz")
-    user_folder.write_labelled(folder)
+    user_folder.write_labeled(folder)
     user_folder.write_first_recipe(folder)
     user_folder.write_words(folder / "words.txt")
     save_tokenizer(train_tokenizer(["king queen"], "bpe", 270), str(folder / "roberta.json"))

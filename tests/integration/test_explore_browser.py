@@ -12,9 +12,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from bitcipher import storage
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import manifest_uri
-from pipelines import folder
-from pipelines.explore import Compared, Contribution, write_page
-from pipelines.report import write_report
+from pipelines.reports.demo import write_report
+from pipelines.reports.explore import Compared, Contribution, write_page
+from pipelines.store import layout
 
 pytestmark = pytest.mark.long
 
@@ -136,7 +136,7 @@ def test_a_word_is_searched_and_a_neighbour_clicked(tab, full):
     expect(tab.locator("#word-facts")).to_have_text("rank 1 · 3,170 times · rank 1 before")
     assert tab.url.endswith("#word=king")
     assert drawing_of(tab) != blank
-    tab.locator("#word-neighbours").get_by_role("link", name="queen").click()
+    tab.locator("#word-neighbors").get_by_role("link", name="queen").click()
     expect(tab.locator("#word-name")).to_have_text("queen")
     expect(tab.get_by_role("status")).to_contain_text("queen, rank 2")
     tab.go_back()
@@ -160,7 +160,7 @@ def test_all_of_it_can_be_done_by_keys(tab, full):
     tab.keyboard.press("Enter")
     expect(tab.locator("#word-name")).to_have_text("king")
     tab.keyboard.press("Tab")
-    first = tab.locator("#word-neighbours a").first
+    first = tab.locator("#word-neighbors a").first
     expect(first).to_be_focused()
     assert first.evaluate("each => getComputedStyle(each).outlineStyle") == "solid"
     tab.keyboard.press("Enter")
@@ -230,7 +230,7 @@ def test_what_put_a_word_where_it_is(tab, full, bare):
 
 def test_what_moved_since_the_version_before(tab, full):
     tab.goto(f"{full}#word=king")
-    now, before = tab.locator("#word-neighbours ol").all()
+    now, before = tab.locator("#word-neighbors ol").all()
     expect(now.get_by_role("listitem").first).to_contain_text("queen")
     expect(before.get_by_role("listitem").first).to_contain_text("kingdom")
     expect(before.locator(".gone").nth(1)).to_have_text("bygone")
@@ -245,7 +245,7 @@ def test_what_moved_since_the_version_before(tab, full):
     name = came.get_by_role("link").first.inner_text()
     came.get_by_role("link").first.click()
     expect(tab.locator("#word-name")).to_have_text(name)
-    expect(tab.locator("#word-neighbours")).to_contain_text("It was not there before.")
+    expect(tab.locator("#word-neighbors")).to_contain_text("It was not there before.")
 
 
 @pytest.mark.parametrize("word", EVIL)
@@ -277,7 +277,7 @@ def test_a_phone_has_the_panels_below_the_map_and_room_for_fingers(context, tab,
     assert map_box["height"] > PHONE["height"] * 0.4
     tab.touchscreen.tap(*place_of(tab, "bergen"))
     expect(tab.locator("#word-name")).to_have_text("bergen")
-    link = tab.locator("#word-neighbours a").nth(3)
+    link = tab.locator("#word-neighbors a").nth(3)
     name = link.inner_text()
     link.tap()
     expect(tab.locator("#word-name")).to_have_text(name)
@@ -309,7 +309,7 @@ def test_the_dark_is_dark(tab, full):
 
 def test_the_maps_of_a_report_are_drawn_and_zoomed(tab, vectors, tmp_path):
     sizes = {"documents": 1, "tokens": 2, "vocabulary": 3, "text_bytes": 4}
-    storage.write_json(manifest_uri(str(tmp_path), 1), {"format": folder.FORMAT, **sizes})
+    storage.write_json(manifest_uri(str(tmp_path), 1), {"format": layout.FORMAT, **sizes})
     lettered = CipherVectors([chr(0x4E00 + number) for number in range(len(vectors))], vectors.vectors)
     tables = {"Cat": vectors, "Sum": lettered}
     write_report(str(tmp_path / "report.html"), "A report", "", str(tmp_path), tables, ["king"], {"count": 1.0})

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from builds import digests, run_build
 
-from cluster.demo import OPTIONS
-from cluster.docstrings import write_docstrings
-from pipelines.progress import StageProgress
+from cluster.demo.demo import OPTIONS
+from cluster.demo.docstrings import write_docstrings
+from pipelines.runtime.progress import StageProgress
 
 START_SECONDS = 120
 
@@ -73,7 +73,7 @@ def test_a_head_node_builds_and_then_updates(head, corpus, tmp_path):
 
 def _submit(environment: dict[str, str], *command: object) -> str:
     result = subprocess.run(
-        [sys.executable, "-m", "cluster.command", "submit", "--", *map(str, command)],
+        [sys.executable, "-m", "cluster.cli.main", "submit", "--", *map(str, command)],
         env=environment,
         capture_output=True,
         text=True,

@@ -8,13 +8,13 @@ import typer
 
 import pipelines
 from bitcipher import storage
-from cluster.command import app
+from cluster.cli.main import app
 from pipelines.options import BuildOptions, EmbeddingOptions
 
-EMBEDDING = {"bits", "radius", "mode", "dimensions", "context", "noise", "log"}
+EMBEDDING = {"bits", "window", "mode", "vector_size", "context", "noise", "log"}
 BUILD = EMBEDDING | {
-    *("format", "document", "field", "tokenizer", "lowercase", "min_count", "max_size", "word_list", "summed"),
-    *("shard_megabytes", "memory_megabytes"),
+    *("format", "document", "field", "tokenizer", "lowercase", "min_count", "max_vocab_size", "word_list", "summed"),
+    *("shard_mib", "memory_mib"),
 }
 
 
@@ -24,11 +24,11 @@ def options_of(command: str) -> set[str]:
 
 def test_options_of_each_command():
     assert options_of("build") == BUILD | {"sources", "out", "recipe", "workers"}
-    growing = {"build", "sources", "replace", "max_drift", "align", "workers", "memory_megabytes"}
+    growing = {"build", "sources", "replace", "max_drift", "align", "workers", "memory_mib"}
     assert options_of("update") == growing
     assert options_of("status") == {"build"}
     assert options_of("prune") == {"build", "keep", "unfinished"}
-    assert options_of("embed") == EMBEDDING | {"build", "out", "version", "workers", "memory_megabytes"}
+    assert options_of("embed") == EMBEDDING | {"build", "out", "version", "workers", "memory_mib"}
     assert options_of("neighbors") == {"vectors", "words", "topn", "version", "oov"}
     assert options_of("explain") == {"vectors", "word", "other", "topn", "by", "counts", "version"}
     assert options_of("infer") == {"vectors", "word", "contexts", "topn", "counts", "version"}

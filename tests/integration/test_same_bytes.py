@@ -6,18 +6,18 @@ import pytest
 from builds import OPTIONS, digests, run_build
 
 from bitcipher.vectors import CipherVectors
-from pipelines import merged
-from pipelines.embed import embed_build
+from pipelines.embed.embed_counts import embed_build
+from pipelines.merge import merged_counts
 from pipelines.options import BuildOptions, EmbeddingOptions
-from pipelines.progress import StageProgress
-from pipelines.runtime import open_runtime
+from pipelines.runtime.progress import StageProgress
+from pipelines.runtime.runtime import open_runtime
 
 # What tells two equal builds apart: names that are made up for each.
 UNIQUE = ("folder", "shards", "segments")
 
 
 def test_ray_and_this_process_publish_the_same(ray_cluster, corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr(merged, "RANGE_ENTRIES", 50_000)  # so that there is something to merge in pieces
+    monkeypatch.setattr(merged_counts, "RANGE_ENTRIES", 50_000)  # so that there is something to merge in pieces
     here = run_build([corpus], tmp_path / "here")
     on_ray = run_build([corpus], tmp_path / "on_ray", workers=2)
     assert len(here["shards"]) > 2
@@ -31,10 +31,10 @@ def test_ray_and_this_process_publish_the_same(ray_cluster, corpus, tmp_path, mo
 def test_shards_and_slices_leave_no_trace(corpus, tmp_path, monkeypatch, chosen):
     options = BuildOptions(EmbeddingOptions(**chosen), tokenizer="whitespace")
     whole = run_build([corpus], tmp_path / "whole", options)
-    monkeypatch.setattr("pipelines.budget.Budget.slice_bytes", 300_000)
-    monkeypatch.setattr("pipelines.budget.Budget.range_entries", 20_000)
+    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.slice_bytes", 300_000)
+    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 20_000)
     names = ("d.txt.gz", "c.txt", "b.jsonl.gz", "a.jsonl")
-    pieces = run_build([corpus / name for name in names], tmp_path / "pieces", replace(options, shard_megabytes=1))
+    pieces = run_build([corpus / name for name in names], tmp_path / "pieces", replace(options, shard_mib=1))
     assert len(whole["shards"]) == 1 < len(pieces["shards"])
     assert len(pieces["segments"][0]["parts"]) > 3
     assert whole["digests"] == pieces["digests"]
@@ -54,8 +54,8 @@ def test_renamed_and_repacked_files_give_the_same(documents, corpus, tmp_path):
     [
         EmbeddingOptions(mode="sum", bits=60),
         EmbeddingOptions(mode="cipher", noise="frequency"),
-        EmbeddingOptions(mode="cat", radius=2, log="counts", noise="none"),
-        EmbeddingOptions(radius=2, dimensions=30, context="window"),
+        EmbeddingOptions(mode="cat", window=2, log="counts", noise="none"),
+        EmbeddingOptions(window=2, vector_size=30, context="window"),
     ],
     ids=["sum", "cipher", "cat of smaller radius", "spectral of smaller radius"],
 )

@@ -17,9 +17,9 @@ def weighed(counts, exponent):
     )
 
 
-def blocks(documents, words, radius, context, summed=False):
+def blocks(documents, words, window, context, summed=False):
     """{offset: (scale, matrix)}, offset 0 for the window."""
-    matrices = reference.context_matrices(documents, words, radius)
+    matrices = reference.context_matrices(documents, words, window)
     found = {}
     if context != "window" and not summed:
         found = {offset: (1.0, weighed(matrix, 0.75)) for offset, matrix in matrices.items()}

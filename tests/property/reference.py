@@ -29,22 +29,22 @@ def count_words(documents, size=2_000):
     return counts, holding, len(slices)
 
 
-def count_pairs(documents, radius, summed=False):
+def count_pairs(documents, window, summed=False):
     """{(left, offset): {right: n}}, forward offsets only; offset 0 stands for all of them if summed."""
     pairs = defaultdict(Counter)
     for document in documents:
         for position, left in enumerate(document):
-            for offset in range(1, radius + 1):
+            for offset in range(1, window + 1):
                 if position + offset < len(document):
                     pairs[left, 0 if summed else offset][document[position + offset]] += 1
     return pairs
 
 
-def choose_words(documents, min_count=1, max_size=None, word_list=None):
+def choose_words(documents, min_count=1, max_vocab_size=None, word_list=None):
     """The vocabulary as a list of `Word`, by rank, and all documents."""
     counts, holding, total = count_words(documents)
     if word_list is None:
-        kept = [word for word in ranked(counts) if counts[word] >= min_count and word != OOV][:max_size]
+        kept = [word for word in ranked(counts) if counts[word] >= min_count and word != OOV][:max_vocab_size]
     else:
         kept = set(word_list) - {OOV}
     outside = [word for word in counts if word not in kept]
@@ -81,28 +81,28 @@ def noisy_ciphers(words, total_documents, bits, noise):
     return beta[:, None] * ciphers + (1 - beta)[:, None] * sigma
 
 
-def context_matrices(documents, words, radius):
+def context_matrices(documents, words, window):
     """{offset: C_o, (N, N)} for -radius … -1, 1 … radius, words outside the vocabulary as <oov>."""
     ranks = {word.word: rank for rank, word in enumerate(words)}
-    matrices = {offset: np.zeros((len(words), len(words))) for offset in range(-radius, radius + 1) if offset}
+    matrices = {offset: np.zeros((len(words), len(words))) for offset in range(-window, window + 1) if offset}
     for document in documents:
         tokens = [ranks.get(word, ranks[OOV]) for word in document]
-        for position, centre in enumerate(tokens):
+        for position, center in enumerate(tokens):
             for offset, matrix in matrices.items():
                 if 0 <= position + offset < len(tokens):
-                    matrix[centre, tokens[position + offset]] += 1
+                    matrix[center, tokens[position + offset]] += 1
     return matrices
 
 
-def table(documents, words, total_documents, bits, radius, mode, noise, log, summed=False):
+def table(documents, words, total_documents, bits, window, mode, noise, log, summed=False):
     """The raw table of SPEC 1 from dense matrices."""
     ciphers = noisy_ciphers(words, total_documents, bits, noise)
     if mode == "cipher":
         return ciphers
-    matrices = context_matrices(documents, words, radius)
+    matrices = context_matrices(documents, words, window)
     if summed:
         # What is counted is one matrix of all offsets forward; its transpose stands for all offsets backward.
-        forward = sum(matrices[offset] for offset in range(1, radius + 1))
+        forward = sum(matrices[offset] for offset in range(1, window + 1))
         matrices = {-1: forward.T, 1: forward}
     weigh = np.log1p if log == "counts" else np.array
     blocks = [weigh(matrices[offset]) @ ciphers for offset in sorted(matrices)]

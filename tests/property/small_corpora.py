@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from bitcipher.counts import (
+    ContextWindow,
     MergedCounts,
     PairBlock,
     Part,
-    TokenisedShard,
-    Window,
+    TokenizedShard,
     concatenate,
     count_shard,
     merge_rows,
@@ -27,8 +27,8 @@ documents = st.lists(
     st.builds(lambda phrase, times: phrase * times, st.lists(st.sampled_from(WORDS), max_size=8), st.integers(1, 20)),
     max_size=6,
 )
-windows = st.builds(Window, st.sampled_from([1, 2, 3, 7, 24, 25, 127, 128]), st.booleans())
-choices = st.fixed_dictionaries({}, optional={"min_count": st.integers(1, 20), "max_size": st.integers(1, 8)}) | (
+context_windows = st.builds(ContextWindow, st.sampled_from([1, 2, 3, 7, 24, 25, 127, 128]), st.booleans())
+choices = st.fixed_dictionaries({}, optional={"min_count": st.integers(1, 20), "max_vocab_size": st.integers(1, 8)}) | (
     st.builds(lambda words: {"word_list": [*words, "unseen"]}, st.lists(st.sampled_from(WORDS), max_size=6))
 )
 
@@ -52,10 +52,11 @@ def rows_of(blocks, words):
 class CountedShards:
     """Shards counted by the real code, before their vocabulary is chosen."""
 
-    def __init__(self, shards, window, block_entries=64):
-        self.window = window
+    def __init__(self, shards, context_window, block_entries=64):
+        self.context_window = context_window
         counted = [
-            count_shard(TokenisedShard.from_documents(shard), window, block_entries=block_entries) for shard in shards
+            count_shard(TokenizedShard.from_documents(shard), context_window, block_entries=block_entries)
+            for shard in shards
         ]
         self.shards = [(shard, concatenate(shard.pairs)) for shard in counted]
 
@@ -87,13 +88,15 @@ class CountedShards:
         """The merged counts, in blocks of so many entries."""
         vocabulary = self.vocabulary(**choice)
         rows = merge_rows(self.renumbered(vocabulary), vocabulary.row_order(), vocabulary.oov_rank)
-        return merged_counts(vocabulary, self.window, rows, block_entries)
+        return merged_counts(vocabulary, self.context_window, rows, block_entries)
 
 
-def merged_counts(vocabulary, window, runs, block_entries):
+def merged_counts(vocabulary, context_window, runs, block_entries):
     """Runs of merged rows as `MergedCounts`, walked in blocks of so many entries."""
 
-    return MergedCounts.from_rows(vocabulary, window, [block for run in runs for block in split(run, block_entries)])
+    return MergedCounts.from_rows(
+        vocabulary, context_window, [block for run in runs for block in split(run, block_entries)]
+    )
 
 
 def keep_rows(block, kept):

@@ -6,19 +6,19 @@ from hypothesis import strategies as st
 from small_corpora import CountedShards, choices, cut, documents
 
 from bitcipher import BitcipherError, CipherEmbedding
-from bitcipher.counts import MergedCounts, Window, split
+from bitcipher.counts import ContextWindow, MergedCounts, split
 from bitcipher.embedding import LOGS, MODES, cipher_embedding
 from bitcipher.noise import NOISES
 
 corpora = st.tuples(documents.filter(any), choices, st.lists(st.integers(0, 6), max_size=2))
-radii = st.sampled_from([1, 2, 5])
+window_sizes = st.sampled_from([1, 2, 5])
 
 
-def build(corpus, window, block_entries=100):
+def build(corpus, context_window, block_entries=100):
     """The merged counts of a corpus by the real code, and the words by the reference."""
     documents, choice, places = corpus
     try:
-        counts = CountedShards(cut(documents, places), window).merged(block_entries, **choice)
+        counts = CountedShards(cut(documents, places), context_window).merged(block_entries, **choice)
     except (BitcipherError, ValueError):  # no document has any word, or none is kept
         assume(False)
     return counts, *reference.choose_words(documents, **choice)
@@ -31,48 +31,50 @@ def enough_bits(words, more):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("log", LOGS)
-@given(corpora, radii, st.integers(0, 3))
+@given(corpora, window_sizes, st.integers(0, 3))
 @settings(max_examples=40, deadline=None)
-def test_tables_are_those_of_dense_matrices(mode, noise, log, corpus, radius, more_bits):
-    counts, words, total = build(corpus, Window(radius))
+def test_tables_are_those_of_dense_matrices(mode, noise, log, corpus, window, more_bits):
+    counts, words, total = build(corpus, ContextWindow(window))
     bits = enough_bits(words, more_bits)
-    embedding = CipherEmbedding(bits, radius, mode, noise, log)
+    embedding = CipherEmbedding(bits, window, mode, noise, log)
     table = embedding.table(counts)
-    assert table.shape == (len(words), embedding.dimensions)
+    assert table.shape == (len(words), embedding.vector_size)
     assert table.dtype == np.float64
-    expected = reference.table(corpus[0], words, total, bits, radius, mode, noise, log)
+    expected = reference.table(corpus[0], words, total, bits, window, mode, noise, log)
     np.testing.assert_allclose(table, expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("log", LOGS)
-@given(corpora, radii, st.sampled_from(list(NOISES)))
+@given(corpora, window_sizes, st.sampled_from(list(NOISES)))
 @settings(max_examples=40, deadline=None)
-def test_summed_counts_give_the_sum(log, corpus, radius, noise):
-    counts, words, total = build(corpus, Window(radius, summed=True))
+def test_summed_counts_give_the_sum(log, corpus, window, noise):
+    counts, words, total = build(corpus, ContextWindow(window, summed=True))
     bits = enough_bits(words, 1)
-    table = CipherEmbedding(bits, radius, "sum", noise, log).table(counts)
-    expected = reference.table(corpus[0], words, total, bits, radius, "sum", noise, log, summed=True)
+    table = CipherEmbedding(bits, window, "sum", noise, log).table(counts)
+    expected = reference.table(corpus[0], words, total, bits, window, "sum", noise, log, summed=True)
     np.testing.assert_allclose(table, expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("mode", MODES)
-@given(corpora, radii, st.sampled_from(list(NOISES)), st.sampled_from(LOGS), st.integers(1, 30))
+@given(corpora, window_sizes, st.sampled_from(list(NOISES)), st.sampled_from(LOGS), st.integers(1, 30))
 @settings(max_examples=30, deadline=None)
-def test_how_blocks_are_cut_leaves_the_same_bytes(mode, corpus, radius, noise, log, block_entries):
-    counts, words, _ = build(corpus, Window(radius), block_entries=10**6)
-    embedding = CipherEmbedding(enough_bits(words, 0), radius, mode, noise, log)
+def test_how_blocks_are_cut_leaves_the_same_bytes(mode, corpus, window, noise, log, block_entries):
+    counts, words, _ = build(corpus, ContextWindow(window), block_entries=10**6)
+    embedding = CipherEmbedding(enough_bits(words, 0), window, mode, noise, log)
     expected = embedding.table(counts).tobytes()
-    assert embedding.table(build(corpus, Window(radius), block_entries)[0]).tobytes() == expected
+    assert embedding.table(build(corpus, ContextWindow(window), block_entries)[0]).tobytes() == expected
     documents, choice, _ = corpus
-    assert embedding.table(build((documents, choice, []), Window(radius), block_entries)[0]).tobytes() == expected
+    assert (
+        embedding.table(build((documents, choice, []), ContextWindow(window), block_entries)[0]).tobytes() == expected
+    )
 
 
 @pytest.mark.parametrize("mode", MODES)
 @given(corpora, st.integers(1, 7), st.sampled_from(LOGS), st.integers(1, 5))
 @settings(max_examples=30, deadline=None)
-def test_how_many_sums_are_held_at_once_leaves_the_same_bytes(mode, corpus, radius, log, offsets_at_once):
-    counts, words, _ = build(corpus, Window(7))
-    embedding = CipherEmbedding(enough_bits(words, 0), radius, mode, log=log)
+def test_how_many_sums_are_held_at_once_leaves_the_same_bytes(mode, corpus, window, log, offsets_at_once):
+    counts, words, _ = build(corpus, ContextWindow(7))
+    embedding = CipherEmbedding(enough_bits(words, 0), window, mode, log=log)
     expected = embedding.table(counts).tobytes()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cipher_embedding, "SUMS_BYTES", offsets_at_once * 2 * len(words) * (embedding.bits + 1) * 8)
@@ -84,26 +86,26 @@ def test_how_many_sums_are_held_at_once_leaves_the_same_bytes(mode, corpus, radi
 @pytest.mark.parametrize("mode", MODES)
 @given(corpora, st.integers(1, 5), st.integers(1, 5), st.sampled_from(LOGS))
 @settings(max_examples=30, deadline=None)
-def test_a_smaller_radius_of_larger_counts_is_that_counted(mode, corpus, radius, more, log):
-    larger, words, _ = build(corpus, Window(radius + more))
-    embedding = CipherEmbedding(enough_bits(words, 0), radius, mode, log=log)
-    assert embedding.table(larger).tobytes() == embedding.table(build(corpus, Window(radius))[0]).tobytes()
+def test_a_smaller_radius_of_larger_counts_is_that_counted(mode, corpus, window, more, log):
+    larger, words, _ = build(corpus, ContextWindow(window + more))
+    embedding = CipherEmbedding(enough_bits(words, 0), window, mode, log=log)
+    assert embedding.table(larger).tobytes() == embedding.table(build(corpus, ContextWindow(window))[0]).tobytes()
 
 
 @pytest.mark.parametrize("mode", ["cat", "sum"])
-@given(corpora, documents, radii, st.sampled_from(LOGS), st.integers(1, 30), st.randoms(use_true_random=False))
+@given(corpora, documents, window_sizes, st.sampled_from(LOGS), st.integers(1, 30), st.randoms(use_true_random=False))
 @settings(max_examples=40, deadline=None)
 def test_parts_in_any_order_number_and_sign_leave_the_same_bytes(
-    mode, corpus, replaced, radius, log, block_entries, random
+    mode, corpus, replaced, window, log, block_entries, random
 ):
     """Text that was counted, and subtracted again, its words among those of the vocabulary or outside."""
-    window = Window(radius)
-    merged, words, _ = build(corpus, window)
+    context_window = ContextWindow(window)
+    merged, words, _ = build(corpus, context_window)
     kept, _, places = corpus
-    parts = CountedShards(cut(kept + replaced, places), window).parts(merged.vocabulary)
-    parts += [part._replace(sign=-1) for part in CountedShards([replaced], window).parts(merged.vocabulary)]
+    parts = CountedShards(cut(kept + replaced, places), context_window).parts(merged.vocabulary)
+    parts += [part._replace(sign=-1) for part in CountedShards([replaced], context_window).parts(merged.vocabulary)]
     pieces = [part._replace(block=block) for part in parts for block in split(part.block, block_entries)]
     random.shuffle(pieces)
-    counts = MergedCounts(merged.vocabulary, window, merged.rows, lambda radius: iter(pieces))
-    embedding = CipherEmbedding(enough_bits(words, 0), radius, mode, log=log)
+    counts = MergedCounts(merged.vocabulary, context_window, merged.rows, lambda window: iter(pieces))
+    embedding = CipherEmbedding(enough_bits(words, 0), window, mode, log=log)
     assert embedding.table(counts).tobytes() == embedding.table(merged).tobytes()

@@ -10,20 +10,20 @@ from made_vectors import made
 from small_corpora import CountedShards, choices, cut, documents
 
 from bitcipher import BitcipherError
-from bitcipher.counts import Window
+from bitcipher.counts import ContextWindow
 from bitcipher.embedding import LOGS
 from bitcipher.explain import Explainer
 from bitcipher.noise import NOISES
 
 corpora = st.tuples(documents.filter(any), choices, st.lists(st.integers(0, 6), max_size=2))
-radii = st.sampled_from([1, 2, 5])
+window_sizes = st.sampled_from([1, 2, 5])
 words_to_ask = st.integers(0, 20)
 
 
-def build(corpus, window):
+def build(corpus, context_window):
     documents, choice, places = corpus
     try:
-        counts = CountedShards(cut(documents, places), window).merged(**choice)
+        counts = CountedShards(cut(documents, places), context_window).merged(**choice)
     except (BitcipherError, ValueError):  # no document has any word, or none is kept
         assume(False)
     return counts, *reference.choose_words(documents, **choice)
@@ -41,8 +41,8 @@ def assert_same_parts(found, expected, tolerance):
 
 def parts_of_ciphers(corpus, words, total, options, vectors, row, other):
     """{(offset, word): weight} of the cosine of a row with another's direction, and the cosine."""
-    bits, radius, mode, noise, log = (options[name] for name in ("bits", "radius", "mode", "noise", "log"))
-    raw = reference.table(corpus[0], words, total, bits, radius, mode, noise, log)[row]
+    bits, window, mode, noise, log = (options[name] for name in ("bits", "window", "mode", "noise", "log"))
+    raw = reference.table(corpus[0], words, total, bits, window, mode, noise, log)[row]
     if not raw.any():
         return {}, 0.0
     mean, matrix = vectors.refinement["mean"], vectors.refinement["matrix"]
@@ -56,7 +56,7 @@ def parts_of_ciphers(corpus, words, total, options, vectors, row, other):
     shares = (raw - mean) * gains
     ciphers = reference.noisy_ciphers(words, total, bits, noise)
     amount = np.log1p if log == "counts" else np.array
-    counts = reference.context_matrices(corpus[0], words, radius)
+    counts = reference.context_matrices(corpus[0], words, window)
     places = {offset: 0 if mode == "sum" else place for place, offset in enumerate(sorted(counts))}
     told = {offset: amount(counts[offset][row])[:, None] * ciphers for offset in counts}
     sums = np.zeros((max(places.values()) + 1, bits))
@@ -76,11 +76,11 @@ def parts_of_ciphers(corpus, words, total, options, vectors, row, other):
 
 @pytest.mark.parametrize("mode", ["cat", "sum"])
 @pytest.mark.parametrize("log", LOGS)
-@given(corpora, radii, st.sampled_from(list(NOISES)), words_to_ask, words_to_ask)
+@given(corpora, window_sizes, st.sampled_from(list(NOISES)), words_to_ask, words_to_ask)
 @settings(max_examples=40, deadline=None)
-def test_parts_of_ciphers_are_those_of_dense_matrices(mode, log, corpus, radius, noise, one, other):
-    counts, words, total = build(corpus, Window(radius))
-    options = {"bits": max(2, len(words).bit_length()) + 1, "radius": radius, "mode": mode, "noise": noise, "log": log}
+def test_parts_of_ciphers_are_those_of_dense_matrices(mode, log, corpus, window, noise, one, other):
+    counts, words, total = build(corpus, ContextWindow(window))
+    options = {"bits": max(2, len(words).bit_length()) + 1, "window": window, "mode": mode, "noise": noise, "log": log}
     try:
         vectors = made(counts, **options)
     except BitcipherError:  # fewer than two words have contexts
@@ -98,17 +98,17 @@ def test_parts_of_ciphers_are_those_of_dense_matrices(mode, log, corpus, radius,
     )
 
 
-@given(corpora, radii, st.sampled_from(["both", "positions", "window"]), words_to_ask, words_to_ask)
+@given(corpora, window_sizes, st.sampled_from(["both", "positions", "window"]), words_to_ask, words_to_ask)
 @settings(max_examples=60, deadline=None)
-def test_parts_of_spectra_are_those_of_dense_matrices(corpus, radius, context, one, other):
-    counts, words, _ = build(corpus, Window(radius))
+def test_parts_of_spectra_are_those_of_dense_matrices(corpus, window, context, one, other):
+    counts, words, _ = build(corpus, ContextWindow(window))
     try:
-        vectors = made(counts, mode="spectral", dimensions=6, context=context)
+        vectors = made(counts, mode="spectral", vector_size=6, context=context)
     except BitcipherError:  # nothing stands together more often than by chance
         assume(False)
     one, other = one % len(words), other % len(words)
     explanation = Explainer(vectors, counts).explain(one, other, topn=10_000)
-    blocks = dense_spectra.blocks(corpus[0], words, radius, context)
+    blocks = dense_spectra.blocks(corpus[0], words, window, context)
     directions, rows = vectors.refinement["directions"].astype(float), vectors.vectors.astype(float)
     expected = {}
     for word, towards in ((one, other), (other, one)):

@@ -2,7 +2,7 @@ import numpy as np
 import reference
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from small_corpora import CountedShards, choices, cut, documents, keep_rows, rows_of, windows
+from small_corpora import CountedShards, choices, context_windows, cut, documents, keep_rows, rows_of
 
 from bitcipher import BitcipherError
 from bitcipher.counts import concatenate, merge_rows, negate
@@ -17,11 +17,11 @@ def choose(counted, **choice):
         assume(False)
 
 
-def expected_rows(documents, words, window):
+def expected_rows(documents, words, context_window):
     """All rows over the vocabulary, by the left word's bytes and then by offset, those of <oov> apart."""
     ranks = {word.word: rank for rank, word in enumerate(words)}
     known = [[word if word in ranks else reference.OOV for word in document] for document in documents]
-    pairs = reference.count_pairs(known, window.radius, window.summed)
+    pairs = reference.count_pairs(known, context_window.size, context_window.summed)
     rows = [
         (left, offset, sorted(pairs[left, offset].items(), key=lambda pair: ranks[pair[0]]))
         for left, offset in sorted(pairs, key=lambda row: (row[0].encode(), row[1]))
@@ -29,10 +29,10 @@ def expected_rows(documents, words, window):
     return [row for row in rows if row[0] != reference.OOV], [row for row in rows if row[0] == reference.OOV]
 
 
-@given(documents, windows, choices, cuts)
+@given(documents, context_windows, choices, cuts)
 @settings(max_examples=120, deadline=None)
-def test_merged_shards_are_the_counts_of_all_documents(documents, window, choice, places):
-    counted = CountedShards(cut(documents, places), window)
+def test_merged_shards_are_the_counts_of_all_documents(documents, context_window, choice, places):
+    counted = CountedShards(cut(documents, places), context_window)
     vocabulary = choose(counted, **choice)
     expected, total = reference.choose_words(documents, **choice)
     columns = vocabulary.words.to_pylist(), vocabulary.counts.tolist(), vocabulary.documents.tolist()
@@ -41,17 +41,17 @@ def test_merged_shards_are_the_counts_of_all_documents(documents, window, choice
 
     words, oov = merge_rows(counted.renumbered(vocabulary), vocabulary.row_order(), vocabulary.oov_rank)
     names = vocabulary.words.to_pylist()
-    assert (rows_of([words], names), rows_of([oov], names)) == expected_rows(documents, expected, window)
+    assert (rows_of([words], names), rows_of([oov], names)) == expected_rows(documents, expected, context_window)
 
 
-@given(documents, windows, choices, cuts, st.randoms(use_true_random=False))
+@given(documents, context_windows, choices, cuts, st.randoms(use_true_random=False))
 @settings(max_examples=50, deadline=None)
-def test_the_order_of_shards_does_not_matter(documents, window, choice, places, random):
+def test_the_order_of_shards_does_not_matter(documents, context_window, choice, places, random):
     shards = cut(documents, places)
-    vocabulary = choose(CountedShards(shards, window), **choice)
+    vocabulary = choose(CountedShards(shards, context_window), **choice)
     merged = []
     for _ in range(2):
-        counted = CountedShards(shards, window)
+        counted = CountedShards(shards, context_window)
         again = counted.vocabulary(**choice)
         assert again.words == vocabulary.words
         merged += merge_rows(counted.renumbered(again), again.row_order(), again.oov_rank)
@@ -60,10 +60,10 @@ def test_the_order_of_shards_does_not_matter(documents, window, choice, places, 
     assert_same(merged[1], merged[3])
 
 
-@given(documents, windows, choices, cuts, cuts)
+@given(documents, context_windows, choices, cuts, cuts)
 @settings(max_examples=80, deadline=None)
-def test_ranges_of_words_merged_apart_make_the_same_rows(documents, window, choice, places, ranges):
-    counted = CountedShards(cut(documents, places), window)
+def test_ranges_of_words_merged_apart_make_the_same_rows(documents, context_window, choice, places, ranges):
+    counted = CountedShards(cut(documents, places), context_window)
     vocabulary = choose(counted, **choice)
     order = vocabulary.row_order()
     words, oov = merge_rows(counted.renumbered(vocabulary), order, vocabulary.oov_rank)
@@ -83,16 +83,16 @@ def assert_same(one, other):
     assert all(a.tobytes() == b.tobytes() and a.dtype == b.dtype for a, b in zip(one, other, strict=True))
 
 
-@given(documents, documents, windows, choices, cuts, st.randoms(use_true_random=False))
+@given(documents, documents, context_windows, choices, cuts, st.randoms(use_true_random=False))
 @settings(max_examples=80, deadline=None)
-def test_shards_that_are_subtracted_leave_the_others(kept, replaced, window, choice, places, random):
+def test_shards_that_are_subtracted_leave_the_others(kept, replaced, context_window, choice, places, random):
     """Vocabularies are those of all documents, so words of the replaced ones must vanish from rows of their own."""
-    vocabulary = choose(CountedShards([kept + replaced], window), **choice)
+    vocabulary = choose(CountedShards([kept + replaced], context_window), **choice)
     order = vocabulary.row_order(), vocabulary.oov_rank
-    blocks = CountedShards(cut(kept + replaced, places), window).renumbered(vocabulary)
+    blocks = CountedShards(cut(kept + replaced, places), context_window).renumbered(vocabulary)
     # What is subtracted was counted in shards that were cut in another way.
-    blocks += [negate(block) for block in CountedShards(cut(replaced, places), window).renumbered(vocabulary)]
+    blocks += [negate(block) for block in CountedShards(cut(replaced, places), context_window).renumbered(vocabulary)]
     random.shuffle(blocks)
-    left = CountedShards([kept], window).renumbered(vocabulary)
+    left = CountedShards([kept], context_window).renumbered(vocabulary)
     for one, other in zip(merge_rows(blocks, *order), merge_rows(left, *order), strict=True):
         assert_same(one, other)

@@ -6,15 +6,15 @@ import pytest
 import reference
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from small_corpora import WORDS, documents, rows_of, windows
+from small_corpora import WORDS, context_windows, documents, rows_of
 
-from bitcipher.counts import TokenisedShard, Window, count_shard, shard
-from bitcipher.counts.shard import BLOCK_ENTRIES
+from bitcipher.counts import ContextWindow, TokenizedShard, count_shard, shard_counts
+from bitcipher.counts.shard_counts import BLOCK_ENTRIES
 
 
-def check_shard(documents, window, block_entries=BLOCK_ENTRIES):
+def check_shard(documents, context_window, block_entries=BLOCK_ENTRIES):
     """Count documents and compare everything with the reference."""
-    counts = count_shard(TokenisedShard.from_documents(documents), window, block_entries=block_entries)
+    counts = count_shard(TokenizedShard.from_documents(documents), context_window, block_entries=block_entries)
     expected, holding, total = reference.count_words(documents)
     words, by_rank = sorted(expected, key=str.encode), reference.ranked(expected)
     assert counts.words.to_pylist() == words
@@ -24,41 +24,41 @@ def check_shard(documents, window, block_entries=BLOCK_ENTRIES):
     assert counts.total_documents == total
 
     blocks = list(counts.pairs)
-    pairs = reference.count_pairs(documents, window.radius, window.summed)
+    pairs = reference.count_pairs(documents, context_window.size, context_window.summed)
     number = {word: rank for rank, word in enumerate(by_rank)}
     assert rows_of(blocks, by_rank) == [
         (left, offset, sorted(pairs[left, offset].items(), key=lambda pair: number[pair[0]]))
         for left in words
-        for offset in window.offsets
+        for offset in context_window.offsets
         if (left, offset) in pairs
     ]
     assert all(len(block.right) <= max(block_entries, len(words)) for block in blocks)
     assert all(block.length.min() > 0 for block in blocks)
 
 
-@given(documents, windows, st.sampled_from([1, 2, 3, 7, 50, BLOCK_ENTRIES]))
-@example([["a"] * 130], Window(128, summed=True), 2)
-@example([["a", "b"] * 65, ["b"]], Window(128), 2)
+@given(documents, context_windows, st.sampled_from([1, 2, 3, 7, 50, BLOCK_ENTRIES]))
+@example([["a"] * 130], ContextWindow(128, summed=True), 2)
+@example([["a", "b"] * 65, ["b"]], ContextWindow(128), 2)
 @settings(max_examples=120, deadline=None)
-def test_any_small_shard(documents, window, block_entries):
-    check_shard(documents, window, block_entries=block_entries)
+def test_any_small_shard(documents, context_window, block_entries):
+    check_shard(documents, context_window, block_entries=block_entries)
 
 
-@given(st.integers(0, 2**32), st.integers(1, 300), st.lists(st.integers(0, 400), max_size=4), windows)
+@given(st.integers(0, 2**32), st.integers(1, 300), st.lists(st.integers(0, 400), max_size=4), context_windows)
 @settings(max_examples=40, deadline=None)
-def test_random_words_of_any_number(seed, types, lengths, window):
+def test_random_words_of_any_number(seed, types, lengths, context_window):
     random = np.random.default_rng(seed)
     # A few words take most of the text, as in any language.
     drawn = [[f"w{number}" for number in random.zipf(1.3, length) % types] for length in lengths]
-    check_shard(drawn, Window(min(window.radius, 25), window.summed))
+    check_shard(drawn, ContextWindow(min(context_window.size, 25), context_window.summed))
 
 
 def test_more_words_than_one_upper_word_of_the_bitset_holds():
     random = np.random.default_rng(7)
     often = [f"w{number}" for number in random.permutation(9_000)]
     documents = [[word for pair in zip(often, ["the"] * 9_000, strict=True) for word in pair], often[:500]]
-    check_shard(documents, Window(2))
-    check_shard(documents, Window(3, summed=True))
+    check_shard(documents, ContextWindow(2))
+    check_shard(documents, ContextWindow(3, summed=True))
 
 
 def test_long_documents_count_as_slices_but_windows_run_on():
@@ -68,32 +68,32 @@ def test_long_documents_count_as_slices_but_windows_run_on():
         words[random.zipf(1.5, length) % 400].tolist() for length in (1_999, 2_000, 2_001, 0, 1, 4_000, 4_001, 6_500)
     ]
     assert reference.count_words(documents)[2] == 1 + 1 + 2 + 1 + 2 + 3 + 4
-    check_shard(documents, Window(3))
-    check_shard(documents, Window(3, summed=True))
+    check_shard(documents, ContextWindow(3))
+    check_shard(documents, ContextWindow(3, summed=True))
 
 
 @given(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=300),
     documents,
-    windows,
+    context_windows,
     st.integers(1, 40),
     st.lists(st.integers(0, 100), max_size=5),
 )
 @settings(max_examples=120, deadline=None)
-def test_slices_of_a_document_add_up_to_the_whole(document, others, window, slice_tokens, cuts):
+def test_slices_of_a_document_add_up_to_the_whole(document, others, context_window, slice_tokens, cuts):
     places = {cut * slice_tokens for cut in cuts if cut * slice_tokens < len(document)}
     bounds = sorted({0, len(document), *places})
     expected = reference.count_words([document, *others], slice_tokens)
     counts, holding, total = Counter(), Counter(), 0
     pairs = defaultdict(Counter)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shard, "DOCUMENT_SLICE_TOKENS", slice_tokens)
+        patch.setattr(shard_counts, "DOCUMENT_SLICE_TOKENS", slice_tokens)
         for start, stop in pairwise(bounds):
-            carried = min(window.radius, start)
+            carried = min(context_window.size, start)
             # Other documents stand behind the last slice.
             behind = others if stop == len(document) else []
-            tokens = TokenisedShard.from_documents([document[start - carried : stop], *behind])
-            counted = count_shard(tokens, window, carried, block_entries=50)
+            tokens = TokenizedShard.from_documents([document[start - carried : stop], *behind])
+            counted = count_shard(tokens, context_window, carried, block_entries=50)
             words = counted.words.to_pylist()
             for word, count, held in zip(words, counted.counts.tolist(), counted.documents.tolist(), strict=True):
                 counts[word] += count
@@ -106,4 +106,4 @@ def test_slices_of_a_document_add_up_to_the_whole(document, others, window, slic
             only_carried = {words[place] for place in np.flatnonzero(counted.counts == 0)}
             assert only_carried <= {left for left, _, _ in rows}
     assert (+counts, +holding, total) == expected
-    assert pairs == reference.count_pairs([document, *others], window.radius, window.summed)
+    assert pairs == reference.count_pairs([document, *others], context_window.size, context_window.summed)

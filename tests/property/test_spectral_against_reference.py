@@ -8,33 +8,33 @@ from hypothesis import strategies as st
 from small_corpora import CountedShards, choices, cut, documents, keep_rows
 
 from bitcipher import BitcipherError
-from bitcipher.counts import Window, concatenate, merge_rows, split
+from bitcipher.counts import ContextWindow, concatenate, merge_rows, split
 from bitcipher.embedding.spectral import (
     CONTEXTS,
-    RowsInMemory,
+    InMemoryProducts,
     SpectralEmbedding,
     add_up,
     mirror,
     mirror_of,
+    ppmi,
     weigh,
-    weighing,
 )
 from bitcipher.embedding.spectral.spectral_embedding import VALUE_EXPONENT
 
 corpora = st.tuples(documents.filter(any), choices, st.lists(st.integers(0, 6), max_size=2))
-windows = st.builds(Window, st.sampled_from([1, 2, 5]), st.booleans())
+context_windows = st.builds(ContextWindow, st.sampled_from([1, 2, 5]), st.booleans())
 
 
-def build(corpus, window):
+def build(corpus, context_window):
     """The merged counts of a corpus by the real code, and its dense blocks of counts by the reference."""
     texts, choice, places = corpus
     try:
-        counts = CountedShards(cut(texts, places), window).merged(**choice)
+        counts = CountedShards(cut(texts, places), context_window).merged(**choice)
     except (BitcipherError, ValueError):  # no document has any word, or none is kept
         assume(False)
     words, _ = reference.choose_words(texts, **choice)
-    matrices = reference.context_matrices(texts, words, window.radius)
-    blocks = [] if window.summed else [matrices[offset] for offset in sorted(matrices)]
+    matrices = reference.context_matrices(texts, words, context_window.size)
+    blocks = [] if context_window.summed else [matrices[offset] for offset in sorted(matrices)]
     return counts, [*blocks, sum(matrices.values())]
 
 
@@ -42,13 +42,13 @@ def weights_of(blocks):
     """The matrix that is factored, a dense block each, pair by pair from its definition."""
     weighed = []
     for place, block in enumerate(blocks):
-        exponent = 1 if place == len(blocks) - 1 else weighing.OFFSET_EXPONENT
+        exponent = 1 if place == len(blocks) - 1 else ppmi.OFFSET_EXPONENT
         sums, contexts = block.sum(axis=1), block.sum(axis=0)
         shares = contexts**exponent / max(1e-300, (contexts**exponent).sum())
         weight = np.zeros_like(block)
         for w, c in zip(*np.nonzero(block), strict=True):
             n, rarer = block[w, c], min(sums[w], contexts[c])
-            certainty = n / (n + weighing.DISCOUNT) * rarer / (rarer + weighing.DISCOUNT)
+            certainty = n / (n + ppmi.DISCOUNT) * rarer / (rarer + ppmi.DISCOUNT)
             weight[w, c] = certainty * max(0, np.log(n / (sums[w] * shares[c])))
         weighed.append(weight)
     return weighed
@@ -65,32 +65,32 @@ def dense(rows, words):
     return own, mirrored
 
 
-@given(corpora, windows)
+@given(corpora, context_windows)
 @settings(max_examples=60)
-def test_weights_are_those_of_the_definition(corpus, window):
-    counts, blocks = build(corpus, window)
-    (rows,) = RowsInMemory.of(counts, window.radius)._rows
+def test_weights_are_those_of_the_definition(corpus, context_window):
+    counts, blocks = build(corpus, context_window)
+    (rows,) = InMemoryProducts.of(counts, context_window.size)._rows
     own, mirrored = dense(rows, len(counts.vocabulary))
     np.testing.assert_allclose(own, weights_of(blocks), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(mirrored, weights_of(blocks), rtol=1e-5, atol=1e-6)
 
 
-@given(corpora, windows, st.integers(1, 9))
+@given(corpora, context_windows, st.integers(1, 9))
 @settings(max_examples=40)
-def test_marginals_are_sums_whatever_the_pieces(corpus, window, entries):
-    counts, blocks = build(corpus, window)
-    forward = concatenate(counts.rows(window.radius))
+def test_marginals_are_sums_whatever_the_pieces(corpus, context_window, entries):
+    counts, blocks = build(corpus, context_window)
+    forward = concatenate(counts.rows(context_window.size))
     backward = mirror(forward, len(counts.vocabulary))
     pieces = [piece for block in (backward, forward) for piece in split(block, entries)]
-    found = add_up(pieces, window.radius, window.summed, len(counts.vocabulary))
+    found = add_up(pieces, context_window.size, context_window.summed, len(counts.vocabulary))
     np.testing.assert_array_equal(found.sums, [block.sum(axis=1) for block in blocks])
 
 
-@given(corpora, windows)
+@given(corpora, context_windows)
 @settings(max_examples=40)
-def test_twice_mirrored_is_as_it_was(corpus, window):
-    counts, _ = build(corpus, window)
-    forward = concatenate(counts.rows(window.radius))
+def test_twice_mirrored_is_as_it_was(corpus, context_window):
+    counts, _ = build(corpus, context_window)
+    forward = concatenate(counts.rows(context_window.size))
     once = mirror(forward, len(counts.vocabulary))
     assert cells(once) == sorted((right, -offset, left, n) for left, offset, right, n in cells(forward))
     assert cells(mirror(once, len(counts.vocabulary))) == cells(forward)
@@ -101,14 +101,14 @@ def cells(block):
     return sorted(zip(lefts, offsets, block.right.tolist(), block.count.tolist(), strict=True))
 
 
-@given(corpora, windows, st.integers(0, 2**32 - 1))
+@given(corpora, context_windows, st.integers(0, 2**32 - 1))
 @settings(max_examples=40)
-def test_products_are_those_of_dense_matrices(corpus, window, seed):
-    counts, blocks = build(corpus, window)
+def test_products_are_those_of_dense_matrices(corpus, context_window, seed):
+    counts, blocks = build(corpus, context_window)
     random = np.random.default_rng(seed)
     table = random.normal(size=(len(counts.vocabulary), 16)).astype(np.float32)
     scales = random.integers(0, 3, len(blocks)).astype(np.float32)
-    products = RowsInMemory.of(counts, window.radius)
+    products = InMemoryProducts.of(counts, context_window.size)
     weights = weights_of(blocks)
     around = sum(scale * block @ table for scale, block in zip(scales, weights, strict=True))
     np.testing.assert_allclose(products.around(table, scales), around, rtol=1e-4, atol=1e-4)
@@ -121,12 +121,12 @@ INTERCHANGEABLE = ([["the"] * 6, ["the"] * 64, ["the"] * 96, ["of", "a"] * 15], 
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
-@given(corpora, windows, st.integers(1, 20))
-@example(INTERCHANGEABLE, Window(2, False), 2)
+@given(corpora, context_windows, st.integers(1, 20))
+@example(INTERCHANGEABLE, ContextWindow(2, False), 2)
 @settings(max_examples=40)
-def test_tables_hold_the_leading_eigenvectors(context, corpus, window, dimensions):
-    assume(not (window.summed and context == "positions"))
-    counts, blocks = build(corpus, window)
+def test_tables_hold_the_leading_eigenvectors(context, corpus, context_window, dimensions):
+    assume(not (context_window.summed and context == "positions"))
+    counts, blocks = build(corpus, context_window)
     embedding = SpectralEmbedding(dimensions, context)
     table, directions = embedding.table(counts)
     scales = embedding.scales(len(blocks))
@@ -146,17 +146,19 @@ def test_tables_hold_the_leading_eigenvectors(context, corpus, window, dimension
     np.testing.assert_allclose(matrix @ units, units * values, atol=1e-2 * expected.max(initial=1))
 
 
-@given(corpora, windows)
+@given(corpora, context_windows)
 @settings(max_examples=30)
-def test_how_words_are_cut_leaves_the_same_bytes(corpus, window):
-    counts, _ = build(corpus, window)
-    radius, words = window.radius, len(counts.vocabulary)
-    whole = RowsInMemory.of(counts, radius)
-    forward = concatenate(counts.rows(radius))
-    marginals = add_up([forward, mirror(forward, words)], radius, window.summed, words)
+def test_how_words_are_cut_leaves_the_same_bytes(corpus, context_window):
+    counts, _ = build(corpus, context_window)
+    window, words = context_window.size, len(counts.vocabulary)
+    whole = InMemoryProducts.of(counts, window)
+    forward = concatenate(counts.rows(window))
+    marginals = add_up([forward, mirror(forward, words)], window, context_window.summed, words)
     pieces = [weigh(rows_of_word(forward, word, words), marginals) for word in reversed(range(words))]
     embedding = SpectralEmbedding(5)
-    at_once, in_pieces = (embedding.factor(products, words, whole.blocks) for products in (whole, RowsInMemory(pieces)))
+    at_once, in_pieces = (
+        embedding.factor(products, words, whole.blocks) for products in (whole, InMemoryProducts(pieces))
+    )
     assert at_once.table.tobytes() == in_pieces.table.tobytes()
     assert at_once.directions.tobytes() == in_pieces.directions.tobytes()
 

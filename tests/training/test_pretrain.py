@@ -9,12 +9,12 @@ from tiny_runs import config_of, curve_of, write_tiny_text
 
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
+from training.data import TokenText, load_tokenizer, vocabulary_size
 from training.loop import checkpoint_of
 from training.models import input_embeddings, load_model
 from training.objectives import OBJECTIVES
 from training.pretrain import pretrain
 from training.recipe import make_recipe, read_recipe
-from training.text import TokenText, load_tokenizer, vocabulary_size
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -78,7 +78,7 @@ def test_settings_reach_every_depth_and_the_last_one_counts(recipe_file):
     recipe = read_recipe(recipe_file, settings)
     assert (recipe.seed, recipe.text.tokenizer.size, recipe.embeddings.build) == (4, 500, {"bits": 9})
     recipe = read_recipe(recipe_file, ["embeddings={start: cipher, build: {bits: 9}}", "embeddings.build.radius=2"])
-    assert recipe.embeddings.build == {"bits": 9, "radius": 2}
+    assert recipe.embeddings.build == {"bits": 9, "window": 2}
     assert recipe.loop.steps == 5
 
 

@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from training.curves.runs import AXES, Group
+from training.curves.run_groups import AXES, Group
 
-# Okabe and Ito's colours, which colour-blind people can tell apart; for more groups they come again, dashed.
+# Okabe and Ito's colors, which color-blind people can tell apart; for more groups they come again, dashed.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", ":", "-.")
 PANEL_INCHES = (5.0, 3.5)
@@ -26,7 +26,7 @@ def draw(groups: Sequence[Group], path: Path) -> None:
     """Held-out perplexity against steps, tokens and seconds, and the training's loss.
 
     Args:
-        groups: a colour each.
+        groups: a color each.
         path: a file that ends in .png or .svg; the same curves give the same bytes.
     """
     columns = _legend_columns(groups)

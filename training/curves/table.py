@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from training.curves.runs import AXES, Group
+from training.curves.run_groups import AXES, Group
 
 # Places of a run at which the table looks, as shares of the shortest run.
 SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True)
-class Table:
+class CurveTable:
     """Cells of text; the first column names the rows."""
 
     header: tuple[str, ...]
@@ -24,7 +24,7 @@ class Table:
         return "".join(f"| {' | '.join(map(_escaped, cells))} |\n" for cells in lines)
 
 
-def perplexity_table(groups: Sequence[Group]) -> Table:
+def perplexity_table(groups: Sequence[Group]) -> CurveTable:
     """Held-out perplexity at equal steps and at equal seconds, and where the first group's last perplexity is reached.
 
     Mean ± standard deviation over seeds (n - 1). Between evaluations the log of the perplexity is taken as a straight
@@ -46,10 +46,10 @@ def perplexity_table(groups: Sequence[Group]) -> Table:
         )
         for group in groups
     ]
-    return Table(("run", "seeds", *(title for *_, title in columns), f"steps to {first.name}'s end"), tuple(rows))
+    return CurveTable(("run", "seeds", *(title for *_, title in columns), f"steps to {first.name}'s end"), tuple(rows))
 
 
-def figures_table(groups: Sequence[Group]) -> Table | None:
+def figures_table(groups: Sequence[Group]) -> CurveTable | None:
     """Further figures of the last evaluation, such as a task's scores; mean ± standard deviation over seeds (n - 1).
 
     Returns:
@@ -61,7 +61,7 @@ def figures_table(groups: Sequence[Group]) -> Table | None:
     rows = [
         (group.name, str(len(group.runs)), *(_spread(group.values(name)[:, -1]) for name in names)) for group in groups
     ]
-    return Table(("run", "seeds", *names), tuple(rows)) if names else None
+    return CurveTable(("run", "seeds", *names), tuple(rows)) if names else None
 
 
 def steps_to(group: Group, loss: float) -> float | None:

@@ -8,9 +8,9 @@ from tokenizers import Tokenizer
 from transformers import GenerationConfig, PreTrainedModel
 
 from bitcipher.errors import BitcipherError
-from training.chance import key_of
+from training.counter_rng import key_of
+from training.data import special_tokens, text_only, vocabulary_size
 from training.decoding.options import DecodingOptions
-from training.text import special_tokens, text_only, vocabulary_size
 
 WRITERS = ("gpt2", "opt", "t5")
 

@@ -7,11 +7,11 @@ from transformers import PreTrainedModel
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from training.data import load_tokenizer
 from training.loop import checkpoint_of
 from training.loop.checkpoints import CHECKPOINTS
 from training.models import load_model
 from training.pretrain import CONFIG, TOKENIZER
-from training.text import load_tokenizer
 
 
 def open_model(folder: str, step: int | None = None) -> tuple[PreTrainedModel, Tokenizer]:

@@ -7,13 +7,13 @@ import torch
 from transformers import PreTrainedModel
 
 from bitcipher.errors import BitcipherError
-from training.embeddings.options import StartOptions
-from training.embeddings.table import TokenTable, fit_width
+from training.embeddings.options import EmbeddingInitOptions
+from training.embeddings.token_table import TokenTable, fit_width
 from training.models import input_embeddings, output_bias
 
 
 @dataclass(frozen=True)
-class Installed:
+class EmbeddingInitReport:
     """What became of a model's table."""
 
     known: int
@@ -27,7 +27,7 @@ class Installed:
 
 
 @torch.no_grad()
-def install_table(model: PreTrainedModel, table: TokenTable, options: StartOptions) -> Installed:
+def install_table(model: PreTrainedModel, table: TokenTable, options: EmbeddingInitOptions) -> EmbeddingInitReport:
     """Replace the known tokens' rows of a model's embedding table; the others keep theirs.
 
     The rows get the spread (root of the mean square) of the model's own random ones times `scale`, so that the layers
@@ -36,7 +36,7 @@ def install_table(model: PreTrainedModel, table: TokenTable, options: StartOptio
     Args:
         model: with its random weights.
         table: of the model's tokenizer.
-        options: scale, centring, bias.
+        options: scale, centering, bias.
 
     Raises:
         BitcipherError: if the table has more tokens than the model.
@@ -46,7 +46,7 @@ def install_table(model: PreTrainedModel, table: TokenTable, options: StartOptio
         raise BitcipherError(f"The model has {len(weight):,} tokens, and the table {len(table.rows):,}.")
     known = np.flatnonzero(table.known)
     rows = fit_width(table.rows[known], weight.shape[1])
-    if options.centred:
+    if options.centered:
         rows = rows - rows.mean(axis=0)
     own = float(weight.float().square().mean().sqrt())
     spread = np.sqrt(np.mean(np.square(rows, dtype=np.float64)))
@@ -54,7 +54,7 @@ def install_table(model: PreTrainedModel, table: TokenTable, options: StartOptio
     weight[torch.from_numpy(known)] = torch.from_numpy(rows).to(weight)
     if options.output_bias:
         _start_bias(model, table)
-    return Installed(len(known), len(weight) - len(known), table.rows.shape[1], options.table_scale * own)
+    return EmbeddingInitReport(len(known), len(weight) - len(known), table.rows.shape[1], options.table_scale * own)
 
 
 @torch.no_grad()

@@ -13,7 +13,7 @@ CIPHER_SCALE = 3.0
 
 
 @dataclass(frozen=True)
-class StartOptions:
+class EmbeddingInitOptions:
     """Where the table comes from, and how it is treated."""
 
     start: str = "cold"
@@ -25,7 +25,7 @@ class StartOptions:
     scale: float | None = None
     """Spread of the table's numbers, as a multiple of the spread that the model itself begins with; 3 for a cipher
     start and 1 for a cold one if not given."""
-    centred: bool = True
+    centered: bool = True
     """Take the mean of all rows away first."""
     output_bias: bool = False
     """Let the model's last bias, where it has one, start at the log of the tokens' frequencies."""

@@ -4,9 +4,9 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from training.data import Order
 from training.loop import Batch
-from training.tasks.contract import IGNORED, Features
-from training.text import Order
+from training.tasks.base import IGNORED, Features
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def rows_of(features: Features, numbers: np.ndarray) -> Batch:
 
 
 def with_targets(features: Features) -> Features:
-    """The rows from which there is something to learn: a long sentence may have one without a labelled word."""
+    """The rows from which there is something to learn: a long sentence may have one without a labeled word."""
     labels = features.targets.get("labels")
     if labels is None or labels.ndim == 1:
         return features

@@ -12,20 +12,20 @@ from transformers import PreTrainedConfig
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
-from training.embeddings import Table, freeze_all_but_table, install_table, token_table
+from training.data import load_tokenizer, special_tokens, vocabulary_size
+from training.embeddings import FreezeSchedule, freeze_all_but_table, install_table, token_table
+from training.finetune.evaluator import Evaluator, readable
 from training.finetune.examples import TaskExamples, with_targets
 from training.finetune.heads import TaskModel, positions_of, task_model
-from training.finetune.judge import Judge, readable
 from training.finetune.losses import LOSSES
 from training.finetune.options import FinetuneOptions
 from training.finetune.task_files import open_task
-from training.loop import Job, World, model_folder, run_loop
+from training.loop import TrainingRun, World, model_folder, run_loop
 from training.models import architecture_of
 from training.pretrain import START, TOKENIZER
 from training.settings import make_record
-from training.tasks.contract import Task
+from training.tasks.base import Task
 from training.tasks.encoder import Encoder
-from training.text import load_tokenizer, special_tokens, vocabulary_size
 
 CONFIG = "finetune.json"
 NOTES = "task.json"
@@ -51,13 +51,13 @@ def finetune(config: dict[str, Any], advance: Callable[[int, str], None] = lambd
     encoder = make_encoder(made.model.config, tokenizer, options.length)
     train, validation = with_targets(task.features("train", encoder)), task.features("validation", encoder)
     loop = options.loop_for(len(train))
-    judge = Judge(task, validation, loop)
-    job = Job(
+    judge = Evaluator(task, validation, loop)
+    job = TrainingRun(
         model=made.model,
         objective=LOSSES[task.kind],
         examples=TaskExamples(train, validation, options.seed),
         options=loop,
-        table=Table(options.embeddings),
+        table=FreezeSchedule(options.embeddings),
         seed=options.seed,
         folder=folder,
         tokens_per_step=loop.batch * encoder.length,

@@ -12,11 +12,11 @@ from transformers import (
 )
 
 from bitcipher.errors import BitcipherError
+from training.data import SpecialTokens
 from training.models import architecture_of, load_model
 from training.models.checkpoint import read_config
 from training.models.encoders import ROBERTA_OFFSET
-from training.tasks.contract import Task
-from training.text import SpecialTokens
+from training.tasks.base import Task
 
 _CLASSES = {
     "classification": MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,

@@ -10,7 +10,7 @@ from torch.nn import functional
 from transformers import PreTrainedModel
 from transformers.utils import ModelOutput
 
-from training.tasks.contract import IGNORED, Kind
+from training.tasks.base import IGNORED, Kind
 
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bitcipher.errors import BitcipherError
-from training.embeddings import StartOptions
+from training.embeddings import EmbeddingInitOptions
 from training.finetune.task_files import TASKS
 from training.loop import LoopOptions
 from training.settings import change, make_record
@@ -45,7 +45,7 @@ class FinetuneOptions:
     """Keep examples alone whose words are all in this file; of tasks of sentences."""
     random: bool = False
     """Start from random weights instead of the model's: its twin, to see what pre-training was good for."""
-    embeddings: StartOptions = field(default_factory=StartOptions)
+    embeddings: EmbeddingInitOptions = field(default_factory=EmbeddingInitOptions)
     """Whether the model's table is replaced by cipher vectors first, and when it is frozen."""
     loop: LoopOptions = field(default_factory=lambda: LoopOptions(**LOOP))
     seed: int = 1

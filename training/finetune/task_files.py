@@ -2,8 +2,8 @@
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.known_words import read_words
-from training.tasks.contract import Task
+from bitcipher.word_filter import read_words
+from training.tasks.base import Task
 from training.tasks.entities import read_entities
 from training.tasks.filter import keep_known
 from training.tasks.glue import read_glue
@@ -51,7 +51,7 @@ def open_task(name: str, folder: str, vocabulary: str | None = None) -> Task:
 
 def _find(folder: str, begin: str) -> str:
     """The one file whose name begins so."""
-    names = [name for name in storage.files_below(folder) if name.startswith(begin) and name.endswith(_ENDINGS)]
+    names = [name for name in storage.list_files(folder) if name.startswith(begin) and name.endswith(_ENDINGS)]
     if len(names) != 1:
         found = f"there are {' and '.join(sorted(names))}" if names else "there is none"
         raise BitcipherError(f"{folder} should hold one file {begin}….json, plain or gzip, and {found}.")

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from training.loop.journal import METRICS
+from training.loop.metrics_logger import METRICS
 from training.loop.optimizer import remember, remembered
 from training.models import load_model, save_model
 

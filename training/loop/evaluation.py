@@ -5,10 +5,10 @@ import math
 import numpy as np
 import torch
 
+from training.loop.distributed import World
 from training.loop.examples import Examples
 from training.loop.options import LoopOptions
 from training.loop.steps import autocast, on_device
-from training.loop.world import World
 from training.objectives import Objective
 
 

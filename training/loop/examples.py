@@ -6,9 +6,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training.chance import key_of
-from training.objectives import Draw, Objective
-from training.text import Order, Sequences, SpecialTokens, TokenText
+from training.counter_rng import key_of
+from training.data import Order, Sequences, SpecialTokens, TokenText
+from training.objectives import BatchContext, Objective
 
 Batch = dict[str, np.ndarray]
 
@@ -74,5 +74,5 @@ class TextExamples:
         return self._make(self._validation, numbers, numbers, key_of("validation"))
 
     def _make(self, sequences: Sequences, numbers: np.ndarray, rows: np.ndarray, key: int) -> dict[str, Any]:
-        draw = Draw(sequences, numbers, rows, key, self.special_tokens, self.vocabulary, self.word_starts)
+        draw = BatchContext(sequences, numbers, rows, key, self.special_tokens, self.vocabulary, self.word_starts)
         return self.objective.batch(draw)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from training.chance import key_of
+from training.counter_rng import key_of
+from training.loop.distributed import World
 from training.loop.examples import Batch, Examples
 from training.loop.options import LoopOptions
-from training.loop.world import World
 from training.objectives import Objective
 
 

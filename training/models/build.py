@@ -24,7 +24,7 @@ from training.models.parts import freeze_unread, is_tied
 from training.models.projected import ProjectedRobertaForMaskedLM
 
 if TYPE_CHECKING:
-    from training.text import SpecialTokens
+    from training.data import SpecialTokens
 
 _FAMILIES = {
     "bert": (bert_config, BertForMaskedLM),

@@ -119,7 +119,7 @@ def load_as(folder: str, kind: type[PreTrainedModel], config: PreTrainedConfig) 
 @contextmanager
 def _on_this_machine(folder: str) -> Iterator[str]:
     """A path that holds the model's files: the folder itself, or a copy for a while of what a store has."""
-    names = [name for name in storage.files_below(folder) if os.sep not in name]
+    names = [name for name in storage.list_files(folder) if os.sep not in name]
     if not any(name.endswith(".safetensors") for name in names):
         pickled = next((name for name in names if name.endswith((".bin", ".pt", ".pth", ".ckpt"))), None)
         if pickled:

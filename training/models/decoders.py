@@ -7,7 +7,7 @@ from transformers import GPT2Config, OPTConfig
 from training.models.options import ModelOptions
 
 if TYPE_CHECKING:
-    from training.text import SpecialTokens
+    from training.data import SpecialTokens
 
 
 def gpt2_config(options: ModelOptions, specials: "SpecialTokens", vocabulary: int) -> GPT2Config:

@@ -9,7 +9,7 @@ from transformers import T5Config, T5ForConditionalGeneration
 from training.models.options import ModelOptions
 
 if TYPE_CHECKING:
-    from training.text import SpecialTokens
+    from training.data import SpecialTokens
 
 
 def t5_config(options: ModelOptions, specials: "SpecialTokens", vocabulary: int) -> T5Config:

@@ -9,7 +9,7 @@ from training.models.options import ModelOptions
 from training.models.projected import ProjectedRobertaConfig
 
 if TYPE_CHECKING:
-    from training.text import SpecialTokens
+    from training.data import SpecialTokens
 
 # Rows before the first position in RoBERTa's table: published models pad with token 1 and count positions from 2.
 ROBERTA_OFFSET = 2

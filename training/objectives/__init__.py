@@ -3,12 +3,12 @@
 from dataclasses import fields
 
 from bitcipher.errors import BitcipherError
+from training.objectives.base import BatchContext, Objective, check_fits
 from training.objectives.causal import CausalLM
-from training.objectives.contract import Draw, Objective, check_fits
 from training.objectives.masked import MaskedLM
 from training.objectives.next_sentence import NextSentence
 from training.objectives.span_corruption import SpanCorruption
-from training.objectives.words import word_starts
+from training.objectives.word_boundaries import word_starts
 from training.settings import make_record
 
 OBJECTIVES: dict[str, type] = {
@@ -37,8 +37,8 @@ def make_objective(name: str, **options: object) -> Objective:
 
 __all__ = [
     "OBJECTIVES",
+    "BatchContext",
     "CausalLM",
-    "Draw",
     "MaskedLM",
     "NextSentence",
     "Objective",

@@ -8,7 +8,7 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 from training.models import hidden_states
-from training.objectives.contract import Draw
+from training.objectives.base import BatchContext
 from training.objectives.losses import summed_loss
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class CausalLM:
             raise BitcipherError(f"Causal examples need at least 1 position, not {length}.")
         return length + 1
 
-    def batch(self, draw: Draw) -> dict[str, np.ndarray]:
+    def batch(self, draw: BatchContext) -> dict[str, np.ndarray]:
         """Text, and the same text one token later.
 
         Returns:

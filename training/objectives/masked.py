@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training.chance import key_of, uniforms
+from training.counter_rng import key_of, uniforms
 from training.models import hidden_states
-from training.objectives.contract import Draw
+from training.objectives.base import BatchContext
 from training.objectives.losses import summed_loss
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class MaskedLM:
             raise BitcipherError(f"Masked examples need at least 3 positions, not {length}.")
         return length - 2
 
-    def batch(self, draw: Draw) -> dict[str, np.ndarray]:
+    def batch(self, draw: BatchContext) -> dict[str, np.ndarray]:
         """Examples with hidden tokens.
 
         Returns:
@@ -71,7 +71,7 @@ class MaskedLM:
         text = draw.sequences.take(draw.numbers)
         return self.hide(joined(draw.tokens.begin, text, draw.tokens.end), draw)
 
-    def hide(self, examples: np.ndarray, draw: Draw) -> dict[str, np.ndarray]:
+    def hide(self, examples: np.ndarray, draw: BatchContext) -> dict[str, np.ndarray]:
         """Hide tokens of whole examples [B, length]; returns what `batch` returns."""
         if draw.tokens.mask is None:
             raise BitcipherError("The tokenizer has no mask token, as masked language modelling needs: add <mask>.")
@@ -90,7 +90,7 @@ class MaskedLM:
             shown = np.where(chosen & (kinds >= _AS_MASK_OR_RANDOM), examples, shown)
         return {"input_ids": shown, "positions": np.flatnonzero(chosen), "labels": examples[chosen]}
 
-    def chance_rows(self, draw: Draw) -> np.ndarray:
+    def chance_rows(self, draw: BatchContext) -> np.ndarray:
         """[B]: what the rows are called when chance is asked; static masks go by the sequence."""
         return draw.rows if self.dynamic else draw.numbers
 
@@ -111,13 +111,13 @@ def joined(*parts: np.ndarray | int) -> np.ndarray:
     return np.concatenate(list(pieces), axis=1)
 
 
-def _never_masked(draw: Draw) -> list[int]:
+def _never_masked(draw: BatchContext) -> list[int]:
     tokens = draw.tokens
     special = (tokens.pad, tokens.begin, tokens.end, tokens.unknown, tokens.mask, *tokens.sentinels)
     return [token for token in special if token is not None]
 
 
-def _starts(examples: np.ndarray, maskable: np.ndarray, draw: Draw) -> np.ndarray:
+def _starts(examples: np.ndarray, maskable: np.ndarray, draw: BatchContext) -> np.ndarray:
     """[B, length] bool: where a word begins. A special token does too: no word goes on behind it."""
     if draw.word_starts is None:
         raise BitcipherError("Whole words can be masked only if it is known which tokens begin a word.")

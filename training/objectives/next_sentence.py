@@ -8,9 +8,9 @@ import numpy as np
 from torch.nn import functional
 
 from bitcipher.errors import BitcipherError
-from training.chance import key_of, uniforms
+from training.counter_rng import key_of, uniforms
 from training.models import hidden_states, sentence_logits
-from training.objectives.contract import Draw
+from training.objectives.base import BatchContext
 from training.objectives.losses import summed_loss
 from training.objectives.masked import MaskedLM, joined
 
@@ -40,7 +40,7 @@ class NextSentence(MaskedLM):
             raise BitcipherError(f"Examples with a next sentence need at least 5 positions, not {length}.")
         return length - 3
 
-    def batch(self, draw: Draw) -> dict[str, np.ndarray]:
+    def batch(self, draw: BatchContext) -> dict[str, np.ndarray]:
         """Pairs of texts with hidden tokens.
 
         Returns:
@@ -63,7 +63,7 @@ class NextSentence(MaskedLM):
             "sentence_weights": hidden_in_row.astype(np.float32),
         }
 
-    def _partners(self, draw: Draw) -> tuple[np.ndarray, np.ndarray]:
+    def _partners(self, draw: BatchContext) -> tuple[np.ndarray, np.ndarray]:
         """[B] bool and int64: whether the second half is another sequence's, and which sequence's."""
         others = len(draw.sequences) - 1
         if others < 1:

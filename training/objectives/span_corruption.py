@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training.chance import key_of, uniforms
+from training.counter_rng import key_of, uniforms
 from training.models import hidden_states
-from training.objectives.contract import Draw
+from training.objectives.base import BatchContext
 from training.objectives.losses import summed_loss
 from training.objectives.masked import joined
 
@@ -55,7 +55,7 @@ class SpanCorruption:
             text += 1
         return text
 
-    def batch(self, draw: Draw) -> dict[str, np.ndarray]:
+    def batch(self, draw: BatchContext) -> dict[str, np.ndarray]:
         """Texts with holes, and what was in them.
 
         Returns:

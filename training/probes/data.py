@@ -1,4 +1,4 @@
-"""What a probe is trained and measured on: labelled words in sentences, numbered."""
+"""What a probe is trained and measured on: labeled words in sentences, numbered."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -58,10 +58,10 @@ def fit(
         torch.manual_seed(seed)
         random = np.random.default_rng(seed)
         probe = make_probe(features.shape[1], labels).to(features.device)
-        optimiser = torch.optim.Adam(probe.parameters(), LEARNING_RATE)
+        optimizer = torch.optim.Adam(probe.parameters(), LEARNING_RATE)
         best, best_epoch, best_accuracy = {}, 0, -1.0
         for epoch in range(1, MAX_EPOCHS + 1):
-            _train_epoch(probe, optimiser, features, train, random)
+            _train_epoch(probe, optimizer, features, train, random)
             accuracy = _accuracy(probe, features, validation)
             if accuracy > best_accuracy:
                 best = {name: value.clone() for name, value in probe.state_dict().items()}
@@ -91,7 +91,7 @@ def batches(pairs: Pairs, random: np.random.Generator) -> Iterator[tuple[np.ndar
 
 def _train_epoch(
     probe: nn.Module,
-    optimiser: torch.optim.Optimizer,
+    optimizer: torch.optim.Optimizer,
     features: torch.Tensor,
     pairs: Pairs,
     random: np.random.Generator,
@@ -105,9 +105,9 @@ def _train_epoch(
         words, labels = (torch.from_numpy(column[places]).to(device) for column in (pairs.words, pairs.labels))
         losses = nn.functional.nll_loss(probe(features[words]), labels, reduction="none")
         shares = torch.from_numpy((weights / tokens_of_batch).astype(np.float32)).to(device)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         (losses * shares).sum().backward()
-        optimiser.step()
+        optimizer.step()
 
 
 def _accuracy(probe: nn.Module, features: torch.Tensor, pairs: Pairs) -> float:

@@ -1,4 +1,4 @@
-"""Figures of a labelling: accuracy, weighted F1, and F1 of whole spans."""
+"""Figures of a labeling: accuracy, weighted F1, and F1 of whole spans."""
 
 from collections.abc import Sequence
 

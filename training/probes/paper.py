@@ -42,6 +42,6 @@ def paper_tables() -> PaperTables:
 
 
 def _grid(content: dict) -> PaperGrid:
-    columns = tuple((bits, radius) for bits in content["bits"] for radius in content["radius"])
+    columns = tuple((bits, window) for bits in content["bits"] for window in content["window"])
     rows = {size: tuple((accuracy, f1) for accuracy, f1 in cells) for size, cells in content["rows"].items()}
     return PaperGrid(content["table"], content["task"], content["mode"], columns, rows)

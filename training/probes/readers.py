@@ -84,5 +84,5 @@ def _lines(uri: str) -> Iterator[tuple[int, str]]:
 def _not_empty(sentences: Sentences, uri: str) -> Sentences:
     sentences = [sentence for sentence in sentences if sentence]
     if not sentences:
-        raise BitcipherError(f"{uri} holds no labelled words.")
+        raise BitcipherError(f"{uri} holds no labeled words.")
     return sentences

@@ -67,7 +67,7 @@ def read_task(name: str, folder: str) -> TaskData:
 
 
 def _find(folder: str, pattern: str) -> str:
-    found = [name for name in storage.files_below(folder) if re.fullmatch(pattern, name)]
+    found = [name for name in storage.list_files(folder) if re.fullmatch(pattern, name)]
     if len(found) != 1:
         what = "none" if not found else " and ".join(found)
         readable = pattern.replace(".*", "…").replace(r"(\.gz)?", "").replace("\\", "")

@@ -91,7 +91,7 @@ class LargerRow:
 
 
 @dataclass(frozen=True)
-class Fit:
+class PublishedFit:
     """A power law of the loss at compute-optimal points (section 5.1)."""
 
     against: str
@@ -121,7 +121,7 @@ class Published:
     unconstrained: tuple[UnconstrainedRow, ...]
     tokenizers: tuple[TokenizerRow, ...]
     larger: tuple[LargerRow, ...]
-    fits: tuple[Fit, ...]
+    fits: tuple[PublishedFit, ...]
     break_at: float
     """FLOPs."""
     correlations: tuple[Correlation, ...]
@@ -141,7 +141,7 @@ def published() -> Published:
         unconstrained=_of_shapes(UnconstrainedRow, content["unconstrained"]),
         tokenizers=tuple(TokenizerRow(*row) for row in content["tokenizers"]),
         larger=_of_shapes(LargerRow, content["larger"]),
-        fits=tuple(Fit(*row) for row in content["fits"]),
+        fits=tuple(PublishedFit(*row) for row in content["fits"]),
         break_at=content["break_at"],
         correlations=tuple(Correlation(*row) for row in content["correlations"]),
     )

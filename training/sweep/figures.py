@@ -19,11 +19,11 @@ from matplotlib.ticker import (
 )
 
 from training.scaling import PowerLaw
-from training.sweep.laws import Fit, Laws
+from training.sweep.laws import LawFit, ScalingLaws
 from training.sweep.measures import Measures
 from training.sweep.tables import scientific
 
-# Of Okabe and Ito's colours, which colour-blind people can tell apart: the same as in curves over runs.
+# Of Okabe and Ito's colors, which color-blind people can tell apart: the same as in curves over runs.
 BLUE, ORANGE, GREEN, BLACK = "#0072B2", "#D55E00", "#009E73", "#000000"
 GRAY = "#999999"
 PANEL_INCHES = (7.0, 4.6)
@@ -54,7 +54,7 @@ class Picture:
     """The sentence that stands where it would."""
 
 
-def draw_compute(measures: Measures, laws: Laws) -> Picture:
+def draw_compute(measures: Measures, laws: ScalingLaws) -> Picture:
     """Figure 1: loss against FLOPs, each model a line, compute-optimal points green."""
 
     def lines(panel: Axes) -> None:
@@ -76,7 +76,7 @@ def draw_compute(measures: Measures, laws: Laws) -> Picture:
     )
 
 
-def draw_tokens(laws: Laws) -> Picture:
+def draw_tokens(laws: ScalingLaws) -> Picture:
     """Figure 2: loss against training tokens."""
     return _picture(
         "figure-2",
@@ -88,7 +88,7 @@ def draw_tokens(laws: Laws) -> Picture:
     )
 
 
-def draw_parameters(laws: Laws) -> Picture:
+def draw_parameters(laws: ScalingLaws) -> Picture:
     """Figure 3: loss against parameters."""
     return _picture(
         "figure-3",
@@ -163,7 +163,7 @@ def _picture(
     caption: str,
     axis: tuple[str, Formatter],
     points: tuple[np.ndarray, np.ndarray],
-    fit: Fit,
+    fit: LawFit,
     lines: Callable[[Axes], None] | None = None,
 ) -> Picture:
     (quantity, written), (x, losses) = axis, points
@@ -187,7 +187,7 @@ def _picture(
     return Picture(name, title, told, _alt(fit, x, losses, quantity), to_png(figure))
 
 
-def _laws_of(fit: Fit, x: np.ndarray) -> list[tuple[PowerLaw, tuple[float, float], dict[str, object]]]:
+def _laws_of(fit: LawFit, x: np.ndarray) -> list[tuple[PowerLaw, tuple[float, float], dict[str, object]]]:
     """Each law, between which x it is drawn, and how."""
     if fit.law is None:
         return []
@@ -204,7 +204,7 @@ def _equation(law: PowerLaw, quantity: str) -> str:
     return rf"loss = {coefficient} · {quantity.split()[0]}$^{{{law.exponent:.4f}}}$"
 
 
-def _alt(fit: Fit, x: np.ndarray, losses: np.ndarray, quantity: str) -> str:
+def _alt(fit: LawFit, x: np.ndarray, losses: np.ndarray, quantity: str) -> str:
     law = f" The fitted power law has the exponent {fit.law.exponent:.4f}." if fit.law else ""
     return (
         f"{len(x)} compute-optimal points: the loss goes from {losses[np.argmin(x)]:.3f} at {scientific(x.min())} "

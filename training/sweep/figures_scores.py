@@ -20,14 +20,14 @@ from training.sweep.figures import (
     set_ticks,
     to_png,
 )
-from training.sweep.laws import Laws
+from training.sweep.laws import ScalingLaws
 from training.sweep.measures import Measures
 
 _MARKERS = {True: "o", False: "^"}
 _KINDS = {True: "filtered GLUE", False: "unfiltered GLUE"}
 
 
-def all_pictures(measures: Measures, laws: Laws) -> tuple[Picture, ...]:
+def all_pictures(measures: Measures, laws: ScalingLaws) -> tuple[Picture, ...]:
     """Figures 1 to 4 as the paper numbers them, and that of starts."""
     return (
         draw_compute(measures, laws),
@@ -41,7 +41,7 @@ def all_pictures(measures: Measures, laws: Laws) -> tuple[Picture, ...]:
 def draw_scores(measures: Measures) -> Picture:
     """Figure 4: mean score against parameters and FLOPs, coloured by perplexity."""
     name, title = "figure-4", "Figure 4: GLUE against size and compute"
-    caption = "Mean over tasks and seeds; bars are standard deviations over seeds, colours test perplexities."
+    caption = "Mean over tasks and seeds; bars are standard deviations over seeds, colors test perplexities."
     found = [
         (measures.parameters(model), measures.flops(model), score.mean, score.deviation or 0.0, perplexity, filtered)
         for filtered in _KINDS
@@ -55,7 +55,7 @@ def draw_scores(measures: Measures) -> Picture:
     columns = np.array(found, np.float64).T
     perplexities = columns[4]
     low, high = perplexities.min(), perplexities.max()
-    colours = LogNorm(low / 1.01, high * 1.01)
+    colors = LogNorm(low / 1.01, high * 1.01)
     figure, panels = new_figure(2, 1.6 * PANEL_INCHES[0])
     for panel, x, label, written in (
         (panels[0], columns[0], "parameters", EngFormatter(sep=" ")),
@@ -69,7 +69,7 @@ def draw_scores(measures: Measures) -> Picture:
                 x[of_kind],
                 means,
                 c=perplexities[of_kind],
-                norm=colours,
+                norm=colors,
                 cmap="viridis",
                 marker=marker,
                 s=44,

@@ -37,7 +37,7 @@ class Points:
 
 
 @dataclass(frozen=True)
-class Fit:
+class LawFit:
     """What the loss at compute-optimal points says against one quantity."""
 
     law: PowerLaw | None
@@ -51,19 +51,19 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Laws:
+class ScalingLaws:
     """The points, and a fit against each quantity."""
 
     points: Points
-    flops: Fit
-    tokens: Fit
-    parameters: Fit
+    flops: LawFit
+    tokens: LawFit
+    parameters: LawFit
 
 
-def fit_laws(measures: Measures) -> Laws:
+def fit_laws(measures: Measures) -> ScalingLaws:
     """The laws of cold and constrained models, over all evaluations after their first step."""
     points = optimal_points(measures)
-    return Laws(
+    return ScalingLaws(
         points,
         _fit(points.flops, points.losses, closely=True),
         _fit(points.tokens, points.losses),
@@ -89,15 +89,15 @@ def optimal_points(measures: Measures) -> Points:
     return Points(*columns[np.asarray(best, np.int64)].T)
 
 
-def _fit(x: np.ndarray, y: np.ndarray, *, closely: bool = False) -> Fit:
+def _fit(x: np.ndarray, y: np.ndarray, *, closely: bool = False) -> LawFit:
     """A law, and if it is looked at closely, how sure its exponent is and where it breaks."""
     if len(x) == 0:
-        return Fit(None, None, None, "No model was evaluated after its first step yet.")
+        return LawFit(None, None, None, "No model was evaluated after its first step yet.")
     try:
         law = fit_power_law(x, y)
     except BitcipherError as error:
-        return Fit(None, None, None, f"No power law yet: {error}")
-    return Fit(law, _interval(x, y), _broken(x, y)) if closely else Fit(law, None, None)
+        return LawFit(None, None, None, f"No power law yet: {error}")
+    return LawFit(law, _interval(x, y), _broken(x, y)) if closely else LawFit(law, None, None)
 
 
 def _interval(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:

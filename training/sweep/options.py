@@ -8,11 +8,11 @@ from typing import Any
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from training.data import TokenizerOptions
 from training.finetune import GLUE
 from training.loop import LoopOptions
 from training.scaling import SEQUENCES, Shape, larger, set_1, set_2, set_3, smallest
 from training.settings import change, find_yaml, make_record
-from training.text import TokenizerOptions
 
 SETS = {"1": set_1, "2": set_2, "3": set_3, "smallest": smallest, "larger": larger}
 STARTS = ("cold", "cipher")

@@ -18,7 +18,7 @@ from training.sweep.findings import Findings
 from training.sweep.laws import fit_laws
 from training.sweep.measures import Measures
 from training.sweep.summary import summarize, what_was_run
-from training.sweep.tables import PAPER, Table
+from training.sweep.tables import PAPER, ReportTable
 from training.sweep.tables_starts import all_tables
 
 FORMAT = "bitcipher-findings/1"
@@ -64,7 +64,7 @@ def _write(target: str, content: bytes) -> None:
         stream.write(content)
 
 
-def _render(measures: Measures, summary: Any, pictures: tuple[Picture, ...], tables: tuple[Table, ...]) -> bytes:
+def _render(measures: Measures, summary: Any, pictures: tuple[Picture, ...], tables: tuple[ReportTable, ...]) -> bytes:
     here = Path(__file__).parent
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(here),

@@ -9,16 +9,16 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 
-from training.chance import key_of, uniforms
-from training.embeddings import StartOptions, Table
-from training.loop import Batch, Job, LoopOptions, World, run_loop
+from training.counter_rng import key_of, uniforms
+from training.data import SpecialTokens
+from training.embeddings import EmbeddingInitOptions, FreezeSchedule
+from training.loop import Batch, LoopOptions, TrainingRun, World, run_loop
 from training.models import build_model
 from training.objectives import MaskedLM
 from training.scaling import Shape
-from training.sweep.dial import Speed, computed_flops
+from training.sweep.budget import Speed, computed_flops
 from training.sweep.options import Study
 from training.sweep.trials import PretrainingTrial, recipe_of
-from training.text import SpecialTokens
 
 # Two models, and their batches, whose FLOPs are far apart, so that what a step takes at none can be told. The larger is
 # one of a small study: more would take longer, and tell the same.
@@ -82,9 +82,9 @@ def _step_seconds(study: Study, shape: Shape, batch: int) -> float:
     recipe = recipe_of(PretrainingTrial(shape), timed, (), (), "")
     model = build_model(recipe.model, _SPECIALS, _VOCABULARY, seed=0)
     with TemporaryDirectory() as folder:
-        table = Table(StartOptions())
+        table = FreezeSchedule(EmbeddingInitOptions())
         noise = _Noise(study.pretraining.positions)
-        job = Job(model, MaskedLM(), noise, loop, table, 0, Path(folder), batch * noise.length)
+        job = TrainingRun(model, MaskedLM(), noise, loop, table, 0, Path(folder), batch * noise.length)
         # Before the first step and after each.
         times: list[float] = []
         run_loop(job, World.here(loop.device), lambda step, note: times.append(time.perf_counter()))

@@ -6,7 +6,7 @@ from statistics import geometric_mean
 
 from bitcipher.errors import BitcipherError
 from training.scaling import published, rank_correlation
-from training.sweep.laws import Laws
+from training.sweep.laws import ScalingLaws
 from training.sweep.measures import Gain, Measures
 from training.sweep.tables import scientific, whole
 from training.sweep.tables_models import millions
@@ -15,20 +15,20 @@ _KINDS = {True: "filtered", False: "unfiltered"}
 
 
 @dataclass(frozen=True)
-class Finding:
+class SummarySentence:
     """A finding, or why it is missing."""
 
     title: str
     sentences: tuple[str, ...]
 
 
-def summarize(measures: Measures, laws: Laws) -> tuple[Finding, ...]:
+def summarize(measures: Measures, laws: ScalingLaws) -> tuple[SummarySentence, ...]:
     """The findings in the order of the paper."""
     return (
-        Finding("Loss against compute", _law(laws)),
-        Finding("What pre-training adds", tuple(_gain(measures, filtered) for filtered in _KINDS)),
-        Finding("Perplexity and GLUE", tuple(_correlation(measures, filtered) for filtered in _KINDS)),
-        Finding("Cold against cipher start", _starts(measures)),
+        SummarySentence("Loss against compute", _law(laws)),
+        SummarySentence("What pre-training adds", tuple(_gain(measures, filtered) for filtered in _KINDS)),
+        SummarySentence("Perplexity and GLUE", tuple(_correlation(measures, filtered) for filtered in _KINDS)),
+        SummarySentence("Cold against cipher start", _starts(measures)),
     )
 
 
@@ -58,7 +58,7 @@ def _range(values: Sequence[int], written: Callable[[int], str] = whole) -> str:
     return " to ".join(dict.fromkeys(map(written, (min(values), max(values))))) if values else "none yet"
 
 
-def _law(laws: Laws) -> tuple[str, ...]:
+def _law(laws: ScalingLaws) -> tuple[str, ...]:
     fit, theirs = laws.flops, {row.against: row for row in published().fits}
     if fit.law is None:
         return (fit.missing,)
@@ -76,7 +76,7 @@ def _law(laws: Laws) -> tuple[str, ...]:
     )
 
 
-def _break(laws: Laws) -> tuple[str, ...]:
+def _break(laws: ScalingLaws) -> tuple[str, ...]:
     broken = laws.flops.broken
     if broken is None:
         return ("There are too few points to look for a break.",)

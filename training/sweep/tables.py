@@ -15,7 +15,7 @@ _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """A table of the report."""
 
     title: str

@@ -4,13 +4,13 @@ from typing import Any
 
 from training.scaling import published
 from training.sweep.findings import Findings
-from training.sweep.tables import NONE, PAPER, Table, fixed, percent, whole
+from training.sweep.tables import NONE, PAPER, ReportTable, fixed, percent, whole
 
 _LEVELS = {"spans": "span", "sentences": "sentence"}
 _CHOSEN = "BPE", 19_000  # section 3.3
 
 
-def accounting_table(findings: Findings) -> Table:
+def accounting_table(findings: Findings) -> ReportTable:
     """Table 1: spans and sentences of each folder of sources, with words kept, and the paper's below."""
     told = findings.accounting
     folders = [(uri.rstrip("/").rpartition("/")[2] or uri, counts) for uri, counts in told.get("folders", {}).items()]
@@ -35,7 +35,7 @@ def accounting_table(findings: Findings) -> Table:
         (PAPER, row.corpus, row.filtered_by, NONE, whole(1e6 * row.sentences), NONE, NONE, whole(1e6 * row.tokens))
         for row in published().corpora
     ]
-    return Table(
+    return ReportTable(
         "Table 1: text that was kept",
         ("whose", "corpus", "filtered by", "looked at", "kept", "share", "words kept", "tokens kept"),
         (*ours, *theirs) if ours else (),
@@ -56,7 +56,7 @@ def _parts(total: dict[str, Any]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def tokenizer_table(findings: Findings) -> Table:
+def tokenizer_table(findings: Findings) -> ReportTable:
     """Table 6: word-split ratio and exact sub-token matching score of tokenizers, and the paper's below."""
     ours = [
         _tokenizer("ours", row["kind"], row["size"], row["ratio"], row["esms"], row["chosen"])
@@ -68,7 +68,7 @@ def tokenizer_table(findings: Findings) -> Table:
         )
         for row in published().tokenizers
     ]
-    return Table(
+    return ReportTable(
         "Table 6: choice of a tokenizer",
         ("whose", "kind", "choice", "vocabulary", "word-split ratio", "ESMS"),
         (*ours, *theirs) if ours else (),

@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 from training.scaling import Shape, cost_effectiveness, published
 from training.sweep.findings import PretrainedModel
 from training.sweep.measures import Measures, Spread
-from training.sweep.tables import NONE, PAPER, Table, configuration, fixed, significant, spread
+from training.sweep.tables import NONE, PAPER, ReportTable, configuration, fixed, significant, spread
 
 # Heads cost next to nothing, so the paper has no ratios for them (section 4.4).
 _SIZES = {
@@ -19,7 +19,7 @@ _SIZES = {
 }
 
 
-def effectiveness_table(measures: Measures) -> Table:
+def effectiveness_table(measures: Measures) -> ReportTable:
     """Table 2: the fall in perplexity for a billion FLOPs more a sequence, wherever models differ in one size alone."""
     rows = []
     for size, title in _SIZES.items():
@@ -34,7 +34,7 @@ def effectiveness_table(measures: Measures) -> Table:
                 (title, configuration(shape), _ratio(ours), _ratio(their))
                 for shape, ours, their in zip(shapes, ratios, theirs, strict=True)
             ]
-    return Table(
+    return ReportTable(
         "Table 2: what each size buys",
         ("along", "(E, H, I, L, A)", "ICER", f"{PAPER}'s"),
         tuple(rows),
@@ -75,7 +75,7 @@ def _ratio(value: float | None) -> str:
     return NONE if value is None else significant(value) if abs(value) >= 1000 else fixed(value, 4)
 
 
-def models_table(measures: Measures) -> Table:
+def models_table(measures: Measures) -> ReportTable:
     """Table 3, and Table 7 for larger shapes: size, cost, perplexity and scores of cold and constrained models."""
     theirs = {row.shape: row for row in (*published().larger, *published().pretrained)}
     columns: list[tuple[str, Callable[[PretrainedModel], str], str, Callable[[float], str]]] = [
@@ -109,7 +109,7 @@ def models_table(measures: Measures) -> Table:
             for _, ours, name, written in columns
         )
         rows.append((configuration(model.shape), *chain.from_iterable(pairs)))
-    return Table(
+    return ReportTable(
         "Table 3: models, and how they do",
         ("(E, H, I, L, A)", *_beside(title for title, *_ in columns)),
         tuple(rows),
@@ -149,7 +149,7 @@ def _beside(titles: Iterable[str]) -> Iterator[str]:
     return chain.from_iterable((title, f"{PAPER}'s") for title in titles)
 
 
-def twin_table(measures: Measures) -> Table:
+def twin_table(measures: Measures) -> ReportTable:
     """Table 4: models of the unconstrained language against those of the constrained one."""
     theirs = {row.shape: row for row in published().unconstrained}
     names = ("parameters", "flops", "perplexity", "glue_filtered", "glue_unfiltered")
@@ -168,7 +168,7 @@ def twin_table(measures: Measures) -> Table:
         cells = (cell for pair in zip(more, printed, strict=True) for cell in map(fixed, pair))
         rows.append((configuration(twin.shape), *cells))
     titles = ("Δ parameters, millions", "Δ FLOPs, %", "Δ perplexity, %", "Δ GLUE filtered, %", "Δ GLUE unfiltered, %")
-    return Table(
+    return ReportTable(
         "Table 4: unconstrained against constrained language",
         ("(E, H, I, L, A)", *_beside(titles)),
         tuple(rows),

@@ -1,12 +1,12 @@
 """Cold against cipher start over the sizes, and all tables of the report in order."""
 
 from training.sweep.measures import Measures, StartPair, steps_to_cold_end
-from training.sweep.tables import NONE, Table, configuration, fixed, spread
+from training.sweep.tables import NONE, ReportTable, configuration, fixed, spread
 from training.sweep.tables_language import accounting_table, tokenizer_table
 from training.sweep.tables_models import effectiveness_table, millions, models_table, twin_table
 
 
-def all_tables(measures: Measures) -> tuple[Table, ...]:
+def all_tables(measures: Measures) -> tuple[ReportTable, ...]:
     """Tables 1, 2, 3, 4 and 6 as the paper numbers them, and that of starts."""
     return (
         accounting_table(measures.findings),
@@ -18,7 +18,7 @@ def all_tables(measures: Measures) -> tuple[Table, ...]:
     )
 
 
-def starts_table(measures: Measures) -> Table:
+def starts_table(measures: Measures) -> ReportTable:
     """What a table of cipher vectors to start from does to each shape."""
     rows = [
         (
@@ -36,7 +36,7 @@ def starts_table(measures: Measures) -> Table:
         )
         for pair in measures.start_pairs()
     ]
-    return Table(
+    return ReportTable(
         "Starts: cold against cipher",
         (
             "(E, H, I, L, A)",

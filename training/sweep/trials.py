@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bitcipher import storage
-from training.embeddings import StartOptions
+from training.data import TokenizerOptions
+from training.embeddings import EmbeddingInitOptions
 from training.finetune import GLUE, FinetuneOptions
 from training.loop import LoopOptions
 from training.models import ModelOptions
 from training.recipe import Recipe, TextOptions
 from training.scaling import Shape, spanning
 from training.sweep.options import LANGUAGES, SETS, Study
-from training.text import TokenizerOptions
 
 CONSTRAINED, UNCONSTRAINED = LANGUAGES
 
@@ -139,7 +139,7 @@ def recipe_of(
             embedding=shape.embedding,
         ),
         objective={"name": "masked", "share": wanted.share, "replacement": "always"},
-        embeddings=StartOptions(start=trial.start),
+        embeddings=EmbeddingInitOptions(start=trial.start),
         loop=wanted.loop,
         seed=study.seed,
     )

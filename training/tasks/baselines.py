@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from training.chance import key_of, uniforms
+from training.counter_rng import key_of, uniforms
 from training.tasks.answers import AnswerPrediction
 from training.tasks.squad import Question
 

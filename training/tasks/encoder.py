@@ -10,7 +10,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from bitcipher.errors import BitcipherError
-from training.text import SpecialTokens, text_only
+from training.data import SpecialTokens, text_only
 
 # Control and format characters: tokenizers may drop them, and no letter needs them.
 _UNSEEN = {"Cc", "Cf"}

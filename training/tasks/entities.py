@@ -7,10 +7,10 @@ from itertools import chain
 import numpy as np
 
 from bitcipher import storage
+from training.metrics.classification import accuracy
 from training.probes.metrics import span_f1
 from training.probes.readers import read_conll2003
-from training.scores.classification import accuracy
-from training.tasks.contract import IGNORED, Features, Kind, Part, examples_of, require_numbers
+from training.tasks.base import IGNORED, Features, Kind, Part, examples_of, require_numbers
 from training.tasks.encoder import Encoder, Pieces
 
 OUTSIDE = "O"
@@ -18,7 +18,7 @@ OUTSIDE = "O"
 
 @dataclass(frozen=True)
 class EntityTask:
-    """A task of labelled words: see `training.tasks.contract.Task`. An example is a sentence: words with IOB1 tags."""
+    """A task of labeled words: see `training.tasks.base.Task`. An example is a sentence: words with IOB1 tags."""
 
     name: str
     labels: tuple[str, ...]

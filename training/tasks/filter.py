@@ -4,15 +4,15 @@ from collections.abc import Set
 from dataclasses import replace
 
 from bitcipher.errors import BitcipherError
-from bitcipher.known_words import words_of
-from training.tasks.contract import Part
+from bitcipher.word_filter import words_of
+from training.tasks.base import Part
 from training.tasks.sentences import SentenceExample, SentenceTask
 
 
 def keep_known(task: SentenceTask, words: Set[str], share: float = 1.0) -> SentenceTask:
     """The task with those examples alone whose words are known.
 
-    The words of an example are those of all its sentences, see `bitcipher.known_words.words_of`. A remark tells how
+    The words of an example are those of all its sentences, see `bitcipher.word_filter.words_of`. A remark tells how
     many examples of each part remain.
 
     Args:

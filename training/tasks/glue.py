@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from training.scores.classification import GLUE_FIGURES
-from training.tasks.contract import Kind
+from training.metrics.classification import GLUE_FIGURES
+from training.tasks.base import Kind
 from training.tasks.sentences import SentenceExample, SentenceTask
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training.scores.question_answering import scores, scores_with_no_answers
+from training.metrics.question_answering import scores, scores_with_no_answers
 from training.tasks.answers import AnswerPrediction, read_answers
+from training.tasks.base import Features, Kind, Part, examples_of, require_numbers
 from training.tasks.baselines import no_answers, random_spans
-from training.tasks.contract import Features, Kind, Part, examples_of, require_numbers
 from training.tasks.encoder import Encoder
 from training.tasks.squad import Question, QuestionFile, read_squad
 from training.tasks.windows import make_windows
@@ -17,7 +17,7 @@ from training.tasks.windows import make_windows
 
 @dataclass(frozen=True)
 class QuestionTask:
-    """A task of questions: see `training.tasks.contract.Task`. The defaults are BERT's."""
+    """A task of questions: see `training.tasks.base.Task`. The defaults are BERT's."""
 
     name: str
     train: tuple[Question, ...]

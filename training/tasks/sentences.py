@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from training.scores.classification import figures, main_figure
-from training.tasks.contract import Features, Kind, Part, examples_of, require_numbers
+from training.metrics.classification import figures, main_figure
+from training.tasks.base import Features, Kind, Part, examples_of, require_numbers
 from training.tasks.encoder import Encoder
 
 
@@ -22,7 +22,7 @@ class SentenceExample(NamedTuple):
 
 @dataclass(frozen=True)
 class SentenceTask:
-    """A task of sentences: see `training.tasks.contract.Task`."""
+    """A task of sentences: see `training.tasks.base.Task`."""
 
     name: str
     kind: Kind
@@ -30,7 +30,7 @@ class SentenceTask:
     train: tuple[SentenceExample, ...]
     validation: tuple[SentenceExample, ...]
     figure_names: tuple[str, ...]
-    """Of `training.scores.classification.FIGURES`."""
+    """Of `training.metrics.classification.FIGURES`."""
     remarks: tuple[str, ...] = ()
 
     @property

@@ -9,7 +9,7 @@ away; those of the frequent words are a better choice, and what is left of them 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from bitcipher.embedding.spectral.krylov import gram
+from bitcipher.embedding.spectral.block_krylov import gram
 
 # The most frequent words, among which the directions are found.
 COMMON_WORDS = 10_000

@@ -30,7 +30,7 @@ def weigh(block, first_pairs, first_rows, columns, sums, log_sums, log_shares, d
         float32, their weights and those that they have seen from the context.
     """
     blocks = len(sums)
-    window = blocks - 1
+    context_window = blocks - 1
     pairs = len(block.right)
     # The window cannot have more pairs than its offsets together.
     contexts = np.empty(2 * pairs, np.int32)
@@ -50,7 +50,7 @@ def weigh(block, first_pairs, first_rows, columns, sums, log_sums, log_shares, d
                     seen[distinct] = right
                     distinct += 1
                 together[right] += n
-                if column < window:
+                if column < context_window:
                     used = _keep(n, left, right, column, sums, log_sums, log_shares, discount, contexts, weights, used)
             kept[column, word] = used - before
         before = used
@@ -58,8 +58,8 @@ def weigh(block, first_pairs, first_rows, columns, sums, log_sums, log_shares, d
             right = seen[index]
             n = together[right]
             together[right] = 0
-            used = _keep(n, left, right, window, sums, log_sums, log_shares, discount, contexts, weights, used)
-        kept[window, word] = used - before
+            used = _keep(n, left, right, context_window, sums, log_sums, log_shares, discount, contexts, weights, used)
+        kept[context_window, word] = used - before
     return kept, contexts[:used], weights[:used]
 
 

@@ -6,11 +6,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bitcipher.cipher import BitCipher
-from bitcipher.counts.merged import MergedCounts
-from bitcipher.counts.window import Window
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.merged_counts import MergedCounts
+from bitcipher.embedding.spectral.block_krylov import combine, leading_eigenvectors
 from bitcipher.embedding.spectral.damping import damping
-from bitcipher.embedding.spectral.krylov import combine, leading_eigenvectors
-from bitcipher.embedding.spectral.rows_in_memory import RowsInMemory
+from bitcipher.embedding.spectral.in_memory_products import InMemoryProducts
 from bitcipher.errors import BitcipherError
 
 CONTEXTS = ("both", "positions", "window")
@@ -30,23 +30,25 @@ PRODUCTS = 7
 VALUE_EXPONENT = 0.25
 
 
-def columns_at_once(dimensions: int) -> int:
+def columns_at_once(vector_size: int) -> int:
     """How many columns each product has."""
-    return max(FEWEST_COLUMNS, COLUMNS_OF_50 * -(-dimensions // 50))
+    return max(FEWEST_COLUMNS, COLUMNS_OF_50 * -(-vector_size // 50))
 
 
-def check_radius(window: Window, radius: int | None) -> int:
+def check_window(context_window: ContextWindow, window: int | None) -> int:
     """The radius to take of a window.
 
     Raises:
         BitcipherError: if it was not counted.
     """
-    if radius is None or radius == window.radius:
-        return window.radius
-    if window.summed or not 1 <= radius < window.radius:
-        counted = f"are one sum over radius {window.radius}" if window.summed else f"reach to radius {window.radius}"
-        raise BitcipherError(f"These counts {counted}, so they cannot give radius {radius}: build again.")
-    return radius
+    if window is None or window == context_window.size:
+        return context_window.size
+    if context_window.summed or not 1 <= window < context_window.size:
+        counted = "are summed over" if context_window.summed else "have"
+        raise BitcipherError(
+            f"The counts {counted} a window of {context_window.size} and cannot give a window of {window}: build again."
+        )
+    return window
 
 
 class Products(Protocol):
@@ -79,29 +81,29 @@ class SpectralEmbedding:
     """Factors weighed counts, starting from the code.
 
     Args:
-        dimensions: of the vectors.
+        vector_size: of the vectors.
         context: "positions", a block of contexts for each offset; "window", all offsets added up; "both" side by side.
 
     Raises:
         BitcipherError: if a value is none of these.
     """
 
-    def __init__(self, dimensions: int = 200, context: str = "both"):
-        if dimensions < 1:
-            raise BitcipherError(f"There must be at least 1 dimension, not {dimensions}.")
+    def __init__(self, vector_size: int = 200, context: str = "both"):
+        if vector_size < 1:
+            raise BitcipherError(f"There must be at least 1 dimension, not {vector_size}.")
         if context not in CONTEXTS:
             raise BitcipherError(f"There is no context {context!r}: choose {', '.join(CONTEXTS)}.")
-        self.dimensions = dimensions
+        self.vector_size = vector_size
         self.context = context
 
-    def table(self, counts: MergedCounts, radius: int | None = None) -> Spectrum:
+    def table(self, counts: MergedCounts, window: int | None = None) -> Spectrum:
         """The table of counts that fit into memory, with about 112 bytes a pair that was counted.
 
         Args:
             counts: of a corpus.
-            radius: the largest offset that is context; that of the counts if not given.
+            window: the largest offset that is context; that of the counts if not given.
         """
-        rows = RowsInMemory.of(counts, check_radius(counts.window, radius))
+        rows = InMemoryProducts.of(counts, check_window(counts.context_window, window))
         return self.factor(rows, len(counts.vocabulary), rows.blocks)
 
     def scales(self, blocks: int) -> np.ndarray:
@@ -114,12 +116,12 @@ class SpectralEmbedding:
     def factor(self, products: Products, words: int, blocks: int) -> Spectrum:
         """The table of `words` words, from products with their weighed counts of so many blocks."""
         scales = self.scales(blocks)
-        code = BitCipher(columns_at_once(self.dimensions)).encipher(words).toarray().astype(np.float32)
+        code = BitCipher(columns_at_once(self.vector_size)).encipher(words).toarray().astype(np.float32)
         # A product may lie in a part that MMᵀ never leaves, where words are interchangeable; as many columns as words
         # hold every direction.
         few = words <= code.shape[1]
         start = np.eye(words, dtype=np.float32) if few else products.around(code, scales)
-        found = leading_eigenvectors(lambda table: products.multiply(table, scales), start, PRODUCTS, self.dimensions)
+        found = leading_eigenvectors(lambda table: products.multiply(table, scales), start, PRODUCTS, self.vector_size)
         roots = found.values ** (VALUE_EXPONENT / 2)
         table = found.images * roots.astype(np.float32)
         damped = damping(table)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher import BitcipherError
-from bitcipher.counts import PairBlock, concatenate, read_run, split, walk_pairs, write_pairs
+from bitcipher.counts import PairBlock, concatenate, iter_pairs, read_run, split, write_pairs
 from bitcipher.counts.pairs import pair_files
 
 DTYPES = (np.int32, np.int16, np.int64, np.int32, np.int64)
@@ -52,7 +52,7 @@ def test_any_run_of_rows_reads_back_as_written(folder, blocks, data):
     whole = concatenate(blocks)
     assert_same(concatenate(passed_by), whole)
 
-    for walked, block in zip(walk_pairs(uri), blocks, strict=True):
+    for walked, block in zip(iter_pairs(uri), blocks, strict=True):
         assert_same(walked, block)
     starts = np.concatenate([[0], np.cumsum(whole.length)])
     first = data.draw(st.integers(0, len(whole.left)))
@@ -118,7 +118,7 @@ def written(tmp_path):
 def test_a_damaged_file_is_an_error_that_names_it(written, place, damage):
     file = Path(pair_files(written)[place])
     file.write_bytes(damage(file.read_bytes()))
-    for read in (lambda: list(walk_pairs(written)), lambda: read_run(written, (0, 3), (0, 6))):
+    for read in (lambda: list(iter_pairs(written)), lambda: read_run(written, (0, 3), (0, 6))):
         with pytest.raises(BitcipherError, match=rf"{file.name} is damaged .*: build again"):
             read()
 
@@ -127,7 +127,7 @@ def test_a_damaged_file_is_an_error_that_names_it(written, place, damage):
 def test_a_missing_file_is_an_error(written, place):
     Path(pair_files(written)[place]).unlink()
     with pytest.raises(BitcipherError, match="There is no file"):
-        list(walk_pairs(written))
+        list(iter_pairs(written))
 
 
 def test_pairs_that_are_fewer_than_the_rows_say_are_an_error(written, tmp_path):
@@ -136,4 +136,4 @@ def test_pairs_that_are_fewer_than_the_rows_say_are_an_error(written, tmp_path):
     with pytest.raises(BitcipherError, match="has fewer than 6 rows, so it is damaged: build again"):
         read_run(written, (0, 3), (0, 6))
     with pytest.raises(BitcipherError, match="do not belong together: build again"):
-        list(walk_pairs(written))
+        list(iter_pairs(written))

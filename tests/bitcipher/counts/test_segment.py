@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from bitcipher import BitcipherError
-from bitcipher.counts import PairBlock, concatenate, part_files, read_words, remove_part, walk_pairs, write_part
+from bitcipher.counts import PairBlock, concatenate, iter_pairs, part_files, read_words, remove_part, write_part
 from bitcipher.counts.segment import SEGMENT_WORDS
 
 # Of the words b, é and 😀, numbered 2, 0 and 1; the last has no rows.
@@ -43,7 +43,7 @@ def test_a_part_reads_back_as_written(part):
         "rows": [2, 1, 0],
         "entries": [3, 1, 0],
     }
-    for read, written in zip(concatenate(walk_pairs(part)), concatenate(BLOCKS), strict=True):
+    for read, written in zip(concatenate(iter_pairs(part)), concatenate(BLOCKS), strict=True):
         assert read.dtype == written.dtype
         np.testing.assert_array_equal(read, written)
 
@@ -61,7 +61,7 @@ def test_a_part_of_nothing_is_a_part(tmp_path):
     none = np.empty(0, np.int64)
     assert write_part(uri, WORDS[:0], none.astype(np.int32), none, none, []) == 0
     assert len(read_words([uri])) == 0
-    assert list(walk_pairs(uri)) == []
+    assert list(iter_pairs(uri)) == []
 
 
 def test_a_part_whose_pairs_fail_does_not_appear(tmp_path):
@@ -98,4 +98,4 @@ def test_damaged_files_are_told(part):
         read_words([part])
     entries.write_bytes(b"")
     with pytest.raises(BitcipherError, match=r"is damaged .*: build again"):
-        list(walk_pairs(part))
+        list(iter_pairs(part))

@@ -3,10 +3,10 @@ import pyarrow as pa
 import pytest
 
 from bitcipher import BitcipherError, CipherEmbedding, Vocabulary
-from bitcipher.counts import MergedCounts, PairBlock, Window
+from bitcipher.counts import ContextWindow, MergedCounts, PairBlock
 
 
-def counts_of(rows, words=4, window=None, count=10):
+def counts_of(rows, words=4, context_window=None, count=10):
     """Merged counts from (left, offset, {right: n}), every word with that count in 5 of 10 documents."""
     block = PairBlock(
         np.array([left for left, _, _ in rows], np.int32),
@@ -17,7 +17,7 @@ def counts_of(rows, words=4, window=None, count=10):
     )
     names = pa.array([f"w{rank}" for rank in range(words)], pa.large_string())
     vocabulary = Vocabulary(names, np.full(words, count), np.full(words, 5), 10)
-    return MergedCounts.from_rows(vocabulary, window or Window(2), [block])
+    return MergedCounts.from_rows(vocabulary, context_window or ContextWindow(2), [block])
 
 
 # Codes at 3 bits: 0, 1, 2, 12.
@@ -60,11 +60,11 @@ def test_a_noisy_table_by_hand():
 
 
 def test_the_cipher_mode_needs_no_counts():
-    def no_blocks(radius):
+    def no_blocks(window):
         raise AssertionError("mode cipher reads no pairs")
 
     vocabulary = counts_of([]).vocabulary
-    table = CipherEmbedding(3, mode="cipher").table(MergedCounts(vocabulary, Window(1), no_blocks, no_blocks))
+    table = CipherEmbedding(3, mode="cipher").table(MergedCounts(vocabulary, ContextWindow(1), no_blocks, no_blocks))
     np.testing.assert_allclose(table[3], [30 / 160, 1 / 4 + 25 / 160, 1 / 4 + 25 / 160], rtol=1e-15)
 
 
@@ -85,7 +85,7 @@ def test_no_pairs_at_all_make_a_table_of_zeros():
 def test_counts_as_of_a_trillion_tokens_keep_their_digits(mode, log):
     # As large as the count lets a row be: β = 1/2, σ as in the noisy table by hand.
     count = 5 * 10**10
-    counts = counts_of([(0, 1, {1: count - 7, 2: 4, 3: 3})], window=Window(1), count=count)
+    counts = counts_of([(0, 1, {1: count - 7, 2: 4, 3: 3})], context_window=ContextWindow(1), count=count)
     weigh = np.log1p if log == "counts" else np.array
     codes = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0.5, 0.5]])
     ciphers = codes / 2 + np.array([30, 25, 25]) / 160
@@ -96,14 +96,14 @@ def test_counts_as_of_a_trillion_tokens_keep_their_digits(mode, log):
 
 
 def test_dimensions_follow_from_mode():
-    assert CipherEmbedding(25, 4, "cat").dimensions == 200
-    assert CipherEmbedding(200, 128, "sum").dimensions == 200
-    assert CipherEmbedding(200, 4, "cipher").dimensions == 200
+    assert CipherEmbedding(25, 4, "cat").vector_size == 200
+    assert CipherEmbedding(200, 128, "sum").vector_size == 200
+    assert CipherEmbedding(200, 4, "cipher").vector_size == 200
 
 
 def test_defaults_are_those_measured_best():
     embedding = CipherEmbedding()
-    chosen = embedding.bits, embedding.radius, embedding.mode, embedding.noise, embedding.log
+    chosen = embedding.bits, embedding.window, embedding.mode, embedding.noise, embedding.log
     assert chosen == (25, 4, "cat", "document_share", "aggregate")
 
 
@@ -113,7 +113,7 @@ def test_defaults_are_those_measured_best():
         ({"mode": "dog"}, r"There is no mode 'dog': choose cat, sum, cipher\."),
         ({"noise": "loud"}, r"no noise 'loud': choose document_share, frequency, document_ratio, none\."),
         ({"log": "tree"}, r"There is no log 'tree': choose aggregate, counts, none\."),
-        ({"radius": 0}, r"The radius must be at least 1, not 0\."),
+        ({"window": 0}, r"window.*at least 1\."),
         ({"bits": 0}, r"bits must be a whole number of at least 1, not 0\."),
         ({"bits": 1}, "Noise needs at least 2 bits"),
     ],
@@ -130,23 +130,25 @@ def test_one_bit_is_enough_without_noise():
 
 def test_more_words_than_the_code_has_are_an_error():
     with pytest.raises(BitcipherError, match=r"4 words do not fit into 2 bits, .* use at least 3 bits"):
-        CipherEmbedding(2).table(counts_of(ROWS, window=Window(4)))
+        CipherEmbedding(2).table(counts_of(ROWS, context_window=ContextWindow(4)))
 
 
 @pytest.mark.parametrize("mode", ["cat", "sum"])
 def test_a_larger_radius_than_was_counted_is_an_error(mode):
-    with pytest.raises(BitcipherError, match="These counts reach to radius 2, not 3"):
+    with pytest.raises(BitcipherError, match="window of 2, not 3"):
         CipherEmbedding(3, 3, mode).table(counts_of(ROWS))
 
 
-@pytest.mark.parametrize(("mode", "radius"), [("cat", 2), ("cat", 1), ("sum", 1), ("sum", 3)])
-def test_summed_counts_give_nothing_but_their_sum(mode, radius):
-    with pytest.raises(BitcipherError, match=rf"one sum over radius 2, .* not {mode} at {radius}"):
-        CipherEmbedding(3, radius, mode).table(counts_of([(0, 0, {1: 2})], window=Window(2, summed=True)))
+@pytest.mark.parametrize(("mode", "window"), [("cat", 2), ("cat", 1), ("sum", 1), ("sum", 3)])
+def test_summed_counts_give_nothing_but_their_sum(mode, window):
+    with pytest.raises(BitcipherError, match=rf"summed over a window of 2.*not {mode} at {window}"):
+        CipherEmbedding(3, window, mode).table(
+            counts_of([(0, 0, {1: 2})], context_window=ContextWindow(2, summed=True))
+        )
 
 
 def test_summed_counts_of_radius_1_give_their_sum():
-    summed = counts_of([(0, 0, {1: 2})], window=Window(1, summed=True))
-    positional = counts_of([(0, 1, {1: 2})], window=Window(1))
+    summed = counts_of([(0, 0, {1: 2})], context_window=ContextWindow(1, summed=True))
+    positional = counts_of([(0, 1, {1: 2})], context_window=ContextWindow(1))
     embedding = CipherEmbedding(3, 1, "sum")
     np.testing.assert_array_equal(embedding.table(summed), embedding.table(positional))

@@ -4,12 +4,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from bitcipher.evaluation import StabilityResult, neighbour_stability
+from bitcipher.evaluation import StabilityResult, neighbor_stability
 from bitcipher.vectors import CipherVectors
 
 
-def table(size, seed=0, dimensions=6, first=0):
-    rows = np.random.default_rng(seed).normal(size=(size, dimensions)).astype(np.float32)
+def table(size, seed=0, vector_size=6, first=0):
+    rows = np.random.default_rng(seed).normal(size=(size, vector_size)).astype(np.float32)
     return CipherVectors([f"w{i}" for i in range(first, first + size)], rows)
 
 
@@ -22,7 +22,7 @@ def nearest_words(vectors, word, topn):
 def test_it_is_that_of_the_nearest_words(size, other_size, topn, words, seed):
     before, now = table(size, seed), table(other_size, seed + 1, first=1)
     shared = [word for word in before.index_to_key if word in now][:words]
-    found = neighbour_stability(before, now, words, topn)
+    found = neighbor_stability(before, now, words, topn)
     overlaps, jaccards = [], []
     for word in shared:
         one, other = nearest_words(before, word, topn), nearest_words(now, word, topn)
@@ -38,11 +38,11 @@ def test_rotated_and_scaled_tables_have_the_same_neighbours():
     rotation, _ = np.linalg.qr(np.random.default_rng(1).normal(size=(6, 6)))
     lengths = np.random.default_rng(2).uniform(0.5, 3, (50, 1))
     turned = CipherVectors(vectors.words, (lengths * vectors.vectors @ rotation).astype(np.float32))
-    assert neighbour_stability(vectors, turned) == StabilityResult(50, 1.0, 1.0)
+    assert neighbor_stability(vectors, turned) == StabilityResult(50, 1.0, 1.0)
 
 
 def test_oov_is_not_compared_and_nothing_in_common_is_told():
     words, rows = ["<oov>", "a", "b"], np.eye(3)
-    assert neighbour_stability(CipherVectors(words, rows), CipherVectors(words, rows)).words == 2
+    assert neighbor_stability(CipherVectors(words, rows), CipherVectors(words, rows)).words == 2
     with pytest.raises(BitcipherError, match="no word in common"):
-        neighbour_stability(table(3), CipherVectors(["x"], np.eye(1)))
+        neighbor_stability(table(3), CipherVectors(["x"], np.eye(1)))

@@ -5,7 +5,7 @@ import pytest
 from gensim.models import KeyedVectors
 
 from bitcipher.errors import BitcipherError
-from bitcipher.evaluation.sets import ScoredPair, read_pairs, similarity_files
+from bitcipher.evaluation.evaluation_sets import ScoredPair, read_pairs, similarity_files
 from bitcipher.vectors import CipherVectors
 
 WORDS = ["the", "The", "cat", "Dog", "dog", "king", "Straße", "paris", "zero"]

@@ -5,24 +5,24 @@ import pytest
 from made_vectors import counted, made, small_text
 
 from bitcipher import BitcipherError, CipherVectors, UnknownWordError
-from bitcipher.counts import Window
+from bitcipher.counts import ContextWindow
 from bitcipher.explain import Explainer, explain
 
 CHOICES = [
     {"mode": "cat"},
     {"mode": "cat", "log": "counts", "noise": "frequency"},
-    {"mode": "cat", "log": "none", "noise": "none", "radius": 1},
+    {"mode": "cat", "log": "none", "noise": "none", "window": 1},
     {"mode": "sum", "bits": 30},
     {"mode": "sum", "bits": 30, "log": "counts"},
-    {"mode": "spectral", "dimensions": 20},
-    {"mode": "spectral", "dimensions": 20, "context": "positions", "radius": 2},
-    {"mode": "spectral", "dimensions": 20, "context": "window"},
+    {"mode": "spectral", "vector_size": 20},
+    {"mode": "spectral", "vector_size": 20, "context": "positions", "window": 2},
+    {"mode": "spectral", "vector_size": 20, "context": "window"},
 ]
 
 
 @pytest.fixture(scope="module")
 def counts():
-    return counted(small_text(), Window(3))
+    return counted(small_text(), ContextWindow(3))
 
 
 @pytest.fixture(scope="module", params=CHOICES, ids=str)
@@ -88,8 +88,8 @@ def test_offsets_and_words_are_those_of_the_text():
     """Only one word ever stands two before "tea", and another one behind it; nothing else tells it apart."""
     text = [["green", "hot", "tea", "please"], ["the", "hot", "cup", "please"], ["a", "cup", "please"]] * 4
     text += [[f"x{number % 7}", f"y{number % 5}", "the", f"x{number % 3}"] for number in range(40)]
-    counts = counted(text, Window(2))
-    for chosen in ({"mode": "cat", "bits": 6}, {"mode": "spectral", "dimensions": 5, "context": "positions"}):
+    counts = counted(text, ContextWindow(2))
+    for chosen in ({"mode": "cat", "bits": 6}, {"mode": "spectral", "vector_size": 5, "context": "positions"}):
         pairs = {each[:2] for each in made(counts, **chosen).explain("tea", topn=100, counts=counts).contributions}
         assert pairs <= {(-2, "green"), (-1, "hot"), (1, "please")}
         assert (-2, "green") in pairs
@@ -112,8 +112,8 @@ def test_dimensions_add_up_and_tell_their_context_words(counts):
 
 
 def test_a_word_without_context_has_no_parts():
-    counts = counted([*small_text(20), ["alone"], ["alone"]], Window(2))
-    for chosen in ({"mode": "cat"}, {"mode": "spectral", "dimensions": 5}):
+    counts = counted([*small_text(20), ["alone"], ["alone"]], ContextWindow(2))
+    for chosen in ({"mode": "cat"}, {"mode": "spectral", "vector_size": 5}):
         explainer = Explainer(made(counts, **chosen), counts)
         told = explainer.explain("alone", "w1")
         assert (told.similarity, told.contributions, told.rest) == (0, [], 0)
@@ -121,8 +121,8 @@ def test_a_word_without_context_has_no_parts():
 
 
 def test_summed_counts_are_explained_without_offsets():
-    summed = counted(small_text(), Window(3, summed=True))
-    for chosen in ({"mode": "sum", "bits": 30}, {"mode": "spectral", "dimensions": 10}):
+    summed = counted(small_text(), ContextWindow(3, summed=True))
+    for chosen in ({"mode": "sum", "bits": 30}, {"mode": "spectral", "vector_size": 10}):
         vectors = made(summed, **chosen)
         told = vectors.explain("w1", "w2", topn=1_000, counts=summed)
         assert told.similarity == pytest.approx(vectors.similarity("w1", "w2"), abs=1e-6)
@@ -150,11 +150,11 @@ def test_mistakes_are_told(counts):
     bare = CipherVectors(vectors.words, vectors.vectors, manifest=vectors.manifest)
     with pytest.raises(BitcipherError, match="do not keep matrix and mean"):
         bare.explain("w1", counts=counts)
-    others = counted(small_text(10), Window(3))
+    others = counted(small_text(10), ContextWindow(3))
     with pytest.raises(BitcipherError, match="take the counts that the vectors were made of"):
         vectors.explain("w1", counts=others)
-    summed = counted(small_text(), Window(3, summed=True))
+    summed = counted(small_text(), ContextWindow(3, summed=True))
     with pytest.raises(BitcipherError, match="explain vectors of another log"):
         made(summed, mode="sum", bits=20, log="counts").explain("w1", counts=summed)
     with pytest.raises(BitcipherError, match="explain them by context word"):
-        Explainer(made(counts, mode="spectral", dimensions=5), counts).dimensions("w1")
+        Explainer(made(counts, mode="spectral", vector_size=5), counts).dimensions("w1")

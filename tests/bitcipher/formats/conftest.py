@@ -43,7 +43,7 @@ def table() -> CipherVectors:
 
 
 @pytest.fixture(scope="session")
-def neighbours(table):
+def neighbors(table):
     """The five nearest of some words, and a check that another library finds the same ones with the same cosines."""
     expected = {word: table.most_similar(word, topn=5) for word in ("cat", "قلب", "word7", "a\u00a0b")}
 

@@ -18,12 +18,12 @@ FORMATS = {
 
 
 @pytest.mark.parametrize(("name", "settings"), FORMATS.items(), ids=FORMATS)
-def test_gensim_reads_every_word_and_bit(tmp_path, table, neighbours, name, settings):
+def test_gensim_reads_every_word_and_bit(tmp_path, table, neighbors, name, settings):
     table.export(name, tmp_path / "out")
     read = KeyedVectors.load_word2vec_format(tmp_path / "out", **settings)
     assert read.index_to_key == table.index_to_key
     np.testing.assert_array_equal(read.vectors, table.vectors)
-    neighbours(lambda word: read.most_similar(word, topn=len(table)))
+    neighbors(lambda word: read.most_similar(word, topn=len(table)))
 
 
 @pytest.mark.parametrize("binary", [False, True])
@@ -35,10 +35,10 @@ def test_what_gensim_writes_is_read(tmp_path, table, binary):
     np.testing.assert_array_equal(read.vectors, table.vectors)
 
 
-def test_keyed_vectors_in_memory_keep_counts(table, neighbours):
+def test_keyed_vectors_in_memory_keep_counts(table, neighbors):
     theirs = table.to_gensim()
     assert theirs.get_vecattr("cat", "count") == table.get_vecattr("cat", "count")
-    neighbours(lambda word: theirs.most_similar(word, topn=len(table)))
+    neighbors(lambda word: theirs.most_similar(word, topn=len(table)))
     ours = CipherVectors.from_gensim(theirs)
     assert ours.index_to_key == table.index_to_key
     np.testing.assert_array_equal(ours.vectors, table.vectors)

@@ -20,10 +20,10 @@ def most_similar(pipeline, count):
     return find
 
 
-def test_spacy_loads_the_folder(tmp_path, table, neighbours):
+def test_spacy_loads_the_folder(tmp_path, table, neighbors):
     table.export("spacy", tmp_path / "out")
     pipeline = spacy.load(tmp_path / "out")
-    neighbours(most_similar(pipeline, len(table)))
+    neighbors(most_similar(pipeline, len(table)))
     text = pipeline("cat unknown zero")
     np.testing.assert_array_equal(text[0].vector, table["cat"])
     assert [token.has_vector for token in text] == [True, False, True]
@@ -44,19 +44,19 @@ def test_a_store_gets_the_same_files(tmp_path, table):
 
     table.export("spacy", tmp_path / "out")
     table.export("spacy", "memory://formats/spacy")
-    assert storage.files_below("memory://formats/spacy") == storage.files_below(str(tmp_path / "out"))
+    assert storage.list_files("memory://formats/spacy") == storage.list_files(str(tmp_path / "out"))
     with pytest.raises(BitcipherError, match="not on this machine"):
         CipherVectors.read("memory://formats/spacy")
 
 
 @pytest.mark.long
-def test_spacy_init_vectors_takes_the_text(tmp_path, table, neighbours):
+def test_spacy_init_vectors_takes_the_text(tmp_path, table, neighbors):
     table.export("word2vec", tmp_path / "out.txt")
     command = [sys.executable, "-m", "spacy", "init", "vectors", "en", tmp_path / "out.txt", tmp_path / "pipeline"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     pipeline = spacy.load(tmp_path / "pipeline")
-    neighbours(most_similar(pipeline, len(table)))
+    neighbors(most_similar(pipeline, len(table)))
 
 
 def test_damaged_folders_are_told(tmp_path, table):

@@ -20,17 +20,17 @@ def folder(tmp_path_factory, table):
     return folder
 
 
-def test_model2vec(folder, table, neighbours, by_numpy):
+def test_model2vec(folder, table, neighbors, by_numpy):
     model = StaticModel.from_pretrained(folder)
     assert list(model.tokens) == table.index_to_key
-    neighbours(by_numpy(model.tokens, model.embedding))
+    neighbors(by_numpy(model.tokens, model.embedding))
     np.testing.assert_array_equal(model.encode(["cat"])[0], table["cat"])
     # It leaves unknown words out, and reads long texts to their end.
     long = "cat unknown " * 600 + "the"
     np.testing.assert_allclose(model.encode([long])[0], (600 * table["cat"] + table["the"]) / 601, rtol=1e-4, atol=1e-5)
 
 
-def test_sentence_transformers(folder, table, neighbours, by_numpy):
+def test_sentence_transformers(folder, table, neighbors, by_numpy):
     model = SentenceTransformer(str(folder), device="cpu")
     words = [word for word in table.index_to_key if not set(word) & set('<>" \u00a0')]
     rows = model.encode(words)
@@ -42,7 +42,7 @@ def test_sentence_transformers(folder, table, neighbours, by_numpy):
     assert cosine == pytest.approx(table.similarity("cat", "word7"), abs=1e-5)
 
 
-def test_transformers_and_safetensors(tmp_path, table, neighbours, by_numpy):
+def test_transformers_and_safetensors(tmp_path, table, neighbors, by_numpy):
     table.export("huggingface", tmp_path / "model")
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model")
     assert len(tokenizer) == len(table)
@@ -51,7 +51,7 @@ def test_transformers_and_safetensors(tmp_path, table, neighbours, by_numpy):
         table.get_index(w) for w in ("cat", "<oov>", "<oov>", "قلب")
     ]
     rows = load_file(tmp_path / "model" / "model.safetensors")["embeddings"]
-    neighbours(by_numpy(table.index_to_key, rows))
+    neighbors(by_numpy(table.index_to_key, rows))
 
 
 def test_both_names_write_the_same_files(tmp_path, folder, table):

@@ -11,11 +11,11 @@ import pytest
 from bitcipher import BitcipherError, CipherVectors
 
 
-def test_numpy(tmp_path, table, neighbours, by_numpy):
+def test_numpy(tmp_path, table, neighbors, by_numpy):
     table.export("numpy", tmp_path / "out")
     rows = np.load(tmp_path / "out" / "vectors.npy", mmap_mode="r", allow_pickle=False)
     words = (tmp_path / "out" / "words.txt").read_text().splitlines()
-    neighbours(by_numpy(words, rows))
+    neighbors(by_numpy(words, rows))
     np.testing.assert_array_equal(np.load(tmp_path / "out" / "counts.npy", allow_pickle=False), table.counts)
     read = CipherVectors.read(tmp_path / "out")
     assert read.index_to_key == table.index_to_key
@@ -23,11 +23,11 @@ def test_numpy(tmp_path, table, neighbours, by_numpy):
     np.testing.assert_array_equal(read.counts, table.counts)
 
 
-def test_parquet(tmp_path, table, neighbours, by_numpy):
+def test_parquet(tmp_path, table, neighbors, by_numpy):
     table.export("parquet", tmp_path / "out.parquet")
     frame = pd.read_parquet(tmp_path / "out.parquet")
     assert list(frame) == ["word", "count", "documents", "vector"]
-    neighbours(by_numpy(list(frame["word"]), np.stack(frame["vector"].to_numpy())))
+    neighbors(by_numpy(list(frame["word"]), np.stack(frame["vector"].to_numpy())))
     assert pq.read_schema(tmp_path / "out.parquet").field("vector").type == pa.list_(pa.float32(), table.vector_size)
     read = CipherVectors.read(tmp_path / "out.parquet")
     assert read.index_to_key == table.index_to_key
@@ -47,20 +47,20 @@ def test_parquet_of_others(tmp_path):
         CipherVectors.read(tmp_path / "other")
 
 
-def test_projector(tmp_path, table, neighbours, by_numpy):
+def test_projector(tmp_path, table, neighbors, by_numpy):
     table.export("projector", tmp_path / "out")
     rows = np.loadtxt(tmp_path / "out" / "vectors.tsv", np.float32, delimiter="\t")
     np.testing.assert_array_equal(rows, table.vectors)
     with open(tmp_path / "out" / "metadata.tsv", newline="") as stream:
         header, *lines = csv.reader(stream, "excel-tab", quoting=csv.QUOTE_NONE)
     assert header == ["word", "rank", "count"]
-    neighbours(by_numpy([word for word, _, _ in lines], rows))
+    neighbors(by_numpy([word for word, _, _ in lines], rows))
     assert [int(count) for _, _, count in lines] == table.counts.tolist()
     with pytest.raises(BitcipherError, match="only written"):
         CipherVectors.read(tmp_path / "out", format="projector")
 
 
-def test_embedding_atlas(tmp_path, table, neighbours, by_numpy):
+def test_embedding_atlas(tmp_path, table, neighbors, by_numpy):
     table.export("embedding-atlas", tmp_path / "out.parquet")
     frame = pd.read_parquet(tmp_path / "out.parquet")  # as embedding-atlas does
     assert list(frame) == ["word", "rank", "count", "vector"]
@@ -68,7 +68,7 @@ def test_embedding_atlas(tmp_path, table, neighbours, by_numpy):
     assert not {"<oov>", "zero"} & set(frame["word"])
     assert [table.index_to_key[rank - 1] for rank in frame["rank"]] == list(frame["word"])
     assert [table.get_vecattr(word, "count") for word in frame["word"]] == list(frame["count"])
-    neighbours(by_numpy(list(frame["word"]), np.stack(frame["vector"].to_numpy())))
+    neighbors(by_numpy(list(frame["word"]), np.stack(frame["vector"].to_numpy())))
 
 
 def test_tables_without_counts(tmp_path, table):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bitcipher import BitcipherError, CipherVectors, storage
-from bitcipher.formats import FORMATS, blocks, read, write
+from bitcipher.formats import FORMATS, read, row_blocks, write
 
 # spaCy takes half a second to write; its own test has the odd words.
 FAST = [name for name, each in FORMATS.items() if each.is_read and name not in ("spacy", "embedding-atlas")]
@@ -60,7 +60,7 @@ def test_the_same_bytes_in_blocks_of_any_size(tmp_path, table, name, monkeypatch
     write(again, name, tmp_path / "two")
     assert content(tmp_path / "one") == content(tmp_path / "two")
     if name not in ("parquet", "embedding-atlas"):  # whose row groups are the blocks
-        monkeypatch.setattr(blocks, "BLOCK_BYTES", 1000)
+        monkeypatch.setattr(row_blocks, "BLOCK_BYTES", 1000)
         write(table, name, tmp_path / "three")
         assert content(tmp_path / "one") == content(tmp_path / "three")
 
@@ -70,12 +70,12 @@ def test_a_store_gets_the_same_bytes(tmp_path, table, name):
     write(table, name, tmp_path / "here")
     uri = f"memory://formats/any/{name}"
     write(table, name, uri)
-    there = {path.removeprefix("."): storage.read_bytes(storage.join(uri, path)) for path in storage.files_below(uri)}
+    there = {path.removeprefix("."): storage.read_bytes(storage.join(uri, path)) for path in storage.list_files(uri)}
     expected = content(tmp_path / "here")
     if expected.keys() == {""}:
         there = {"": storage.read_bytes(uri)}
     assert there == expected
-    assert [path for path in storage.files_below("memory://formats/any") if ".tmp" in path] == []
+    assert [path for path in storage.list_files("memory://formats/any") if ".tmp" in path] == []
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -48,7 +48,7 @@ def test_most_similar_is_the_brute_force_ranking(table, data):
     query = np.zeros(table.vector_size)
     for sign, words in ((1, positive), (-1, negative)):
         query += sign * sum(plain_unit(table[word]) for word in words)
-    # Rounding decides whether a query of almost nothing has neighbours; the next test has an exact zero.
+    # Rounding decides whether a query of almost nothing has neighbors; the next test has an exact zero.
     assume(np.abs(query).max() > 1e-9)
     found = table.most_similar(positive, negative, topn, restrict_vocab)
     expected = [
@@ -165,10 +165,10 @@ def test_sets_of_words_against_brute_force(table, data):
     first, second = data.draw(words), data.draw(words)
     expected = plain_cosine(table[first].sum(axis=0), table[second].sum(axis=0))
     assert table.n_similarity(first, second) == pytest.approx(expected, abs=1e-5)
-    centre = sum(plain_unit(table[word]) for word in first)
+    center = sum(plain_unit(table[word]) for word in first)
     furthest = table.doesnt_match(first)
-    assert plain_unit(table[furthest]) @ centre == pytest.approx(
-        min(plain_unit(table[word]) @ centre for word in first), abs=1e-6
+    assert plain_unit(table[furthest]) @ center == pytest.approx(
+        min(plain_unit(table[word]) @ center for word in first), abs=1e-6
     )
 
 

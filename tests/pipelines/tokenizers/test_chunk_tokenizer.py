@@ -7,11 +7,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipelines.tokenizers import chunk_kernels, make_tokenizer
-from pipelines.tokenizers.chunks import ChunkTokenizer
+from pipelines.tokenizers.chunk_tokenizer import ChunkTokenizer
 from pipelines.tokenizers.whitespace import WhitespaceRule
 
 SPACES = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()]
-# Neighbours of white space in Unicode or in UTF-8, control characters, and characters of two to four bytes.
+# Neighbors of white space in Unicode or in UTF-8, control characters, and characters of two to four bytes.
 NO_SPACES = [
     *(chr(code) for code in range(32) if not chr(code).isspace()),
     *("!", "a", "b", "B", "\x7f", "\x84", "\x86", "\xa1", "à", "Å", "İ", "Σ", "ß", "ﬀ", "\u1681", "\u180e", "\u200b"),

@@ -3,7 +3,7 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
 from bitcipher import BitcipherError
-from bitcipher.counts import Window, count_shard
+from bitcipher.counts import ContextWindow, count_shard
 from pipelines.tokenizers import huggingface, make_tokenizer
 
 TEXTS = [
@@ -71,7 +71,7 @@ def test_numbers_may_have_gaps(tokens_of, tmp_path):
     tokenizer.save(str(tmp_path / "gaps.json"))
     shard = make_tokenizer(str(tmp_path / "gaps.json"), lowercase=False).tokenize(large_strings(["a b c b", "b"]))
     assert tokens_of(shard) == [["a", "b", "[UNK]", "b"], ["b"]]
-    assert count_shard(shard, Window(1)).words.to_pylist() == ["[UNK]", "a", "b"]
+    assert count_shard(shard, ContextWindow(1)).words.to_pylist() == ["[UNK]", "a", "b"]
 
 
 def test_a_missing_file_is_an_error(tmp_path):

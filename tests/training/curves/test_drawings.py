@@ -34,11 +34,11 @@ def test_a_png_is_drawn_the_same_each_time(tmp_path, groups, seeds):
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()
     picture = imread(tmp_path / "one.png")
     assert min(picture.shape[:2]) > 700
-    colours = {tuple(colour) for colour in (255 * picture[..., :3]).astype(int).reshape(-1, 3)}
-    # The first colour is that of the first group, and is there as it is.
-    assert (0, 114, 178) in colours
+    colors = {tuple(color) for color in (255 * picture[..., :3]).astype(int).reshape(-1, 3)}
+    # The first color is that of the first group, and is there as it is.
+    assert (0, 114, 178) in colors
     if groups > 1:
-        assert (213, 94, 0) in colours
+        assert (213, 94, 0) in colors
 
 
 def test_one_evaluation_without_training_is_drawn(tmp_path):

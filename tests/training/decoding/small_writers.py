@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
+from training.data import special_tokens, text_only, train_tokenizer, vocabulary_size
 from training.models import ModelOptions, build_model
-from training.text import special_tokens, text_only, train_tokenizer, vocabulary_size
 
 torch.set_num_threads(1)
 

@@ -9,9 +9,9 @@ from small_writers import POSITIONS, next_logits, plain_greedy, plain_shares, re
 from transformers import GPT2Model
 
 from bitcipher.errors import BitcipherError
+from training.data import special_tokens, text_only, vocabulary_size
 from training.decoding import DecodingOptions, complete
 from training.models import ModelOptions, build_model, load_model, save_model
-from training.text import special_tokens, text_only, vocabulary_size
 
 PROMPTS = ["the cat sat", "a king", "", "the dog did not </s> stop"]
 FAMILIES = ["gpt2", "opt", "t5"]

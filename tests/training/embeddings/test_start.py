@@ -8,12 +8,12 @@ from tiny_runs import config_of, curve_of
 
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
-from training.embeddings import StartOptions, Table, install_table, scale_table, token_table
+from training.data import TokenText, special_tokens, vocabulary_size
+from training.embeddings import EmbeddingInitOptions, FreezeSchedule, install_table, scale_table, token_table
 from training.loop import checkpoint_of
 from training.models import ModelOptions, build_model, input_embeddings, is_tied, load_model, logits, output_bias
 from training.pretrain import make_job, pretrain
 from training.recipe import make_recipe
-from training.text import TokenText, special_tokens, vocabulary_size
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 ARCHITECTURES = ("bert", "roberta", "gpt2", "opt", "t5")
@@ -45,7 +45,7 @@ def test_only_known_rows_change_and_the_tie_stays(architecture, tied, tokenizer,
     cold = model_of(architecture, tokenizer, tied)
     warm = copy.deepcopy(cold)
     table = token_table(CipherVectors.load(vectors), tokenizer)
-    installed = install_table(warm, table, StartOptions("cipher"))
+    installed = install_table(warm, table, EmbeddingInitOptions("cipher"))
     before, after = (input_embeddings(model).weight.detach() for model in (cold, warm))
     assert torch.equal(before[~table.known], after[~table.known])
     assert not (before[table.known] == after[table.known]).any()
@@ -65,7 +65,7 @@ def test_rows_have_the_spread_of_the_initialiser_times_the_scale(scale, tokenize
     model = model_of("gpt2", tokenizer, True)
     own = float(input_embeddings(model).weight.detach().square().mean().sqrt())
     table = token_table(CipherVectors.load(vectors), tokenizer)
-    install_table(model, table, StartOptions("cipher", scale=scale))
+    install_table(model, table, EmbeddingInitOptions("cipher", scale=scale))
     rows = input_embeddings(model).weight.detach()[table.known]
     assert float(rows.square().mean().sqrt()) == pytest.approx(scale * own, rel=1e-4)
     torch.testing.assert_close(rows.mean(dim=0), torch.zeros(16), atol=1e-6, rtol=0)
@@ -74,7 +74,7 @@ def test_rows_have_the_spread_of_the_initialiser_times_the_scale(scale, tokenize
 def test_the_last_bias_may_tell_frequencies(tokenizer, vectors):
     model = model_of("roberta", tokenizer, True)
     table = token_table(CipherVectors.load(vectors), tokenizer)
-    install_table(model, table, StartOptions("cipher", output_bias=True))
+    install_table(model, table, EmbeddingInitOptions("cipher", output_bias=True))
     shares = torch.softmax(output_bias(model).detach(), 0).numpy()
     np.testing.assert_allclose(shares, (table.counts + 1) / (table.counts + 1).sum(), rtol=1e-4)
 
@@ -84,14 +84,14 @@ def test_rows_are_fitted_to_a_table_of_another_width_than_the_states(width, toke
     model = model_of("roberta", tokenizer, False, embedding=width)
     before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
     table = token_table(CipherVectors.load(vectors), tokenizer)
-    installed = install_table(model, table, StartOptions("cipher"))
+    installed = install_table(model, table, EmbeddingInitOptions("cipher"))
     (changed,) = (name for name, weight in model.named_parameters() if not torch.equal(weight, before[name]))
     rows = input_embeddings(model).weight.detach()[torch.from_numpy(table.known)]
     assert changed == "roberta.embeddings.word_embeddings.weight"
     assert (rows.shape[1], installed.dimensions) == (width, 24)
     if width == 24:
-        centred = torch.from_numpy(table.rows[table.known] - table.rows[table.known].mean(axis=0))
-        torch.testing.assert_close(rows / rows.std(), centred / centred.std())
+        centered = torch.from_numpy(table.rows[table.known] - table.rows[table.known].mean(axis=0))
+        torch.testing.assert_close(rows / rows.std(), centered / centered.std())
     scale_table(model, 2.0)
     torch.testing.assert_close(input_embeddings(model).weight.detach()[torch.from_numpy(table.known)], 2 * rows)
 
@@ -160,7 +160,10 @@ def test_a_stopped_warm_run_goes_on_to_the_bit(tiny_text, vectors, tmp_path):
 
 
 def test_thawing_by_steps_and_by_the_loss():
-    by_step, by_loss = Table(StartOptions(frozen=0.25)), Table(StartOptions(frozen=0.5, thaw="plateau", plateau=0.1))
+    by_step, by_loss = (
+        FreezeSchedule(EmbeddingInitOptions(frozen=0.25)),
+        FreezeSchedule(EmbeddingInitOptions(frozen=0.5, thaw="plateau", plateau=0.1)),
+    )
     assert [by_step.is_frozen(step, 8, None) for step in range(4)] == [True, True, False, False]
     assert not by_step.thaws(1.0, 5.0)
     assert not by_loss.thaws(None, 5.0)
@@ -180,4 +183,4 @@ def test_thawing_by_steps_and_by_the_loss():
 )
 def test_what_cannot_be_is_a_plain_sentence(options, message):
     with pytest.raises(BitcipherError, match=message):
-        StartOptions(**options)
+        EmbeddingInitOptions(**options)

@@ -12,10 +12,10 @@ from two_processes import on_two
 
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
+from training.data import load_tokenizer
 from training.finetune import finetune
 from training.loop import checkpoint_of
 from training.pretrain import pretrain
-from training.text import load_tokenizer
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

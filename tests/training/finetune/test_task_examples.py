@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from training.finetune.examples import TaskExamples, rows_of, with_targets
-from training.tasks.contract import IGNORED, Features
+from training.tasks.base import IGNORED, Features
 
 
 def features_of(lengths, width=12, labels=None):

@@ -5,10 +5,10 @@ import torch
 from tiny_tasks import write_model
 
 from bitcipher.errors import BitcipherError
+from training.data import load_tokenizer, special_tokens, vocabulary_size
 from training.finetune.heads import positions_of, task_model
 from training.models import ARCHITECTURES, load_model
 from training.models.checkpoint import read_config
-from training.text import load_tokenizer, special_tokens, vocabulary_size
 
 KINDS = ("classification", "regression", "question-answering", "token-classification")
 

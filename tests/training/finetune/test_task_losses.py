@@ -6,10 +6,10 @@ import pytest
 import torch
 from tiny_tasks import write_model
 
+from training.data import load_tokenizer, special_tokens, vocabulary_size
 from training.finetune.heads import task_model
 from training.finetune.losses import LOSSES
-from training.tasks.contract import IGNORED
-from training.text import load_tokenizer, special_tokens, vocabulary_size
+from training.tasks.base import IGNORED
 
 TARGETS = {
     "classification": {"labels": torch.tensor([0, 2, 1])},

@@ -21,7 +21,7 @@ def test_a_model_comes_back_as_it_was(kind, place, tmp_path):
         for weight in model.parameters():
             weight.add_(torch.randn_like(weight) * 0.1)
     save_model(model, folder)
-    assert {"config.json", "model.safetensors"} <= set(storage.files_below(folder))
+    assert {"config.json", "model.safetensors"} <= set(storage.list_files(folder))
     loaded = load_model(folder)
     assert type(loaded) is type(model)
     assert not loaded.training

@@ -4,8 +4,8 @@ import dataclasses
 
 import torch
 
+from training.data import SpecialTokens
 from training.models import ModelOptions, build_model
-from training.text import SpecialTokens
 
 torch.set_num_threads(1)
 

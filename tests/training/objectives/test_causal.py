@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from draws import assert_same_gradients, draw_of, gradients, model_for, tensors
+from batch_contexts import assert_same_gradients, draw_of, gradients, model_for, tensors
 
 from bitcipher.errors import BitcipherError
 from training.objectives import CausalLM

@@ -1,6 +1,6 @@
 import pytest
 import torch
-from draws import VOCABULARY, assert_same_gradients, gradients, model_for
+from batch_contexts import VOCABULARY, assert_same_gradients, gradients, model_for
 
 from training.models import logits
 from training.objectives import losses

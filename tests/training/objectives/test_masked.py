@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from draws import (
+from batch_contexts import (
     FIRST_WORD,
     SPECIALS,
     VOCABULARY,

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from draws import (
+from batch_contexts import (
     SPECIALS,
     MadeSequences,
     assert_same_gradients,

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from training.chance import key_of
-from training.models import ModelOptions, build_model
-from training.objectives import OBJECTIVES, Draw, make_objective, word_starts
-from training.text import (
+from training.counter_rng import key_of
+from training.data import (
     Order,
     Sequences,
     TokenText,
@@ -16,6 +14,8 @@ from training.text import (
     train_tokenizer,
     write_shard,
 )
+from training.models import ModelOptions, build_model
+from training.objectives import OBJECTIVES, BatchContext, make_objective, word_starts
 
 LENGTH = 24
 
@@ -50,7 +50,7 @@ def test_a_model_learns_from_text(name, text):
     for step in range(12):
         rows = np.arange(step * 16, step * 16 + 16)
         numbers = Order(len(sequences), 1).numbers(rows)
-        draw = Draw(sequences, numbers, rows, key_of(1), tokens, vocabulary, word_starts(text.tokenizer))
+        draw = BatchContext(sequences, numbers, rows, key_of(1), tokens, vocabulary, word_starts(text.tokenizer))
         batch = objective.batch(draw)
         assert batch["input_ids"].shape == (16, LENGTH)
         assert all(array.flags.c_contiguous for array in batch.values())

@@ -4,7 +4,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
-from draws import (
+from batch_contexts import (
     FIRST_WORD,
     SPECIALS,
     VOCABULARY,

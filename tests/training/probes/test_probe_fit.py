@@ -1,6 +1,6 @@
 """Training on distinct pairs with their counts has the objective of training on tokens, and ends in the same place."""
 
-import labelled
+import labeled
 import numpy as np
 import pytest
 import torch
@@ -14,13 +14,13 @@ from training.probes.probe import look_up
 
 @pytest.fixture(scope="module")
 def task():
-    parts = [labelled.sentences(labelled.TAGS, seed, 300) for seed in range(3)]
+    parts = [labeled.sentences(labeled.TAGS, seed, 300) for seed in range(3)]
     return make_task("pos", *parts, has_spans=False)
 
 
 @pytest.fixture(scope="module")
 def features(task):
-    return torch.from_numpy(look_up(labelled.knowing(labelled.TAGS), task.words)[0])
+    return torch.from_numpy(look_up(labeled.knowing(labeled.TAGS), task.words)[0])
 
 
 def by_token(split):

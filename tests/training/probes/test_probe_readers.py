@@ -1,6 +1,6 @@
 import gzip
 
-import labelled
+import labeled
 import pytest
 
 from bitcipher.errors import BitcipherError
@@ -54,12 +54,12 @@ def test_conll2003_gives_documents_with_the_tags_of_the_file(tmp_path):
     [
         (read_conllu, "1\tGo\tgo", r"Line 1 of .* has 3 columns, where CoNLL-U has 10"),
         (read_conllu, CONLLU + "1\tGo\tgo\tVERB\t_\t_\t0\t_\t_\t_", r"Line 9 of .* gives 'Go' no xpos"),
-        (read_conllu, "# only a comment\n", r"holds no labelled words"),
+        (read_conllu, "# only a comment\n", r"holds no labeled words"),
         (read_conllu, b"\xff\xfe", r"cannot be read as text"),
         (read_conll2003, "EU NNP I-ORG", r"Line 1 of .* has 3 columns, where CoNLL-2003 has 4"),
         (read_conll2003, "EU NNP I-NP ORG", r"Line 1 of .* has the entity 'ORG'"),
-        (read_conll2003, "-DOCSTART- -X- O O\n", r"holds no labelled words"),
-        (read_conll2003, "", r"holds no labelled words"),
+        (read_conll2003, "-DOCSTART- -X- O O\n", r"holds no labeled words"),
+        (read_conll2003, "", r"holds no labeled words"),
     ],
 )
 def test_a_damaged_file_is_told_in_a_sentence(tmp_path, read, content, sentence):
@@ -73,12 +73,12 @@ def test_a_file_that_is_no_gzip(tmp_path):
 
 
 def test_the_tasks_are_read_from_their_folders(tmp_path):
-    pos = read_task("pos", str(labelled.write_gum(tmp_path / "gum")))
-    assert pos.labels == sorted(labelled.TAGS)
+    pos = read_task("pos", str(labeled.write_gum(tmp_path / "gum")))
+    assert pos.labels == sorted(labeled.TAGS)
     assert all(word == word.lower() for word in pos.words)
     assert not pos.has_spans
-    ner = read_task("ner", str(labelled.write_conll2003(tmp_path / "conll")))
-    assert ner.labels == sorted(labelled.KINDS)
+    ner = read_task("ner", str(labeled.write_conll2003(tmp_path / "conll")))
+    assert ner.labels == sorted(labeled.KINDS)
     assert ner.has_spans
     # Of twelve documents of ten sentences, one is kept for validation, whole.
     assert ner.train.sentences[-1] + 1 == 110

@@ -1,6 +1,6 @@
 import dataclasses
 
-import labelled
+import labeled
 import numpy as np
 import pytest
 
@@ -14,13 +14,13 @@ from training.probes.probe import look_up
 
 @pytest.fixture(scope="module")
 def ner():
-    parts = [labelled.sentences(labelled.KINDS, seed, 200) for seed in range(3)]
+    parts = [labeled.sentences(labeled.KINDS, seed, 200) for seed in range(3)]
     return make_task("ner", *parts, has_spans=True)
 
 
 def test_vectors_that_know_labels_are_told_from_those_that_do_not(ner):
-    knowing = probe(labelled.knowing(labelled.KINDS), ner, seeds=(0, 1))
-    ignorant = probe(labelled.ignorant(), ner, seeds=(0, 1))
+    knowing = probe(labeled.knowing(labeled.KINDS), ner, seeds=(0, 1))
+    ignorant = probe(labeled.ignorant(), ner, seeds=(0, 1))
     for figure in ("accuracy", "weighted_f1", "span_f1"):
         assert knowing.mean(figure) > ignorant.mean(figure) + 0.2
     # Without any information a probe gives the most frequent label.
@@ -30,17 +30,17 @@ def test_vectors_that_know_labels_are_told_from_those_that_do_not(ner):
 
 
 def test_mean_and_spread_are_those_of_the_seeds(ner):
-    result = probe(labelled.knowing(labelled.KINDS), ner, seeds=(0, 1, 2))
+    result = probe(labeled.knowing(labeled.KINDS), ner, seeds=(0, 1, 2))
     accuracies = [seed.accuracy for seed in result.seeds]
     assert [seed.seed for seed in result.seeds] == [0, 1, 2]
     assert result.mean("accuracy") == pytest.approx(np.mean(accuracies))
     assert result.spread("accuracy") == pytest.approx(np.std(accuracies, ddof=1))
-    assert result == probe(labelled.knowing(labelled.KINDS), ner, seeds=(0, 1, 2))
+    assert result == probe(labeled.knowing(labeled.KINDS), ner, seeds=(0, 1, 2))
     assert dataclasses.replace(result, seeds=result.seeds[:1]).spread("accuracy") == 0
 
 
 def test_the_lengths_of_vectors_make_no_difference(ner):
-    vectors = labelled.knowing(labelled.KINDS)
+    vectors = labeled.knowing(labeled.KINDS)
     # Powers of two, by which numbers are multiplied exactly.
     lengths = 2.0 ** np.arange(-8, len(vectors) - 8).clip(max=8)
     scaled = CipherVectors(vectors.words, lengths[:, None] * vectors.vectors)

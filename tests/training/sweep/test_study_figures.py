@@ -26,22 +26,22 @@ def pictures_of(findings):
     return all_pictures(measures, fit_laws(measures))
 
 
-def colours_in(png):
+def colors_in(png):
     picture = imread(io.BytesIO(png), format="png")
     packed = np.rint(255 * picture[..., :3]).astype(int) @ (65536, 256, 1)
-    return {(colour >> 16, colour >> 8 & 255, colour & 255) for colour in np.unique(packed).tolist()}
+    return {(color >> 16, color >> 8 & 255, color & 255) for color in np.unique(packed).tolist()}
 
 
 def test_points_and_laws_have_their_colours():
     compute, tokens, parameters, scores, starts = pictures_of(whole_study())
     green, black, blue, orange = (0, 158, 115), (0, 0, 0), (0, 114, 178), (213, 94, 0)
-    assert {green, black} <= colours_in(compute.png)
+    assert {green, black} <= colors_in(compute.png)
     for picture in (tokens, parameters):
-        assert green in colours_in(picture.png)
-        assert not {blue, orange} & colours_in(picture.png)  # a break is of FLOPs alone
-    assert {blue, orange} <= colours_in(starts.png)
-    assert green not in colours_in(starts.png)
-    assert len(colours_in(scores.png)) > 100  # of a scale
+        assert green in colors_in(picture.png)
+        assert not {blue, orange} & colors_in(picture.png)  # a break is of FLOPs alone
+    assert {blue, orange} <= colors_in(starts.png)
+    assert green not in colors_in(starts.png)
+    assert len(colors_in(scores.png)) > 100  # of a scale
 
 
 def test_nothing_is_drawn_where_there_is_nothing():
@@ -54,7 +54,7 @@ def test_points_are_drawn_though_no_law_fits_them():
     model = made_model(ANCHOR)
     findings = Findings({}, (), (replace(model, evaluations=model.evaluations[:3]),), (), {})
     compute, *_ = pictures_of(findings)
-    assert (0, 158, 115) in colours_in(compute.png)
+    assert (0, 158, 115) in colors_in(compute.png)
     assert "No power law yet" in compute.caption
     assert "exponent" not in compute.alt
 

@@ -12,7 +12,7 @@ from made_findings import ACCOUNTING, SEEDS, STEPS, TASKS, TOKENIZERS, begun_stu
 from training.scaling import ANCHOR, Shape, published, smallest
 from training.sweep.findings import Findings
 from training.sweep.measures import Measures
-from training.sweep.tables import Table, scientific, significant
+from training.sweep.tables import ReportTable, scientific, significant
 from training.sweep.tables_starts import all_tables
 
 NONE = "—"
@@ -257,7 +257,7 @@ def test_one_seed_has_no_spread_and_a_seed_without_all_tasks_does_not_count(find
 
 
 def test_markdown_keeps_cells_apart_whatever_they_hold():
-    lines = Table("T <b>", ("a", "b"), (("x|y", "1\n2"),), ("note",)).markdown().splitlines()
+    lines = ReportTable("T <b>", ("a", "b"), (("x|y", "1\n2"),), ("note",)).markdown().splitlines()
     assert lines == ["## T &lt;b>", "", "| a | b |", "| --- | ---: |", "| x&#124;y | 1 2 |", "", "note"]
 
 

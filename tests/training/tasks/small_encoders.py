@@ -2,8 +2,8 @@
 
 from functools import cache
 
+from training.data import special_tokens, train_tokenizer
 from training.tasks.encoder import Encoder
-from training.text import special_tokens, train_tokenizer
 
 TEXTS = [
     "the cat sat on the mat while the dog ran over the hill",

@@ -12,14 +12,14 @@ def questions(number, context="one  two three\nfour five six seven eight nine te
 
 
 def test_the_commonest_label_is_that_of_the_part_to_train_on():
-    def labelled(*labels):
+    def labeled(*labels):
         return tuple(SentenceExample("a sentence", None, label) for label in labels)
 
-    task = SentenceTask("Mine", "classification", ("0", "1"), labelled(1, 1, 0), labelled(0, 1, 0, 0), ("accuracy",))
+    task = SentenceTask("Mine", "classification", ("0", "1"), labeled(1, 1, 0), labeled(0, 1, 0, 0), ("accuracy",))
     assert task.score(task.baselines()["the commonest label"]) == {"accuracy": 25}
-    measured = SentenceTask("Mine", "classification", ("0", "1"), (), labelled(0, 1, 0, 0), ("accuracy",))
+    measured = SentenceTask("Mine", "classification", ("0", "1"), (), labeled(0, 1, 0, 0), ("accuracy",))
     assert measured.score(measured.baselines()["the commonest label"]) == {"accuracy": 75}
-    assert SentenceTask("Mine", "regression", (), labelled(1), labelled(2), ("pearson",)).baselines() == {}
+    assert SentenceTask("Mine", "regression", (), labeled(1), labeled(2), ("pearson",)).baselines() == {}
 
 
 def test_no_entity_is_right_of_most_words_and_of_no_span():

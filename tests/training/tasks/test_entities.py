@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from small_encoders import KINDS, encoder
 
 from bitcipher.errors import BitcipherError
-from training.tasks.contract import IGNORED
+from training.tasks.base import IGNORED
 from training.tasks.entities import EntityTask, read_entities
 
 SENTENCE = (("Peter", "I-PER"), ("Blackburn", "I-PER"), ("of", "O"), ("Germany", "I-LOC"), (".", "O"))

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from small_encoders import encoder
 
 from bitcipher.errors import BitcipherError
-from training.tasks.contract import examples_of
+from training.tasks.base import examples_of
 from training.tasks.glue import read_glue
 from training.tasks.sentences import SentenceExample, SentenceTask, _fit
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from small_encoders import KINDS, encoder
 
 from bitcipher.errors import BitcipherError
-from training.scores.question_answering import normalize
+from training.metrics.question_answering import normalize
 from training.tasks.answers import NOTHING_TO_FIND, read_answers
 from training.tasks.question_answering import QuestionTask
 from training.tasks.squad import Question

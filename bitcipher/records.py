@@ -1,0 +1,133 @@
+"""Validated records: options given by users, and JSON files read back from storage.
+
+Each option of bitcipher is one field of a `Record`: its type, default, bounds and help text stand together, and the
+command line, YAML recipes, the Python interface and stage arguments are derived from it. Each kind of JSON file that
+is read back from storage is a `Record` too, so a damaged file gives one sentence instead of a traceback.
+
+This module imports pydantic, so `import bitcipher` must not import it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+
+# JSON and YAML have lists only. Records hold tuples, so that they cannot change.
+Strings = Annotated[tuple[str, ...], BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)]
+
+_BOUNDS = {
+    "greater_than_equal": ("at least", "ge"),
+    "greater_than": ("greater than", "gt"),
+    "less_than_equal": ("at most", "le"),
+    "less_than": ("less than", "lt"),
+}
+_TYPES = {
+    "int_type": "an integer",
+    "int_from_float": "an integer",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "string_type": "a string",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "tuple_type": "a list, such as [corpus]",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "dataclass_type": "a mapping",
+}
+
+
+class _RecordType(type(BaseModel)):
+    """Metaclass that turns the validation errors of a constructor call into a `BitcipherError`."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().__call__(*args, **kwargs)
+        except ValidationError as error:
+            raise BitcipherError(describe_error(error, cls)) from None
+
+
+class Record(BaseModel, metaclass=_RecordType):
+    """Immutable values, validated when they are created.
+
+    The docstring below a field is its help text. Types are strict: the string "5" is not an integer.
+
+    Raises:
+        BitcipherError: if a value is missing, unknown, of the wrong type or out of bounds. The message names it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+
+    @classmethod
+    def parse(
+        cls, values: dict[str, Any], source: str, name: Callable[[Sequence[str | int]], str] | None = None
+    ) -> Self:
+        """Return the record of plain values, as they come from YAML, JSON or the command line.
+
+        Args:
+            values: by field name; a field that is missing gets its default.
+            source: where the values come from, such as a file name. Error messages begin with it.
+            name: returns how error messages spell a field, from its path; by default joined by dots.
+
+        Raises:
+            BitcipherError: if a value is missing, unknown, of the wrong type or out of bounds.
+        """
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            raise BitcipherError(f"{source}: {describe_error(error, cls, name)}") from None
+
+    @classmethod
+    def read(cls, uri: str) -> Self:
+        """Return the record in a JSON file.
+
+        Raises:
+            BitcipherError: if the file is missing, damaged, or does not hold such a record.
+        """
+        return cls.parse(storage.read_json(uri), uri)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON and YAML can hold; `parse` reads them."""
+        return self.model_dump(mode="json")
+
+
+def describe_error(
+    error: ValidationError, record: type[BaseModel], name: Callable[[Sequence[str | int]], str] | None = None
+) -> str:
+    """Return the first mistake of a validation error as one sentence that names the field."""
+    first = error.errors(include_url=False)[0]
+    field = name(first["loc"]) if name else ".".join(map(str, first["loc"]))
+    kind = first["type"]
+    if kind == "missing":
+        return f"`{field}` is missing."
+    if kind == "extra_forbidden":
+        *groups, _ = first["loc"]
+        known = ", ".join(sorted(_fields_at(record, groups)))
+        return f"there is no option `{field}`; choose from {known}." if known else f"`{field}` is unknown."
+    return f"`{field}` must be {_expected(first)}, got {first['input']!r}."
+
+
+def _expected(error: ErrorDetails) -> str:
+    kind, context = error["type"], error.get("ctx", {})
+    if kind in _BOUNDS:
+        words, key = _BOUNDS[kind]
+        return f"{words} {context[key]}"
+    if kind == "literal_error":
+        return context["expected"].replace("'", "")
+    return _TYPES.get(kind) or error["msg"].removeprefix("Input should be ")
+
+
+def _fields_at(record: Any, groups: Sequence[str | int]) -> list[str]:
+    """Return the field names of the record that lies at a path of nested records."""
+    for group in groups:
+        fields = getattr(record, "model_fields", {})
+        if group not in fields:
+            return []
+        annotation = fields[group].annotation
+        options = (annotation, *getattr(annotation, "__args__", ()))
+        record = next((each for each in options if hasattr(each, "model_fields")), None)
+    return list(getattr(record, "model_fields", {}))

@@ -1,0 +1,1 @@
+"""The `bitcipher` command line."""

@@ -1,0 +1,150 @@
+"""The demo: vectors of the English that installed Python packages hold, neighbors of a few words, and a page.
+
+The folder of a demo, which appears as a whole:
+
+    docstrings.jsonl.gz  the text (see `cluster.demo.docstrings`)
+    build/               counts, and Spectral vectors
+    vectors-sum/         Sum vectors of the same counts
+    report.html          the page
+    report.json          what each step took
+"""
+
+import shlex
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from bitcipher.vectors import CipherVectors
+from cluster.demo.docstrings import installed_roots, write_docstrings
+from pipelines.store import layout
+from pipelines.build.build import build
+from pipelines.embed.embed_counts import embed_build
+from pipelines.options import BuildOptions
+from pipelines.runtime.progress import StageProgress
+from pipelines.reports.demo import require_libraries, write_report
+from pipelines.runtime.runtime import Runtime, open_runtime
+
+DOCSTRINGS = "docstrings.jsonl.gz"
+BUILD = "build"
+SUM = "vectors-sum"
+PAGE = "report.html"
+
+# Of 3 to 6 million tokens this leaves 6,000 to 8,000 words; the neighbors of rarer ones are noise.
+OPTIONS = BuildOptions(min_count=20)
+
+SUM_EMBEDDING = {"mode": "sum", "bits": 200}
+
+# Frequent in docstrings, and of several kinds.
+WORDS = ("should", "because", "two", "compute", "returns", "function", "matrix", "left", "faster")
+
+NEIGHBOURS = 5
+
+TITLE = "bitcipher demo"
+ABOUT = (
+    "Word vectors of the English in the docstrings of the Python packages on one machine, made without a network. "
+    "Spectral weighs what stands around a word and keeps the leading directions, Sum adds up the codes of what stands "
+    "there; both come from the same counts."
+)
+
+
+def run_demo(out: str, workers: int) -> None:
+    """Make the demo of the installed packages, and show it.
+
+    Args:
+        out: the folder of the demo, path or URI.
+        workers: actors of each stage of the build; 0 for this process.
+
+    Raises:
+        BitcipherError: if the folder is already there or cannot be written, or a library of the report is missing.
+    """
+    with StageProgress() as progress, open_runtime(workers, OPTIONS.memory_mib << 20) as runtime:
+        make_demo(out, installed_roots(), runtime, progress)
+    show_demo(out)
+
+
+def make_demo(out: str, roots: Sequence[Path], runtime: Runtime, progress: StageProgress) -> None:
+    """Make the demo's folder of the packages below some roots; nothing is left of it if it fails."""
+    require_libraries()
+    if storage.exists(out):
+        raise BitcipherError(f"{out} is already there: choose another name, or remove it first.")
+    try:
+        _make(out, roots, runtime, progress)
+    except BaseException:
+        storage.remove(out)
+        raise
+
+
+def _make(out: str, roots: Sequence[Path], runtime: Runtime, progress: StageProgress) -> None:
+    start = time.perf_counter()
+    docstrings, built, page = (storage.join(out, name) for name in (DOCSTRINGS, BUILD, PAGE))
+    seconds: dict[str, float] = {}
+    with _timed(seconds, "docstrings"):
+        write_docstrings(roots, docstrings, progress)
+    build([docstrings], built, OPTIONS, runtime, progress)
+    report = layout.version_file(built, layout.read_manifest(built), layout.REPORT)
+    seconds.update((name, stage["seconds"]) for name, stage in storage.read_json(report)["stages"].items())
+    bar = progress.begin("page", 1)
+    with _timed(seconds, "embed as Sum"):
+        target = storage.join(out, SUM)
+        embed_build(built, target, SUM_EMBEDDING, OPTIONS.memory_mib, runtime, progress)
+    with _timed(seconds, "page"):
+        tables = _load(out)
+        write_report(page, TITLE, ABOUT, built, tables, _words_in(tables), seconds)
+    progress.advance(bar, 1, "")
+    storage.write_json(storage.join(out, layout.REPORT), {"seconds": time.perf_counter() - start, "stages": seconds})
+
+
+def show_demo(out: str) -> None:
+    """Print what a demo's folder holds: sizes, neighbors, and what to do with it."""
+    console = Console(highlight=False)
+    manifest = layout.read_manifest(storage.join(out, BUILD))
+    report = storage.read_json(storage.join(out, layout.REPORT))
+    stages = ", ".join(f"{name} {taken:.1f}" for name, taken in report["stages"].items())
+    console.print(
+        f"{manifest['documents']:,} docstrings, {manifest['tokens']:,} tokens, {manifest['vocabulary']:,} words "
+        f"in {report['seconds']:.1f} s ({stages})\n",
+        soft_wrap=True,
+    )
+    tables = _load(out)
+    grid = Table("word", *(f"nearest by {name}" for name in tables), box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    for word in _words_in(tables):
+        grid.add_row(word, *(Text(_nearest(vectors, word)) for vectors in tables.values()))
+    console.print(grid)
+    words = " ".join(_words_in(tables)[:2]) or "the"
+    console.print(
+        f"\nOpen {storage.join(out, PAGE)} in a browser: it has maps of the words. Then try\n"
+        f"  bitcipher neighbors {shlex.quote(storage.join(out, BUILD))} {words}\n"
+        f"  bitcipher inspect {shlex.quote(storage.join(out, SUM))}",
+        soft_wrap=True,
+        markup=False,
+    )
+
+
+def _load(demo: str) -> dict[str, CipherVectors]:
+    return {
+        "Spectral": CipherVectors.load(storage.join(demo, BUILD)),
+        "Sum": CipherVectors.load(storage.join(demo, SUM)),
+    }
+
+
+def _words_in(tables: dict[str, CipherVectors]) -> list[str]:
+    return [word for word in WORDS if all(word in vectors for vectors in tables.values())]
+
+
+def _nearest(vectors: CipherVectors, word: str) -> str:
+    others = [other for other, _ in vectors.most_similar(word, topn=NEIGHBOURS)]
+    return "  ".join(other if other.isprintable() else repr(other) for other in others)
+
+
+@contextmanager
+def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
+    start = time.perf_counter()
+    yield
+    seconds[name] = time.perf_counter() - start

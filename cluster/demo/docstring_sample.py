@@ -1,0 +1,26 @@
+"""English for a plan where no text is at hand: docstrings of installed packages, as in the demo, but fewer."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+
+from cluster.demo.docstrings import installed_roots, list_files, prose, read_docstrings
+from pipelines.estimate.sample import write_documents
+
+# Source code to parse: some seconds' worth. It holds about a tenth as much English.
+SOURCE_BYTES = 25_000_000
+
+
+@contextmanager
+def docstring_sample() -> Iterator[str]:
+    """A file of JSON lines with the docstrings of some modules of every package, while the block runs."""
+    files = list_files(installed_roots())
+    stride = max(1, sum(file.size for file in files) // SOURCE_BYTES)
+    paragraphs = (
+        "\n".join(prose(docstring)) for file in files[::stride] for _, docstring in read_docstrings(file.path)
+    )
+    with TemporaryDirectory(prefix="bitcipher-plan-") as folder:
+        target = os.path.join(folder, "docstrings.jsonl")
+        write_documents(target, filter(None, dict.fromkeys(paragraphs)))
+        yield target

@@ -1,0 +1,1 @@
+"""Submission of commands as Ray jobs."""

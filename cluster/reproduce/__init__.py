@@ -1,5 +1,0 @@
-"""The paper's tables and figures, made again: here, because they take builds, probes and training alike."""
-
-from cluster.reproduce.tables import reproduce_tables
-
-__all__ = ["reproduce_tables"]

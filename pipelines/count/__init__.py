@@ -1,0 +1,1 @@
+"""Counting: planned tasks, batches that fit in memory, and the counting stage."""

@@ -1,0 +1,40 @@
+"""Arrays in files that live as long as a factorization."""
+
+import io
+
+import numpy as np
+
+from bitcipher import storage
+from bitcipher.embedding.spectral import WeightedRows
+
+
+def write_array(uri: str, array: np.ndarray) -> None:
+    """Write an array in NumPy's format."""
+    with storage.writing(uri) as stream:
+        np.save(stream, array, allow_pickle=False)
+
+
+def read_array(uri: str) -> np.ndarray:
+    """An array from its file, mapped into memory where that is on this machine."""
+    path = storage.local_path(uri)
+    if path is None:
+        return np.load(io.BytesIO(storage.read_bytes(uri)), allow_pickle=False)
+    # Copied on writing, which nobody does: numba would compile its loops once more for what cannot be written.
+    return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
+
+
+def write_rows(uri: str, rows: WeightedRows) -> None:
+    """Write weighed rows, a file an array: each product reads only some of them."""
+    for name, array in rows._asdict().items():
+        write_array(_file(uri, name), array)
+
+
+def read_rows(uri: str, *names: str) -> WeightedRows:
+    """Weighed rows with the arrays that are named, and None for the others."""
+    return WeightedRows(
+        **{name: read_array(_file(uri, name)) if name in names else None for name in WeightedRows._fields}
+    )
+
+
+def _file(uri: str, name: str) -> str:
+    return f"{uri}.{name}.npy"

@@ -1,0 +1,83 @@
+"""What the stages take on this machine, and how words and pairs grow: measured on a sample, by the stages themselves.
+
+The parts of the sample are counted twice by one `CountStage`. The first time it learns the chunks of text that are new
+to it, the second time it knows them all: the difference is the cost of learning. Then the parts are merged one by one
+into a growing segment, which gives the growth of words and pairs as well as the cost of merging; and vectors are made
+of the whole with two vocabularies, which tells the cost of pairs from that of words.
+"""
+
+import os
+from collections.abc import Sequence
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from pipelines.estimate.calibration import Calibration, Rates
+from pipelines.estimate.sample import deal, write_documents
+from pipelines.estimate.stage_trials import (
+    count_chunks,
+    count_parts,
+    embed_sample,
+    file_sizes,
+    fixed_and_rate,
+    merge_parts,
+    seconds_per_byte,
+    seconds_per_number,
+)
+from pipelines.merge.words import merge_words
+from pipelines.options import BuildOptions
+
+# Fewer parts tell no law.
+FEWEST_PARTS = 4
+
+
+def calibrate(documents: Sequence[str], options: BuildOptions) -> Calibration:
+    """Measure; what is written meanwhile goes to the folder for temporary files, and is removed.
+
+    Args:
+        documents: the sample.
+        options: of the build that is planned.
+
+    Raises:
+        BitcipherError: if the sample is too small to tell anything.
+    """
+    parts = deal(documents)
+    if len(parts) < FEWEST_PARTS:
+        raise BitcipherError(
+            f"The sample has {len(documents)} documents, too few to tell how words and pairs grow: give 8 or "
+            "more, best some megabytes of text."
+        )
+    with TemporaryDirectory(prefix="bitcipher-plan-") as build:
+        files = [os.path.join(build, f"part-{number}.jsonl") for number in range(len(parts))]
+        for file, part in zip(files, parts, strict=True):
+            write_documents(file, part)
+        chunks = count_chunks(parts)
+        counted = count_parts(build, files, options)
+        merged, rates, points = merge_parts(build, counted.shards, options, chunks)
+        embed_rates, vocabulary = embed_sample(build, merged, options)
+        sizes = file_sizes(build, merged)
+        words = merge_words([[storage.join(build, part) for part in merged.parts]])
+        tokens = np.array([shard.tokens for shard in counted.shards], np.float64)
+        fixed, token = fixed_and_rate(tokens, counted.warm_seconds)
+        # The tokenizer's rule is also made anew for each shard that has chunks to learn.
+        new_chunks = np.maximum(1.0, np.diff(np.array(chunks, np.float64), prepend=0))
+        to_learn, chunk = fixed_and_rate(new_chunks, counted.cold_seconds - counted.warm_seconds)
+        return Calibration(
+            rates=Rates(
+                stored_byte=seconds_per_byte(files),
+                shard=fixed + to_learn,
+                token=token,
+                chunk=chunk,
+                number_again=seconds_per_number(build, merged.types),
+                **rates,
+                **embed_rates,
+            ),
+            points=points,
+            text_per_token=merged.text_bytes / merged.tokens,
+            entry_bytes=(sizes[1] + sizes[2]) / merged.entries,
+            type_bytes=sizes[0] / merged.types,
+            type_memory=words.nbytes / merged.types,
+            vocabulary=vocabulary,
+        )

@@ -1,0 +1,225 @@
+"""The plan of a build: what it takes, from rates and laws that were measured."""
+
+from dataclasses import dataclass
+from math import ceil
+
+from pipelines.estimate.calibration import Calibration, Rates
+from pipelines.estimate.corpus_laws import CorpusLaws
+from pipelines.estimate.growth_law import Bound
+from pipelines.estimate.memory import Memory, memory_of, walks
+from pipelines.estimate.merge_tiers import MergeSize, plan_merges
+from pipelines.options import SPECTRAL, BuildOptions
+from pipelines.runtime.memory_budget import MemoryBudget
+
+# Requests to an object store to open and read a small file: its size, its footer, its content; larger ones take one a
+# block more, and a file that is written takes one a block and two to begin and end it.
+READ_REQUESTS = 3
+WRITE_REQUESTS = 3
+BLOCK_BYTES = 8 << 20
+
+# For a shard: the sources' sizes before and after, and the ledger's entries for shard and task.
+SHARD_REQUESTS = 6
+
+FILES_OF_PART = 3
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Machines of one kind.
+
+    Attributes:
+        nodes: how many.
+        cores: of each.
+        memory_bytes: of each.
+    """
+
+    nodes: int
+    cores: int
+    memory_bytes: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a build takes. Stages: identify, count, merge, words, embed."""
+
+    tokens: float
+    text_bytes: float
+    shards: int
+    types: float
+    entries: float
+    vocabulary: int
+    vector_size: int
+    cpu_seconds: dict[str, float]
+    workers: int
+    """That the cluster has cores and memory for, when segments are merged."""
+    wall_seconds: dict[str, float]
+    memory: Memory
+    shard_bytes: float
+    """Kept for good, so that all else can be made again."""
+    segment_bytes: float
+    """Of the segments that the version needs: those that are no shards."""
+    vector_bytes: float
+    """Vectors and vocabulary of a version."""
+    peak_bytes: float
+    """All that is stored while the job runs: it removes what was merged when it publishes."""
+    shuffle_read: float
+    shuffle_written: float
+    """Bytes that merges read and write."""
+    rounds: float
+    """How often a pair of a shard is merged."""
+    requests: float
+    row_entries: float
+
+
+def estimate(
+    tokens: float,
+    stored_bytes: float,
+    calibration: Calibration,
+    laws: CorpusLaws,
+    options: BuildOptions,
+    cluster: Cluster,
+    bound: Bound = Bound.POINT,
+) -> Plan:
+    """The plan of a build of so much text.
+
+    Args:
+        tokens: of the corpus.
+        stored_bytes: of its files as they are.
+        calibration, laws: of text like it.
+        options: of the build.
+        cluster: where it runs.
+        bound: which way growth goes beyond what was seen.
+    """
+    rates, budget = calibration.rates, MemoryBudget(options.memory_mib)
+    text_bytes = tokens * calibration.text_per_token
+    shards = max(1, ceil(text_bytes / (options.shard_mib << 20)))
+    types, entries = laws.types.at(tokens, bound), laws.entries.at(tokens, bound)
+    vocabulary = laws.vocabulary(tokens, bound)
+    merge_rounds, live = plan_merges(
+        shards,
+        tokens / shards,
+        lambda n: laws.types.at(n, bound),
+        lambda n: laws.entries.at(n, bound),
+    )
+    memory = memory_of(
+        budget,
+        types,
+        calibration.type_memory,
+        laws.row_entries.at(tokens, bound),
+        [segment.types for segment in live],
+        vocabulary,
+        options.embedding,
+    )
+    at_once = min(cluster.cores, int(cluster.memory_bytes // max(memory.count_worker, memory.merge_worker)))
+    workers = max(1, cluster.nodes * at_once)
+    slices = ceil((text_bytes / shards) / budget.slice_bytes)
+    merges = [merge for merges in merge_rounds for merge in merges]
+    costs = [[_merge_seconds(merge, rates, budget.range_entries) for merge in merges] for merges in merge_rounds]
+    live_entries = sum(segment.entries for segment in live)
+    times = walks(vocabulary, options.embedding)
+    embed_entries = live_entries * (min(1, times) * rates.embed_entry + max(0, times - 1) * rates.walk_entry)
+    is_spectral = options.embedding.mode == SPECTRAL
+    cpu = {
+        "identify": stored_bytes * rates.stored_byte,
+        "count": shards * rates.shard
+        + tokens * rates.token
+        + _chunks_learned(tokens, workers, laws, budget, bound) * rates.chunk
+        + (shards * slices * laws.entries.at(tokens / shards / slices, bound) * rates.merge_entry if slices > 1 else 0),
+        "merge": sum(cost.summing + cost.numbering + cost.merging for round in costs for cost in round),
+        "words": sum(segment.types for segment in live) * rates.sum_type,
+        "embed": embed_entries + vocabulary * rates.embed_word,
+    }
+    wall = {
+        "identify": cpu["identify"] / workers,
+        "count": cpu["count"] / min(workers, shards),
+        "merge": sum(_wall_of_round(round, workers) for round in costs),
+        "words": cpu["words"],
+        # Of mode spectral, ranges of words are weighed and multiplied by all workers.
+        "embed": embed_entries / (workers if is_spectral else 1) + vocabulary * rates.embed_word,
+    }
+
+    def stored(of_entries: float, of_types: float) -> float:
+        return of_entries * calibration.entry_bytes + of_types * calibration.type_bytes
+
+    shard_bytes = shards * stored(laws.entries.at(tokens / shards, bound), laws.types.at(tokens / shards, bound))
+    merged = [segment for segment in live if segment.tokens > 1.5 * tokens / shards]
+    segment_bytes = sum(stored(segment.entries, segment.types) for segment in merged)
+    vector_size = options.embedding.embedding().vector_size
+    tables = 2 if is_spectral else 1  # the directions are kept beside the vectors
+    vector_bytes = vocabulary * (4 * vector_size * tables + calibration.type_bytes)
+    read = sum(stored(merge.member_entries, merge.member_types) for merge in merges)
+    written = sum(stored(merge.entries, merge.types) for merge in merges)
+    shard_entries = shards * laws.entries.at(tokens / shards, bound)
+    requests = (
+        shards * (FILES_OF_PART * WRITE_REQUESTS + SHARD_REQUESTS)
+        + (stored_bytes * 2 + shard_bytes + read + written) / BLOCK_BYTES
+        + sum(_merge_requests(merge, budget.range_entries) for merge in merges)
+    )
+    return Plan(
+        tokens=tokens,
+        text_bytes=text_bytes,
+        shards=shards,
+        types=types,
+        entries=entries,
+        vocabulary=vocabulary,
+        vector_size=vector_size,
+        cpu_seconds=cpu,
+        workers=workers,
+        wall_seconds=wall,
+        memory=memory,
+        shard_bytes=shard_bytes,
+        segment_bytes=segment_bytes,
+        vector_bytes=vector_bytes,
+        peak_bytes=shard_bytes + written + vector_bytes,
+        shuffle_read=read,
+        shuffle_written=written,
+        rounds=sum(merge.member_entries for merge in merges) / shard_entries,
+        requests=requests,
+        row_entries=laws.row_entries.at(tokens, bound),
+    )
+
+
+@dataclass(frozen=True)
+class _MergeSeconds:
+    """CPU seconds of a merge: of its words, a row a member, and a row a range."""
+
+    summing: float
+    numbering: float
+    merging: float
+    members: int
+    ranges: int
+
+
+def _wall_of_round(merges: list[_MergeSeconds], workers: int) -> float:
+    """The merges of a round go on together: first all words, then all members, then all ranges."""
+    return (
+        sum(merge.summing for merge in merges) / min(workers, len(merges))
+        + sum(merge.numbering for merge in merges) / min(workers, sum(merge.members for merge in merges))
+        + sum(merge.merging for merge in merges) / min(workers, sum(merge.ranges for merge in merges))
+    )
+
+
+def _merge_seconds(merge: MergeSize, rates: Rates, range_entries: int) -> _MergeSeconds:
+    ranges = ceil(merge.member_entries / range_entries)
+    again = (ranges - 1) * merge.member_types * rates.number_again
+    return _MergeSeconds(
+        summing=merge.member_types * rates.sum_type,
+        numbering=(merge.member_types + merge.members * merge.types) * rates.number_type,
+        merging=merge.member_entries * rates.merge_entry + again,
+        members=merge.members,
+        ranges=ranges,
+    )
+
+
+def _merge_requests(merge: MergeSize, range_entries: int) -> float:
+    """The words of each member twice and its numbers once; for each range its rows, entries and numbers of each."""
+    ranges = ceil(merge.member_entries / range_entries)
+    members = merge.members * (2 * READ_REQUESTS + WRITE_REQUESTS)
+    return members + ranges * (merge.members * FILES_OF_PART * READ_REQUESTS + FILES_OF_PART * WRITE_REQUESTS)
+
+
+def _chunks_learned(tokens: float, workers: int, laws: CorpusLaws, budget: MemoryBudget, bound: Bound) -> float:
+    """Chunks that tokenizers learn, all workers together: each forgets all of them when it has too many."""
+    each = tokens / workers
+    cycle = laws.chunks.tokens_at(budget.chunks, bound)
+    return workers * (each // cycle * budget.chunks + laws.chunks.at(each % cycle, bound))

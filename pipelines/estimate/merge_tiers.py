@@ -1,0 +1,65 @@
+"""Which merges a number of equal shards leads to, by the very rule that a build goes by."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from bitcipher.counts import CountDigest
+from pipelines.store.segments import Segment, next_merges
+
+
+@dataclass(frozen=True)
+class MergeSize:
+    """One merge: sums over its members, and what comes of it."""
+
+    members: int
+    member_types: int
+    member_entries: int
+    types: int
+    entries: int
+
+
+def plan_merges(
+    shards: int, shard_tokens: float, types: Callable[[float], float], entries: Callable[[float], float]
+) -> tuple[list[list[MergeSize]], list[Segment]]:
+    """The merges of a build, round by round, and the segments that it ends with.
+
+    Args:
+        shards: how many there are.
+        shard_tokens: of each.
+        types, entries: what so many tokens have.
+    """
+
+    none = {"parts": (), "shards": (), "documents": 0, "total_documents": 0, "text_bytes": 0}
+    digest = CountDigest().hex()
+
+    @cache
+    def sizes(tokens: int) -> tuple[int, int]:
+        return int(types(tokens)), int(entries(tokens))
+
+    def segment(number: int, tokens: int) -> Segment:
+        words, pairs = sizes(tokens)
+        return Segment(name=f"{number:09d}", tokens=tokens, types=words, entries=pairs, digest=digest, **none)
+
+    waiting = [segment(number, round(shard_tokens)) for number in range(shards)]
+    made = shards
+    rounds = []
+    while merges := next_merges(waiting):
+        names = {member.name for merge in merges for member in merge.members}
+        waiting = [each for each in waiting if each.name not in names]
+        sizes_of_round = []
+        for merge in merges:
+            merged = segment(made, merge.total("tokens"))
+            made += 1
+            waiting.append(merged)
+            sizes_of_round.append(
+                MergeSize(
+                    members=len(merge.members),
+                    member_types=merge.total("types"),
+                    member_entries=merge.total("entries"),
+                    types=merged.types,
+                    entries=merged.entries,
+                )
+            )
+        rounds.append(sizes_of_round)
+    return rounds, waiting

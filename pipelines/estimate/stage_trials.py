@@ -1,0 +1,194 @@
+"""The stages, run on a sample with a watch in hand."""
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy.optimize import nnls
+
+from bitcipher import storage
+from bitcipher.counts import iter_pairs, part_files, read_words
+from pipelines.count.count_stage import CountStage
+from pipelines.count.count_tasks import CountTask
+from pipelines.embed.embed_counts import embed
+from pipelines.estimate.calibration import GrowthPoint
+from pipelines.ingest.content_hash import sha256
+from pipelines.ingest.sources import list_sources
+from pipelines.merge.merge_segments import MergeStage, NumberStage, merge_segments
+from pipelines.merge.merged_counts import open_merged
+from pipelines.merge.words import choose_vocabulary, merge_words
+from pipelines.options import BuildOptions
+from pipelines.runtime.runtime import InProcessRuntime, Row, StageSpec
+from pipelines.store.layout import LEDGER, SEGMENTS, WORK
+from pipelines.store.segments import Merge, Segment
+from pipelines.tokenizers import make_tokenizer, tokenizer_path
+
+
+class MeteredRuntime(InProcessRuntime):
+    """This process, with the CPU seconds of each stage's class."""
+
+    def __init__(self) -> None:
+        self.cpu_seconds: dict[Any, float] = {}
+
+    def stream(self, stage: StageSpec, rows: list[Row]) -> Iterator[Row]:
+        """See `Runtime`."""
+        start = time.process_time()
+        results = list(super().stream(stage, rows))
+        self.cpu_seconds[stage.make] = self.cpu_seconds.get(stage.make, 0.0) + time.process_time() - start
+        yield from results
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Parts as shards, and the CPU seconds of counting each."""
+
+    shards: list[Segment]
+    cold_seconds: np.ndarray
+    """By a stage that learns the chunks that are new to it."""
+    warm_seconds: np.ndarray
+    """By the same stage once more."""
+
+
+def count_parts(build: str, files: list[str], options: BuildOptions) -> Counted:
+    """Count each part as a shard, and again.
+
+    Args:
+        build: a folder of a build, for the counts.
+        files: the parts.
+        options: how to count.
+    """
+    _shard(_count_stage(build, options), "warm-up", files[0])  # kernels are loaded
+    stage = _count_stage(build, options)
+    shards, cold = zip(*(_shard(stage, f"cold{i}", file) for i, file in enumerate(files)), strict=True)
+    warm = [_shard(stage, f"warm{i}", file)[1] for i, file in enumerate(files)]
+    return Counted(list(shards), np.array(cold), np.array(warm))
+
+
+def _count_stage(build: str, options: BuildOptions) -> CountStage:
+    return CountStage(
+        build=build,
+        ledger=storage.join(build, LEDGER),
+        document="line",
+        field="text",
+        tokenizer=tokenizer_path(options.tokenizer),
+        lowercase=options.lowercase,
+        window=options.context_window.size,
+        summed=options.context_window.summed,
+        shard_bytes=1 << 62,
+        memory_mib=options.memory_mib,
+    )
+
+
+def _shard(stage: CountStage, name: str, file: str) -> tuple[Segment, float]:
+    task = CountTask(name, tuple(list_sources([file])))
+    start = time.process_time()
+    (row,) = stage(task.to_row())
+    return Segment.from_dict(row), time.process_time() - start
+
+
+def count_chunks(parts: Iterable[Sequence[str]]) -> list[int]:
+    """The distinct chunks of the first part, of the first two, and so on."""
+    tokenizer = make_tokenizer("whitespace", lowercase=False, max_chunks=1 << 40)
+    return [len(tokenizer.tokenize(pa.array(part, pa.large_string())).words) for part in parts]
+
+
+def merge_parts(
+    build: str, shards: list[Segment], options: BuildOptions, chunks: list[int]
+) -> tuple[Segment, dict[str, float], list[GrowthPoint]]:
+    """The shards merged one by one into a segment: the last one, what it took, and what there was each time."""
+    _merge_two(build, shards[0], shards[1], "warm-up", options, MeteredRuntime())
+    runtime = MeteredRuntime()
+    merged = shards[0]
+    points = [_point(build, merged, chunks[0])]
+    seconds, member_types, prepared_types, member_entries = 0.0, 0, 0, 0
+    for number, shard in enumerate(shards[1:], start=1):
+        start = time.process_time()
+        result = _merge_two(build, merged, shard, f"merged{number}", options, runtime)
+        seconds += time.process_time() - start
+        member_types += merged.types + shard.types
+        prepared_types += 2 * result.types
+        member_entries += merged.entries + shard.entries
+        merged = result
+        points.append(_point(build, merged, chunks[number]))
+    numbering, merging = (runtime.cpu_seconds[stage] for stage in (NumberStage, MergeStage))
+    rates = {
+        "sum_type": (seconds - numbering - merging) / member_types,
+        "number_type": numbering / (member_types + prepared_types),
+        "merge_entry": merging / member_entries,
+    }
+    return merged, rates, points
+
+
+def _merge_two(
+    build: str, first: Segment, second: Segment, name: str, options: BuildOptions, runtime: MeteredRuntime
+) -> Segment:
+    work = storage.join(build, WORK, name)
+    ledger = storage.join(build, LEDGER)
+    merge = Merge((first, second))
+    # One range: what more ranges take is told by `number_again`.
+    (segment,) = merge_segments({name: merge}, build, SEGMENTS, work, 1 << 62, runtime, ledger)
+    return segment
+
+
+def _point(build: str, segment: Segment, chunks: int) -> GrowthPoint:
+    words = read_words([storage.join(build, part) for part in segment.parts])
+    longest = int(words["entries"].to_numpy().max())
+    return GrowthPoint(segment.tokens, segment.types, chunks, segment.entries, longest)
+
+
+def embed_sample(build: str, merged: Segment, options: BuildOptions) -> tuple[dict[str, float], int]:
+    """What vectors take, a pair and a word, and how many words the options keep."""
+    parts = [storage.join(build, part) for part in merged.parts]
+    words = merge_words([parts])
+    start = time.process_time()
+    entries = sum(len(block.right) for part in parts for block in iter_pairs(part))
+    walk_entry = (time.process_time() - start) / entries
+    kept = choose_vocabulary(words, merged.total_documents, options)
+    every = choose_vocabulary(words, merged.total_documents, BuildOptions(min_count=1))
+    runs = []
+    for number, vocabulary in enumerate((kept, kept, every)):
+        start = time.process_time()
+        vectors, _ = embed(open_merged(vocabulary, options.context_window, [parts]), options.embedding, {})
+        vectors.save(storage.join(build, f"vectors{number}"))
+        runs.append((len(vocabulary), time.process_time() - start))
+    (few, seconds), (many, more_seconds) = runs[1:]  # the first loaded the kernels
+    embed_word = max(0.0, (more_seconds - seconds) / (many - few)) if many > few else 0.0
+    embed_entry = max(walk_entry, (seconds - few * embed_word) / entries)
+    return {"walk_entry": walk_entry, "embed_entry": embed_entry, "embed_word": embed_word}, len(kept)
+
+
+def fixed_and_rate(sizes: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
+    """What a piece of work takes whatever its size, and what more of size takes; neither below 0."""
+    # Errors grow with size: each counts in proportion to its own.
+    weights = 1 / np.sqrt(sizes)
+    fixed, rate = nnls(np.stack([weights, sizes * weights], axis=1), seconds * weights)[0]
+    return float(fixed), float(rate)
+
+
+def seconds_per_byte(files: list[str]) -> float:
+    """CPU seconds to read a byte and digest it."""
+    start = time.process_time()
+    for file in files:
+        sha256(file)
+    return (time.process_time() - start) / sum(map(os.path.getsize, files))
+
+
+def seconds_per_number(build: str, types: int) -> float:
+    """CPU seconds to read a number of so many, in an order as that of ranks is beside that of bytes."""
+    file = storage.join(build, "numbers.parquet")
+    numbers = np.random.default_rng(0).permutation(types).astype(np.int32)
+    storage.write_table(file, pa.table({"number": numbers}))
+    start = time.process_time()
+    storage.read_table(file)["number"].to_numpy()
+    return (time.process_time() - start) / types
+
+
+def file_sizes(build: str, segment: Segment) -> tuple[int, int, int]:
+    """Bytes of words, rows and entries."""
+    files = zip(*(part_files(storage.join(build, part)) for part in segment.parts), strict=True)
+    words, rows, entries = (sum(map(os.path.getsize, kind)) for kind in files)
+    return words, rows, entries

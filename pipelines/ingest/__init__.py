@@ -1,0 +1,1 @@
+"""Source listing, content hashes, readers and documents."""

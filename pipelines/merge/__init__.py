@@ -1,0 +1,1 @@
+"""Merging of segments, and reading of merged counts."""

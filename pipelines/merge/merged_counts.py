@@ -1,0 +1,79 @@
+"""The counts of a version as one: the sum of its segments, read without being written anywhere."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from bitcipher import storage
+from bitcipher.counts import (
+    ContextWindow,
+    MergedCounts,
+    PairBlock,
+    Part,
+    iter_pairs,
+    merge_rows,
+    read_words,
+    renumber,
+    within,
+)
+from bitcipher.errors import BitcipherError
+from bitcipher.vocabulary import Vocabulary
+from pipelines.merge.row_ranges import find_runs
+from pipelines.merge.words import cut_ranges, merge_words
+
+# Entries that are added up at once: 12 bytes each, three times over while they are merged.
+RANGE_ENTRIES = 1 << 24
+
+
+def open_merged(
+    vocabulary: Vocabulary, context_window: ContextWindow, segments: Sequence[Sequence[str]]
+) -> MergedCounts:
+    """The merged counts of segments, read a block at a time whenever they are walked.
+
+    Args:
+        vocabulary: the words to number them by.
+        context_window: what was counted.
+        segments: the parts of each, by URI.
+    """
+    ranks = [ranks_of(vocabulary, read_words(parts)) for parts in segments]
+
+    def parts(window: int) -> Iterator[Part]:
+        for names, ranks_of_segment in zip(segments, ranks, strict=True):
+            for name in names:
+                for block in iter_pairs(name):
+                    if len(block.right) and max(block.left.max(), block.right.max()) >= len(ranks_of_segment):
+                        raise BitcipherError(f"The counts {name} are damaged: build again.")
+                    yield Part(block, ranks_of_segment, 1)
+
+    def rows(window: int) -> Iterator[PairBlock]:
+        order, oov_rank = vocabulary.row_order(), vocabulary.oov_rank
+        words = merge_words(segments)
+        firsts = [words["word"][first].as_py().encode() for first, _ in cut_ranges(words, RANGE_ENTRIES)]
+        runs = [find_runs(names, [read_words([name]) for name in names], firsts) for names in segments]
+        oov: list[PairBlock] = []
+        for i in range(len(firsts)):
+            blocks = [
+                renumber(within(run.read(), window), ranks_of_segment)
+                for runs_of_segment, ranks_of_segment in zip(runs, ranks, strict=True)
+                for run in runs_of_segment[i]
+            ]
+            merged, oov_rows = merge_rows(blocks, order, oov_rank)
+            oov = [merge_rows([*oov, oov_rows], order, oov_rank)[1]]
+            yield merged
+        yield from oov
+
+    return MergedCounts(vocabulary, context_window, rows, parts)
+
+
+def read_vocabulary(uri: str) -> Vocabulary:
+    """A vocabulary from its file."""
+    return Vocabulary.from_table(storage.read_table(uri))
+
+
+def ranks_of(vocabulary: Vocabulary, words: pa.Table) -> np.ndarray:
+    """The rank of each of a segment's numbers, (V,) int32."""
+    numbers = words["number"].to_numpy()
+    ranks = np.empty(int(numbers.max(initial=-1)) + 1, np.int32)
+    ranks[numbers] = vocabulary.ranks(words["word"].combine_chunks())
+    return ranks

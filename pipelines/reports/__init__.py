@@ -1,0 +1,1 @@
+"""HTML pages about vectors, and the maps of words in them."""

@@ -1,0 +1,60 @@
+"""The page itself: one file of HTML that holds its styles, its scripts and all its data."""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bitcipher import storage
+from bitcipher.vectors import CipherVectors
+from pipelines.store import layout
+from pipelines.reports.maps.drawing import map_data, render
+from pipelines.reports.maps.layout import choose_rows, make_map
+
+NEIGHBOURS = 8
+
+# More take longer than the demo should, and lie too close for a small map.
+MOST_WORDS = 1_500
+
+
+def write(
+    target: str,
+    title: str,
+    about: str,
+    build: str,
+    tables: Mapping[str, CipherVectors],
+    words: Sequence[str],
+    seconds: Mapping[str, float],
+) -> None:
+    """See `pipelines.reports.demo.write_report`."""
+    manifest = layout.read_manifest(build)
+    start = time.perf_counter()
+    maps = {name: _map(vectors) for name, vectors in tables.items()}
+    here = Path(__file__).parent
+    content = render(
+        here / "page.html",
+        [here / "page.js"],
+        [here / "page.css"],
+        title=title,
+        about=about,
+        numbers={
+            "documents": f"{manifest['documents']:,}",
+            "tokens": f"{manifest['tokens']:,}",
+            "words": f"{manifest['vocabulary']:,}",
+            "text": f"{manifest['text_bytes'] / 1e6:,.1f} MB",
+        },
+        tables={name: vectors.vector_size for name, vectors in tables.items()},
+        neighbors={word: _neighbors(word, tables) for word in words},
+        maps=maps,
+        seconds={**seconds, "maps": time.perf_counter() - start},
+    )
+    with storage.writing(target) as stream:
+        stream.write(content)
+
+
+def _neighbors(word: str, tables: Mapping[str, CipherVectors]) -> dict[str, list[tuple[str, float]]]:
+    return {name: vectors.most_similar(word, topn=NEIGHBOURS) for name, vectors in tables.items() if word in vectors}
+
+
+def _map(vectors: CipherVectors) -> dict:
+    rows = choose_rows(vectors, MOST_WORDS, letters_only=True)
+    return map_data([vectors.index_to_key[row] for row in rows], make_map(vectors, rows))

@@ -1,0 +1,94 @@
+"""What moved between two tables: neighbors and ranks of the words that both have, and words that came and went."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bitcipher.evaluation.neighbors import nearest_rows, neighbor_overlap, rows_of_words
+from bitcipher.vectors import CipherVectors
+from bitcipher.vocabulary import OOV
+from pipelines.build.version_drift import NEIGHBOURS, SAMPLE_RANKS
+from pipelines.reports.maps.drawing import pack, pack_fractions
+from pipelines.reports.maps.layout import choose_rows, unit_rows
+
+# Words of each list.
+LISTED = 200
+
+
+def compare(name: str, before: CipherVectors, now: CipherVectors, rows: np.ndarray, neighbors: np.ndarray) -> dict:
+    """What the page tells of the version before.
+
+    Neighbors are taken among as many words of the version before as the page has of now.
+
+    Args:
+        name: what the page calls the version before.
+        before: its vectors.
+        now: the vectors of the page.
+        rows: (n,) the rows of the page's words.
+        neighbors: (n, k) their neighbors, as numbers of the page's words.
+
+    Returns:
+        A dictionary for JSON; the README of this package says what is in it.
+    """
+    chosen = choose_rows(before, len(rows))
+    # Where the page's words were before, and which of the page's words those of before are now.
+    old_rows = rows_of_words(now, before)[rows]
+    numbers = _numbers(rows, rows_of_words(before, now)[chosen])
+    queries = _numbers(chosen, old_rows)
+    asked = np.flatnonzero(queries >= 0)
+    found, cosines = nearest_rows(unit_rows(before, chosen), queries[asked], NEIGHBOURS)
+    kept = neighbor_overlap(numbers[found], neighbors[asked, :NEIGHBOURS])
+    others = np.flatnonzero(numbers < 0)
+    numbers[others] = len(rows) + np.arange(len(others))
+    return {
+        "name": name,
+        "words": [before.index_to_key[row] for row in chosen[others]],
+        "ranks": pack(old_rows + 1),
+        "asked": pack(asked),
+        "neighbors": pack(numbers[found]),
+        "cosines": pack_fractions(cosines),
+        "kept": pack_fractions(kept),
+        "size": found.shape[1] if len(asked) else 0,
+        **_lists(before, now, rows, old_rows, asked, kept),
+    }
+
+
+def _lists(
+    before: CipherVectors,
+    now: CipherVectors,
+    rows: np.ndarray,
+    old_rows: np.ndarray,
+    asked: np.ndarray,
+    kept: np.ndarray,
+) -> dict[str, Any]:
+    """The lists to choose from; rarer words have neighbors and ranks by chance, and are in none."""
+    frequent = rows[asked] < SAMPLE_RANKS
+    candidates, shares = asked[frequent], kept[frequent]
+    turned = candidates[np.lexsort([candidates, shares])][: np.count_nonzero(shares < 1)][:LISTED]
+    both = np.flatnonzero((old_rows >= 0) & (np.minimum(rows, old_rows) < SAMPLE_RANKS))
+    leaps = np.abs(np.log((rows[both] + 1) / (old_rows[both] + 1)))
+    climbed = both[np.lexsort([both, -leaps])][: np.count_nonzero(leaps)][:LISTED]
+    came, went = _only_in(now, before), _only_in(before, now)
+    return {
+        "turned": pack(turned),
+        "leapt": pack(climbed),
+        "came": came[:LISTED].to_pylist(),
+        "came_size": len(came),
+        "went": went[:LISTED].to_pylist(),
+        "went_size": len(went),
+    }
+
+
+def _only_in(one: CipherVectors, other: CipherVectors) -> pa.LargeStringArray:
+    words = one.words.filter(pc.invert(pc.is_in(one.words, other.words)))
+    return words.filter(pc.not_equal(words, OOV))
+
+
+def _numbers(chosen: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The place of each row among chosen rows in ascending order, (n,) int64; -1 for those that are not chosen."""
+    if not len(chosen):
+        return np.full(len(rows), -1, np.int64)
+    places = np.searchsorted(chosen, rows).clip(max=len(chosen) - 1)
+    return np.where(chosen[places] == rows, places, -1)

@@ -1,0 +1,22 @@
+"use strict";
+// The panel of what moved between two versions: lists of words that one can go to.
+
+function showMoved(page) {
+  const panel = document.getElementById("moved"), before = page.before;
+  if (!panel) return;
+  const percent = word => `${Math.round(100 * before.keptOf(word))} % stayed`;
+  const ranks = word => `${grouped(before.ranks[word])} → ${grouped(page.ranks[word])}`;
+  const linked = tell => word => make("li", {}, wordLink(page, page.words[word]), value(tell(word)));
+  panel.append(
+    movedList("Neighbors changed most", before.turned, before.turned.length, linked(percent), true),
+    movedList("Ranks changed most", before.leapt, before.leapt.length, linked(ranks)),
+    movedList("Came", before.came, before.cameSize, word => make("li", {}, wordLink(page, word))),
+    movedList("Went", before.went, before.wentSize, word => make("li", {}, wordLink(page, word))),
+  );
+}
+
+function movedList(title, words, size, item, open = false) {
+  const some = words.length < size ? ` (${grouped(words.length)} of ${grouped(size)})` : ` (${grouped(size)})`;
+  const list = words.length ? make("ol", {className: "words plain"}, ...Array.from(words, item)) : quiet("None.");
+  return make("details", {open}, make("summary", {textContent: title + some}), list);
+}

@@ -1,0 +1,76 @@
+"use strict";
+// The panel of the selected word: what it is, its neighbors, now and before, and what put its vector where it is.
+
+const NO_COUNTS = "There are no counts beside these vectors to explain them by: explore a build.";
+
+function showWord(page, word) {
+  document.getElementById("word-name").replaceChildren(make("bdi", {textContent: nameOf(page.words[word])}));
+  document.getElementById("word-facts").textContent = factsOf(page, word);
+  document.getElementById("word-neighbors").replaceChildren(...neighborsPanel(page, word));
+  document.getElementById("word-contributions").replaceChildren(...contributionsPanel(page, word));
+}
+
+function factsOf(page, word) {
+  const times = page.counts ? [`${grouped(page.counts[word])} times`] : [];
+  const before = page.before ? [page.before.ranks[word] ? `rank ${grouped(page.before.ranks[word])} before` : "new"] : [];
+  return [`rank ${grouped(page.ranks[word])}`, ...times, ...before].join(" · ");
+}
+
+// Words and cosines, the nearest first.
+const neighborsOf = ({neighbors, cosines, size}, place) =>
+  d3.range(place * size, (place + 1) * size).map(each => ({number: neighbors[each], cosine: cosines[each]}));
+
+// Words beyond those of the page are numbered on.
+const textOf = (page, number, more) => number < page.count ? page.words[number] : more[number - page.count];
+
+const heading = text => make("h3", {textContent: text});
+const quiet = text => make("p", {className: "quiet", textContent: text});
+
+// What a line through a word says, for those who do not see it.
+const toldUnseen = className =>
+  className === "gone" ? [make("span", {className: "unseen", textContent: "no longer near"})] : [];
+
+function neighborList(page, near, more = [], classOf = () => "") {
+  const items = near.map(({number, cosine}) => {
+    const kind = classOf(number), link = wordLink(page, textOf(page, number, more), kind);
+    return make("li", {}, link, ...toldUnseen(kind), bar(cosine), value(cosine.toFixed(2)));
+  });
+  return make("ol", {className: "words"}, ...items);
+}
+
+function neighborsPanel(page, word) {
+  const now = neighborsOf(page, word), {before} = page;
+  if (!before) return [heading("Nearest by cosine"), neighborList(page, now)];
+  const place = before.placeOf(word);
+  if (place === undefined) {
+    const why = before.ranks[word] ? "It was too rare to be compared." : "It was not there before.";
+    return [heading("Nearest by cosine"), neighborList(page, now), quiet(why)];
+  }
+  const old = neighborsOf(before, place);
+  const among = list => number => list.some(each => each.number === number);
+  const wasNear = among(old), isNear = among(now);
+  const left = neighborList(page, now, [], other => wasNear(other) ? "" : "new");
+  const right = neighborList(page, old, before.words, other => isNear(other) ? "" : "gone");
+  return [make("div", {className: "pair"},
+    make("div", {}, heading("Nearest now"), left), make("div", {}, heading("Before"), right))];
+}
+
+function offsetName(offset) {
+  if (!offset) return "nearby";
+  return `${Math.abs(offset)} ${offset < 0 ? "before" : "after"}`;
+}
+
+function contributionsPanel(page, word) {
+  const title = heading("Why it is there"), told = page.contributions;
+  if (!told) return [title, quiet(NO_COUNTS)];
+  const places = d3.range(word * told.size, (word + 1) * told.size).filter(place => told.weights[place]);
+  if (!places.length) return [title, quiet("No context word stands out.")];
+  const most = d3.max(places, place => Math.abs(told.weights[place]));
+  const items = places.map(place => {
+    const weight = told.weights[place], context = textOf(page, told.contexts[place], told.words);
+    const offset = make("span", {className: "offset", textContent: offsetName(told.offsets[place])});
+    return make("li", {}, offset, wordLink(page, context), bar(Math.abs(weight) / most), value(weight.toPrecision(2)));
+  });
+  return [title, quiet("Context words, where they stand, and the weight they give."),
+    make("ol", {className: "words offsets"}, ...items)];
+}

@@ -1,0 +1,1 @@
+"""Stage executors, memory budgets, progress and events."""

@@ -1,0 +1,1 @@
+"""The build directory: layout, segments, ledger, lease and fingerprint."""

@@ -1,0 +1,156 @@
+"""A tokenizer that looks at each distinct chunk of text once (SPEC 3).
+
+Text is split at white space; the rule (spaCy's, or none) sees a chunk only when it is new, and its tokens are
+remembered, from shard to shard. What is remembered is bounded: past a limit it is forgotten, which costs time
+and changes nothing.
+"""
+
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bitcipher.counts import TokenizedShard
+from pipelines.tokenizers import chunk_kernels as kernels
+from pipelines.tokenizers.boundary_rules import BoundaryRules
+
+# Chunks to remember between shards: about 200 bytes each with their tokens, so 400 MB.
+MAX_CHUNKS = 2_000_000
+
+
+class Rule(Protocol):
+    """How a chunk becomes tokens.
+
+    Attributes:
+        reaches: pairs of strings that the rule would take together if a chunk ended in the first, one space
+            followed, and a chunk began with the second. Chunks that meet so are looked at together.
+    """
+
+    reaches: frozenset[tuple[str, str]]
+
+    def __call__(self, chunks: pa.LargeStringArray) -> tuple[pa.LargeStringArray, np.ndarray]:
+        """The tokens of chunks, one behind another, and how many each has, (n,) int64."""
+
+
+class ChunkTokenizer:
+    """Tokenises documents by a rule that sees a chunk, or a few that reach into each other.
+
+    Args:
+        rule: from chunks to tokens.
+        max_chunks: chunks to remember between shards.
+    """
+
+    def __init__(self, rule: Rule, max_chunks: int = MAX_CHUNKS):
+        self._rule = rule
+        self._max_chunks = max_chunks
+        self._forget()
+
+    def tokenize(self, documents: pa.LargeStringArray) -> TokenizedShard:
+        """The tokens of documents."""
+        if self._known > self._max_chunks:
+            self._forget()
+        numbers, spaced, ends = self._number_chunks(documents)
+        if self._rule.reaches:
+            numbers, ends = self._join_reaching(numbers, spaced, ends)
+        self._learn_new_chunks()
+        ids, ends = kernels.expand(numbers, ends, self._token_starts, self._tokens)
+        return TokenizedShard(self._words, ids, ends)
+
+    def _forget(self) -> None:
+        self._known = 0
+        self._table = kernels.empty_table(1 << 16)
+        self._starts = np.zeros(1 << 15, np.int64)
+        self._arena = np.empty(1 << 18, np.uint8)
+        self._token_starts = np.zeros(1, np.int64)
+        self._tokens = np.empty(0, np.int32)
+        self._words = pa.array([], pa.large_string())
+        self._joined: dict[str, int] = {}
+        self._reach = BoundaryRules(self._rule.reaches)
+
+    def _number_chunks(self, documents: pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        offsets = np.frombuffer(documents.buffers()[1], np.int64)[documents.offset :][: len(documents) + 1]
+        # An array of empty strings may have no buffer of text at all.
+        text = np.frombuffer(documents.buffers()[2] or b"", np.uint8)[: offsets[-1]]
+        # Between two chunks lies at least one byte, or the end of a document.
+        numbers = np.empty((offsets[-1] - offsets[0] + len(documents)) // 2 + 1, np.int32)
+        spaced = np.empty(len(numbers), np.bool_)
+        ends = np.empty(len(documents), np.int64)
+        document, at, n = 0, offsets[0], 0
+        while document < len(documents):
+            document, at, self._known, n = kernels.number_chunks(
+                text,
+                offsets[1:],
+                document,
+                at,
+                self._table,
+                self._starts,
+                self._arena,
+                self._known,
+                numbers,
+                spaced,
+                ends,
+                n,
+            )
+            if document < len(documents):
+                self._grow(int(offsets[document + 1] - at))
+        return numbers[:n], spaced[:n], ends
+
+    def _join_reaching(
+        self, numbers: np.ndarray, spaced: np.ndarray, ends: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Replace chunks that reach into each other by one chunk with spaces in it."""
+        places = kernels.meeting_places(numbers, spaced, ends, self._starts, self._arena, self._reach.meets)
+        places = np.array([i for i in places.tolist() if self._do_reach(numbers[i - 1], numbers[i])], np.int64)
+        for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1) if len(places) else []:
+            joined = " ".join(self._chunk(number) for number in numbers[run[0] - 1 : run[-1] + 1])
+            numbers[run[0] - 1] = self._number_of(joined)
+        return np.delete(numbers, places), ends - np.searchsorted(places, ends)
+
+    def _do_reach(self, before: int, behind: int) -> bool:
+        return self._reach.between(self._chunk(before), self._chunk(behind))
+
+    def _chunk(self, number: int) -> str:
+        return self._arena[self._starts[number] : self._starts[number + 1]].tobytes().decode()
+
+    def _number_of(self, chunk: str) -> int:
+        """The number of a chunk with spaces, which number_chunks never comes upon."""
+        if chunk not in self._joined:
+            content = np.frombuffer(chunk.encode(), np.uint8)
+            while self._known + 1 >= len(self._starts) or self._starts[self._known] + len(content) > len(self._arena):
+                self._grow(len(content))
+            start = self._starts[self._known]
+            self._arena[start : start + len(content)] = content
+            self._starts[self._known + 1] = start + len(content)
+            self._joined[chunk] = self._known
+            self._known += 1
+        return self._joined[chunk]
+
+    def _grow(self, longest: int) -> None:
+        """Make room for twice the chunks, and for one as long as the rest of a document."""
+        self._starts = np.concatenate([self._starts, np.zeros_like(self._starts)])
+        used = self._arena[: self._starts[self._known]]
+        self._arena = np.concatenate([used, np.empty(len(self._arena) + longest, np.uint8)])
+        self._table = kernels.empty_table(len(self._table))
+        kernels.rebuild_table(self._table, self._starts, self._arena, self._known)
+
+    def _learn_new_chunks(self) -> None:
+        seen = len(self._token_starts) - 1
+        if seen == self._known:
+            return
+        starts = self._starts[seen : self._known + 1]
+        new = pa.LargeStringArray.from_buffers(
+            self._known - seen, pa.py_buffer(starts - starts[0]), pa.py_buffer(self._arena[starts[0] : starts[-1]])
+        )
+        tokens, sizes = self._rule(new)
+        self._tokens = np.concatenate([self._tokens, self._number_words(tokens)])
+        self._token_starts = np.concatenate([self._token_starts, self._token_starts[-1] + np.cumsum(sizes)])
+
+    def _number_words(self, tokens: pa.LargeStringArray) -> np.ndarray:
+        """The number of each token, (n,) int32; words that are new get the next ones."""
+        coded = tokens.dictionary_encode()
+        numbers = np.array(pc.index_in(coded.dictionary, self._words).fill_null(-1), np.int32)
+        is_new = numbers < 0
+        numbers[is_new] = len(self._words) + np.arange(np.count_nonzero(is_new))
+        self._words = pa.concat_arrays([self._words, coded.dictionary.filter(pa.array(is_new))])
+        return numbers[coded.indices.to_numpy()]

@@ -1,0 +1,180 @@
+"""The commands that tell how good vectors are, on files of any maker and on builds."""
+
+from dataclasses import replace
+
+import builds
+import labeled
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from cluster.cli.main import app
+from pipelines.options import BuildOptions, EmbeddingOptions
+from training.probes import read_task
+from training.probes.paper import paper_tables
+from training.reproduce import reproduce_tables
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, list(map(str, arguments)), env={"COLUMNS": "200"})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture(scope="module")
+def gum(tmp_path_factory):
+    return labeled.write_gum(tmp_path_factory.mktemp("data") / "gum", 40)
+
+
+@pytest.fixture(scope="module")
+def conll2003(tmp_path_factory):
+    return labeled.write_conll2003(tmp_path_factory.mktemp("data") / "conll2003", 40)
+
+
+@pytest.fixture(scope="module")
+def small_and_large(tmp_path_factory):
+    """Two builds of one text, one of a part of it."""
+    folder = tmp_path_factory.mktemp("builds")
+    texts = [" ".join(word for word, _ in s) for s in labeled.sentences(labeled.TAGS, 9, 400)]
+    paths = []
+    for name, part in (("large", texts), ("small", texts[:200])):
+        source = builds.write_lines(folder / f"{name}.jsonl", part)
+        cat = EmbeddingOptions(mode="cat")
+        options = BuildOptions(cat, tokenizer="whitespace", min_count=1, memory_mib=600)
+        builds.run_build([source], folder / name, options)
+        paths.append(folder / name)
+    return paths
+
+
+def narrowed(grid):
+    """The first two columns of one of the paper's tables."""
+    return replace(grid, columns=grid.columns[:2], rows={size: cells[:2] for size, cells in grid.rows.items()})
+
+
+def test_probe_shows_tables_of_any_maker(tmp_path, gum, conll2003):
+    vectors = labeled.knowing(labeled.TAGS)
+    vectors.save(tmp_path / "ours")
+    vectors.export("word2vec", tmp_path / "theirs.vec")
+    output = run("probe", tmp_path / "ours", tmp_path / "theirs.vec", "--task", "pos", "--data", gum, "--seeds", 2)
+    ours, theirs = (line.split() for line in output.splitlines() if line.startswith(str(tmp_path)))
+    # The same numbers, since it is the same table.
+    assert ours[1:] == theirs[1:]
+    assert ours[1] == "12"
+    assert float(ours[2]) > 80
+    assert ours[3] == "±"
+    assert "span F1" not in output
+    output = run("probe", tmp_path / "ours", "--task", "ner", "--data", conll2003, "--seeds", 1)
+    assert "span F1" in output
+    assert "±" not in output
+
+
+def test_evaluate_shows_each_set_and_each_section(tmp_path):
+    vectors = labeled.knowing(labeled.TAGS)
+    vectors.save(tmp_path / "ours")
+    (tmp_path / "sets").mkdir()
+    for name in ("one", "two"):
+        lines = [f"word{i}\tword{i + 1}\t{i}" for i in range(20)] + ["word1\tunicorn\t3"]
+        (tmp_path / "sets" / f"{name}.txt").write_text("\n".join(lines))
+    questions = tmp_path / "sets" / "questions.txt"
+    questions.write_text(": four apart\nword0 word4 word8 word12\n: others\nword0 word1 word2 unicorn\n")
+    output = run(
+        *("evaluate", tmp_path / "ours", "--similarity", tmp_path / "sets", "--analogies", questions),
+    )
+    spearman = 100 * vectors.evaluate_word_pairs(tmp_path / "sets" / "one.txt").spearman
+    rows = {line.split()[0]: line for line in output.splitlines() if line.strip()}
+    assert f"{spearman:.1f} (95.2% known)" in rows["one.txt"]
+    assert f"{spearman:.1f}" in rows["mean"]
+    assert "unicorn" in rows["Not"]
+    assert "(100.0% known)" in rows["four"]
+    assert "(0.0% known)" in rows["others"]
+    assert "(50.0% known)" in rows["total"]
+
+
+def test_the_tables_of_the_paper_are_filled_from_builds(tmp_path, small_and_large, gum, conll2003):
+    out = tmp_path / "out"
+    grids = [narrowed(grid) for grid in paper_tables().grids if grid.table in (4, 6)]
+    tasks = [read_task("pos", str(gum)), read_task("ner", str(conll2003))]
+    names = []
+
+    def begin(cells):
+        assert cells == 2 * (2 + 2 + 2)  # of each build: Cat for ner, Cipher for pos, and random vectors for both
+        return names.append
+
+    page = reproduce_tables(list(map(str, small_and_large)), tasks, str(out), [0], begin, grids)
+    assert len(names) == 12
+    lines = (out / "tables.md").read_text().splitlines()
+    start = lines.index("## Table 4: Cat, entities (CoNLL-2003)")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[start + 2 : start + 11]]
+    assert rows[0] == ["text", "b = 25", "b = 50"]
+    assert rows[4] == ["paper, 0.5 B", "89.90 (90.48)", "89.93 (90.45)"]
+    small, large = (int(row[0].removesuffix(" tokens").replace(",", "")) for row in rows[2:4])
+    assert small < large
+    table = pq.read_table(out / "tables.parquet")
+    measured = [row for row in table.to_pylist() if row["source"] == "here"]
+    assert len(measured) == 12
+    first = next(row for row in measured if row["mode"] == "cat" and row["bits"] == 25)
+    assert rows[2][1] == f"{100 * first['accuracy']:.2f} ({100 * first['weighted_f1']:.2f})"
+    assert first["dimensions"] == 200
+    assert pyarrow.csv.read_csv(out / "tables.csv").num_rows == table.num_rows == 12 + 2 * 5 * 2
+    assert page == str(out / "tables.md")
+
+
+def test_a_stopped_run_goes_on_with_the_cells_that_are_there(tmp_path, small_and_large, gum):
+    grids = [narrowed(grid) for grid in paper_tables().grids if grid.table == 6]
+    task = read_task("pos", str(gum))
+
+    class Stopped(Exception):
+        pass
+
+    def begin(cells):
+        names = []
+
+        def advance(name):
+            names.append(name)
+            if len(names) == 2:
+                raise Stopped
+
+        return advance
+
+    builds_of_text = [str(small_and_large[0])]
+    with pytest.raises(Stopped):
+        reproduce_tables(builds_of_text, [task], str(tmp_path / "out"), [0], begin, grids)
+    kept = {name: _time(tmp_path / "out" / name) for name in storage.list_files(str(tmp_path / "out"))}
+    assert len(kept) == 2
+    reproduce_tables(builds_of_text, [task], str(tmp_path / "out"), [0], grids=grids)
+    assert len(storage.list_files(str(tmp_path / "out" / "cells"))) == 3
+    assert kept == {name: _time(tmp_path / "out" / name) for name in kept}
+    reproduce_tables(builds_of_text, [task], str(tmp_path / "whole"), [0], grids=grids)
+    for name, size in storage.list_files(str(tmp_path / "whole")).items():
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), (name, size)
+    # Other seeds are other cells.
+    reproduce_tables(builds_of_text, [task], str(tmp_path / "out"), [0, 1], grids=grids)
+    assert len(storage.list_files(str(tmp_path / "out" / "cells"))) == 6
+
+
+def _time(path):
+    return path.stat().st_mtime_ns
+
+
+def test_what_cannot_be_compared_is_told_in_a_sentence(tmp_path, small_and_large, gum):
+    small = str(small_and_large[1])
+    with pytest.raises(BitcipherError, match="Say what to compare with: --similarity, --analogies, or both"):
+        run("evaluate", small)
+    with pytest.raises(BitcipherError, match="Say what to probe on: --pos, --ner, or both"):
+        run("reproduce", "tables", small, "--out", tmp_path / "out")
+    with pytest.raises(BitcipherError, match="There is no task 'chunks'"):
+        run("probe", small, "--task", "chunks", "--data", gum)
+    with pytest.raises(BitcipherError, match="Two of the builds hold the same counts"):
+        run("reproduce", "tables", small, small, "--pos", gum, "--out", tmp_path / "out")
+    source = builds.write_lines(tmp_path / "a.jsonl", ["a b c d e f"])
+    cat = EmbeddingOptions(mode="cat", bits=4, window=2)
+    narrow = BuildOptions(cat, tokenizer="whitespace", min_count=1, memory_mib=600)
+    builds.run_build([source], tmp_path / "narrow", narrow)
+    with pytest.raises(BitcipherError, match=r"window of 4 .* has 2"):
+        run("reproduce", "tables", tmp_path / "narrow", "--pos", gum, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()

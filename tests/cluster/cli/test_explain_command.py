@@ -1,0 +1,162 @@
+"""`bitcipher explain` and `bitcipher infer`: what they show and refuse; and what the page to explore tells."""
+
+import base64
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from builds import run_build, write_lines
+from html_pages import Parsed
+from made_vectors import small_text
+
+from bitcipher import CipherVectors
+from bitcipher.explain import explain
+from cluster.cli.main import main
+from pipelines.embed.embed_counts import StoredCounts
+from pipelines.embed.vectors_with_counts import load_with_counts
+from pipelines.options import BuildOptions, EmbeddingOptions
+from pipelines.store.layout import read_manifest
+
+OPTIONS = BuildOptions(
+    EmbeddingOptions(mode="cat", bits=9, window=2),
+    tokenizer="whitespace",
+    min_count=2,
+    shard_mib=1,
+    memory_mib=600,
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A build and a folder of spectral vectors of it, a build of other text, and vectors of no build."""
+    folder = tmp_path_factory.mktemp("explained")
+    text = [" ".join(document) for document in small_text()]
+    run_build([write_lines(folder / "text.jsonl", text)], folder / "build", OPTIONS)
+    run_build([write_lines(folder / "other.jsonl", text[:30])], folder / "other", OPTIONS)
+    CipherVectors(["cat", "dog"], np.eye(2)).save(folder / "bare")
+    return folder
+
+
+@pytest.fixture
+def command(monkeypatch, capsys, folder):
+    monkeypatch.chdir(folder)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["bitcipher", *arguments])
+        with pytest.raises(SystemExit) as end:
+            main()
+        captured = capsys.readouterr()
+        return end.value.code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def spectral(command, folder) -> str:
+    if not (folder / "spectral").exists():
+        arguments = ("--mode", "spectral", "--vector-size", "20", "--out", "spectral", "--workers", "0")
+        assert command("embed", "build", *arguments)[0] == 0
+    return "spectral"
+
+
+def numbers_of(out: str) -> list[float]:
+    """What each row of a table adds, the rest and the sum last."""
+    return [float(number) for number in re.findall(r" ([+-]\d\.\d{4})", out.partition("\n\n")[2])]
+
+
+def test_two_words_are_shown_with_parts_rest_and_sum(command):
+    code, out, errors = command("explain", "build", "w1", "w4", "--topn", "5")
+    assert (code, errors) == (0, "")
+    opened = load_with_counts("build")
+    told = explain(opened.vectors, opened.counts, "w1", "w4", 5)
+    assert out.startswith(f"w1 and w4: cosine {told.similarity:.4f}\n")
+    numbers = numbers_of(out)
+    expected = [*(each.weight for each in told.contributions), told.rest, told.similarity]
+    assert numbers == [round(number, 4) for number in expected]
+    for contribution in told.contributions:
+        where = f"{abs(contribution.offset)} {'before' if contribution.offset < 0 else 'after'}"
+        assert re.search(rf"^{contribution.word} +{where} ", out, re.MULTILINE)
+    assert "all others" in out
+    assert "100.0%" in out
+
+
+def test_one_word_is_shown_by_context_and_by_dimension(command):
+    code, out, _ = command("explain", "build", "w1")
+    assert code == 0
+    assert out.startswith("w1: cosine 1.0000\n")
+    assert sum(numbers_of(out)[:-1]) == pytest.approx(1, abs=2e-3)
+    code, out, _ = command("explain", "build", "w1", "--by", "dimension", "--topn", "100")
+    assert code == 0
+    assert len(numbers_of(out)) == 2 * 2 * 9
+    assert sum(numbers_of(out)) == pytest.approx(1, abs=3e-3)
+
+
+def test_a_folder_of_vectors_is_explained_by_the_counts_of_its_build(command, spectral):
+    code, out, errors = command("explain", spectral, "w1", "w4", "--counts", "build")
+    assert (code, errors) == (0, "")
+    assert "window" in out
+    assert f"cosine {CipherVectors.load(spectral).similarity('w1', 'w4'):.4f}" in out
+
+
+def test_a_word_is_inferred_from_a_file_of_sentences(command, folder, spectral):
+    text = [" ".join("neu" if token == "w7" else token for token in document) for document in small_text()]
+    (folder / "sentences.txt").write_text("\n".join(text))
+    held = sum("neu" in line.split() for line in text)
+    for arguments in (("build",), (spectral, "--counts", "build")):
+        code, out, errors = command("infer", *arguments[:1], "neu", "--contexts", "sentences.txt", *arguments[1:])
+        assert (code, errors) == (0, "")
+        heading, first, *_ = out.splitlines()
+        assert heading.startswith(f"neu (from {held} sentences)")
+        assert re.fullmatch(r"w7 +(0\.9\d\d|1\.000)", first.strip())
+
+
+def test_the_page_of_a_build_tells_what_put_words_there(command, folder):
+    assert command("explore", "build", "--out", "page.html")[0] == 0
+    (data,) = Parsed((folder / "page.html").read_text()).data()
+    told = data["contributions"]
+    columns = {}
+    for name in ("offsets", "contexts", "weights"):
+        packed = told[name]
+        columns[name] = np.frombuffer(base64.b64decode(packed["base64"]), np.dtype(packed["type"]).newbyteorder("<"))
+    names = [*data["map"]["words"], *told["words"]]
+    counts = StoredCounts.of("build", read_manifest("build")).open()
+    vectors = CipherVectors.load("build")
+    for number in (0, 20, 100):
+        expected = explain(vectors, counts, data["map"]["words"][number], topn=8).contributions
+        places = slice(8 * number, 8 * number + 8)
+        np.testing.assert_allclose(columns["weights"][places], [each.weight for each in expected], atol=1e-5)
+        assert columns["offsets"][places.start] == expected[0].offset
+        assert names[columns["contexts"][places.start]] == expected[0].word
+    assert command("explore", "spectral" if (folder / "spectral").exists() else "bare", "--out", "page.html")[0] == 2
+
+
+def test_a_page_of_vectors_without_context_explains_nothing(command, folder):
+    lines = write_lines(folder / "few.jsonl", [" ".join(document) for document in small_text(20)])
+    embedding = EmbeddingOptions(mode="cipher", bits=12, window=2)
+    run_build([lines], folder / "cipher", BuildOptions(embedding, tokenizer="whitespace", memory_mib=600))
+    assert command("explore", "cipher", "--out", "cipher.html")[0] == 0
+    (data,) = Parsed((folder / "cipher.html").read_text()).data()
+    assert data["contributions"] is None
+
+
+def test_mistakes_are_told_in_a_sentence(command, folder, spectral):
+    (folder / "empty.txt").write_text("nothing of it here")
+    (folder / "bytes.txt").write_bytes(b"\xff\xfe")
+    for arguments, sentence in (
+        (("explain", "build", "w0w"), "The word 'w0w' is not among"),
+        (("explain", "bare", "cat"), "bare is a folder of vectors, which holds no counts: name the build"),
+        (("explain", spectral, "w1", "--counts", "other"), "was not made of the counts of other, version 1"),
+        (("explain", "build", "w1", "--by", "color"), "There is nothing to explain by 'color'"),
+        (("explain", "build", "w1", "--version", "4"), "build has no version 4"),
+        (("explain", spectral, "w1", "--counts", "build", "--by", "dimension"), "explain them by context word"),
+        (("explain", "nothing", "w1"), "nothing is not a folder of vectors"),
+        (("infer", "build", "neu", "--contexts", "empty.txt"), "say nothing about 'neu': none of them holds it"),
+        (("infer", "build", "neu", "--contexts", "missing.txt"), "There is no file missing.txt"),
+        (("infer", "build", "neu", "--contexts", "bytes.txt"), "bytes.txt is not text in UTF-8 (byte 0)"),
+    ):
+        code, out, error = command(*arguments)
+        assert (code, out, error.count("\n")) == (2, "", 1), (arguments, error)
+        assert error.startswith("bitcipher: ")
+        assert sentence in error

@@ -1,0 +1,76 @@
+"""`bitcipher explore`: what it writes, tells and refuses."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from html_pages import Parsed
+
+from bitcipher.vectors import CipherVectors
+from cluster.cli.main import main
+
+
+def table(size: int, seed: int) -> CipherVectors:
+    rows = np.random.default_rng(seed).normal(size=(size, 6))
+    return CipherVectors([f"w{number}" for number in range(size)], rows)
+
+
+@pytest.fixture
+def command(monkeypatch, capsys, tmp_path) -> Callable[..., tuple[int, str, str]]:
+    monkeypatch.chdir(tmp_path)
+    table(40, 1).save("vectors")
+    table(50, 2).save("deep/older")
+    table(4, 3).save("few")
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["bitcipher", "explore", *arguments])
+        with pytest.raises(SystemExit) as end:
+            main()
+        captured = capsys.readouterr()
+        return end.value.code, captured.out, captured.err
+
+    return run
+
+
+def test_it_writes_a_page_and_tells(command):
+    assert command("vectors", "--out", "page.html") == (0, "40 words, 6 dimensions → page.html\n", "")
+    (data,) = Parsed(Path("page.html").read_text()).data()
+    assert (data["name"], len(data["map"]["words"]), data["before"]) == ("vectors", 40, None)
+
+
+def test_it_compares_and_cuts(command):
+    code, _, errors = command("vectors", "--compare", "deep/older", "--words", "20", "--out", "page.html")
+    assert (code, errors) == (0, "")
+    page = Path("page.html").read_text()
+    (data,) = Parsed(page).data()
+    assert (len(data["map"]["words"]), data["before"]["name"]) == (20, "older")
+    assert data["before"]["went"] == [f"w{number}" for number in range(40, 50)]
+    assert str(Path.cwd()) not in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ["few", "--out", "page.html"],
+            "A map needs 5 words with different vectors of 2 dimensions at least; there are 4",
+        ),
+        (["nothing", "--out", "page.html"], "nothing is not a folder of vectors"),
+        (["vectors", "--compare", "7", "--out", "page.html"], "vectors is not a build"),
+        (["vectors", "--out", "few"], "few is already there: choose another name, or remove it first."),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_leaves_nothing(command, arguments, sentence):
+    code, out, errors = command(*arguments)
+    assert (code, out, errors.count("\n")) == (2, "", 1)
+    assert errors.startswith(f"bitcipher: {sentence}")
+    assert sorted(path.name for path in Path().iterdir()) == ["deep", "few", "vectors"]
+
+
+def test_a_missing_library_is_told(command, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openTSNE", None)
+    code, _, errors = command("vectors", "--out", "page.html")
+    sentence = "A page needs opentsne: install what it takes by `pip install 'bitcipher[report]'`."
+    assert (code, errors) == (2, f"bitcipher: {sentence}\n")

@@ -1,0 +1,98 @@
+"""`bitcipher filter` as a user meets it."""
+
+import gzip
+import json
+import sys
+
+import pytest
+
+from cluster.cli.main import main
+
+KNOWN = "The cat saw the dog, and the dog ran to the cat. "
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tales").mkdir()
+    (tmp_path / "tales" / "a.txt").write_text(f"{KNOWN * 12}\n{KNOWN * 8}The zebra [/b] came.\nقال القط\n")
+    (tmp_path / "words.csv").write_text("word,frequency\nthe,9\ncat,5\ndog,4\nsaw,3\nand,3\nran,2\nto,1\n")
+    return tmp_path
+
+
+@pytest.fixture
+def run(monkeypatch, capfd, folder):
+    """Runs the command in this process: gives exit code, what it printed and what it said."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["bitcipher", "filter", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        printed = capfd.readouterr()
+        return stopped.value.code or 0, printed.out, printed.err
+
+    return call
+
+
+def test_a_language_and_what_is_told_of_it(run, folder):
+    code, out, err = run("tales", "--vocabulary", "words.csv", "--out", "language", "--held-out-share", 0)
+    assert (code, err) == (0, "")
+    assert "tales" in out
+    assert "Unknown words that occur most: b, came, zebra, القط, قال" in out
+    # Of the first document two windows, of the others none; and 20 sentences, nine to a span, two left over.
+    assert "4 spans with 436 words in a vocabulary of 7 → language" in out
+    assert "twin has 2 spans less" in out
+    told = json.loads((folder / "language" / "accounting.json").read_text())
+    assert (told["total"]["spans"]["kept"], told["total"]["sentences"]["kept"]) == (2, 20)
+    again = run("tales", "--vocabulary", "words.csv", "--out", "language", "--held-out-share", 0)
+    assert again == (code, out, err)
+
+
+def test_options_reach_the_language(run, folder):
+    code, _, _ = run(
+        *("tales", "--vocabulary", "words.csv", "--top", 6, "--out", "language", "--level", "spans", "--span", 11),
+        *("--stride", 5, "--held-out-share", 0.25, "--no-unconstrained", "--seed", 3, "--format", "text"),
+        *("--document", "file", "--field", "body"),
+    )
+    assert code == 0
+    told = json.loads((folder / "language" / "accounting.json").read_text())
+    assert told["options"] | {"vocabulary": "", "sources": ""} == {
+        **{"level": "spans", "span": 11, "stride": 5, "held_out_share": 0.25, "unconstrained": False, "top": 6},
+        **{"seed": 3, "document": "file", "field": "body", "vocabulary": "", "sources": ""},
+    }
+    assert sum(told["total"]["documents"].values()) == 1
+    assert "to" not in (folder / "language" / "vocabulary.txt").read_text().split()
+
+
+def test_a_vocabulary_of_the_sources_themselves(run, folder):
+    code, _, _ = run("tales", "--top", 7, "--out", "most", "--level", "spans", "--span", 12, "--stride", 12)
+    assert code == 0
+    assert (folder / "most" / "vocabulary.txt").read_text().split() == ["and", "cat", "dog", "ran", "saw", "the", "to"]
+    told = json.loads((folder / "most" / "accounting.json").read_text())
+    assert told["options"]["top"] == 7
+    assert told["options"]["vocabulary"] is None
+    lines = gzip.decompress((folder / "most" / "constrained" / "train-00000.jsonl.gz").read_bytes()).splitlines()
+    assert json.loads(lines[0]) == {"text": KNOWN.strip(), "level": "spans"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("tales",), "There is no vocabulary: name a file of words, or say how many"),
+        (("tales", "--vocabulary", "nowhere.txt"), "nowhere.txt"),
+        (("nowhere", "--vocabulary", "words.csv"), "Cannot use nowhere: there is no such file or folder"),
+        (("tales", "--vocabulary", "words.csv", "--stride", "200"), "The stride is 200 words"),
+        (("tales", "--vocabulary", "empty.txt"), "empty.txt holds no words"),
+        (("empty.txt", "--vocabulary", "words.csv"), "Every source is empty"),
+        (("tales", "--vocabulary", "tales/a.txt", "--top", "3"), "does not tell how often words occur"),
+        (("tales", "--vocabulary", "zebra.txt"), "Nothing of the sources is in the vocabulary of 1 words"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_leave_nothing(run, folder, arguments, said):
+    (folder / "empty.txt").write_text("")
+    (folder / "zebra.txt").write_text("zebra")
+    code, out, err = run(*arguments, "--out", "language")
+    assert (code, out) == (2, "")
+    assert said in err
+    assert len(err.splitlines()) == 1
+    assert not [path for path in (folder / "language").rglob("*") if path.is_file()]

@@ -1,0 +1,92 @@
+"""`bitcipher plan` as a user meets it."""
+
+import sys
+import tempfile
+
+import pytest
+
+from cluster.cli.main import main
+
+ITEMS = (
+    *("tokens", "text", "shards", "words", "pairs", "vocabulary", "stored once published and pruned"),
+    *("stored at most, while it runs", "shuffle: read by merging", "shuffle: written by merging"),
+    *("requests to a store, roughly", "kept: shards", "kept: merged segments", "kept: vectors of a version"),
+    *("identify", "count", "merge", "words", "embed", "all", "core-hours", "wall time"),
+    *("a worker that counts", "a worker that merges", "the worker that makes vectors", "the driver"),
+    *("Growth of words: exponent", "Growth of pairs: exponent", "error of the fit"),
+)
+
+
+@pytest.fixture
+def run(monkeypatch, capfd, tmp_path):
+    """Runs `plan` in this process: gives exit code, what it printed and what it said."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["bitcipher", "plan", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        assert not list(scratch.iterdir())
+        printed = capfd.readouterr()
+        return stopped.value.code or 0, printed.out, printed.err
+
+    return call
+
+
+@pytest.mark.long
+def test_all_items_of_a_corpus_are_told(run, corpus):
+    code, out, err = run(corpus, "--tokenizer", "whitespace", "--nodes", 3, "--cores", 8, "--memory-gb", 64)
+    assert (code, err) == (0, "")
+    assert [item for item in ITEMS if item not in out] == []
+    assert "3 nodes of 8 cores and 64 GB" in out
+    assert "24 workers" in out
+
+
+@pytest.mark.long
+def test_a_trillion_tokens_come_with_a_range_and_with_limits(run, corpus):
+    arguments = ("--tokenizer", "whitespace", "--cores", 8, "--memory-gb", 16)
+    code, out, _ = run("--tokens", "1e12", "--sample", corpus, *arguments)
+    assert code == 0
+    assert "1 trillion" in out
+    assert "times beyond that" in out
+    assert "Limit: " in out
+    assert " – " in out
+
+
+@pytest.mark.long
+def test_without_text_docstrings_are_counted_and_that_is_said(run, monkeypatch):
+    monkeypatch.setattr("cluster.demo.docstring_sample.SOURCE_BYTES", 3_000_000)
+    code, out, _ = run("--tokens", "1e9", "--tokenizer", "whitespace")
+    assert code == 0
+    assert "docstrings of installed Python packages, which may be unlike your text" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "Say what to plan for"),
+        (("--tokens", "0"), "--tokens must be a number above 0, not 0."),
+        (("--tokens", "-5"), "--tokens must be a number above 0, not -5."),
+        (("--tokens", "nan"), "--tokens must be a number above 0, not nan."),
+        (("nowhere.txt",), "there is no such file"),
+        (("a.txt", "--tokens", "5"), "Say what to plan for"),
+        (("a.txt", "--sample", "b.txt"), "--sample goes with --tokens"),
+        (("--tokens", "5", "--memory-gb", "0"), "--memory-gb must be above 0"),
+        (("--tokens", "5", "--build", "nowhere"), "nowhere"),
+        (("--tokens", "5", "--window", "0"), "window"),
+    ],
+)
+def test_nonsense_is_one_sentence(run, arguments, said):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert len(err.splitlines()) == 1
+
+
+def test_empty_sources_are_one_sentence(run, tmp_path):
+    (tmp_path / "empty.txt").write_text("")
+    code, out, err = run(tmp_path / "empty.txt")
+    assert (code, out) == (2, "")
+    assert "no text to read" in err

@@ -1,0 +1,115 @@
+"""The whole demo, on a made-up package."""
+
+import json
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+from bitcipher.errors import BitcipherError
+from bitcipher.vectors import CipherVectors
+from cluster.demo.demo import make_demo, show_demo
+from pipelines.runtime.progress import StageProgress
+from pipelines.runtime.runtime import InProcessRuntime
+
+SUBJECTS = ("matrix", "function", "array", "number", "list", "table")
+VERBS = ("should", "must", "can", "will")
+ACTIONS = ("return", "compute", "hold", "contain", "accept")
+PLACES = ("left", "right", "first", "last")
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("demo") / "site-packages"
+    root.mkdir()
+    choose = random.Random(20).choice
+    for module in range(20):
+        sentences = [
+            f"The {choose(SUBJECTS)} {choose(VERBS)} {choose(ACTIONS)} the {choose(PLACES)} {choose(SUBJECTS)} "
+            f"of two because the {choose(SUBJECTS)} {choose(VERBS)} {choose(ACTIONS)} {choose(SUBJECTS)}."
+            for _ in range(30)
+        ]
+        functions = [f'def f{i}():\n    """{sentence}"""\n' for i, sentence in enumerate(sentences)]
+        (root / f"module_{module}.py").write_text("\n".join(functions))
+    return root
+
+
+@pytest.fixture(scope="module")
+def demo(packages: Path) -> Path:
+    out = packages.parent / "made"
+    make_demo(str(out), [packages], InProcessRuntime(), StageProgress())
+    return out
+
+
+def test_the_folder_of_a_demo_is_whole_and_alone(demo, packages):
+    assert {path.name for path in demo.iterdir()} == {
+        *("docstrings.jsonl.gz", "build", "vectors-sum", "report.html", "report.json")
+    }
+    assert {path.name for path in packages.parent.iterdir()} == {packages.name, demo.name}
+
+
+def test_the_build_names_the_text_by_the_name_that_it_has_in_the_end(demo):
+    (source,) = json.loads((demo / "build" / "versions" / "000001.json").read_text())["sources"]
+    assert source["uri"] == str(demo / "docstrings.jsonl.gz")
+    assert Path(source["uri"]).stat().st_size == source["size"]
+
+
+def test_both_vectors_are_of_the_same_words(demo):
+    spectral, added = CipherVectors.load(demo / "build"), CipherVectors.load(demo / "vectors-sum")
+    assert spectral.index_to_key == added.index_to_key
+    assert "matrix" in spectral
+    assert spectral.vector_size <= len(spectral) < added.vector_size == 200
+    assert spectral.manifest["embedding"]["mode"] == "spectral"
+    assert added.manifest["embedding"]["mode"] == "sum"
+
+
+def test_the_page_shows_the_words_and_both_tables(demo):
+    page = (demo / "report.html").read_text()
+    for text in ("<bdi>should</bdi>", "Map of words by Spectral", "Map of words by Sum", "600"):
+        assert text in page
+    assert str(demo.parent) not in page
+
+
+def test_what_is_printed_are_neighbours_and_what_to_do_next(demo, capsys):
+    show_demo(str(demo))
+    printed = capsys.readouterr().out
+    nearest = [other for other, _ in CipherVectors.load(demo / "build").most_similar("should", topn=5)]
+    (line,) = [line for line in printed.splitlines() if line.startswith("should ")]
+    assert line.split()[1 : 1 + len(nearest)] == nearest
+    assert f"{demo}/report.html" in printed
+    assert f"bitcipher neighbors {demo}/build should because" in printed
+    assert f"bitcipher inspect {demo}/vectors-sum" in printed
+
+
+def test_the_same_packages_give_the_same_vectors(demo, packages, tmp_path):
+    again = tmp_path / "again"
+    make_demo(str(again), [packages], InProcessRuntime(), StageProgress())
+    assert (again / "docstrings.jsonl.gz").read_bytes() == (demo / "docstrings.jsonl.gz").read_bytes()
+    for name in ("build", "vectors-sum"):
+        vectors, before = CipherVectors.load(again / name), CipherVectors.load(demo / name)
+        assert vectors.vectors.tobytes() == before.vectors.tobytes()
+
+
+def test_a_folder_that_is_there_is_refused_and_kept(packages, tmp_path):
+    (tmp_path / "mine").write_text("kept")
+    with pytest.raises(BitcipherError, match="already there"):
+        make_demo(str(tmp_path / "mine"), [packages], InProcessRuntime(), StageProgress())
+    assert (tmp_path / "mine").read_text() == "kept"
+
+
+def test_a_demo_that_fails_leaves_nothing(tmp_path):
+    root, target = tmp_path / "site-packages", tmp_path / "into"
+    root.mkdir()
+    (root / "small.py").write_text('"""Too few words to count them."""')
+    target.mkdir()
+    with pytest.raises(BitcipherError, match="No word is left"):
+        make_demo(str(target / "demo"), [root], InProcessRuntime(), StageProgress())
+    assert list(target.iterdir()) == []
+
+
+def test_a_missing_library_is_told_before_anything_is_done(packages, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openTSNE", None)
+    with pytest.raises(BitcipherError, match=r"opentsne: install .* 'bitcipher\[report\]'"):
+        make_demo(str(tmp_path / "demo"), [packages], InProcessRuntime(), StageProgress())
+    assert list(tmp_path.iterdir()) == []

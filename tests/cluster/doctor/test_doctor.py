@@ -1,0 +1,235 @@
+"""Each check in good surroundings and in bad ones; and the whole against a cluster."""
+
+import http.server
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from email.utils import formatdate
+from pathlib import Path
+
+import pytest
+
+from bitcipher import storage
+from cluster.doctor.checks import examine
+from cluster.doctor.clock import check_clock
+from cluster.doctor.dashboard import check_dashboard, check_exposure, check_token
+from cluster.doctor.finding import CheckResult, Level
+from cluster.doctor.machine import (
+    GB,
+    check_disk,
+    check_encoding,
+    check_machine,
+    check_memory,
+    check_open_files,
+    check_shared_memory,
+    memory_bytes,
+)
+from cluster.doctor.nodes import check_shared, read_answer
+from cluster.doctor.package_versions import PARTNERS, check_same_versions, check_versions, installed_versions
+from cluster.doctor.storage import check_target
+
+OK, WARNING, PROBLEM = Level.OK, Level.WARNING, Level.PROBLEM
+
+
+def levels(findings: list[CheckResult]) -> dict[str, Level]:
+    return {each.check: each.level for each in findings}
+
+
+@pytest.fixture
+def dashboard() -> Iterator[str]:
+    """Something that answers as a dashboard without a token does, and whose clock is an hour behind."""
+
+    class Open(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response_only(200)
+            self.send_header("Date", formatdate(time.time() - 3600, usegmt=True))
+            self.send_header("Content-Length", "2")
+            self.end_headers()
+            self.wfile.write(b"[]")
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Open) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_memory():
+    assert check_memory(16 * GB, 4).level is OK
+    small = check_memory(4 * GB, 8)
+    assert (small.level, "use 2 workers at most" in small.says) == (WARNING, True)
+    assert check_memory(1 * GB, 1).level is PROBLEM
+
+
+def test_memory_of_a_container(tmp_path):
+    machine = memory_bytes(str(tmp_path))
+    assert machine == os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = tmp_path / "sys" / "fs" / "cgroup" / "memory.max"
+    limit.parent.mkdir(parents=True)
+    limit.write_text("max\n")
+    assert memory_bytes(str(tmp_path)) == machine
+    limit.write_text("100000000\n")
+    assert memory_bytes(str(tmp_path)) == 100_000_000
+
+
+def test_shared_memory(tmp_path):
+    size = os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize
+    assert check_shared_memory(2 * size).level is OK
+    small = check_shared_memory(5 * size)
+    assert (small.level, "--shm-size" in small.says) == (WARNING, True)
+    assert check_shared_memory(GB, str(tmp_path / "none")).level is OK
+
+
+def test_disk(tmp_path):
+    assert check_disk("disk", str(tmp_path), 20 * GB).level is OK
+    assert check_disk("disk", str(tmp_path), 5 * GB).level is WARNING
+    assert check_disk("disk", str(tmp_path), 0.5 * GB).level is PROBLEM
+    assert str(tmp_path) in check_disk("disk", str(tmp_path)).says
+
+
+def test_open_files():
+    assert check_open_files(65_536).level is OK
+    assert check_open_files(-1).level is OK  # as unlimited is written
+    assert check_open_files(1_024).level is WARNING
+    assert check_open_files(256).level is PROBLEM
+
+
+def test_encoding():
+    assert check_encoding("utf-8").level is OK
+    assert check_encoding("UTF8").level is OK
+    assert check_encoding("iso8859-1").level is WARNING
+
+
+def test_this_machine_is_looked_at():
+    found = levels(check_machine())
+    assert list(found) == ["memory", "shared memory", "temporary folder", "open files", "encoding"]
+    assert found["encoding"] is OK
+
+
+def test_versions():
+    here = installed_versions()
+    assert check_versions(here).level is OK
+    assert f"python {sys.version_info.major}.{sys.version_info.minor}" in check_versions(here).says
+    missing = check_versions({**here, "numba": None})
+    assert (missing.level, missing.says) == (PROBLEM, "numba missing: pip install bitcipher.")
+
+
+def test_versions_of_others():
+    here = installed_versions()
+    assert check_same_versions(here, here, "the head").level is OK
+    other = check_same_versions(here, {**here, "spacy": "3.0"}, "the head", PARTNERS)
+    assert (other.level, "spacy is 3.0, not" in other.says) == (WARNING, True)
+    assert check_same_versions(here, {**here, "ray": "2.0"}, "the head", PARTNERS).level is PROBLEM
+    assert check_same_versions(here, {**here, "ray": "2.0"}, "this machine").level is WARNING
+
+
+def test_clocks():
+    assert check_clock("clock", 1000, 1003, "the target").level is OK
+    assert check_clock("clock", 1020, 1000, "the target").says.startswith("The clock of the target is 20 s ahead")
+    behind = check_clock("clock", 1000, 2000, "the target")
+    assert (behind.level, "1,000 s behind" in behind.says) == (PROBLEM, True)
+
+
+@pytest.mark.parametrize("place", ["{here}", "{here}/new/folder", "file://{here}/uri", "memory://doctor"])
+def test_a_good_target_is_left_as_it_was(tmp_path, place):
+    target = place.format(here=tmp_path)
+    assert set(levels(check_target(target)).values()) == {OK}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_target_without_rights(tmp_path):
+    locked = tmp_path / "locked"
+    locked.write_text("")  # not a folder: even root cannot write below it
+    (finding,) = check_target(str(locked / "target"))
+    assert (finding.check, finding.level) == ("target", PROBLEM)
+    assert str(locked) in finding.says
+    (unknown,) = check_target("s4://bucket")
+    assert (unknown.level, "s4" in unknown.says) == (PROBLEM, True)
+
+
+def test_a_store_that_lets_the_second_writer_win_is_a_problem(tmp_path, monkeypatch):
+    def replace(uri: str, content: bytes) -> bool:
+        with storage.writing(uri) as stream:
+            stream.write(content)
+        return True
+
+    monkeypatch.setattr(storage, "create", replace)
+    found = check_target(str(tmp_path))
+    assert found[0].level is PROBLEM
+    assert "of two writers the first" in found[0].says
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_target_that_is_another_place_on_a_node(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert check_shared(str(tmp_path), str(tmp_path / "file")).level is OK
+    apart = check_shared(str(tmp_path), str(tmp_path / "other"))
+    assert (apart.level, "another place on this node" in apart.says) == (PROBLEM, True)
+
+
+def test_tokens():
+    assert check_token(401).level is OK
+    assert check_token(200).level is PROBLEM
+    assert "ray get-auth-token --generate" in check_token(200).says
+    assert check_token(404).level is PROBLEM
+
+
+def test_dashboards_that_others_reach():
+    assert check_exposure("http://127.0.0.1:8265", has_token=False).level is OK
+    assert check_exposure("http://10.0.0.1:8265", has_token=True).level is WARNING
+    assert check_exposure("http://10.0.0.1:8265", has_token=False).level is PROBLEM
+
+
+def test_a_dashboard_without_a_token_and_with_a_wrong_clock(dashboard):
+    assert levels(check_dashboard(dashboard)) == {
+        "address": OK,
+        "token": PROBLEM,
+        "dashboard": OK,
+        "cluster's clock": PROBLEM,
+    }
+
+
+def test_nothing_at_the_address(capfd, tmp_path):
+    assert levels(check_dashboard("http://127.0.0.1:1")) == {"address": PROBLEM}
+    assert examine("http://127.0.0.1:1", str(tmp_path)) == 2
+    assert "Cannot reach a Ray dashboard" in " ".join(capfd.readouterr().out.split())
+
+
+def test_an_answer_is_found_in_a_log():
+    assert read_answer('starting\nbitcipher-doctor:{"nodes": {}}\nending\n') == {"nodes": {}}
+    assert read_answer("nothing\n") is None
+
+
+def test_brackets_in_names_are_shown_as_they_are(capfd, tmp_path):
+    examine(None, str(tmp_path / "[red]" / "[/x]"))
+    assert "[red]/[/x]" in "".join(capfd.readouterr().out.split())
+
+
+@pytest.mark.long
+def test_the_whole_against_a_cluster(ray_cluster, tmp_path):
+    result = subprocess.run(
+        [sys.executable, "-m", "cluster.cli.main", "doctor", "--address", ray_cluster.jobs, "--target", "target"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "COLUMNS": "400"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.stderr == ""
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["token", "ok", "Requests", "without", "a", "token", "are", "refused."] in lines
+    assert "Reached by loopback" in result.stdout
+    assert "Nodes: 1; CPUs: 4." in result.stdout
+    assert "Sees what the head wrote there." in result.stdout
+    assert result.stdout.count(f"{tmp_path}/target can be listed") == 1  # by the node; here by the name as given
+    # Machines differ in what they have; what the tests need is there.
+    problems = {line[0] for line in lines if "problem" in line}
+    assert problems <= {"memory", "temporary", "target's", "open"}
+    assert result.returncode == (2 if problems else 0)
+    assert list(tmp_path.iterdir()) == []

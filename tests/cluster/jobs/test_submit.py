@@ -1,0 +1,266 @@
+"""Commands as jobs, on a real Ray cluster; and what is refused before anything is sent."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+import typer
+
+from bitcipher.errors import BitcipherError
+from cluster.cli.main import app
+from cluster.cli.options import NAME_OR_PLACE, PLACE, VERSION_OR_PLACE
+from cluster.jobs.job_paths import name_places, places_of
+from cluster.jobs.job_server import connect, find_address, is_loopback
+from cluster.jobs.submit import jobs_of, read_variables, submit
+from cluster.jobs.working_dir import PACKAGES, pack
+
+COMMANDS = typer.main.get_command(app).commands
+ROOT = Path(__file__).parents[2]
+
+
+def bitcipher(*arguments: object, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "cluster.cli.main", *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **env},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture(autouse=True)
+def _no_address_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.long
+def test_a_build_as_a_job_gives_its_vectors_its_log_and_its_exit_code(ray_cluster, corpus, tmp_path):
+    # From elsewhere than the checkout, with a relative path: the cluster is on this machine.
+    (tmp_path / "corpus").symlink_to(corpus)
+    arguments = ("build", "corpus", "--out=vectors", "--min-count", 3, "--tokenizer", "whitespace")
+    result = bitcipher("submit", "--address", ray_cluster.jobs, "--", *arguments, cwd=tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "dimensions" in result.stdout
+    assert result.stderr == ""
+    assert bitcipher("neighbors", "vectors", "the", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.long
+def test_a_mistake_in_a_job_gives_its_sentence_and_exit_code_2(ray_cluster, tmp_path):
+    # An explicit address wins over that of the environment, which Ray itself would take.
+    job = ("submit", "--address", ray_cluster.jobs, "--", "neighbors", "nowhere", "word")
+    result = bitcipher(*job, cwd=tmp_path, RAY_ADDRESS="http://127.0.0.1:1")
+    assert result.returncode == 2
+    assert f"{tmp_path}/nowhere" in result.stdout
+    assert "Traceback" not in result.stdout
+
+
+@pytest.mark.long
+def test_a_folder_along_and_variables_reach_the_job(ray_cluster, tmp_path):
+    (tmp_path / "setup").mkdir()
+    (tmp_path / "setup" / "recipe.yaml").write_text("bitz: 3\n")
+    result = bitcipher(
+        *("submit", "--address", ray_cluster.jobs, "--working-dir", "setup", "--env", "COLUMNS=200", "--no-wait", "--"),
+        *("build", "--recipe", "recipe.yaml", "--out", tmp_path / "out"),
+        cwd=tmp_path,
+    )
+    assert result.returncode == 0, result.stderr
+    client, job = connect(ray_cluster.jobs), result.stdout.strip()
+    while not client.get_job_status(job).is_terminal():
+        time.sleep(0.2)
+    assert "recipe.yaml has an option 'bitz' that does not exist" in client.get_job_logs(job)
+    variables = client.get_job_info(job).runtime_env["env_vars"]
+    assert variables == {"COLUMNS": "200", "RAY_USAGE_STATS_ENABLED": "0"}
+
+
+@pytest.mark.long
+def test_ctrl_c_stops_following_and_leaves_the_job_running(ray_cluster, tmp_path):
+    os.mkfifo(tmp_path / "endless.txt")  # whoever reads it waits
+    command = [sys.executable, "-m", "cluster.cli.main", "submit", "--address", ray_cluster.jobs, "--"]
+    job = ["build", "--recipe", str(tmp_path / "endless.txt"), "--out", str(tmp_path / "out")]
+    process = subprocess.Popen([*command, *job], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while "Running entrypoint" not in process.stdout.readline():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    name = said.split("the job ")[1].split()[0]
+    assert f"ray job stop --address {ray_cluster.jobs} {name}" in said
+    assert "Traceback" not in said
+    client = connect(ray_cluster.jobs)
+    assert client.get_job_status(name) == "RUNNING"
+    assert client.stop_job(name)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [({"RAY_AUTH_TOKEN": "0" * 32}, "wants another token"), ({"RAY_AUTH_MODE": "disabled"}, "wants another token")],
+)
+def test_a_refused_token_is_one_sentence(ray_cluster, settings, said):
+    result = bitcipher("submit", "--address", ray_cluster.jobs, "--", "inspect", "/nowhere", **settings)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert "ray get-auth-token" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_an_address_without_ray_is_one_sentence():
+    result = bitcipher("submit", "--address", "http://127.0.0.1:1", "--", "inspect", "/nowhere")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "Cannot reach a Ray dashboard at http://127.0.0.1:1 (no connection)" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "settings", "said"),
+    [
+        (["bild", "x"], {}, "There is no command 'bild' to submit: choose build, update"),
+        (["doctor"], {}, "There is no command 'doctor' to submit"),
+        (["reproduce"], {}, "There is no command 'reproduce' to submit"),
+        (["reproduce", "table"], {}, "choose build, .*, reproduce tables"),
+        (["inspect", "x"], {"address": "10.0.0.1:6379"}, "begins with http:// or https://"),
+        (["inspect", "x"], {"env": ["PATH"]}, "--env takes NAME=VALUE, not PATH."),
+        (["inspect", "vectors"], {"address": "http://192.0.2.1:8265"}, "vectors is a path of this machine"),
+    ],
+)
+def test_what_cannot_be_sent_is_refused(command, settings, said):
+    given = {"address": None, "working_dir": None, "env": [], "no_wait": False, **settings}
+    with pytest.raises(BitcipherError, match=said.replace("(", r"\(")):
+        submit(COMMANDS, command, **given)
+
+
+def test_values_of_variables_are_not_shown_when_one_is_wrong():
+    assert read_variables(["A=b=c", "B="]) == {"A": "b=c", "B": ""}
+    with pytest.raises(BitcipherError) as refused:
+        read_variables(["MY-KEY=secret"])
+    assert "secret" not in str(refused.value)
+
+
+def test_addresses_of_the_environment(monkeypatch):
+    assert find_address(None) is None
+    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")  # for Ray's own processes
+    assert find_address(None) is None
+    monkeypatch.setenv("RAY_ADDRESS", "http://head:8265/")
+    assert find_address(None) == "http://head:8265"
+    monkeypatch.setenv("RAY_API_SERVER_ADDRESS", "https://ray.example.org")
+    assert find_address(None) == "https://ray.example.org"
+    assert find_address("http://127.0.0.1:8265") == "http://127.0.0.1:8265"
+
+
+def test_loopback():
+    assert all(map(is_loopback, ("127.0.0.1", "127.1.2.3", "::1", "[::1]", "localhost")))
+    assert not any(map(is_loopback, ("10.0.0.1", "0.0.0.0", "head", "localhost.example.org")))
+
+
+def test_relative_paths_become_absolute_on_this_machine_alone(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    arguments = ["a.txt", "s3://b/*.txt", "/c", "--out=vectors", "--tokenizer", "t.json", "--mode", "sum"]
+    assert name_places(COMMANDS["build"], arguments, None, is_here=True) == [
+        *(f"{tmp_path}/a.txt", "s3://b/*.txt", "/c", f"--out={tmp_path}/vectors"),
+        *("--tokenizer", f"{tmp_path}/t.json", "--mode", "sum"),
+    ]
+    with pytest.raises(BitcipherError, match=r"^a\.txt is a path of this machine"):
+        name_places(COMMANDS["build"], arguments, None, is_here=False)
+    everywhere = ["s3://b/*.txt", "--out", "/shared/out", "--tokenizer", "spacy"]
+    assert name_places(COMMANDS["build"], everywhere, None, is_here=False) == everywhere
+
+
+def test_values_that_may_be_places_and_other_things():
+    def option(shown_as: str) -> typer.core.TyperCommand:
+        app = typer.Typer(add_completion=False)
+
+        @app.command()
+        def command(value: Annotated[str, typer.Option(metavar=shown_as)]) -> None: ...
+
+        return typer.main.get_command(app)
+
+    assert places_of(option(NAME_OR_PLACE), ["--value", "spacy"]) == []
+    assert places_of(option(NAME_OR_PLACE), ["--value", "spacy.json"]) == ["spacy.json"]
+    assert places_of(option(VERSION_OR_PLACE), ["--value", "17"]) == []
+    assert places_of(option(VERSION_OR_PLACE), ["--value", "old"]) == ["old"]
+
+
+def test_what_travels_along_keeps_its_name(tmp_path):
+    (tmp_path / "recipe.yaml").write_text("bits: 20\n")
+    arguments = ["--recipe", "recipe.yaml", "--out", "s3://vectors"]
+    assert name_places(COMMANDS["build"], arguments, str(tmp_path), is_here=False) == arguments
+
+
+def test_commands_say_which_of_their_arguments_are_places():
+    names = {"sources", "out", "build", "builds", "vectors", "folder", "recipe", "word_list", "target"}
+    names |= {"data", "pos", "ner", "similarity", "analogies"}
+    for name, command in jobs_of(COMMANDS).items():
+        unmarked = [
+            each.name for each in command.params if each.name in names and each.metavar not in (PLACE, NAME_OR_PLACE)
+        ]
+        assert not unmarked, f"{' '.join(name)}: `bitcipher submit` needs metavar=PLACE for {unmarked}"
+    assert places_of(COMMANDS["embed"], ["x", "--out", "y", "--bits", "3"]) == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "probe @vectors s3://b/theirs.vec --task pos --data @gum --seeds 1",
+        "evaluate @vectors --similarity=@sets --analogies @questions.txt",
+        "export @vectors --format glove --out @glove.txt",
+        "explore @vectors --out @page.html --compare 3",
+        "explore @vectors --out @page.html --compare @before",
+        "reproduce tables @build --pos @gum --ner s3://b/conll2003 --out @tables",
+        "filter @corpus s3://b/*.jsonl --vocabulary @words.txt --top 100 --out @language",
+        "choose-tokenizer @corpus s3://b/*.jsonl --words @words.txt --size 300 --out @tokenizers",
+        "train @mine.yaml --out @run --prepared @prepared --set seed=2",
+        "train figure-4-cold --out @run",
+        "sweep @mine.yaml --out @study --set seed=2 --budget 2h --at-once 8 --gpus 0.25",
+        "sweep downscaling --out @study --scale 0.01",
+        "reproduce figure-5 @target --pretraining @corpus --out @figure",
+    ],
+)
+def test_vectors_can_be_judged_and_shown_by_jobs(monkeypatch, tmp_path, line):
+    monkeypatch.chdir(tmp_path)
+    given = line.replace("@", "").split()
+    (name,) = (name for name in jobs_of(COMMANDS) if name == tuple(given[: len(name)]))
+    sent = [*name, *name_places(jobs_of(COMMANDS)[name], given[len(name) :], None, is_here=True)]
+    assert sent == line.replace("@", f"{tmp_path}/").split()
+
+
+def test_the_packages_travel_without_caches_and_start_by_themselves(tmp_path):
+    pack(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(PACKAGES)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 2_000_000
+    assert not [path for path in files if path.suffix == ".pyc"]
+    packaged = {"recipes": "yaml", "reports/demo": "html", "reports/explore": "css", "reports/maps": "js"}
+    assert all(list(tmp_path.glob(f"pipelines/{folder}/*.{ending}")) for folder, ending in packaged.items())
+    assert list(tmp_path.glob("training/probes/*.yaml"))
+    assert list(tmp_path.glob("training/sweep/recipes/*.yaml"))
+    assert {path.suffix for path in tmp_path.glob("training/sweep/page.*")} == {".py", ".html", ".css"}
+    code = "import cluster.cli.main, pipelines, bitcipher; print(bitcipher.__file__, cluster.__file__)"
+    result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert result.stdout.count(str(tmp_path)) == 2
+
+
+def test_a_folder_along_is_small_and_holds_no_packages(tmp_path):
+    along, target = tmp_path / "along", tmp_path / "target"
+    target.mkdir()
+    with pytest.raises(BitcipherError, match="There is no folder"):
+        pack(target, str(along))
+    along.mkdir()
+    (along / "words.txt").write_text("a\n")
+    (along / ".git").mkdir()
+    (along / ".git" / "config").write_text("")
+    pack(target, str(along))
+    assert sorted(path.name for path in target.iterdir()) == sorted([*PACKAGES, "words.txt"])
+    with (along / "corpus.txt").open("wb") as stream:
+        stream.truncate(60_000_000)
+    with pytest.raises(BitcipherError, match="holds 60 MB, and 50 MB may travel"):
+        pack(target, str(along))
+    with pytest.raises(BitcipherError, match="holds `bitcipher`"):
+        pack(target, str(ROOT))

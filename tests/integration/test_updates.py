@@ -1,0 +1,210 @@
+"""A corpus that grows: every version is what a build of the whole would be."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+from builds import OPTIONS, digests, run_build, run_update, write_lines
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from bitcipher.vectors import CipherVectors
+from bitcipher.versions import read_version, versions
+from pipelines.build.publish import drop_unfinished, prune
+from pipelines.build.version_drift import DriftError
+from pipelines.count import count_stage
+from pipelines.store import fingerprint
+
+
+@pytest.fixture
+def parts(documents, tmp_path):
+    """Twelve files of documents in a folder."""
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    return [write_lines(folder / f"{i:02d}.jsonl", documents[i::12]) for i in range(12)]
+
+
+def files_of(build):
+    return {path.relative_to(build) for path in build.rglob("*") if path.is_file() and "lease" not in path.parts}
+
+
+def test_updates_equal_a_build_of_all(parts, tmp_path):
+    run_build(parts, tmp_path / "whole")
+    run_build(parts[:3], tmp_path / "grown")
+    for i in range(3, 12):
+        manifest, changes = run_update(tmp_path / "grown", parts[: i + 1])
+        assert [source.uri for source in changes.new] == [str(parts[i])]
+        assert manifest["version"] == i - 1
+        assert manifest["drift"]["words_in"] > 0
+    assert digests(tmp_path / "grown") == digests(tmp_path / "whole")
+    assert manifest["digests"] == read_version(str(tmp_path / "whole"))["digests"]
+    assert len(manifest["segments"]) < 6 < len(manifest["shards"])
+
+
+def test_words_that_now_occur_often_enough_come_in_with_all_their_counts(tmp_path):
+    text = "the rare word is here and the other words are there too " * 3
+    rare = write_lines(tmp_path / "a.jsonl", [text, "the xylophone sings of the sea"])
+    more = write_lines(tmp_path / "b.jsonl", ["a xylophone and the xylophone", "xylophone xylophone of the sea", text])
+    first = run_build([rare], tmp_path / "grown")
+    assert "xylophone" not in CipherVectors.load(tmp_path / "grown")
+    run_update(tmp_path / "grown", [more])
+    run_build([rare, more], tmp_path / "whole")
+    assert "xylophone" in CipherVectors.load(tmp_path / "grown")
+    assert "xylophone" not in CipherVectors.load(tmp_path / "grown" / first["folder"] / "vectors")
+    assert digests(tmp_path / "grown") == digests(tmp_path / "whole")
+
+
+def test_content_that_was_counted_is_not_counted_again(parts, tmp_path):
+    run_build(parts[:3], tmp_path / "build")
+    before = digests(tmp_path / "build")
+    copy = shutil.copy(parts[0], tmp_path / "corpus" / "copy.jsonl")
+    manifest, changes = run_update(tmp_path / "build", [copy])
+    assert [source.uri for source in changes.copies] == [str(copy)]
+    assert manifest["version"] == 1
+    assert digests(tmp_path / "build") == before
+    assert versions(str(tmp_path / "build")) == [1]
+
+
+def test_what_changed_or_vanished_is_told_and_replaced_when_asked(parts, documents, tmp_path):
+    run_build(parts, tmp_path / "build")
+    before = digests(tmp_path / "build")
+    write_lines(parts[0], ["an altogether other text", *documents[:5]])
+    parts[1].unlink()
+    _, changes = run_update(tmp_path / "build", [tmp_path / "corpus"])
+    assert [source.uri for source in changes.changed] == [str(parts[0])]
+    assert [source.uri for source in changes.vanished] == [str(parts[1])]
+    assert digests(tmp_path / "build") == before
+    manifest, _ = run_update(tmp_path / "build", [tmp_path / "corpus"], replace=True)
+    run_build([tmp_path / "corpus"], tmp_path / "whole")
+    assert digests(tmp_path / "build") == digests(tmp_path / "whole")
+    assert manifest["digests"] == read_version(str(tmp_path / "whole"))["digests"]
+    assert {source["uri"] for source in manifest["sources"]} == {str(part) for part in parts if part != parts[1]}
+    assert run_update(tmp_path / "build", [tmp_path / "corpus"], replace=True)[0]["version"] == 2
+
+
+def test_files_that_shared_a_shard_with_what_is_gone_are_kept(documents, tmp_path):
+    small = [write_lines(tmp_path / f"{i}.jsonl", documents[i * 20 : i * 20 + 20]) for i in range(6)]
+    assert len(run_build(small, tmp_path / "build")["shards"]) < 6
+    small[2].unlink()
+    run_update(tmp_path / "build", [tmp_path / "*.jsonl"], replace=True)
+    run_build([tmp_path / "*.jsonl"], tmp_path / "whole")
+    assert digests(tmp_path / "build") == digests(tmp_path / "whole")
+
+
+def test_ranks_can_be_kept(parts, tmp_path):
+    run_build(parts[:3], tmp_path / "build")
+    before = CipherVectors.load(tmp_path / "build").index_to_key
+    manifest, _ = run_update(tmp_path / "build", parts, align="1")
+    now = CipherVectors.load(tmp_path / "build").index_to_key
+    assert now[: len(before)] == before
+    assert len(now) > len(before)
+    assert manifest["drift"]["rank_moves"]["words"] == 0
+    assert manifest["aligned"] == "1"
+    run_update(tmp_path / "build", parts, align=str(tmp_path / "build"))
+    assert CipherVectors.load(tmp_path / "build").index_to_key == now
+    with pytest.raises(BitcipherError, match="no version 9"):
+        run_update(tmp_path / "build", parts, align="9")
+
+
+def test_a_surprise_is_not_published_and_not_counted_again(parts, tmp_path, monkeypatch):
+    run_build(parts[:6], tmp_path / "build")
+    with pytest.raises(DriftError, match="higher --max-drift"):
+        run_update(tmp_path / "build", parts, max_drift=0.0)
+    assert versions(str(tmp_path / "build")) == [1]
+    monkeypatch.setattr(count_stage, "count_shard", None)  # counting anew would fail
+    manifest, _ = run_update(tmp_path / "build", parts, max_drift=1.0)
+    assert manifest["version"] == 2
+
+
+def test_old_versions_stay_readable_until_they_are_pruned(parts, tmp_path):
+    build = tmp_path / "build"
+    run_build(parts[:4], build)
+    first = digests(build)
+    for i in range(4, 8):
+        run_update(build, parts[: i + 1])
+    assert digests(build, 1) == first
+    assert prune(str(build), keep=2) == [1, 2, 3]
+    assert versions(str(build)) == [4, 5]
+    run_build(parts[:8], tmp_path / "whole")
+    assert digests(build) == digests(tmp_path / "whole")
+    with pytest.raises(BitcipherError, match=r"has no version 1: there are 4, 5"):
+        digests(build, 1)
+    kinds = [read_version(str(build), number)[kind] for number in (4, 5) for kind in ("segments", "shards")]
+    needed = {part for segments in kinds for segment in segments for part in segment["parts"]}
+    assert len([file for file in files_of(build) if file.parts[0] in ("shards", "segments")]) == 3 * len(needed)
+    with pytest.raises(BitcipherError, match="At least 1 version"):
+        prune(str(build), keep=0)
+
+
+def test_counts_of_another_kind_are_refused_with_what_differs(parts, tmp_path, monkeypatch):
+    run_build(parts[:3], tmp_path / "build")
+    monkeypatch.setattr(fingerprint, "COUNTS_VERSION", 0)
+    with pytest.raises(BitcipherError, match=r"made otherwise than now \(counts_version 1 → 0\): build anew"):
+        run_update(tmp_path / "build", parts)
+
+
+def test_an_unfinished_build_goes_on_only_as_it_was_begun(parts, tmp_path, monkeypatch):
+    monkeypatch.setattr(storage, "create", _fails_at("versions/000001.json", storage.create))
+    with pytest.raises(OSError, match="power"):
+        run_build(parts, tmp_path / "build")
+    monkeypatch.undo()
+    with pytest.raises(BitcipherError, match=r"lowercase True → False.*prune --unfinished"):
+        run_build(parts, tmp_path / "build", OPTIONS.__class__(**{**vars(OPTIONS), "lowercase": False}))
+    monkeypatch.setattr(count_stage, "count_shard", None)  # counting anew would fail
+    run_build(parts, tmp_path / "build")
+    monkeypatch.undo()
+    run_build(parts, tmp_path / "whole")
+    assert digests(tmp_path / "build") == digests(tmp_path / "whole")
+    assert {file.parts[0] for file in files_of(tmp_path / "build")} == {"shards", "segments", "versions"}
+
+
+def _fails_at(name, create):
+    def create_or_fail(uri, content):
+        if uri.endswith(name):
+            raise OSError("the power is gone")
+        return create(uri, content)
+
+    return create_or_fail
+
+
+def test_a_target_that_is_no_build_is_left_alone(parts, tmp_path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "mine.txt").write_text("dear diary")
+    with pytest.raises(BitcipherError, match="is no build"):
+        run_build(parts, tmp_path / "notes")
+    with pytest.raises(BitcipherError, match="is not a build"):
+        run_update(tmp_path / "notes", parts)
+    assert [path.name for path in (tmp_path / "notes").iterdir()] == ["mine.txt"]
+
+
+def test_a_build_that_cannot_begin_leaves_nothing(tmp_path):
+    (tmp_path / "faulty.jsonl").write_text('{"text": "a"}\n{')
+    with pytest.raises(BitcipherError, match="Line 2"):
+        run_build([tmp_path / "faulty.jsonl"], tmp_path / "build")
+    assert not (tmp_path / "build").exists()
+
+
+def test_a_manifest_is_plain_json_for_other_tools(parts, tmp_path):
+    run_build(parts[:2], tmp_path / "build")
+    manifest = json.loads((tmp_path / "build" / "versions" / "000001.json").read_text())
+    assert manifest["tokens"] == sum(shard["tokens"] for shard in manifest["shards"])
+    assert all(source["sha256"] for source in manifest["sources"])
+
+
+def test_an_unfinished_build_goes_on_with_shards_of_another_size(documents, tmp_path, monkeypatch):
+    corpus = write_lines(tmp_path / "all.jsonl", documents)
+    options = replace(OPTIONS, shard_mib=2)
+    monkeypatch.setattr(storage, "create", _fails_at("/00001.json", storage.create))  # the second shard
+    with pytest.raises(OSError, match="power"):
+        run_build([corpus], tmp_path / "build", options)
+    monkeypatch.undo()
+    assert len(run_build([corpus], tmp_path / "build")["shards"]) > 1
+    run_build([corpus], tmp_path / "whole")
+    assert digests(tmp_path / "build") == digests(tmp_path / "whole")
+
+
+def test_there_must_be_something_to_drop(tmp_path):
+    with pytest.raises(BitcipherError, match="no job was making one"):
+        drop_unfinished(str(tmp_path / "nowhere"))
+    assert not (tmp_path / "nowhere").exists()

@@ -1,0 +1,95 @@
+import os
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from builds import OPTIONS, run_update, write_lines
+
+from bitcipher.errors import BitcipherError
+from pipelines.build.build import build
+from pipelines.options import EmbeddingOptions
+from pipelines.runtime.progress import StageProgress
+from pipelines.build.publish import drop_unfinished
+from pipelines.runtime.runtime import InProcessRuntime
+from pipelines.build.status import read_status
+
+# Of codes, so that vectors are made by a stage like the others.
+CAT = replace(OPTIONS, embedding=EmbeddingOptions(mode="cat"))
+
+
+class Watched(InProcessRuntime):
+    """Asks for the status whenever a stage has given something, and can be told to stop at a stage."""
+
+    def __init__(self, target, stop_at=None):
+        self._target = str(target)
+        self._stop_at = stop_at
+        self.seen = []
+
+    def stream(self, stage, rows):
+        if stage.name == self._stop_at:
+            raise BitcipherError("The power is gone.")
+        for row in super().stream(stage, rows):
+            yield row
+            if stage.name != "identify":
+                self.seen.append((stage.name, read_status(self._target)))
+
+
+@pytest.fixture
+def files(documents, tmp_path):
+    """Four tasks of two shards each."""
+    return [str(write_lines(tmp_path / f"{i}.jsonl", documents[i::4] * 2)) for i in range(4)]
+
+
+def run(files, target, runtime):
+    with StageProgress() as progress:
+        build(files, str(target), CAT, runtime, progress)
+
+
+def test_a_folder_without_a_build_has_none(tmp_path):
+    with pytest.raises(BitcipherError, match="is not a build, and no job is making one there"):
+        read_status(str(tmp_path / "build"))
+
+
+def test_a_job_can_be_watched_while_it_runs(files, tmp_path):
+    target = tmp_path / "build"
+    runtime = Watched(target)
+    run(files, target, runtime)
+    counting = [status for stage, status in runtime.seen if stage == "count"]
+    # A task is done after its last shard.
+    assert [(status.tasks, status.tasks_done) for status in counting] == [(4, i // 2) for i in range(8)]
+    assert all(0 < one.tokens < other.tokens for one, other in pairwise(counting))
+    for _, status in runtime.seen:
+        assert status.versions == []
+        assert status.holder["pid"] == os.getpid()
+        assert status.job["version"] == 1
+    stage, embedding = runtime.seen[-1]
+    assert (stage, embedding.tasks_done, embedding.tokens) == ("embed", 4, counting[-1].tokens)
+    assert embedding.ranges_merged > 0 == counting[-1].ranges_merged
+
+    after = read_status(str(target))
+    assert (after.versions, after.holder, after.job) == ([1], None, None)
+    assert (after.tasks, after.tasks_done, after.tokens, after.ranges_merged) == (0, 0, 0, 0)
+
+
+def test_a_job_that_was_stopped_is_told_with_what_it_had_done(files, documents, tmp_path):
+    target = tmp_path / "build"
+    with pytest.raises(BitcipherError, match="power"):
+        run(files, target, Watched(target, stop_at="embed"))
+    stopped = read_status(str(target))
+    assert (stopped.versions, stopped.holder) == ([], None)
+    assert stopped.job["version"] == 1
+    assert (stopped.tasks, stopped.tasks_done) == (4, 4)
+    assert stopped.tokens == 2 * sum(len(text.split()) for text in documents)
+
+    run(files, target, InProcessRuntime())
+    run_update(target, files)
+    assert read_status(str(target)).job is None
+
+
+def test_dropping_a_stopped_job_leaves_nothing_to_tell(files, tmp_path):
+    target = tmp_path / "build"
+    with pytest.raises(BitcipherError, match="power"):
+        run(files, target, Watched(target, stop_at="embed"))
+    assert drop_unfinished(str(target)) == 8
+    with pytest.raises(BitcipherError, match="is not a build"):
+        read_status(str(target))

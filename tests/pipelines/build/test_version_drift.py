@@ -1,0 +1,134 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bitcipher.evaluation import neighbors
+from bitcipher.vectors import CipherVectors
+from pipelines.build.build import version_drift
+from pipelines.build.version_drift import DriftError, drift_stage, measure_drift, check_drift
+from pipelines.runtime.runtime import InProcessRuntime
+
+
+def table(words, vectors):
+    vectors = np.asarray(vectors, np.float32)
+    return CipherVectors(words, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
+def random_table(size, seed=0, vector_size=8):
+    random = np.random.default_rng(seed)
+    return table([f"w{i}" for i in range(size)], random.normal(size=(size, dimensions)))
+
+
+def reordered(vectors, order):
+    return CipherVectors([vectors.index_to_key[i] for i in order], vectors.vectors[order])
+
+
+def test_the_same_vectors_did_not_move():
+    one = random_table(300)
+    assert measure_drift(one, random_table(300)) == {
+        "words_in": 0,
+        "words_out": 0,
+        "came": [],
+        "went": [],
+        "rank_moves": {"words": 0, "median": 0.0, "percentile_99": 0.0},
+        "neighbors": 1.0,
+        "sample": 128,
+    }
+
+
+def test_words_that_change_ranks_keep_their_neighbours():
+    one = random_table(200)
+    found = measure_drift(one, reordered(one, [1, 0, *range(2, 190), *reversed(range(190, 200))]))
+    assert found["neighbors"] == 1.0
+    assert found["rank_moves"]["words"] == 12
+    assert found["rank_moves"]["median"] == 0.0
+    turned = measure_drift(one, reordered(one, list(reversed(range(200)))))["rank_moves"]
+    assert turned["words"] == 200
+    assert turned["median"] == 100.0  # 199, 197, …, 1, each twice
+    assert turned["percentile_99"] == pytest.approx(197, abs=1)
+
+
+def test_words_that_come_and_go_are_named_the_most_frequent_first():
+    before = random_table(40)
+    now = reordered(before, [i for i in range(40) if i not in (3, 7)])
+    now = CipherVectors([*now.index_to_key, "new", "newer"], np.vstack([now.vectors, before.vectors[[3, 7]]]))
+    found = measure_drift(before, now)
+    assert (found["words_in"], found["came"]) == (2, ["new", "newer"])
+    assert (found["words_out"], found["went"]) == (2, ["w3", "w7"])
+    many = measure_drift(random_table(5), table([f"x{i}" for i in range(30)], np.eye(30)))
+    assert (many["words_in"], many["words_out"], many["sample"], many["neighbors"]) == (30, 5, 0, 1.0)
+    assert many["came"] == [f"x{i}" for i in range(10)]
+    assert many["rank_moves"] == {"words": 0, "median": 0.0, "percentile_99": 0.0}
+
+
+def test_neighbours_that_are_others_moved():
+    def pairs(partners):
+        """Words 0 … 9 in five pairs, each with a direction of its own: the partner is nearest."""
+        directions = np.empty(10, np.int64)
+        for number, (one, other) in enumerate(partners):
+            directions[[one, other]] = number
+        return table([f"w{i}" for i in range(10)], np.eye(5)[directions] + 0.001 * np.eye(10, 5))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drift, "NEIGHBOURS", 1)
+        before = pairs([(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)])
+        assert measure_drift(before, pairs([(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)]))["neighbors"] == 1.0
+        assert measure_drift(before, pairs([(0, 1), (2, 3), (4, 5), (6, 8), (7, 9)]))["neighbors"] == 0.6
+        assert measure_drift(before, pairs([(1, 2), (3, 4), (5, 6), (7, 8), (9, 0)]))["neighbors"] == 0.0
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 11])
+def test_few_words_have_few_neighbours(size):
+    found = measure_drift(random_table(size), random_table(size, seed=1))
+    # Of so few words all are neighbors of each.
+    assert (found["neighbors"], found["sample"]) == (1.0, size)
+
+
+def nearest_of_all(before, now, rows):
+    """The share of the ten nearest words that stayed, word by word."""
+    kept = []
+    for row in rows:
+        nearest = []
+        for vectors in (before, now):
+            index = vectors.index_to_key.index(before.index_to_key[row])
+            cosines = vectors.vectors @ vectors.vectors[index]
+            cosines[index] = -np.inf
+            nearest.append({vectors.index_to_key[i] for i in np.argsort(-cosines)[: min(10, len(cosines) - 1)]})
+        kept.append(len(nearest[0] & nearest[1]) / len(nearest[0]))
+    return np.mean(kept)
+
+
+@given(st.integers(2, 150), st.integers(2, 150), st.integers(1, 60), st.integers(0, 99))
+@settings(max_examples=40)
+def test_neighbours_are_those_of_the_whole_table_however_it_is_walked(size, new_size, block_rows, seed):
+    before = random_table(size, seed)
+    now = random_table(new_size, seed)
+    now = table(now.index_to_key, now.vectors + np.random.default_rng(seed).normal(0, 0.2, now.vectors.shape))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(neighbors, "BLOCK_ROWS", block_rows)
+        patch.setattr(drift, "SAMPLE_WORDS", 200)
+        found = measure_drift(before, now)
+    common = range(min(size, new_size))
+    assert found["sample"] == len(common)
+    assert found["neighbors"] == pytest.approx(nearest_of_all(before, now, common), abs=1e-4)
+
+
+def test_the_stage_compares_what_was_saved(tmp_path):
+    one, other = random_table(50), random_table(60)
+    one.save(tmp_path / "one")
+    other.save(tmp_path / "other")
+    (found,) = InProcessRuntime().stream(drift_stage(str(tmp_path / "one")), [{"vectors": str(tmp_path / "other")}])
+    found.pop("costs")
+    assert found == measure_drift(one, other)
+    assert found["words_in"] == 10
+
+
+def test_a_surprise_is_more_than_is_allowed():
+    found = {"neighbors": 0.75, "words_in": 1200, "words_out": 3}
+    check_drift("build", found, None)
+    check_drift("build", found, 0.25)
+    with pytest.raises(
+        DriftError, match=r"25\.0% of the neighbors .* 20\.0% are allowed \(1,200 words came, 3 went\)"
+    ):
+        check_drift("build", found, 0.2)

@@ -1,0 +1,69 @@
+"""Counts of slices add up to those of the whole, wherever the slices are cut."""
+
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bitcipher.counts import ContextWindow, count_shard, shard_counts
+from pipelines.count import count_batches
+from pipelines.ingest.document_chunks import DocumentChunk, cut
+from pipelines.tokenizers import make_tokenizer
+
+SLICE_TOKENS = 7  # in place of 2,000, so that a short text has many
+
+document = st.lists(st.sampled_from("a b c d e f".split()), max_size=60).map(" ".join)
+documents = st.lists(document, min_size=1, max_size=6)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_slices():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shard_counts, "DOCUMENT_SLICE_TOKENS", SLICE_TOKENS)
+        patch.setattr(count_batches, "DOCUMENT_SLICE_TOKENS", SLICE_TOKENS)
+        yield
+
+
+def counts_of(tokens, context_window, carried=0):
+    """Words, documents and pairs by name, and all documents."""
+    counted = count_shard(tokens, context_window, carried)
+    word_of = dict(zip(counted.numbers.tolist(), counted.words.to_pylist(), strict=True))
+    pairs = Counter()
+    for block in counted.pairs:
+        entry = 0
+        for left, offset, length in zip(*block[:3], strict=True):
+            for _ in range(length):
+                pairs[word_of[left], int(offset), word_of[block.right[entry]]] += int(block.count[entry])
+                entry += 1
+    names = counted.words.to_pylist()
+    return (
+        Counter(dict(zip(names, counted.counts.tolist(), strict=True))),
+        Counter(dict(zip(names, counted.documents.tolist(), strict=True))),
+        pairs,
+        counted.total_documents,
+    )
+
+
+@settings(max_examples=200)
+@given(documents, st.integers(1, 60), st.integers(4, 40), st.integers(1, 9), st.booleans())
+def test_slices_add_up(texts, slice_bytes, piece_characters, window, summed):
+    context_window = ContextWindow(window, summed)
+    tokenizer = make_tokenizer("whitespace", lowercase=True)
+    whole = counts_of(tokenizer.tokenize(pa.array(texts, pa.large_string())), context_window)
+    pieces = [piece for text in texts for piece in cut([text], piece_characters)]
+    parts = list(count_batches.iter_batches(pieces, tokenizer, window, slice_bytes))
+    counted = [counts_of(part.tokens, context_window, part.carried) for part in parts]
+    for kind in range(3):
+        assert sum((part[kind] for part in counted), Counter()) == whole[kind]
+    assert sum(part[3] for part in counted) == whole[3]
+    assert sum(part.documents for part in parts) == len(texts)
+    assert sum(part.text_bytes for part in parts) == sum(len(text.encode()) for text in texts)
+    assert sum(len(part.tokens.ids) - part.carried for part in parts) == sum(len(text.split()) for text in texts)
+
+
+def test_a_slice_holds_as_much_text_as_is_asked_for():
+    pieces = [DocumentChunk("abcd", False)] * 10
+    parts = list(count_batches.iter_batches(pieces, make_tokenizer("whitespace", lowercase=True), 2, 12))
+    assert [part.text_bytes for part in parts] == [12, 12, 12, 4]

@@ -1,0 +1,207 @@
+import json
+import os
+from dataclasses import replace
+
+import pytest
+from written_segments import digest_of, read_counts, reference
+
+from bitcipher import storage
+from bitcipher.counts import ContextWindow
+from bitcipher.errors import BitcipherError
+from pipelines.count import count_stage
+from pipelines.count.count_stage import CountStage, done_key
+from pipelines.count.count_tasks import SHARDS_OF_A_TASK, plan_counting
+from pipelines.ingest.content_hash import hash_sources
+from pipelines.ingest.document_chunks import DocumentChunk
+from pipelines.ingest.sources import list_sources
+from pipelines.runtime.runtime import InProcessRuntime
+from pipelines.store.layout import LEDGER
+from pipelines.store.ledger import Ledger
+from pipelines.store.segments import Segment, total_digest
+
+WINDOW = ContextWindow(2)
+
+
+def stage_of(build, shard_bytes, **other):
+    arguments = {
+        "document": "line",
+        "field": "text",
+        "tokenizer": "whitespace",
+        "lowercase": True,
+        "window": WINDOW.size,
+        "summed": WINDOW.summed,
+        "memory_mib": 600,
+    }
+    return CountStage(str(build), f"{build}/{LEDGER}", shard_bytes=shard_bytes, **{**arguments, **other})
+
+
+def tasks_of(paths, shard_bytes):
+    return plan_counting(hash_sources(list_sources(list(map(str, paths))), [], InProcessRuntime()), shard_bytes)
+
+
+def run(stage, tasks):
+    return [Segment.from_dict(row) for task in tasks for row in stage(task.to_row())]
+
+
+@pytest.fixture
+def texts():
+    """Two hundred documents of up to 40 words."""
+    return [" ".join(f"w{(i * j) % 83}" for j in range(1, 2 + i % 40)) for i in range(200)]
+
+
+@pytest.fixture
+def file(texts, tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text("\n".join(texts))
+    return path
+
+
+def words_of(texts):
+    return [text.split() for text in texts]
+
+
+def test_shards_hold_whole_documents_and_add_up(file, texts, tmp_path):
+    shards = run(stage_of(tmp_path / "build", 3000), tasks_of([file], 3000))
+    assert len(shards) > 4
+    assert sum(shard.documents for shard in shards) == len(texts)
+    assert sum(shard.text_bytes for shard in shards) == sum(map(len, texts))
+    assert all(3000 <= shard.text_bytes < 3000 + max(map(len, texts)) for shard in shards[:-1])
+    start = 0
+    for shard in shards:
+        documents = words_of(texts[start : start + shard.documents])
+        assert read_counts(str(tmp_path / "build"), shard) == reference(documents, WINDOW)
+        assert shard.tokens == sum(map(len, documents))
+        assert shard.total_documents == len(documents)
+        assert shard.digest == digest_of(str(tmp_path / "build"), shard.parts, shard.total_documents)
+        start += shard.documents
+
+
+def test_a_shard_that_is_too_large_is_counted_in_slices(file, texts, tmp_path, monkeypatch):
+    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.slice_bytes", 1500)
+    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 2000)
+    monkeypatch.setattr(count_stage, "FAN_IN", 4)  # so that sums of slices are summed again
+    build = str(tmp_path / "build")
+    (shard,) = run(stage_of(build, 1 << 20), tasks_of([file], 1 << 20))
+    assert len(shard.parts) > 1
+    assert read_counts(build, shard) == reference(words_of(texts), WINDOW)
+    assert shard.digest == digest_of(build, shard.parts, shard.total_documents)
+    assert shard.shards == (shard.name,)
+    assert (shard.documents, shard.tokens) == (len(texts), len(" ".join(texts).split()))
+    # Slices and what they were merged in are gone.
+    files = storage.list_files(f"{build}/shards", unfinished=True)
+    assert {name.split(".")[0] for name in files} == {part.removeprefix("shards/") for part in shard.parts}
+    assert storage.list_files(f"{build}/work") == {}
+
+
+def test_a_row_that_comes_again_gets_the_entries_that_stand(file, tmp_path, monkeypatch):
+    build = tmp_path / "build"
+    (task,) = tasks_of([file], 3000)
+    first = run(stage_of(build, 3000), [task])
+    assert done_key(task) in Ledger(f"{build}/{LEDGER}").entries()
+    files = storage.list_files(f"{build}/shards")
+    monkeypatch.setattr(count_stage, "count_shard", None)  # counting anew would fail
+    assert run(stage_of(build, 3000), [task]) == first
+    assert storage.list_files(f"{build}/shards") == files
+
+
+def test_only_what_was_not_counted_yet_is_counted(file, tmp_path):
+    build = tmp_path / "build"
+    (task,) = tasks_of([file], 3000)
+    begun = stage_of(build, 3000)(task.to_row())
+    first = [next(begun), next(begun)]  # and then the worker died
+    begun.close()
+    assert done_key(task) not in Ledger(f"{build}/{LEDGER}").entries()
+    shards = run(stage_of(build, 3000), [task])
+    assert shards[:2] == [Segment.from_dict(row) for row in first]
+    straight = run(stage_of(tmp_path / "straight", 3000), [task])
+    assert [shard.digest for shard in shards] == [shard.digest for shard in straight]
+
+
+def test_a_worker_that_comes_back_late_gives_what_another_recorded(file, tmp_path):
+    build = tmp_path / "build"
+    (task,) = tasks_of([file], 1 << 20)
+    recorded = {}
+    stage = stage_of(build, 1 << 20)
+    write = stage._write_run
+
+    def slow(name, slice_):
+        segment = write(name, slice_)
+        recorded.update(next(iter(stage_of(build, 1 << 20)(task.to_row()))))  # another worker is done in the meantime
+        return segment
+
+    stage._write_run = slow
+    assert list(stage(task.to_row())) == [recorded]
+
+
+@pytest.mark.parametrize("again", ["longer\n", "same size but newer\n"])
+def test_a_source_that_changes_meanwhile_is_an_error_and_no_entry(tmp_path, again):
+    file = tmp_path / "a.txt"
+    file.write_text("same size but older\n")
+    os.utime(file, (1, 1))
+    (task,) = tasks_of([file], 1000)
+    file.write_text(again)
+    with pytest.raises(BitcipherError, match=r"a\.txt was changed while it was counted"):
+        run(stage_of(tmp_path / "build", 1000), [task])
+    assert Ledger(f"{tmp_path}/build/{LEDGER}").entries() == {}
+
+
+def test_a_large_file_counted_by_several_tasks_equals_one(file, texts, tmp_path):
+    # As long as one says it is, so that there are tasks of some shards each.
+    (whole,) = tasks_of([file], 1 << 20)
+    shard_bytes = file.stat().st_size // (3 * SHARDS_OF_A_TASK)
+    tasks = tasks_of([file], shard_bytes)
+    assert len(tasks) == 3
+    build = str(tmp_path / "build")
+    shards = run(stage_of(build, shard_bytes), reversed(tasks))
+    one_task = run(stage_of(tmp_path / "one", shard_bytes), [replace(tasks[0], behind=None)])
+    assert sorted(shard.digest for shard in shards) == sorted(shard.digest for shard in one_task)
+    (at_once,) = run(stage_of(tmp_path / "at_once", 1 << 20), [whole])
+    assert total_digest(shards) == total_digest(one_task) == at_once.digest
+    assert len({shard.name for shard in shards}) == len(shards)
+    assert sum(shard.documents for shard in shards) == len(texts)
+
+
+def test_a_task_beyond_the_end_of_a_file_counts_nothing_and_is_done(file, tmp_path):
+    (task,) = tasks_of([file], 1 << 20)
+    beyond = replace(task, first=5, behind=9)
+    assert run(stage_of(tmp_path / "build", 1 << 20), [beyond]) == []
+    assert done_key(beyond) in Ledger(f"{tmp_path}/build/{LEDGER}").entries()
+
+
+def test_documents_go_on_from_file_to_file_within_a_task(tmp_path):
+    contents = {"a.txt": "one two\nthree", "b.jsonl": json.dumps({"text": "four five six"}), "c.txt": "seven"}
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+    (shard,) = run(stage_of(tmp_path / "build", 1000), tasks_of([tmp_path / name for name in contents], 1000))
+    documents = [["one", "two"], ["three"], ["four", "five", "six"], ["seven"]]
+    assert read_counts(str(tmp_path / "build"), shard) == reference(documents, WINDOW)
+
+
+def test_files_without_documents_have_no_shards(tmp_path):
+    (tmp_path / "a.txt").write_text("\n  \n\n")
+    tasks = tasks_of([tmp_path / "a.txt"], 1000)
+    assert run(stage_of(tmp_path / "build", 1000), tasks) == []
+    assert list(Ledger(f"{tmp_path}/build/{LEDGER}").entries()) == [done_key(task) for task in tasks]
+
+
+def test_a_shard_ends_with_the_document_that_fills_it():
+    pieces = [
+        DocumentChunk("é" * 3, False),
+        DocumentChunk("abcd", True),
+        DocumentChunk("efgh", True),
+        DocumentChunk("i", False),
+        DocumentChunk("j", False),
+    ]
+    shards = [[piece.text for piece in shard] for shard in count_stage.split_shards(iter(pieces), 6)]
+    assert shards == [["ééé"], ["abcd", "efgh", "i"], ["j"]]
+
+
+def test_sources_and_counts_may_lie_in_a_store(texts, place):
+    with storage.writing(storage.join(place, "corpus", "deep", "a.txt")) as stream:
+        stream.write("\n".join(texts).encode())
+    build = storage.join(place, "build")
+    # Listed by its folder, and looked at again by its name.
+    shards = run(stage_of(build, 5000), tasks_of([storage.join(place, "corpus")], 5000))
+    assert len(shards) > 1
+    assert sum(shard.documents for shard in shards) == len(texts)
+    assert all(shard.digest == digest_of(build, shard.parts, shard.total_documents) for shard in shards)

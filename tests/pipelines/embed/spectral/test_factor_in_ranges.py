@@ -1,0 +1,110 @@
+"""Counts factored range by range: the same bytes as in memory, in whatever pieces, and nothing left behind."""
+
+import numpy as np
+import pytest
+from builds import run_build
+from stored_counts import opened, segments_of
+
+from bitcipher import storage
+from bitcipher.counts import ContextWindow
+from bitcipher.embedding.spectral import InMemoryProducts, SpectralEmbedding
+from pipelines.embed.spectral import CountPaths, factor
+from pipelines.options import BuildOptions
+from pipelines.runtime.runtime import InProcessRuntime, open_runtime
+
+EMBEDDING = SpectralEmbedding(30)
+
+
+def in_ranges(build, work, range_entries, window=4, summed=False, runtime=None, **more):
+    vocabulary, segments = segments_of(build)
+    places = CountPaths(vocabulary, segments, str(work))
+    return factor(
+        places, ContextWindow(window, summed), EMBEDDING, range_entries, runtime or InProcessRuntime(), **more
+    )
+
+
+def bytes_of(spectrum):
+    return spectrum.table.tobytes(), spectrum.directions.tobytes()
+
+
+@pytest.fixture(scope="module")
+def build(corpus, tmp_path_factory):
+    """Of several segments, with words outside the vocabulary and of several scripts."""
+    target = tmp_path_factory.mktemp("spectral") / "build"
+    assert len(run_build([corpus], target)["segments"]) > 1
+    return target
+
+
+@pytest.fixture(scope="module")
+def expected(build):
+    return bytes_of(EMBEDDING.table(opened(build)))
+
+
+@pytest.mark.parametrize("range_entries", [60_000, 1 << 40])
+def test_any_ranges_give_the_bytes_of_memory(build, expected, tmp_path, range_entries):
+    seen = []
+    spectrum = in_ranges(
+        build, tmp_path / "work", range_entries, on_products=lambda products: seen.append(products) or products
+    )
+    assert bytes_of(spectrum) == expected
+    assert (len(seen[0]._words) > 10) == (range_entries == 60_000)
+    assert storage.list_files(str(tmp_path)) == {}
+
+
+def test_segments_in_any_order_and_number_give_the_same(build, expected, corpus, tmp_path):
+    one = run_build([corpus], tmp_path / "one", BuildOptions(tokenizer="whitespace"))
+    assert len(one["segments"]) == 1
+    assert bytes_of(in_ranges(tmp_path / "one", tmp_path / "work", 200_000)) == expected
+    vocabulary, segments = segments_of(build)
+    places = CountPaths(vocabulary, segments[::-1], str(tmp_path / "work"))
+    assert bytes_of(factor(places, ContextWindow(4), EMBEDDING, 200_000, InProcessRuntime())) == expected
+
+
+def test_a_smaller_radius_is_that_of_memory(build, tmp_path):
+    spectrum = in_ranges(build, tmp_path / "work", 200_000, window=2)
+    assert bytes_of(spectrum) == bytes_of(EMBEDDING.table(opened(build), window=2))
+
+
+def test_a_store_gives_the_same_as_a_disk(build, expected):
+    work = "memory://spectral-work"
+    assert bytes_of(in_ranges(build, work, 100_000)) == expected
+    assert storage.list_files(work) == {}
+
+
+def test_workers_of_a_cluster_give_the_same(ray_cluster, build, expected, tmp_path):
+    told = []
+    with open_runtime(2, 600 << 20) as runtime:
+        spectrum = in_ranges(build, tmp_path / "work", 100_000, runtime=runtime, on_costs=told.extend)
+    assert bytes_of(spectrum) == expected
+    assert {cost["stage"] for cost in told} == {"products"}
+    assert storage.list_files(str(tmp_path)) == {}
+
+
+def test_what_fails_leaves_nothing_behind(build, tmp_path):
+    class Failing(InProcessRuntime):
+        calls = 0
+
+        def stream(self, stage, rows):
+            self.calls += 1
+            if self.calls == 9:
+                raise KeyboardInterrupt
+            return super().stream(stage, rows)
+
+    with pytest.raises(KeyboardInterrupt):
+        in_ranges(build, tmp_path / "work", 100_000, runtime=Failing())
+    assert storage.list_files(str(tmp_path)) == {}
+
+
+def test_each_product_is_that_of_memory(build, tmp_path):
+    whole = InMemoryProducts.of(opened(build), 4)
+    seen = []
+
+    def compare(products):
+        table = np.random.default_rng(0).normal(size=(len(opened(build).vocabulary), 16)).astype(np.float32)
+        for scales in (np.ones(9, np.float32), np.eye(9, dtype=np.float32)[8]):
+            seen.append(products.around(table, scales).tobytes() == whole.around(table, scales).tobytes())
+            seen.append(products.multiply(table, scales).tobytes() == whole.multiply(table, scales).tobytes())
+        return products
+
+    in_ranges(build, tmp_path / "work", 100_000, on_products=compare)
+    assert seen == [True] * 4

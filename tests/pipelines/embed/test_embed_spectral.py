@@ -1,0 +1,147 @@
+"""Vectors of mode spectral, as builds and `embed` give them."""
+
+import json
+
+import numpy as np
+import pytest
+from builds import OPTIONS, digests, run_build, run_update, write_lines
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from bitcipher.vectors import CipherVectors
+from bitcipher.versions import manifest_uri
+from pipelines.embed.embed_counts import StoredCounts, embed, embed_build
+from pipelines.options import BuildOptions, EmbeddingOptions
+from pipelines.runtime.progress import StageProgress
+from pipelines.runtime.runtime import InProcessRuntime, open_runtime
+from pipelines.store import layout
+
+TEXTS = ["the cat saw the dog", "the dog saw a cat and a bird", "قلب the dog قلب and the cat"] * 3
+FEW = BuildOptions(tokenizer="whitespace", min_count=1, memory_mib=600)
+
+
+def embedded(build, target, runtime=None, **chosen):
+    embed_build(str(build), str(target), chosen, 600, runtime or InProcessRuntime(), StageProgress())
+    return CipherVectors.load(target)
+
+
+@pytest.fixture
+def small(tmp_path):
+    run_build([write_lines(tmp_path / "small.jsonl", TEXTS)], tmp_path / "small", FEW)
+    return tmp_path / "small"
+
+
+def test_vectors_have_length_one_and_keep_their_directions(small):
+    vectors = CipherVectors.load(small)
+    assert vectors.manifest["embedding"]["mode"] == "spectral"
+    assert vectors.vector_size < len(vectors) < 200
+    assert vectors.vectors.dtype == np.float32
+    directions = vectors.refinement["directions"]
+    assert (directions.shape, directions.dtype) == (vectors.vectors.shape, np.float32)
+    lengths = dict(zip(vectors.index_to_key, np.linalg.norm(vectors.vectors, axis=1), strict=True))
+    assert lengths.pop("<oov>") == 0  # there is no such word here
+    np.testing.assert_allclose(list(lengths.values()), 1, rtol=1e-6)
+    assert layout.read_manifest(str(small))["vectors"]["empty_words"] == 1
+
+
+def test_dimensions_are_the_leading_ones(small, tmp_path):
+    assert embedded(small, tmp_path / "three", vector_size=3).vector_size == 3
+
+
+@pytest.mark.parametrize("texts", [["a", "b", "a"], ["a a a a"], ["a b"]])
+def test_text_without_pairs_beyond_chance_is_refused_in_a_sentence(tmp_path, texts):
+    options = BuildOptions(EmbeddingOptions(context="positions"), tokenizer="whitespace", min_count=1)
+    with pytest.raises(BitcipherError, match="more often than by chance"):
+        run_build([write_lines(tmp_path / "t.jsonl", texts)], tmp_path / "built", options)
+    assert not storage.exists(manifest_uri(str(tmp_path / "built"), 1))
+
+
+def test_summed_counts_give_the_window(tmp_path):
+    source = write_lines(tmp_path / "t.jsonl", TEXTS)
+    summed = BuildOptions(EmbeddingOptions(window=3), tokenizer="whitespace", min_count=1, summed=True)
+    run_build([source], tmp_path / "summed", summed)
+    both = CipherVectors.load(tmp_path / "summed")
+    context_window = embedded(tmp_path / "summed", tmp_path / "window", context="window")
+    np.testing.assert_allclose(np.abs(both.vectors), np.abs(context_window.vectors), atol=1e-3)
+    with pytest.raises(BitcipherError, match="no positions to tell apart"):
+        embedded(tmp_path / "summed", tmp_path / "positions", context="positions")
+    with pytest.raises(BitcipherError, match="cannot give a window of 2"):
+        embedded(tmp_path / "summed", tmp_path / "two", window=2)
+
+
+def test_a_larger_radius_than_counted_is_refused(small, tmp_path):
+    with pytest.raises(BitcipherError, match="window of 4"):
+        embedded(small, tmp_path / "wide", window=5)
+    assert not storage.exists(str(tmp_path / "wide"))
+
+
+def test_ray_and_this_process_embed_the_same(ray_cluster, corpus, tmp_path):
+    run_build([corpus], tmp_path / "built")
+    here = embedded(tmp_path / "built", tmp_path / "here", vector_size=40)
+    with open_runtime(2, 600 << 20) as runtime:
+        on_ray = embedded(tmp_path / "built", tmp_path / "ray", runtime, vector_size=40)
+    assert here.vectors.tobytes() == on_ray.vectors.tobytes()
+    assert here.refinement["directions"].tobytes() == on_ray.refinement["directions"].tobytes()
+    assert {path.name for path in tmp_path.iterdir()} == {"built", "here", "ray"}
+
+
+def test_what_does_not_fit_into_memory_is_embedded_in_ranges_to_the_same_bytes(corpus, tmp_path, monkeypatch):
+    run_build([corpus], tmp_path / "built")
+    whole = embedded(tmp_path / "built", tmp_path / "whole", vector_size=40)
+    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.weighted_entries", 0)
+    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 200_000)
+    (tmp_path / "parts.work" / "left" / "products").mkdir(parents=True)  # of one that was killed
+    (tmp_path / "parts.work" / "left" / "products" / "file").write_text("")
+    parts = embedded(tmp_path / "built", tmp_path / "parts", vector_size=40)
+    assert whole.vectors.tobytes() == parts.vectors.tobytes()
+    assert {path.name for path in tmp_path.iterdir()} == {"built", "whole", "parts"}
+
+
+def test_a_build_that_was_stopped_while_it_factored_goes_on(corpus, tmp_path, monkeypatch):
+    run_build([corpus], tmp_path / "whole")
+    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.weighted_entries", 0)
+    with monkeypatch.context() as patched:
+
+        def stop(*arguments):
+            raise KeyboardInterrupt
+
+        patched.setattr("pipelines.embed.spectral.range_products.RangeProducts.multiply", stop)
+        with pytest.raises(KeyboardInterrupt):
+            run_build([corpus], tmp_path / "stopped")
+    storage.write_json(str(tmp_path / "stopped" / "work" / "a" / "sums.json"), {})  # as one leaves it that is killed
+    run_build([corpus], tmp_path / "stopped")
+    assert digests(tmp_path / "stopped") == digests(tmp_path / "whole")
+    assert not any(name.startswith("work/") for name in storage.list_files(str(tmp_path / "stopped")))
+
+
+def test_an_update_gives_the_vectors_of_a_build_of_all(documents, tmp_path):
+    old, new = (write_lines(tmp_path / f"{name}.jsonl", documents[start::2]) for start, name in enumerate("ab"))
+    run_build([old], tmp_path / "grown")
+    manifest, _ = run_update(tmp_path / "grown", [new], align="1")
+    assert 0 < manifest["drift"]["neighbors"] <= 1
+    run_update(tmp_path / "grown", [new])
+    run_build([old], tmp_path / "again")
+    run_update(tmp_path / "again", [new])
+    run_build([old, new], tmp_path / "whole")
+    assert digests(tmp_path / "again") == digests(tmp_path / "whole")
+
+
+def test_a_manifest_from_before_this_mode_is_read_as_what_it_was(corpus, tmp_path):
+    cat = BuildOptions(EmbeddingOptions(mode="cat"), tokenizer="whitespace", memory_mib=600)
+    run_build([corpus / "c.txt"], tmp_path / "old", cat)
+    place = tmp_path / "old" / "versions" / "000001.json"
+    manifest = json.loads(place.read_text())
+    del manifest["options"]["vector_size"], manifest["options"]["context"]
+    place.write_text(json.dumps(manifest))
+    run_update(tmp_path / "old", [corpus / "a.jsonl"])
+    assert CipherVectors.load(tmp_path / "old").vector_size == 200
+    assert layout.read_manifest(str(tmp_path / "old"))["options"]["mode"] == "cat"
+    assert embedded(tmp_path / "old", tmp_path / "new", mode="spectral", vector_size=20).vector_size == 20
+
+
+def test_embedding_by_hand_is_that_of_the_build(corpus, tmp_path):
+    manifest = run_build([corpus / "c.txt"], tmp_path / "built", OPTIONS)
+    counts = StoredCounts.of(str(tmp_path / "built"), manifest)
+    vectors, empty = embed(counts.open(), OPTIONS.embedding, counts.provenance)
+    assert vectors.vectors.tobytes() == CipherVectors.load(tmp_path / "built").vectors.tobytes()
+    assert empty == manifest["vectors"]["empty_words"]

@@ -1,0 +1,85 @@
+"""What a calibration tells, and that it leaves nothing behind."""
+
+import tempfile
+from dataclasses import replace
+
+import pytest
+from builds import OPTIONS, run_build, write_lines
+
+from bitcipher.errors import BitcipherError
+from pipelines.estimate.calibrate import calibrate
+from pipelines.estimate.corpus_laws import build_sizes
+from pipelines.estimate.estimate import Cluster
+from pipelines.estimate.growth_law import Bound
+from pipelines.estimate.planner import Request, make_plans
+
+CLUSTER = Cluster(2, 4, 8e9)
+
+
+@pytest.fixture
+def scratch(tmp_path, monkeypatch):
+    """Where temporary files go."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.fixture
+def counted(documents, tmp_path):
+    """A build of all documents, and its manifest."""
+    source = write_lines(tmp_path / "all.jsonl", documents)
+    return tmp_path / "build", run_build([source], tmp_path / "build", replace(OPTIONS, shard_mib=64))
+
+
+@pytest.mark.long
+def test_the_last_point_is_what_a_build_counts(documents, counted, scratch):
+    _, manifest = counted
+    found = calibrate(documents, OPTIONS)
+    (segment,) = manifest["segments"]
+    last = found.points[-1]
+    assert (last.tokens, last.types, last.entries) == tuple(segment[name] for name in ("tokens", "types", "entries"))
+    assert found.vocabulary == manifest["vocabulary"]
+    sizes = [(point.tokens, point.types, point.chunks, point.entries) for point in found.points]
+    assert sizes == sorted(sizes)
+    assert all(rate >= 0 for rate in vars(found.rates).values())
+    assert found.rates.token > 0
+    assert not list(scratch.iterdir())
+
+
+def test_nothing_is_left_behind_by_a_calibration_that_fails(scratch):
+    with pytest.raises(BitcipherError, match="too few"):
+        calibrate(["a few words"] * 3, OPTIONS)
+    assert not list(scratch.iterdir())
+
+
+@pytest.mark.long
+def test_a_plan_of_the_sample_itself_is_what_was_counted(counted, scratch, tmp_path):
+    build, manifest = counted
+    options = {"tokenizer": "whitespace", "shard_mib": 64}
+    request = Request([str(tmp_path / "all.jsonl")], None, [], None, options, CLUSTER)
+    found = make_plans(request)
+    plan = found.plans[Bound.POINT]
+    assert plan.tokens == pytest.approx(manifest["tokens"], rel=1e-6)
+    assert plan.types == pytest.approx(manifest["segments"][0]["types"], rel=1e-6)
+    assert plan.entries == pytest.approx(manifest["segments"][0]["entries"], rel=1e-6)
+    assert plan.vocabulary == pytest.approx(manifest["vocabulary"], rel=1e-3)
+    files = {path: path.stat().st_size for path in (build / "shards").iterdir()}
+    assert plan.shard_bytes == pytest.approx(sum(files.values()), rel=0.2)
+    assert plan.segment_bytes == plan.shuffle_read == 0
+    assert plan.workers == 8
+    assert not list(scratch.iterdir())
+
+
+@pytest.mark.long
+def test_growth_is_read_off_a_build(counted):
+    build, manifest = counted
+    found = make_plans(Request([], 1e9, [], str(build), {"memory_mib": 1000}, CLUSTER))
+    assert found.options.tokenizer == "whitespace"
+    assert found.options.memory_mib == 1000
+    low, point, high = (found.plans[bound] for bound in (Bound.LOW, Bound.POINT, Bound.HIGH))
+    assert low.types <= point.types <= high.types
+    assert low.entries <= point.entries <= high.entries
+    assert build_sizes(manifest)[0][0] == pytest.approx(manifest["tokens"])
+    with pytest.raises(BitcipherError, match=r"options of its own: leave out --tokenizer, --window\.$"):
+        make_plans(Request([], 1e9, [], str(build), {"window": 2, "tokenizer": "spacy"}, CLUSTER))

@@ -1,0 +1,72 @@
+"""Laws of growth: known exponents are found again, and a corpus of which the law is known is foretold from a part."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bitcipher.errors import BitcipherError
+from pipelines.estimate.growth_law import HALF_BENT, STRAIGHT, Bound, fit
+
+TOKENS = [2.0**k for k in range(14, 23)]
+
+
+@given(st.floats(0.3, 0.95), st.floats(2, 50))
+def test_a_power_law_is_found_again(exponent, factor):
+    law = fit(TOKENS, [factor * n**exponent for n in TOKENS], HALF_BENT)
+    assert law.exponent == pytest.approx(exponent, abs=1e-6)
+    assert law.error < 1e-6
+    for bound in Bound:
+        assert law.at(1e12, bound) == pytest.approx(factor * 1e12**exponent, rel=1e-3)
+
+
+def test_a_falling_exponent_is_found_again_and_the_truth_is_within_the_range():
+    def truth(n: float) -> float:  # exponent 0.9 at 2^14, falling by 0.02 with each doubling
+        doublings = np.log2(n) - 14
+        return float(np.exp((14 * 0.9 + 0.9 * doublings - 0.01 * doublings**2) * np.log(2)))
+
+    law = fit(TOKENS, list(map(truth, TOKENS)), HALF_BENT)
+    assert law.exponent == pytest.approx(0.9 - 0.02 * 8, abs=1e-6)
+    for n in (2.0**16.5, 2.0**25):
+        assert law.at(n, Bound.LOW) <= truth(n) * 1.000001
+        assert law.at(n, Bound.HIGH) >= truth(n) * 0.999999
+    # New words never cease, however far the bend would go.
+    assert law.at(1e15, Bound.LOW) > law.at(1e12, Bound.LOW)
+
+
+def test_what_is_larger_than_the_range_of_the_data_has_a_range_that_widens():
+    noise = np.exp(0.01 * np.random.default_rng(1).standard_normal(len(TOKENS)))
+    law = fit(TOKENS, [10 * n**0.6 * e for n, e in zip(TOKENS, noise, strict=True)], STRAIGHT)
+    widths = [law.at(n, Bound.HIGH) / law.at(n, Bound.LOW) for n in (2e7, 1e9, 1e12)]
+    assert 1 < widths[0] < widths[1] < widths[2]
+    assert law.at(1e9, Bound.LOW) < 10 * 1e9**0.6 < law.at(1e9, Bound.HIGH)
+
+
+@given(st.floats(1e2, 1e14))
+def test_sizes_rise_with_tokens_and_are_inverted(tokens):
+    law = fit(TOKENS, [10 * n**0.7 / (1 + n / 1e8) ** 0.1 for n in TOKENS], HALF_BENT)
+    assert law.at(tokens) <= law.at(tokens * 1.1)
+    assert law.tokens_at(law.at(tokens)) == pytest.approx(tokens, rel=1e-6)
+
+
+def test_a_fixed_vocabulary_is_never_exceeded():
+    law = fit(TOKENS, [10 * n**0.5 for n in TOKENS], STRAIGHT, most=50_000)
+    assert [law.at(1e12, bound) for bound in Bound] == [50_000] * 3
+    assert law.at(2.0**20) == pytest.approx(10_240)
+
+
+def test_too_few_points_are_refused():
+    with pytest.raises(BitcipherError, match="too few documents"):
+        fit([1e3, 2e3, 2e3, 4e3], [10, 20, 20, 40], STRAIGHT)
+
+
+def test_a_synthetic_corpus_is_foretold_from_a_sixteenth():
+    # Zipf's law with exponent 1.5 gives words by Heaps' law with exponent 2 / 3.
+    tokens = np.random.default_rng(0).zipf(1.5, 1 << 22)
+    pairs = tokens[:-1] * 1_000_003 + tokens[1:]
+    sizes = [1 << k for k in range(12, 19)]
+    for sequence, bending, allowed in ((tokens, STRAIGHT, 0.05), (pairs, HALF_BENT, 0.10)):
+        law = fit(sizes, [len(np.unique(sequence[:n])) for n in sizes], bending)
+        whole = len(np.unique(sequence))
+        assert law.at(1 << 22) == pytest.approx(whole, rel=allowed)
+        assert law.at(1 << 22, Bound.LOW) < whole < law.at(1 << 22, Bound.HIGH)

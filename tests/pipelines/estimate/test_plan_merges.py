@@ -1,0 +1,49 @@
+"""The merges that a plan foresees are those that a build makes."""
+
+import pytest
+from builds import OPTIONS, run_build, write_lines
+
+from pipelines.estimate.merge_tiers import plan_merges
+from pipelines.store.segments import FAN_IN, Segment, next_merges
+
+
+def rounds_of_a_job(shards, shard_tokens, types, entries):
+    """What a job does, with segments of these sizes."""
+
+    def segment(number, tokens):
+        return Segment(f"{number:09d}", (), (), 0, 0, 0, tokens, int(types(tokens)), int(entries(tokens)), "")
+
+    waiting, made, rounds = [segment(number, shard_tokens) for number in range(shards)], shards, []
+    while merges := next_merges(waiting):
+        rounds.append([(len(merge.members), merge.total("entries")) for merge in merges])
+        waiting = [each for each in waiting if not any(each in merge.members for merge in merges)]
+        for merge in merges:
+            waiting.append(segment(made, merge.total("tokens")))
+            made += 1
+    return rounds, sorted(each.entries for each in waiting)
+
+
+@pytest.mark.parametrize("shards", [1, 2, 3, 31, 33, 40, 200, 700])
+def test_the_merges_are_those_of_a_job(shards):
+    def types(n):
+        return 10 * n**0.6
+
+    def entries(n):
+        return 20 * n**0.8
+
+    rounds, live = plan_merges(shards, 1_000_000, types, entries)
+    found = [[(merge.members, merge.member_entries) for merge in merges] for merges in rounds]
+    assert (found, sorted(segment.entries for segment in live)) == rounds_of_a_job(shards, 1_000_000, types, entries)
+    assert sum(segment.tokens for segment in live) == shards * 1_000_000
+    assert all(merge.members <= FAN_IN for merges in rounds for merge in merges)
+
+
+def test_a_build_ends_with_as_many_segments(documents, tmp_path):
+    for number in range(5):
+        write_lines(tmp_path / f"{number}.jsonl", documents[number::5] + [f"a{number} " * (1 << 19)])
+    manifest = run_build([tmp_path], tmp_path / "build", OPTIONS)
+    shards = manifest["shards"]
+    entries = sum(shard["entries"] for shard in shards) / len(shards)
+    _, live = plan_merges(len(shards), 1000, lambda n: n, lambda n: entries * (n / 1000) ** 0.8)
+    assert len(shards) == 5
+    assert len(live) == len(manifest["segments"])

@@ -1,0 +1,230 @@
+"""Sources and a vocabulary to a folder: whole, the same however it is made, and in parts that share nothing."""
+
+import gzip
+import json
+from itertools import chain, combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from bitcipher.word_filter import read_words
+from pipelines.filter import FilterOptions, filter_corpus
+from pipelines.filter.lexicon import corpus_words
+from pipelines.filter.splits import PARTS
+from pipelines.runtime.progress import StageProgress
+from pipelines.runtime.runtime import InProcessRuntime, open_runtime
+
+KNOWN = ["the", "cat", "saw", "a", "dog", "and", "ran", "قال", "القط"]
+OPTIONS = FilterOptions(span=12, stride=4, held_out_share=0.3)
+
+
+def write_corpus(folder: Path) -> Path:
+    """Four files of documents, each with a number of its own that stands in all its sentences; one file is empty."""
+    random = np.random.default_rng(6)
+    folder.mkdir()
+    number = 0
+    for name in ("books/a.jsonl.gz", "books/b.jsonl.gz", "news/c.jsonl.gz", "news/d.jsonl.gz"):
+        lines = []
+        for _ in range(40):
+            number += 1
+            sentences = []
+            for _ in range(random.integers(1, 9)):
+                words = random.choice([*KNOWN, "zebra" if random.random() < 0.4 else "the"], random.integers(6, 11))
+                sentences.append(" ".join([str(number), *words, str(number)]).capitalize() + ".")
+            lines.append(json.dumps({"text": " ".join(sentences)}))
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(gzip.compress(("\n".join(lines) + "\n").encode()))
+    (folder / "news" / "empty.jsonl").write_bytes(b"")
+    (folder.parent / "words.txt").write_text("\n".join(KNOWN))
+    return folder
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return write_corpus(tmp_path / "corpus")
+
+
+def make(patterns, out, options=OPTIONS, progress=None, runtime=None, vocabulary="words.txt"):
+    patterns = [str(pattern) for pattern in (patterns if isinstance(patterns, list) else [patterns])]
+    words = vocabulary and str(Path(out).parent / vocabulary)
+    return filter_corpus(patterns, words, str(out), options, runtime or InProcessRuntime(), progress or StageProgress())
+
+
+def spans(folder, kind, part):
+    return [
+        json.loads(line)
+        for file in sorted((folder / kind).glob(f"{part}-*.jsonl.gz"))
+        for line in gzip.decompress(file.read_bytes()).decode().splitlines()
+    ]
+
+
+def content(folder):
+    return {name: (folder / name).read_bytes() for name in storage.list_files(str(folder), unfinished=True)}
+
+
+def documents_in(texts):
+    return {word.strip(".") for text in texts for word in text.split() if word.strip(".").isdecimal()}
+
+
+def test_all_that_is_kept_is_known_and_the_accounting_adds_up(corpus, tmp_path):
+    told = make(corpus, tmp_path / "out")
+    assert told == json.loads((tmp_path / "out" / "accounting.json").read_text())
+    assert read_words(str(tmp_path / "out" / "vocabulary.txt")) == set(KNOWN)
+    assert told["vocabulary"]["words"] == len(KNOWN)
+    kept = {part: spans(tmp_path / "out", "constrained", part) for part in PARTS}
+    assert all(kept.values())
+    for each in chain.from_iterable(kept.values()):
+        assert set(corpus_words(each["text"])) <= set(KNOWN)
+        assert each["level"] in ("spans", "sentences")
+    total = told["total"]
+    assert total["constrained"] == {part: len(texts) for part, texts in kept.items()}
+    assert sum(total["documents"].values()) == 160
+    for level in ("spans", "sentences"):
+        tally = total[level]
+        assert tally["looked_at"] == tally["kept"] + tally["unknown_words"] + tally["too_few_words"]
+        assert tally["share_kept"] == tally["kept"] / tally["looked_at"]
+    assert total["spans"]["kept"] + total["sentences"]["spans"] == sum(total["constrained"].values())
+    assert list(total["unknown_words"]) == ["zebra"]
+    assert [Path(folder).name for folder in told["folders"]] == ["books", "news"]
+    for name in ("words", "constrained", "unconstrained"):
+        for groups in (told["folders"].values(), told["sources"]):
+            assert np.all(sum_of(group[name] for group in groups) == sum_of([total[name]]))
+    assert [Path(source["uri"]).name for source in told["sources"]][-1] == "empty.jsonl"
+    assert told["sources"][-1]["words"] == 0
+
+
+def sum_of(values):
+    return sum(np.array(list(value.values()) if isinstance(value, dict) else value) for value in values)
+
+
+def test_the_twin_has_as_many_of_each_source(corpus, tmp_path):
+    told = make(corpus, tmp_path / "out")
+    for source in told["sources"]:
+        missing = source["unconstrained"].pop("missing")
+        assert missing == sum(source["constrained"].values()) - sum(source["unconstrained"].values())
+        assert all(source["unconstrained"][part] <= source["constrained"][part] for part in PARTS)
+        for kind in ("constrained", "unconstrained"):
+            for part in PARTS:
+                file = tmp_path / "out" / kind / f"{part}-{source['name']}.jsonl.gz"
+                assert gzip.decompress(file.read_bytes()).count(b"\n") == source[kind][part]
+    # Sentences alone are fewer than all spans, so that none is missing.
+    told = make(corpus, tmp_path / "sentences", FilterOptions("sentences", 12, 4, 0.3))
+    assert told["total"]["unconstrained"] == told["total"]["constrained"] | {"missing": 0}
+    assert "zebra" in json.dumps(spans(tmp_path / "sentences", "unconstrained", "train"))
+    make(corpus, tmp_path / "alone", FilterOptions(span=12, stride=4, unconstrained=False))
+    assert not (tmp_path / "alone" / "unconstrained").exists()
+
+
+def test_no_document_is_in_two_parts(corpus, tmp_path):
+    make(corpus, tmp_path / "out")
+    documents = {
+        part: documents_in(
+            each["text"] for kind in ("constrained", "unconstrained") for each in spans(tmp_path / "out", kind, part)
+        )
+        for part in PARTS
+    }
+    assert all(len(found) > 10 for found in documents.values())
+    assert not any(documents[one] & documents[other] for one, other in combinations(PARTS, 2))
+
+
+def test_the_same_bytes_in_any_order_and_from_any_place(corpus, tmp_path):
+    make(corpus, tmp_path / "one")
+    make([corpus / "news", corpus / "books" / "b*", corpus / "books"], tmp_path / "other")
+    assert content(tmp_path / "one") == content(tmp_path / "other")
+
+
+@pytest.mark.long
+def test_the_same_bytes_on_ray(ray_cluster, corpus, tmp_path):
+    by_frequency = FilterOptions(span=12, stride=4, held_out_share=0.3, top=8)
+    for options, words in ((OPTIONS, "words.txt"), (by_frequency, None)):
+        name = f"top-{options.top}"
+        make(corpus, tmp_path / f"{name}-here", options, vocabulary=words)
+        for workers in (1, 2):
+            with open_runtime(workers, 100 << 20) as runtime:
+                make(corpus, tmp_path / f"{name}-{workers}", options, runtime=runtime, vocabulary=words)
+            assert content(tmp_path / f"{name}-{workers}") == content(tmp_path / f"{name}-here")
+
+
+class Stopped(StageProgress):
+    """Ctrl-C when so many sources are done."""
+
+    def __init__(self, after):
+        super().__init__()
+        self._left = after
+
+    def advance(self, bar, done, note):
+        self._left -= "sources" in note
+        if self._left < 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("after", range(5))
+def test_a_stopped_one_goes_on_and_redoes_nothing(corpus, tmp_path, after):
+    make(corpus, tmp_path / "whole")
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        make(corpus, out, progress=Stopped(after))
+    assert not (out / "accounting.json").exists()
+    done = {file: file.stat().st_ino for file in out.rglob("*-0*.jsonl.gz")}
+    assert len(done) == 2 * len(PARTS) * (after + 1)
+    make(corpus, out)
+    assert content(out) == content(tmp_path / "whole")
+    assert {file: file.stat().st_ino for file in done} == done
+    before = {file: file.stat().st_ino for file in out.rglob("*") if file.is_file()}
+    make(corpus, out)  # once more does nothing
+    assert {file: file.stat().st_ino for file in out.rglob("*") if file.is_file()} == before
+
+
+def test_a_damaged_source_leaves_none_of_its_files(corpus, tmp_path):
+    file = corpus / "news" / "c.jsonl.gz"
+    file.write_bytes(gzip.compress(gzip.decompress(file.read_bytes()) + b"{"))
+    with pytest.raises(BitcipherError, match=r"Line 41 of .*c\.jsonl\.gz is not JSON"):
+        make(corpus, tmp_path / "out")
+    names = {Path(name).name for name in content(tmp_path / "out") if name.endswith(".gz")}
+    assert names == {f"{part}-0000{number}.jsonl.gz" for part in PARTS for number in (0, 1)}
+
+
+def test_other_options_in_the_same_folder_are_told(corpus, tmp_path):
+    make(corpus, tmp_path / "out")
+    before = content(tmp_path / "out")
+    for options in (FilterOptions(span=13, stride=4, held_out_share=0.3), FilterOptions("spans", 12, 4, 0.3)):
+        with pytest.raises(
+            BitcipherError, match=r"was made otherwise than now \((span 12 → 13|level 'both' → 'spans')\)"
+        ):
+            make(corpus, tmp_path / "out", options)
+    with pytest.raises(BitcipherError, match="sources"):
+        make(corpus / "books", tmp_path / "out")
+    (tmp_path / "words.txt").write_text("the\n")
+    with pytest.raises(BitcipherError, match="vocabulary"):
+        make(corpus, tmp_path / "out")
+    assert content(tmp_path / "out") == before
+    with pytest.raises(BitcipherError, match="is not empty, and was not made by filtering"):
+        make(corpus, corpus)
+
+
+def test_a_vocabulary_without_a_span_leaves_nothing(corpus, tmp_path):
+    (tmp_path / "words.txt").write_text("zebra\n")
+    with pytest.raises(BitcipherError, match=r"in the vocabulary of 1 words: the words that keep most out are the, "):
+        make(corpus, tmp_path / "out")
+    assert content(tmp_path / "out") == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"level": "words"}, "The level is 'words': choose spans, sentences, both"),
+        ({"span": 0}, "A span has 0 words"),
+        ({"stride": 111}, "The stride is 111 words, and a span 110"),
+        ({"stride": 0}, "The stride is 0 words"),
+        ({"held_out_share": 1}, "The share of each of two held-out parts is 1"),
+        ({"held_out_share": float("nan")}, "The share of each of two held-out parts is nan"),
+        ({"top": 0}, "the 0 most frequent words is empty"),
+        ({"document": "page"}, "A document can be a line or a file"),
+    ],
+)
+def test_options_that_make_no_language_are_told(options, said):
+    with pytest.raises(BitcipherError, match=said):
+        FilterOptions(**options)

@@ -1,0 +1,55 @@
+"""The words in use."""
+
+import gzip
+from dataclasses import asdict
+
+import pytest
+
+from bitcipher.errors import BitcipherError
+from pipelines.filter.vocabulary import count_vocabulary, read_vocabulary
+from pipelines.ingest.readers import ReadOptions
+from pipelines.ingest.sources import list_sources
+from pipelines.runtime.progress import StageProgress
+from pipelines.runtime.runtime import InProcessRuntime
+
+
+def count(folder, top):
+    sources = list_sources([str(folder)])
+    rows = [{"id": f"{number:05d}", "source": asdict(source)} for number, source in enumerate(sources)]
+    work = str(folder.parent / "work")
+    return count_vocabulary(rows, ReadOptions(), top, work, InProcessRuntime(), StageProgress())
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    (folder / "a.txt").write_text("The cat, the cat!\nThe dog's well-known 3 dogs\n")
+    (folder / "b.txt.gz").write_bytes(gzip.compress("القط قال the b a\n".encode()))
+    return folder
+
+
+def test_the_most_frequent_words_of_sources_ties_by_name(corpus):
+    assert count(corpus, 2) == {"the", "cat"}
+    assert count(corpus, 4) == {"the", "cat", "dogs", "a"}
+    assert count(corpus, 99) == {"the", "cat", "a", "b", "dogs", "well", "known", "القط", "قال"}
+
+
+def test_what_is_counted_is_not_counted_again(corpus):
+    count(corpus, 2)
+    (corpus / "a.txt").write_text("Other words\n")
+    assert count(corpus, 2) == {"the", "cat"}
+
+
+def test_sources_without_words_are_told(corpus):
+    for file in corpus.iterdir():
+        file.unlink()
+    (corpus / "numbers.txt").write_text("1 2 3\n")
+    with pytest.raises(BitcipherError, match="hold no word of letters"):
+        count(corpus, 2)
+
+
+def test_a_file_cut_to_its_most_frequent(tmp_path):
+    (tmp_path / "words.csv").write_text("word,count\nb,2\na,2\nc,3\n")
+    assert read_vocabulary(str(tmp_path / "words.csv"), 2) == {"c", "a"}
+    assert read_vocabulary(str(tmp_path / "words.csv"), None) == {"a", "b", "c"}

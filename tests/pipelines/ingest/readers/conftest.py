@@ -1,0 +1,40 @@
+"""Sources made on the spot, compressed by libraries other than the ones that read them."""
+
+import bz2
+import gzip
+import itertools
+import lzma
+
+import pyarrow as pa
+import pytest
+
+from pipelines.ingest.sources import Source, format_of
+
+COMPRESS = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": lambda content: pa.compress(content, "zstd", asbytes=True),
+}
+
+
+@pytest.fixture(scope="session")
+def compress():
+    def compress(ending, content):
+        return COMPRESS[ending](content) if ending else content
+
+    return compress
+
+
+@pytest.fixture(scope="session")
+def stored(tmp_path_factory):
+    """A function that writes bytes under a name and gives the source."""
+    folder = tmp_path_factory.mktemp("sources")
+    numbers = itertools.count()
+
+    def stored(name, content):
+        path = folder / f"{next(numbers)}-{name}"
+        path.write_bytes(content)
+        return Source(str(path), len(content), format_of(name))
+
+    return stored

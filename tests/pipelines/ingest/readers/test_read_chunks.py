@@ -1,0 +1,67 @@
+import random
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bitcipher.errors import BitcipherError
+from pipelines.ingest.readers import READERS, ReadOptions, read_chunks
+from pipelines.ingest.sources import COMPRESSION_ENDINGS, FORMATS, Source, format_of
+
+NAMES = ["a.txt", "a.jsonl", "a.parquet", "a.wet"]
+# Beginnings that lead a reader past its first check, so that noise meets the rest of it.
+beginnings = st.sampled_from([b"", b"\xef\xbb\xbf", b'{"text": "', b"PAR1", b"WARC/1.0\r\n", b"\x1f\x8b\x08\0"])
+
+
+def texts_or_error(source, options):
+    try:
+        return [piece.text for piece in read_chunks(source, options)], source.uri
+    except BitcipherError as error:
+        return [], str(error)
+
+
+def test_every_format_has_a_reader():
+    assert set(READERS) == set(FORMATS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("ending", ["", *COMPRESSION_ENDINGS])
+@pytest.mark.parametrize("compressed", [False, True])
+@given(beginning=beginnings, noise=st.binary(max_size=200), document=st.sampled_from(["line", "file"]))
+@example(beginning=b"", noise=b"\r\n\r\n", document="line")
+def test_noise_gives_texts_or_an_error(stored, compress, name, ending, compressed, beginning, noise, document):
+    content = compress(ending, beginning + noise) if compressed else beginning + noise
+    source = stored(name + ending, content)
+    source = Source(source.uri, source.size, format_of(name))
+    texts, message = texts_or_error(source, ReadOptions(document=document))
+    assert source.uri in message
+    assert all(text.strip().encode() for text in texts)
+
+
+@pytest.mark.parametrize("ending", COMPRESSION_ENDINGS)
+def test_damaged_bytes_give_texts_or_an_error(stored, compress, ending):
+    whole = compress(ending, b'{"text": "some words in a line"}\n' * 20)
+    dice = random.Random(1)
+    for _ in range(200):
+        damaged = bytearray(whole)
+        for _ in range(dice.randint(1, 4)):
+            damaged[dice.randrange(len(damaged))] = dice.randrange(256)
+        source = stored(f"damaged.jsonl{ending}", bytes(damaged))
+        texts, message = texts_or_error(source, ReadOptions())
+        assert source.uri in message
+        assert all(text.strip().encode() for text in texts)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "a.txt.gz", "a.jsonl.zst", "a.wet.xz", "a.txt.bz2"])
+def test_an_empty_file_holds_no_documents(stored, name):
+    assert [piece.text for piece in read_chunks(stored(name, b""), ReadOptions())] == []
+
+
+def test_a_document_is_a_line_or_a_file():
+    with pytest.raises(BitcipherError, match="a line or a file, not 'page'"):
+        ReadOptions(document="page")
+
+
+def test_a_field_has_a_name():
+    with pytest.raises(BitcipherError, match="has no name"):
+        ReadOptions(field="")

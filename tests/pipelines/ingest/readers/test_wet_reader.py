@@ -1,0 +1,100 @@
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bitcipher.errors import BitcipherError
+from pipelines.ingest.readers import ReadOptions, read_chunks
+
+OPTIONS = ReadOptions()
+texts = st.lists(st.text(st.characters(exclude_categories=["Cs"])))
+
+
+def record(kind, body, length=None):
+    """A record as in a WET file of CommonCrawl, with the true length unless another is given."""
+    header = (
+        f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: http://example.org/\r\n"
+        f"Content-Type: text/plain\r\nContent-Length: {len(body) if length is None else length}\r\n\r\n"
+    )
+    return header.encode() + body + b"\r\n\r\n"
+
+
+INFO = record("warcinfo", b"Software-Info: a test")
+
+
+def read(source):
+    return [piece.text for piece in read_chunks(source, OPTIONS)]
+
+
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
+@given(texts=texts)
+def test_documents_come_back_as_written(stored, compress, ending, texts):
+    records = [INFO, *(record("conversion", text.encode()) for text in texts)]
+    content = b"".join(compress(ending, each) for each in records)  # a member a record, as CommonCrawl does
+    assert read(stored(f"a.warc.wet{ending}", content)) == [text for text in texts if text.strip()]
+
+
+def test_only_conversion_records_are_documents(stored):
+    kinds = ["warcinfo", "conversion", "response", "metadata", "request", "resource", "conversion"]
+    content = b"".join(record(kind, f"{kind} {number}".encode()) for number, kind in enumerate(kinds))
+    assert read(stored("a.wet", content)) == ["conversion 1", "conversion 6"]
+
+
+def test_bytes_that_are_not_utf8_are_replaced(stored):
+    assert read(stored("a.wet", record("conversion", b"caf\xe9"))) == ["caf\ufffd"]
+
+
+def test_a_page_about_the_format_is_a_document(stored):
+    page = "A record begins so:\n\nWARC/1.0\nWARC-Type: conversion\n"
+    assert read(stored("a.wet", record("conversion", page.encode()))) == [page]
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_a_file_cut_inside_a_record_is_an_error_or_loses_nothing(stored, compress, ending):
+    pieces = [INFO, record("conversion", b"one"), record("conversion", b"two")]
+    members = [compress(ending, piece) for piece in pieces]
+    whole = b"".join(members)
+    ends = {len(members[0]): [], len(members[0] + members[1]): ["one"], len(whole): ["one", "two"]}
+    for length in range(1, len(whole) + 1):
+        source = stored(f"cut.wet{ending}", whole[:length])
+        if length in ends:
+            assert read(source) == ends[length]
+        elif not ending and whole[:length].rstrip(b"\r\n") in {whole[:end].rstrip(b"\r\n") for end in ends}:
+            assert read(source) in ends.values()  # only the empty lines behind a record are missing
+        else:
+            with pytest.raises(BitcipherError, match=r"cut\.wet"):
+                read(source)
+
+
+@pytest.mark.parametrize("kind", ["warcinfo", "conversion"])
+def test_a_false_length_is_an_error_or_loses_nothing(stored, kind):
+    behind = [record("conversion", text) for text in (b"the second", b"the third")]
+    true = ["the first"] * (kind == "conversion") + ["the second", "the third"]
+    for length in range(700):
+        source = stored("false.wet", b"".join([record(kind, b"the first", length), *behind]))
+        if length == len(b"the first"):
+            assert read(source) == true
+            continue
+        # A length that is too great by the empty lines behind the record takes in nothing else.
+        with contextlib.suppress(BitcipherError):
+            assert [text.strip() for text in read(source)] == true
+
+
+@pytest.mark.parametrize("length", ["", "-3", "+3", "3x", "9" * 30, "9" * 5000])
+def test_a_length_that_is_no_number_is_an_error(stored, length):
+    with pytest.raises(BitcipherError, match=r"Record 2 of .*a\.wet has no valid Content-Length"):
+        read(stored("a.wet", INFO + record("conversion", b"one", length)))
+
+
+def test_line_ends_that_were_changed_are_an_error(stored):
+    content = (INFO + record("conversion", b"one")).replace(b"\r\n", b"\n")
+    with pytest.raises(BitcipherError, match=r"a\.wet"):
+        read(stored("a.wet", content))
+
+
+def test_a_compressed_file_without_its_ending_is_an_error_as_its_end_is_not_checked(stored, compress):
+    whole = compress(".gz", INFO) + compress(".gz", record("conversion", b"one"))
+    for length in range(len(whole) // 2, len(whole) + 1):
+        with pytest.raises(BitcipherError, match=r"a\.wet"):
+            read(stored("a.wet", whole[:length]))

@@ -1,0 +1,86 @@
+import hashlib
+from dataclasses import replace
+
+import pytest
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from pipelines.ingest import content_hash as module
+from pipelines.ingest.content_hash import hash_sources, sha256
+from pipelines.ingest.sources import list_sources
+from pipelines.runtime.runtime import InProcessRuntime
+
+CONTENTS = {"a.txt": b"one\n", "b.txt": b"two\n" * 9, "deep/c.txt": b"one\n"}
+
+
+class Counting(InProcessRuntime):
+    """Knows what was read."""
+
+    def __init__(self):
+        self.read = []
+
+    def stream(self, stage, rows):
+        self.read += [row["uris"] for row in rows]
+        return super().stream(stage, rows)
+
+
+@pytest.fixture
+def corpus(place):
+    uri = storage.join(place, "corpus")
+    for name, content in CONTENTS.items():
+        with storage.writing(storage.join(uri, name)) as stream:
+            stream.write(content)
+    return uri
+
+
+def digest(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def test_digests_are_those_of_the_bytes(corpus):
+    listing = list_sources([corpus])
+    found = hash_sources(listing, [], InProcessRuntime())
+    assert [source.sha256 for source in found] == [digest(content) for content in CONTENTS.values()]
+    assert [replace(source, sha256="") for source in found] == listing
+
+
+def test_files_that_are_known_are_not_read_again(corpus):
+    known = hash_sources(list_sources([corpus]), [], InProcessRuntime())
+    with storage.writing(storage.join(corpus, "b.txt")) as stream:
+        stream.write(b"another\n")
+    with storage.writing(storage.join(corpus, "new.txt")) as stream:
+        stream.write(b"new\n")
+    runtime = Counting()
+    found = hash_sources(list_sources([corpus]), known, runtime)
+    assert [[uri.rpartition("/")[2] for uri in row] for row in runtime.read] == [["b.txt", "new.txt"]]
+    contents = {**CONTENTS, "b.txt": b"another\n", "new.txt": b"new\n"}
+    assert [source.sha256 for source in found] == [digest(content) for content in contents.values()]
+
+
+def test_what_has_no_stamp_is_read_to_know(corpus):
+    listing = [replace(source, stamp="") for source in list_sources([corpus])]
+    runtime = Counting()
+    wrong = [replace(source, sha256="0" * 64) for source in listing]
+    assert [source.sha256 for source in hash_sources(listing, wrong, runtime)] == list(map(digest, CONTENTS.values()))
+    assert sum(map(len, runtime.read)) == 3
+
+
+def test_many_small_files_share_a_row_and_large_ones_do_not(corpus, monkeypatch):
+    listing = list_sources([corpus])  # of 4, 36 and 4 bytes
+    for row_bytes, files in ((1 << 30, [3]), (5, [2, 1]), (1, [1, 1, 1])):
+        monkeypatch.setattr(module, "ROW_BYTES", row_bytes)
+        runtime = Counting()
+        hash_sources(listing, [], runtime)
+        assert [len(row) for row in runtime.read] == files
+
+
+def test_large_files_are_read_bit_by_bit(corpus, monkeypatch):
+    monkeypatch.setattr(module, "READ_BYTES", 5)
+    assert sha256(storage.join(corpus, "b.txt")) == digest(CONTENTS["b.txt"])
+
+
+def test_a_file_that_vanished_meanwhile_is_told(corpus):
+    listing = list_sources([corpus])
+    storage.remove(storage.join(corpus, "a.txt"))
+    with pytest.raises(BitcipherError, match=r"There is no file .*a\.txt"):
+        hash_sources(listing, [], InProcessRuntime())

@@ -1,0 +1,220 @@
+import os
+
+import fsspec
+import pytest
+from fsspec.implementations.memory import MemoryFileSystem
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bitcipher.errors import BitcipherError
+from pipelines.ingest.sources import Source, compression_of, format_of, list_sources
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """A folder with two files to read, one deeper, and much that is none."""
+    for name in (
+        "b.txt",
+        "a.jsonl.gz",
+        "deep/er/c.parquet",
+        "README.md",
+        ".hidden.txt",
+        ".git/d.txt",
+        "deep/.e.txt",
+    ):
+        path = tmp_path / "corpus" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    return tmp_path / "corpus"
+
+
+def names(sources, folder):
+    return [os.path.relpath(source.uri, folder) for source in sources]
+
+
+@pytest.mark.parametrize(
+    ("name", "format", "compression"),
+    [
+        ("a.txt", "text", ""),
+        ("a.txt.xz", "text", ".xz"),
+        ("c4-train.00000-of-01024.json.gz", "jsonl", ".gz"),
+        ("a.jsonl.zst", "jsonl", ".zst"),
+        ("a.ndjson.bz2", "jsonl", ".bz2"),
+        ("A.Parquet", "parquet", ""),
+        ("CC-MAIN-00000.warc.wet.gz", "wet", ".gz"),
+        ("a.warc.gz", None, ".gz"),
+        ("a.parquet.gz", None, ".gz"),
+        ("txt", None, ""),
+    ],
+)
+def test_endings_tell_format_and_compression(name, format, compression):
+    assert format_of(name) == format
+    assert compression_of(name) == compression
+
+
+def test_a_file_named_outright(corpus):
+    path = str(corpus / "a.jsonl.gz")
+    (source,) = list_sources([path])
+    assert source == Source(path, len("a.jsonl.gz"), "jsonl", source.stamp)
+
+
+def test_a_folder_is_walked_without_hidden_and_unknown_files(corpus):
+    assert names(list_sources([str(corpus)]), corpus) == ["a.jsonl.gz", "b.txt", "deep/er/c.parquet"]
+
+
+def test_a_folder_below_a_hidden_one_can_be_named(corpus):
+    assert names(list_sources([str(corpus / ".git")]), corpus) == [".git/d.txt"]
+
+
+@pytest.mark.parametrize(
+    ("glob", "found"),
+    [
+        ("*", ["a.jsonl.gz", "b.txt"]),
+        ("?.txt", ["b.txt"]),
+        ("[ab].*", ["a.jsonl.gz", "b.txt"]),
+        ("*/*/*.parquet", ["deep/er/c.parquet"]),
+        ("**/*", ["a.jsonl.gz", "b.txt", "deep/er/c.parquet"]),
+        (".git/*", [".git/d.txt"]),
+    ],
+)
+def test_globs(corpus, glob, found):
+    assert names(list_sources([str(corpus / glob)]), corpus) == found
+
+
+def test_a_file_whose_name_looks_like_a_glob(tmp_path):
+    (tmp_path / "a[1].txt").write_text("a")
+    assert names(list_sources([str(tmp_path / "a[1].txt")]), tmp_path) == ["a[1].txt"]
+
+
+def test_relative_and_absolute_names_are_one_source(corpus, monkeypatch):
+    monkeypatch.chdir(corpus)
+    sources = list_sources(["b.txt", "*.txt", ".", str(corpus), f"file://{corpus}/b.txt"])
+    assert names(sources, corpus) == ["a.jsonl.gz", "b.txt", "deep/er/c.parquet"]
+
+
+def test_a_store_that_is_no_disk():
+    store = fsspec.filesystem("memory")
+    for name in ("b.txt", "deep/a.txt", "deep/.c.txt"):
+        store.pipe(f"/listing/{name}", b"text")
+    everything = [
+        Source("memory:///listing/b.txt", 4, "text"),
+        Source("memory:///listing/deep/a.txt", 4, "text"),
+    ]
+    assert list_sources(["memory://listing"]) == everything
+    assert list_sources(["memory://listing/**/*.txt"]) == everything
+    assert list_sources(["memory://listing/b.txt"]) == everything[:1]
+
+
+def test_sources_are_in_the_order_of_bytes(tmp_path):
+    for name in ("é.txt", "z.txt", "B.txt", "a.txt", "10.txt", "9.txt", "😀.txt", "\uffee.txt"):
+        (tmp_path / name).write_text("a")
+    ordered = names(list_sources([str(tmp_path)]), tmp_path)
+    assert ordered == ["10.txt", "9.txt", "B.txt", "a.txt", "z.txt", "é.txt", "\uffee.txt", "😀.txt"]
+
+
+def test_a_format_overrides_the_endings(corpus):
+    sources = list_sources([str(corpus)], format="text")
+    assert {source.format for source in sources} == {"text"}
+    assert names(sources, corpus) == ["README.md", "a.jsonl.gz", "b.txt", "deep/er/c.parquet"]
+
+
+def test_links_to_files_are_read(tmp_path):
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "elsewhere.txt").write_text("text")
+    (tmp_path / "kept" / "link.txt").symlink_to(tmp_path / "elsewhere.txt")
+    (tmp_path / "link").symlink_to(tmp_path / "kept")
+    assert [source.size for source in list_sources([str(tmp_path / "kept")])] == [4]
+    assert [source.size for source in list_sources([str(tmp_path / "link")])] == [4]
+
+
+def test_an_empty_file_beside_others_is_a_source(corpus):
+    (corpus / "empty.txt").touch()
+    assert (str(corpus / "empty.txt"), 0) in [(source.uri, source.size) for source in list_sources([str(corpus)])]
+
+
+@given(st.lists(st.sampled_from(["*", "**/*", "b.txt", ".", "deep", "*.gz", "deep/*/*"]), min_size=1))
+def test_overlapping_patterns_give_each_file_once(tmp_path_factory, patterns):
+    folder = tmp_path_factory.getbasetemp() / "overlap"
+    (folder / "deep" / "er").mkdir(parents=True, exist_ok=True)
+    for name in ("a.txt.gz", "b.txt", "deep/er/c.txt"):
+        (folder / name).write_text("text")
+    uris = [source.uri for source in list_sources([str(folder / pattern) for pattern in patterns])]
+    assert uris == sorted(set(uris))
+    assert len(uris) >= 1
+
+
+class TestErrors:
+    def test_no_patterns(self):
+        with pytest.raises(BitcipherError, match="No sources are given"):
+            list_sources([])
+
+    @pytest.mark.parametrize("name", ["gone.txt", "gone/*.txt", "*.wet", "b.txt/c.txt", "*.md"])
+    def test_a_pattern_that_finds_nothing_is_named(self, corpus, name):
+        with pytest.raises(BitcipherError) as error:
+            list_sources([str(corpus), str(corpus / name)])
+        assert str(corpus / name) in str(error.value)
+
+    def test_an_unknown_ending_is_answered_with_the_known_ones(self, corpus):
+        with pytest.raises(BitcipherError, match=r"README\.md: its ending tells no format.*\.jsonl.*\.wet.*\.zst"):
+            list_sources([str(corpus / "README.md")])
+
+    def test_an_empty_folder_is_named(self, tmp_path):
+        (tmp_path / "empty").mkdir()
+        with pytest.raises(BitcipherError, match="empty: the folder holds no file that can be read"):
+            list_sources([str(tmp_path / "empty")])
+
+    def test_sources_that_are_all_empty(self, tmp_path):
+        (tmp_path / "a.txt").touch()
+        with pytest.raises(BitcipherError, match="Every source is empty"):
+            list_sources([str(tmp_path)])
+
+    def test_an_unknown_format(self, corpus):
+        with pytest.raises(BitcipherError, match="'csv' is unknown; it can be text, jsonl, parquet, wet"):
+            list_sources([str(corpus)], format="csv")
+
+    def test_an_unknown_kind_of_store(self):
+        with pytest.raises(BitcipherError, match=r"Cannot list nowhere://a\.txt"):
+            list_sources(["nowhere://a.txt"])
+
+    def test_a_broken_link(self, tmp_path):
+        (tmp_path / "a.txt").write_text("text")
+        (tmp_path / "link.txt").symlink_to(tmp_path / "gone.txt")
+        with pytest.raises(BitcipherError, match=r"link\.txt is a link to a file that is not there"):
+            list_sources([str(tmp_path)])
+
+    def test_a_name_that_is_not_utf8(self, tmp_path):
+        with open(os.fsencode(tmp_path) + b"/caf\xe9.txt", "wb") as file:
+            file.write(b"text")
+        with pytest.raises(BitcipherError, match="is not UTF-8; rename the file"):
+            list_sources([str(tmp_path)])
+
+    def test_a_folder_that_may_not_be_listed_is_not_left_out(self):
+        fsspec.register_implementation("closed", ClosedFileSystem, clobber=True)
+        store = fsspec.filesystem("closed")
+        store.pipe("/open/a.txt", b"text")
+        store.pipe("/open/closed/b.txt", b"text")
+        with pytest.raises(BitcipherError, match="Cannot list closed://open: Access Denied"):
+            list_sources(["closed://open"])
+
+
+class ClosedFileSystem(MemoryFileSystem):
+    """A store with a folder that nobody may list: a disk lets a container's root user list everything."""
+
+    protocol = "closed"
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return super()._strip_protocol(path.removeprefix("closed://"))
+
+    def ls(self, path, detail=True, **settings):
+        if path.endswith("/closed"):
+            raise PermissionError("Access Denied")
+        return super().ls(path, detail=detail, **settings)
+
+
+def test_the_stamp_tells_a_file_that_was_written_again(corpus):
+    path = corpus / "a.jsonl.gz"
+    (before,) = list_sources([str(path)])
+    assert list_sources([str(path)]) == [before]
+    os.utime(path, (1, 1))
+    assert list_sources([str(path)])[0].stamp != before.stamp

@@ -1,0 +1,115 @@
+"""Sums and differences of segments, against plain counters of the documents that are left."""
+
+import uuid
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from written_segments import digest_of, read_counts, reference, write_segment
+
+from bitcipher import storage
+from bitcipher.counts import ContextWindow, read_words
+from pipelines.merge.merge_segments import MergeStage, merge_segments
+from pipelines.runtime.runtime import InProcessRuntime
+from pipelines.store.segments import Merge
+
+WORDS = "the of cat Zoo zoo é ﬀ 𝒳 😀 <oov> a b c d".split()
+
+documents = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=25), max_size=4)
+context_windows = st.builds(ContextWindow, st.integers(1, 4), st.booleans())
+
+
+def merged(build, merge, name, range_entries=7, **more):
+    merges = {name: merge}
+    (segment,) = merge_segments(merges, build, "segments", f"{build}/work", range_entries, InProcessRuntime(), **more)
+    return segment
+
+
+@given(st.lists(documents, min_size=2, max_size=5), st.data(), context_windows, st.integers(1, 60))
+@settings(max_examples=40)
+def test_sums_and_differences_are_exact(shards, data, context_window, range_entries):
+    build = f"memory://{uuid.uuid4().hex}"
+    segments = [write_segment(build, f"s{i}", texts, context_window) for i, texts in enumerate(shards)]
+    whole = merged(build, Merge(tuple(segments)), "whole", range_entries)
+    assert read_counts(build, whole) == reference([text for texts in shards for text in texts], context_window)
+    assert whole.digest == digest_of(build, whole.parts, whole.total_documents)
+
+    gone = data.draw(st.sets(st.integers(0, len(shards) - 1), max_size=len(shards) - 1))
+    rest = Merge((whole,), tuple(segments[i] for i in sorted(gone)))
+    left = merged(build, rest, "left", range_entries)
+    kept = [text for i, texts in enumerate(shards) if i not in gone for text in texts]
+    assert read_counts(build, left) == reference(kept, context_window)
+    assert left.digest == digest_of(build, left.parts, left.total_documents)
+    assert left.shards == tuple(f"s{i}" for i in range(len(shards)) if i not in gone)
+    assert (left.tokens, left.documents) == (sum(map(len, kept)), len(kept))
+    storage.remove(build)
+
+
+@pytest.fixture
+def build():
+    uri = f"memory://{uuid.uuid4().hex}"
+    yield uri
+    storage.remove(uri)
+
+
+@pytest.fixture
+def segments(build):
+    texts = ["the cat of the zoo", "a b c d e f g a b c", "the zoo of é and the cat", "c a t"]
+    return [write_segment(build, f"s{i}", [text.split()], ContextWindow(2)) for i, text in enumerate(texts)]
+
+
+def test_parts_are_ranges_of_words_one_behind_another(build, segments):
+    whole = merged(build, Merge(tuple(segments)), "whole", range_entries=5)
+    words = [read_words([f"{build}/{part}"])["word"].to_pylist() for part in whole.parts]
+    assert len(words) > 3
+    assert all(one[-1].encode() < other[0].encode() for one, other in pairwise(words))
+
+
+def test_numbers_are_ranks(build, segments):
+    whole = merged(build, Merge(tuple(segments)), "whole")
+    table = read_words([f"{build}/{part}" for part in whole.parts]).sort_by("number")
+    rows = list(zip(table["count"].to_pylist(), table["word"].to_pylist(), strict=True))
+    assert rows == sorted(rows, key=lambda row: (-row[0], row[1].encode()))
+    assert rows[0] == (4, "the")
+
+
+def test_however_it_is_merged_the_counts_are_the_same(build, segments):
+    at_once = merged(build, Merge(tuple(segments)), "whole", range_entries=1000)
+    first = merged(build, Merge(tuple(segments[2:])), "first", range_entries=3)
+    in_steps = merged(build, Merge((first, segments[1], segments[0])), "steps", range_entries=4)
+    assert len(at_once.parts) == 1 < len(in_steps.parts)
+    assert read_counts(build, at_once) == read_counts(build, in_steps)
+    assert at_once.digest == in_steps.digest
+
+
+def test_ranges_that_are_done_are_not_merged_again(build, segments, monkeypatch):
+    seen = []
+    told = {"ledger": f"{build}/ledger", "on_range": lambda row, ranges: seen.append((row["index"], ranges))}
+    first = merged(build, Merge(tuple(segments)), "whole", **told)
+    assert seen == [(i, len(first.parts)) for i in range(len(first.parts))]
+    monkeypatch.setattr(MergeStage, "_write", None)  # merging anew would fail
+    assert merged(build, Merge(tuple(segments)), "whole", **told) == first
+
+
+def test_what_was_needed_for_a_moment_is_removed(build, segments):
+    merged(build, Merge(tuple(segments)), "whole")
+    assert {name.split("/")[0] for name in storage.list_files(build)} == {"shards", "segments"}
+
+
+def test_several_merges_at_once_are_as_one_after_another(build, segments):
+    merges = {"one": Merge(tuple(segments[:2])), "other": Merge(tuple(segments[2:])), "both": Merge(tuple(segments))}
+    found = merge_segments(merges, build, "segments", f"{build}/work", 5, InProcessRuntime())
+    assert [segment.name for segment in found] == list(merges)
+    for segment in found:
+        alone = merged(build, merges[segment.name], f"{segment.name}-alone", 5)
+        assert read_counts(build, segment) == read_counts(build, alone)
+        assert segment.digest == digest_of(build, segment.parts, segment.total_documents)
+
+
+def test_a_merge_that_goes_on_with_another_memory_is_exact(build, segments):
+    ledger = f"{build}/ledger"
+    whole = merged(build, Merge(tuple(segments)), "whole", range_entries=4, ledger=ledger)
+    again = merged(build, Merge(tuple(segments)), "whole", range_entries=60, ledger=ledger)
+    assert len(again.parts) < len(whole.parts)
+    assert read_counts(build, again) == read_counts(build, whole)

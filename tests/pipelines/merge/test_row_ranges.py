@@ -1,0 +1,58 @@
+import uuid
+from bisect import bisect_right
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from written_segments import write_segment
+
+from bitcipher import storage
+from bitcipher.counts import ContextWindow, concatenate, iter_pairs, read_words
+from pipelines.merge.merge_segments import merge_segments
+from pipelines.merge.row_ranges import find_runs
+from pipelines.runtime.runtime import InProcessRuntime
+from pipelines.store.segments import Merge
+
+TEXTS = ["the cat sat on the mat and é sat", "a dog and a cat and no 😀 at all", "Zoo zoo 𝒳 the ﬀ the"]
+
+
+@pytest.fixture(scope="module")
+def parts():
+    """A segment of several parts, by URI."""
+    build = f"memory://{uuid.uuid4().hex}"
+    segments = [write_segment(build, f"s{i}", [text.split()], ContextWindow(3)) for i, text in enumerate(TEXTS)]
+    work = f"{build}/work"
+    (whole,) = merge_segments({"whole": Merge(tuple(segments))}, build, "segments", work, 12, InProcessRuntime())
+    assert len(whole.parts) > 4
+    yield [f"{build}/{part}" for part in whole.parts]
+    storage.remove(build)
+
+
+def rows_of(blocks, word_of):
+    """Left word and offset of each row, with its right words and their counts."""
+    block = concatenate(blocks)
+    ends = block.length.cumsum()
+    return [
+        (word_of[left], offset, block.right[end - length : end].tolist(), block.count[end - length : end].tolist())
+        for left, offset, length, end in zip(*(c.tolist() for c in block[:3]), ends.tolist(), strict=True)
+    ]
+
+
+@given(st.sets(st.sampled_from(sorted({word for text in TEXTS for word in text.split()} | {"b", "nobody", "zzz"}))))
+def test_the_runs_of_ranges_hold_the_rows_of_their_words(parts, words):
+    tables = [read_words([part]) for part in parts]
+    table = read_words(parts)
+    word_of = dict(zip(table["number"].to_pylist(), table["word"].to_pylist(), strict=True))
+    smallest = table["word"][0].as_py()
+    firsts = sorted({word.encode() for word in words | {smallest} if word.encode() >= smallest.encode()})
+    whole = rows_of([block for part in parts for block in iter_pairs(part)], word_of)
+    runs = find_runs(parts, tables, firsts)
+    assert len(runs) == len(firsts)
+    for place, runs_of_range in enumerate(runs):
+        expected = [row for row in whole if bisect_right(firsts, row[0].encode()) - 1 == place]
+        assert rows_of([run.read() for run in runs_of_range], word_of) == expected
+        assert all(run.first_row < run.behind_row for run in runs_of_range)
+
+
+def test_no_ranges_have_no_runs(parts):
+    assert find_runs(parts, [read_words([part]) for part in parts], []) == []

@@ -1,0 +1,98 @@
+import uuid
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from written_segments import reference, write_segment
+
+from bitcipher import storage
+from bitcipher.counts import ContextWindow
+from bitcipher.errors import BitcipherError
+from pipelines.merge import words
+from pipelines.merge.words import choose_vocabulary, cut_ranges, merge_words, read_word_list
+from pipelines.options import BuildOptions
+
+documents = st.lists(st.lists(st.sampled_from("the of a Zoo é ﬀ 😀 <oov>".split()), min_size=1), max_size=3)
+
+
+@given(st.lists(documents, min_size=1, max_size=6), st.data())
+@settings(max_examples=40)
+def test_words_add_up(shards, data):
+    without = data.draw(st.sets(st.integers(0, len(shards) - 1)))
+    build = f"memory://{uuid.uuid4().hex}"
+    segments = [write_segment(build, f"s{i}", texts, ContextWindow(2)) for i, texts in enumerate(shards)]
+    added = [[f"{build}/{segment.parts[0]}"] for segment in segments]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(words, "SEGMENTS_AT_ONCE", 2)
+        table = merge_words(added, [added[i] for i in sorted(without)])
+    storage.remove(build)
+    left = [text for i, texts in enumerate(shards) if i not in without for text in texts]
+    counts = reference(left, ContextWindow(2))
+    names = table["word"].to_pylist()
+    assert names == sorted({word for texts in shards for text in texts for word in text}, key=str.encode)
+    assert table["count"].to_pylist() == [counts.words[name] for name in names]
+    assert table["documents"].to_pylist() == [counts.documents[name] for name in names]
+    # Those of all segments one by one, what is subtracted included: as many as are read.
+    entries = Counter()
+    for i, texts in enumerate(shards):
+        for left, _, _ in reference(texts, ContextWindow(2)).pairs:
+            entries[left] += 2 if i in without else 1
+    assert table["entries"].to_pylist() == [entries[name] for name in names]
+
+
+def test_sources_without_any_document_are_an_error():
+    with pytest.raises(BitcipherError, match="hold no documents"):
+        merge_words([])
+
+
+def table_of(entries):
+    return pa.table({"entries": pa.array(entries, pa.int64())})
+
+
+@given(st.lists(st.integers(0, 50), max_size=60), st.integers(1, 100))
+def test_ranges_follow_one_another_and_hold_about_as_much_as_is_asked_for(entries, range_entries):
+    ranges = cut_ranges(table_of(entries), range_entries)
+    assert [place for first, behind in ranges for place in range(first, behind)] == list(range(len(entries)))
+    for first, behind in ranges:
+        assert first < behind
+        assert sum(entries[first : behind - 1]) <= range_entries
+    # Not more of them than there must be, twice over.
+    assert len(ranges) <= 1 + 2 * sum(entries) // range_entries
+
+
+def test_a_word_alone_may_have_more():
+    assert cut_ranges(table_of([1, 1000, 1, 1]), 10) == [(0, 2), (2, 4)]
+
+
+def counted(**counts):
+    names = sorted(counts, key=str.encode)
+    values = np.array([counts[name] for name in names])
+    return pa.table({"word": pa.array(names, pa.large_string()), "count": values, "documents": np.minimum(values, 3)})
+
+
+def test_the_vocabulary_is_what_the_options_ask_for(tmp_path):
+    table = counted(the=9, cat=5, dog=5, rare=1)
+    assert choose_vocabulary(table, 4, BuildOptions()).words.to_pylist() == ["the", "cat", "dog", "<oov>"]
+    largest = choose_vocabulary(table, 4, BuildOptions(max_vocab_size=2))
+    assert largest.words.to_pylist() == ["the", "<oov>", "cat"]  # dog and rare are 6
+    (tmp_path / "list").write_text("rare\nunseen\n")
+    listed = choose_vocabulary(table, 4, BuildOptions(word_list=str(tmp_path / "list")))
+    assert sorted(listed.words.to_pylist()) == ["<oov>", "rare", "unseen"]
+
+
+def test_known_words_keep_their_ranks():
+    table = counted(the=9, cat=5, dog=7, new=6)
+    known = pa.array(["cat", "the", "<oov>", "dog"], pa.large_string())
+    assert choose_vocabulary(table, 4, BuildOptions(), known).words.to_pylist() == ["cat", "the", "<oov>", "dog", "new"]
+
+
+def test_a_word_list_is_lines_of_text(tmp_path):
+    file = tmp_path / "words.txt"
+    file.write_bytes("the\r\nnaïve\n\n a b \nlast".encode())
+    assert read_word_list(str(file)) == ["the", "naïve", " a b ", "last"]
+    file.write_bytes(b"the\n\xff")
+    with pytest.raises(BitcipherError, match="is not UTF-8 text"):
+        read_word_list(str(file))

@@ -1,0 +1,84 @@
+"""The page: what it shows, that it is whole, and that no word becomes a part of it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from html_pages import EVIL, Parsed, assert_whole
+
+from bitcipher import storage
+from bitcipher.vectors import CipherVectors
+from bitcipher.versions import manifest_uri
+from pipelines.store import layout
+from pipelines.reports.demo import write_report
+
+LETTERS = ("one", "two", "three", "four", "five", "six")
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> str:
+    target = str(tmp_path_factory.mktemp("build"))
+    sizes = {"documents": 1_234, "tokens": 5_678_901, "vocabulary": 4_321, "text_bytes": 23_456_789}
+    storage.write_json(manifest_uri(target, 1), {"format": layout.FORMAT, **sizes})
+    return target
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, CipherVectors]:
+    words = [*EVIL, *LETTERS]
+    rows = np.random.default_rng(20).normal(size=(len(words), 8))
+    return {"Cat": CipherVectors(words, rows), "Sum <1>": CipherVectors(words[:-1], rows[:-1, :6])}
+
+
+@pytest.fixture(scope="module")
+def page(build: str, tables: dict[str, CipherVectors], tmp_path_factory: pytest.TempPathFactory) -> str:
+    target = tmp_path_factory.mktemp("page") / "report.html"
+    write_report(str(target), f"Title {EVIL[0]}", f"About {EVIL[1]}", build, tables, [*EVIL, "six"], {"count": 12.34})
+    return Path(target).read_text()
+
+
+def test_the_page_shows_sizes_times_and_neighbours(page, tables):
+    parsed = Parsed(page)
+    assert parsed.texts["dd"] == ["1,234", "5,678,901", "4,321", "23.5 MB", "8", "6"]
+    assert parsed.texts["title"] == [f"Title {EVIL[0]}"]
+    assert "12.3 s" in parsed.texts["span"]
+    assert parsed.texts["h4"].count("Cat") == len(EVIL) + 1
+    assert parsed.texts["h4"].count("Sum <1>") == len(EVIL)  # which lacks `six`
+    nearest = [word for word, _ in tables["Cat"].most_similar(EVIL[0], topn=8)]
+    place = parsed.texts["bdi"].index(EVIL[0])
+    assert parsed.texts["bdi"][place + 1 : place + 9] == nearest
+
+
+def test_no_word_becomes_a_tag_an_attribute_or_a_script(page):
+    parsed = Parsed(page)
+    assert not {"img", "b", "iframe", "object", "a"} & {tag for tag, _ in parsed.tags}
+    assert "alert(1)" not in "".join(parsed.texts["script"])
+    assert_whole(parsed)
+
+
+def test_maps_hold_the_words_of_letters(page):
+    cat, other = Parsed(page).data()
+    assert cat["words"] == [word for word in [*EVIL, *LETTERS] if word.isalpha()]
+    assert other["words"] == cat["words"][:-1]
+    assert {word for group in cat["groups"] for word in group["words"]} <= set(cat["words"])
+
+
+def test_readers_of_screens_find_their_way(page):
+    parsed = Parsed(page)
+    assert parsed.tags[0] == ("html", {"lang": "en"})
+    names = {attributes["id"] for _, attributes in parsed.tags if "id" in attributes}
+    labeled = {attributes["aria-labelledby"] for _, attributes in parsed.tags if "aria-labelledby" in attributes}
+    assert labeled == {"neighbors", "map-1", "map-2"}
+    assert labeled <= names
+    assert [each["aria-label"].partition(".")[0] for each in parsed.attributes("canvas")] == [
+        "Map of 7 frequent words by Cat",
+        "Map of 6 frequent words by Sum <1>",
+    ]
+    assert all(each["tabindex"] == "0" for each in parsed.attributes("canvas"))
+    assert {each["data-map"] for each in parsed.attributes("div") if "data-map" in each} <= names
+
+
+def test_a_page_without_words_has_maps_alone(build, tables, tmp_path):
+    write_report(str(tmp_path / "report.html"), "Title", "", build, tables, [], {})
+    parsed = Parsed((tmp_path / "report.html").read_text())
+    assert [text.strip() for text in parsed.texts["h2"]] == ["Map of words by Cat", "Map of words by Sum <1>"]

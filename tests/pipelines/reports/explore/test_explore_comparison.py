@@ -1,0 +1,96 @@
+"""What moved between two tables, against a plain account of it."""
+
+import base64
+
+import numpy as np
+import pytest
+
+from bitcipher.evaluation.neighbors import nearest_rows
+from bitcipher.vectors import CipherVectors
+from pipelines.reports.explore import comparison
+from pipelines.reports.explore.comparison import compare
+from pipelines.reports.maps.layout import choose_rows
+
+
+def numbers(packed: dict[str, str]) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(packed["base64"]), np.dtype(packed["type"]).newbyteorder("<")).astype(int)
+
+
+def table(words: list[str], seed: int) -> CipherVectors:
+    """Words have much the same vectors whatever the seed."""
+    rows = np.array([np.random.default_rng(sum(map(ord, word)) * 31 + len(word)).normal(size=6) for word in words])
+    rows += np.random.default_rng(seed).normal(0, 0.6, rows.shape)
+    return CipherVectors(words, rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+def compared(before: CipherVectors, now: CipherVectors, most: int) -> tuple[dict, list[str], list[str]]:
+    rows = choose_rows(now, most)
+    neighbors, _ = nearest_rows(np.asarray(now.vectors)[rows], np.arange(len(rows)), 15)
+    words = [now.index_to_key[row] for row in rows]
+    found = compare("old", before, now, rows, neighbors)
+    return found, words, [*words, *found["words"]]
+
+
+def word(number: int) -> str:
+    return f"{chr(97 + number % 26)}{number}"
+
+
+@pytest.fixture(scope="module")
+def tables() -> tuple[CipherVectors, CipherVectors]:
+    before = ["<oov>", *(word(number) for number in range(60))]
+    now = [word(number) for number in (*range(7, 30), 3, *range(30, 70))]
+    return table(before, 1), table([*now[:5], "<oov>", *now[5:]], 2)
+
+
+@pytest.mark.parametrize("most", [1_000, 25])
+def test_neighbours_of_both_and_how_many_stayed(tables, most):
+    before, now = tables
+    found, words, names = compared(before, now, most)
+    old_words = [each for each in before.index_to_key if each != "<oov>"][:most]
+    among_old = CipherVectors(old_words, before[old_words])
+    among_now = CipherVectors(words, now[words])
+    asked = [words[number] for number in numbers(found["asked"])]
+    assert asked == [each for each in words if each in old_words]
+    shares = dict(zip(asked, numbers(found["kept"]) / 32767, strict=True))
+    for place, each in enumerate(asked):
+        expected = [other for other, _ in among_old.most_similar(each)]
+        shown = numbers(found["neighbors"])[place * 10 : place * 10 + 10]
+        assert [names[other] for other in shown] == expected
+        stayed = {other for other, _ in among_now.most_similar(each)} & set(expected)
+        assert shares[each] == pytest.approx(len(stayed) / 10, abs=1e-4)
+    turned = [words[number] for number in numbers(found["turned"])]
+    assert turned == sorted((each for each in asked if shares[each] < 1), key=lambda each: round(shares[each], 3))
+
+
+def test_ranks_and_words_that_came_and_went(tables):
+    before, now = tables
+    found, words, _ = compared(before, now, 1_000)
+    ranks = {each: rank for rank, each in enumerate(before.index_to_key, 1)}
+    assert numbers(found["ranks"]).tolist() == [ranks.get(each, 0) for each in words]
+    assert (found["came"], found["came_size"]) == ([word(number) for number in range(60, 70)], 10)
+    assert (found["went"], found["went_size"]) == ([word(number) for number in (0, 1, 2, 4, 5, 6)], 6)
+    leapt = [words[number] for number in numbers(found["leapt"])]
+    ratios = [abs(np.log((now.get_index(each) + 1) / ranks[each])) for each in leapt]
+    assert ratios == sorted(ratios, reverse=True)
+    assert set(leapt) == {each for each in words if ranks.get(each, 0) not in (0, now.get_index(each) + 1)}
+
+
+def test_long_lists_are_cut(tables, monkeypatch):
+    monkeypatch.setattr(comparison, "LISTED", 3)
+    found, _, _ = compared(*tables, 1_000)
+    assert [len(numbers(found[name])) for name in ("turned", "leapt")] == [3, 3]
+    assert (len(found["came"]), found["came_size"], len(found["went"]), found["went_size"]) == (3, 10, 3, 6)
+
+
+def test_tables_that_share_no_word(tables):
+    found, words, _ = compared(table(["x", "y", "z"], 3), tables[1], 1_000)
+    assert found["size"] == 0
+    assert [len(numbers(found[name])) for name in ("asked", "neighbors", "turned", "leapt")] == [0] * 4
+    assert (found["went"], found["came_size"]) == (["x", "y", "z"], len(words))
+
+
+def test_the_same_vectors_did_not_move(tables):
+    found, _, _ = compared(tables[1], tables[1], 1_000)
+    assert set(numbers(found["kept"])) == {32767}
+    assert [len(numbers(found[name])) for name in ("turned", "leapt")] == [0, 0]
+    assert found["came"] == found["went"] == found["words"] == []

@@ -1,0 +1,142 @@
+"""The page to explore by: what it holds, that it is whole and small, and that no word becomes a part of it."""
+
+import base64
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from html_pages import EVIL, Parsed, assert_whole
+
+from bitcipher.errors import BitcipherError
+from bitcipher.vectors import CipherVectors
+from pipelines.reports.explore import Compared, Contribution, page, write_page
+
+WORDS = ["the", "<oov>", "zero", *EVIL, *(f"w{number}" for number in range(30))]
+
+
+def numbers(packed: dict[str, str]) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(packed["base64"]), np.dtype(packed["type"]).newbyteorder("<"))
+
+
+def table(words: Sequence[str], seed: int = 20) -> CipherVectors:
+    rows = np.random.default_rng(seed).normal(size=(len(words), 8))
+    rows[[place for place, word in enumerate(words) if word == "zero"]] = 0
+    return CipherVectors(words, rows, counts=np.arange(len(words), 0, -1))
+
+
+def explain(rows: Sequence[int]) -> list[list[Contribution]]:
+    """The offset and the weight tell the row, so that a test sees what belongs to which."""
+    return [
+        [Contribution(row % 5 - 2, EVIL[0], row + 0.5), Contribution(0, "no word of the page", -1.0)][: row % 3]
+        for row in rows
+    ]
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[..., Parsed]:
+    def write(name: str = "name", **arguments) -> Parsed:
+        target = str(tmp_path / "page.html")
+        write_page(target, name, **{"vectors": table(WORDS), "most_words": 1_000, **arguments})
+        return Parsed(Path(target).read_text("utf-8"))
+
+    return write
+
+
+def test_the_page_holds_words_ranks_counts_and_neighbours(written):
+    vectors = table(WORDS)
+    parsed = written("some vectors", vectors=vectors, most_words=20)
+    (data,) = parsed.data()
+    shown = [word for word in WORDS if word not in ("<oov>", "zero")][:20]
+    assert data["map"]["words"] == shown
+    assert numbers(data["ranks"]).tolist() == [WORDS.index(word) + 1 for word in shown]
+    assert data["counts"] == [len(WORDS) - WORDS.index(word) for word in shown]
+    assert parsed.texts["h1"] == [""]
+    assert "some vectors" in parsed.texts["bdi"]
+    assert any(f"{len(WORDS)} words, 8 dimensions; here the 20 most frequent" in text for text in parsed.texts["p"])
+    neighbors = numbers(data["neighbors"]).reshape(20, 10)
+    cosines = numbers(data["cosines"]).reshape(20, 10) / 32767
+    among = CipherVectors(shown, vectors[shown])
+    for number, word in enumerate(shown):
+        expected = among.most_similar(word)
+        assert [shown[other] for other in neighbors[number]] == [other for other, _ in expected]
+        np.testing.assert_allclose(cosines[number], [cosine for _, cosine in expected], atol=5e-5)
+
+
+def test_explanations_are_kept_word_by_word(written):
+    (data,) = written(explanations=explain, most_words=12).data()
+    told = data["contributions"]
+    assert (told["size"], told["words"]) == (8, ["no word of the page"])
+    offsets, contexts, weights = (
+        numbers(told[name]).reshape(12, 8).tolist() for name in ("offsets", "contexts", "weights")
+    )
+    for number, row in enumerate(numbers(data["ranks"]).astype(int) - 1):
+        (expected,) = explain([row])
+        filled = [0.0] * (8 - len(expected))
+        assert weights[number] == [each.weight for each in expected] + filled
+        assert offsets[number][: len(expected)] == [each.offset for each in expected]
+        names = [*data["map"]["words"], *told["words"]]
+        assert [names[context] for context in contexts[number][: len(expected)]] == [each.word for each in expected]
+
+
+def test_a_table_without_counts_has_neither_counts_nor_explanations(written):
+    (data,) = written(vectors=CipherVectors(WORDS, table(WORDS).vectors)).data()
+    assert data["counts"] is data["contributions"] is data["before"] is None
+
+
+def test_the_same_vectors_give_the_same_bytes(tmp_path):
+    for name in ("one", "other"):
+        write_page(str(tmp_path / name), "x", table(WORDS), 30, explain, Compared("old", table(WORDS[5:], seed=1)))
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+def test_no_word_becomes_a_tag_an_attribute_or_a_script(written):
+    old = [*EVIL, *(f"{word} once" for word in EVIL), *WORDS[-9:]]
+    parsed = written(EVIL[0], explanations=explain, before=Compared(EVIL[1], table(old, seed=1)))
+    assert_whole(parsed)
+    assert not {"img", "b", "iframe", "object", "a"} & {tag for tag, _ in parsed.tags}
+    assert parsed.texts["title"] == [f"Words of {EVIL[0]}"]
+    assert len(parsed.scripts()) == len(page.SCRIPTS) + 4
+    assert not [text for text in parsed.scripts() if "alert(" in text]
+    (data,) = parsed.data()
+    assert set(EVIL) <= set(data["map"]["words"])
+    assert data["before"]["went"] == [f"{word} once" for word in EVIL]
+
+
+def test_what_cannot_be_is_told_in_a_sentence_and_leaves_nothing(tmp_path):
+    target = tmp_path / "page.html"
+    with pytest.raises(BitcipherError, match="A map needs 5 words with different vectors"):
+        write_page(str(target), "few", table(WORDS[:5]), 1_000)
+    assert not target.exists()
+    target.write_text("mine")
+    with pytest.raises(BitcipherError, match=r"page\.html is already there: choose another name, or remove it first"):
+        write_page(str(target), "again", table(WORDS), 1_000)
+    assert target.read_text() == "mine"
+
+
+def test_stages_are_told_to_their_end(written):
+    done, totals = {}, {}
+
+    def advance(stage: str, more: int, total: int) -> None:
+        done[stage] = done.get(stage, 0) + more
+        totals[stage] = total
+
+    written(explanations=explain, before=Compared("old", table(WORDS)), advance=advance)
+    assert list(done) == ["neighbors", "places", "explain", "compare"]
+    assert done == totals
+
+
+@pytest.mark.long
+def test_fifty_thousand_words_with_everything_stay_below_20_megabytes(tmp_path):
+    random = np.random.default_rng(20)
+    words = [f"word{number}" for number in range(50_000)]
+    centers = random.normal(size=(400, 200)).astype(np.float32)
+    rows = centers[random.integers(0, 400, 50_000)] + random.normal(size=(50_000, 200)).astype(np.float32)
+    vectors = CipherVectors(words, rows, counts=10**9 // np.arange(1, 50_001))
+    before = CipherVectors(words[::-1], rows[::-1] + random.normal(0, 0.5, rows.shape).astype(np.float32))
+
+    def explain_all(asked: Sequence[int]) -> list[list[Contribution]]:
+        return [[Contribution(n % 4 - 4, f"word{(row * 8 + n) % 90_000}", n / 7) for n in range(8)] for row in asked]
+
+    write_page(str(tmp_path / "page.html"), "x", vectors, 50_000, explain_all, Compared("old", before))
+    assert (tmp_path / "page.html").stat().st_size < 20_000_000

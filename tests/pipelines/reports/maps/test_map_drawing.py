@@ -1,0 +1,72 @@
+"""What pages hold of maps: numbers in few bytes, and groups that go by translating_errors words."""
+
+import base64
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from bitcipher.vectors import CipherVectors
+from pipelines.reports.maps import drawing
+from pipelines.reports.maps.drawing import COLOURS, map_data, pack, pack_fractions
+from pipelines.reports.maps.layout import choose_rows, make_map
+
+
+def unpacked(packed: dict[str, str]) -> np.ndarray:
+    """What arrays.js makes of it."""
+    return np.frombuffer(base64.b64decode(packed["base64"]), np.dtype(packed["type"]).newbyteorder("<"))
+
+
+@given(arrays.arrays(np.int64, st.integers(0, 40), elements=st.integers(-(2**31), 2**31 - 1)))
+def test_whole_numbers_come_back(numbers):
+    packed = pack(numbers)
+    assert unpacked(packed).tolist() == numbers.tolist()
+    assert packed["type"] in Path(drawing.__file__).with_name("arrays.js").read_text()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "name"),
+    [
+        ([0, 255], "uint8"),
+        ([0, 256], "uint16"),
+        ([65_536], "uint32"),
+        ([-1, 127], "int8"),
+        ([-1, 255], "int16"),
+        ([], "uint8"),
+    ],
+)
+def test_whole_numbers_take_few_bytes(numbers, name):
+    assert pack(np.array(numbers, np.int64))["type"] == name
+
+
+@given(arrays.arrays(np.float64, st.integers(0, 40), elements=st.floats(-1, 1)))
+def test_fractions_come_back_to_the_fourth_digit(fractions):
+    np.testing.assert_allclose(unpacked(pack_fractions(fractions)) / drawing.FULL, fractions, atol=2e-5)
+
+
+def test_groups_go_by_typical_words_that_are_letters():
+    random = np.random.default_rng(20)
+    table = np.repeat(np.eye(2, 8) * 5, 20, axis=0) + random.normal(size=(40, 8))
+    table[20] = [0, 5, 0, 0, 0, 0, 0, 0]  # in the very middle, but no letters
+    words = [f"{'ab'[number // 20]}{chr(97 + number % 20)}" for number in range(40)]
+    words[20] = ","
+    vectors = CipherVectors(words, table)
+    data = map_data(words, make_map(vectors, choose_rows(vectors, 40)))
+    assert sum(group["size"] for group in data["groups"]) == 40
+    assert [group["color"] for group in data["groups"]] == list(COLOURS[: len(data["groups"])])
+    group = unpacked(data["group"])
+    for number, each in enumerate(data["groups"]):
+        assert 1 <= len(each["words"]) <= 3
+        assert {group[words.index(word)] for word in each["words"]} == {number}
+        assert "," not in each["words"] or each["size"] == 1
+
+
+def test_the_library_that_pages_hold_is_as_its_makers_published_it():
+    content = Path(drawing.__file__).with_name("d3.min.js").read_bytes()
+    assert content.startswith(b"// https://d3js.org v7.9.0 Copyright")
+    published = "f2094bbf6141b359722c4fe454eb6c4b0f0e42cc10cc7af921fc158fceb86539"  # dist/d3.min.js of d3 7.9.0 on npm
+    assert hashlib.sha256(content).hexdigest() == published

@@ -1,0 +1,159 @@
+"""What counts depend on, and that it is told when it changes."""
+
+import gzip
+import json
+import uuid
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tokenizers import Tokenizer, models
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from pipelines.count.count_stage import CountStage
+from pipelines.count.count_tasks import plan_counting
+from pipelines.ingest.content_hash import hash_sources
+from pipelines.ingest.sources import list_sources
+from pipelines.options import BuildOptions, EmbeddingOptions
+from pipelines.runtime.runtime import InProcessRuntime
+from pipelines.store.fingerprint import COUNTS_VERSION, check_same, fingerprint
+from pipelines.store.layout import LEDGER
+from pipelines.store.segments import Segment, total_digest
+
+TEXTS = [
+    "The U.S. doesn't know Mr. O'Neill's well-known café (at 10km/h), e.g. on the Straße.",
+    "  naïve   coöperation\u2014\u201cquoted\u201d\u00a0text; see http://example.org/a?b=c#d or mail me@example.org!  ",
+    "قلب وكلمة 日本語のテキスト 😀👍🏽 :-) $9.99 3,000.5% 'tis I'll we've C++ AT&T ...",
+    "tabs\tand\r\nlines\nin a document\u2028and \ufeffmarks\u200b inside",
+    "İstanbul ﬁne ΣΊΣΥΦΟΣ Ünïcödé 𝒳yz <oov> the the The THE",
+]
+
+
+def write_corpus(folder: Path) -> Path:
+    """The same few texts in every format, and documents that are long enough to be cut."""
+    folder.mkdir()
+    (folder / "a.txt").write_bytes(b"\xef\xbb\xbf" + "\n".join(TEXTS).encode() + b"\ncaf\xe9 \xff\n\n")
+    lines = "".join(json.dumps({"text": text, "id": i}) + "\n" for i, text in enumerate([*TEXTS, "", "  "]))
+    (folder / "b.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    pq.write_table(pa.table({"text": [*TEXTS, None]}), folder / "c.parquet")
+    bodies = [text.encode() for text in TEXTS]
+    headers = [f"WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: {len(body)}\r\n\r\n".encode() for body in bodies]
+    records = [header + body + b"\r\n\r\n" for header, body in zip(headers, bodies, strict=True)]
+    (folder / "d.warc.wet.gz").write_bytes(b"".join(map(gzip.compress, records)))
+    # More than a piece of 2²⁰ characters, and more than 2,000 tokens, with no end of a line.
+    long = [" ".join(f"{word}{i % 97}" for i in range(60_000)) for word in ("long", "It's ", "x. Y-")]
+    (folder / "e.jsonl").write_text(json.dumps({"text": " ".join(long)}))
+    return folder
+
+
+def counts_digest(folder: Path, options: BuildOptions) -> str:
+    """What all counts of a corpus add up to."""
+    build = f"memory://{uuid.uuid4().hex}"
+    stage = CountStage(
+        build,
+        storage.join(build, LEDGER),
+        options.document,
+        options.field,
+        options.tokenizer,
+        options.lowercase,
+        options.context_window.size,
+        options.context_window.summed,
+        options.shard_mib << 20,
+        options.memory_mib,
+    )
+    sources = hash_sources(list_sources([str(folder)]), [], InProcessRuntime())
+    tasks = plan_counting(sources, options.shard_mib << 20)
+    digest = total_digest(Segment.from_dict(shard) for task in tasks for shard in stage(task.to_row()))
+    storage.remove(build)
+    return digest
+
+
+SUMMED = EmbeddingOptions(mode="sum", window=12)
+
+# The digests that counts had when COUNTS_VERSION became 1; spaCy's with the rules of spaCy 3.8.
+GOLDEN = {
+    "whitespace": (BuildOptions(tokenizer="whitespace"), "d33fc14ce28fdf11acaa597372731206"),
+    "whitespace, summed": (
+        BuildOptions(SUMMED, tokenizer="whitespace", lowercase=False, summed=True),
+        "eb24f96c2524830630d4ac42509c75b6",
+    ),
+    "spacy": (BuildOptions(), "ec2b70df5249ec488c2c8dccedbb1753"),
+}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return write_corpus(tmp_path_factory.mktemp("golden") / "corpus")
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_counts_of_the_same_text_stay_what_they_were(corpus, name):
+    options, digest = GOLDEN[name]
+    assert (COUNTS_VERSION, counts_digest(corpus, options)) == (1, digest), (
+        "The same text is counted otherwise than before, so new counts must not be added to old ones: raise "
+        "COUNTS_VERSION in pipelines/store/fingerprint.py, and write the new digests here (or, if only spaCy has a new "
+        "version with other rules, just those of spacy, for builds know spaCy's version by themselves)."
+    )
+
+
+def test_the_golden_digests_depend_on_every_document(corpus, tmp_path):
+    options, digest = GOLDEN["whitespace"]
+    for name in ("a.txt", "b.jsonl.gz", "c.parquet", "d.warc.wet.gz", "e.jsonl"):
+        folder = write_corpus(tmp_path / name)
+        (folder / name).unlink()
+        assert counts_digest(folder, options) != digest
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"tokenizer": "whitespace"},
+        {"lowercase": False},
+        {"field": "body"},
+        {"document": "file"},
+        {"format": "text"},
+        {"embedding": EmbeddingOptions(window=5)},
+        {"embedding": EmbeddingOptions(mode="sum"), "summed": True},
+    ],
+    ids=str,
+)
+def test_options_that_change_counts_are_told_apart(other):
+    options = BuildOptions()
+    now = fingerprint(replace(options, **other))
+    changed = {"lowercase", "field", "document", "format", "tokenizer", "summed"} & set(other) or {"window"}
+    with pytest.raises(BitcipherError, match=f"{min(changed)} .* → "):
+        check_same(fingerprint(options), now, "The build", "do it anew")
+
+
+def test_options_that_only_change_vectors_or_the_way_of_counting_are_not():
+    embedding = EmbeddingOptions(bits=50, noise="none", log="counts", mode="sum")
+    other = BuildOptions(embedding, min_count=2, max_vocab_size=9, shard_mib=3, memory_mib=700)
+    assert fingerprint(other) == fingerprint(BuildOptions())
+
+
+def test_versions_of_what_makes_tokens_are_part_of_it(tmp_path):
+    assert fingerprint(BuildOptions())["counts_version"] == COUNTS_VERSION
+    assert "spacy" in fingerprint(BuildOptions())
+    assert "spacy" not in fingerprint(BuildOptions(tokenizer="whitespace"))
+    file = tmp_path / "tokenizer.json"
+    found = []
+    for words in ({"a": 0}, {"b": 0}):
+        Tokenizer(models.WordLevel(words)).save(str(file))
+        found.append(fingerprint(BuildOptions(tokenizer=str(file))))
+    assert "tokenizers" in found[0]
+    with pytest.raises(BitcipherError, match="tokenizer 'sha256:"):
+        check_same(*found, "The build", "do it anew")
+    file.rename(tmp_path / "renamed.json")
+    assert fingerprint(BuildOptions(tokenizer=str(tmp_path / "renamed.json"))) == found[1]
+
+
+def test_all_fields_that_differ_are_told():
+    with pytest.raises(BitcipherError) as told:
+        check_same({"a": 1, "b": 2, "gone": 3}, {"a": 1, "b": 4, "new": 5}, "The build in x", "build anew")
+    assert str(told.value) == (
+        "The build in x was made otherwise than now (b 2 → 4, gone 3 → None, new None → 5): build anew."
+    )
+    check_same({"a": 1}, {"a": 1}, "The build", "")

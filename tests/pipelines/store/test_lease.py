@@ -1,0 +1,213 @@
+import multiprocessing
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from object_store import Fault
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from pipelines.store import lease
+from pipelines.store.lease import Lease
+
+HEARTBEAT, EXPIRY = 0.05, 0.6
+
+
+@pytest.fixture(autouse=True)
+def quick_heart(monkeypatch):
+    monkeypatch.setattr(lease, "HEARTBEAT_SECONDS", HEARTBEAT)
+    monkeypatch.setattr(lease, "EXPIRY_SECONDS", EXPIRY)
+
+
+def holder(build):
+    generations = storage.list_files(storage.join(build, "lease"))
+    return storage.read_json(storage.join(build, "lease", max(generations)))
+
+
+def put_elsewhere(build, seconds_ago, beat=3, released=False):
+    """The file of a holder on another machine."""
+    moment = (datetime.now(UTC) - timedelta(seconds=seconds_ago)).isoformat()
+    content = {"owner": "o", "host": "far", "machine": "far", "pid": 7, "started": moment, "time": moment}
+    storage.write_json(storage.join(build, "lease/000004.json"), content | {"beat": beat, "released": released})
+
+
+def wait_until(true):
+    while not true():
+        time.sleep(0.01)
+
+
+def test_one_holds_and_the_next_follows(place):
+    with Lease(place) as first:
+        first.check()
+        assert not holder(place)["released"]
+        with pytest.raises(BitcipherError, match=r"^Another job is at work on .* \(on .*, process \d+, since 20"):
+            Lease(place).__enter__()
+        first.check()
+    assert holder(place)["released"]
+    with Lease(place) as second:
+        second.check()
+        assert list(storage.list_files(storage.join(place, "lease"))) == ["000002.json"]
+
+
+def test_the_lease_ends_with_a_block_that_fails(place):
+    def fail():
+        with Lease(place):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert holder(place)["released"]
+
+
+def test_the_holder_beats(place):
+    with Lease(place):
+        wait_until(lambda: holder(place)["beat"] >= 2)
+
+
+def test_a_fresh_beat_from_elsewhere_is_respected_at_once(place):
+    put_elsewhere(place, seconds_ago=0)
+    with pytest.raises(BitcipherError, match=r"Another job is at work on .* \(on far, process 7, since "):
+        Lease(place).__enter__()
+
+
+@pytest.mark.parametrize("seconds_ago", [3_600, -3_600], ids=["old", "of a clock that is ahead"])
+def test_a_holder_at_rest_elsewhere_is_replaced(place, seconds_ago):
+    put_elsewhere(place, seconds_ago)
+    with Lease(place) as mine:
+        mine.check()
+        assert list(storage.list_files(storage.join(place, "lease"))) == ["000005.json"]
+
+
+@pytest.mark.parametrize("seconds_ago", [3_600, -3_600], ids=["behind", "ahead"])
+def test_a_beating_holder_whose_clock_differs_is_respected(place, seconds_ago):
+    ended = threading.Event()
+
+    def beat():
+        number = 3
+        while not ended.wait(HEARTBEAT):
+            number += 1
+            put_elsewhere(place, seconds_ago, number)
+
+    put_elsewhere(place, seconds_ago)
+    heart = threading.Thread(target=beat)
+    heart.start()
+    try:
+        with pytest.raises(BitcipherError, match=r"Another job is at work on .* \(on far"):
+            Lease(place).__enter__()
+    finally:
+        ended.set()
+        heart.join()
+
+
+def test_a_holder_that_ends_while_it_is_watched_is_followed(place):
+    put_elsewhere(place, seconds_ago=3_600)
+    end = threading.Timer(EXPIRY / 4, put_elsewhere, (place, 3_600, 4, True))
+    end.start()
+    with Lease(place) as mine:
+        mine.check()
+    end.join()
+
+
+def test_a_file_that_names_no_holder_is_told(place):
+    storage.write_json(storage.join(place, "lease/000001.json"), {})
+    with pytest.raises(BitcipherError, match=r"lease/000001\.json does not say who is at work"):
+        Lease(place).__enter__()
+
+
+def test_a_store_that_does_not_answer_is_noticed_and_forgiven(s3, faulty_s3):
+    with Lease(s3) as mine:
+        faulty_s3.plan = [Fault("SlowDown", "PUT")]
+        silent = time.monotonic()
+        wait_until(lambda: time.monotonic() > silent + EXPIRY + HEARTBEAT)
+        with pytest.raises(BitcipherError, match=r"could not write to s3://.*/lease for \d+ s"):
+            mine.check()
+        faulty_s3.plan = []
+        beat = holder(s3)["beat"]
+        wait_until(lambda: holder(s3)["beat"] > beat)
+        mine.check()
+
+
+def race(build, rounds, start, end, results):
+    won = []
+    for _ in range(rounds):
+        start.wait()
+        mine = Lease(build)
+        try:
+            mine.__enter__()
+        except BitcipherError as error:
+            assert "Another job is at work" in str(error)  # noqa: PT017
+            won.append(False)
+        else:
+            won.append(True)
+        end.wait()
+        if won[-1]:
+            mine.__exit__(None, None, None)
+    results.put(won)
+
+
+def test_of_several_processes_one_gets_the_lease(place):
+    context = multiprocessing.get_context("spawn")
+    rounds, racers = 5, 2
+    start, end, results = context.Barrier(racers), context.Barrier(racers), context.Queue()
+    processes = [context.Process(target=race, args=(place, rounds, start, end, results)) for _ in range(racers)]
+    for process in processes:
+        process.start()
+    won = [results.get(timeout=60) for _ in processes]
+    for process in processes:
+        process.join()
+    assert [sum(each) for each in zip(*won, strict=True)] == [1] * rounds
+
+
+HOLD = f"""
+import sys
+from bitcipher.errors import BitcipherError
+from pipelines.store import lease
+
+lease.HEARTBEAT_SECONDS, lease.EXPIRY_SECONDS = {HEARTBEAT}, {EXPIRY}
+with lease.Lease(sys.argv[1]) as mine:
+    print("held", flush=True)
+    sys.stdin.readline()
+    try:
+        mine.check()
+    except BitcipherError as error:
+        print(error)
+"""
+
+
+@contextmanager
+def held_elsewhere(build):
+    """Another process that holds the lease until it is told to check it."""
+    command = [sys.executable, "-c", HOLD, build]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "held\n"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_killed_holder_on_this_machine_is_replaced_at_once(place, monkeypatch):
+    with held_elsewhere(place) as process:
+        process.kill()
+        process.wait()
+        monkeypatch.setattr(lease, "EXPIRY_SECONDS", 3_600)  # nobody waits for that
+        with Lease(place) as mine:
+            mine.check()
+
+
+def test_a_holder_that_slept_notices_that_it_was_replaced(place):
+    with held_elsewhere(place) as process:
+        process.send_signal(signal.SIGSTOP)
+        beat = datetime.fromisoformat(holder(place)["time"]).timestamp()
+        wait_until(lambda: time.time() > beat + EXPIRY)
+        with Lease(place) as mine:
+            process.send_signal(signal.SIGCONT)
+            told, _ = process.communicate("check\n", timeout=30)
+            assert told.startswith(f"Another job has taken over {place}")
+            mine.check()
+        assert holder(place)["released"]

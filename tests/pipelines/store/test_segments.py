@@ -1,0 +1,74 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bitcipher.counts import CountDigest
+from pipelines.store.segments import FAN_IN, TIER, Merge, Segment, next_merges, removals, total_digest
+
+
+def segment(name, entries=10, shards=None, digest=1):
+    sizes = dict.fromkeys(("documents", "total_documents", "text_bytes", "tokens", "types"), entries)
+    shards = (name,) if shards is None else shards
+    return Segment(name, (f"shards/{name}",), shards, entries=entries, digest=CountDigest(digest, 2).hex(), **sizes)
+
+
+def merged(merge):
+    """What a merge gives, if no two words or pairs are the same."""
+    return segment(merge.name, merge.total("entries"), merge.shards)
+
+
+def compacted(segments):
+    writes = 0
+    while merges := next_merges(segments):
+        gone = {member.name for merge in merges for member in merge.members}
+        segments = [one for one in segments if one.name not in gone] + [merged(merge) for merge in merges]
+        writes += sum(merge.total("entries") for merge in merges)
+    return segments, writes
+
+
+def test_values_give_the_segment_back():
+    one = segment("a")
+    assert Segment.from_dict({**one.to_dict(), "costs": []}) == one
+
+
+@given(st.lists(st.integers(0, 10**6), max_size=80))
+def test_few_segments_of_a_size_are_left(sizes):
+    segments, _ = compacted([segment(f"s{i}", size) for i, size in enumerate(sizes)])
+    assert sorted(name for one in segments for name in one.shards) == sorted(f"s{i}" for i in range(len(sizes)))
+    for smallest in segments:
+        alike = [one for one in segments if smallest.entries <= one.entries <= TIER * max(1, smallest.entries)]
+        assert len(alike) < TIER
+
+
+def test_the_hundredth_update_finds_as_few_segments_as_the_tenth():
+    segments, counts, writes = [segment("big", 100_000)], [], 0
+    for i in range(200):
+        segments, written = compacted([*segments, segment(f"s{i}", 1_000)])
+        counts.append(len(segments))
+        writes += written
+    assert max(counts) <= 9
+    assert writes < 200 * 1_000 * 12  # each entry is written again a few times, not once for each update
+
+
+@given(st.lists(st.integers(0, 50), max_size=200))
+def test_no_merge_reads_more_than_may_be_open(sizes):
+    merges = next_merges([segment(f"s{i}", size) for i, size in enumerate(sizes)])
+    assert all(TIER <= len(merge.members) <= FAN_IN for merge in merges)
+    members = [member.name for merge in merges for member in merge.members]
+    assert len(members) == len(set(members))
+
+
+def test_a_merge_follows_from_what_it_adds_up():
+    a, b, c = (segment(name) for name in "abc")
+    assert Merge((a, b)).name == Merge((a, b)).name
+    assert len({Merge((a, b)).name, Merge((a, c)).name, Merge((a, b), (c,)).name, Merge((a,), (b,)).name}) == 4
+
+
+def test_shards_that_are_gone_are_taken_out():
+    shards = {name: segment(name, digest=i) for i, name in enumerate("abcd", start=1)}
+    both = segment("ab", shards=("a", "b"), digest=3)
+    kept, merges = removals([both, shards["c"], shards["d"]], {"a": shards["a"], "c": shards["c"]})
+    assert kept == [shards["d"]]
+    (merge,) = merges
+    assert merge.shards == ("b",)
+    assert merge.digest == CountDigest(2, 0).hex()
+    assert total_digest([both], [shards["a"]]) == CountDigest(2, 0).hex()

@@ -1,0 +1,119 @@
+"""Words found among tokens, and linear probes of made features and of models."""
+
+from itertools import groupby
+
+import labeled
+import numpy as np
+import pytest
+import torch
+
+from bitcipher.errors import BitcipherError
+from training.data import special_tokens, train_tokenizer, vocabulary_size
+from training.layer_analysis import labeled_words, probe_accuracy, word_figures
+from training.layer_analysis import labeled_words as words_module
+from training.models import ModelOptions, build_model
+from training.probes import read_task
+from training.probes.data import make_task
+
+torch.set_num_threads(1)
+
+SENTENCES = [
+    [("Naïve", "A"), ("cats", "N"), ("don't", "V"), (",", "P"), ("well-known", "A"), ("word", "N")],
+    [("a", "D"), ("word", "N"), ("(", "P"), ("in", "I"), ("house10", "N"), (")", "P")],
+]
+TASK = make_task("pos", SENTENCES, SENTENCES[:1], SENTENCES[1:], has_spans=False)
+TEXTS = [" ".join(word.lower() for word, _ in sentence) for sentence in SENTENCES] * 9
+
+
+def tokens_read(words, batch: int):
+    return words.batches[batch]["input_ids"].ravel()[words.places[batch]]
+
+
+@pytest.mark.parametrize("kind", ["bpe", "wordpiece", "unigram"])
+@pytest.mark.parametrize("architecture", ["gpt2", "roberta", "t5"])
+def test_each_word_is_its_last_token(kind, architecture):
+    tokenizer = train_tokenizer(TEXTS, kind, 290 if kind == "bpe" else 60)
+    words = labeled_words(TASK.train, TASK, tokenizer, architecture, 100)
+    asked = [(word.lower(), label) for sentence in SENTENCES for word, label in sentence]
+    assert [TASK.labels[label] for label in words.labels] == [label for _, label in asked]
+    for token, (word, _) in zip(tokens_read(words, 0), asked, strict=True):
+        assert word.endswith(tokenizer.decode([int(token)]).strip().removeprefix("##").lstrip("\ufffd"))
+        assert tokenizer.decode([int(token)]).strip()
+
+
+@pytest.mark.parametrize(("architecture", "before", "after"), [("gpt2", 1, 0), ("bert", 1, 1), ("t5", 0, 1)])
+def test_long_sentences_are_cut_and_rows_are_padded(architecture, before, after):
+    tokenizer = train_tokenizer(TEXTS, "wordpiece", 60)
+    specials = special_tokens(tokenizer)
+    whole = labeled_words(TASK.train, TASK, tokenizer, architecture, 100)
+    (batch,) = whole.batches
+    for row, mask in zip(batch["input_ids"], batch["attention_mask"], strict=True):
+        length = mask.sum()
+        assert (row[length:] == specials.pad).all()
+        assert (row[length - after : length] == specials.end).all()
+        assert row[:before].tolist() == [specials.end if architecture == "gpt2" else specials.begin][:before]
+    cut = labeled_words(TASK.train, TASK, tokenizer, architecture, 8)
+    assert cut.batches[0]["input_ids"].shape[1] == 8
+    assert (cut.batches[0]["attention_mask"] == 1).all()
+    assert 0 < len(cut.labels) < len(whole.labels)
+
+
+def test_words_without_a_token_are_left_out():
+    tokenizer = train_tokenizer(["word word cats cats"] * 5, "wordpiece", 30)
+    task = make_task("pos", [[("\u200d", "X"), ("word", "N")]], SENTENCES, SENTENCES, has_spans=False)
+    assert [task.labels[label] for label in labeled_words(task.train, task, tokenizer, "bert", 9).labels] == ["N"]
+    nothing = make_task("pos", [[("\u200d", "X")]], SENTENCES, SENTENCES, has_spans=False)
+    with pytest.raises(BitcipherError, match="no token for any word of the task pos"):
+        labeled_words(nothing.train, nothing, tokenizer, "bert", 9)
+
+
+def test_of_a_large_part_every_other_sentence_is_taken(monkeypatch):
+    tokenizer = train_tokenizer(TEXTS, "bpe", 290)
+    sentences = [[(f"word{number}", "N")] * 4 for number in range(50)]
+    task = make_task("pos", sentences, sentences, sentences, has_spans=False)
+    monkeypatch.setattr(words_module, "WORDS_AT_MOST", 100)
+    words = labeled_words(task.train, task, tokenizer, "gpt2", 40)
+    assert len(words.labels) == 100
+    assert [batch["input_ids"].shape[0] for batch in words.batches] == [25]
+
+
+def test_a_plane_is_found_and_noise_is_not():
+    random = np.random.default_rng(0)
+    labels = random.integers(3, size=600)
+    told = 1000 * np.eye(3, 8)[labels] + random.normal(size=(600, 8))  # in any unit
+    half = (labels[:300], labels[300:])
+    assert probe_accuracy(told[:300], half[0], told[300:], half[1]) == 1.0
+    noise = random.normal(size=(600, 8))
+    assert 0.2 < probe_accuracy(noise[:300], half[0], noise[300:], half[1]) < 0.47
+    assert probe_accuracy(noise[:300], half[0], noise[300:], half[1]) == probe_accuracy(
+        noise[:300], half[0], noise[300:], half[1]
+    )
+    with pytest.raises(BitcipherError, match="All words to learn from have the same label"):
+        probe_accuracy(noise, np.zeros(600, int), noise, labels)
+
+
+def test_what_the_embeddings_hold_is_found_by_layer(tmp_path):
+    task = read_task("pos", str(labeled.write_gum(tmp_path / "gum", 120)))
+    texts = [" ".join(task.words[n] for n in group) for group in _by_sentence(task.train)]
+    tokenizer = train_tokenizer(texts, "wordpiece", 200)
+    options = ModelOptions("gpt2", layers=2, width=16, heads=2, inner=32, positions=64, dropout=0.1)
+    model = build_model(options, special_tokens(tokenizer), vocabulary_size(tokenizer), 1).eval()
+    parts = [labeled_words(part, task, tokenizer, "gpt2", 64) for part in (task.train, task.test)]
+    untold = word_figures(model, *parts)
+    assert untold.shape == (3,)
+    with torch.no_grad():  # a token's usual label, written where it is seen
+        for word in task.words:
+            ids = tokenizer.encode(word, add_special_tokens=False).ids
+            usual = int(word.removeprefix("word")) % len(labeled.TAGS)
+            assert len(ids) >= 1
+            if len(ids) == 1:
+                model.transformer.wte.weight[ids[0], usual] += 5.0
+    told = word_figures(model, *parts)
+    assert told[0] > 0.85  # a tenth of the labels are unusual
+    assert untold[0] < told[0]
+    assert np.array_equal(told, word_figures(model, *parts))
+
+
+def _by_sentence(split):
+    pairs = zip(split.sentences.tolist(), split.words.tolist(), strict=True)
+    return [[word for _, word in group] for _, group in groupby(pairs, key=lambda pair: pair[0])]

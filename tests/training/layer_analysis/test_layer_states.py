@@ -1,0 +1,89 @@
+"""Every layer's hidden states, and figures of tokens to predict, of tiny models of each architecture."""
+
+import numpy as np
+import pytest
+import torch
+
+from training.data import SpecialTokens
+from training.layer_analysis import frequent_tokens, layer_states, token_figures
+from training.models import ModelOptions, build_model, hidden_states, logits
+
+torch.set_num_threads(1)
+
+SPECIALS = SpecialTokens(pad=0, begin=1, end=2, unknown=3, mask=4, sentinels=(5, 6, 7, 8))
+VOCABULARY, LENGTH, LAYERS, WIDTH = 40, 10, 3, 16
+NARROW = "roberta of narrow rows"
+FAMILIES = ["bert", "roberta", NARROW, "gpt2", "opt", "t5"]
+
+
+def model_of(family: str):
+    sizes = {"layers": LAYERS, "width": WIDTH, "heads": 2, "inner": 32, "positions": LENGTH}
+    if family == NARROW:
+        sizes |= {"embedding": 6, "tied": False}
+    return build_model(ModelOptions(family.split()[0], **sizes), SPECIALS, VOCABULARY, 1).eval()
+
+
+def batch_of(family: str, seed: int) -> dict[str, np.ndarray]:
+    random = np.random.default_rng(seed)
+    batch = {"input_ids": random.integers(9, VOCABULARY, (4, LENGTH))}
+    if family == "t5":
+        return batch | {key: random.integers(9, 20, (4, 5)) for key in ("decoder_input_ids", "labels")}
+    if family in ("bert", "roberta", NARROW):
+        return batch | {"positions": np.array([3, 7, 12, 30]), "labels": random.integers(9, 14, 4)}
+    return batch | {"labels": random.integers(9, 20, (4, LENGTH))}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_states_of_all_layers_end_with_what_the_head_reads(family):
+    model, batch = model_of(family), batch_of(family, 0)
+    states = layer_states(model, batch)
+    assert len(states) == 1 + LAYERS
+    width = 5 if family == "t5" else LENGTH
+    assert {tuple(state.shape) for state in states} == {(4, width, WIDTH)}
+    with torch.no_grad():
+        last = hidden_states(model, {name: torch.from_numpy(array) for name, array in batch.items()})
+    torch.testing.assert_close(states[-1], last)
+    assert not torch.allclose(states[0], states[1])
+
+
+def test_a_t5_that_writes_nothing_shows_its_encoder():
+    model, batch = model_of("t5"), batch_of("t5", 0)
+    states = layer_states(model, {"input_ids": batch["input_ids"]})
+    assert len(states) == 1 + LAYERS
+    torch.testing.assert_close(states[0], model.shared(torch.from_numpy(batch["input_ids"])))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_figures_are_those_of_plain_loops(family):
+    model = model_of(family)
+    train, held_out = [batch_of(family, seed) for seed in range(3)], [batch_of(family, 9)]
+    tokens = frequent_tokens(train, 3, SPECIALS)
+    figures = token_figures(model, train, held_out, tokens)
+
+    def samples(batches):
+        for batch in batches:
+            states = [state.flatten(0, 1) for state in layer_states(model, batch)]
+            places = batch.get("positions", np.arange(batch["labels"].size))
+            for place, label in zip(places, batch["labels"].ravel(), strict=True):
+                if label in tokens:
+                    likeliest = logits(model, states[-1][place])[torch.from_numpy(tokens)].argmax()
+                    yield [state[place].numpy() for state in states], tokens.tolist().index(label), int(likeliest)
+
+    for part, batches in (("train", train), ("held out", held_out)):
+        with torch.no_grad():
+            known, asked = list(samples(train)), list(samples(batches))
+        for layer in range(1 + LAYERS):
+            centers = [np.mean([states[layer] for states, c, _ in known if c == number], axis=0) for number in range(3)]
+            nearest = [int(np.argmin([np.linalg.norm(s[layer] - center) for center in centers])) for s, *_ in asked]
+            triples = [(near, c, predicted) for near, (_, c, predicted) in zip(nearest, asked, strict=True)]
+            assert figures[part, "ncc_accuracy"][layer] == pytest.approx(np.mean([n == c for n, c, _ in triples]))
+            assert figures[part, "ncc_mismatch"][layer] == pytest.approx(np.mean([n != p for n, _, p in triples]))
+            assert figures[part, "model_accuracy"][layer] == pytest.approx(np.mean([p == c for _, c, p in triples]))
+
+
+def test_a_part_without_samples_has_no_figures():
+    train = [batch_of("gpt2", 0)]
+    tokens = frequent_tokens(train, 3, SPECIALS)
+    figures = token_figures(model_of("gpt2"), train, [], tokens)
+    assert np.isnan(figures["held out", "ncc_accuracy"]).all()
+    assert np.isfinite(figures["train", "ncc_accuracy"]).all()

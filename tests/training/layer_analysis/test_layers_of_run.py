@@ -1,0 +1,97 @@
+"""A tiny run, trained and looked into: every checkpoint, every layer, the same again, and drawn."""
+
+import json
+import shutil
+
+import labeled
+import numpy as np
+import pytest
+from matplotlib.image import imread
+from tiny_runs import config_of
+
+from bitcipher.errors import BitcipherError
+from training.layer_analysis import LayerMetrics, draw, layers_of_run, to_table
+from training.pretrain import pretrain
+from training.probes import read_task
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, tiny_text, one_thread):
+    folder = tmp_path_factory.mktemp("runs") / "cold-1"
+    loop = {"steps": 60, "checkpoint_every": 30, "learning_rate": 0.02, "precision": "float32"}
+    pretrain(config_of(folder, tiny_text, model={"layers": 2}, loop=loop))
+    return folder
+
+
+def value(records, step, layer, part, figure):
+    (found,) = (r.value for r in records if (r.step, r.layer, r.part, r.figure) == (step, layer, part, figure))
+    return found
+
+
+@pytest.mark.long
+def test_every_checkpoint_and_layer_has_its_figures(run, tmp_path):
+    task = read_task("pos", str(labeled.write_gum(tmp_path / "gum", 40)))
+    shown = []
+    files = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+
+    def begin(checkpoints):
+        assert checkpoints == 3
+        return shown.append
+
+    records = layers_of_run(run, 12, 32, task, begin)
+    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == files
+    assert shown == [0, 30, 60]
+    of_tokens = ("ncc_accuracy", "ncc_mismatch", "model_accuracy")
+    figures = {(part, name) for part in ("train", "held out") for name in of_tokens} | {("held out", "pos_accuracy")}
+    expected = {(step, layer, *figure) for step in (0, 30, 60) for layer in range(3) for figure in figures}
+    assert {(r.step, r.layer, r.part, r.figure) for r in records} == expected
+    assert len(records) == len(expected)
+    assert all(0 <= record.value <= 1 for record in records)
+    assert layers_of_run(run, 12, 32, task) == records
+    # What was learnt is told apart better, in the last layer most of all, and as the model itself tells it apart.
+    assert value(records, 60, 2, "held out", "model_accuracy") > value(records, 0, 2, "held out", "model_accuracy")
+    assert value(records, 60, 2, "held out", "ncc_accuracy") > value(records, 0, 2, "held out", "ncc_accuracy")
+    assert value(records, 60, 2, "held out", "ncc_mismatch") < value(records, 0, 2, "held out", "ncc_mismatch")
+
+    table = to_table(records)
+    assert table.column_names == ["step", "layer", "part", "figure", "value"]
+    assert table.to_pylist()[0] == vars(records[0])
+    for name in ("one.png", "other.png"):
+        draw(records, tmp_path / name)
+    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()
+    assert imread(tmp_path / "one.png").shape[0] > 1000  # three figures below each other
+
+
+def test_the_start_is_the_model_before_its_first_step(run):
+    first = [record for record in layers_of_run(run, 5, 8) if record.step == 0]
+    # It has not seen a word: of five classes it can only guess.
+    assert value(first, 0, 2, "train", "model_accuracy") < 0.6
+    assert {record.layer for record in first} == {0, 1, 2}
+
+
+def test_many_steps_and_missing_values_are_drawn(tmp_path):
+    records = [
+        LayerMetrics(step, layer, part, "ncc_accuracy", np.nan if part == "held out" else layer / 10)
+        for step in range(0, 3000, 100)
+        for layer in range(15)
+        for part in ("train", "held out")
+    ]
+    draw(records, tmp_path / "layers.png")
+    assert imread(tmp_path / "layers.png").shape[0] > 300
+
+
+def test_what_cannot_be_looked_into_is_told_in_a_sentence(run, tmp_path):
+    with pytest.raises(BitcipherError, match="is no run with a checkpoint"):
+        layers_of_run(tmp_path, 5, 8)
+    copy = tmp_path / "copy"
+    shutil.copytree(run, copy)
+    config = json.loads((copy / "run.json").read_text())
+    (copy / "run.json").write_text(json.dumps(config | {"text": str(tmp_path / "gone")}))
+    with pytest.raises(BitcipherError, match=r"There is no text\.json in .*gone"):
+        layers_of_run(copy, 5, 8)
+    (copy / "run.json").write_text("{}")
+    with pytest.raises(BitcipherError, match=r"run\.json is damaged"):
+        layers_of_run(copy, 5, 8)
+    (copy / "run.json").unlink()
+    with pytest.raises(BitcipherError, match="is no run: name a folder that `bitcipher train` wrote"):
+        layers_of_run(copy, 5, 8)

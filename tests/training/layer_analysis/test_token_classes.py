@@ -1,0 +1,33 @@
+"""Which predictions are told apart."""
+
+import numpy as np
+import pytest
+
+from bitcipher.errors import BitcipherError
+from training.data import SpecialTokens
+from training.layer_analysis import frequent_tokens
+from training.layer_analysis.token_classes import samples_of
+
+SPECIALS = SpecialTokens(pad=0, begin=1, end=2, unknown=3, mask=4, sentinels=(5, 6))
+
+
+def test_frequent_targets_come_first_and_special_tokens_never():
+    batches = [
+        {"labels": np.array([[9, 9, 9, 2, 2, 2, 2], [0, 1, 3, 4, 5, 6, 8]])},
+        {"labels": np.array([8, 7, 9, 11])},
+    ]
+    assert frequent_tokens(batches, 10, SPECIALS).tolist() == [9, 8, 7, 11]
+    assert frequent_tokens(batches, 2, SPECIALS).tolist() == [9, 8]
+    with pytest.raises(BitcipherError, match="nothing to tell apart"):
+        frequent_tokens([{"labels": np.array([9, 9, 2])}], 10, SPECIALS)
+
+
+def test_samples_are_where_a_frequent_token_is_to_be_predicted():
+    tokens = np.array([9, 8, 7])
+    places, classes = samples_of({"labels": np.array([[9, 1, 7], [20, 8, 9]])}, tokens)
+    assert places.tolist() == [0, 2, 4, 5]
+    assert classes.tolist() == [0, 2, 1, 0]
+    hidden = {"labels": np.array([7, 3, 9]), "positions": np.array([4, 10, 11])}
+    places, classes = samples_of(hidden, tokens)
+    assert places.tolist() == [4, 11]
+    assert classes.tolist() == [2, 0]

@@ -1,0 +1,96 @@
+"""The paper's Figure 5: models pre-trained here are fine-tuned on another text, with their own table or a new one."""
+
+import gzip
+import json
+import shutil
+
+import pytest
+import tiny_commands
+import torch
+import user_folder
+from safetensors.torch import load_file
+from typer.testing import CliRunner
+
+from cluster.cli.main import app
+from training.data import load_tokenizer
+from training.loop import checkpoint_of, read_metrics
+from training.models import input_embeddings, load_model
+
+TOKENIZERS = {
+    "roberta": (),
+    "opt": (),
+    "t5": ("text.tokenizer.kind=unigram", "text.tokenizer.size=100", "text.tokenizer.sentinels=10"),
+}
+CIPHER = "embeddings.build={mode: sum, summed: true, bits: 16, window: 4}"
+
+
+@pytest.fixture(scope="module", params=TOKENIZERS)
+def pretrained(request, tmp_path_factory):
+    """A folder with another text, and a run of one of the models."""
+    folder = tmp_path_factory.mktemp("figure") / request.param
+    folder.mkdir()
+    tiny_commands.train(
+        folder, folder / "pretrained", *TOKENIZERS[request.param], recipe=f"figure-5-{request.param}-pretrain"
+    )
+    shutil.rmtree(folder / "corpus")
+    words = user_folder.WORDS[:12]
+    lines = [json.dumps({"text": " ".join(words[(i // 3**j) % 12] for j in range(40))}) for i in range(200)]
+    (folder / "corpus").mkdir()
+    (folder / "corpus" / "other.json.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    return folder
+
+
+def fine_tune(folder, name, way, *settings):
+    recipe = f"figure-5-{folder.name}-{way}"
+    checkpoint = f"model.checkpoint={folder / 'pretrained'}"
+    return tiny_commands.train(folder, folder / name, checkpoint, *settings, recipe=recipe)
+
+
+def start_of(run):
+    """The held-out loss before the first step."""
+    return read_metrics(run)[0]["validation_loss"]
+
+
+def weights_of(run):
+    return load_file(checkpoint_of(run) / "model.safetensors")
+
+
+def test_a_model_goes_on_with_its_own_table_or_another(pretrained):
+    ordinary = fine_tune(pretrained, "ordinary", "ordinary")
+    cipher = fine_tune(pretrained, "cipher", "cipher", CIPHER)
+    own, its = (load_tokenizer(str(folder / "tokenizer.json")) for folder in (ordinary, pretrained / "pretrained"))
+    assert own.get_vocab() == its.get_vocab()
+    assert start_of(ordinary) != start_of(cipher)
+    assert json.loads((cipher / "start.json").read_text())["known"] > 5
+    # Again: nothing is left to do, whatever checkpoint the pre-trained run has by now.
+    before = (ordinary / "metrics.jsonl").read_bytes()
+    fine_tune(pretrained, "ordinary", "ordinary")
+    assert (ordinary / "metrics.jsonl").read_bytes() == before
+
+
+def test_only_the_table_or_only_the_rest_is_trained(pretrained):
+    source = load_model(str(checkpoint_of(pretrained / "pretrained")))
+    table = next(n for n, weight in source.named_parameters() if weight is input_embeddings(source).weight)
+    start = weights_of(pretrained / "pretrained")
+
+    def changed(run):
+        return {name for name, weight in weights_of(run).items() if not torch.equal(weight, start[name])}
+
+    alone = changed(fine_tune(pretrained, "alone", "ordinary", "embeddings.alone=true"))
+    assert alone == {table}
+    rest = changed(fine_tune(pretrained, "rest", "ordinary", "embeddings.frozen=1"))
+    assert table not in rest
+    assert len(rest) > 5
+
+
+def test_a_checkpoint_without_its_tokenizer_is_a_plain_sentence(tmp_path):
+    corpus = tiny_commands.write_corpus(tmp_path / "corpus")
+    result = CliRunner().invoke(
+        app,
+        [
+            *("train", "figure-5-opt-ordinary", "--out", str(tmp_path / "run")),
+            *("--set", f"text.sources=[{corpus}]", "--set", f"model.checkpoint={tmp_path}"),
+        ],
+    )
+    assert "There is no tokenizer.json in" in str(result.exception)
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,147 @@
+"""How a study shrinks, and which one fits a time."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bitcipher.errors import BitcipherError
+from training.sweep.budget import Speed, fitting, seconds_of, shrunk
+from training.sweep.options import find_study, make_study, read_study
+from training.sweep.trials import finetuning_trials, pretraining_trials, shapes_of
+
+PAPER = read_study(find_study("downscaling"), ["downstream.glue=/glue"])
+SMALL = read_study(find_study("downscaling-small"), ["downstream.glue=/glue"])
+TINY = make_study(
+    {
+        "shapes": {"sets": [], "names": ["8-8-16-1-1"]},
+        "tokenizer": {"size": 300},
+        "pretraining": {"loop": {"steps": 20, "batch": 4}},
+        "downstream": {"seeds": 1},
+    },
+    "test",
+)
+STUDIES = [PAPER, SMALL, TINY]
+scales = st.floats(1e-4, 1)
+
+
+def sizes(study):
+    loop = study.pretraining.loop
+    shapes = len(shapes_of(study, study.tokenizer.size))
+    return loop.steps * loop.batch, study.tokenizer.size, shapes, study.downstream.seeds, loop.batch
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=["paper", "small", "tiny"])
+@given(pair=st.tuples(scales, scales).map(sorted))
+@settings(max_examples=15)
+def test_a_smaller_scale_never_gives_more_of_anything(study, pair):
+    less, more = (sizes(shrunk(study, scale)) for scale in pair)
+    assert all(a <= b for a, b in zip(less, more, strict=True))
+    assert all(a <= b for a, b in zip(more, sizes(study), strict=True))
+
+
+@given(scale=scales)
+@settings(max_examples=15)
+def test_a_shrunk_study_is_one_that_can_be_run(scale):
+    study = shrunk(PAPER, scale)
+    assert study == shrunk(PAPER, scale)
+    loop = study.pretraining.loop
+    assert loop.steps >= 100
+    assert loop.batch >= 16
+    # Steps are many times the batch, or the batch is the least.
+    assert loop.steps >= 10 * loop.batch - 1 or loop.batch == 16
+    assert loop.steps // loop.evaluate_every >= 20
+    assert 1000 <= study.tokenizer.size <= 19_000
+    assert len(shapes_of(study, study.tokenizer.size)) >= 5
+    assert study.downstream.seeds >= 2
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=["paper", "small", "tiny"])
+def test_at_scale_1_a_study_is_itself(study):
+    assert shrunk(study, 1) == study
+
+
+def test_a_hundredth_has_a_hundredth_of_the_sequences():
+    study = shrunk(PAPER, 0.01)
+    loop = study.pretraining.loop
+    assert loop.steps * loop.batch == pytest.approx(35_475 * 256 / 100, rel=1e-3)
+    assert study.tokenizer.size == round(19_000 * 0.01**0.25)
+    assert len(shapes_of(study, 6008)) == round(65 * 0.01**0.25)
+    assert replace(study.pretraining, loop=PAPER.pretraining.loop) == PAPER.pretraining
+    assert (study.language, study.downstream.tasks) == (PAPER.language, PAPER.downstream.tasks)
+
+
+def test_twins_and_starts_do_not_count_as_shapes():
+    both = replace(PAPER, pretraining=replace(PAPER.pretraining, starts=("cold", "cipher"), unconstrained=True))
+    assert shrunk(both, 0.01).shapes == shrunk(PAPER, 0.01).shapes
+
+
+def test_micro_batches_still_divide_the_batch():
+    loop = replace(PAPER.pretraining.loop, micro_batch=64)
+    study = shrunk(replace(PAPER, pretraining=replace(PAPER.pretraining, loop=loop)), 0.001)
+    assert study.pretraining.loop.batch == 64
+
+
+@pytest.mark.parametrize("scale", [0, -1, 1.5, math.nan])
+def test_a_scale_is_above_0_and_at_most_1(scale):
+    with pytest.raises(BitcipherError, match="The scale of a study is above 0 and at most 1, not"):
+        shrunk(PAPER, scale)
+
+
+def test_seconds_are_those_of_all_trials():
+    study = make_study(
+        {
+            "shapes": {"sets": ["smallest"]},
+            "tokenizer": {"size": 2000},
+            "pretraining": {
+                "starts": ["cold", "cipher"],
+                "positions": 64,
+                "loop": {"steps": 300, "batch": 16, "evaluate_every": 100, "evaluate_sequences": 128},
+            },
+            "downstream": {"glue": "/glue", "tasks": ["rte", "wnli"], "seeds": 2, "epochs": 2, "batch": 8},
+        },
+        "test",
+    )
+    speed = Speed(flops_per_second=2e9, step_seconds=0.004, at_once=3)
+    expected = 0.0
+    for trial in pretraining_trials(study, 2000):
+        # 15 % of tokens are masked; and 4 evaluations of 8 batches, which go forward alone.
+        steps = 300 + 4 * 8 / 3
+        expected += 3 + steps * 0.004 + steps * 16 * trial.shape.flops_published(300, 64) / 2e9
+        for tuned in finetuning_trials(study, [trial]):
+            rows = 2 * {"rte": 2490, "wnli": 635}[tuned.task]
+            expected += 3 + rows / 8 * 0.004 + rows * trial.shape.flops_published(1, 64) / 2e9
+    assert seconds_of(study, speed) == pytest.approx(expected / 3)
+
+
+@pytest.mark.parametrize("study", [replace(PAPER, shapes=SMALL.shapes), SMALL], ids=["paper", "small"])
+@pytest.mark.parametrize("speed", [Speed(2e10, 0.002, 1), Speed(1e15, 0.02, 8)], ids=["core", "steps alone"])
+@pytest.mark.parametrize("share", [0.9, 0.5])
+def test_a_study_that_fits_is_nearly_the_largest(study, speed, share):
+    # Times between that of the smallest study and that of the whole one.
+    least, whole = seconds_of(shrunk(study, 2**-13), speed), seconds_of(study, speed)
+    seconds = least ** (1 - share) * whole**share
+    fitted = fitting(study, seconds, speed)
+    assert seconds_of(fitted, speed) <= seconds
+    assert fitted == fitting(study, seconds, speed)
+    # None of other scales that fits is larger by as much as a step of the search.
+    others = (shrunk(study, 2 ** (-13 * step / 100)) for step in range(100))
+    best = next((sizes(each)[0] for each in others if seconds_of(each, speed) <= seconds), 0)
+    assert sizes(fitted)[0] >= 2**-0.125 * best
+
+
+def test_a_study_that_fits_as_it_is_stays_as_it_is():
+    assert fitting(SMALL, 1e9, Speed(1e10, 0.01, 1)) is SMALL
+
+
+def test_a_time_that_nothing_fits_is_told():
+    speed = Speed(1e9, 0.01, 1)
+    with pytest.raises(BitcipherError) as error:
+        fitting(SMALL, 60, speed)
+    least = seconds_of(shrunk(SMALL, 2**-13), speed) / 60
+    assert str(error.value) == (
+        f"The smallest study takes about {least:,.1f} minutes here, more than 1.0: give more time, or choose less by "
+        "shapes.largest, downstream.tasks or downstream.most."
+    )

@@ -1,0 +1,302 @@
+"""`bitcipher sweep`: a whole study in this process, what is resumed, and what is refused."""
+
+import contextlib
+import json
+from pathlib import Path
+
+import pytest
+import tiny_study
+import torch
+from typer.testing import CliRunner
+
+from bitcipher.errors import BitcipherError
+from cluster.cli.main import app
+from training.loop import checkpoint_of
+from training.loop.checkpoints import CHECKPOINTS
+from training.sweep import trial_runs
+from training.sweep.options import read_study
+from training.sweep.study import fit_study
+from training.sweep.tuning import TrialResources
+
+SMALL, MIDDLE, LARGE = tiny_study.SHAPES
+ONE = ("downstream.glue=null", "pretraining.starts=[cold]", f"shapes.names=[{SMALL}, {LARGE}]")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread():
+    """Sums in one order, whatever the machine has."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tiny_study.write(tmp_path_factory.mktemp("study") / "folder")
+
+
+def sweep(folder, out, *settings, options=()):
+    """The command, where its recipe is."""
+    line = ["sweep", "study.yaml", "--out", str(out), *(each for setting in settings for each in ("--set", setting))]
+    with contextlib.chdir(folder):
+        return CliRunner().invoke(app, [*line, *map(str, options)])
+
+
+def done(folder, out, *settings, options=()):
+    """The folder of a study that the command ran."""
+    result = sweep(folder, out, *settings, options=options)
+    assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
+    return Path(out)
+
+
+def mistake(result):
+    """The sentence of a command that was refused."""
+    assert isinstance(result.exception, BitcipherError), f"{result.output}\n{result.exception!r}"
+    return str(result.exception)
+
+
+@pytest.fixture(scope="module")
+def study(folder):
+    """A study that nothing happened to; what tests add to it is told by their names."""
+    return done(folder, folder / "out")
+
+
+@pytest.fixture(scope="module")
+def findings(study):
+    return findings_of(study)
+
+
+def findings_of(study):
+    return json.loads((study / "report" / "findings.json").read_text())
+
+
+def runs_of(study):
+    """Every file of every run, with when it was written."""
+    files = [path for name in ("models", "tasks") for path in (study / name).rglob("*") if path.is_file()]
+    return {path.relative_to(study): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+
+def trained_in(study):
+    """The curves of all runs, and when they were written: a run that is begun again writes its curve anew."""
+    return {path: told for path, told in runs_of(study).items() if path.name == "metrics.jsonl"}
+
+
+def curve_of(run):
+    lines = map(json.loads, (run / "metrics.jsonl").read_text().splitlines())
+    return [{name: value for name, value in line.items() if name != "seconds"} for line in lines]
+
+
+def test_a_study_gives_a_report_of_all_its_trials(study, findings):
+    report = {path.name for path in (study / "report").iterdir()}
+    assert {"report.html", "tables.md", "findings.json", "figure-1.png", "figure-4.png", "starts.png"} <= report
+    names = {f"{shape}{start}" for shape in tiny_study.SHAPES for start in ("", "-cipher")}
+    assert {model["name"] for model in findings["models"]} == names
+    for model in findings["models"]:
+        assert [point["step"] for point in model["evaluations"]] == [0, 6, 12, 18, 24]
+        assert model["evaluations"][1]["sequences"] == 48
+        assert model["test_loss"] < model["evaluations"][0]["loss"]
+        assert (study / "models" / model["name"] / "start.json").exists() == (model["start"] == "cipher")
+    # The cheapest and the dearest, from both starts, filtered and not; and a random twin of the cold ones.
+    kinds = {(each["model"], each["filtered"], each["random"]) for each in findings["scores"]}
+    both = {
+        (f"{shape}{start}", kind, False)
+        for shape in (SMALL, LARGE)
+        for start in ("", "-cipher")
+        for kind in (True, False)
+    }
+    assert kinds == both | {(SMALL, True, True), (LARGE, True, True)}
+    assert len(findings["scores"]) == len(kinds)
+    tables = (study / "report" / "tables.md").read_text()
+    assert all(f"## ReportTable {number}" in tables for number in "12346")
+    assert findings["recipe"]["pretraining"]["loop"]["schedule"] == "inverse-square-root"
+
+
+def test_nothing_is_left_of_a_fine_tuning_but_what_it_found(study):
+    for run in (study / "tasks").glob("*/*"):
+        assert (run / "predictions.json").exists()
+        assert not (run / CHECKPOINTS).exists()
+    assert checkpoint_of(study / "models" / LARGE).name == "00000024"
+
+
+def test_again_nothing_is_trained_and_the_report_is_the_same(folder, study):
+    runs = trained_in(study)
+    contents = {path: content for path, (content, _) in runs_of(study).items()}
+    report = {path.name: path.read_bytes() for path in (study / "report").iterdir()}
+    done(folder, study)
+    assert trained_in(study) == runs
+    assert {path: content for path, (content, _) in runs_of(study).items()} == contents
+    assert {path.name: path.read_bytes() for path in (study / "report").iterdir()} == report
+
+
+def test_other_steps_are_refused_and_change_nothing(folder, study):
+    runs = runs_of(study)
+    said = mistake(sweep(folder, study, "pretraining.loop.steps=30"))
+    assert said == f"{study}/models/{LARGE} holds a run of other options: choose another folder, or remove it first."
+    assert runs_of(study) == runs
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "said"),
+    [
+        (["sources=[]"], [], "A study needs a corpus: name its files or folders, such as --set sources=[FOLDER]."),
+        (["language.top=null"], [], "A study needs a vocabulary: name a file of words by --set vocabulary=FILE, or "),
+        ([], ["--scale", 0.5, "--budget", "1h"], "A budget chooses the scale: give --scale or --budget, not both."),
+        ([], ["--scale", 2], "The scale of a study is above 0 and at most 1, not 2."),
+        (
+            [],
+            ["--budget", "soon"],
+            "A budget is a number of minutes, hours or days, such as 30m, 2h or 1d, not 'soon'.",
+        ),
+        ([], ["--budget", "0h"], "such as 30m, 2h or 1d, not '0h'."),
+        ([], ["--gpus", 0.5], "Only trials at the same time share a GPU: say how many by --at-once."),
+        (["language.spam=1"], [], "The study's language has an option spam that does not exist; there are document"),
+        (["choice.kinds=[]"], [], "The study's choice has an option kinds that does not exist; there are examples"),
+    ],
+)
+def test_what_cannot_be_studied_is_told_in_a_sentence(folder, tmp_path, settings, options, said):
+    assert said in mistake(sweep(folder, tmp_path / "out", *settings, options=options))
+    assert not (tmp_path / "out" / "language").exists()
+
+
+def test_a_study_takes_a_folder_of_its_own(folder, tmp_path):
+    (tmp_path / "letter.txt").write_text("Dear")
+    said = mistake(sweep(folder, tmp_path))
+    assert said == f"{tmp_path} is not empty, and has no study.json: choose another folder."
+    assert "and s3://bucket/study is none" in mistake(sweep(folder, "s3://bucket/study"))
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("downstream.tasks=[cola, rte]", "RTE/dev.tsv"),
+        ("downstream.epochs=0", "There must be more than 0 epochs."),
+        ("pretraining.positions=3000", "The development part of the language has 2,"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_trained(folder, study, setting, said):
+    before = trained_in(study)
+    assert said in mistake(sweep(folder, folder / f"mistaken-{setting.split('=')[0]}", setting))
+    assert not list(folder.glob("mistaken-*/models/*/metrics.jsonl"))
+    assert trained_in(study) == before
+
+
+def test_a_task_without_examples_to_train_on_is_told_before_anything_is_trained(folder, tmp_path):
+    (tmp_path / "CoLA").mkdir()
+    (tmp_path / "CoLA" / "dev.tsv").write_bytes((folder / "glue" / "CoLA" / "dev.tsv").read_bytes())
+    said = mistake(sweep(folder, tmp_path / "out", f"downstream.glue={tmp_path}"))
+    assert said == f"{tmp_path}/CoLA has no examples to train on: put train.tsv there, or leave cola out."
+    assert not (tmp_path / "out" / "models").exists()
+
+
+def test_a_budget_is_fitted_to_a_speed_that_is_measured_once(folder, tmp_path):
+    with contextlib.chdir(folder):
+        asked = read_study("study.yaml", ["pretraining.loop.steps=100000000"])
+        fitted = fit_study(asked, tmp_path, None, 3600, TrialResources(0))
+        told = (tmp_path / "study.json").read_bytes()
+        assert fitted.pretraining.loop.steps < 100_000_000
+        assert fit_study(asked, tmp_path, None, 3600, TrialResources(2)) == fitted
+        assert (tmp_path / "study.json").read_bytes() == told
+        shorter = fit_study(asked, tmp_path, None, 1800, TrialResources(0))
+        assert shorter.pretraining.loop.steps < fitted.pretraining.loop.steps
+
+
+def test_models_that_diverge_are_stopped_and_told_of_and_the_others_go_on(folder, tmp_path):
+    out = done(folder, tmp_path / "out", *ONE, "pretraining.loop.learning_rate=1e6", "downstream.glue=glue")
+    models = findings_of(out)["models"]
+    assert [model["name"] for model in models] == [LARGE, SMALL]
+    for model in models:
+        assert model["test_loss"] is None
+        assert model["evaluations"][-1]["step"] < 24
+        assert f"{model['name']} was stopped: {model['stopped']}" in (out / "report" / "tables.md").read_text()
+    assert not (out / "tasks").exists()
+    before = runs_of(out)
+    done(folder, out, *ONE, "pretraining.loop.learning_rate=1e6", "downstream.glue=glue")
+    assert trained_in(out) == {path: told for path, told in before.items() if path.name == "metrics.jsonl"}
+
+
+@pytest.mark.long
+def test_fine_tuning_that_diverges_is_told_of_and_the_study_goes_on(folder, tmp_path):
+    settings = (*ONE, "downstream.glue=glue", "downstream.learning_rate=1e30", "downstream.random_twins=false")
+    out = done(folder, tmp_path / "out", *settings)
+    scores = findings_of(out)["scores"]
+    assert scores
+    for score in scores:
+        assert score["best"] is None
+        assert score["stopped"].startswith("The model's outputs for CoLA are not numbers")
+        assert score["stopped"] in (out / "report" / "tables.md").read_text()
+    before = trained_in(out)
+    done(folder, out, *settings)
+    assert trained_in(out) == before
+
+
+@pytest.mark.long
+def test_a_study_that_is_stopped_goes_on_to_the_same_findings(folder, study, findings, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+
+    def interrupted(name, at):
+        """Stops the study when a function of its trials is called for the given time."""
+        calls, function = iter(range(10**6)), getattr(trial_runs, name)
+
+        def stopping(*arguments):
+            if next(calls) == at:
+                raise KeyboardInterrupt
+            return function(*arguments)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(trial_runs, name, stopping)
+            result = sweep(folder, out)
+        assert result.exit_code == 130
+        assert "to go on, run the same command again" in result.output
+
+    # Seven looks at the first model; then the one at step 12 of the second, which has a checkpoint of step 8.
+    interrupted("why_stop", 10)
+    ended = [run.parent.name for run in (out / "models").glob("*/ended.json")]
+    assert len(ended) == 1
+    first = trained_in(out)
+    (begun,) = (path for path in first if path.parent.name not in ended)
+    assert checkpoint_of(out / begun.parent).name == "00000008"
+    interrupted("finetune", 3)
+    assert len(list((out / "tasks").glob("*/*/predictions.json"))) == 3
+    both = trained_in(out)
+    (kept,) = (path for path in first if path.parent.name in ended)
+    assert both[kept] == first[kept]
+    done(folder, out)
+    assert {path: told for path, told in trained_in(out).items() if path in both} == both
+    assert findings_of(out) == findings
+    for path in both:
+        assert curve_of((out / path).parent) == curve_of((study / path).parent)
+
+
+@pytest.mark.long
+def test_more_seeds_and_shapes_train_only_what_is_new(folder, tmp_path):
+    out = done(folder, tmp_path / "out", f"shapes.names=[{SMALL}, {LARGE}]")
+    before = trained_in(out)
+    names = ", ".join(tiny_study.SHAPES)
+    done(folder, out, f"shapes.names=[{names}]", "downstream.seeds=2")
+    after = trained_in(out)
+    assert {path: after[path] for path in before} == before
+    new = {str(path.parent) for path in after.keys() - before.keys()}
+    assert {path for path in new if path.startswith("models/")} == {f"models/{MIDDLE}", f"models/{MIDDLE}-cipher"}
+    assert all(path.endswith("-2") for path in new if path.startswith("tasks/"))
+    assert len(findings_of(out)["scores"]) == 20
+
+
+@pytest.mark.long
+def test_a_twin_of_all_words_and_a_choice_of_tokenizers(folder, tmp_path):
+    reference = next((done(folder, tmp_path / "first", *ONE) / "prepared").glob("*/tokenizer.json"))
+    choice = f"choice={{sizes: {{bpe: [270, 290]}}, references: {{bpe: {reference}}}}}"
+    out = done(folder, tmp_path / "out", *ONE, "pretraining.unconstrained=true", choice)
+    found = findings_of(out)
+    assert [(row["kind"], row["size"]) for row in found["tokenizers"]] == [("bpe", 270), ("bpe", 290), ("bpe", None)]
+    assert sum(row["chosen"] for row in found["tokenizers"]) == 1
+    names = {model["name"] for model in found["models"]}
+    assert names == {SMALL, LARGE, f"{SMALL}-unconstrained", f"{LARGE}-unconstrained"}
+    assert all(model["test_loss"] for model in found["models"])
+    for language in ("constrained", "unconstrained"):
+        assert (out / "tokenizers" / language / "choice.json").exists()
+    tables = (out / "report" / "tables.md").read_text()
+    assert "was trained on the unconstrained twin" not in tables
+    before = trained_in(out)
+    done(folder, out, *ONE, "pretraining.unconstrained=true", choice)
+    assert trained_in(out) == before

@@ -1,0 +1,133 @@
+"""A study's trials on Ray Tune: what they find, what they say, and processes of theirs that are killed."""
+
+import contextlib
+import json
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import tiny_study
+import torch
+from typer.testing import CliRunner
+
+from bitcipher.errors import BitcipherError
+from cluster.cli.main import app
+from training.sweep.tuning import Trial, TrialResources, run_trials
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def folder(ray_cluster, tmp_path_factory):
+    return tiny_study.write(tmp_path_factory.mktemp("study") / "folder")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread():
+    """As many as trials on Ray have."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def sweep(folder, out, *arguments):
+    with contextlib.chdir(folder):
+        result = CliRunner().invoke(app, ["sweep", "study.yaml", "--out", str(out), *map(str, arguments)])
+    assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
+    assert "completed" not in result.output  # what Tune tells of each trial
+    return json.loads((out / "report" / "findings.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def findings(folder):
+    """Of a study whose trials were run one after another in this process."""
+    return sweep(folder, folder / "straight")
+
+
+def test_trials_at_once_find_the_same_and_leave_nothing_of_rays(folder, findings):
+    out = folder / "at-once"
+    assert sweep(folder, out, "--at-once", 2) == findings
+    assert {path.name for path in out.iterdir()} == {"language", "models", "prepared", "report", "study.json", "tasks"}
+    assert not list(out.rglob("*.pkl"))
+    curves = {path: path.stat().st_mtime_ns for path in out.rglob("metrics.jsonl")}
+    assert sweep(folder, out, "--at-once", 2) == findings
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("metrics.jsonl")} == curves
+
+
+def pretraining(study, name, target, **loop):
+    """The trial of a study once more, in another folder."""
+    config = json.loads((study / "models" / name / "run.json").read_text())
+    config["recipe"]["loop"] |= loop
+    target.mkdir(parents=True)
+    # A test part of its own does not matter here.
+    config |= {"folder": str(target), "test": config["text"]}
+    return Trial(target.name, ("training.sweep.trial_runs", "pretrain_trial"), config)
+
+
+def test_a_mistake_in_a_trial_is_its_own_sentence_and_the_others_end(folder, findings, tmp_path):
+    name = tiny_study.SHAPES[0]
+    good, bad = (pretraining(folder / "straight", name, tmp_path / each) for each in ("good", "bad"))
+    bad.config["text"] = str(tmp_path / "nowhere")
+    (tmp_path / "ray-tune-0").mkdir()  # of a driver that was killed
+    ended = []
+    with pytest.raises(BitcipherError) as error:
+        run_trials([bad, good], TrialResources(2), tmp_path, ended.append)
+    assert f"{tmp_path}/nowhere" in str(error.value)
+    assert "failed" not in str(error.value)  # neither tried again, nor taken for an accident
+    assert "good" in ended
+    assert (tmp_path / "good" / "ended.json").exists()
+    assert not list(tmp_path.glob("ray-tune-*"))
+
+
+def test_a_trial_that_fails_again_and_again_is_named_with_its_cause(folder, findings, tmp_path):
+    trial = Trial("broken", ("training.sweep.trial_runs", "pretrain_trial"), {"folder": str(tmp_path)})
+    with pytest.raises(BitcipherError) as error:
+        run_trials([trial], TrialResources(1), tmp_path, lambda name: None)
+    assert str(error.value).startswith("The trial broken failed 4 times (KeyError: 'recipe'")
+
+
+def test_a_share_of_a_gpu_that_is_not_there_is_not_waited_for(ray_cluster, tmp_path):
+    import ray
+
+    if ray.cluster_resources().get("GPU"):
+        return
+    trial = Trial("any", ("training.sweep.trial_runs", "pretrain_trial"), {})
+    with pytest.raises(BitcipherError, match="There is no GPU here to share: leave out --gpus"):
+        run_trials([trial], TrialResources(1, 0.5), tmp_path, lambda name: None)
+
+
+def writer_of(run):
+    """The process that has the curve of a run open."""
+    for path in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            if path.readlink() == run / "metrics.jsonl":
+                return int(path.parts[2])
+    return None
+
+
+def curve_of(run):
+    lines = map(json.loads, (run / "metrics.jsonl").read_text().splitlines())
+    return [{name: value for name, value in line.items() if name != "seconds"} for line in lines]
+
+
+def test_a_trial_whose_process_is_killed_goes_on_from_its_checkpoint(folder, findings, tmp_path):
+    name, loop = tiny_study.SHAPES[2], {"steps": 400, "evaluate_every": 100, "checkpoint_every": 100}
+    study = folder / "straight"
+    straight, killed = (pretraining(study, name, tmp_path / each, **loop) for each in ("straight", "killed"))
+    run_trials([straight], TrialResources(0), tmp_path, lambda name: None)
+    run = tmp_path / "killed"
+    tuning = threading.Thread(target=run_trials, args=([killed], TrialResources(2), tmp_path, lambda name: None))
+    tuning.start()
+    while tuning.is_alive() and not (run / "checkpoints" / "00000200").exists():
+        time.sleep(0.02)
+    first = writer_of(run)
+    assert first not in (None, os.getpid())
+    os.kill(first, signal.SIGKILL)
+    tuning.join(120)
+    assert not tuning.is_alive()
+    assert curve_of(run) == curve_of(tmp_path / "straight")
+    assert json.loads((run / "ended.json").read_text()) == json.loads((tmp_path / "straight/ended.json").read_text())

@@ -1,0 +1,66 @@
+from itertools import permutations
+
+import pytest
+
+from bitcipher.errors import BitcipherError
+from training.tokenizer_selection import Measured, candidate_sizes, choose, demand_references, paper_rows
+
+
+def test_the_rule_chooses_what_the_paper_chose():
+    choice = choose(paper_rows())
+    assert (choice.chosen.kind, choice.chosen.size) == ("bpe", 19_000)
+    # Of WordPiece 16,000 and 17,000 split alike: the smaller.
+    assert [(row.kind, row.size) for row in choice.by_kind] == [
+        ("bpe", 19_000),
+        ("wordpiece", 16_000),
+        ("unigram", 10_000),
+    ]
+
+
+def test_of_equally_near_sizes_the_smaller_is_taken_in_any_order():
+    rows = [Measured("bpe", size, ratio, 0.1) for size, ratio in ((100, 1.5), (200, 1.25), (300, 0.75), (400, 0.5))]
+    for order in permutations([*rows, Measured("bpe", None, 1.0, 0.9)]):
+        assert choose(order).chosen.size == 200
+
+
+def test_of_equal_scores_the_first_kind_is_taken():
+    rows = [Measured("unigram", 100, 1.1, 0.2), Measured("bpe", 50, 1.0, 0.2), Measured("wordpiece", 70, 1.0, 0.1)]
+    assert choose(rows).chosen.kind == "unigram"
+    assert choose(rows[::-1]).chosen.kind == "bpe"
+
+
+def test_a_reference_is_never_chosen():
+    rows = [Measured("bpe", None, 1.0, 0.9), Measured("bpe", 100, 2.0, 0.0)]
+    assert choose(rows).chosen.size == 100
+
+
+def test_what_cannot_be_chosen_is_told():
+    with pytest.raises(BitcipherError, match="no tokenizer to choose"):
+        choose([Measured("bpe", None, 1.0, 0.9)])
+    with pytest.raises(BitcipherError, match=r"give one by --reference bpe=tokenizer.json, or one --size only"):
+        choose([Measured("bpe", 100, 1.0, 0.9), Measured("bpe", 200, 1.0, 0.9)])
+    demand_references({"bpe": 1, "unigram": 2}, {"unigram": "t5.json"})
+    with pytest.raises(BitcipherError, match=r"A reference of kind 'unigram' is given.* among are bpe: add --kind"):
+        demand_references({"bpe": 1}, {"unigram": "t5.json"})
+
+
+def test_candidates_are_the_paper_s_if_nothing_is_said():
+    paper = {"bpe": (18_000, 19_000, 20_000), "wordpiece": (16_000, 17_000, 18_000), "unigram": (9_000, 10_000, 11_000)}
+    assert candidate_sizes() == paper
+    assert candidate_sizes(["unigram"]) == {"unigram": paper["unigram"]}
+    assert candidate_sizes(["unigram", "bpe", "unigram"], [9, 7, 9]) == {"unigram": (7, 9), "bpe": (7, 9)}
+    assert list(candidate_sizes([], [300])) == ["bpe", "wordpiece", "unigram"]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "sizes", "said"),
+    [
+        (["word"], [300], "no tokenizer of kind 'word': take one of bpe, wordpiece, unigram"),
+        (["word"], [], "no tokenizer of kind 'word'"),
+        (["bpe"], [300, 0], "cannot have 0 tokens"),
+        ([], [-1], "cannot have -1 tokens"),
+    ],
+)
+def test_candidates_that_cannot_be_trained_are_told(kinds, sizes, said):
+    with pytest.raises(BitcipherError, match=said):
+        candidate_sizes(kinds, sizes)

@@ -1,0 +1,203 @@
+"""`bitcipher choose-tokenizer` as a user meets it."""
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import user_folder
+
+from bitcipher.errors import BitcipherError
+from cluster.cli.main import main
+from training.data import load_tokenizer, save_tokenizer, train_tokenizer
+from training.tokenizer_selection import choose_tokenizer as choosing
+
+ONE = ("corpus", "--kind", "bpe", "--size", 280, "--out", "tokenizers")
+SEVERAL = (
+    *("corpus", "--kind", "bpe", "--kind", "wordpiece", "--size", 300, "--size", 280, "--examples", 50),
+    *("--reference", "bpe=bpe.json", "--reference", "wordpiece=wordpiece.json"),
+)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    user_folder.write_corpus(folder / "corpus" / "part-0.json.gz")
+    words = ["king queen woman house a said saw london"] * 20
+    save_tokenizer(train_tokenizer(words, "bpe", 290), str(folder / "bpe.json"))
+    save_tokenizer(train_tokenizer(words, "wordpiece", 60), str(folder / "wordpiece.json"))
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path, monkeypatch):
+    for path in made.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(monkeypatch, capfd, folder):
+    """Runs the command in this process: gives exit code, what it printed and what it said."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["bitcipher", "choose-tokenizer", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        printed = capfd.readouterr()
+        return stopped.value.code or 0, printed.out, printed.err
+
+    return call
+
+
+def content_of(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_table_and_the_folder(run, folder):
+    code, out, err = run(*SEVERAL, "--out", "tokenizers")
+    assert (code, err) == (0, "")
+    assert [line.split("|")[1].strip(" *") for line in out.splitlines() if line.startswith("| ")] == [
+        *("Tokenizer", "bpe", "bpe", "bpe", "wordpiece", "wordpiece", "wordpiece")
+    ]
+    assert "Word-split ratio: 50 examples with " in out
+    assert "13 words with 27 sub-tokens" in out
+
+    content = content_of(folder / "tokenizers")
+    candidates = {f"candidates/{kind}-{size}.json" for kind in ("bpe", "wordpiece") for size in (280, 300)}
+    assert set(content) == candidates | {"candidates/made_of.json", "choice.json", "table.md", "tokenizer.json"}
+    assert out.startswith(content["table.md"].decode())
+    told = json.loads(content["choice.json"])
+    chosen = told["chosen"]
+    assert content["tokenizer.json"] == content[f"candidates/{chosen['kind']}-{chosen['size']}.json"]
+    assert told["tokenizer_sha256"] == hashlib.sha256(content["tokenizer.json"]).hexdigest()
+    assert f"| **{chosen['kind']}** | **{chosen['size']}" in out
+    assert [(row["kind"], row["size"]) for row in told["rows"]] == [
+        *(("bpe", 280), ("bpe", 300), ("bpe", None), ("wordpiece", 280), ("wordpiece", 300), ("wordpiece", None))
+    ]
+    assert set(told["references"]) == set(told["nearest"]) == {"bpe", "wordpiece"}
+    assert load_tokenizer(str(folder / "tokenizers" / "tokenizer.json")).encode("king queen").ids
+
+
+def test_the_same_bytes_again_and_elsewhere(run, folder):
+    run(*SEVERAL, "--out", "first")
+    run(*SEVERAL, "--out", "second")
+    assert content_of(folder / "first") == content_of(folder / "second")
+
+
+def test_what_is_trained_is_not_trained_again(run, folder, monkeypatch):
+    first = run(*SEVERAL, "--out", "tokenizers")
+    whole = content_of(folder / "tokenizers")
+    (folder / "tokenizers" / "candidates" / "bpe-300.json").unlink()  # as if it had been stopped there
+    (folder / "tokenizers" / "choice.json").unlink()
+    trained = []
+
+    def noted(texts, kind, size, **options):
+        trained.append((kind, size))
+        return train_tokenizer(texts, kind, size, **options)
+
+    monkeypatch.setattr(choosing, "train_tokenizer", noted)
+    assert run(*SEVERAL, "--out", "tokenizers") == first
+    assert trained == [("bpe", 300)]
+    assert content_of(folder / "tokenizers") == whole
+
+
+def test_others_join_those_in_the_folder(run, folder):
+    assert run(*ONE)[0] == 0
+    code, out, _ = run(
+        "corpus", "--kind", "unigram", "--size", 50, "--out", "tokenizers", "--words", words_file(folder)
+    )
+    assert code == 0
+    assert "| **unigram** | **50** |" in out
+    assert "2 words with 4 sub-tokens" in out
+    assert json.loads((folder / "tokenizers" / "choice.json").read_text())["reference_words"] == {
+        "oslolondon": ["oslo", "london"],
+        "kings": ["king", "s"],
+    }
+    assert {path.name for path in (folder / "tokenizers" / "candidates").iterdir()} == {
+        *("bpe-280.json", "made_of.json", "unigram-50.json")
+    }
+
+
+def words_file(folder):
+    (folder / "words.txt").write_text("oslolondon: oslo, london\nKings: king, s\n")
+    return "words.txt"
+
+
+def test_reading_and_lowercase_reach_the_tokenizer(run, folder):
+    (folder / "other.jsonl").write_text('{"body": "KING king KING"}\n')
+    arguments = ("other.jsonl", "--kind", "bpe", "--size", 280, "--field", "body", "--lowercase", "--document", "file")
+    code, out, err = run(*arguments, "--format", "jsonl", "--out", "tokenizers")
+    assert (code, err) == (0, "")
+    assert "1 examples with 3 words" in out
+    tokenizer = load_tokenizer(str(folder / "tokenizers" / "tokenizer.json"))
+    assert tokenizer.encode(" KING").tokens == tokenizer.encode(" king").tokens == ["Ġking"]
+    told = json.loads((folder / "tokenizers" / "choice.json").read_text())["made_of"]
+    assert told["reading"] == {"document": "file", "field": "body"}
+    assert told["lowercase"] is True
+
+
+@pytest.mark.parametrize("other", [["--lowercase"], ["--document", "file"], ["more.txt"]], ids=str)
+def test_another_text_in_the_same_folder_is_one_sentence(run, folder, other):
+    (folder / "more.txt").write_text("more")
+    run(*ONE)
+    before = content_of(folder / "tokenizers")
+    code, out, err = run(*ONE, *other)
+    assert (code, out) == (2, "")
+    assert "tokenizers holds tokenizers of other sources" in err
+    assert content_of(folder / "tokenizers") == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["none", *ONE[1:]], "Cannot use none: there is no such file"),
+        (["empty.txt", *ONE[1:]], "Every source is empty"),
+        (["blank.txt", *ONE[1:]], "There is no text to measure tokenizers on"),
+        (["corpus", "--kind", "word", "--out", "tokenizers"], "There is no tokenizer of kind 'word'"),
+        (["corpus", "--kind", "bpe", "--out", "tokenizers"], "give one by --reference bpe=tokenizer.json, or one"),
+        (["corpus", "--size", 280, "--size", 300, "--out", "tokenizers"], "size of a bpe tokenizer is chosen by a ref"),
+        ([*ONE, "--reference", "bpe=none.json"], "none.json"),
+        ([*ONE, "--reference", "bpe=wordpiece.json"], "must be a tokenizer of model BPE, and wordpiece.json is of"),
+        ([*ONE, "--reference", "unigram=t5.json"], "A reference of kind 'unigram' is given"),
+        ([*ONE, "--reference", "bpe.json"], "A reference is KIND=tokenizer.json"),
+        ([*ONE, "--words", "none.txt"], "none.txt"),
+        ([*ONE, "--words", "blank.txt"], "must hold words with their sub-tokens"),
+        ([*ONE, "--document", "page"], "A document can be a line or a file"),
+        (["corpus", "--kind", "bpe", "--size", 20, "--out", "tokenizers"], "has no room for its single letters"),
+        (["corpus", "--kind", "wordpiece", "--size", 20, "--out", "tokenizers"], "has no room for its single letters"),
+        (["corpus", "--kind", "unigram", "--size", 8, "--out", "tokenizers"], "No unigram tokenizer of 8 tokens"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_leaves_nothing(run, folder, arguments, said):
+    (folder / "empty.txt").touch()
+    (folder / "blank.txt").write_text(" \n \n")
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.startswith("bitcipher: ")
+    assert err.count("\n") == 1
+    assert not (folder / "tokenizers").exists()
+
+
+def test_a_folder_of_something_else_is_left_alone(run, folder):
+    (folder / "tokenizers").mkdir()
+    (folder / "tokenizers" / "mine").touch()
+    code, _, err = run(*ONE)
+    assert code == 2
+    assert "is not empty, and has no candidates/made_of.json" in err
+    assert list(content_of(folder / "tokenizers")) == ["mine"]
+
+
+def test_a_choice_never_stands_beside_another_tokenizer(run, folder, monkeypatch):
+    run(*ONE)
+
+    def full(*_):
+        raise BitcipherError("The disk is full.")
+
+    monkeypatch.setattr(choosing.storage, "write_json", full)
+    code, _, _ = run("corpus", "--kind", "bpe", "--size", 300, "--out", "tokenizers")
+    assert code == 2
+    assert not (folder / "tokenizers" / "choice.json").exists()

@@ -1,0 +1,94 @@
+"""Segments of a few documents, written as counting does, and read back as plain counters."""
+
+from collections import Counter
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from bitcipher.counts import (
+    ContextWindow,
+    TokenizedShard,
+    count_shard,
+    digest_pairs,
+    digest_words,
+    iter_pairs,
+    read_words,
+    word_hashes,
+    write_part,
+)
+from pipelines.store.segments import Segment
+
+
+class Counts(NamedTuple):
+    """What was counted, by names."""
+
+    words: Counter
+    documents: Counter
+    pairs: Counter  # by left word, offset and right word
+
+
+def reference(documents: list[list[str]], context_window: ContextWindow) -> Counts:
+    """The counts of documents of less than 2,000 tokens."""
+    words, holding, pairs = Counter(), Counter(), Counter()
+    for tokens in documents:
+        words.update(tokens)
+        holding.update(set(tokens))
+        for place, left in enumerate(tokens):
+            for offset, right in enumerate(tokens[place + 1 : place + 1 + context_window.size], start=1):
+                pairs[left, 0 if context_window.summed else offset, right] += 1
+    return Counts(words, holding, pairs)
+
+
+def write_segment(build: str, name: str, documents: list[list[str]], context_window: ContextWindow) -> Segment:
+    """Count documents into a segment of one part."""
+    counts = count_shard(TokenizedShard.from_documents(documents), context_window, block_entries=20)
+    part = f"shards/{name}"
+    columns = (counts.words, counts.numbers, counts.counts, counts.documents)
+    entries = write_part(f"{build}/{part}", *columns, counts.pairs)
+    tokens = sum(map(len, documents))
+    sizes = {"documents": len(documents), "text_bytes": 5 * tokens, "tokens": tokens, "types": len(counts.words)}
+    digest = digest_of(build, (part,), counts.total_documents)
+    return Segment(
+        name, (part,), (name,), total_documents=counts.total_documents, entries=entries, digest=digest, **sizes
+    )
+
+
+def digest_of(build: str, parts: tuple[str, ...], total_documents: int) -> str:
+    """The digest of a segment, from its files alone."""
+    uris = [f"{build}/{part}" for part in parts]
+    words = read_words(uris)
+    hashes = word_hashes(words["word"].combine_chunks())
+    digest = digest_words(hashes, words["count"].to_numpy(), words["documents"].to_numpy(), total_documents)
+    by_number = np.zeros_like(hashes)
+    by_number[words["number"].to_numpy()] = hashes
+    return sum((digest_pairs(block, by_number) for uri in uris for block in iter_pairs(uri)), digest).hex()
+
+
+def read_counts(build: str, segment: Segment) -> Counts:
+    """What a segment holds; its words and rows must be in order, and their sizes as told."""
+    uris = [f"{build}/{part}" for part in segment.parts]
+    tables = [read_words([uri]) for uri in uris]
+    table = read_words(uris)
+    names = table["word"].to_pylist()
+    assert names == sorted(names, key=str.encode)
+    word_of = dict(zip(table["number"].to_pylist(), names, strict=True))
+    assert sorted(word_of) == list(range(len(names)))
+    rows, entries, pairs, order = Counter(), Counter(), Counter(), []
+    for uri, of_part in zip(uris, tables, strict=True):
+        for block in iter_pairs(uri):
+            cells = iter(zip(block.right.tolist(), block.count.tolist(), strict=True))
+            for left, offset, length in zip(*(column.tolist() for column in block[:3]), strict=True):
+                order.append((word_of[left].encode(), offset))
+                assert word_of[left] in of_part["word"].to_pylist()
+                rows[word_of[left]] += 1
+                entries[word_of[left]] += length
+                for right, n in islice(cells, length):
+                    assert n > 0
+                    pairs[word_of[left], offset, word_of[right]] += n
+    assert order == sorted(set(order))
+    for row in table.to_pylist():
+        assert (row["rows"], row["entries"]) == (rows[row["word"]], entries[row["word"]])
+    assert (segment.types, segment.entries) == (len(names), len(pairs))
+    counts, documents = (dict(zip(names, table[name].to_pylist(), strict=True)) for name in ("count", "documents"))
+    return Counts(Counter(counts), Counter(documents), pairs)

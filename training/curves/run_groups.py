@@ -1,0 +1,107 @@
+"""Runs and groups of them, from the folders that training wrote."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bitcipher.errors import BitcipherError
+from training.loop import METRICS, read_metrics
+from training.pretrain import CONFIG
+
+AXES = {"step": "steps", "tokens": "tokens", "seconds": "seconds of training"}
+
+
+@dataclass(frozen=True)
+class RunMetrics:
+    """One run's curves."""
+
+    name: str
+    seed: int
+    recipe: str
+    """Its recipe without the seed: runs of a group have it in common."""
+    evaluations: dict[str, np.ndarray]
+    """step, tokens, seconds, validation_loss and further figures of each evaluation, [E] each."""
+    losses: dict[str, np.ndarray]
+    """step and loss of the training's own lines, [L] each."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that differ in their seeds alone."""
+
+    name: str
+    runs: tuple[RunMetrics, ...]
+
+    def values(self, figure: str) -> np.ndarray:
+        """A figure, or an axis, at each evaluation that all runs have had: [runs, E]."""
+        shortest = min(len(run.evaluations["step"]) for run in self.runs)
+        return np.array([run.evaluations[figure][:shortest] for run in self.runs])
+
+    def mean(self, figure: str) -> np.ndarray:
+        """Its mean over runs, [E]."""
+        return self.values(figure).mean(axis=0)
+
+
+def read_run(folder: Path) -> RunMetrics:
+    """A run from its folder, whether it has ended or not.
+
+    Raises:
+        BitcipherError: if it is no run, is damaged, or was not evaluated yet.
+    """
+    try:
+        recipe = json.loads((folder / CONFIG).read_text("utf-8"))["recipe"]
+        seed = recipe.pop("seed")
+        lines = read_metrics(folder)
+        evaluated = [line for line in lines if "validation_loss" in line]
+        logged = [line for line in lines if "loss" in line]
+        evaluations = _columns(evaluated, _numbers(evaluated)) if evaluated else {}
+        losses = _columns(logged, ("step", "loss"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise BitcipherError(f"{folder} is no run: name folders that `bitcipher train` wrote.") from None
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise BitcipherError(f"{CONFIG} or {METRICS} in {folder} is damaged: copy the folder again.") from None
+    if not evaluated:
+        raise BitcipherError(f"{folder} was not evaluated yet: wait for the first lines of its {METRICS}.")
+    return RunMetrics(folder.resolve().name, seed, json.dumps(recipe, sort_keys=True), evaluations, losses)
+
+
+def group_runs(runs: Sequence[RunMetrics]) -> list[Group]:
+    """Runs of one recipe together, in the order in which the recipes come; named without the seed at the end.
+
+    Raises:
+        BitcipherError: if a recipe's runs have the same seed, or two groups the same name.
+    """
+    by_recipe: dict[str, list[RunMetrics]] = {}
+    for run in runs:
+        together = by_recipe.setdefault(run.recipe, [])
+        same = next((other for other in together if other.seed == run.seed), None)
+        if same:
+            raise BitcipherError(f"{same.name} and {run.name} are runs of one recipe and one seed: name one of them.")
+        together.append(run)
+    groups: dict[str, Group] = {}
+    for together in by_recipe.values():
+        name = _name(together)
+        if name in groups:
+            raise BitcipherError(f"Runs of two recipes would both be called {name}: rename their folders.")
+        groups[name] = Group(name, tuple(together))
+    return list(groups.values())
+
+
+def _name(runs: Sequence[RunMetrics]) -> str:
+    if len(runs) == 1:
+        return runs[0].name
+    # Each without its own seed: warm-10 and warm-11 are runs of warm, not of warm-1.
+    names = {re.sub(rf"[-_. ]*(seed)?[-_. ]*0*{run.seed}$", "", run.name) for run in runs}
+    return (len(names) == 1 and names.pop()) or runs[0].name
+
+
+def _numbers(lines: Sequence[dict[str, object]]) -> list[str]:
+    return [name for name in lines[0] if all(isinstance(line.get(name), int | float) for line in lines)]
+
+
+def _columns(lines: Sequence[dict[str, float]], names: Sequence[str]) -> dict[str, np.ndarray]:
+    return {name: np.array([line[name] for line in lines]) for name in names}

@@ -1,0 +1,1 @@
+"""Launchers of pre-training and fine-tuning runs."""

@@ -1,0 +1,103 @@
+"""All kept checkpoints of a run, layer by layer."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bitcipher.errors import BitcipherError
+from training.data import TokenText
+from training.layer_analysis.labeled_words import labeled_words, word_figures
+from training.layer_analysis.records import LayerMetrics
+from training.layer_analysis.token_classes import frequent_tokens
+from training.layer_analysis.token_predictions import token_figures
+from training.loop import Batch, TrainingRun, World, checkpoint_of
+from training.loop.checkpoints import CHECKPOINTS
+from training.models import load_model
+from training.pretrain import CONFIG, make_job
+from training.probes.data import TaskData
+from training.recipe import Recipe, make_recipe
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+SEQUENCES_AT_ONCE = 16
+
+
+def layers_of_run(
+    folder: Path,
+    classes: int,
+    sequences: int,
+    task: TaskData | None = None,
+    begin: Callable[[int], Callable[[int], None]] = lambda checkpoints: lambda step: None,
+) -> list[LayerMetrics]:
+    """What each layer tells apart at the start of a run and at each of its checkpoints, on the same examples.
+
+    Args:
+        folder: of the run; its text must still be where it was.
+        classes: tokens to tell apart, the most frequent ones among those to predict.
+        sequences: of the text: so many of those that the run begins with, and as many held out, where there are.
+        task: labeled words for linear probes.
+        begin: called with the number of checkpoints, gives what is called after each with its step.
+
+    Raises:
+        BitcipherError: if it is no run, has no checkpoint, or its text is gone.
+    """
+    checkpoint_of(folder)
+    kept = sorted(path for path in (folder / CHECKPOINTS).iterdir() if path.name.isdigit())
+    recipe, job = _job_of(folder)
+    numbers = np.arange(min(sequences, _training_size(recipe, job)))
+    train = list(_batches(job.examples.training, numbers))
+    held_out = list(_batches(job.examples.held_out, np.arange(min(sequences, job.examples.held_out_size))))
+    tokens = frequent_tokens(train, classes, job.examples.special_tokens)
+    words = None
+    if task is not None:
+        shape = job.examples.text.tokenizer, recipe.model.architecture, recipe.model.positions
+        words = labeled_words(task.train, task, *shape), labeled_words(task.test, task, *shape)
+    advance = begin(1 + len(kept))
+    device = World.here("auto").device
+    records = []
+    for step, model in _models(job, kept):
+        model = model.to(device).eval()
+        figures = token_figures(model, train, held_out, tokens)
+        if words is not None:
+            figures["held out", f"{task.name}_accuracy"] = word_figures(model, *words)
+        records += [
+            LayerMetrics(step, layer, part, figure, float(value))
+            for (part, figure), values in figures.items()
+            for layer, value in enumerate(values)
+        ]
+        advance(step)
+    return records
+
+
+def _job_of(folder: Path) -> tuple[Recipe, TrainingRun]:
+    """The run's recipe, and the job as it was begun."""
+    try:
+        config = json.loads((folder / CONFIG).read_text("utf-8"))
+        text, vectors, plain = config["text"], config["vectors"], config["recipe"]
+    except FileNotFoundError:
+        raise BitcipherError(f"{folder} is no run: name a folder that `bitcipher train` wrote.") from None
+    except (KeyError, TypeError, ValueError):
+        raise BitcipherError(f"{folder / CONFIG} is damaged: copy the folder again.") from None
+    recipe = make_recipe(plain, str(folder / CONFIG))
+    with TemporaryDirectory() as notes:  # a job leaves a note on its start
+        return recipe, make_job(recipe, TokenText.open(text), vectors, Path(notes))
+
+
+def _training_size(recipe: Recipe, job: TrainingRun) -> int:
+    return len(job.examples.text.train) // job.objective.text_length(recipe.model.positions)
+
+
+def _batches(make: Callable[[np.ndarray], Batch], numbers: np.ndarray) -> Iterator[Batch]:
+    for start in range(0, len(numbers), SEQUENCES_AT_ONCE):
+        yield make(numbers[start : start + SEQUENCES_AT_ONCE])
+
+
+def _models(job: TrainingRun, kept: list[Path]) -> Iterator[tuple[int, "PreTrainedModel"]]:
+    yield 0, job.model
+    for path in kept:
+        yield int(path.name), load_model(str(path))

@@ -1,0 +1,100 @@
+"""Figures of layers: a line for each step, and a heat map of layers and steps."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from training.layer_analysis.records import LayerMetrics
+from training.layer_analysis.token_predictions import ACCURACY, MISMATCH, MODEL
+
+TITLES = {ACCURACY: "accuracy of the nearest class center", MISMATCH: "mismatch of nearest class center and model"}
+PANEL_INCHES = (5.4, 3.2)
+DOTS_PER_INCH = 120
+COLOURS = "viridis"  # from dark to bright, as training goes on
+STYLES = {"train": "--", "held out": "-"}
+# Of more steps some have a line and a name, and more cells have no numbers in them.
+STEPS_IN_LINES = 6
+STEPS_WITH_NUMBERS, LAYERS_WITH_NUMBERS = 10, 13
+
+
+def draw(records: Sequence[LayerMetrics], path: Path) -> None:
+    """Draw every figure: over layers on the left, over layers and steps on the right (held-out samples).
+
+    Args:
+        records: of one run.
+        path: of a PNG; the same records give the same bytes.
+    """
+    names = [name for name in dict.fromkeys(record.figure for record in records) if name != MODEL]
+    figure = Figure(figsize=(2 * PANEL_INCHES[0], len(names) * PANEL_INCHES[1]), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
+    for name, (lines, heat) in zip(names, figure.subplots(len(names), 2, squeeze=False), strict=True):
+        title = TITLES.get(name, f"{name.removesuffix('_accuracy')}: accuracy of a linear probe")
+        of_figure = [record for record in records if record.figure == name]
+        _draw_lines(lines, of_figure)
+        lines.set_title(title, fontsize="medium")
+        image = _draw_heat(heat, [record for record in of_figure if record.part == "held out"])
+        heat.set_title(f"{title}, held out", fontsize="medium")
+        figure.colorbar(image, ax=heat)
+    figure.savefig(path, dpi=DOTS_PER_INCH)
+
+
+def grid(records: Sequence[LayerMetrics]) -> tuple[list[int], np.ndarray]:
+    """One figure of one part: the steps, and its values [layers, steps]."""
+    steps = sorted({record.step for record in records})
+    values = np.full((1 + max(record.layer for record in records), len(steps)), np.nan)
+    for record in records:
+        values[record.layer, steps.index(record.step)] = record.value
+    return steps, values
+
+
+def _draw_lines(panel: Axes, records: Sequence[LayerMetrics]) -> None:
+    parts = [part for part in STYLES if any(record.part == part for record in records)]
+    for part in parts:
+        steps, values = grid([record for record in records if record.part == part])
+        colors = _colors(len(steps))
+        named = _some(len(steps))
+        for number in named:
+            panel.plot(values[:, number], color=colors[number], linestyle=STYLES[part], marker="o", markersize=2.5)
+    handles = [Line2D([], [], color=colors[number], label=f"step {steps[number]:,}") for number in named]
+    if len(parts) > 1:
+        handles += [Line2D([], [], color="grey", linestyle=STYLES[part], label=part) for part in parts]
+    panel.legend(handles=handles, fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    panel.set(xlabel="layer (0: embeddings)", ylabel="share")
+    panel.grid(alpha=0.3)
+    panel.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_heat(panel: Axes, records: Sequence[LayerMetrics]) -> matplotlib.image.AxesImage:
+    steps, values = grid(records)
+    image = panel.imshow(values, aspect="auto", origin="lower", cmap=COLOURS, norm=_norm(values))
+    named = _some(len(steps))
+    panel.set_xticks(named, [f"{steps[number]:,}" for number in named])
+    panel.yaxis.set_major_locator(MaxNLocator(integer=True))
+    panel.set(xlabel="step", ylabel="layer")
+    if values.shape[0] <= LAYERS_WITH_NUMBERS and values.shape[1] <= STEPS_WITH_NUMBERS:
+        for (layer, place), value in np.ndenumerate(values):
+            color = "white" if image.norm(value) < 0.6 else "black"
+            panel.text(place, layer, f"{value:.2f}", ha="center", va="center", color=color, fontsize="x-small")
+    return image
+
+
+def _norm(values: np.ndarray) -> Normalize:
+    least, most = np.nanmin(values, initial=1.0), np.nanmax(values, initial=0.0)
+    return Normalize(least, most) if least < most else Normalize(0, 1)
+
+
+def _some(steps: int) -> np.ndarray:
+    return np.unique(np.linspace(0, steps - 1, STEPS_IN_LINES).round().astype(int))
+
+
+def _colors(number: int) -> np.ndarray:
+    # The brightest yellow is hard to see on white.
+    return matplotlib.colormaps[COLOURS](np.linspace(0, 0.92, number))

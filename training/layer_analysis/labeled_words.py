@@ -1,0 +1,128 @@
+"""Labelled words as a language model reads them, and linear probes of them by layer."""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from bitcipher.errors import BitcipherError
+from training.data import special_tokens, text_only
+from training.layer_analysis.hidden_states import layer_states, states_at
+from training.layer_analysis.linear_probe import probe_accuracy
+from training.loop import Batch
+from training.probes.data import Split, TaskData
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+# Words of a part whose states are held at a time: 90 MiB at nine layers of width 256.
+WORDS_AT_MOST = 10_000
+SENTENCES_AT_ONCE = 32
+
+
+@dataclass(frozen=True)
+class LabeledWords:
+    """Sentences as a model's inputs, and which of their positions are labeled."""
+
+    batches: tuple[Batch, ...]
+    """`input_ids` and `attention_mask`, [B, S] int64 each."""
+    places: tuple[np.ndarray, ...]
+    """Of each batch, where the last token of each word is in it, flattened; [N] int64."""
+    labels: np.ndarray
+    """Of all words, in that order; int64."""
+
+
+def labeled_words(
+    split: Split, task: TaskData, tokenizer: Tokenizer, architecture: str, positions: int
+) -> LabeledWords:
+    """A part of a task for a model; of a large one every second, third, … sentence.
+
+    A sentence is its words with spaces between them, in lower case as all probes have them. Its last token stands for a
+    word: a decoder has not read it whole before. Words beyond the model's positions, or without a token, are left out.
+
+    Args:
+        split: of the task.
+        task: whose words and labels it has.
+        tokenizer: of the model.
+        architecture: of the model.
+        positions: how many it reads.
+
+    Raises:
+        BitcipherError: if no word is left.
+    """
+    specials = special_tokens(tokenizer)
+    before, after = {
+        "gpt2": ([specials.end], []),
+        "opt": ([specials.end], []),
+        "t5": ([], [specials.end]),
+    }.get(architecture, ([specials.begin], [specials.end]))
+    encoder, room = text_only(tokenizer), positions - len(before) - len(after)
+    rows, places, labels = [], [], []
+    for words, its_labels in _sentences(split, task):
+        encoding = encoder.encode(" ".join(words), add_special_tokens=False)
+        last = _last_tokens(words, encoding.offsets[:room])
+        rows.append([*before, *encoding.ids[:room], *after])
+        places.append(np.array([len(before) + token for token in last.values()], np.int64))
+        labels += [its_labels[word] for word in last]
+    if not labels:
+        raise BitcipherError(
+            f"The tokenizer has no token for any word of the task {task.name}: is it the same language?"
+        )
+    batches = [
+        _batch(rows[start : start + SENTENCES_AT_ONCE], specials.pad)
+        for start in range(0, len(rows), SENTENCES_AT_ONCE)
+    ]
+    flat = [
+        np.concatenate(
+            [row * batch["input_ids"].shape[1] + at for row, at in enumerate(places[start : start + SENTENCES_AT_ONCE])]
+        )
+        for batch, start in zip(batches, range(0, len(rows), SENTENCES_AT_ONCE), strict=True)
+    ]
+    return LabeledWords(tuple(batches), tuple(flat), np.array(labels, np.int64))
+
+
+def word_figures(model: "PreTrainedModel", train: LabeledWords, test: LabeledWords) -> np.ndarray:
+    """The accuracy on the test part of a linear probe of each layer, [layers] float64."""
+    states = [
+        np.concatenate(
+            [states_at(layer_states(model, batch), at) for batch, at in zip(part.batches, part.places, strict=True)],
+            axis=1,
+        )
+        for part in (train, test)
+    ]
+    return np.array(
+        [probe_accuracy(learnt, train.labels, asked, test.labels) for learnt, asked in zip(*states, strict=True)]
+    )
+
+
+def _sentences(split: Split, task: TaskData) -> Iterator[tuple[list[str], np.ndarray]]:
+    ends = np.flatnonzero(np.diff(split.sentences, append=-1)) + 1
+    starts = np.concatenate([[0], ends[:-1]])
+    every = -(-len(split) // WORDS_AT_MOST)
+    for start, end in zip(starts[::every], ends[::every], strict=True):
+        yield [task.words[number] for number in split.words[start:end]], split.labels[start:end]
+
+
+def _last_tokens(words: list[str], offsets: list[tuple[int, int]]) -> dict[int, int]:
+    """The number of each word's last token, by the word's number."""
+    lengths = np.array([len(word) for word in words])
+    ends = np.cumsum(lengths + 1) - 1
+    starts = (ends - lengths).tolist()
+    last = {}
+    for token, (_, end) in enumerate(offsets):
+        word = bisect_right(starts, end - 1) - 1
+        if word >= 0 and end - 1 < ends[word]:  # else it ends with the space behind
+            last[word] = token
+    return last
+
+
+def _batch(rows: list[list[int]], pad: int) -> Batch:
+    ids = np.full((len(rows), max(map(len, rows))), pad, np.int64)
+    mask = np.zeros_like(ids)
+    for number, row in enumerate(rows):
+        ids[number, : len(row)] = row
+        mask[number, : len(row)] = 1
+    return {"input_ids": ids, "attention_mask": mask}

@@ -1,0 +1,43 @@
+"""What each layer of a run's checkpoints tells apart, as a drawing and as tables."""
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from pipelines.runtime.progress import StageProgress
+from training.curves.compare import put_files
+from training.layer_analysis import draw, layers_of_run, to_table
+from training.probes import read_task
+
+
+def show_layers(
+    run: Path, out: str, classes: int, sequences: int, task: tuple[str, str] | None, progress: StageProgress
+) -> None:
+    """Write layers.png, layers.csv and layers.parquet.
+
+    Args:
+        run: its folder.
+        out: folder or URI; files of these names in it are written anew.
+        classes: tokens to tell apart.
+        sequences: of the text, to train on and as many held out.
+        task: name and folder of labeled words for linear probes.
+        progress: where to show how far it is.
+
+    Raises:
+        BitcipherError: if it is no run with checkpoints, or its text or the task's files are not there.
+    """
+
+    def begin(checkpoints: int) -> Callable[[int], None]:
+        bar = progress.begin("layers", checkpoints)
+        return lambda step: progress.advance(bar, 1, f"step {step:,}")
+
+    records = layers_of_run(run, classes, sequences, read_task(*task) if task else None, begin)
+    table = to_table(records)
+    with TemporaryDirectory() as made:
+        draw(records, Path(made, "layers.png"))
+        pyarrow.csv.write_csv(table, Path(made, "layers.csv"))
+        pq.write_table(table, Path(made, "layers.parquet"))
+        put_files(Path(made), out)

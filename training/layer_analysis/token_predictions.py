@@ -1,0 +1,80 @@
+"""Nearest class centers of tokens to predict, layer by layer: how often they are right, and how often the model's.
+
+The figures are those of Ben-Shaul and Dekel, Nearest Class-Center Simplification through Intermediate Layers (2022),
+section 4.1, which the slides Basics of NLP and SSL (2023) show for encoders.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from training.layer_analysis.class_means import class_means, nearest_class_means
+from training.layer_analysis.hidden_states import layer_states, states_at
+from training.layer_analysis.token_classes import samples_of
+from training.loop import Batch
+from training.models import logits
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+# Logits held at a time: 64 MiB in float32.
+LOGITS_AT_ONCE = 2**24
+
+ACCURACY, MISMATCH, MODEL = "ncc_accuracy", "ncc_mismatch", "model_accuracy"
+
+
+def token_figures(
+    model: "PreTrainedModel", train: Sequence[Batch], held_out: Sequence[Batch], tokens: np.ndarray
+) -> dict[tuple[str, str], np.ndarray]:
+    """How well the nearest class center tells tokens to predict, in each layer.
+
+    Centres are those of the training samples, also where held-out samples are measured. The model's own prediction is
+    its likeliest token among the classes.
+
+    Args:
+        model: in evaluation mode.
+        train, held_out: batches of an objective.
+        tokens: [K], the classes, of `frequent_tokens`.
+
+    Returns:
+        By part (`train`, `held out`) and figure, [layers] float64; NaN where a part has no sample. `ncc_accuracy`: the
+        share of samples whose nearest center is of the right class. `ncc_mismatch`: the share whose nearest center is
+        of another class than the model predicts. `model_accuracy`, one number for all layers: the share that the model
+        predicts rightly.
+    """
+    centers = class_means(((states, classes) for states, classes in _samples(model, train, tokens)), len(tokens))
+    figures = {}
+    for part, batches in (("train", train), ("held out", held_out)):
+        right, other, predicted_right = np.zeros(len(centers)), np.zeros(len(centers)), 0
+        total = 0
+        for states, classes in _samples(model, batches, tokens):
+            nearest = nearest_class_means(states, centers)
+            predicted = _predictions(model, states[-1], tokens)
+            right += (nearest == classes).sum(axis=1)
+            other += (nearest != predicted).sum(axis=1)
+            predicted_right += (predicted == classes).sum()
+            total += len(classes)
+        shares = {ACCURACY: right, MISMATCH: other, MODEL: np.full(len(centers), float(predicted_right))}
+        figures |= {
+            (part, name): counts / total if total else np.full(len(centers), np.nan) for name, counts in shares.items()
+        }
+    return figures
+
+
+def _samples(
+    model: "PreTrainedModel", batches: Sequence[Batch], tokens: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    for batch in batches:
+        places, classes = samples_of(batch, tokens)
+        if len(places):
+            yield states_at(layer_states(model, batch), places), classes
+
+
+@torch.no_grad()
+def _predictions(model: "PreTrainedModel", states: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    rows = max(1, LOGITS_AT_ONCE // model.config.vocab_size)
+    chosen = torch.from_numpy(tokens).to(model.device)
+    parts = torch.from_numpy(states).to(model.device).split(rows)
+    return torch.cat([logits(model, part)[:, chosen].argmax(dim=1) for part in parts]).cpu().numpy()

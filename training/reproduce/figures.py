@@ -1,0 +1,97 @@
+"""The paper's Figures 4 and 5: runs of its recipes over seeds, and their curves."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipelines.runtime.progress import StageProgress
+from training.curves.compare import compare
+from training.launch.pretraining import train
+from training.recipe import find_recipe, read_recipe
+
+# Names of curves, with a recipe and what is changed in it. The first is the one to beat.
+FIGURE_4 = {
+    "cold": ("figure-4-cold", []),
+    # Larger random numbers alone help, so they are beside the best start, which is as large.
+    "cold-scaled": ("figure-4-cold", ["embeddings.scale=3"]),
+    "wide-frozen": ("figure-4-wide", []),
+    "wide": ("figure-4-wide", ["embeddings.frozen=0"]),
+    "near-frozen": ("figure-4-near", []),
+    "near": ("figure-4-near", ["embeddings.frozen=0"]),
+    "best": ("figure-4-best", []),
+}
+FIGURE_5 = ("roberta", "t5", "opt")
+PREPARED = "prepared"
+
+
+def reproduce_figure_4(
+    sources: Sequence[str], out: Path, seeds: int, settings: Sequence[str], workers: int, progress: StageProgress
+) -> str:
+    """Train models of cold and warm starts on a text, and draw them side by side.
+
+    Args:
+        sources: of the text.
+        out: folder of the runs, and of curves.png, curves.html and table.md.
+        seeds: runs of each start.
+        settings: changes to all recipes, such as "loop.steps=500".
+        workers: see `training.launch.pretraining`.
+        progress: where to show how far it is.
+
+    Returns:
+        The table, in Markdown.
+    """
+    runs = []
+    for seed in range(1, seeds + 1):
+        for name, (recipe, changes) in FIGURE_4.items():
+            given = [*changes, _sources(sources), *settings, f"seed={seed}"]
+            runs.append(_run(recipe, out / f"{name}-{seed}", out, given, workers, progress))
+    return compare(runs, str(out))
+
+
+def reproduce_figure_5(
+    pretraining: Sequence[str],
+    sources: Sequence[str],
+    out: Path,
+    seeds: int,
+    settings: Sequence[str],
+    pretraining_settings: Sequence[str],
+    workers: int,
+    progress: StageProgress,
+) -> str:
+    """Pre-train RoBERTa, T5 and OPT, then fine-tune them on another text as usual and with cipher tables of that text.
+
+    Args:
+        pretraining: sources of the text that models are pre-trained on.
+        sources: of the text that they are fine-tuned on.
+        out: folder of the runs; each model has a folder in it with curves.png, curves.html and table.md.
+        seeds: runs of each, from one pre-trained model.
+        settings: changes to all recipes.
+        pretraining_settings: further changes to those of pre-training.
+        workers: see `training.launch.pretraining`.
+        progress: where to show how far it is.
+
+    Returns:
+        The tables, in Markdown.
+    """
+    tables = []
+    for model in FIGURE_5:
+        first = out / f"{model}-pretrained"
+        given = [_sources(pretraining), *settings, *pretraining_settings]
+        _run(f"figure-5-{model}-pretrain", first, out, given, workers, progress)
+        runs = []
+        for seed in range(1, seeds + 1):
+            given = [_sources(sources), f"model.checkpoint={json.dumps(str(first))}", *settings, f"seed={seed}"]
+            for way in ("ordinary", "cipher"):
+                target = out / model / f"{way}-{seed}"
+                runs.append(_run(f"figure-5-{model}-{way}", target, out, given, workers, progress))
+        tables.append(f"## {model}\n\n{compare(runs, str(out / model))}")
+    return "\n".join(tables)
+
+
+def _run(recipe: str, folder: Path, out: Path, settings: Sequence[str], workers: int, progress: StageProgress) -> Path:
+    train(read_recipe(find_recipe(recipe), settings), folder, out / PREPARED, workers, progress)
+    return folder
+
+
+def _sources(sources: Sequence[str]) -> str:
+    return f"text.sources={json.dumps(list(sources))}"

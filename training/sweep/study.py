@@ -1,0 +1,178 @@
+"""A study in order: language, pre-training, fine-tuning, report. What is done is not done again."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from pipelines.runtime.progress import StageProgress
+from pipelines.runtime.runtime import Runtime, open_runtime
+from training.finetune import CONFIG as FINETUNING
+from training.finetune import FinetuneOptions
+from training.finetune.task_files import open_task
+from training.launch.run_dir import claim
+from training.prepare import prepare_vectors
+from training.pretrain import CONFIG as PRETRAINING
+from training.sweep.budget import Speed, fitting, shrunk
+from training.sweep.findings import Findings
+from training.sweep.language_data import PreparedLanguage, prepare_languages, tokenizers_compared
+from training.sweep.options import Study
+from training.sweep.page import write_report
+from training.sweep.speed import measure_speed
+from training.sweep.trial_results import read_model, read_score
+from training.sweep.trial_runs import ENDED, finetune_trial, has_ended, pretrain_trial
+from training.sweep.trials import (
+    FinetuningTrial,
+    PretrainingTrial,
+    finetuning_of,
+    finetuning_trials,
+    pretraining_trials,
+    recipe_of,
+)
+from training.sweep.tuning import Trial, TrialResources, run_trials
+
+# How it was shrunk, by what speed of the machine, and what came of it.
+STUDY = "study.json"
+
+
+def run_study(study: Study, out: Path, places: TrialResources, progress: StageProgress) -> str:
+    """Run a study, or go on with it, and write its report, which is written anew each time.
+
+    What has ended is not run again. All options of all trials are looked at before the first of them is run.
+
+    Args:
+        study: what is studied.
+        out: folder of the language, of all runs and of the report; all workers see it.
+        places: where trials run.
+        progress: where to show how far it is.
+
+    Returns:
+        The path of the report.
+
+    Raises:
+        BitcipherError: if the folder holds trials of other options, or an option cannot be.
+    """
+    with open_runtime(places.at_once) as runtime:
+        accounting, languages = prepare_languages(study, out, runtime, progress)
+        # In the constrained language's tokens: shapes are ordered by it.
+        trials = pretraining_trials(study, next(iter(languages.values())).tokens)
+        _check_tasks(finetuning_trials(study, trials), study, out)
+        runs = [_pretraining(trial, study, languages[trial.language], out, runtime, progress) for trial in trials]
+        _run(runs, "pretrain", places, out, progress)
+        pretrained = [trial for trial in trials if _is_whole(out / "models" / trial.name)]
+        tuned = finetuning_trials(study, pretrained)
+        _run([_finetuning(trial, study, out) for trial in tuned], "finetune", places, out, progress)
+    models = [
+        read_model(trial, out / "models" / trial.name, languages[trial.language].tokens, study.pretraining.loop.batch)
+        for trial in trials
+    ]
+    scores = [read_score(trial, out / "tasks" / trial.name) for trial in tuned]
+    findings = Findings(
+        accounting=accounting,
+        tokenizers=tokenizers_compared(out),
+        models=tuple(model for model in models if model),
+        scores=tuple(score for score in scores if score),
+        recipe=asdict(study),
+    )
+    return write_report(findings, str(out / "report"))
+
+
+def fit_study(study: Study, out: Path, scale: float | None, seconds: float | None, places: TrialResources) -> Study:
+    """The study as it was begun in this folder, or shrunk to a scale or a time.
+
+    The machine's speed is measured once: another measurement would give another study.
+
+    Args:
+        study: as its recipe has it.
+        out: its folder.
+        scale: see `training.sweep.budget.shrunk`.
+        seconds: that it may take.
+        places: where trials run.
+
+    Raises:
+        BitcipherError: if it has no text or no vocabulary, does not fit, or the folder holds something else.
+    """
+    if not study.sources:
+        raise BitcipherError("A study needs a corpus: name its files or folders, such as --set sources=[FOLDER].")
+    if study.vocabulary is None and study.language.get("top") is None:
+        raise BitcipherError(
+            "A study needs a vocabulary: name a file of words by --set vocabulary=FILE, or take the most frequent of "
+            "the corpus, such as --set language.top=3000."
+        )
+    path = out / STUDY
+    if not path.exists() and out.exists() and any(out.iterdir()):
+        raise BitcipherError(f"{out} is not empty, and has no {STUDY}: choose another folder.")
+    speed = storage.read_json(str(path))["speed"] if path.exists() else None
+    if seconds is not None:
+        speed = speed or asdict(measure_speed(study, places.at_once))
+        fitted = fitting(study, seconds, Speed(**speed))
+    else:
+        fitted = study if scale is None else shrunk(study, scale)
+    told = {"scale": scale, "seconds": seconds, "speed": speed, "study": asdict(fitted)}
+    storage.write_json(str(path), told)
+    return fitted
+
+
+def _pretraining(
+    trial: PretrainingTrial,
+    study: Study,
+    language: PreparedLanguage,
+    out: Path,
+    runtime: Runtime,
+    progress: StageProgress,
+) -> Trial:
+    recipe = recipe_of(trial, study, language.sources, language.held_out, language.tokenizer)
+    folder = out / "models" / trial.name
+    plain = json.loads(json.dumps(asdict(recipe)))
+    claim(folder, PRETRAINING, {"recipe": plain})
+    vectors = prepare_vectors(recipe, language.text, out / "prepared", runtime, progress)
+    config = {"recipe": plain, "text": str(language.text), "vectors": vectors, "folder": str(folder)}
+    storage.write_json(str(folder / PRETRAINING), config)
+    return Trial(trial.name, _name_of(pretrain_trial), {**config, "test": str(language.test)})
+
+
+def _check_tasks(trials: Sequence[FinetuningTrial], study: Study, out: Path) -> None:
+    """Tell before days of pre-training what fine-tuning would tell after them."""
+    waiting = [trial for trial in trials if not has_ended(out / "tasks" / trial.name)]
+    for trial in {(trial.task, trial.filtered): trial for trial in waiting}.values():
+        options = _finetuning_options(trial, study, out)
+        task = open_task(options.task, options.data, options.vocabulary)
+        if not task.train:
+            raise BitcipherError(
+                f"{options.data} has no examples to train on: put train.tsv there, or leave {trial.task} out."
+            )
+
+
+def _finetuning_options(trial: FinetuningTrial, study: Study, out: Path) -> FinetuneOptions:
+    return finetuning_of(trial, study, str(out / "models" / trial.model), str(out / "language" / "vocabulary.txt"))
+
+
+def _finetuning(trial: FinetuningTrial, study: Study, out: Path) -> Trial:
+    options = _finetuning_options(trial, study, out)
+    folder = out / "tasks" / trial.name
+    config = {"options": json.loads(json.dumps(asdict(options))), "folder": str(folder)}
+    claim(folder, FINETUNING, {"options": config["options"]})
+    return Trial(trial.name, _name_of(finetune_trial), config)
+
+
+def _run(trials: Sequence[Trial], stage: str, places: TrialResources, out: Path, progress: StageProgress) -> None:
+    """Run the trials of a stage that have not ended yet; the bar is of trials, and names the one that ended last."""
+    if not trials:
+        return
+    waiting = [trial for trial in trials if not has_ended(Path(trial.config["folder"]))]
+    bar = progress.begin(stage, len(trials))
+    progress.advance(bar, len(trials) - len(waiting), f"of {len(trials):,} trials")
+    run_trials(waiting, places, out, lambda name: progress.advance(bar, 1, name))
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a model was trained to its end, and not stopped before."""
+    path = folder / ENDED
+    return path.exists() and json.loads(path.read_text("utf-8"))["stopped"] is None
+
+
+def _name_of(function: Any) -> tuple[str, str]:
+    return function.__module__, function.__name__

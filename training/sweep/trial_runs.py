@@ -1,0 +1,85 @@
+"""What a trial does where it runs: in the driver's process, or in one of Ray Tune's."""
+
+import math
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bitcipher import storage
+from training.data import TokenText
+from training.finetune import PREDICTIONS, finetune
+from training.loop import World, model_folder, read_metrics
+from training.loop.checkpoints import CHECKPOINTS
+from training.loop.evaluation import evaluate
+from training.models import load_model
+from training.pretrain import make_job, pretrain
+from training.recipe import make_recipe
+from training.sweep.early_stopping import why_stop
+from training.tasks.base import Diverged
+
+# What a trial of pre-training leaves when it has ended, and one of fine-tuning that was stopped.
+ENDED = "ended.json"
+_WHOLE_TEST = 2**62
+
+
+class _Stopped(Exception):
+    """A run that is not worth going on with."""
+
+
+def pretrain_trial(config: dict[str, Any]) -> None:
+    """Pre-train a model, or go on; then its loss on the test part, and `ended.json`.
+
+    Args:
+        config: as `training.pretrain.pretrain` takes it, and `test`: the folder of the test part's tokens.
+    """
+    folder = Path(config["folder"])
+    loop = config["recipe"]["loop"]
+
+    def look(step: int, note: str) -> None:
+        # There is something new to judge by after evaluations alone.
+        if step % loop["evaluate_every"] == 0 and (reason := why_stop(read_metrics(folder), loop["steps"])):
+            raise _Stopped(reason)
+
+    try:
+        pretrain({name: value for name, value in config.items() if name != "test"}, look)
+    except _Stopped as stopped:
+        _end(folder, None, str(stopped))
+        return
+    loss = _test_loss(config, folder)
+    if math.isfinite(loss):
+        _end(folder, loss, None)
+    else:
+        _end(folder, None, "Its loss on the test part was no number at the end.")
+
+
+def finetune_trial(config: dict[str, Any]) -> None:
+    """Fine-tune a model, or go on: see `training.finetune.finetune`. One that diverges leaves `ended.json`.
+
+    Its weights are not kept: there are dozens of such runs for each model, and their scores are all that is asked.
+    """
+    folder = Path(config["folder"])
+    try:
+        finetune(config)
+    except Diverged as diverged:
+        storage.write_json(str(folder / ENDED), {"stopped": str(diverged)})
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+
+
+def has_ended(folder: Path) -> bool:
+    """Whether nothing of a trial is left to do."""
+    return (folder / ENDED).exists() or (folder / PREDICTIONS).exists()
+
+
+def _end(folder: Path, test_loss: float | None, stopped: str | None) -> None:
+    storage.write_json(str(folder / ENDED), {"test_loss": test_loss, "stopped": stopped})
+
+
+def _test_loss(config: dict[str, Any], folder: Path) -> float:
+    """Mean loss of all test sequences, with fixed masks."""
+    recipe = make_recipe(config["recipe"], "the recipe")
+    job = make_job(recipe, TokenText.open(config["test"]), None, folder)
+    world = World.here(recipe.loop.device)
+    model = load_model(model_folder(str(folder))).to(world.device)
+    options = replace(recipe.loop, evaluate_sequences=_WHOLE_TEST)
+    return evaluate(model, job.objective, job.examples, options, world)["validation_loss"]

@@ -1,0 +1,190 @@
+"""A tokenizer for a corpus: candidates trained on it, measured, and one of them chosen."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tokenizers import Tokenizer
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from pipelines.ingest.content_hash import hash_sources, sha256
+from pipelines.ingest.documents import documents_of
+from pipelines.ingest.readers import ReadOptions
+from pipelines.ingest.sources import Source, compression_of
+from pipelines.runtime.progress import StageProgress
+from pipelines.runtime.runtime import InProcessRuntime
+from training.data import load_tokenizer, save_tokenizer, train_tokenizer, vocabulary_size
+from training.tokenizer_selection import (
+    Choice,
+    Measured,
+    choose,
+    demand_references,
+    draw_examples,
+    load_reference,
+    matching_score,
+    read_reference_words,
+    reference_words,
+    split_ratio,
+    table,
+)
+from training.tokenizer_selection.reference_words import ReferenceWords
+from training.tokenizer_selection.split_ratio import EXAMPLE_WORDS, count_words
+from training.tokenizer_selection.subtoken_matching import count_subtokens
+
+FORMAT = "bitcipher-tokenizer-choice/1"
+# To be raised when the same text comes to give other tokenizers.
+VERSION = 1
+
+CHOICE = "choice.json"
+CANDIDATES = "candidates"
+# In the folder of candidates, written before the first of them: what all of them depend on.
+MADE_OF = f"{CANDIDATES}/made_of.json"
+
+
+@dataclass(frozen=True)
+class ChoiceOptions:
+    """Between what is chosen, and by what."""
+
+    sizes: dict[str, tuple[int, ...]]
+    """By kind, see `candidate_sizes`."""
+    references: dict[str, str]
+    """By kind, the path or URI of a tokenizer.json."""
+    words: str | None = None
+    """Path or URI of reference words; None for those that the paper prints."""
+    examples: int = 5000
+    """To measure the word-split ratio on (section 3.3)."""
+    lowercase: bool = False
+    """See `train_tokenizer`."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be chosen among."""
+        demand_references({kind: len(sizes) for kind, sizes in self.sizes.items()}, self.references)
+
+
+def choose_tokenizer(
+    sources: list[Source], reading: ReadOptions, out: str, options: ChoiceOptions, progress: StageProgress
+) -> str:
+    """Train the tokenizers that are not there yet, measure all, and write what was chosen.
+
+    Args:
+        sources: as of `list_sources`; read once for each tokenizer, and once for examples.
+        reading: what a document is.
+        out: a path or URI: new, or of tokenizers of the same sources, lowercase and reading.
+        options: the others.
+        progress: where to show how far it is.
+
+    Returns:
+        What `table.md` says.
+
+    Raises:
+        BitcipherError: if the folder holds something else, or sources, words, references or sizes do not allow it.
+    """
+    words = reference_words() if options.words is None else read_reference_words(options.words)
+    references = {kind: load_reference(kind, place) for kind, place in options.references.items()}
+    sources = hash_sources(sources, [], InProcessRuntime())
+    made_of = {
+        "version": VERSION,
+        "sources": sorted([source.sha256, source.format + compression_of(source.uri)] for source in sources),
+        "reading": asdict(reading),
+        "lowercase": options.lowercase,
+    }
+    _demand_same(out, made_of)
+    examples = draw_examples(_read(sources, reading, "sample", progress), options.examples)
+
+    def measured(kind: str, size: int | None, tokenizer: Tokenizer) -> Measured:
+        ratio, score = split_ratio(tokenizer, examples), matching_score(tokenizer, words)
+        return Measured(kind, size, ratio, score, vocabulary_size(tokenizer))
+
+    rows = []
+    for kind, sizes in options.sizes.items():
+        for size in sizes:
+            path = _candidate(out, kind, size)
+            if not storage.exists(path):
+                texts = _read(sources, reading, f"{kind} {size:,}", progress)
+                tokenizer = train_tokenizer(texts, kind, size, lowercase=options.lowercase)
+                _claim(out, made_of)
+                save_tokenizer(tokenizer, path)
+            rows.append(measured(kind, size, load_tokenizer(path)))
+        if kind in references:
+            rows.append(measured(kind, None, references[kind]))
+    choice = choose(rows)
+    told = f"{table(rows, choice)}\n{_legend(choice, examples, words)}\n"
+    _write(
+        out,
+        choice,
+        told,
+        {
+            "examples": {"asked": options.examples, "drawn": len(examples), "words": count_words(examples)},
+            "words_of_an_example": EXAMPLE_WORDS,
+            "reference_words": words,
+            "reference_sub_tokens": count_subtokens(words),
+            "references": {
+                kind: {"place": place, "sha256": sha256(place)} for kind, place in options.references.items()
+            },
+            "rows": [asdict(row) for row in rows],
+            "made_of": made_of,
+        },
+    )
+    return told
+
+
+def _read(sources: list[Source], reading: ReadOptions, name: str, progress: StageProgress) -> Iterator[str]:
+    bar = progress.begin(name, sum(source.size for source in sources))
+    for number, source in enumerate(sources, 1):
+        yield from documents_of(source, reading)
+        progress.advance(bar, source.size, f"{number:,} of {len(sources):,} sources")
+
+
+def _candidate(out: str, kind: str, size: int) -> str:
+    return storage.join(out, CANDIDATES, f"{kind}-{size}.json")
+
+
+def _demand_same(out: str, made_of: dict[str, Any]) -> None:
+    known = storage.read_bytes(storage.join(out, MADE_OF))
+    if known is None and storage.list_files(out):
+        raise BitcipherError(f"{out} is not empty, and has no {MADE_OF}: choose another folder.")
+    if known not in (None, storage.to_json(made_of)):
+        raise _other(out)
+
+
+def _claim(out: str, made_of: dict[str, Any]) -> None:
+    # Not before there is something to keep: a command that can train nothing leaves nothing.
+    if not storage.create(storage.join(out, MADE_OF), storage.to_json(made_of)):
+        raise _other(out)
+
+
+def _other(out: str) -> BitcipherError:
+    return BitcipherError(
+        f"{out} holds tokenizers of other sources, or of other --format, --document, --field or --lowercase: choose "
+        "another folder, or remove it first."
+    )
+
+
+def _legend(choice: Choice, examples: list[str], words: ReferenceWords) -> str:
+    return (
+        f"Chosen: {choice.chosen.kind} of {choice.chosen.size:,} tokens (bold). Of other kinds the nearest to their "
+        f"references are slanted. Word-split ratio: {len(examples):,} examples with {count_words(examples):,} words. "
+        f"ESMS: {len(words):,} words with {count_subtokens(words):,} sub-tokens."
+    )
+
+
+def _write(out: str, choice: Choice, told: str, figures: dict[str, Any]) -> None:
+    chosen = choice.chosen
+    content = storage.read_bytes(_candidate(out, chosen.kind, chosen.size))
+    # An earlier choice of other sizes must not stand beside this tokenizer.
+    storage.remove(storage.join(out, CHOICE))
+    for name, text in (("tokenizer.json", content), ("table.md", told.encode())):
+        with storage.writing(storage.join(out, name)) as stream:
+            stream.write(text)
+    storage.write_json(
+        storage.join(out, CHOICE),
+        {
+            "format": FORMAT,
+            "chosen": {"kind": chosen.kind, "size": chosen.size},
+            "tokenizer_sha256": hashlib.sha256(content).hexdigest(),
+            "nearest": {row.kind: row.size for row in choice.by_kind},
+            **figures,
+        },
+    )
