@@ -13,8 +13,8 @@ from bitcipher.vocabulary import Vocabulary
 
 
 def document_share(vocabulary: Vocabulary) -> np.ndarray:
-    """β = d / D: the share of documents that hold the word; the best of those measured (SPEC 1)."""
-    return vocabulary.documents / max(1, vocabulary.total_documents)
+    """β = d / D: the share of passages that hold the word; the best of those measured (SPEC 1)."""
+    return vocabulary.passages / max(1, vocabulary.total_passages)
 
 
 def frequency(vocabulary: Vocabulary) -> np.ndarray:
@@ -23,9 +23,9 @@ def frequency(vocabulary: Vocabulary) -> np.ndarray:
 
 
 def document_ratio(vocabulary: Vocabulary) -> np.ndarray:
-    """β = d / f: documents over occurrences (papers/bit-cipher.txt, section 3.3); 0 for a word that never occurs."""
-    # The documents of <oov> are a sum, so there may be as many as occurrences, never more.
-    return vocabulary.documents / np.maximum(1, vocabulary.counts)
+    """β = d / f: passages over occurrences (papers/bit-cipher.txt, section 3.3); 0 for a word that never occurs."""
+    # The passages of <oov> are a sum, so there may be as many as occurrences, never more.
+    return vocabulary.passages / np.maximum(1, vocabulary.counts)
 
 
 def none(vocabulary: Vocabulary) -> np.ndarray:

@@ -19,24 +19,24 @@ class Vocabulary:
     Attributes:
         words: (N,) the words in order of rank, `<oov>` among them.
         counts: (N,) int64, occurrences.
-        documents: (N,) int64, documents that hold the word; a slice of 2,000 tokens of a long document is a
-            document of its own. For `<oov>`: the sum over its words, at most all documents.
-        total_documents: all documents.
+        passages: (N,) int64, passages that hold the word; a slice of 2,000 tokens of a long document is a
+            document of its own. For `<oov>`: the sum over its words, at most all passages.
+        total_passages: all passages.
     """
 
-    def __init__(self, words: pa.LargeStringArray, counts: np.ndarray, documents: np.ndarray, total_documents: int):
+    def __init__(self, words: pa.LargeStringArray, counts: np.ndarray, passages: np.ndarray, total_passages: int):
         self.words = words
         self.counts = np.asarray(counts, np.int64)
-        self.documents = np.asarray(documents, np.int64)
-        self.total_documents = int(total_documents)
+        self.passages = np.asarray(passages, np.int64)
+        self.total_passages = int(total_passages)
 
     @classmethod
     def from_counts(
         cls,
         words: Iterable[str] | pa.LargeStringArray,
         counts: np.ndarray,
-        documents: np.ndarray,
-        total_documents: int,
+        passages: np.ndarray,
+        total_passages: int,
         min_count: int = 1,
         max_vocab_size: int | None = None,
         word_list: Iterable[str] | None = None,
@@ -47,8 +47,8 @@ class Vocabulary:
         Args:
             words: every word of the corpus, each once, in any order.
             counts: (n,) their occurrences.
-            documents: (n,) the documents that hold them.
-            total_documents: all documents.
+            passages: (n,) the passages that hold them.
+            total_passages: all passages.
             min_count: words that occur less often are left out.
             max_vocab_size: keep that many words at most, the most frequent, beside `<oov>`.
             word_list: keep exactly these words, those that never occur too (their count is 0).
@@ -59,7 +59,7 @@ class Vocabulary:
             BitcipherError: if the choice leaves no word.
         """
         words = pa.array(words, pa.large_string())
-        counts, documents = np.asarray(counts, np.int64), np.asarray(documents, np.int64)
+        counts, passages = np.asarray(counts, np.int64), np.asarray(passages, np.int64)
         is_oov = np.asarray(pc.equal(words, OOV), bool)
         must = [] if known is None else [word for word in known.to_pylist() if word != OOV]
         if word_list is None:
@@ -75,20 +75,20 @@ class Vocabulary:
             chosen = pc.unique(pa.array([*must, *listed], pa.large_string()))
         places = np.asarray(pc.index_in(chosen, words).fill_null(-1), np.int64)
         found = places >= 0
-        chosen_counts, chosen_documents = np.zeros((2, len(chosen)), np.int64)
-        chosen_counts[found], chosen_documents[found] = counts[places[found]], documents[places[found]]
+        chosen_counts, chosen_passages = np.zeros((2, len(chosen)), np.int64)
+        chosen_counts[found], chosen_passages[found] = counts[places[found]], passages[places[found]]
         if not len(chosen):
             raise BitcipherError(_why_empty(len(words), counts, word_list is not None))
         left_out_count = counts.sum() - chosen_counts.sum()
-        left_out_documents = min(total_documents, documents.sum() - chosen_documents.sum())
+        left_out_passages = min(total_passages, passages.sum() - chosen_passages.sum())
         all_words = pa.concat_arrays([chosen, pa.array([OOV], pa.large_string())])
         all_counts = np.append(chosen_counts, left_out_count)
         order = _rank_order(all_words, all_counts)
         if known is not None:
             known_ranks = np.asarray(pc.index_in(all_words, known).fill_null(len(known)), np.int64)
             order = order[np.argsort(known_ranks[order], kind="stable")]
-        all_documents = np.append(chosen_documents, left_out_documents)
-        return cls(all_words.take(pa.array(order)), all_counts[order], all_documents[order], total_documents)
+        all_passages = np.append(chosen_passages, left_out_passages)
+        return cls(all_words.take(pa.array(order)), all_counts[order], all_passages[order], total_passages)
 
     def __len__(self) -> int:
         """Words in the vocabulary, `<oov>` included."""
@@ -115,22 +115,22 @@ class Vocabulary:
         return order
 
     def to_table(self) -> pa.Table:
-        """Columns word, count and documents, a row a word in order of rank; all documents in the metadata."""
-        schema = SCHEMA.with_metadata({"total_documents": str(self.total_documents)})
-        return pa.Table.from_arrays([self.words, pa.array(self.counts), pa.array(self.documents)], schema=schema)
+        """Columns word, count and passages, a row a word in order of rank; all passages in the metadata."""
+        schema = SCHEMA.with_metadata({"total_passages": str(self.total_passages)})
+        return pa.Table.from_arrays([self.words, pa.array(self.counts), pa.array(self.passages)], schema=schema)
 
     @classmethod
     def from_table(cls, table: pa.Table) -> "Vocabulary":
         """The vocabulary that `to_table` wrote."""
-        words, counts, documents = (column.combine_chunks() for column in table.columns)
-        return cls(words, counts.to_numpy(), documents.to_numpy(), int(table.schema.metadata[b"total_documents"]))
+        words, counts, passages = (column.combine_chunks() for column in table.columns)
+        return cls(words, counts.to_numpy(), passages.to_numpy(), int(table.schema.metadata[b"total_passages"]))
 
 
 SCHEMA = pa.schema(
     [
         pa.field("word", pa.large_string(), nullable=False),
         pa.field("count", pa.int64(), nullable=False),
-        pa.field("documents", pa.int64(), nullable=False),
+        pa.field("passages", pa.int64(), nullable=False),
     ]
 )
 

@@ -28,7 +28,7 @@ def counted(documents: Sequence[Sequence[str]], context_window: ContextWindow, m
     """The counts of documents."""
     shard = count_shard(TokenizedShard.from_documents(documents), context_window)
     vocabulary = Vocabulary.from_counts(
-        shard.words, shard.counts, shard.documents, shard.total_documents, min_count=min_count
+        shard.words, shard.counts, shard.passages, shard.total_passages, min_count=min_count
     )
     ranks = vocabulary.ranks(shard.words)[np.argsort(shard.numbers)]
     blocks = [renumber(block, ranks) for block in shard.pairs]
@@ -51,4 +51,4 @@ def made(counts: MergedCounts, **chosen: Any) -> CipherVectors:
         table = refinement.fit_transform(embedding.table(counts))
         kept = {"mean": refinement.mean_, "matrix": refinement.matrix_}
     manifest = {"embedding": asdict(options), "options": {"summed": counts.context_window.summed}}
-    return CipherVectors(vocabulary.words, table, vocabulary.counts, vocabulary.documents, kept, manifest)
+    return CipherVectors(vocabulary.words, table, vocabulary.counts, vocabulary.passages, kept, manifest)

@@ -24,7 +24,7 @@ class Counts(NamedTuple):
     """What was counted, by names."""
 
     words: Counter
-    documents: Counter
+    passages: Counter
     pairs: Counter  # by left word, offset and right word
 
 
@@ -44,22 +44,22 @@ def write_segment(build: str, name: str, documents: list[list[str]], context_win
     """Count documents into a segment of one part."""
     counts = count_shard(TokenizedShard.from_documents(documents), context_window, block_entries=20)
     part = f"shards/{name}"
-    columns = (counts.words, counts.numbers, counts.counts, counts.documents)
+    columns = (counts.words, counts.numbers, counts.counts, counts.passages)
     entries = write_part(f"{build}/{part}", *columns, counts.pairs)
     tokens = sum(map(len, documents))
     sizes = {"documents": len(documents), "text_bytes": 5 * tokens, "tokens": tokens, "types": len(counts.words)}
-    digest = digest_of(build, (part,), counts.total_documents)
+    digest = digest_of(build, (part,), counts.total_passages)
     return Segment(
-        name, (part,), (name,), total_documents=counts.total_documents, entries=entries, digest=digest, **sizes
+        name, (part,), (name,), total_passages=counts.total_passages, entries=entries, digest=digest, **sizes
     )
 
 
-def digest_of(build: str, parts: tuple[str, ...], total_documents: int) -> str:
+def digest_of(build: str, parts: tuple[str, ...], total_passages: int) -> str:
     """The digest of a segment, from its files alone."""
     uris = [f"{build}/{part}" for part in parts]
     words = read_words(uris)
     hashes = word_hashes(words["word"].combine_chunks())
-    digest = digest_words(hashes, words["count"].to_numpy(), words["documents"].to_numpy(), total_documents)
+    digest = digest_words(hashes, words["count"].to_numpy(), words["passages"].to_numpy(), total_passages)
     by_number = np.zeros_like(hashes)
     by_number[words["number"].to_numpy()] = hashes
     return sum((digest_pairs(block, by_number) for uri in uris for block in iter_pairs(uri)), digest).hex()
@@ -90,5 +90,5 @@ def read_counts(build: str, segment: Segment) -> Counts:
     for row in table.to_pylist():
         assert (row["rows"], row["entries"]) == (rows[row["word"]], entries[row["word"]])
     assert (segment.types, segment.entries) == (len(names), len(pairs))
-    counts, documents = (dict(zip(names, table[name].to_pylist(), strict=True)) for name in ("count", "documents"))
-    return Counts(Counter(counts), Counter(documents), pairs)
+    counts, passages = (dict(zip(names, table[name].to_pylist(), strict=True)) for name in ("count", "passages"))
+    return Counts(Counter(counts), Counter(passages), pairs)

@@ -14,11 +14,11 @@ from bitcipher.counts.pairs import (
     write_pairs,
 )
 from bitcipher.counts.segment import SEGMENT_WORDS, part_files, read_words, remove_part, write_part
-from bitcipher.counts.shard_counts import DOCUMENT_SLICE_TOKENS, ShardCounts, count_shard
+from bitcipher.counts.shard_counts import PASSAGE_TOKENS, ShardCounts, count_shard
 from bitcipher.counts.tokenized_shard import TokenizedShard
 
 __all__ = [
-    "DOCUMENT_SLICE_TOKENS",
+    "PASSAGE_TOKENS",
     "SEGMENT_WORDS",
     "ContextWindow",
     "CountDigest",

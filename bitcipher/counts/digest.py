@@ -26,8 +26,8 @@ _MODULUS = 2**64
 
 # What stands in the place of an offset for what is counted of a word itself; offsets of pairs are 0 … 128.
 _OCCURRENCES = -1
-_DOCUMENTS = -2
-_ALL_DOCUMENTS = -3
+_PASSAGES = -2
+_ALL_PASSAGES = -3
 
 # Constants of SplitMix64 (Steele, Lea and Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -84,15 +84,15 @@ def digest_pairs(block: PairBlock, hashes: np.ndarray) -> CountDigest:
     return CountDigest(*map(int, _digest_rows(block, hashes)))
 
 
-def digest_words(hashes: np.ndarray, counts: np.ndarray, documents: np.ndarray, total_documents: int) -> CountDigest:
+def digest_words(hashes: np.ndarray, counts: np.ndarray, passages: np.ndarray, total_passages: int) -> CountDigest:
     """The digest of what is counted of words.
 
     Args:
         hashes: (V, 2) uint64 from `word_hashes`.
-        counts, documents: (V,) int64, occurrences of each word and documents that hold it.
-        total_documents: all documents.
+        counts, passages: (V,) int64, occurrences of each word and passages that hold it.
+        total_passages: all passages.
     """
-    return CountDigest(*map(int, _digest_words(hashes, counts, documents, total_documents)))
+    return CountDigest(*map(int, _digest_words(hashes, counts, passages, total_passages)))
 
 
 @njit(cache=True, nogil=True)
@@ -124,11 +124,11 @@ def _digest_rows(block, hashes):
 
 
 @njit(cache=True, nogil=True)
-def _digest_words(hashes, counts, documents, total_documents):
+def _digest_words(hashes, counts, passages, total_passages):
     sums = np.zeros(2, np.uint64)
     for lane in range(2):
         for word in range(len(hashes)):
             sums[lane] += np.uint64(counts[word]) * _key(hashes[word, lane], _OCCURRENCES)
-            sums[lane] += np.uint64(documents[word]) * _key(hashes[word, lane], _DOCUMENTS)
-        sums[lane] += np.uint64(total_documents) * _key(np.uint64(lane), _ALL_DOCUMENTS)
+            sums[lane] += np.uint64(passages[word]) * _key(hashes[word, lane], _PASSAGES)
+        sums[lane] += np.uint64(total_passages) * _key(np.uint64(lane), _ALL_PASSAGES)
     return sums[0], sums[1]

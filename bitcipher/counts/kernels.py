@@ -42,24 +42,24 @@ def flatten_tokens(ids, ends, numbers, separators, stop):
 
 
 @njit(cache=True, nogil=True)
-def count_documents(ids, ends, types, slice_tokens):
-    """For each id the documents that hold it, (types,) int64, and all documents that hold any token.
+def count_passages(ids, ends, types, passage_tokens):
+    """For each id the passages that hold it, (types,) int64, and all documents that hold any token.
 
-    A document longer than `slice_tokens` counts as several, consecutive slices (SPEC 1).
+    A document longer than `passage_tokens` counts as several, consecutive slices (SPEC 1).
     """
-    documents = np.zeros(types, np.int64)
+    passages = np.zeros(types, np.int64)
     last_seen = np.full(types, -1, np.int32)
     seen = 0
     start = 0
     for end in ends:
-        for slice_start in range(start, end, slice_tokens):
-            for i in range(slice_start, min(end, slice_start + slice_tokens)):
+        for passage_start in range(start, end, passage_tokens):
+            for i in range(passage_start, min(end, passage_start + passage_tokens)):
                 if last_seen[ids[i]] != seen:
                     last_seen[ids[i]] = seen
-                    documents[ids[i]] += 1
+                    passages[ids[i]] += 1
             seen += 1
         start = end
-    return documents, seen
+    return passages, seen
 
 
 @njit(cache=True, nogil=True)

@@ -3,7 +3,7 @@
 A shard's counts are a segment, and so is the sum of many. It consists of parts, each a range of words in the order
 of their UTF-8 bytes, in three Parquet files that share a name:
 
-    NAME.words.parquet     word, number, count, documents, rows int32, entries int64: a row a word, in that order
+    NAME.words.parquet     word, number, count, passages, rows int32, entries int64: a row a word, in that order
     NAME.rows.parquet      left, offset, length: the rows of the first word, then those of the next (see `pairs`)
     NAME.entries.parquet   right, count
 
@@ -23,12 +23,12 @@ SEGMENT_WORDS = pa.schema(
         pa.field("word", pa.large_string(), nullable=False),
         pa.field("number", pa.int32(), nullable=False),
         pa.field("count", pa.int64(), nullable=False),
-        pa.field("documents", pa.int64(), nullable=False),
+        pa.field("passages", pa.int64(), nullable=False),
         pa.field("rows", pa.int32(), nullable=False),
         pa.field("entries", pa.int64(), nullable=False),
     ]
 )
-"""The words of a part: their numbers, occurrences, documents that hold them, and the size of their rows."""
+"""The words of a part: their numbers, occurrences, passages that hold them, and the size of their rows."""
 
 
 def part_files(uri: str) -> tuple[str, str, str]:
@@ -41,7 +41,7 @@ def write_part(
     words: pa.LargeStringArray,
     numbers: np.ndarray,
     counts: np.ndarray,
-    documents: np.ndarray,
+    passages: np.ndarray,
     pairs: Iterable[PairBlock],
 ) -> int:
     """Write a part, its pairs first and its words last; returns how many entries it has.
@@ -49,7 +49,7 @@ def write_part(
     Args:
         uri: folder and name.
         words: (V,) in the order of their bytes.
-        numbers, counts, documents: (V,) of each word.
+        numbers, counts, passages: (V,) of each word.
         pairs: the rows of the words in their order, left words by number.
     """
     size = int(numbers.max()) + 1 if len(numbers) else 0
@@ -57,7 +57,7 @@ def write_part(
     for block in write_pairs(uri, pairs):
         np.add.at(rows, block.left, 1)
         np.add.at(entries, block.left, block.length)
-    columns = [words, numbers, counts, documents, rows[numbers], entries[numbers]]
+    columns = [words, numbers, counts, passages, rows[numbers], entries[numbers]]
     table = pa.Table.from_arrays([pa.array(column) for column in columns], schema=SEGMENT_WORDS)
     storage.write_table(part_files(uri)[0], table)
     return int(entries.sum())

@@ -16,7 +16,7 @@ from bitcipher.vocabulary import byte_order
 
 # A document longer than this counts as several in document counts (SPEC 1: whole books as documents lost 0.3
 # points of part-of-speech accuracy).
-DOCUMENT_SLICE_TOKENS = 2_000
+PASSAGE_TOKENS = 2_000
 
 # Entries of one block: 12 bytes each, so 50 MB whatever the shard. A row that may hold more gets a block of its own.
 BLOCK_ENTRIES = 1 << 22
@@ -32,16 +32,16 @@ class ShardCounts:
         words: (V,) every word of the shard; those that stand only among carried tokens too, if they have rows.
         numbers: (V,) int32, the number that stands for the word in the pairs: its rank in the shard.
         counts: (V,) int64, occurrences.
-        documents: (V,) int64, documents that hold it.
-        total_documents: all documents that hold any word.
+        passages: (V,) int64, passages that hold it.
+        total_passages: all passages that hold any word.
         pairs: blocks of rows in the order of `words`, then of offsets; can be walked once.
     """
 
     words: pa.LargeStringArray
     numbers: np.ndarray
     counts: np.ndarray
-    documents: np.ndarray
-    total_documents: int
+    passages: np.ndarray
+    total_passages: int
     pairs: Iterator[PairBlock]
 
 
@@ -51,7 +51,7 @@ def count_shard(
     """Count the words of a shard at once, and its pairs while they are walked.
 
     A document may be counted a slice at a time: carry the last `window.radius` tokens of what was counted before
-    (all of them, where there are fewer), and cut at multiples of DOCUMENT_SLICE_TOKENS from the document's start.
+    (all of them, where there are fewer), and cut at multiples of PASSAGE_TOKENS from the document's start.
     Then the counts of the slices add up to those of the document.
 
     Args:
@@ -81,13 +81,13 @@ def count_shard(
     number_of_id = np.full(len(shard.words), -1, np.int32)
     number_of_id[used] = numbers
 
-    documents, total_documents = kernels.count_documents(new.ids, new.ends, len(new.words), DOCUMENT_SLICE_TOKENS)
+    passages, total_passages = kernels.count_passages(new.ids, new.ends, len(new.words), PASSAGE_TOKENS)
     return ShardCounts(
         words=shard.words.take(pa.array(used)),
         numbers=numbers,
         counts=counts,
-        documents=documents[used],
-        total_documents=int(total_documents),
+        passages=passages[used],
+        total_passages=int(total_passages),
         pairs=_count_pairs(
             shard, context_window, carried, number_of_id, numbers, occurrences[used][order_of_ranks], block_entries
         ),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def to_gensim(vectors: CipherVectors) -> "KeyedVectors":
-    """A copy of the table in gensim's class, with the attributes "count" and "documents" where the table has them.
+    """A copy of the table in gensim's class, with the attributes "count" and "passages" where the table has them.
 
     Raises:
         BitcipherError: if gensim is not installed.
@@ -24,7 +24,7 @@ def to_gensim(vectors: CipherVectors) -> "KeyedVectors":
     result = KeyedVectors(vectors.vector_size, dtype=np.float32)
     result.add_vectors(vectors.index_to_key, np.array(vectors.vectors, np.float32))
     # Not by `add_vectors(extras=...)`, which fails for whatever it is given (gensim 4.4).
-    for name, column in (("count", vectors.counts), ("documents", vectors.documents)):
+    for name, column in (("count", vectors.counts), ("passages", vectors.passages)):
         if column is not None:
             result.allocate_vecattrs([name], [np.int64])
             result.expandos[name][:] = column

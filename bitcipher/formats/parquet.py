@@ -1,4 +1,4 @@
-"""A Parquet file with a row a word: word, count and documents where there are any, and vector as a list of floats."""
+"""A Parquet file with a row a word: word, count and passages where there are any, and vector as a list of floats."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,7 @@ VECTOR = "vector"
 
 def write(vectors: CipherVectors, target: str, advance: Advance) -> None:
     """Write the file, a row group for each block."""
-    numbers = {"count": vectors.counts, "documents": vectors.documents}
+    numbers = {"count": vectors.counts, "passages": vectors.passages}
     numbers = {name: column for name, column in numbers.items() if column is not None}
     fields = [SCHEMA.field(name) for name in ("word", *numbers)]
     write_rows(
@@ -52,7 +52,7 @@ def write_rows(target: str, schema: pa.Schema, pieces: Iterable[list]) -> None:
 
 
 def read(uri: str) -> CipherVectors:
-    """Read a file that has the columns word and vector; count and documents are optional.
+    """Read a file that has the columns word and vector; count and passages are optional.
 
     Raises:
         BitcipherError: if it has no such columns, or the vectors differ in length.
@@ -66,7 +66,7 @@ def read(uri: str) -> CipherVectors:
         words = table["word"].cast(pa.large_string()).combine_chunks()
         numbers = [
             table[name].cast(pa.int64()).to_numpy() if name in table.column_names else None
-            for name in ("count", "documents")
+            for name in ("count", "passages")
         ]
     except (pa.ArrowException, AttributeError) as error:
         raise BitcipherError(f"{uri} is not a table of words and vectors: {error}.") from None

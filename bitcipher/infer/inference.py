@@ -26,8 +26,8 @@ def infer(
         vectors: a table of a build, of mode cat, sum or spectral.
         contexts: sentences or documents as sequences of tokens, tokenized as the build's; windows end where they do.
         word: the token that is meant; every occurrence counts.
-        counts: what the table was made of. Mode spectral needs them, and noise by the share of documents too, unless
-            the table's manifest holds `total_documents`.
+        counts: what the table was made of. Mode spectral needs them, and noise by the share of passages too, unless
+            the table's manifest holds `total_passages`.
 
     Returns:
         (d,) float32 of length 1.
@@ -100,10 +100,10 @@ def _vocabulary_of(vectors: WordLookup, embedding: CipherEmbedding) -> Vocabular
     Raises:
         BitcipherError: if the table does not keep it.
     """
-    total = vectors.manifest.get("total_documents")
+    total = vectors.manifest.get("total_passages")
     if embedding.noise == "none":
         zeros = np.zeros(len(vectors), np.int64)
         return Vocabulary(vectors.words, zeros, zeros, 0)
-    if vectors.counts is None or vectors.documents is None or (embedding.noise == "document_share" and total is None):
-        raise BitcipherError("These vectors do not say how many documents they were made of: give the build's counts.")
-    return Vocabulary(vectors.words, vectors.counts, vectors.documents, total or 0)
+    if vectors.counts is None or vectors.passages is None or (embedding.noise == "document_share" and total is None):
+        raise BitcipherError("These vectors do not say how many passages they were made of: give the build's counts.")
+    return Vocabulary(vectors.words, vectors.counts, vectors.passages, total or 0)

@@ -30,7 +30,7 @@ class CipherVectors(WordSimilarity):
         words: (N,) the words in order of rank, each once, `<oov>` among them if the table has that entry.
         vectors: (N, d) float32, also a memory map; not copied, and read-only through this class.
         counts: (N,) int64, occurrences of each word.
-        documents: (N,) int64, documents that hold each word.
+        passages: (N,) int64, passages that hold each word.
         refinement: arrays that new words are mapped with, such as the mean and the matrix of a whitening.
         manifest: where the vectors come from: what JSON can hold.
 
@@ -79,7 +79,7 @@ class CipherVectors(WordSimilarity):
         >>> CipherVectors.load("memory://doctest/cat").index_to_key
         ['cat', '<oov>']
         """
-        content = Content(self.words, self.vectors, self.counts, self.documents, self.refinement, self.manifest)
+        content = Content(self.words, self.vectors, self.counts, self.passages, self.refinement, self.manifest)
         write_folder(os.fspath(uri), content, overwrite)
 
     @classmethod
@@ -140,7 +140,7 @@ class CipherVectors(WordSimilarity):
         return from_gensim(keyed_vectors)
 
     def to_gensim(self) -> "KeyedVectors":
-        """A copy in gensim's class, with the attributes "count" and "documents" where the table has them.
+        """A copy in gensim's class, with the attributes "count" and "passages" where the table has them.
 
         Raises:
             BitcipherError: if gensim is not installed.

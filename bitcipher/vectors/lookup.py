@@ -25,7 +25,7 @@ class WordLookup:
         words: Iterable[str] | pa.LargeStringArray,
         vectors: np.ndarray,
         counts: np.ndarray | None = None,
-        documents: np.ndarray | None = None,
+        passages: np.ndarray | None = None,
         refinement: dict[str, np.ndarray] | None = None,
         manifest: dict[str, Any] | None = None,
     ):
@@ -33,7 +33,7 @@ class WordLookup:
         self.words = _as_words(words)
         self.vectors = _as_table(vectors, len(self.words))
         self.counts = _as_counts("counts", counts, len(self.words))
-        self.documents = _as_counts("documents", documents, len(self.words))
+        self.passages = _as_counts("passages", passages, len(self.words))
         self.refinement = _as_refinement(refinement)
         self.manifest = dict(manifest or {})
 
@@ -172,13 +172,13 @@ class WordLookup:
         return (unit(mean) if post_normalize else mean).astype(np.float32)
 
     def get_vecattr(self, key: Key, attr: str, oov: bool = False) -> int:
-        """A number kept beside the vector of a key: its "count" or its "documents".
+        """A number kept beside the vector of a key: its "count" or its "passages".
 
         Raises:
             BitcipherError: if the table keeps no such numbers.
             UnknownWordError: if the key has no row.
         """
-        kept = {"count": self.counts, "documents": self.documents}
+        kept = {"count": self.counts, "passages": self.passages}
         kept = {name: column for name, column in kept.items() if column is not None}
         if attr not in kept:
             raise BitcipherError(f"The table keeps no {attr!r}; it keeps: {', '.join(kept) or 'vectors only'}.")

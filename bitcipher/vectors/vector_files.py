@@ -1,7 +1,7 @@
 """The folder that a table is kept in.
 
     vectors.safetensors     one tensor "vectors", (N, d) float32
-    words.parquet           word, and count and documents where the table has them, in order of rank
+    words.parquet           word, and count and passages where the table has them, in order of rank
     refinement.safetensors  arrays by name, where the table has them
     manifest.json           format, sizes and SHA-256 of the others, and the given provenance
 
@@ -38,7 +38,7 @@ class Content(NamedTuple):
     words: pa.LargeStringArray
     vectors: np.ndarray
     counts: np.ndarray | None
-    documents: np.ndarray | None
+    passages: np.ndarray | None
     refinement: dict[str, np.ndarray] | None
     provenance: dict[str, Any]
 
@@ -85,7 +85,7 @@ def read_folder(uri: str, mmap: bool) -> Content:
     """
     manifest = _read_manifest(uri)
     files = _check_sizes(uri, manifest)
-    words, counts, documents = _read_words(uri, files[WORDS])
+    words, counts, passages = _read_words(uri, files[WORDS])
     if mmap and storage.local_path(uri) is not None:
         vectors = _map_vectors(uri, files[VECTORS])
     else:
@@ -96,7 +96,7 @@ def read_folder(uri: str, mmap: bool) -> Content:
             f"with each other or with {MANIFEST}: fetch or build it again."
         )
     refinement = _read_refinement(uri, files[REFINEMENT]) if REFINEMENT in files else None
-    return Content(words, vectors, counts, documents, refinement, manifest["provenance"])
+    return Content(words, vectors, counts, passages, refinement, manifest["provenance"])
 
 
 def _check_target(uri: str, overwrite: bool) -> None:
@@ -121,7 +121,7 @@ def _write(folder: str, name: str, pieces: Iterable[bytes]) -> dict[str, Any]:
 
 
 def _words_to_bytes(content: Content) -> bytes:
-    columns = dict(zip(SCHEMA.names, (content.words, content.counts, content.documents), strict=True))
+    columns = dict(zip(SCHEMA.names, (content.words, content.counts, content.passages), strict=True))
     columns = {name: pa.array(column) for name, column in columns.items() if column is not None}
     table = pa.Table.from_pydict(columns, pa.schema([SCHEMA.field(name) for name in columns]))
     sink = pa.BufferOutputStream()
@@ -210,7 +210,7 @@ def _read_words(uri: str, entry: dict[str, Any]) -> tuple[pa.LargeStringArray, n
     if any(column.null_count for column in (words, *columns.values())):
         raise BitcipherError(f"{storage.join(uri, WORDS)} has missing values: fetch or build it again.")
     numbers = {name: column.to_numpy() for name, column in columns.items()}
-    return words, numbers.get("count"), numbers.get("documents")
+    return words, numbers.get("count"), numbers.get("passages")
 
 
 def _map_vectors(uri: str, entry: dict[str, Any]) -> np.ndarray:

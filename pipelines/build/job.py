@@ -197,8 +197,8 @@ class BuildJob:
         with self.costs.measured("words"):
             parts = [[storage.join(self.build, part) for part in segment.parts] for segment in segments]
             merged = words.sum_words(parts)
-            documents = sum(segment.total_documents for segment in segments)
-            vocabulary = words.choose_vocabulary(merged, documents, self.options, known)
+            passages = sum(segment.total_passages for segment in segments)
+            vocabulary = words.choose_vocabulary(merged, passages, self.options, known)
             if self.options.embedding.mode != SPECTRAL:
                 BitCipher(self.options.embedding.bits).active_bits(len(vocabulary))  # too few bits show before the rest
             storage.write_table(storage.join(self.build, self.folder, layout.WORDS), vocabulary.to_table())

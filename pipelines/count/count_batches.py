@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bitcipher.counts import DOCUMENT_SLICE_TOKENS, TokenizedShard
+from bitcipher.counts import PASSAGE_TOKENS, TokenizedShard
 from pipelines.ingest.document_chunks import DocumentChunk
 from pipelines.tokenizers import Tokenizer
 
@@ -51,7 +51,7 @@ def iter_batches(
         if continues[-1]:
             # The document that goes on: what is counted now, in whole slices, and what waits.
             start = int(tokens.ends[-1]) if len(ends) else context
-            stop = start + (len(tokens.ids) - start) // DOCUMENT_SLICE_TOKENS * DOCUMENT_SLICE_TOKENS
+            stop = start + (len(tokens.ids) - start) // PASSAGE_TOKENS * PASSAGE_TOKENS
             first = max(stop - window, start if len(ends) else 0)
             carried = tokens.words.take(pa.array(tokens.ids[first:stop]))
             waiting = tokens.words.take(pa.array(tokens.ids[stop:]))

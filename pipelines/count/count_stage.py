@@ -108,7 +108,7 @@ class CountStage:
         counts = count_shard(slice_.tokens, self._context_window, slice_.carried)
         part = storage.join(SHARDS, name)
         hashes = word_hashes(counts.words)
-        digests = [digest_words(hashes, counts.counts, counts.documents, counts.total_documents)]
+        digests = [digest_words(hashes, counts.counts, counts.passages, counts.total_passages)]
         hashes = hashes[np.argsort(counts.numbers)]
 
         def digested() -> Iterator[PairBlock]:
@@ -116,14 +116,14 @@ class CountStage:
                 digests.append(digest_pairs(block, hashes))
                 yield block
 
-        columns = (counts.words, counts.numbers, counts.counts, counts.documents)
+        columns = (counts.words, counts.numbers, counts.counts, counts.passages)
         entries = write_part(storage.join(self._build, part), *columns, digested())
         return Segment(
             name=name,
             parts=(part,),
             shards=(name,),
             documents=slice_.documents,
-            total_documents=counts.total_documents,
+            total_passages=counts.total_passages,
             text_bytes=slice_.text_bytes,
             tokens=len(slice_.tokens.ids) - slice_.carried,
             types=len(counts.words),

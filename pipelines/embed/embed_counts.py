@@ -117,9 +117,9 @@ def _vectors(
         vocabulary.words,
         table,
         vocabulary.counts,
-        vocabulary.documents,
+        vocabulary.passages,
         refinement=learnt,
-        manifest={**provenance, "total_documents": vocabulary.total_documents, "embedding": asdict(options)},
+        manifest={**provenance, "total_passages": vocabulary.total_passages, "embedding": asdict(options)},
     )
     return vectors, int((~table.any(axis=1)).sum())
 

@@ -30,7 +30,7 @@ def plan_merges(
         types, entries: what so many tokens have.
     """
 
-    none = {"parts": (), "shards": (), "documents": 0, "total_documents": 0, "text_bytes": 0}
+    none = {"parts": (), "shards": (), "documents": 0, "total_passages": 0, "text_bytes": 0}
     digest = CountDigest().hex()
 
     @cache

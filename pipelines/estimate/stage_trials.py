@@ -147,8 +147,8 @@ def embed_sample(build: str, merged: Segment, options: BuildOptions) -> tuple[di
     start = time.process_time()
     entries = sum(len(block.right) for part in parts for block in iter_pairs(part))
     walk_entry = (time.process_time() - start) / entries
-    kept = choose_vocabulary(words, merged.total_documents, options)
-    every = choose_vocabulary(words, merged.total_documents, BuildOptions(min_count=1))
+    kept = choose_vocabulary(words, merged.total_passages, options)
+    every = choose_vocabulary(words, merged.total_passages, BuildOptions(min_count=1))
     runs = []
     for number, vocabulary in enumerate((kept, kept, every)):
         start = time.process_time()

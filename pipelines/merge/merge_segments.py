@@ -118,7 +118,7 @@ class MergeStage:
         blocks = [block for member, sign, runs in row["runs"] for block in self._read(member, sign, runs)]
         rows, _ = merge_rows(blocks, self._place, -1)
         del blocks
-        columns = (words[name].to_numpy() for name in ("number", "count", "documents"))
+        columns = (words[name].to_numpy() for name in ("number", "count", "passages"))
         return write_part(uri, words["word"].combine_chunks(), *columns, split(rows, BLOCK_ENTRIES))
 
     def _read(self, member: int, sign: int, runs: list[list[Any]]) -> list[PairBlock]:
@@ -203,7 +203,7 @@ def _segment(merge: Merge, name: str, parts: list[Row], types: int) -> Segment:
         parts=tuple(part["part"] for part in parts),
         shards=merge.shards,
         documents=merge.total("documents"),
-        total_documents=merge.total("total_documents"),
+        total_passages=merge.total("total_passages"),
         text_bytes=merge.total("text_bytes"),
         tokens=merge.total("tokens"),
         types=types,

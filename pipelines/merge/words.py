@@ -12,14 +12,14 @@ from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import Vocabulary, byte_order
 from pipelines.options import BuildOptions
 
-COUNTS = ("count", "documents", "entries")
+COUNTS = ("count", "passages", "entries")
 
 # Segments whose words are added up at once: memory is that of their words beside all words so far.
 SEGMENTS_AT_ONCE = 16
 
 
 def merge_words(added: Sequence[Sequence[str]], without: Sequence[Sequence[str]] = ()) -> pa.Table:
-    """All words of segments, in the order of their bytes: word, count, documents and entries, added up.
+    """All words of segments, in the order of their bytes: word, count, passages and entries, added up.
 
     The entries are those of all segments one by one, so the sum's own are as many at most. Words of which nothing
     is left have a count of 0.
@@ -46,7 +46,7 @@ def sum_words(added: Sequence[Sequence[str]], without: Sequence[Sequence[str]] =
 def _signed_words(parts: Sequence[str], sign: int) -> pa.Table:
     table = read_words(parts).select(["word", *COUNTS])
     if sign < 0:
-        for name in ("count", "documents"):
+        for name in ("count", "passages"):
             column = pa.array(-table[name].to_numpy())
             table = table.set_column(table.column_names.index(name), table.field(name), column)
     return table
@@ -72,14 +72,14 @@ def _add_up(tables: list[pa.Table]) -> pa.Table:
 
 
 def choose_vocabulary(
-    words: pa.Table, total_documents: int, options: BuildOptions, known: pa.LargeStringArray | None = None
+    words: pa.Table, total_passages: int, options: BuildOptions, known: pa.LargeStringArray | None = None
 ) -> Vocabulary:
     """The vocabulary that the options ask for; known words keep their ranks."""
     return Vocabulary.from_counts(
         words["word"].combine_chunks(),
         words["count"].to_numpy(),
-        words["documents"].to_numpy(),
-        total_documents,
+        words["passages"].to_numpy(),
+        total_passages,
         min_count=options.min_count,
         max_vocab_size=options.max_vocab_size,
         word_list=None if options.word_list is None else read_word_list(options.word_list),

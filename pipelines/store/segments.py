@@ -33,8 +33,8 @@ class Segment:
     """The shards whose sum it is, in order."""
     documents: int
     """Documents as they were read."""
-    total_documents: int
-    """Documents as they are counted: slices of 2,000 tokens of the long ones (SPEC 1)."""
+    total_passages: int
+    """Passages: slices of at most 2,000 tokens of a document."""
     text_bytes: int
     tokens: int
     types: int

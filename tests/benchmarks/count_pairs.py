@@ -21,4 +21,4 @@ if __name__ == "__main__":
     file, folder, window, form = sys.argv[1:]
     tokens = make_tokenizer("whitespace", lowercase=False).tokenize(read_corpus(file))
     counts = count_shard(tokens, ContextWindow(int(window), summed=form == "summed"))
-    write_part(f"{folder}/counts", counts.words, counts.numbers, counts.counts, counts.documents, counts.pairs)
+    write_part(f"{folder}/counts", counts.words, counts.numbers, counts.counts, counts.passages, counts.pairs)

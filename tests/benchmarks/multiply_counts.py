@@ -42,15 +42,15 @@ Parts = list[list[sp.csr_array]]  # by shard, then by offset from 1 on
 def count_sources(data: list[str], folder: str, window: int) -> tuple[Vocabulary, Parts]:
     """The vocabulary of all sources, and the counts of each."""
     tokenizer = make_tokenizer("spacy", lowercase=True)
-    shards, documents = [], 0
+    shards, passages = [], 0
     for source in list_sources(data):
         texts = pa.array(list(read_texts([source.uri])), pa.large_string())
         counts = count_shard(tokenizer.tokenize(texts), ContextWindow(window))
         shards.append(f"{folder}/{len(shards)}")
-        columns = (counts.words, counts.numbers, counts.counts, counts.documents)
+        columns = (counts.words, counts.numbers, counts.counts, counts.passages)
         write_part(shards[-1], *columns, counts.pairs)
-        documents += counts.total_documents
-    vocabulary = words.choose_vocabulary(words.merge_words([[shard] for shard in shards]), documents, BuildOptions())
+        passages += counts.total_passages
+    vocabulary = words.choose_vocabulary(words.merge_words([[shard] for shard in shards]), passages, BuildOptions())
     return vocabulary, [read_matrices(shard, vocabulary, window) for shard in shards]
 
 

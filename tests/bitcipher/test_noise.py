@@ -8,9 +8,9 @@ from bitcipher import BitCipher, BitcipherError, Vocabulary
 from bitcipher.noise import NOISES, noise_distribution, trust
 
 
-def vocabulary_of(counts, documents, total_documents):
+def vocabulary_of(counts, passages, total_passages):
     words = pa.array([f"w{rank}" for rank in range(len(counts))], pa.large_string())
-    return Vocabulary(words, counts, documents, total_documents)
+    return Vocabulary(words, counts, passages, total_passages)
 
 
 @pytest.mark.parametrize(

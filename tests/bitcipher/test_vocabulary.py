@@ -8,15 +8,15 @@ import pytest
 from bitcipher import OOV, BitcipherError, Vocabulary
 
 
-def choose(counts, documents=None, total_documents=100, **choice):
-    documents = documents or dict.fromkeys(counts, 1)
+def choose(counts, passages=None, total_passages=100, **choice):
+    passages = passages or dict.fromkeys(counts, 1)
     return Vocabulary.from_counts(
-        list(counts), list(counts.values()), [documents[word] for word in counts], total_documents, **choice
+        list(counts), list(counts.values()), [passages[word] for word in counts], total_passages, **choice
     )
 
 
 def as_rows(vocabulary):
-    columns = vocabulary.words.to_pylist(), vocabulary.counts.tolist(), vocabulary.documents.tolist()
+    columns = vocabulary.words.to_pylist(), vocabulary.counts.tolist(), vocabulary.passages.tolist()
     return list(zip(*columns, strict=True))
 
 
@@ -31,10 +31,10 @@ def test_words_are_ranked_by_count_and_then_by_their_bytes():
 
 def test_ranks_do_not_depend_on_the_order_of_the_words():
     counts = {chr(ord("a") + number): number % 4 + 1 for number in range(26)}
-    documents = {word: count for word, count in counts.items()}
+    passages = {word: count for word, count in counts.items()}
     words = sorted(counts)
     orders = [np.random.default_rng(seed).permutation(words) for seed in range(5)]
-    vocabularies = [choose({word: counts[word] for word in order}, documents, max_vocab_size=9) for order in orders]
+    vocabularies = [choose({word: counts[word] for word in order}, passages, max_vocab_size=9) for order in orders]
     assert all(as_rows(vocabulary) == as_rows(vocabularies[0]) for vocabulary in vocabularies)
 
 
@@ -44,14 +44,14 @@ def test_words_outside_share_one_entry_that_is_ranked_like_any_other():
     assert vocabulary.oov_rank == 1
     assert len(vocabulary) == 3
     assert vocabulary.total_count == 21
-    assert vocabulary.total_documents == 20
+    assert vocabulary.total_passages == 20
 
 
 def test_where_counts_are_equal_oov_stands_by_its_bytes():
     assert choose({"!": 3, "a": 3, "b": 3}, word_list=["!", "a"]).words.to_pylist() == ["!", OOV, "a"]
 
 
-def test_documents_of_oov_are_all_documents_at_most():
+def test_passages_of_oov_are_at_most_all_passages():
     vocabulary = choose({"a": 9, "b": 4, "c": 4}, {"a": 3, "b": 3, "c": 3}, 5, min_count=9)
     assert as_rows(vocabulary) == [("a", 9, 3), (OOV, 8, 5)]
 
@@ -96,9 +96,9 @@ def test_a_word_list_that_never_occurs_at_all_leaves_everything_outside():
 
 
 def test_arrow_words_and_lists_give_the_same():
-    words, counts, documents = ["b", "a", "é"], [3, 3, 1], [1, 2, 1]
-    from_arrow = Vocabulary.from_counts(pa.array(words, pa.large_string()), counts, documents, 4)
-    assert as_rows(from_arrow) == as_rows(Vocabulary.from_counts(iter(words), counts, documents, 4))
+    words, counts, passages = ["b", "a", "é"], [3, 3, 1], [1, 2, 1]
+    from_arrow = Vocabulary.from_counts(pa.array(words, pa.large_string()), counts, passages, 4)
+    assert as_rows(from_arrow) == as_rows(Vocabulary.from_counts(iter(words), counts, passages, 4))
 
 
 def test_counts_of_any_size_are_exact():
@@ -124,14 +124,14 @@ def test_rows_lie_in_the_order_of_the_words_bytes():
 def test_a_table_through_parquet_gives_the_same_vocabulary():
     vocabulary = choose({"a": 2**40, "é": 5, "😀": 5, "c": 1}, {"a": 12, "é": 3, "😀": 2, "c": 1}, 34, min_count=5)
     table = vocabulary.to_table()
-    assert table.column_names == ["word", "count", "documents"]
+    assert table.column_names == ["word", "count", "passages"]
     stream = io.BytesIO()
     pq.write_table(table, stream)
     again = Vocabulary.from_table(pq.read_table(stream))
     assert as_rows(again) == as_rows(vocabulary)
-    assert again.total_documents == 34
+    assert again.total_passages == 34
     assert again.oov_rank == vocabulary.oov_rank
-    assert again.counts.dtype == again.documents.dtype == np.int64
+    assert again.counts.dtype == again.passages.dtype == np.int64
 
 
 @pytest.mark.parametrize(

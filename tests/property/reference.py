@@ -11,7 +11,7 @@ OOV = "<oov>"
 class Word(NamedTuple):
     word: str
     count: int
-    documents: int
+    passages: int
 
 
 def ranked(counts):
@@ -20,13 +20,13 @@ def ranked(counts):
 
 
 def count_words(documents, size=2_000):
-    """Occurrences, the slices of so many tokens that hold a word, and all slices."""
-    slices = [document[start : start + size] for document in documents for start in range(0, len(document), size)]
+    """Return the occurrences of each word, the passages of `size` tokens that hold it, and the number of passages."""
+    passages = [document[start : start + size] for document in documents for start in range(0, len(document), size)]
     counts, holding = Counter(), Counter()
-    for tokens in slices:
+    for tokens in passages:
         counts.update(tokens)
         holding.update(set(tokens))
-    return counts, holding, len(slices)
+    return counts, holding, len(passages)
 
 
 def count_pairs(documents, window, summed=False):
@@ -63,7 +63,7 @@ def codes(bits, n):
     return found[:n]
 
 
-def noisy_ciphers(words, total_documents, bits, noise):
+def noisy_ciphers(words, total_passages, bits, noise):
     """v = β p + (1 - β) σ of every word, dense."""
     ciphers = np.zeros((len(words), bits))
     for rank, code in enumerate(codes(bits, len(words))):
@@ -71,10 +71,10 @@ def noisy_ciphers(words, total_documents, bits, noise):
     if noise == "none":
         return ciphers
     f = np.array([word.count for word in words], float)
-    d = np.array([word.documents for word in words], float)
+    d = np.array([word.passages for word in words], float)
     sigma = (1 - (f[:, None] * ciphers).sum(axis=0) / f.sum()) / (bits - 1)
     beta = {
-        "document_share": lambda: d / total_documents,
+        "document_share": lambda: d / total_passages,
         "frequency": lambda: f / (f + 1),
         "document_ratio": lambda: np.divide(d, f, out=np.zeros_like(d), where=f > 0),
     }[noise]()
@@ -94,9 +94,9 @@ def context_matrices(documents, words, window):
     return matrices
 
 
-def table(documents, words, total_documents, bits, window, mode, noise, log, summed=False):
+def table(documents, words, total_passages, bits, window, mode, noise, log, summed=False):
     """The raw table of SPEC 1 from dense matrices."""
-    ciphers = noisy_ciphers(words, total_documents, bits, noise)
+    ciphers = noisy_ciphers(words, total_passages, bits, noise)
     if mode == "cipher":
         return ciphers
     matrices = context_matrices(documents, words, window)

@@ -63,13 +63,13 @@ class CountedShards:
     def vocabulary(self, **choice):
         totals = {}
         for shard, _ in self.shards:
-            rows = zip(shard.words.to_pylist(), shard.counts.tolist(), shard.documents.tolist(), strict=True)
-            for word, count, documents in rows:
+            rows = zip(shard.words.to_pylist(), shard.counts.tolist(), shard.passages.tolist(), strict=True)
+            for word, count, passages in rows:
                 before = totals.get(word, (0, 0))
-                totals[word] = (before[0] + count, before[1] + documents)
-        counts, documents = zip(*totals.values(), strict=True)
-        total = sum(shard.total_documents for shard, _ in self.shards)
-        return Vocabulary.from_counts(list(totals), counts, documents, total, **choice)
+                totals[word] = (before[0] + count, before[1] + passages)
+        counts, passages = zip(*totals.values(), strict=True)
+        total = sum(shard.total_passages for shard, _ in self.shards)
+        return Vocabulary.from_counts(list(totals), counts, passages, total, **choice)
 
     def parts(self, vocabulary):
         """The pairs of each shard with its own numbers, and the ranks of these."""

@@ -35,9 +35,9 @@ def test_merged_shards_are_the_counts_of_all_documents(documents, context_window
     counted = CountedShards(cut(documents, places), context_window)
     vocabulary = choose(counted, **choice)
     expected, total = reference.choose_words(documents, **choice)
-    columns = vocabulary.words.to_pylist(), vocabulary.counts.tolist(), vocabulary.documents.tolist()
+    columns = vocabulary.words.to_pylist(), vocabulary.counts.tolist(), vocabulary.passages.tolist()
     assert list(zip(*columns, strict=True)) == expected
-    assert vocabulary.total_documents == total
+    assert vocabulary.total_passages == total
 
     words, oov = merge_rows(counted.renumbered(vocabulary), vocabulary.row_order(), vocabulary.oov_rank)
     names = vocabulary.words.to_pylist()

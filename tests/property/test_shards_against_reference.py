@@ -20,8 +20,8 @@ def check_shard(documents, context_window, block_entries=BLOCK_ENTRIES):
     assert counts.words.to_pylist() == words
     assert [by_rank[number] for number in counts.numbers] == words
     assert counts.counts.tolist() == [expected[word] for word in words]
-    assert counts.documents.tolist() == [holding[word] for word in words]
-    assert counts.total_documents == total
+    assert counts.passages.tolist() == [holding[word] for word in words]
+    assert counts.total_passages == total
 
     blocks = list(counts.pairs)
     pairs = reference.count_pairs(documents, context_window.size, context_window.summed)
@@ -80,14 +80,14 @@ def test_long_documents_count_as_slices_but_windows_run_on():
     st.lists(st.integers(0, 100), max_size=5),
 )
 @settings(max_examples=120, deadline=None)
-def test_slices_of_a_document_add_up_to_the_whole(document, others, context_window, slice_tokens, cuts):
-    places = {cut * slice_tokens for cut in cuts if cut * slice_tokens < len(document)}
+def test_pieces_of_a_document_add_up_to_the_whole(document, others, context_window, passage_tokens, cuts):
+    places = {cut * passage_tokens for cut in cuts if cut * passage_tokens < len(document)}
     bounds = sorted({0, len(document), *places})
-    expected = reference.count_words([document, *others], slice_tokens)
+    expected = reference.count_words([document, *others], passage_tokens)
     counts, holding, total = Counter(), Counter(), 0
     pairs = defaultdict(Counter)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shard_counts, "DOCUMENT_SLICE_TOKENS", slice_tokens)
+        patch.setattr(shard_counts, "PASSAGE_TOKENS", passage_tokens)
         for start, stop in pairwise(bounds):
             carried = min(context_window.size, start)
             # Other documents stand behind the last slice.
@@ -95,10 +95,10 @@ def test_slices_of_a_document_add_up_to_the_whole(document, others, context_wind
             tokens = TokenizedShard.from_documents([document[start - carried : stop], *behind])
             counted = count_shard(tokens, context_window, carried, block_entries=50)
             words = counted.words.to_pylist()
-            for word, count, held in zip(words, counted.counts.tolist(), counted.documents.tolist(), strict=True):
+            for word, count, held in zip(words, counted.counts.tolist(), counted.passages.tolist(), strict=True):
                 counts[word] += count
                 holding[word] += held
-            total += counted.total_documents
+            total += counted.total_passages
             by_number = dict(zip(counted.numbers.tolist(), words, strict=True))
             rows = rows_of(counted.pairs, by_number)
             for left, offset, row in rows:

@@ -64,12 +64,12 @@ def test_right_words_that_change_places_matter():
 
 
 def test_every_count_of_a_word_matters():
-    counts, documents = np.array([4, 3, 2, 1]), np.array([2, 2, 2, 1])
+    counts, passages = np.array([4, 3, 2, 1]), np.array([2, 2, 2, 1])
     found = {
-        digest_words(HASHES, counts, documents, 5),
-        digest_words(HASHES, documents, counts, 5),
-        digest_words(HASHES, counts, documents, 6),
-        digest_words(HASHES[::-1], counts, documents, 5),
+        digest_words(HASHES, counts, passages, 5),
+        digest_words(HASHES, passages, counts, 5),
+        digest_words(HASHES, counts, passages, 6),
+        digest_words(HASHES[::-1], counts, passages, 5),
     }
     assert len(found) == 4
 

@@ -12,7 +12,7 @@ from bitcipher.counts.segment import SEGMENT_WORDS
 WORDS = pa.array(["b", "é", "😀"], pa.large_string())
 NUMBERS = np.array([2, 0, 1], np.int32)
 COUNTS = np.array([1, 5, 2**40])
-DOCUMENTS = np.array([1, 2, 3])
+PASSAGES = np.array([1, 2, 3])
 BLOCKS = [
     PairBlock(
         np.array([2, 2], np.int32),
@@ -28,7 +28,7 @@ BLOCKS = [
 @pytest.fixture
 def part(tmp_path):
     uri = str(tmp_path / "part")
-    assert write_part(uri, WORDS, NUMBERS, COUNTS, DOCUMENTS, BLOCKS) == 4
+    assert write_part(uri, WORDS, NUMBERS, COUNTS, PASSAGES, BLOCKS) == 4
     return uri
 
 
@@ -39,7 +39,7 @@ def test_a_part_reads_back_as_written(part):
         "word": WORDS.to_pylist(),
         "number": NUMBERS.tolist(),
         "count": COUNTS.tolist(),
-        "documents": DOCUMENTS.tolist(),
+        "passages": PASSAGES.tolist(),
         "rows": [2, 1, 0],
         "entries": [3, 1, 0],
     }
@@ -70,18 +70,18 @@ def test_a_part_whose_pairs_fail_does_not_appear(tmp_path):
         raise RuntimeError("the worker was stopped")
 
     with pytest.raises(RuntimeError, match="was stopped"):
-        write_part(str(tmp_path / "part"), WORDS, NUMBERS, COUNTS, DOCUMENTS, failing())
+        write_part(str(tmp_path / "part"), WORDS, NUMBERS, COUNTS, PASSAGES, failing())
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_same_counts_are_the_same_bytes(part, tmp_path):
-    write_part(str(tmp_path / "again"), WORDS, NUMBERS, COUNTS, DOCUMENTS, BLOCKS)
+    write_part(str(tmp_path / "again"), WORDS, NUMBERS, COUNTS, PASSAGES, BLOCKS)
     for one, other in zip(part_files(part), part_files(str(tmp_path / "again")), strict=True):
         assert Path(one).read_bytes() == Path(other).read_bytes()
 
 
 def test_removing_takes_all_files_and_no_others(part, tmp_path):
-    write_part(str(tmp_path / "part2"), WORDS, NUMBERS, COUNTS, DOCUMENTS, BLOCKS)
+    write_part(str(tmp_path / "part2"), WORDS, NUMBERS, COUNTS, PASSAGES, BLOCKS)
     remove_part(part)
     assert {path.name for path in tmp_path.iterdir()} == {
         Path(file).name for file in part_files(str(tmp_path / "part2"))

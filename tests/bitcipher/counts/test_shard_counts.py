@@ -16,8 +16,8 @@ def test_a_shard_by_hand():
     assert counts.words.to_pylist() == ["a", "b", "c"]
     assert counts.numbers.tolist() == [1, 0, 2]
     assert counts.counts.tolist() == [1, 4, 1]
-    assert counts.documents.tolist() == [1, 2, 1]
-    assert counts.total_documents == 2
+    assert counts.passages.tolist() == [1, 2, 1]
+    assert counts.total_passages == 2
     left, offset, length, right, n = pairs
     assert list(zip(left, offset, length, strict=True)) == [(1, 1, 1), (1, 2, 1), (0, 1, 3), (0, 2, 1)]
     assert list(zip(right, n, strict=True)) == [(0, 1), (2, 1), (0, 1), (1, 1), (2, 1), (0, 1)]
@@ -38,7 +38,7 @@ def test_a_summed_window_of_radius_1_is_a_sum_too():
 @pytest.mark.parametrize("summed", [False, True])
 def test_documents_without_two_words_have_no_pairs(documents, summed):
     counts, pairs = count(documents, ContextWindow(5, summed))
-    assert counts.total_documents == sum(map(len, documents))
+    assert counts.total_passages == sum(map(len, documents))
     assert pairs == [[]] * 5
 
 
@@ -49,7 +49,7 @@ def test_words_that_do_not_occur_leave_no_trace():
     counts = count_shard(tokens, ContextWindow(1))
     assert counts.words.to_pylist() == ["a", "z"]
     assert counts.counts.tolist() == [2, 1]
-    assert counts.documents.tolist() == [1, 1]
+    assert counts.passages.tolist() == [1, 1]
     assert [column.tolist() for column in concatenate(counts.pairs)] == [[0, 1], [1, 1], [1, 1], [1, 0], [1, 1]]
 
 
@@ -58,7 +58,7 @@ def test_blocks_have_the_documented_types():
     for block in counts.pairs:
         assert [column.dtype for column in block] == [np.int32, np.int16, np.int64, np.int32, np.int64]
     assert counts.numbers.dtype == np.int32
-    assert counts.counts.dtype == counts.documents.dtype == np.int64
+    assert counts.counts.dtype == counts.passages.dtype == np.int64
 
 
 def test_how_blocks_are_cut_does_not_change_the_rows():
@@ -90,8 +90,8 @@ def test_carried_tokens_are_context_only():
     counts, pairs = count([["x", "b", "a", "b", "c"], ["a", "b"]], ContextWindow(2), carried=3)
     assert counts.words.to_pylist() == ["a", "b", "c"]
     assert counts.counts.tolist() == [1, 2, 1]
-    assert counts.documents.tolist() == [1, 2, 1]
-    assert counts.total_documents == 2
+    assert counts.passages.tolist() == [1, 2, 1]
+    assert counts.total_passages == 2
     assert counts.numbers.tolist() == [1, 0, 2]
     left, offset, length, right, n = pairs
     assert list(zip(left, offset, length, strict=True)) == [(1, 1, 1), (1, 2, 1), (0, 1, 1), (0, 2, 1)]
@@ -102,7 +102,7 @@ def test_words_that_are_only_carried_have_count_0():
     counts, _ = count([["a", "b"]], ContextWindow(1), carried=1)
     assert counts.words.to_pylist() == ["a", "b"]
     assert counts.counts.tolist() == [0, 1]
-    assert counts.documents.tolist() == [0, 1]
+    assert counts.passages.tolist() == [0, 1]
     assert counts.numbers.tolist() == [1, 0]
 
 
@@ -110,7 +110,7 @@ def test_words_that_are_only_carried_have_count_0():
 def test_carried_tokens_without_new_ones_behind_them_leave_no_trace(summed):
     counts, pairs = count([["a", "b", "a"], ["c"]], ContextWindow(2, summed), carried=3)
     assert counts.words.to_pylist() == ["c"]
-    assert counts.total_documents == 1
+    assert counts.total_passages == 1
     assert pairs == [[]] * 5
 
 

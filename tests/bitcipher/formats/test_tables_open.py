@@ -26,13 +26,13 @@ def test_numpy(tmp_path, table, neighbors, by_numpy):
 def test_parquet(tmp_path, table, neighbors, by_numpy):
     table.export("parquet", tmp_path / "out.parquet")
     frame = pd.read_parquet(tmp_path / "out.parquet")
-    assert list(frame) == ["word", "count", "documents", "vector"]
+    assert list(frame) == ["word", "count", "passages", "vector"]
     neighbors(by_numpy(list(frame["word"]), np.stack(frame["vector"].to_numpy())))
     assert pq.read_schema(tmp_path / "out.parquet").field("vector").type == pa.list_(pa.float32(), table.vector_size)
     read = CipherVectors.read(tmp_path / "out.parquet")
     assert read.index_to_key == table.index_to_key
     np.testing.assert_array_equal(read.vectors, table.vectors)
-    np.testing.assert_array_equal(read.documents, table.documents)
+    np.testing.assert_array_equal(read.passages, table.passages)
 
 
 def test_parquet_of_others(tmp_path):

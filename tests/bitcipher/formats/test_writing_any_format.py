@@ -56,7 +56,7 @@ def test_the_same_bytes_in_blocks_of_any_size(tmp_path, table, name, monkeypatch
     (tmp_path / "below" / "one").rename(tmp_path / "one")
     assert os.listdir(tmp_path / "below") == []
     assert sum(seen) == len(table)
-    again = CipherVectors(table.index_to_key, table.vectors.copy(), table.counts, table.documents)
+    again = CipherVectors(table.index_to_key, table.vectors.copy(), table.counts, table.passages)
     write(again, name, tmp_path / "two")
     assert content(tmp_path / "one") == content(tmp_path / "two")
     if name not in ("parquet", "embedding-atlas"):  # whose row groups are the blocks

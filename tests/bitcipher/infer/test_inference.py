@@ -56,11 +56,11 @@ def test_codes_need_no_counts_where_the_table_keeps_what_noise_needs(counts):
         vectors = made(counts, noise=noise)
         assert vectors.infer(text, "w3").tobytes() == vectors.infer(text, "w3", counts).tobytes()
     vectors = made(counts)
-    with pytest.raises(BitcipherError, match="do not say how many documents they were made of: give the build's count"):
+    with pytest.raises(BitcipherError, match="do not say how many passages they were made of: give the build's count"):
         vectors.infer(text, "w3")
-    manifest = {**vectors.manifest, "total_documents": counts.vocabulary.total_documents}
+    manifest = {**vectors.manifest, "total_passages": counts.vocabulary.total_passages}
     whole = CipherVectors(
-        vectors.words, vectors.vectors, vectors.counts, vectors.documents, vectors.refinement, manifest
+        vectors.words, vectors.vectors, vectors.counts, vectors.passages, vectors.refinement, manifest
     )
     assert whole.infer(text, "w3").tobytes() == vectors.infer(text, "w3", counts).tobytes()
 

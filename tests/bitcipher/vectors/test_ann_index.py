@@ -48,7 +48,7 @@ def test_more_neighbours_than_words(table, index):
 
 
 def test_an_index_is_saved_and_loaded(tmp_path, table, index):
-    for uri in (tmp_path / "index", "memory://vectors/index"):
+    for uri in (tmp_path / "index", "memory://ann-index/index"):
         index.save(uri)
         again = WordIndex.load(uri, table)
         assert len(again) == len(index)

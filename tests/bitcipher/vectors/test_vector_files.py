@@ -26,7 +26,7 @@ def make_full_table() -> CipherVectors:
     size = len(ODD_WORDS)
     return make_table(
         counts=np.arange(size, 0, -1) * 2**40,
-        documents=np.arange(size, 0, -1),
+        passages=np.arange(size, 0, -1),
         refinement={"mean": np.arange(3.0), "matrix": np.eye(3, dtype=np.float32)},
         manifest={"corpus": "Überall", "bits": 25, "seeds": [1, 2], "share": 0.1, "nested": {"a": None}},
     )
@@ -36,7 +36,7 @@ def assert_same(first: CipherVectors, second: CipherVectors) -> None:
     assert first.index_to_key == second.index_to_key
     np.testing.assert_array_equal(first.vectors, second.vectors)
     np.testing.assert_array_equal(first.counts, second.counts)
-    np.testing.assert_array_equal(first.documents, second.documents)
+    np.testing.assert_array_equal(first.passages, second.passages)
     assert (first.refinement or {}).keys() == (second.refinement or {}).keys()
     for name, array in (first.refinement or {}).items():
         assert array.dtype == second.refinement[name].dtype
@@ -98,7 +98,7 @@ def test_other_libraries_read_the_files(tmp_path):
     assert columns == {
         "word": ODD_WORDS,
         "count": table.counts.tolist(),
-        "documents": table.documents.tolist(),
+        "passages": table.passages.tolist(),
     }
     assert safetensors.numpy.load_file(tmp_path / "table" / "refinement.safetensors").keys() == {
         "mean",

@@ -17,7 +17,7 @@ from bitcipher.vectors import CipherVectors
 
 WORDS = ["the", "New York", "a\nb", "\u00e9", "<oov>"]
 ROWS = np.arange(15, dtype=np.float32).reshape(5, 3)
-COUNTS, DOCUMENTS = [9, 7, 5, 3, 2], [5, 4, 3, 2, 1]
+COUNTS, PASSAGES = [9, 7, 5, 3, 2], [5, 4, 3, 2, 1]
 MEAN = np.array([0.5, 1, 2])
 MANIFEST = {"corpus": "\u00dcberall", "bits": 25, "share": 0.1}
 
@@ -25,7 +25,7 @@ MANIFEST = {"corpus": "\u00dcberall", "bits": 25, "share": 0.1}
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("whole") / "table"
-    CipherVectors(WORDS, ROWS, COUNTS, DOCUMENTS, {"mean": MEAN}, MANIFEST).save(folder)
+    CipherVectors(WORDS, ROWS, COUNTS, PASSAGES, {"mean": MEAN}, MANIFEST).save(folder)
     return folder
 
 
@@ -38,7 +38,7 @@ def assert_right(table: CipherVectors) -> None:
     assert table.index_to_key == WORDS
     np.testing.assert_array_equal(table.vectors, ROWS)
     np.testing.assert_array_equal(table.counts, COUNTS)
-    np.testing.assert_array_equal(table.documents, DOCUMENTS)
+    np.testing.assert_array_equal(table.passages, PASSAGES)
     assert list(table.refinement) == ["mean"]
     np.testing.assert_array_equal(table.refinement["mean"], MEAN)
     assert table.manifest == MANIFEST

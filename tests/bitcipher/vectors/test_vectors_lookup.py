@@ -11,7 +11,7 @@ ROWS = np.array([[3, 4], [1, 0], [0, 2], [0, 0], [-1, 1]], np.float32)
 
 @pytest.fixture
 def table() -> CipherVectors:
-    return CipherVectors(WORDS, ROWS, counts=[50, 9, 7, 5, 4], documents=[8, 5, 4, 3, 2])
+    return CipherVectors(WORDS, ROWS, counts=[50, 9, 7, 5, 4], passages=[8, 5, 4, 3, 2])
 
 
 def test_words_vectors_and_counts_are_found(table):
@@ -27,7 +27,7 @@ def test_words_vectors_and_counts_are_found(table):
     np.testing.assert_array_equal(table[["paris", "the"]], [[-1, 1], [3, 4]])
     assert table[[]].shape == (0, 2)
     assert table.get_vecattr("the", "count") == 50
-    assert table.get_vecattr("paris", "documents") == 2
+    assert table.get_vecattr("paris", "passages") == 2
 
 
 def test_a_normed_vector_has_length_one_and_a_zero_row_stays_zero(table):
@@ -88,7 +88,7 @@ def test_oov_gives_the_row_of_oov(table):
 def test_counts_that_are_not_kept_are_told(table):
     with pytest.raises(BitcipherError, match="keeps: vectors only"):
         CipherVectors(["a"], [[1.0]]).get_vecattr("a", "count")
-    with pytest.raises(BitcipherError, match="no 'sense'; it keeps: count, documents"):
+    with pytest.raises(BitcipherError, match="no 'sense'; it keeps: count, passages"):
         table.get_vecattr("the", "sense")
 
 
@@ -133,7 +133,7 @@ def test_a_mean_that_cannot_be_is_told(table):
         ((["a"], ROWS[:1, :0]), "rows of vectors"),
         ((["a"], [["x", "y"]]), "array of numbers"),
         ((["a"], ROWS[:1], [1, 2]), "of counts"),
-        ((["a"], ROWS[:1], [1], [0.5]), "of documents"),
+        ((["a"], ROWS[:1], [1], [0.5]), "of passages"),
         ((["a"], ROWS[:1], None, None, {"mean": np.arange(3)}), "'mean' must be float32"),
     ],
 )

@@ -21,8 +21,8 @@ documents = st.lists(document, min_size=1, max_size=6)
 @pytest.fixture(autouse=True, scope="module")
 def short_slices():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shard_counts, "DOCUMENT_SLICE_TOKENS", SLICE_TOKENS)
-        patch.setattr(count_batches, "DOCUMENT_SLICE_TOKENS", SLICE_TOKENS)
+        patch.setattr(shard_counts, "PASSAGE_TOKENS", SLICE_TOKENS)
+        patch.setattr(count_batches, "PASSAGE_TOKENS", SLICE_TOKENS)
         yield
 
 
@@ -40,9 +40,9 @@ def counts_of(tokens, context_window, carried=0):
     names = counted.words.to_pylist()
     return (
         Counter(dict(zip(names, counted.counts.tolist(), strict=True))),
-        Counter(dict(zip(names, counted.documents.tolist(), strict=True))),
+        Counter(dict(zip(names, counted.passages.tolist(), strict=True))),
         pairs,
-        counted.total_documents,
+        counted.total_passages,
     )
 
 

@@ -71,8 +71,8 @@ def test_shards_hold_whole_documents_and_add_up(file, texts, tmp_path):
         documents = words_of(texts[start : start + shard.documents])
         assert read_counts(str(tmp_path / "build"), shard) == reference(documents, WINDOW)
         assert shard.tokens == sum(map(len, documents))
-        assert shard.total_documents == len(documents)
-        assert shard.digest == digest_of(str(tmp_path / "build"), shard.parts, shard.total_documents)
+        assert shard.total_passages == len(documents)
+        assert shard.digest == digest_of(str(tmp_path / "build"), shard.parts, shard.total_passages)
         start += shard.documents
 
 
@@ -84,7 +84,7 @@ def test_a_shard_that_is_too_large_is_counted_in_slices(file, texts, tmp_path, m
     (shard,) = run(stage_of(build, 1 << 20), tasks_of([file], 1 << 20))
     assert len(shard.parts) > 1
     assert read_counts(build, shard) == reference(words_of(texts), WINDOW)
-    assert shard.digest == digest_of(build, shard.parts, shard.total_documents)
+    assert shard.digest == digest_of(build, shard.parts, shard.total_passages)
     assert shard.shards == (shard.name,)
     assert (shard.documents, shard.tokens) == (len(texts), len(" ".join(texts).split()))
     # Slices and what they were merged in are gone.
@@ -204,4 +204,4 @@ def test_sources_and_counts_may_lie_in_a_store(texts, place):
     shards = run(stage_of(build, 5000), tasks_of([storage.join(place, "corpus")], 5000))
     assert len(shards) > 1
     assert sum(shard.documents for shard in shards) == len(texts)
-    assert all(shard.digest == digest_of(build, shard.parts, shard.total_documents) for shard in shards)
+    assert all(shard.digest == digest_of(build, shard.parts, shard.total_passages) for shard in shards)

@@ -33,14 +33,14 @@ def test_sums_and_differences_are_exact(shards, data, context_window, range_entr
     segments = [write_segment(build, f"s{i}", texts, context_window) for i, texts in enumerate(shards)]
     whole = merged(build, Merge(tuple(segments)), "whole", range_entries)
     assert read_counts(build, whole) == reference([text for texts in shards for text in texts], context_window)
-    assert whole.digest == digest_of(build, whole.parts, whole.total_documents)
+    assert whole.digest == digest_of(build, whole.parts, whole.total_passages)
 
     gone = data.draw(st.sets(st.integers(0, len(shards) - 1), max_size=len(shards) - 1))
     rest = Merge((whole,), tuple(segments[i] for i in sorted(gone)))
     left = merged(build, rest, "left", range_entries)
     kept = [text for i, texts in enumerate(shards) if i not in gone for text in texts]
     assert read_counts(build, left) == reference(kept, context_window)
-    assert left.digest == digest_of(build, left.parts, left.total_documents)
+    assert left.digest == digest_of(build, left.parts, left.total_passages)
     assert left.shards == tuple(f"s{i}" for i in range(len(shards)) if i not in gone)
     assert (left.tokens, left.documents) == (sum(map(len, kept)), len(kept))
     storage.remove(build)
@@ -104,7 +104,7 @@ def test_several_merges_at_once_are_as_one_after_another(build, segments):
     for segment in found:
         alone = merged(build, merges[segment.name], f"{segment.name}-alone", 5)
         assert read_counts(build, segment) == read_counts(build, alone)
-        assert segment.digest == digest_of(build, segment.parts, segment.total_documents)
+        assert segment.digest == digest_of(build, segment.parts, segment.total_passages)
 
 
 def test_a_merge_that_goes_on_with_another_memory_is_exact(build, segments):

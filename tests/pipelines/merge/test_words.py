@@ -34,7 +34,7 @@ def test_words_add_up(shards, data):
     names = table["word"].to_pylist()
     assert names == sorted({word for texts in shards for text in texts for word in text}, key=str.encode)
     assert table["count"].to_pylist() == [counts.words[name] for name in names]
-    assert table["documents"].to_pylist() == [counts.documents[name] for name in names]
+    assert table["passages"].to_pylist() == [counts.passages[name] for name in names]
     # Those of all segments one by one, what is subtracted included: as many as are read.
     entries = Counter()
     for i, texts in enumerate(shards):
@@ -70,7 +70,7 @@ def test_a_word_alone_may_have_more():
 def counted(**counts):
     names = sorted(counts, key=str.encode)
     values = np.array([counts[name] for name in names])
-    return pa.table({"word": pa.array(names, pa.large_string()), "count": values, "documents": np.minimum(values, 3)})
+    return pa.table({"word": pa.array(names, pa.large_string()), "count": values, "passages": np.minimum(values, 3)})
 
 
 def test_the_vocabulary_is_what_the_options_ask_for(tmp_path):

@@ -6,7 +6,7 @@ from pipelines.store.segments import FAN_IN, TIER, Merge, Segment, next_merges, 
 
 
 def segment(name, entries=10, shards=None, digest=1):
-    sizes = dict.fromkeys(("documents", "total_documents", "text_bytes", "tokens", "types"), entries)
+    sizes = dict.fromkeys(("documents", "total_passages", "text_bytes", "tokens", "types"), entries)
     shards = (name,) if shards is None else shards
     return Segment(name, (f"shards/{name}",), shards, entries=entries, digest=CountDigest(digest, 2).hex(), **sizes)
 
