@@ -6,9 +6,9 @@ import typer
 
 # How help shows a file or folder that may lie anywhere. `bitcipher submit` also knows by it which of a command's
 # arguments are places (see `cluster.jobs.job_paths`), for a relative path means another place on a cluster.
-PLACE = "PATH_OR_URI"
-NAME_OR_PLACE = f"NAME_OR_{PLACE}"
-VERSION_OR_PLACE = f"VERSION_OR_{PLACE}"
+PATH = "PATH"
+NAME_OR_PATH = f"NAME_OR_{PATH}"
+VERSION_OR_PATH = f"VERSION_OR_{PATH}"
 
 Format = Annotated[
     str | None,
@@ -26,7 +26,7 @@ TokenizerName = Annotated[
     typer.Option(
         help="spacy, spacy-exact, whitespace, or the path of a Hugging Face tokenizer.json.",
         show_default="spacy",
-        metavar=NAME_OR_PLACE,
+        metavar=NAME_OR_PATH,
     ),
 ]
 Lowercase = Annotated[bool | None, typer.Option(help="Lower-case tokens.", show_default="lowercase")]

@@ -14,7 +14,7 @@ from cluster.doctor.machine import check_machine
 from cluster.doctor.nodes import NODE_SECONDS, read_answer
 from cluster.doctor.package_versions import check_same_versions, check_versions, installed_versions
 from cluster.doctor.storage import check_target
-from cluster.jobs.job_paths import name_place
+from cluster.jobs.job_paths import translate_path
 from cluster.jobs.job_server import connect, find_address, is_loopback
 from cluster.jobs.submit import start_job, wait_for
 
@@ -73,7 +73,7 @@ def examine_cluster(address: str, target: str | None) -> dict[str, list[CheckRes
 
 def _ask_nodes(address: str, target: str | None) -> dict:
     client = connect(address)
-    arguments = [name_place(target, None, is_loopback(urlsplit(address).hostname))] if target else []
+    arguments = [translate_path(target, None, is_loopback(urlsplit(address).hostname))] if target else []
     job = start_job(client, ["cluster.doctor.nodes", *arguments], {})
     details = wait_for(client, job, JOB_SECONDS)
     answer = read_answer(client.get_job_logs(job))

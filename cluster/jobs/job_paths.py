@@ -6,27 +6,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bitcipher.errors import BitcipherError
-from cluster.cli.options import NAME_OR_PLACE, PLACE, VERSION_OR_PLACE
+from cluster.cli.options import NAME_OR_PATH, PATH, VERSION_OR_PATH
 
 if TYPE_CHECKING:
     from typer.core import TyperCommand
 
 # By how help shows an option: whether a value of it is a place.
-IS_PLACE: dict[str, Callable[[str], bool]] = {
-    PLACE: lambda value: True,
-    NAME_OR_PLACE: lambda value: value.endswith((".json", ".yaml", ".yml")),
-    VERSION_OR_PLACE: lambda value: not value.isdecimal(),
+IS_PATH: dict[str, Callable[[str], bool]] = {
+    PATH: lambda value: True,
+    NAME_OR_PATH: lambda value: value.endswith((".json", ".yaml", ".yml")),
+    VERSION_OR_PATH: lambda value: not value.isdecimal(),
 }
 
 
-def name_places(command: "TyperCommand", arguments: Sequence[str], along: str | None, is_here: bool) -> list[str]:
+def translate_paths(command: "TyperCommand", arguments: Sequence[str], along: str | None, is_here: bool) -> list[str]:
     """The arguments of a command, with its files and folders named so that they mean the same on the cluster.
 
     URIs and absolute paths stay as they are, and so do names in the folder that travels along, which the job
     starts in. Other relative paths become absolute if the cluster is on this machine.
 
     Args:
-        command: whose options say which arguments are places (see `cluster.cli.options.PLACE`).
+        command: whose options say which arguments are places (see `cluster.cli.options.PATH`).
         arguments: what comes after the command's name.
         along: the folder that travels along, if there is one.
         is_here: whether the cluster is on this machine.
@@ -35,7 +35,7 @@ def name_places(command: "TyperCommand", arguments: Sequence[str], along: str | 
         BitcipherError: if a relative path would mean another place on the cluster.
         TyperException: if the command does not take these arguments; Typer shows it as it always does.
     """
-    renamed = {place: name_place(place, along, is_here) for place in places_of(command, arguments)}
+    renamed = {place: translate_path(place, along, is_here) for place in paths_of(command, arguments)}
     named = []
     for argument in arguments:
         option, equals, value = argument.partition("=")
@@ -48,20 +48,20 @@ def name_places(command: "TyperCommand", arguments: Sequence[str], along: str | 
     return named
 
 
-def places_of(command: "TyperCommand", arguments: Sequence[str]) -> list[str]:
+def paths_of(command: "TyperCommand", arguments: Sequence[str]) -> list[str]:
     """The files and folders among a command's arguments."""
     values = command.make_context(command.name, list(arguments)).params
     places: list[str] = []
     for parameter in command.params:
         value = values[parameter.name]
-        if value is not None and parameter.metavar in IS_PLACE:
+        if value is not None and parameter.metavar in IS_PATH:
             each_value = [value] if isinstance(value, str) else value
-            places.extend(filter(IS_PLACE[parameter.metavar], each_value))
+            places.extend(filter(IS_PATH[parameter.metavar], each_value))
     return places
 
 
-def name_place(place: str, along: str | None, is_here: bool) -> str:
-    """One file or folder, named so that it means the same on the cluster; see `name_places`."""
+def translate_path(place: str, along: str | None, is_here: bool) -> str:
+    """One file or folder, named so that it means the same on the cluster; see `translate_paths`."""
     if "://" in place or os.path.isabs(place):
         return place
     if along is not None and Path(along, place).exists():

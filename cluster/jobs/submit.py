@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from bitcipher.errors import BitcipherError, first_line
-from cluster.jobs.job_paths import name_places
+from cluster.jobs.job_paths import translate_paths
 from cluster.jobs.job_server import DEFAULT_ADDRESS, connect, find_address, is_loopback
 from cluster.jobs.working_dir import pack
 
@@ -64,7 +64,7 @@ def submit(
         allowed = ", ".join(map(" ".join, jobs))
         raise BitcipherError(f"There is no command {command[0]!r} to submit: choose {allowed}.")
     is_here = is_loopback(urlsplit(address).hostname)
-    arguments = name_places(jobs[name], command[len(name) :], working_dir, is_here)
+    arguments = translate_paths(jobs[name], command[len(name) :], working_dir, is_here)
     variables = read_variables(env)
     client = connect(address)
     job = start_job(client, ["cluster.cli.main", *name, *arguments], variables, working_dir)

@@ -86,7 +86,7 @@ def test_what_the_command_line_says_wins_over_the_recipe(corpus, tmp_path):
         (["{corpus}", "--mode", "dog"], "There is no mode 'dog': choose spectral, cat, sum, cipher."),
         (["{corpus}", "--noise", "white"], "There is no noise 'white'"),
         (["{corpus}", "--bits", "0"], "bits must be a whole number of at least 1, not 0."),
-        (["{corpus}", "--window", "129"], "from 1 to 128, not 129"),
+        (["{corpus}", "--window", "129"], "between 1 and 128, got 129"),
         (["{corpus}", "--summed", "--mode", "cat"], "choose mode spectral or sum"),
         (["{corpus}", "--summed", "--context", "positions"], "choose context window"),
         (["{corpus}", "--vector-size", "0"], "at least 1 dimension, not 0"),

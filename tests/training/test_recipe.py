@@ -77,7 +77,7 @@ def test_settings_reach_every_depth_and_the_last_one_counts(recipe_file):
     settings = ["seed=3", "text.tokenizer.size=500", "embeddings.start=cipher", "embeddings.build.bits=9", "seed=4"]
     recipe = read_recipe(recipe_file, settings)
     assert (recipe.seed, recipe.text.tokenizer.size, recipe.embeddings.build) == (4, 500, {"bits": 9})
-    recipe = read_recipe(recipe_file, ["embeddings={start: cipher, build: {bits: 9}}", "embeddings.build.radius=2"])
+    recipe = read_recipe(recipe_file, ["embeddings={start: cipher, build: {bits: 9}}", "embeddings.build.window=2"])
     assert recipe.embeddings.build == {"bits": 9, "window": 2}
     assert recipe.loop.steps == 5
 

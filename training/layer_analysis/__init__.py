@@ -4,7 +4,7 @@ from training.layer_analysis.checkpoint_figures import layers_of_run
 from training.layer_analysis.class_means import class_means, nearest_class_means
 from training.layer_analysis.draw import draw
 from training.layer_analysis.hidden_states import layer_states
-from training.layer_analysis.labeled_words import LabeledWords, labeled_words, word_figures
+from training.layer_analysis.labeled_words import LabeledWords, label_words, word_figures
 from training.layer_analysis.linear_probe import probe_accuracy
 from training.layer_analysis.records import LayerMetrics, to_table
 from training.layer_analysis.token_classes import frequent_tokens
@@ -16,7 +16,7 @@ __all__ = [
     "class_means",
     "draw",
     "frequent_tokens",
-    "labeled_words",
+    "label_words",
     "layer_states",
     "layers_of_run",
     "nearest_class_means",

@@ -10,7 +10,7 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 from training.data import TokenText
-from training.layer_analysis.labeled_words import labeled_words, word_figures
+from training.layer_analysis.labeled_words import label_words, word_figures
 from training.layer_analysis.records import LayerMetrics
 from training.layer_analysis.token_classes import frequent_tokens
 from training.layer_analysis.token_predictions import token_figures
@@ -56,7 +56,7 @@ def layers_of_run(
     words = None
     if task is not None:
         shape = job.examples.text.tokenizer, recipe.model.architecture, recipe.model.positions
-        words = labeled_words(task.train, task, *shape), labeled_words(task.test, task, *shape)
+        words = label_words(task.train, task, *shape), label_words(task.test, task, *shape)
     advance = begin(1 + len(kept))
     device = World.here("auto").device
     records = []

@@ -35,9 +35,7 @@ class LabeledWords:
     """Of all words, in that order; int64."""
 
 
-def labeled_words(
-    split: Split, task: TaskData, tokenizer: Tokenizer, architecture: str, positions: int
-) -> LabeledWords:
+def label_words(split: Split, task: TaskData, tokenizer: Tokenizer, architecture: str, positions: int) -> LabeledWords:
     """A part of a task for a model; of a large one every second, third, … sentence.
 
     A sentence is its words with spaces between them, in lower case as all probes have them. Its last token stands for a

@@ -7,7 +7,7 @@ import typer
 from bitcipher.errors import BitcipherError
 from cluster.cli.interrupts import resumable
 from cluster.cli.options import (
-    PLACE,
+    PATH,
     Bits,
     Context,
     Dimensions,
@@ -33,13 +33,13 @@ from cluster.cli.options import (
 def build(
     sources: Annotated[
         list[str] | None,
-        typer.Argument(help="Files, folders or globs of text, JSON lines, Parquet or WET.", metavar=PLACE),
+        typer.Argument(help="Files, folders or globs of text, JSON lines, Parquet or WET.", metavar=PATH),
     ] = None,
-    out: Annotated[str, typer.Option(help="Folder of the build; it must not be there yet.", metavar=PLACE)] = ...,
+    out: Annotated[str, typer.Option(help="Folder of the build; it must not be there yet.", metavar=PATH)] = ...,
     recipe: Annotated[
         str | None,
         typer.Option(
-            help="YAML file with any of these options and `sources`; what is given here as well wins.", metavar=PLACE
+            help="YAML file with any of these options and `sources`; what is given here as well wins.", metavar=PATH
         ),
     ] = None,
     workers: Workers = 0,
@@ -51,7 +51,7 @@ def build(
     min_count: MinCount = None,
     max_vocab_size: MaxSize = None,
     word_list: Annotated[
-        str | None, typer.Option(help="Keep exactly the words of this file, one a line.", metavar=PLACE)
+        str | None, typer.Option(help="Keep exactly the words of this file, one a line.", metavar=PATH)
     ] = None,
     summed: Summed = None,
     bits: Bits = None,
@@ -88,8 +88,8 @@ def build(
 
 
 def embed(
-    build: Annotated[str, typer.Argument(help="A build, whose counts are used.", metavar=PLACE)],
-    out: Annotated[str, typer.Option(help="Folder of the vectors; it must not be there yet.", metavar=PLACE)] = ...,
+    build: Annotated[str, typer.Argument(help="A build, whose counts are used.", metavar=PATH)],
+    out: Annotated[str, typer.Option(help="Folder of the vectors; it must not be there yet.", metavar=PATH)] = ...,
     bits: Bits = None,
     window: Radius = None,
     mode: Mode = None,

@@ -6,15 +6,15 @@ import typer
 
 from cluster.cli.dependencies import require
 from cluster.cli.interrupts import resumable
-from cluster.cli.options import PLACE, Document, Field, Format
+from cluster.cli.options import PATH, Document, Field, Format
 
 
 def choose_tokenizer(
     sources: Annotated[
-        list[str], typer.Argument(help="Files, folders or globs of text, JSON lines, Parquet or WET.", metavar=PLACE)
+        list[str], typer.Argument(help="Files, folders or globs of text, JSON lines, Parquet or WET.", metavar=PATH)
     ],
     out: Annotated[
-        str, typer.Option(help="Folder of tokenizers, new or to go on with, or to add others to.", metavar=PLACE)
+        str, typer.Option(help="Folder of tokenizers, new or to go on with, or to add others to.", metavar=PATH)
     ] = ...,
     kind: Annotated[
         list[str] | None,
@@ -34,7 +34,7 @@ def choose_tokenizer(
         list[str] | None,
         typer.Option(
             help="The tokenizer.json whose word-split ratio a kind is to meet, for each kind of several sizes.",
-            metavar=f"KIND={PLACE}",
+            metavar=f"KIND={PATH}",
         ),
     ] = None,
     words: Annotated[
@@ -42,7 +42,7 @@ def choose_tokenizer(
         typer.Option(
             help="Words with their sub-tokens, lines such as `cooking: cook, ing`.",
             show_default="13 words of the paper",
-            metavar=PLACE,
+            metavar=PATH,
         ),
     ] = None,
     examples: Annotated[int, typer.Option(min=1, help="Runs of 110 words that are drawn to measure on.")] = 5000,

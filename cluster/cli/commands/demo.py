@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from cluster.cli.options import PLACE, Workers
+from cluster.cli.options import PATH, Workers
 
 
 def demo(
-    out: Annotated[str, typer.Option(help="Folder for the demo; it must not be there yet.", metavar=PLACE)] = "demo",
+    out: Annotated[str, typer.Option(help="Folder for the demo; it must not be there yet.", metavar=PATH)] = "demo",
     workers: Workers = 0,
 ) -> None:
     """Build vectors from the English of the installed Python packages' docstrings, without a network.

@@ -7,14 +7,14 @@ import typer
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.dependencies import require
-from cluster.cli.options import PLACE
+from cluster.cli.options import PATH
 
 if TYPE_CHECKING:
     from bitcipher.vectors import CipherVectors
 
 VectorFiles = Annotated[
     list[str],
-    typer.Argument(help="Builds, folders of vectors, or files of word2vec, GloVe or fastText.", metavar=PLACE),
+    typer.Argument(help="Builds, folders of vectors, or files of word2vec, GloVe or fastText.", metavar=PATH),
 ]
 Seeds = Annotated[int, typer.Option(min=1, help="Probes to train; more tell the spread better.")]
 
@@ -24,7 +24,7 @@ def probe(
     task: Annotated[str, typer.Option(help="pos: part of speech; ner: entities.")] = ...,
     data: Annotated[
         str,
-        typer.Option(help="Folder of the corpus: GUM in CoNLL-U for pos, CoNLL-2003 for ner.", metavar=PLACE),
+        typer.Option(help="Folder of the corpus: GUM in CoNLL-U for pos, CoNLL-2003 for ner.", metavar=PATH),
     ] = ...,
     seeds: Seeds = 3,
 ) -> None:
@@ -46,11 +46,11 @@ def evaluate(
     vectors: VectorFiles,
     similarity: Annotated[
         str | None,
-        typer.Option(help="Word pairs with scores: a file, or a folder of such files.", metavar=PLACE),
+        typer.Option(help="Word pairs with scores: a file, or a folder of such files.", metavar=PATH),
     ] = None,
     analogies: Annotated[
         str | None,
-        typer.Option(help="Questions of analogy in the form of Google's questions-words.txt.", metavar=PLACE),
+        typer.Option(help="Questions of analogy in the form of Google's questions-words.txt.", metavar=PATH),
     ] = None,
 ) -> None:
     """Compare vectors with people's judgement: similarity of words, and analogies.

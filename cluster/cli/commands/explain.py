@@ -4,19 +4,19 @@ from typing import Annotated
 
 import typer
 
-from cluster.cli.options import PLACE, Version
+from cluster.cli.options import PATH, Version
 
 # Context words to name beside a dimension.
 CONTEXTS = 3
 
 Counts = Annotated[
     str | None,
-    typer.Option(help="For a folder of vectors: the build that they were made of.", metavar=PLACE),
+    typer.Option(help="For a folder of vectors: the build that they were made of.", metavar=PATH),
 ]
 
 
 def explain(
-    vectors: Annotated[str, typer.Argument(help="A build, or a folder of vectors with --counts.", metavar=PLACE)],
+    vectors: Annotated[str, typer.Argument(help="A build, or a folder of vectors with --counts.", metavar=PATH)],
     word: Annotated[str, typer.Argument(help="The word to explain.")],
     other: Annotated[str | None, typer.Argument(help="Explain what makes the two words alike.")] = None,
     topn: Annotated[int, typer.Option(min=1, help="Parts to show, the strongest.")] = 15,
@@ -45,9 +45,9 @@ def explain(
 
 
 def infer(
-    vectors: Annotated[str, typer.Argument(help="A build, or a folder of vectors with --counts.", metavar=PLACE)],
+    vectors: Annotated[str, typer.Argument(help="A build, or a folder of vectors with --counts.", metavar=PATH)],
     word: Annotated[str, typer.Argument(help="The word, as the build's tokenizer gives it.")],
-    contexts: Annotated[str, typer.Option(help="Text that holds the word, a sentence a line.", metavar=PLACE)] = ...,
+    contexts: Annotated[str, typer.Option(help="Text that holds the word, a sentence a line.", metavar=PATH)] = ...,
     topn: Annotated[int, typer.Option(min=1, help="Neighbors to show.")] = 10,
     counts: Counts = None,
     version: Version = None,

@@ -6,17 +6,17 @@ from typing import Annotated
 import typer
 
 from bitcipher import storage
-from cluster.cli.options import PLACE, VERSION_OR_PLACE, Version
+from cluster.cli.options import PATH, VERSION_OR_PATH, Version
 
 
 def explore(
-    vectors: Annotated[str, typer.Argument(help="A build, or a folder of vectors.", metavar=PLACE)],
-    out: Annotated[str, typer.Option(help="The page; it must not be there yet.", metavar=PLACE)] = ...,
+    vectors: Annotated[str, typer.Argument(help="A build, or a folder of vectors.", metavar=PATH)],
+    out: Annotated[str, typer.Option(help="The page; it must not be there yet.", metavar=PATH)] = ...,
     compare: Annotated[
         str | None,
         typer.Option(
             help="Show what moved since a version of this build by its number, another build, or a folder of vectors.",
-            metavar=VERSION_OR_PLACE,
+            metavar=VERSION_OR_PATH,
         ),
     ] = None,
     words: Annotated[int, typer.Option(min=5, help="Words on the page, the most frequent ones.")] = 50_000,

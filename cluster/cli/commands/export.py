@@ -5,19 +5,19 @@ from typing import Annotated
 import typer
 
 from bitcipher.formats import FORMATS
-from cluster.cli.options import PLACE, Version
+from cluster.cli.options import PATH, Version
 
 # A line for each format; the mark keeps help from joining them.
 _FORMATS = "\b\n" + "\n".join(f"{name:<22}{each.opened_by}" for name, each in FORMATS.items())
 
 
 def export(
-    vectors: Annotated[str, typer.Argument(help="A build, or a folder of vectors.", metavar=PLACE)],
+    vectors: Annotated[str, typer.Argument(help="A build, or a folder of vectors.", metavar=PATH)],
     format: Annotated[
         str,
         typer.Option(help=f"What to write; here with what opens it.\n\n{_FORMATS}", metavar="NAME", show_default=False),
     ] = ...,
-    out: Annotated[str, typer.Option(help="File or folder to write; it must not be there yet.", metavar=PLACE)] = ...,
+    out: Annotated[str, typer.Option(help="File or folder to write; it must not be there yet.", metavar=PATH)] = ...,
     version: Version = None,
 ) -> None:
     """Write vectors as a file or folder that another library opens.

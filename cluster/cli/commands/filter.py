@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from cluster.cli.interrupts import resumable
-from cluster.cli.options import PLACE, Document, Field, Format, Workers
+from cluster.cli.options import PATH, Document, Field, Format, Workers
 
 # Memory of a worker: a document of some megabytes as words, the words that it remembers, and those that it counts.
 _WORKER_BYTES = 1500 << 20
@@ -13,15 +13,15 @@ _WORKER_BYTES = 1500 << 20
 
 def filter(
     sources: Annotated[
-        list[str], typer.Argument(help="Files, folders or globs of text, JSON lines, Parquet or WET.", metavar=PLACE)
+        list[str], typer.Argument(help="Files, folders or globs of text, JSON lines, Parquet or WET.", metavar=PATH)
     ],
-    out: Annotated[str, typer.Option(help="Folder of the language, new or to go on with.", metavar=PLACE)] = ...,
+    out: Annotated[str, typer.Option(help="Folder of the language, new or to go on with.", metavar=PATH)] = ...,
     vocabulary: Annotated[
         str | None,
         typer.Option(
             help="The words to keep: a file with one a line, or a CSV with a column word.",
             show_default="with --top, words of the sources",
-            metavar=PLACE,
+            metavar=PATH,
         ),
     ] = None,
     top: Annotated[

@@ -6,12 +6,12 @@ import typer
 
 from cluster.cli.dependencies import require
 from cluster.cli.interrupts import TRAINED, resumable
-from cluster.cli.options import PLACE, Workers
+from cluster.cli.options import PATH, Workers
 
 
 def finetune(
     model: Annotated[
-        str, typer.Argument(help="A run, or a folder of transformers with a tokenizer.json.", metavar=PLACE)
+        str, typer.Argument(help="A run, or a folder of transformers with a tokenizer.json.", metavar=PATH)
     ],
     task: Annotated[
         str, typer.Option(help="cola, sst2, mrpc, stsb, qnli, rte, wnli (GLUE), squad, squad2 or entities.")
@@ -21,10 +21,10 @@ def finetune(
         typer.Option(
             help="Folder of its files as published: train.tsv and dev.tsv of GLUE's, train-v1.1.json and dev-v1.1.json "
             "(or v2.0) of SQuAD's, eng.train and eng.testa of CoNLL-2003.",
-            metavar=PLACE,
+            metavar=PATH,
         ),
     ] = ...,
-    out: Annotated[str, typer.Option(help="Folder of the run, which all workers see.", metavar=PLACE)] = ...,
+    out: Annotated[str, typer.Option(help="Folder of the run, which all workers see.", metavar=PATH)] = ...,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -36,7 +36,7 @@ def finetune(
         typer.Option(
             help="Of GLUE: keep only examples whose words are all in this file, one a line.",
             show_default="all examples",
-            metavar=PLACE,
+            metavar=PATH,
         ),
     ] = None,
     random: Annotated[

@@ -7,16 +7,16 @@ import typer
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.dependencies import require
-from cluster.cli.options import PLACE
+from cluster.cli.options import PATH
 
 
 def generate(
     model: Annotated[
-        str, typer.Argument(help="A run, or a folder of transformers with a tokenizer.json.", metavar=PLACE)
+        str, typer.Argument(help="A run, or a folder of transformers with a tokenizer.json.", metavar=PATH)
     ],
     prompt: Annotated[str | None, typer.Option(help="Text to go on with.")] = None,
     prompts: Annotated[
-        str | None, typer.Option(help="YAML file of inputs, a template and examples.", metavar=PLACE)
+        str | None, typer.Option(help="YAML file of inputs, a template and examples.", metavar=PATH)
     ] = None,
     shots: Annotated[int, typer.Option(min=0, help="Of --prompts: examples to show before each input.")] = 0,
     tokens: Annotated[int, typer.Option(min=1, help="New tokens at most.")] = 40,

@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from cluster.cli.options import PLACE, Version
+from cluster.cli.options import PATH, Version
 
 
 def neighbors(
-    vectors: Annotated[str, typer.Argument(help="A build, or a folder of vectors.", metavar=PLACE)],
+    vectors: Annotated[str, typer.Argument(help="A build, or a folder of vectors.", metavar=PATH)],
     words: Annotated[list[str], typer.Argument(help="Words to look up.")],
     topn: Annotated[int, typer.Option(min=1, help="Neighbors of each word.")] = 10,
     version: Version = None,
@@ -24,7 +24,7 @@ def neighbors(
 
 
 def inspect(
-    folder: Annotated[str, typer.Argument(help="A build, or a folder of vectors.", metavar=PLACE)],
+    folder: Annotated[str, typer.Argument(help="A build, or a folder of vectors.", metavar=PATH)],
     version: Version = None,
 ) -> None:
     """Show what a build or vectors are made of: options, sizes, digests, and what each stage took."""

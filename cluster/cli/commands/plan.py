@@ -7,7 +7,7 @@ import typer
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.options import (
-    PLACE,
+    PATH,
     Bits,
     Context,
     Dimensions,
@@ -32,7 +32,7 @@ DOCSTRINGS = "English of the docstrings of installed Python packages, which may 
 def plan(
     sources: Annotated[
         list[str] | None,
-        typer.Argument(help="The corpus: files, folders or globs, of which some text is counted.", metavar=PLACE),
+        typer.Argument(help="The corpus: files, folders or globs, of which some text is counted.", metavar=PATH),
     ] = None,
     tokens: Annotated[
         float | None,
@@ -43,13 +43,13 @@ def plan(
         typer.Option(
             help="With --tokens: text like that of the corpus, a file, folder or glob; may be given several times.",
             show_default="the English of installed packages' docstrings",
-            metavar=PLACE,
+            metavar=PATH,
         ),
     ] = None,
     build: Annotated[
         str | None,
         typer.Option(
-            help="A build of such text: its options are taken, and growth is read off what it counted.", metavar=PLACE
+            help="A build of such text: its options are taken, and growth is read off what it counted.", metavar=PATH
         ),
     ] = None,
     nodes: Annotated[int, typer.Option(min=1, help="Machines of the cluster.")] = 1,

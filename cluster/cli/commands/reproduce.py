@@ -9,14 +9,14 @@ from bitcipher.errors import BitcipherError
 from cluster.cli.commands.evaluate import Seeds
 from cluster.cli.dependencies import require
 from cluster.cli.interrupts import TRAINED, resumable
-from cluster.cli.options import PLACE, Workers
+from cluster.cli.options import PATH, Workers
 
 Sources = Annotated[
-    list[str], typer.Argument(help="Files, folders or globs of the text that models are trained on.", metavar=PLACE)
+    list[str], typer.Argument(help="Files, folders or globs of the text that models are trained on.", metavar=PATH)
 ]
 Out = Annotated[
     str,
-    typer.Option(help="Folder of runs, curves and tables, which all workers see; finished runs stay.", metavar=PLACE),
+    typer.Option(help="Folder of runs, curves and tables, which all workers see; finished runs stay.", metavar=PATH),
 ]
 Runs = Annotated[int, typer.Option(min=1, help="Runs of each; more tell the spread better.")]
 Settings = Annotated[
@@ -30,13 +30,13 @@ reproduce = typer.Typer(help="Make the paper's results again.", no_args_is_help=
 @reproduce.command()
 def tables(
     builds: Annotated[
-        list[str], typer.Argument(help="Builds with counts of radius 4: a row of each table each.", metavar=PLACE)
+        list[str], typer.Argument(help="Builds with counts of radius 4: a row of each table each.", metavar=PATH)
     ],
     out: Annotated[
-        str, typer.Option(help="Folder of the tables; finished cells in it are not done again.", metavar=PLACE)
+        str, typer.Option(help="Folder of the tables; finished cells in it are not done again.", metavar=PATH)
     ] = ...,
-    pos: Annotated[str | None, typer.Option(help="Folder of GUM in CoNLL-U.", metavar=PLACE)] = None,
-    ner: Annotated[str | None, typer.Option(help="Folder of CoNLL-2003.", metavar=PLACE)] = None,
+    pos: Annotated[str | None, typer.Option(help="Folder of GUM in CoNLL-U.", metavar=PATH)] = None,
+    ner: Annotated[str | None, typer.Option(help="Folder of CoNLL-2003.", metavar=PATH)] = None,
     seeds: Seeds = 3,
 ) -> None:
     """Fill the paper's Tables 2 to 7 from kept counts, with the paper's numbers beside.
@@ -84,7 +84,7 @@ def figure_4(
 def figure_5(
     sources: Sources,
     pretraining: Annotated[
-        list[str], typer.Option(help="Text that models are pre-trained on; give it again for more.", metavar=PLACE)
+        list[str], typer.Option(help="Text that models are pre-trained on; give it again for more.", metavar=PATH)
     ] = ...,
     out: Out = ...,
     seeds: Runs = 3,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cluster.cli.options import PLACE, Address
+from cluster.cli.options import PATH, Address
 
 
 def submit(
@@ -43,9 +43,7 @@ def submit(
 
 def doctor(
     address: Address = None,
-    target: Annotated[
-        str | None, typer.Option(help="A folder that builds are to be written to.", metavar=PLACE)
-    ] = None,
+    target: Annotated[str | None, typer.Option(help="A folder that builds are to be written to.", metavar=PATH)] = None,
 ) -> None:
     """Check this machine, a storage target and a Ray cluster, and say what to do; exit code 2 if there is a problem.
 

@@ -8,7 +8,7 @@ import typer
 from bitcipher.errors import BitcipherError
 from cluster.cli.dependencies import require
 from cluster.cli.interrupts import TRAINED, resumable
-from cluster.cli.options import NAME_OR_PLACE, PLACE
+from cluster.cli.options import NAME_OR_PATH, PATH
 
 _SECONDS = {"m": 60, "h": 3600, "d": 86400}
 
@@ -17,11 +17,11 @@ def sweep(
     recipe: Annotated[
         str,
         typer.Argument(
-            help="YAML file of the study, or the name of one in training/sweep/recipes.", metavar=NAME_OR_PLACE
+            help="YAML file of the study, or the name of one in training/sweep/recipes.", metavar=NAME_OR_PATH
         ),
     ],
     out: Annotated[
-        str, typer.Option(help="Folder of the study, which all workers see; what is done in it stays.", metavar=PLACE)
+        str, typer.Option(help="Folder of the study, which all workers see; what is done in it stays.", metavar=PATH)
     ] = ...,
     settings: Annotated[
         list[str] | None,

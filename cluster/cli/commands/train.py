@@ -6,14 +6,14 @@ import typer
 
 from cluster.cli.dependencies import require
 from cluster.cli.interrupts import TRAINED, resumable
-from cluster.cli.options import NAME_OR_PLACE, PLACE, Workers
+from cluster.cli.options import NAME_OR_PATH, PATH, Workers
 
 
 def train(
     recipe: Annotated[
-        str, typer.Argument(help="YAML file of the run, or the name of one in training/recipes.", metavar=NAME_OR_PLACE)
+        str, typer.Argument(help="YAML file of the run, or the name of one in training/recipes.", metavar=NAME_OR_PATH)
     ],
-    out: Annotated[str, typer.Option(help="Folder of the run, which all workers see.", metavar=PLACE)] = ...,
+    out: Annotated[str, typer.Option(help="Folder of the run, which all workers see.", metavar=PATH)] = ...,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", help="Change an option of the recipe, such as loop.steps=100.", metavar="NAME=VALUE"),
@@ -23,7 +23,7 @@ def train(
         typer.Option(
             help="Folder of token shards and vectors, which runs share.",
             show_default="prepared, beside --out",
-            metavar=PLACE,
+            metavar=PATH,
         ),
     ] = None,
     workers: Workers = 0,
@@ -49,11 +49,11 @@ def compare(
     runs: Annotated[
         list[str],
         typer.Argument(
-            help="Folders of runs, whether they have ended or not; the first is the one to beat.", metavar=PLACE
+            help="Folders of runs, whether they have ended or not; the first is the one to beat.", metavar=PATH
         ),
     ],
     out: Annotated[
-        str, typer.Option(help="Folder of curves.png, curves.html and table.md, which are written anew.", metavar=PLACE)
+        str, typer.Option(help="Folder of curves.png, curves.html and table.md, which are written anew.", metavar=PATH)
     ] = ...,
 ) -> None:
     """Draw runs side by side, and tell how much sooner they are where the first one ends.
@@ -69,9 +69,9 @@ def compare(
 
 
 def layers(
-    run: Annotated[str, typer.Argument(help="Folder of a run.", metavar=PLACE)],
+    run: Annotated[str, typer.Argument(help="Folder of a run.", metavar=PATH)],
     out: Annotated[
-        str, typer.Option(help="Folder of layers.png, layers.csv and layers.parquet, written anew.", metavar=PLACE)
+        str, typer.Option(help="Folder of layers.png, layers.csv and layers.parquet, written anew.", metavar=PATH)
     ] = ...,
     classes: Annotated[int, typer.Option(min=2, help="Tokens to tell apart: the most frequent ones.")] = 100,
     sequences: Annotated[int, typer.Option(min=1, help="Of the text, to train on and as many held out.")] = 256,
@@ -80,7 +80,7 @@ def layers(
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option(help="Folder of its corpus: GUM in CoNLL-U for pos, CoNLL-2003 for ner.", metavar=PLACE),
+        typer.Option(help="Folder of its corpus: GUM in CoNLL-U for pos, CoNLL-2003 for ner.", metavar=PATH),
     ] = None,
 ) -> None:
     """Show what each layer tells apart at each checkpoint of a run: tokens to predict, and labels of words.

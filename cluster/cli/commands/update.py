@@ -6,9 +6,9 @@ import typer
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.interrupts import resumable
-from cluster.cli.options import PLACE, MemoryMegabytes, Workers
+from cluster.cli.options import PATH, VERSION_OR_PATH, MemoryMegabytes, Workers
 
-Build = Annotated[str, typer.Argument(help="The folder of the build.", metavar=PLACE)]
+Build = Annotated[str, typer.Argument(help="The folder of the build.", metavar=PATH)]
 
 # What a schedule can tell from a mistake (2) and a crash (1): the version was made, and held back.
 DRIFTED = 3
@@ -18,7 +18,7 @@ def update(
     build: Build,
     sources: Annotated[
         list[str],
-        typer.Argument(help="All files, folders or globs of the corpus, or just what came to it.", metavar=PLACE),
+        typer.Argument(help="All files, folders or globs of the corpus, or just what came to it.", metavar=PATH),
     ],
     replace: Annotated[
         bool,
@@ -38,7 +38,7 @@ def update(
         typer.Option(
             help="Keep the ranks, and so the codes, of known words: those of a version of this build by its number, "
             "of another build, or of a folder of vectors. New words are ranked behind them.",
-            metavar="VERSION_OR_" + PLACE,
+            metavar=VERSION_OR_PATH,
         ),
     ] = None,
     workers: Workers = 0,

@@ -13,8 +13,8 @@ import typer
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
-from cluster.cli.options import NAME_OR_PLACE, PLACE, VERSION_OR_PLACE
-from cluster.jobs.job_paths import name_places, places_of
+from cluster.cli.options import NAME_OR_PATH, PATH, VERSION_OR_PATH
+from cluster.jobs.job_paths import paths_of, translate_paths
 from cluster.jobs.job_server import connect, find_address, is_loopback
 from cluster.jobs.submit import jobs_of, read_variables, submit
 from cluster.jobs.working_dir import PACKAGES, pack
@@ -163,14 +163,14 @@ def test_loopback():
 def test_relative_paths_become_absolute_on_this_machine_alone(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     arguments = ["a.txt", "s3://b/*.txt", "/c", "--out=vectors", "--tokenizer", "t.json", "--mode", "sum"]
-    assert name_places(COMMANDS["build"], arguments, None, is_here=True) == [
+    assert translate_paths(COMMANDS["build"], arguments, None, is_here=True) == [
         *(f"{tmp_path}/a.txt", "s3://b/*.txt", "/c", f"--out={tmp_path}/vectors"),
         *("--tokenizer", f"{tmp_path}/t.json", "--mode", "sum"),
     ]
     with pytest.raises(BitcipherError, match=r"^a\.txt is a path of this machine"):
-        name_places(COMMANDS["build"], arguments, None, is_here=False)
+        translate_paths(COMMANDS["build"], arguments, None, is_here=False)
     everywhere = ["s3://b/*.txt", "--out", "/shared/out", "--tokenizer", "spacy"]
-    assert name_places(COMMANDS["build"], everywhere, None, is_here=False) == everywhere
+    assert translate_paths(COMMANDS["build"], everywhere, None, is_here=False) == everywhere
 
 
 def test_values_that_may_be_places_and_other_things():
@@ -182,16 +182,16 @@ def test_values_that_may_be_places_and_other_things():
 
         return typer.main.get_command(app)
 
-    assert places_of(option(NAME_OR_PLACE), ["--value", "spacy"]) == []
-    assert places_of(option(NAME_OR_PLACE), ["--value", "spacy.json"]) == ["spacy.json"]
-    assert places_of(option(VERSION_OR_PLACE), ["--value", "17"]) == []
-    assert places_of(option(VERSION_OR_PLACE), ["--value", "old"]) == ["old"]
+    assert paths_of(option(NAME_OR_PATH), ["--value", "spacy"]) == []
+    assert paths_of(option(NAME_OR_PATH), ["--value", "spacy.json"]) == ["spacy.json"]
+    assert paths_of(option(VERSION_OR_PATH), ["--value", "17"]) == []
+    assert paths_of(option(VERSION_OR_PATH), ["--value", "old"]) == ["old"]
 
 
 def test_what_travels_along_keeps_its_name(tmp_path):
     (tmp_path / "recipe.yaml").write_text("bits: 20\n")
     arguments = ["--recipe", "recipe.yaml", "--out", "s3://vectors"]
-    assert name_places(COMMANDS["build"], arguments, str(tmp_path), is_here=False) == arguments
+    assert translate_paths(COMMANDS["build"], arguments, str(tmp_path), is_here=False) == arguments
 
 
 def test_commands_say_which_of_their_arguments_are_places():
@@ -199,10 +199,10 @@ def test_commands_say_which_of_their_arguments_are_places():
     names |= {"data", "pos", "ner", "similarity", "analogies"}
     for name, command in jobs_of(COMMANDS).items():
         unmarked = [
-            each.name for each in command.params if each.name in names and each.metavar not in (PLACE, NAME_OR_PLACE)
+            each.name for each in command.params if each.name in names and each.metavar not in (PATH, NAME_OR_PATH)
         ]
-        assert not unmarked, f"{' '.join(name)}: `bitcipher submit` needs metavar=PLACE for {unmarked}"
-    assert places_of(COMMANDS["embed"], ["x", "--out", "y", "--bits", "3"]) == ["x", "y"]
+        assert not unmarked, f"{' '.join(name)}: `bitcipher submit` needs metavar=PATH for {unmarked}"
+    assert paths_of(COMMANDS["embed"], ["x", "--out", "y", "--bits", "3"]) == ["x", "y"]
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_vectors_can_be_judged_and_shown_by_jobs(monkeypatch, tmp_path, line):
     monkeypatch.chdir(tmp_path)
     given = line.replace("@", "").split()
     (name,) = (name for name in jobs_of(COMMANDS) if name == tuple(given[: len(name)]))
-    sent = [*name, *name_places(jobs_of(COMMANDS)[name], given[len(name) :], None, is_here=True)]
+    sent = [*name, *translate_paths(jobs_of(COMMANDS)[name], given[len(name) :], None, is_here=True)]
     assert sent == line.replace("@", f"{tmp_path}/").split()
 
 

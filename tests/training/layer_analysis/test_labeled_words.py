@@ -9,7 +9,7 @@ import torch
 
 from bitcipher.errors import BitcipherError
 from training.data import special_tokens, train_tokenizer, vocabulary_size
-from training.layer_analysis import labeled_words, probe_accuracy, word_figures
+from training.layer_analysis import label_words, probe_accuracy, word_figures
 from training.layer_analysis import labeled_words as words_module
 from training.models import ModelOptions, build_model
 from training.probes import read_task
@@ -33,7 +33,7 @@ def tokens_read(words, batch: int):
 @pytest.mark.parametrize("architecture", ["gpt2", "roberta", "t5"])
 def test_each_word_is_its_last_token(kind, architecture):
     tokenizer = train_tokenizer(TEXTS, kind, 290 if kind == "bpe" else 60)
-    words = labeled_words(TASK.train, TASK, tokenizer, architecture, 100)
+    words = label_words(TASK.train, TASK, tokenizer, architecture, 100)
     asked = [(word.lower(), label) for sentence in SENTENCES for word, label in sentence]
     assert [TASK.labels[label] for label in words.labels] == [label for _, label in asked]
     for token, (word, _) in zip(tokens_read(words, 0), asked, strict=True):
@@ -45,14 +45,14 @@ def test_each_word_is_its_last_token(kind, architecture):
 def test_long_sentences_are_cut_and_rows_are_padded(architecture, before, after):
     tokenizer = train_tokenizer(TEXTS, "wordpiece", 60)
     specials = special_tokens(tokenizer)
-    whole = labeled_words(TASK.train, TASK, tokenizer, architecture, 100)
+    whole = label_words(TASK.train, TASK, tokenizer, architecture, 100)
     (batch,) = whole.batches
     for row, mask in zip(batch["input_ids"], batch["attention_mask"], strict=True):
         length = mask.sum()
         assert (row[length:] == specials.pad).all()
         assert (row[length - after : length] == specials.end).all()
         assert row[:before].tolist() == [specials.end if architecture == "gpt2" else specials.begin][:before]
-    cut = labeled_words(TASK.train, TASK, tokenizer, architecture, 8)
+    cut = label_words(TASK.train, TASK, tokenizer, architecture, 8)
     assert cut.batches[0]["input_ids"].shape[1] == 8
     assert (cut.batches[0]["attention_mask"] == 1).all()
     assert 0 < len(cut.labels) < len(whole.labels)
@@ -61,10 +61,10 @@ def test_long_sentences_are_cut_and_rows_are_padded(architecture, before, after)
 def test_words_without_a_token_are_left_out():
     tokenizer = train_tokenizer(["word word cats cats"] * 5, "wordpiece", 30)
     task = make_task("pos", [[("\u200d", "X"), ("word", "N")]], SENTENCES, SENTENCES, has_spans=False)
-    assert [task.labels[label] for label in labeled_words(task.train, task, tokenizer, "bert", 9).labels] == ["N"]
+    assert [task.labels[label] for label in label_words(task.train, task, tokenizer, "bert", 9).labels] == ["N"]
     nothing = make_task("pos", [[("\u200d", "X")]], SENTENCES, SENTENCES, has_spans=False)
     with pytest.raises(BitcipherError, match="no token for any word of the task pos"):
-        labeled_words(nothing.train, nothing, tokenizer, "bert", 9)
+        label_words(nothing.train, nothing, tokenizer, "bert", 9)
 
 
 def test_of_a_large_part_every_other_sentence_is_taken(monkeypatch):
@@ -72,7 +72,7 @@ def test_of_a_large_part_every_other_sentence_is_taken(monkeypatch):
     sentences = [[(f"word{number}", "N")] * 4 for number in range(50)]
     task = make_task("pos", sentences, sentences, sentences, has_spans=False)
     monkeypatch.setattr(words_module, "WORDS_AT_MOST", 100)
-    words = labeled_words(task.train, task, tokenizer, "gpt2", 40)
+    words = label_words(task.train, task, tokenizer, "gpt2", 40)
     assert len(words.labels) == 100
     assert [batch["input_ids"].shape[0] for batch in words.batches] == [25]
 
@@ -98,7 +98,7 @@ def test_what_the_embeddings_hold_is_found_by_layer(tmp_path):
     tokenizer = train_tokenizer(texts, "wordpiece", 200)
     options = ModelOptions("gpt2", layers=2, width=16, heads=2, inner=32, positions=64, dropout=0.1)
     model = build_model(options, special_tokens(tokenizer), vocabulary_size(tokenizer), 1).eval()
-    parts = [labeled_words(part, task, tokenizer, "gpt2", 64) for part in (task.train, task.test)]
+    parts = [label_words(part, task, tokenizer, "gpt2", 64) for part in (task.train, task.test)]
     untold = word_figures(model, *parts)
     assert untold.shape == (3,)
     with torch.no_grad():  # a token's usual label, written where it is seen

@@ -108,7 +108,7 @@ def test_a_study_gives_a_report_of_all_its_trials(study, findings):
     assert kinds == both | {(SMALL, True, True), (LARGE, True, True)}
     assert len(findings["scores"]) == len(kinds)
     tables = (study / "report" / "tables.md").read_text()
-    assert all(f"## ReportTable {number}" in tables for number in "12346")
+    assert all(f"## Table {number}" in tables for number in "12346")
     assert findings["recipe"]["pretraining"]["loop"]["schedule"] == "inverse-square-root"
 
 
