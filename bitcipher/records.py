@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from bitcipher import storage
@@ -102,18 +103,26 @@ def describe_error(
     first = error.errors(include_url=False)[0]
     field = name(first["loc"]) if name else ".".join(map(str, first["loc"]))
     kind = first["type"]
+    if kind == "value_error":  # of a validator, whose message is a whole sentence
+        return str(first["ctx"]["error"])
     if kind == "missing":
         return f"`{field}` is missing."
     if kind == "extra_forbidden":
         *groups, _ = first["loc"]
         known = ", ".join(sorted(_fields_at(record, groups)))
         return f"there is no option `{field}`; choose from {known}." if known else f"`{field}` is unknown."
-    return f"`{field}` must be {_expected(first)}, got {first['input']!r}."
+    return f"`{field}` must be {_expected(first, record)}, got {first['input']!r}."
 
 
-def _expected(error: ErrorDetails) -> str:
+def _expected(error: ErrorDetails, record: type[BaseModel]) -> str:
     kind, context = error["type"], error.get("ctx", {})
     if kind in _BOUNDS:
+        *groups, name = error["loc"]
+        field = _fields_at(record, groups).get(name)
+        metadata = field.metadata if field else []
+        least, most = (next((getattr(m, key) for m in metadata if hasattr(m, key)), None) for key in ("ge", "le"))
+        if least is not None and most is not None:
+            return f"between {least} and {most}"
         words, key = _BOUNDS[kind]
         return f"{words} {context[key]}"
     if kind == "literal_error":
@@ -121,13 +130,13 @@ def _expected(error: ErrorDetails) -> str:
     return _TYPES.get(kind) or error["msg"].removeprefix("Input should be ")
 
 
-def _fields_at(record: Any, groups: Sequence[str | int]) -> list[str]:
-    """Return the field names of the record that lies at a path of nested records."""
+def _fields_at(record: Any, groups: Sequence[str | int]) -> dict[str, FieldInfo]:
+    """Return the fields of the record at a path of nested records, by name."""
     for group in groups:
         fields = getattr(record, "model_fields", {})
         if group not in fields:
-            return []
+            return {}
         annotation = fields[group].annotation
         options = (annotation, *getattr(annotation, "__args__", ()))
         record = next((each for each in options if hasattr(each, "model_fields")), None)
-    return list(getattr(record, "model_fields", {}))
+    return dict(getattr(record, "model_fields", {}))

@@ -1,163 +1,195 @@
-"""What can be chosen in a build: one frozen record, from the command line, a YAML recipe, or Python."""
+"""Options of builds, updates and embeddings.
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+Each option is one field: its type, bounds, default and help text stand together. YAML recipes, manifests, the command
+line and the Python interface all use the names of these fields. Libraries that take long to import are imported in
+functions, because the command line reads the options before it knows which command runs.
+"""
 
-from bitcipher.counts import ContextWindow
-from bitcipher.embedding import MODES as CIPHER_MODES
-from bitcipher.embedding import CipherEmbedding
-from bitcipher.embedding.spectral import SpectralEmbedding
-from bitcipher.errors import BitcipherError
-from pipelines.ingest.readers import ReadOptions
-from pipelines.runtime.memory_budget import MemoryBudget
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
-SPECTRAL = "spectral"
-MODES = (SPECTRAL, *CIPHER_MODES)
+from pydantic import Field, model_validator
+
+from bitcipher.records import Record
+from pipelines.ingest.read_options import ReadOptions
+from pipelines.runtime.memory_budget import MIN_MIB
+
+if TYPE_CHECKING:
+    from bitcipher.counts import ContextWindow
+    from bitcipher.embedding import CipherEmbedding
+    from bitcipher.embedding.spectral import SpectralEmbedding
+
+Mode = Literal["spectral", "cat", "sum", "cipher"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+SPECTRAL: Mode = "spectral"
+
+MAX_WINDOW = 128  # the widest window of Zhao & Williams 2023, section 5
 
 
 @dataclass(frozen=True)
-class EmbeddingOptions:
-    """How vectors are made of counts. What is of another mode is checked, and of no effect."""
+class ForModes:
+    """Annotation of an option that only some modes have."""
 
-    bits: int = 25
-    """Bits of the code; mode cat has 2 · radius · bits dimensions, sum and cipher have `bits`."""
-    window: int = 4
-    """The farthest context word on either side."""
-    mode: str = SPECTRAL
-    """spectral (the weighed counts factored), cat (a block of dimensions an offset), sum (all offsets in one) or cipher
-    (no context)."""
-    vector_size: int = 200
-    """Of mode spectral: dimensions of the vectors; fewer where the counts have fewer."""
-    context: str = "both"
-    """Of mode spectral: positions (each offset on its own), window (all offsets added up) or both side by side. Summed
-    counts have the window alone."""
-    noise: str = "document_share"
-    """Not of mode spectral. How far codes are trusted: document_share, frequency, document_ratio or none."""
-    log: str = "aggregate"
-    """Not of mode spectral. aggregate (log of each block's shares), counts (log of counts, before they are added) or
-    none."""
+    modes: tuple[Mode, ...]
+    instead: str | None = None
+    """Option with the same purpose in the other modes."""
 
-    def __post_init__(self) -> None:
-        """Refuse what no embedding understands."""
-        if self.mode not in MODES:
-            raise BitcipherError(f"There is no mode {self.mode!r}: choose {', '.join(MODES)}.")
-        SpectralEmbedding(self.vector_size, self.context)
-        CipherEmbedding(self.bits, self.window, noise=self.noise, log=self.log)
 
-    def embedding(self) -> CipherEmbedding | SpectralEmbedding:
-        """The estimator of these options."""
+class EmbeddingOptions(Record):
+    """How vectors are made from counts.
+
+    An option that is given explicitly and does not belong to the mode is refused, and `to_dict` leaves it out.
+
+    Raises:
+        BitcipherError: if an option is out of bounds, or belongs to another mode.
+    """
+
+    mode: Mode = SPECTRAL
+    """spectral: factored PPMI weights, the best vectors; cat: one block of dimensions per offset, the fastest with
+    context; sum: all offsets in one block; cipher: the code of the word itself, without context."""
+    window: int = Field(4, ge=1, le=MAX_WINDOW)
+    """Largest offset of a context word on either side (the paper's radius)."""
+    vector_size: Annotated[int, ForModes(("spectral",), instead="bits")] = Field(200, ge=1)
+    """Number of dimensions of the vectors; fewer if the counts have a lower rank."""
+    context: Annotated[Literal["both", "positions", "window"], ForModes(("spectral",))] = "both"
+    """positions: each offset is a context of its own, which favors syntax; window: all offsets are added up, which
+    favors meaning; both: side by side."""
+    bits: Annotated[int, ForModes(("cat", "sum", "cipher"), instead="vector_size")] = Field(25, ge=1)
+    """Bits of the code; mode cat has 2 x window x bits dimensions, modes sum and cipher have as many as bits."""
+    noise: Annotated[
+        Literal["document_share", "frequency", "document_ratio", "none"], ForModes(("cat", "sum", "cipher"))
+    ] = "document_share"
+    """Estimate of beta, the probability that the code of a word is right."""
+    log: Annotated[Literal["aggregate", "counts", "none"], ForModes(("cat", "sum"))] = "aggregate"
+    """aggregate: log of the shares of each block; counts: log of the counts before they are added; none: no log."""
+
+    @model_validator(mode="after")
+    def _check_mode(self) -> Self:
+        for name in self.model_fields_set:
+            limit = _for_modes(type(self), name)
+            if limit and self.mode not in limit.modes:
+                instead = f"; for {self.mode}, use `{limit.instead}`" if limit.instead else ""
+                raise ValueError(
+                    f"`{name}` is an option of mode {_join(limit.modes)}, not of mode {self.mode}{instead}."
+                )
+        if self.mode != SPECTRAL and self.bits == 1 and self.noise != "none":
+            raise ValueError(
+                "`bits` must be at least 2 with noise: a code of 1 bit has no other bit to confuse it with."
+            )
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options of the mode as plain values."""
+        return {name: value for name, value in super().to_dict().items() if is_option_of(name, self.mode)}
+
+    def derive(self, changes: dict[str, Any], source: str) -> Self:
+        """Return a copy with some options changed.
+
+        Args:
+            changes: new values by name. If `mode` is among them, options of the old mode only are dropped.
+            source: where the changes come from, for error messages.
+
+        Raises:
+            BitcipherError: if a changed option does not exist, is out of bounds, or belongs to another mode.
+        """
+        mode = changes.get("mode", self.mode)
+        kept = {name: value for name, value in self.to_dict().items() if is_option_of(name, mode)}
+        return type(self).parse({**kept, **changes}, source)
+
+    def estimator(self) -> "CipherEmbedding | SpectralEmbedding":
+        """Return the estimator that makes such vectors."""
         if self.mode == SPECTRAL:
+            from bitcipher.embedding.spectral import SpectralEmbedding
+
             return SpectralEmbedding(self.vector_size, self.context)
+        from bitcipher.embedding import CipherEmbedding
+
         return CipherEmbedding(self.bits, self.window, self.mode, self.noise, self.log)
 
-    def check_context_window(self, context_window: ContextWindow) -> None:
-        """Refuse what cannot be made of counts with such a window, as far as their offsets go."""
-        _require(
-            not (context_window.summed and self.mode == SPECTRAL and self.context == "positions"),
-            "Summed counts have no positions to tell apart: choose context window, or build without summed.",
-        )
+    def conflict_with_summed(self) -> str | None:
+        """Return why such vectors cannot be made from counts whose offsets are summed, or None if they can."""
+        if self.mode == "cat":
+            return "`summed` counts have no offsets, which mode cat needs: use mode spectral or sum."
+        if self.mode == SPECTRAL and self.context == "positions":
+            return "`summed` counts have no offsets, which context positions needs: use context window."
+        return None
 
 
-@dataclass(frozen=True)
-class BuildOptions:
-    """How sources become counts, and counts vectors."""
+class CountOptions(Record):
+    """How documents become words and pairs."""
 
-    embedding: EmbeddingOptions = EmbeddingOptions()
-    """The vectors that are made with the build; others can be had from its counts later."""
-    format: str | None = None
-    """text, jsonl, parquet or wet for all sources; told from the ending of each if not given."""
-    document: str = "line"
-    """In plain text: each line is a document, or the whole file."""
-    field: str = "text"
-    """The field of JSON lines, or the column of Parquet, that holds the text."""
     tokenizer: str = "spacy"
     """spacy, spacy-exact, whitespace, or the path of a Hugging Face tokenizer.json."""
     lowercase: bool = True
-    """Lower-case tokens; a tokenizer.json has its own say."""
-    min_count: int = 5
-    """Words that occur less often become <oov>."""
-    max_vocab_size: int | None = None
-    """Keep that many words at most, the most frequent."""
+    """Lowercase tokens; a tokenizer.json has its own normalizer."""
+    min_count: int = Field(5, ge=1)
+    """Replace words that occur less often than this by <oov>."""
+    max_vocab_size: int | None = Field(None, ge=1)
+    """Maximum number of words; the most frequent are kept."""
     word_list: str | None = None
-    """Keep exactly the words of this file, one a line."""
+    """File with the words to keep, one per line, instead of a minimum count."""
     summed: bool = False
-    """Count all offsets into one matrix: for wide windows. It gives modes sum and spectral, the latter of the window
-    alone."""
-    shard_mib: int = 64
-    """Text in a shard: what is lost when a worker dies, and counted again."""
-    memory_mib: int = 1500
-    """Memory of a worker; a shard for which it is too little is counted in slices."""
+    """Sum the counts of all offsets into one matrix, for wide windows; not with mode cat."""
+    shard_mib: int = Field(64, ge=1)
+    """MiB of text per shard, the unit of work that is repeated when a worker dies."""
+    memory_mib: int = Field(1500, ge=MIN_MIB)
+    """MiB of memory per worker; larger work is split into batches and ranges."""
 
-    def __post_init__(self) -> None:
-        """Refuse what cannot go together, before anything is read."""
-        ReadOptions(self.document, self.field)
-        _require(self.min_count >= 1, f"The minimum count must be at least 1, not {self.min_count}.")
-        _require(
-            self.max_vocab_size is None or self.max_vocab_size >= 1,
-            f"The maximum size must be at least 1, not {self.max_vocab_size}.",
-        )
-        _require(self.shard_mib >= 1, f"A shard must have at least 1 megabyte, not {self.shard_mib}.")
-        _require(
-            self.word_list is None or (self.max_vocab_size is None and self.min_count == BuildOptions.min_count),
-            "A word list says which words are kept: leave out the minimum count and the maximum size.",
-        )
-        _require(
-            not self.summed or self.embedding.mode != "cat",
-            "Summed counts have no offsets to tell apart: choose mode spectral or sum with summed.",
-        )
-        MemoryBudget(self.memory_mib)
-        self.embedding.check_context_window(self.context_window)  # which refuses a radius that cannot be counted
+    @model_validator(mode="after")
+    def _check_word_list(self) -> Self:
+        defaults = type(self).model_fields
+        names = ("min_count", "max_vocab_size")
+        if self.word_list is not None and any(getattr(self, name) != defaults[name].default for name in names):
+            raise ValueError("`word_list` fixes the vocabulary: leave out `min_count` and `max_vocab_size`.")
+        return self
+
+
+class BuildOptions(EmbeddingOptions, CountOptions, ReadOptions):
+    """How sources become counts, and counts become vectors."""
+
+    @model_validator(mode="after")
+    def _check_context(self) -> Self:
+        conflict = self.conflict_with_summed()
+        if self.summed and conflict:
+            raise ValueError(conflict)
+        return self
 
     @property
-    def context_window(self) -> ContextWindow:
-        """Which pairs are counted."""
-        return ContextWindow(self.embedding.window, self.summed)
+    def embedding(self) -> EmbeddingOptions:
+        """Options of the vectors alone."""
+        values = self.to_dict()
+        return EmbeddingOptions(**{name: values[name] for name in EmbeddingOptions.model_fields if name in values})
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, those of the embedding among the others: the form of recipes and manifests."""
-        values = asdict(self)
-        return {**values.pop("embedding"), **values}
+    @property
+    def context_window(self) -> "ContextWindow":
+        """The window that is counted."""
+        from bitcipher.counts import ContextWindow
 
-    @classmethod
-    def from_dict(cls, values: dict[str, Any], origin: str) -> "BuildOptions":
-        """Options from plain values.
-
-        Args:
-            values: the form of `to_dict`; what is left out has its default.
-            origin: what to call their source in errors.
-
-        Raises:
-            BitcipherError: if a name is not that of an option, or a value not of its type.
-        """
-        types = {field.name: field.type for record in (cls, EmbeddingOptions) for field in fields(record)}
-        del types["embedding"]
-        for name, value in values.items():
-            _require(
-                name in types,
-                f"{origin} has an option {name!r} that does not exist; there are {', '.join(sorted(types))}.",
-            )
-            _require(
-                type(value) in _ACCEPTED[types[name]],
-                f"{origin} gives {name} as {value!r}, which is not of type {_type_name(types[name])}.",
-            )
-        names = [field.name for field in fields(EmbeddingOptions)]
-        embedding = EmbeddingOptions(**{name: values[name] for name in names if name in values})
-        return cls(embedding, **{name: value for name, value in values.items() if name not in names})
+        return ContextWindow(self.window, self.summed)
 
 
-_ACCEPTED = {
-    int: (int,),
-    str: (str,),
-    bool: (bool,),
-    int | None: (int, type(None)),
-    str | None: (str, type(None)),
-}
+class UpdateOptions(Record):
+    """How a build is updated."""
+
+    replace: bool = False
+    """Subtract the counts of files that changed or vanished, and count changed files again."""
+    max_drift: float | None = Field(None, ge=0, le=1)
+    """Do not publish, and exit with code 3, if a larger share of the neighbors of frequent words changed."""
+    align: str | None = None
+    """Keep the ranks, and so the codes, of the words of a version of this build (its number), another build, or a
+    folder of vectors; new words get the ranks after them."""
 
 
-def _type_name(type_: Any) -> str:
-    return getattr(type_, "__name__", str(type_))
+def is_option_of(name: str, mode: Mode) -> bool:
+    """Return whether a build option has an effect in a mode."""
+    limit = _for_modes(BuildOptions, name)
+    return limit is None or mode in limit.modes
 
 
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise BitcipherError(message)
+def _for_modes(record: type[Record], name: str) -> ForModes | None:
+    return next((each for each in record.model_fields[name].metadata if isinstance(each, ForModes)), None)
+
+
+def _join(modes: tuple[Mode, ...]) -> str:
+    *others, last = modes
+    return f"{', '.join(others)} or {last}" if others else last

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from bitcipher import storage
-from pipelines.build.build import UpdateOptions, build, update
+from pipelines.build.build import build, update
 from pipelines.ingest.source_changes import SourceChanges
 from pipelines.merge.merged_counts import open_merged, read_vocabulary
-from pipelines.options import BuildOptions
+from pipelines.options import BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
 from pipelines.store import layout
@@ -59,7 +59,7 @@ def digests(target: object, version: int | None = None) -> Digests:
 
 def _counts_digest(build: str, manifest: dict) -> str:
     vocabulary = read_vocabulary(layout.version_file(build, manifest, layout.WORDS))
-    options = BuildOptions.from_dict(manifest["options"], build)
+    options = BuildOptions.parse(manifest["options"], build)
     segments = [[storage.join(build, part) for part in segment["parts"]] for segment in manifest["segments"]]
     counts = open_merged(vocabulary, options.context_window, segments)
     columns = list(zip(*counts.rows(options.context_window.size), strict=True))

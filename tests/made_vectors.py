@@ -1,7 +1,6 @@
 """Vectors of a small text with the counts that they were made of."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -39,8 +38,9 @@ def counted(documents: Sequence[Sequence[str]], context_window: ContextWindow, m
 
 def made(counts: MergedCounts, **chosen: Any) -> CipherVectors:
     """The vectors of counts, with the manifest that a build gives them; without a mode they are cat."""
-    options = EmbeddingOptions(**{"mode": "cat", "bits": 9, "window": counts.context_window.size, **chosen})
-    embedding, vocabulary = options.embedding(), counts.vocabulary
+    sizes = {} if chosen.get("mode") == "spectral" else {"bits": 9}
+    options = EmbeddingOptions(**{"mode": "cat", "window": counts.context_window.size, **sizes, **chosen})
+    embedding, vocabulary = options.estimator(), counts.vocabulary
     if isinstance(embedding, SpectralEmbedding):
         table, directions = embedding.table(counts, options.window)
         norms = np.linalg.norm(table.astype(np.float64), axis=1, keepdims=True)
@@ -50,5 +50,5 @@ def made(counts: MergedCounts, **chosen: Any) -> CipherVectors:
         refinement = Refinement()
         table = refinement.fit_transform(embedding.table(counts))
         kept = {"mean": refinement.mean_, "matrix": refinement.matrix_}
-    manifest = {"embedding": asdict(options), "options": {"summed": counts.context_window.summed}}
+    manifest = {"embedding": options.to_dict(), "options": {"summed": counts.context_window.summed}}
     return CipherVectors(vocabulary.words, table, vocabulary.counts, vocabulary.passages, kept, manifest)

@@ -1,7 +1,6 @@
 """Building, and updating what was built: both make a version of a build, by the same job."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -15,28 +14,11 @@ from pipelines.ingest.content_hash import hash_sources
 from pipelines.build.job import BuildJob
 from pipelines.store.lease import Lease
 from pipelines.store.ledger import Ledger
-from pipelines.options import BuildOptions
+from pipelines.options import BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Row, Runtime
 from pipelines.store.segments import Segment
 from pipelines.ingest.sources import Source, list_sources
-
-
-@dataclass(frozen=True)
-class UpdateOptions:
-    """What can be chosen in an update."""
-
-    replace: bool = False
-    """Subtract the counts of files that changed or vanished, and count those that changed anew."""
-    max_drift: float | None = None
-    """Publish nothing if more than this share of the neighbors of common words moved away, 0 to 1."""
-    align: str | None = None
-    """Keep the ranks of known words: of a version of this build by its number, of another build, or of vectors."""
-
-    def __post_init__(self) -> None:
-        """Refuse a share that is none."""
-        if self.max_drift is not None and not 0 <= self.max_drift <= 1:
-            raise BitcipherError(f"The greatest drift is a share from 0 to 1, not {self.max_drift}.")
 
 
 def build(
@@ -100,7 +82,7 @@ def update(
     layout.read_manifest(target)
     with Lease(target) as lease:
         base = layout.read_manifest(target)
-        options = BuildOptions.from_dict({**base["options"], "memory_mib": memory_mib}, target)
+        options = BuildOptions.parse({**base["options"], "memory_mib": memory_mib}, target)
         job = BuildJob(target, options, base, lease, runtime, progress)
         known_words = job.known_words(chosen.align)  # a false name shows before anything is counted
         job.begin()

@@ -129,7 +129,7 @@ class BuildJob:
 
     def count(self, tasks: list[CountTask]) -> list[Segment]:
         """Count what the ledger does not have yet; returns the shards of all tasks."""
-        stage = StageSpec("count", CountStage, self._count_arguments())
+        stage = StageSpec("count", CountStage, {"build": self.build, "ledger": self.ledger.uri, "options": self._stage_options()})
         before = self.ledger.entries("count/")
         open_tasks = [task for task in tasks if done_key(task) not in before]
         bar = self.progress.begin("count", sum(_text_bytes(task) for task in tasks))
@@ -199,8 +199,8 @@ class BuildJob:
             merged = words.sum_words(parts)
             passages = sum(segment.total_passages for segment in segments)
             vocabulary = words.choose_vocabulary(merged, passages, self.options, known)
-            if self.options.embedding.mode != SPECTRAL:
-                BitCipher(self.options.embedding.bits).active_bits(len(vocabulary))  # too few bits show before the rest
+            if self.options.mode != SPECTRAL:
+                BitCipher(self.options.bits).active_bits(len(vocabulary))  # too few bits show before the rest
             storage.write_table(storage.join(self.build, self.folder, layout.WORDS), vocabulary.to_table())
         self.progress.advance(bar, 1, f"{len(vocabulary):,} words")
         return vocabulary
@@ -285,20 +285,9 @@ class BuildJob:
         place = vectors_of(self.build, int(align)) if align.isdecimal() else vectors_of(align)
         return storage.read_table(storage.join(place, layout.WORDS))["word"].combine_chunks()
 
-    def _count_arguments(self) -> Row:
-        options = self.options
-        return {
-            "build": self.build,
-            "ledger": self.ledger.uri,
-            "document": options.document,
-            "field": options.field,
-            "tokenizer": tokenizer_path(options.tokenizer),
-            "lowercase": options.lowercase,
-            "window": options.context_window.size,
-            "summed": options.context_window.summed,
-            "shard_bytes": options.shard_mib << 20,
-            "memory_mib": options.memory_mib,
-        }
+    def _stage_options(self) -> BuildOptions:
+        # Workers have other working directories.
+        return self.options.derive({"tokenizer": tokenizer_path(self.options.tokenizer)}, self.build)
 
 
 def ledger_of_job(build: str, job: Row) -> Ledger:

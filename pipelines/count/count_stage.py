@@ -14,7 +14,6 @@ import numpy as np
 
 from bitcipher import storage
 from bitcipher.counts import (
-    ContextWindow,
     CountDigest,
     PairBlock,
     count_shard,
@@ -28,9 +27,10 @@ from bitcipher.errors import BitcipherError
 from pipelines.count.count_batches import CountBatch, iter_batches
 from pipelines.count.count_tasks import CountTask
 from pipelines.ingest.document_chunks import DocumentChunk
-from pipelines.ingest.readers import ReadOptions, read_chunks
+from pipelines.ingest.readers import read_chunks
 from pipelines.ingest.sources import Source, list_sources
 from pipelines.merge.merge_segments import merge_segments
+from pipelines.options import BuildOptions
 from pipelines.runtime.memory_budget import MemoryBudget
 from pipelines.runtime.runtime import InProcessRuntime, Row
 from pipelines.store.layout import SHARDS, WORK
@@ -45,33 +45,18 @@ class CountStage:
     Args:
         build: the folder of the build.
         ledger: where shards are written down.
-        document, field: see `ReadOptions`.
-        tokenizer, lowercase: see `make_tokenizer`.
-        window, summed: see `ContextWindow`.
-        shard_bytes: text of a shard.
-        memory_mib: see `MemoryBudget`.
+        options: of the build.
+        shard_bytes: text of a shard; that of the options if not given.
     """
 
-    def __init__(
-        self,
-        build: str,
-        ledger: str,
-        document: str,
-        field: str,
-        tokenizer: str,
-        lowercase: bool,
-        window: int,
-        summed: bool,
-        shard_bytes: int,
-        memory_mib: int,
-    ):
+    def __init__(self, build: str, ledger: str, options: BuildOptions, shard_bytes: int | None = None):
         self._build = build
         self._ledger = Ledger(ledger)
-        self._options = ReadOptions(document, field)
-        self._budget = MemoryBudget(memory_mib)
-        self._tokenizer = make_tokenizer(tokenizer, lowercase, self._budget.chunks)
-        self._context_window = ContextWindow(window, summed)
-        self._shard_bytes = shard_bytes
+        self._options = options
+        self._budget = MemoryBudget(options.memory_mib)
+        self._tokenizer = make_tokenizer(options.tokenizer, options.lowercase, self._budget.chunks)
+        self._context_window = options.context_window
+        self._shard_bytes = shard_bytes or options.shard_mib << 20
 
     def __call__(self, row: Row) -> Iterator[Row]:
         """From a `CountTask` to a `Segment` for each of its shards."""

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,7 @@ class StoredCounts:
         return cls(
             vocabulary=layout.version_file(build, manifest, layout.WORDS),
             segments=[[storage.join(build, part) for part in s["parts"]] for s in manifest["segments"]],
-            context_window=BuildOptions.from_dict(manifest["options"], build).context_window,
+            context_window=BuildOptions.parse(manifest["options"], build).context_window,
             entries=sum(segment["entries"] for segment in manifest["segments"]),
             provenance={**{n: manifest[n] for n in ("bitcipher", "options", "tokens")}, "digests": digests},
         )
@@ -61,12 +61,12 @@ class EmbedStage:
 
     Args:
         counts: the values of `StoredCounts`, those of the window among them.
-        embedding: the values of `EmbeddingOptions`.
+        options: of the vectors.
     """
 
-    def __init__(self, counts: dict[str, Any], embedding: dict[str, Any]):
+    def __init__(self, counts: dict[str, Any], options: EmbeddingOptions):
         self._counts = StoredCounts(**{**counts, "context_window": ContextWindow(**counts["context_window"])})
-        self._options = EmbeddingOptions(**embedding)
+        self._options = options
 
     def __call__(self, row: Row) -> Iterator[Row]:
         """From the target's name to the sizes of the vectors that were saved there."""
@@ -77,11 +77,11 @@ class EmbedStage:
 def embed(counts: MergedCounts, options: EmbeddingOptions, provenance: dict[str, Any]) -> tuple[CipherVectors, int]:
     """The vectors of counts, made in this process, and how many words have none (see `_vectors`)."""
     if options.mode == SPECTRAL:
-        options.check_context_window(counts.context_window)
-        spectrum = options.embedding().table(counts, options.window)
+        _check_summed(options, counts.context_window)
+        spectrum = options.estimator().table(counts, options.window)
         return _spectral_vectors(counts.vocabulary, spectrum, options, provenance)
     refinement = Refinement()
-    table = refinement.fit_transform(options.embedding().table(counts))
+    table = refinement.fit_transform(options.estimator().table(counts))
     learnt = {"mean": refinement.mean_, "matrix": refinement.matrix_}
     return _vectors(counts.vocabulary, table, learnt, options, provenance)
 
@@ -119,7 +119,7 @@ def _vectors(
         vocabulary.counts,
         vocabulary.passages,
         refinement=learnt,
-        manifest={**provenance, "total_passages": vocabulary.total_passages, "embedding": asdict(options)},
+        manifest={**provenance, "total_passages": vocabulary.total_passages, "embedding": options.to_dict()},
     )
     return vectors, int((~table.any(axis=1)).sum())
 
@@ -156,7 +156,7 @@ def embed_build(
     manifest = layout.read_manifest(build, version)
     if storage.exists(target):
         raise BitcipherError(f"{target} is already there: choose another name, or remove it first.")
-    options = replace(BuildOptions.from_dict(manifest["options"], build).embedding, **chosen)
+    options = BuildOptions.parse(manifest["options"], build).embedding.derive(chosen, target)
     work = f"{target}.work"
     storage.remove(work)  # of one that was killed
     try:
@@ -211,7 +211,7 @@ def embed_counts(
             vocabulary = read_vocabulary(counts.vocabulary)
             sizes = _save(*_spectral_vectors(vocabulary, spectrum, options, counts.provenance), target)
     else:
-        stage = StageSpec("embed", EmbedStage, {"counts": asdict(counts), "embedding": asdict(options)})
+        stage = StageSpec("embed", EmbedStage, {"counts": asdict(counts), "options": options})
         (sizes,) = runtime.stream(stage, [{"target": target}])
         costs.add(sizes.pop("costs"))
     tell(f"{sizes['words']:,} × {sizes['dimensions']}")
@@ -229,9 +229,9 @@ def _factor(
     tell: Callable[[str], None],
 ) -> Spectrum:
     """Factor counts: in memory if they are few and this process works alone, else range by range."""
-    options.check_context_window(counts.context_window)
+    _check_summed(options, counts.context_window)
     context_window = ContextWindow(check_window(counts.context_window, options.window), counts.context_window.summed)
-    embedding = options.embedding()
+    embedding = options.estimator()
     if runtime.workers == 0 and counts.entries <= budget.weighted_entries:
         merged = counts.open()
         products = InMemoryProducts.of(merged, context_window.size)
@@ -246,3 +246,9 @@ def _factor(
         costs.add if runtime.workers else lambda spent: None,
         lambda products: ProgressProducts(products, tell),
     )
+
+
+def _check_summed(options: EmbeddingOptions, context_window: ContextWindow) -> None:
+    conflict = options.conflict_with_summed()
+    if context_window.summed and conflict:
+        raise BitcipherError(conflict)

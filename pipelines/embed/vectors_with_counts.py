@@ -43,4 +43,4 @@ def load_with_counts(uri: str, build: str | None = None, version: int | None = N
             f"{uri} was not made of the counts of {source}, version {manifest['version']}: name another build by "
             "--counts, or another of its versions by --version."
         )
-    return VectorsWithCounts(vectors, kept.open(), BuildOptions.from_dict(manifest["options"], source))
+    return VectorsWithCounts(vectors, kept.open(), BuildOptions.parse(manifest["options"], source))

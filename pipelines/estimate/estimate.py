@@ -118,7 +118,7 @@ def estimate(
     live_entries = sum(segment.entries for segment in live)
     times = walks(vocabulary, options.embedding)
     embed_entries = live_entries * (min(1, times) * rates.embed_entry + max(0, times - 1) * rates.walk_entry)
-    is_spectral = options.embedding.mode == SPECTRAL
+    is_spectral = options.mode == SPECTRAL
     cpu = {
         "identify": stored_bytes * rates.stored_byte,
         "count": shards * rates.shard
@@ -144,7 +144,7 @@ def estimate(
     shard_bytes = shards * stored(laws.entries.at(tokens / shards, bound), laws.types.at(tokens / shards, bound))
     merged = [segment for segment in live if segment.tokens > 1.5 * tokens / shards]
     segment_bytes = sum(stored(segment.entries, segment.types) for segment in merged)
-    vector_size = options.embedding.embedding().vector_size
+    vector_size = options.estimator().vector_size
     tables = 2 if is_spectral else 1  # the directions are kept beside the vectors
     vector_bytes = vocabulary * (4 * vector_size * tables + calibration.type_bytes)
     read = sum(stored(merge.member_entries, merge.member_types) for merge in merges)

@@ -49,10 +49,10 @@ def limits_reached(plan: Plan, options: BuildOptions, cluster: Cluster) -> dict[
         found["embed"] = (
             f"Vectors are made in one process, which needs about {_gb(memory.embed_worker)}, and a node has "
             f"{_gb(node)}: a higher --min-count, a --max-vocab-size, or fewer dimensions "
-            f"({'--vector-size' if options.embedding.mode == SPECTRAL else '--bits, --context_window'}) make it less."
+            f"({'--vector-size' if options.mode == SPECTRAL else '--bits, --context_window'}) make it less."
         )
-    bits = options.embedding.bits
-    if plan.vocabulary >= 2**bits and options.embedding.mode != SPECTRAL:
+    bits = options.bits
+    if plan.vocabulary >= 2**bits and options.mode != SPECTRAL:
         found["bits"] = (
             f"{plan.vocabulary:,} words do not fit into {bits} bits, which tell {2**bits - 1:,} words apart: give "
             f"--bits {plan.vocabulary.bit_length()}, a higher --min-count or a --max-vocab-size."

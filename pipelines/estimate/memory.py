@@ -71,7 +71,7 @@ def memory_of(
     if embedding.mode == SPECTRAL:
         table = vocabulary * columns_at_once(embedding.vector_size) * PRODUCTS * SPECTRAL_BYTES
     else:
-        table = vocabulary * embedding.embedding().vector_size * EMBED_BYTES
+        table = vocabulary * embedding.estimator().vector_size * EMBED_BYTES
     ranks = sum(segment_types) * RANK_BYTES + max(segment_types, default=0) * (type_memory + INDEX_BYTES)
     return Memory(
         count_worker=float(budget.bytes),

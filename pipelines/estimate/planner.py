@@ -14,7 +14,6 @@ from pipelines.estimate.estimate import Cluster, Plan, estimate
 from pipelines.estimate.growth_law import Bound
 from pipelines.estimate.limits import limits_reached
 from pipelines.estimate.sample import SAMPLE_BYTES, read_sample
-from pipelines.ingest.readers import ReadOptions
 from pipelines.ingest.sources import Source, list_sources
 from pipelines.options import BuildOptions
 from pipelines.store import layout
@@ -87,7 +86,7 @@ def make_plans(request: Request, sample_bytes: int = SAMPLE_BYTES) -> Plans:
         files, sampled = [Source(**source) for source in manifest["sources"]], f"the sources of {request.build}"
     else:
         raise BitcipherError("A plan needs some text: give sources, a sample, or a build.")
-    sample = read_sample(files, ReadOptions(options.document, options.field), sample_bytes)
+    sample = read_sample(files, options, sample_bytes)
     calibration = calibrate(sample.documents, options)
     laws = fit_laws(calibration, manifest, options.max_vocab_size, _most_types(options.tokenizer))
     tokens = request.tokens
@@ -124,8 +123,8 @@ def _most_types(tokenizer: str) -> float:
 
 def _options(request: Request, manifest: dict[str, Any] | None) -> BuildOptions:
     if manifest is None:
-        return BuildOptions.from_dict(request.options, "The command line")
+        return BuildOptions.parse(request.options, "The plan")
     fixed = [f"--{name.replace('_', '-')}" for name in COUNTED if name in request.options]
     if fixed:
         raise BitcipherError(f"{request.build} was counted with options of its own: leave out {', '.join(fixed)}.")
-    return BuildOptions.from_dict({**manifest["options"], **request.options}, "The command line")
+    return BuildOptions.parse(manifest["options"], request.build).derive(request.options, "The plan")

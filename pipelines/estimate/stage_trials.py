@@ -25,7 +25,7 @@ from pipelines.options import BuildOptions
 from pipelines.runtime.runtime import InProcessRuntime, Row, StageSpec
 from pipelines.store.layout import LEDGER, SEGMENTS, WORK
 from pipelines.store.segments import Merge, Segment
-from pipelines.tokenizers import make_tokenizer, tokenizer_path
+from pipelines.tokenizers import make_tokenizer
 
 
 class MeteredRuntime(InProcessRuntime):
@@ -70,16 +70,11 @@ def count_parts(build: str, files: list[str], options: BuildOptions) -> Counted:
 
 def _count_stage(build: str, options: BuildOptions) -> CountStage:
     return CountStage(
-        build=build,
-        ledger=storage.join(build, LEDGER),
-        document="line",
-        field="text",
-        tokenizer=tokenizer_path(options.tokenizer),
-        lowercase=options.lowercase,
-        window=options.context_window.size,
-        summed=options.context_window.summed,
+        build,
+        storage.join(build, LEDGER),
+        # The sample is written as JSON lines, whatever the format of the sources.
+        options.derive({"format": None, "document": "line", "field": "text"}, "The sample"),
         shard_bytes=1 << 62,
-        memory_mib=options.memory_mib,
     )
 
 

@@ -25,7 +25,7 @@ class ControlSample:
 
     def note(self, document: str) -> None:
         """Count the spans of the next document."""
-        starts, _ = following(len(document.split()), self._options.span, self._options.shortest)
+        starts, _ = following(len(document.split()), self._options.span, self._options.min_span_words)
         self._spans.append(len(starts))
         self._parts.append(PARTS.index(part_of(document, self._options.held_out_share)))
 
@@ -42,7 +42,7 @@ class ControlSample:
             chosen = drawn[PARTS[number]].intersection(range(first, first + spans))
             if chosen:
                 words = document.split()
-                starts, stops = following(len(words), self._options.span, self._options.shortest)
+                starts, stops = following(len(words), self._options.span, self._options.min_span_words)
                 for place in sorted(position - first for position in chosen):
                     yield PARTS[number], " ".join(words[starts[place] : stops[place]])
             first += spans

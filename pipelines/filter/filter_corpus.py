@@ -35,7 +35,6 @@ def filter_corpus(
     options: FilterOptions,
     runtime: Runtime,
     progress: StageProgress,
-    format: str | None = None,
 ) -> dict[str, Any]:
     """Keep of sources what is in a vocabulary; goes on where it was stopped, and does nothing where it is done.
 
@@ -47,7 +46,6 @@ def filter_corpus(
         options: how documents are cut, and what is kept.
         runtime: where sources are read; the same bytes come out of each.
         progress: where to show how far it is.
-        format: of all sources; told from the ending of each if not given.
 
     Returns:
         The accounting, as it is in the folder.
@@ -61,7 +59,7 @@ def filter_corpus(
             "There is no vocabulary: name a file of words, or say how many of the most frequent to take."
         )
     out = storage.absolute(out)
-    listed = list_sources(patterns, format)
+    listed = list_sources(patterns, options.format)
     sources = hash_sources(listed, [], runtime)
     asked = _asked(sources, vocabulary, options)
     done = _find_done(out, asked)
@@ -72,11 +70,11 @@ def filter_corpus(
     rows = [{"id": f"{number:05d}", "source": asdict(source)} for number, source in enumerate(sources)]
     if chosen is None:
         work = storage.join(out, _WORDS)
-        chosen = count_vocabulary(rows, options.reading, options.top, work, runtime, progress)
+        chosen = count_vocabulary(rows, options, options.top, work, runtime, progress)
     with storage.writing(storage.join(out, VOCABULARY)) as stream:
         stream.write("".join(f"{word}\n" for word in sorted(chosen)).encode())
     entries = _filter(out, rows, options, ledger, runtime, progress)
-    if list_sources(patterns, format) != listed:
+    if list_sources(patterns, options.format) != listed:
         raise BitcipherError(
             "A source was changed while it was read: let it be finished, and filter into a new folder."
         )
@@ -96,7 +94,7 @@ def _asked(sources: list[Source], vocabulary: str | None, options: FilterOptions
     """All that the folder depends on."""
     contents = storage.to_json({"sources": [[source.sha256, source.format] for source in sources]})
     words = None if vocabulary is None else sha256(vocabulary)
-    return {**asdict(options), "vocabulary": words, "sources": hashlib.sha256(contents).hexdigest()}
+    return {**options.to_dict(), "vocabulary": words, "sources": hashlib.sha256(contents).hexdigest()}
 
 
 def _find_done(out: str, asked: dict[str, Any]) -> dict[str, Any] | None:
@@ -132,7 +130,7 @@ def _filter(
     sizes = {row["id"]: row["source"]["size"] for row in rows}
     bar = progress.begin("filter", sum(sizes.values()))
     progress.advance(bar, sum(sizes[row["id"]] for row in rows if done_key(row["id"]) in entries), "")
-    stage = StageSpec("filter", FilterStage, {"out": out, "ledger": ledger.uri, "options": asdict(options)})
+    stage = StageSpec("filter", FilterStage, {"out": out, "ledger": ledger.uri, "options": options})
     for result in runtime.stream(stage, [row for row in rows if done_key(row["id"]) not in entries]):
         entries[done_key(result["name"])] = result
         spans = sum(kept_spans(entry["counts"]) for entry in entries.values())

@@ -36,13 +36,13 @@ class FilterStage:
     Args:
         out: the folder of the language, which has the vocabulary.
         ledger: where sources that are done are written down.
-        options: `FilterOptions` as a dict.
+        options: how documents are cut, and what is kept.
     """
 
-    def __init__(self, out: str, ledger: str, options: dict[str, Any]):
+    def __init__(self, out: str, ledger: str, options: FilterOptions):
         self._out = out
         self._ledger = Ledger(ledger)
-        self._options = FilterOptions(**options)
+        self._options = options
         self._lexicon = Lexicon(read_words(storage.join(out, VOCABULARY)))
 
     def __call__(self, row: Row) -> Iterator[Row]:
@@ -66,7 +66,7 @@ class FilterStage:
         self, name: str, source: Source, keeper: DocumentFilter, twin: ControlSample
     ) -> dict[str, int]:
         with _FilesOfParts(self._out, CONSTRAINED, name) as files:
-            for document in documents_of(source, self._options.reading):
+            for document in documents_of(source, self._options):
                 if self._options.unconstrained:
                     twin.note(document)
                 for kept in keeper.keep(document):
@@ -80,7 +80,7 @@ class FilterStage:
     ) -> dict[str, int]:
         with _FilesOfParts(self._out, UNCONSTRAINED, name) as files:
             if any(wanted.values()):
-                for part, text in twin.draw(documents_of(source, self._options.reading), wanted):
+                for part, text in twin.draw(documents_of(source, self._options), wanted):
                     files.write(part, {"text": text})
         return files.written | {"missing": sum(wanted.values()) - sum(files.written.values())}
 

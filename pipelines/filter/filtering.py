@@ -57,7 +57,7 @@ class DocumentFilter:
         self._tell(part, words, bits)
         if SPANS in self._options.levels:
             cuts = overlapping(len(words), self._options.span, self._options.stride)
-            for start, stop in self._known(SPANS, bits, *cuts, self._options.shortest):
+            for start, stop in self._known(SPANS, bits, *cuts, self._options.min_span_words):
                 yield Kept(part, SPANS, " ".join(words[start:stop]))
         if SENTENCES in self._options.levels:
             cuts = sentences((bits & MAY_END) > 0, (bits & GOES_ON) > 0, paragraph_ends)
@@ -67,7 +67,7 @@ class DocumentFilter:
     def finish(self) -> Iterator[Kept]:
         """The sentences that have not filled a span, where they are as many words as a span has at least."""
         for part, words in self._packed.items():
-            if len(words) >= self._options.shortest:
+            if len(words) >= self._options.min_span_words:
                 yield self._packed_span(part)
             elif words:
                 self.counts[SENTENCES]["words_left_over"] += len(words)

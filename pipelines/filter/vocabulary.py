@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 
 import pyarrow as pa
 
@@ -26,12 +25,12 @@ class CountWordsStage:
 
     Args:
         folder: of these files.
-        document, field: see `ReadOptions`.
+        options: how files become documents.
     """
 
-    def __init__(self, folder: str, document: str, field: str):
+    def __init__(self, folder: str, options: ReadOptions):
         self._folder = folder
-        self._options = ReadOptions(document, field)
+        self._options = options
 
     def __call__(self, row: Row) -> Iterator[Row]:
         """From a source to nothing but its name, when its counts are written."""
@@ -80,7 +79,7 @@ def count_vocabulary(
     missing = [row for row in rows if f"{row['id']}.parquet" not in done]
     bar = progress.begin("words", sum(sizes.values()))
     progress.advance(bar, sum(sizes.values()) - sum(sizes[row["id"]] for row in missing), "")
-    stage = StageSpec("words", CountWordsStage, {"folder": work, **asdict(reading)})
+    stage = StageSpec("words", CountWordsStage, {"folder": work, "options": reading})
     for result in runtime.stream(stage, missing):
         progress.advance(bar, sizes[result["id"]], "counted")
     counts: Counter[str] = Counter()

@@ -31,17 +31,17 @@ MIN_MIB = 600
 class MemoryBudget:
     """What fits into the memory of a worker."""
 
-    megabytes: int
+    mib: int
 
     def __post_init__(self) -> None:
         """Refuse what libraries alone would fill."""
-        if self.megabytes < MIN_MIB:
-            raise BitcipherError(f"A worker needs {MIN_MIB} megabytes of memory at least, not {self.megabytes}.")
+        if self.mib < MIN_MIB:
+            raise BitcipherError(f"`memory_mib` must be at least {MIN_MIB}, got {self.mib}.")
 
     @property
     def bytes(self) -> int:
         """All of it."""
-        return self.megabytes << 20
+        return self.mib << 20
 
     @property
     def chunks(self) -> int:

@@ -15,7 +15,7 @@ from pathlib import Path
 from measure import report_of
 
 from pipelines.build.build import build
-from pipelines.options import BuildOptions, EmbeddingOptions
+from pipelines.options import BuildOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, open_runtime
 from pipelines.store import layout
@@ -51,7 +51,7 @@ def measured_build(sources: list[str], target: Path, shard_mib: int, runtime: Ru
         build(
             sources,
             str(target),
-            BuildOptions(EmbeddingOptions(mode="cat"), shard_mib=shard_mib),
+            BuildOptions(mode="cat", shard_mib=shard_mib),
             runtime,
             progress,
         )

@@ -6,7 +6,6 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from bitcipher.versions import versions
 from pipelines.store import layout
 
 WORKERS = 4
-FAST = replace(OPTIONS, tokenizer="spacy")
+FAST = OPTIONS.derive({"tokenizer": "spacy"}, "test")
 CHOSEN = ("--workers", WORKERS, "--memory-mib", FAST.memory_mib)
 # The most shards that are counted, or merged ranges done, before the next fault of a kind: on a machine where workers
 # died faster than they start, no job would come to an end.

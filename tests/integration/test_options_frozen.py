@@ -1,6 +1,5 @@
 """The options of the command and of recipes, written down: a new one is a decision, not an accident."""
 
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -65,13 +64,13 @@ def test_options_of_each_command():
 
 
 def test_recipes_and_the_command_line_have_the_same_options():
-    assert {field.name for field in fields(EmbeddingOptions)} == EMBEDDING
-    assert set(BuildOptions().to_dict()) == BUILD
-    assert BuildOptions.from_dict(BuildOptions().to_dict(), "test") == BuildOptions()
+    assert set(EmbeddingOptions.model_fields) == EMBEDDING
+    assert set(BuildOptions.model_fields) == BUILD
+    assert BuildOptions.parse(BuildOptions().to_dict(), "test") == BuildOptions()
 
 
 @pytest.mark.parametrize(
     "recipe", sorted((Path(pipelines.__file__).parent / "recipes").glob("*.yaml")), ids=lambda path: path.stem
 )
 def test_shipped_recipes_are_understood(recipe):
-    assert BuildOptions.from_dict(storage.read_yaml(str(recipe)), recipe.name).tokenizer == "spacy"
+    assert BuildOptions.parse(storage.read_yaml(str(recipe)), recipe.name).tokenizer == "spacy"

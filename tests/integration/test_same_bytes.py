@@ -1,14 +1,12 @@
 """The same sources give the same bytes, wherever and in whatever pieces they are worked on."""
 
-from dataclasses import asdict, replace
-
 import pytest
 from builds import OPTIONS, digests, run_build
 
 from bitcipher.vectors import CipherVectors
 from pipelines.embed.embed_counts import embed_build
 from pipelines.merge import merged_counts
-from pipelines.options import BuildOptions, EmbeddingOptions
+from pipelines.options import BuildOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
 
@@ -29,12 +27,12 @@ def test_ray_and_this_process_publish_the_same(ray_cluster, corpus, tmp_path, mo
 
 @pytest.mark.parametrize("chosen", [{}, {"mode": "cat"}, {"mode": "sum"}, {"mode": "cat", "log": "counts"}], ids=str)
 def test_shards_and_slices_leave_no_trace(corpus, tmp_path, monkeypatch, chosen):
-    options = BuildOptions(EmbeddingOptions(**chosen), tokenizer="whitespace")
+    options = BuildOptions(tokenizer="whitespace", **chosen)
     whole = run_build([corpus], tmp_path / "whole", options)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.slice_bytes", 300_000)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 20_000)
     names = ("d.txt.gz", "c.txt", "b.jsonl.gz", "a.jsonl")
-    pieces = run_build([corpus / name for name in names], tmp_path / "pieces", replace(options, shard_mib=1))
+    pieces = run_build([corpus / name for name in names], tmp_path / "pieces", options.derive({"shard_mib": 1}, "test"))
     assert len(whole["shards"]) == 1 < len(pieces["shards"])
     assert len(pieces["segments"][0]["parts"]) > 3
     assert whole["digests"] == pieces["digests"]
@@ -52,18 +50,18 @@ def test_renamed_and_repacked_files_give_the_same(documents, corpus, tmp_path):
 @pytest.mark.parametrize(
     "embedding",
     [
-        EmbeddingOptions(mode="sum", bits=60),
-        EmbeddingOptions(mode="cipher", noise="frequency"),
-        EmbeddingOptions(mode="cat", window=2, log="counts", noise="none"),
-        EmbeddingOptions(window=2, vector_size=30, context="window"),
+        {"mode": "sum", "bits": 60},
+        {"mode": "cipher", "noise": "frequency"},
+        {"mode": "cat", "window": 2, "log": "counts", "noise": "none"},
+        {"window": 2, "vector_size": 30, "context": "window"},
     ],
     ids=["sum", "cipher", "cat of smaller radius", "spectral of smaller radius"],
 )
 def test_embedding_kept_counts_equals_building_so(corpus, tmp_path, embedding):
     run_build([corpus], tmp_path / "kept")
     with open_runtime(0) as runtime:
-        embed_build(str(tmp_path / "kept"), str(tmp_path / "again"), asdict(embedding), 600, runtime, StageProgress())
-    run_build([corpus], tmp_path / "so", replace(OPTIONS, embedding=embedding))
+        embed_build(str(tmp_path / "kept"), str(tmp_path / "again"), embedding, 600, runtime, StageProgress())
+    run_build([corpus], tmp_path / "so", OPTIONS.derive(embedding, "test"))
     again, so = CipherVectors.load(tmp_path / "again"), CipherVectors.load(tmp_path / "so")
     assert again.vectors.tobytes() == so.vectors.tobytes()
     assert again.index_to_key == so.index_to_key

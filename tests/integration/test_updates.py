@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import replace
 
 import pytest
 from builds import OPTIONS, digests, run_build, run_update, write_lines
@@ -150,7 +149,7 @@ def test_an_unfinished_build_goes_on_only_as_it_was_begun(parts, tmp_path, monke
         run_build(parts, tmp_path / "build")
     monkeypatch.undo()
     with pytest.raises(BitcipherError, match=r"lowercase True → False.*prune --unfinished"):
-        run_build(parts, tmp_path / "build", OPTIONS.__class__(**{**vars(OPTIONS), "lowercase": False}))
+        run_build(parts, tmp_path / "build", OPTIONS.derive({"lowercase": False}, "test"))
     monkeypatch.setattr(count_stage, "count_shard", None)  # counting anew would fail
     run_build(parts, tmp_path / "build")
     monkeypatch.undo()
@@ -194,7 +193,7 @@ def test_a_manifest_is_plain_json_for_other_tools(parts, tmp_path):
 
 def test_an_unfinished_build_goes_on_with_shards_of_another_size(documents, tmp_path, monkeypatch):
     corpus = write_lines(tmp_path / "all.jsonl", documents)
-    options = replace(OPTIONS, shard_mib=2)
+    options = OPTIONS.derive({"shard_mib": 2}, "test")
     monkeypatch.setattr(storage, "create", _fails_at("/00001.json", storage.create))  # the second shard
     with pytest.raises(OSError, match="power"):
         run_build([corpus], tmp_path / "build", options)

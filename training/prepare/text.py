@@ -33,10 +33,10 @@ TOKENIZER = "tokenizer.json"
 class PackStage:
     """Encodes sources into token shards, one each."""
 
-    def __init__(self, folder: str, tokenizer: str, document: str, field: str):
+    def __init__(self, folder: str, tokenizer: str, options: ReadOptions):
         self._folder = folder
         self._tokenizer = load_tokenizer(tokenizer)
-        self._options = ReadOptions(document, field)
+        self._options = options
 
     def __call__(self, row: Row) -> Iterator[Row]:
         """From a source to the note on its shard."""
@@ -59,12 +59,12 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
     """
     sources = hash_sources(list_sources(options.sources, options.format), [], runtime)
     held_out = hash_sources(list_sources(options.held_out, options.format), [], runtime) if options.held_out else []
-    reading = ReadOptions(options.document, options.field)
+    reading = ReadOptions(document=options.document, field=options.field)
     depends_on = {
         "version": TEXT_VERSION,
         "sources": _contents(sources),
         "held_out": _contents(held_out),
-        "reading": asdict(reading),
+        "reading": reading.to_dict(),
         "validation_share": share_held_out(options),
         "tokenizer": asdict(options.tokenizer)
         if options.tokenizer.path is None
@@ -88,7 +88,7 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
             progress.advance(learning, 1, f"{tokenizer.get_vocab_size():,} tokens")
         save_tokenizer(tokenizer, path)
         bar = progress.begin("pack", sum(source.size for source in [*sources, *held_out]))
-        arguments = {"folder": str(folder), "tokenizer": path, **asdict(reading)}
+        arguments = {"folder": str(folder), "tokenizer": path, "options": reading}
         stage = StageSpec("pack", PackStage, arguments)
         shares = [share_held_out(options)] * len(sources) + [1.0] * len(held_out)
         rows = [

@@ -56,7 +56,7 @@ def prepare_vectors(
     for name in sorted(OF_THE_RUN & given.keys()):
         raise BitcipherError(f"embeddings.build gives {name}, which follows from the recipe's text: leave it out.")
     # Every token that was counted has a row.
-    options = BuildOptions.from_dict({**given, "tokenizer": tokenizer, "min_count": 1}, "The recipe's embeddings.build")
+    options = BuildOptions.parse({**given, "tokenizer": tokenizer, "min_count": 1}, "The recipe's embeddings.build")
     depends_on = {**options.to_dict(), "tokenizer": sha256(tokenizer), "text": text.name}
 
     def make(folder: Path) -> None:
@@ -73,13 +73,13 @@ def _as_wide_as_the_table(recipe: Recipe, tokenizer: str) -> dict[str, Any]:
     width, given = recipe.model.table_width, recipe.embeddings.build
     if given.get("mode") == "cat" and "bits" not in given:
         words = vocabulary_size(load_tokenizer(tokenizer)) + 1  # and <oov>
-        bits, window = bits_for(width, words, given.get("window", EmbeddingOptions.window))
+        bits, window = bits_for(width, words, given.get("window", EmbeddingOptions().window))
         return {**given, "bits": bits, "window": window}
-    return {"vector_size": width, **({"bits": width} if given.get("mode") in ("sum", "cipher") else {}), **given}
+    return {"bits" if given.get("mode") in ("cat", "sum", "cipher") else "vector_size": width, **given}
 
 
 def _write_training_text(recipe: Recipe, path: Path) -> None:
-    reading = ReadOptions(recipe.text.document, recipe.text.field)
+    reading = ReadOptions(document=recipe.text.document, field=recipe.text.field)
     # It is read once, at once.
     with gzip.open(path, "wb", compresslevel=1) as lines:
         for source in list_sources(recipe.text.sources, recipe.text.format):

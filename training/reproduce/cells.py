@@ -32,7 +32,7 @@ class Cell:
             "bitcipher": __version__,
             "counts": self.build.digests,
             "model": asdict(self.model),
-            "embedding": None if embedding is None else asdict(embedding),
+            "embedding": None if embedding is None else embedding.to_dict(),
             "task": {"name": self.task.name, "sha256": _digest(self.task)},
             "seeds": list(self.seeds),
             "probe": SETTINGS,

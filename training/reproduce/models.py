@@ -48,7 +48,7 @@ class CountedBuild:
             BitcipherError: if it is no build, or did not count what the paper's tables take.
         """
         manifest = layout.read_manifest(uri)
-        options = BuildOptions.from_dict(manifest["options"], uri)
+        options = BuildOptions.parse(manifest["options"], uri)
         if options.summed or options.context_window.size < PAPER_WINDOW:
             raise BitcipherError(
                 f"The paper's tables take counts with a window of {PAPER_WINDOW} and separate offsets; {uri} has "

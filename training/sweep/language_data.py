@@ -48,9 +48,9 @@ def prepare_languages(
         progress: where to show how far it is.
     """
     folder = out / "language"
-    options = make_record(FilterOptions, study.language, "The study's language")
+    options = FilterOptions.parse({"format": study.format, **study.language}, "The study's language")
     choice = make_record(ChoiceOptions, study.choice, "The study's choice") if study.choice else None
-    accounting = filter_corpus(study.sources, study.vocabulary, str(folder), options, runtime, progress, study.format)
+    accounting = filter_corpus(study.sources, study.vocabulary, str(folder), options, runtime, progress)
     wanted = LANGUAGES if study.pretraining.unconstrained else LANGUAGES[:1]
     return accounting, {name: _prepare(study, choice, name, out, runtime, progress) for name in wanted}
 

@@ -87,7 +87,7 @@ def choose_tokenizer(
     made_of = {
         "version": VERSION,
         "sources": sorted([source.sha256, source.format + compression_of(source.uri)] for source in sources),
-        "reading": asdict(reading),
+        "reading": reading.to_dict(),
         "lowercase": options.lowercase,
     }
     _demand_same(out, made_of)

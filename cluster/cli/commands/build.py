@@ -81,7 +81,7 @@ def build(
     if not isinstance(listed, list) or not all(isinstance(source, str) for source in listed):
         raise BitcipherError(f"The recipe {recipe} must give sources as a list of paths or URIs.")
     values.update((name, value) for name, value in given.items() if value is not None)
-    options = BuildOptions.from_dict(values, recipe or "The command line")
+    options = BuildOptions.parse(values, recipe or "The command line")
     with resumable(), StageProgress() as progress, open_runtime(workers, options.memory_mib << 20) as runtime:
         run(sources or listed, out, options, runtime, progress)
     builds.build_summary(out)

@@ -57,12 +57,22 @@ def filter(
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
 
-    given = {name: value for name, value in (("document", document), ("field", field)) if value is not None}
-    options = FilterOptions(level, span, stride, held_out_share, unconstrained, top, seed, **given)
+    given = {
+        "level": level,
+        "span": span,
+        "stride": stride,
+        "held_out_share": held_out_share,
+        "unconstrained": unconstrained,
+        "top": top,
+        "seed": seed,
+        **{name: value for name, value in (("document", document), ("field", field)) if value is not None},
+        "format": format,
+    }
+    options = FilterOptions.parse(given, "The command line")
     with (
         resumable("What is filtered is kept"),
         StageProgress() as progress,
         open_runtime(workers, _WORKER_BYTES) as runtime,
     ):
-        told = filter_corpus(sources, vocabulary, out, options, runtime, progress, format)
+        told = filter_corpus(sources, vocabulary, out, options, runtime, progress)
     show_language(told, out)

@@ -104,7 +104,7 @@ def plan(
     if sources or sample or build:
         show_plan(make_plans(Request(sources or [], tokens, sample or [], build, given, cluster)))
     else:
-        BuildOptions.from_dict(given, "The command line")  # a mistake shows before anything is read
+        BuildOptions.parse(given, "The command line")  # a mistake shows before anything is read
         with docstring_sample() as file:
             plans = make_plans(Request([], tokens, [file], None, given, cluster))
         show_plan(replace(plans, sampled=DOCSTRINGS))

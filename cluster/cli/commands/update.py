@@ -52,9 +52,9 @@ def update(
     For example: bitcipher update vectors corpus/ --max-drift 0.2
     """
     from cluster.cli.display import builds
-    from pipelines.build.build import UpdateOptions
     from pipelines.build.build import update as run
     from pipelines.build.version_drift import DriftError
+    from pipelines.options import UpdateOptions
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
     from pipelines.store import layout

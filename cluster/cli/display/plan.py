@@ -23,8 +23,8 @@ def show_plan(plans: Plans) -> None:
     _OUT.print(f"Sample: {plans.sampled_bytes / 1e6:,.1f} MB of {plans.sampled}")
     _OUT.print(
         f"Cluster: {cluster.nodes:,} node{'s' * (cluster.nodes > 1)} of {cluster.cores} cores and "
-        f"{cluster.memory_bytes / 1e9:,.0f} GB; tokenizer {options.tokenizer}, radius {options.embedding.window}, "
-        f"mode {options.embedding.mode}, {point.vector_size} dimensions, minimum count {options.min_count}"
+        f"{cluster.memory_bytes / 1e9:,.0f} GB; tokenizer {options.tokenizer}, radius {options.window}, "
+        f"mode {options.mode}, {point.vector_size} dimensions, minimum count {options.min_count}"
     )
     _OUT.print(
         f"Measured here: counting {1e6 * rates.token:.3f} µs a token and {1e6 * rates.chunk:.1f} µs a new chunk, "

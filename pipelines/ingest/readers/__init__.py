@@ -6,11 +6,10 @@ it up: one, or several one behind another where it need not be held as a whole.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib import import_module
 
-from bitcipher.errors import BitcipherError
 from pipelines.ingest.document_chunks import DocumentChunk, cut
+from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import Source
 
 # Names, so that a reader and its library are loaded when a source needs them.
@@ -20,23 +19,6 @@ READERS = {
     "parquet": "pipelines.ingest.readers.parquet",
     "wet": "pipelines.ingest.readers.wet",
 }
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """What a document is, where the format leaves it open."""
-
-    document: str = "line"
-    """In plain text, "line" (each line is a document) or "file" (the whole file is one)."""
-    field: str = "text"
-    """The field of a JSON line, or the column of a Parquet file, that holds the text."""
-
-    def __post_init__(self) -> None:
-        """Refuse what no reader understands."""
-        if self.document not in ("line", "file"):
-            raise BitcipherError(f"A document can be a line or a file, not {self.document!r}.")
-        if not self.field:
-            raise BitcipherError("The field that holds the text has no name; the usual one is text.")
 
 
 def read_chunks(source: Source, options: ReadOptions) -> Iterator[DocumentChunk]:

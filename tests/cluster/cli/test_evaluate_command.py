@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
-from pipelines.options import BuildOptions, EmbeddingOptions
+from pipelines.options import BuildOptions
 from training.probes import read_task
 from training.probes.paper import paper_tables
 from training.reproduce import reproduce_tables
@@ -44,8 +44,7 @@ def small_and_large(tmp_path_factory):
     paths = []
     for name, part in (("large", texts), ("small", texts[:200])):
         source = builds.write_lines(folder / f"{name}.jsonl", part)
-        cat = EmbeddingOptions(mode="cat")
-        options = BuildOptions(cat, tokenizer="whitespace", min_count=1, memory_mib=600)
+        options = BuildOptions(mode="cat", tokenizer="whitespace", min_count=1, memory_mib=600)
         builds.run_build([source], folder / name, options)
         paths.append(folder / name)
     return paths
@@ -172,8 +171,7 @@ def test_what_cannot_be_compared_is_told_in_a_sentence(tmp_path, small_and_large
     with pytest.raises(BitcipherError, match="Two of the builds hold the same counts"):
         run("reproduce", "tables", small, small, "--pos", gum, "--out", tmp_path / "out")
     source = builds.write_lines(tmp_path / "a.jsonl", ["a b c d e f"])
-    cat = EmbeddingOptions(mode="cat", bits=4, window=2)
-    narrow = BuildOptions(cat, tokenizer="whitespace", min_count=1, memory_mib=600)
+    narrow = BuildOptions(mode="cat", bits=4, window=2, tokenizer="whitespace", min_count=1, memory_mib=600)
     builds.run_build([source], tmp_path / "narrow", narrow)
     with pytest.raises(BitcipherError, match=r"window of 4 .* has 2"):
         run("reproduce", "tables", tmp_path / "narrow", "--pos", gum, "--out", tmp_path / "out")

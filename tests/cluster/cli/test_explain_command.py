@@ -16,11 +16,13 @@ from bitcipher.explain import explain
 from cluster.cli.main import main
 from pipelines.embed.embed_counts import StoredCounts
 from pipelines.embed.vectors_with_counts import load_with_counts
-from pipelines.options import BuildOptions, EmbeddingOptions
+from pipelines.options import BuildOptions
 from pipelines.store.layout import read_manifest
 
 OPTIONS = BuildOptions(
-    EmbeddingOptions(mode="cat", bits=9, window=2),
+    mode="cat",
+    bits=9,
+    window=2,
     tokenizer="whitespace",
     min_count=2,
     shard_mib=1,
@@ -134,8 +136,8 @@ def test_the_page_of_a_build_tells_what_put_words_there(command, folder):
 
 def test_a_page_of_vectors_without_context_explains_nothing(command, folder):
     lines = write_lines(folder / "few.jsonl", [" ".join(document) for document in small_text(20)])
-    embedding = EmbeddingOptions(mode="cipher", bits=12, window=2)
-    run_build([lines], folder / "cipher", BuildOptions(embedding, tokenizer="whitespace", memory_mib=600))
+    options = BuildOptions(mode="cipher", bits=12, window=2, tokenizer="whitespace", memory_mib=600)
+    run_build([lines], folder / "cipher", options)
     assert command("explore", "cipher", "--out", "cipher.html")[0] == 0
     (data,) = Parsed((folder / "cipher.html").read_text()).data()
     assert data["contributions"] is None

@@ -58,7 +58,7 @@ def test_options_reach_the_language(run, folder):
     told = json.loads((folder / "language" / "accounting.json").read_text())
     assert told["options"] | {"vocabulary": "", "sources": ""} == {
         **{"level": "spans", "span": 11, "stride": 5, "held_out_share": 0.25, "unconstrained": False, "top": 6},
-        **{"seed": 3, "document": "file", "field": "body", "vocabulary": "", "sources": ""},
+        **{"seed": 3, "format": "text", "document": "file", "field": "body", "vocabulary": "", "sources": ""},
     }
     assert sum(told["total"]["documents"].values()) == 1
     assert "to" not in (folder / "language" / "vocabulary.txt").read_text().split()
@@ -81,7 +81,7 @@ def test_a_vocabulary_of_the_sources_themselves(run, folder):
         (("tales",), "There is no vocabulary: name a file of words, or say how many"),
         (("tales", "--vocabulary", "nowhere.txt"), "nowhere.txt"),
         (("nowhere", "--vocabulary", "words.csv"), "Cannot use nowhere: there is no such file or folder"),
-        (("tales", "--vocabulary", "words.csv", "--stride", "200"), "The stride is 200 words"),
+        (("tales", "--vocabulary", "words.csv", "--stride", "200"), "`stride` must be at most the span"),
         (("tales", "--vocabulary", "empty.txt"), "empty.txt holds no words"),
         (("empty.txt", "--vocabulary", "words.csv"), "Every source is empty"),
         (("tales", "--vocabulary", "tales/a.txt", "--top", "3"), "does not tell how often words occur"),

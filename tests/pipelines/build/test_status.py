@@ -1,5 +1,4 @@
 import os
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -7,14 +6,13 @@ from builds import OPTIONS, run_update, write_lines
 
 from bitcipher.errors import BitcipherError
 from pipelines.build.build import build
-from pipelines.options import EmbeddingOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.build.publish import drop_unfinished
 from pipelines.runtime.runtime import InProcessRuntime
 from pipelines.build.status import read_status
 
 # Of codes, so that vectors are made by a stage like the others.
-CAT = replace(OPTIONS, embedding=EmbeddingOptions(mode="cat"))
+CAT = OPTIONS.derive({"mode": "cat"}, "test")
 
 
 class Watched(InProcessRuntime):

@@ -14,6 +14,7 @@ from pipelines.count.count_tasks import SHARDS_OF_A_TASK, plan_counting
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.document_chunks import DocumentChunk
 from pipelines.ingest.sources import list_sources
+from pipelines.options import BuildOptions
 from pipelines.runtime.runtime import InProcessRuntime
 from pipelines.store.layout import LEDGER
 from pipelines.store.ledger import Ledger
@@ -23,16 +24,8 @@ WINDOW = ContextWindow(2)
 
 
 def stage_of(build, shard_bytes, **other):
-    arguments = {
-        "document": "line",
-        "field": "text",
-        "tokenizer": "whitespace",
-        "lowercase": True,
-        "window": WINDOW.size,
-        "summed": WINDOW.summed,
-        "memory_mib": 600,
-    }
-    return CountStage(str(build), f"{build}/{LEDGER}", shard_bytes=shard_bytes, **{**arguments, **other})
+    options = BuildOptions(**{"tokenizer": "whitespace", "window": WINDOW.size, "memory_mib": 600, **other})
+    return CountStage(str(build), f"{build}/{LEDGER}", options, shard_bytes)
 
 
 def tasks_of(paths, shard_bytes):

@@ -1,7 +1,5 @@
 """Vectors of mode spectral, as builds and `embed` give them."""
 
-import json
-
 import numpy as np
 import pytest
 from builds import OPTIONS, digests, run_build, run_update, write_lines
@@ -11,7 +9,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import manifest_uri
 from pipelines.embed.embed_counts import StoredCounts, embed, embed_build
-from pipelines.options import BuildOptions, EmbeddingOptions
+from pipelines.options import BuildOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import InProcessRuntime, open_runtime
 from pipelines.store import layout
@@ -50,7 +48,7 @@ def test_dimensions_are_the_leading_ones(small, tmp_path):
 
 @pytest.mark.parametrize("texts", [["a", "b", "a"], ["a a a a"], ["a b"]])
 def test_text_without_pairs_beyond_chance_is_refused_in_a_sentence(tmp_path, texts):
-    options = BuildOptions(EmbeddingOptions(context="positions"), tokenizer="whitespace", min_count=1)
+    options = BuildOptions(context="positions", tokenizer="whitespace", min_count=1)
     with pytest.raises(BitcipherError, match="more often than by chance"):
         run_build([write_lines(tmp_path / "t.jsonl", texts)], tmp_path / "built", options)
     assert not storage.exists(manifest_uri(str(tmp_path / "built"), 1))
@@ -58,12 +56,12 @@ def test_text_without_pairs_beyond_chance_is_refused_in_a_sentence(tmp_path, tex
 
 def test_summed_counts_give_the_window(tmp_path):
     source = write_lines(tmp_path / "t.jsonl", TEXTS)
-    summed = BuildOptions(EmbeddingOptions(window=3), tokenizer="whitespace", min_count=1, summed=True)
+    summed = BuildOptions(window=3, tokenizer="whitespace", min_count=1, summed=True)
     run_build([source], tmp_path / "summed", summed)
     both = CipherVectors.load(tmp_path / "summed")
     context_window = embedded(tmp_path / "summed", tmp_path / "window", context="window")
     np.testing.assert_allclose(np.abs(both.vectors), np.abs(context_window.vectors), atol=1e-3)
-    with pytest.raises(BitcipherError, match="no positions to tell apart"):
+    with pytest.raises(BitcipherError, match="context window"):
         embedded(tmp_path / "summed", tmp_path / "positions", context="positions")
     with pytest.raises(BitcipherError, match="cannot give a window of 2"):
         embedded(tmp_path / "summed", tmp_path / "two", window=2)
@@ -126,17 +124,13 @@ def test_an_update_gives_the_vectors_of_a_build_of_all(documents, tmp_path):
     assert digests(tmp_path / "again") == digests(tmp_path / "whole")
 
 
-def test_a_manifest_from_before_this_mode_is_read_as_what_it_was(corpus, tmp_path):
-    cat = BuildOptions(EmbeddingOptions(mode="cat"), tokenizer="whitespace", memory_mib=600)
-    run_build([corpus / "c.txt"], tmp_path / "old", cat)
-    place = tmp_path / "old" / "versions" / "000001.json"
-    manifest = json.loads(place.read_text())
-    del manifest["options"]["vector_size"], manifest["options"]["context"]
-    place.write_text(json.dumps(manifest))
-    run_update(tmp_path / "old", [corpus / "a.jsonl"])
-    assert CipherVectors.load(tmp_path / "old").vector_size == 200
-    assert layout.read_manifest(str(tmp_path / "old"))["options"]["mode"] == "cat"
-    assert embedded(tmp_path / "old", tmp_path / "new", mode="spectral", vector_size=20).vector_size == 20
+def test_options_of_another_mode_are_refused_by_name(small, tmp_path):
+    with pytest.raises(BitcipherError, match="`bits` is an option of mode cat, sum or cipher, not of mode spectral"):
+        embedded(small, tmp_path / "new", bits=10)
+    with pytest.raises(BitcipherError, match="for sum, use `bits`"):
+        embedded(small, tmp_path / "new", mode="sum", vector_size=10)
+    assert embedded(small, tmp_path / "new", mode="sum", bits=10).vector_size == 10
+    assert set(CipherVectors.load(tmp_path / "new").manifest["embedding"]) == {"mode", "window", "bits", "noise", "log"}
 
 
 def test_embedding_by_hand_is_that_of_the_build(corpus, tmp_path):

@@ -1,7 +1,6 @@
 """What a calibration tells, and that it leaves nothing behind."""
 
 import tempfile
-from dataclasses import replace
 
 import pytest
 from builds import OPTIONS, run_build, write_lines
@@ -29,7 +28,7 @@ def scratch(tmp_path, monkeypatch):
 def counted(documents, tmp_path):
     """A build of all documents, and its manifest."""
     source = write_lines(tmp_path / "all.jsonl", documents)
-    return tmp_path / "build", run_build([source], tmp_path / "build", replace(OPTIONS, shard_mib=64))
+    return tmp_path / "build", run_build([source], tmp_path / "build", OPTIONS.derive({"shard_mib": 64}, "test"))
 
 
 @pytest.mark.long

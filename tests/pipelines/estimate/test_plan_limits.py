@@ -1,7 +1,5 @@
 """Limits that a plan reaches are said with what helps."""
 
-from dataclasses import replace
-
 import pytest
 
 from pipelines.estimate.calibration import Calibration, GrowthPoint, Rates
@@ -39,12 +37,12 @@ def test_a_small_corpus_reaches_none():
 
 
 def test_a_trillion_tokens_reach_memory_and_bits():
-    found = limits(1e12, Cluster(10, 16, 32e9), embedding=EmbeddingOptions(mode="cat"))
+    found = limits(1e12, Cluster(10, 16, 32e9), mode="cat")
     assert set(found) == {"driver", "merge", "row", "embed", "bits"}
     assert "--min-count does not" in found["driver"]
     assert "33,554,431 words apart: give --bits" in found["bits"]
     assert "--memory-mib" in found["row"]
-    larger = limits(1e12, Cluster(10, 16, 2e12), embedding=EmbeddingOptions(mode="cat", bits=32))
+    larger = limits(1e12, Cluster(10, 16, 2e12), mode="cat", bits=32)
     assert "driver" not in larger
     assert "embed" not in larger
     assert "bits" not in larger
@@ -84,8 +82,7 @@ def test_a_pair_is_merged_once_for_each_tier():
 
 def test_slices_of_shards_that_are_too_large_cost_a_merge():
     small, large = (
-        plan_of(1e9, laws(10), replace(BuildOptions(), memory_mib=megabytes), Cluster(1, 1, 64e9))
-        for megabytes in (600, 1500)
+        plan_of(1e9, laws(10), BuildOptions(memory_mib=megabytes), Cluster(1, 1, 64e9)) for megabytes in (600, 1500)
     )
     assert small.cpu_seconds["count"] > large.cpu_seconds["count"]
 
@@ -105,6 +102,6 @@ def test_walks_over_the_pairs_are_those_of_the_embedding():
                 return self.size
 
         counts = MergedCounts(Sized(words), ContextWindow(4), None, None)
-        taken = options.embedding()._walks(counts)
+        taken = options.estimator()._walks(counts)
         assert walks(words, options) == len(taken)
         assert sums_bytes(words, options) >= max(len(columns) for _, _, columns in taken) * words * 26 * 8

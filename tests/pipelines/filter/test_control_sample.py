@@ -15,7 +15,7 @@ def all_spans(documents):
     for document in documents:
         words = document.split()
         for start in range(0, len(words), OPTIONS.span):
-            if len(words[start : start + OPTIONS.span]) >= OPTIONS.shortest:
+            if len(words[start : start + OPTIONS.span]) >= OPTIONS.min_span_words:
                 yield part_of(document, OPTIONS.held_out_share), " ".join(words[start : start + OPTIONS.span])
 
 

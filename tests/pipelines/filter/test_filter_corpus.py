@@ -111,7 +111,7 @@ def test_the_twin_has_as_many_of_each_source(corpus, tmp_path):
                 file = tmp_path / "out" / kind / f"{part}-{source['name']}.jsonl.gz"
                 assert gzip.decompress(file.read_bytes()).count(b"\n") == source[kind][part]
     # Sentences alone are fewer than all spans, so that none is missing.
-    told = make(corpus, tmp_path / "sentences", FilterOptions("sentences", 12, 4, 0.3))
+    told = make(corpus, tmp_path / "sentences", FilterOptions(level="sentences", span=12, stride=4, held_out_share=0.3))
     assert told["total"]["unconstrained"] == told["total"]["constrained"] | {"missing": 0}
     assert "zebra" in json.dumps(spans(tmp_path / "sentences", "unconstrained", "train"))
     make(corpus, tmp_path / "alone", FilterOptions(span=12, stride=4, unconstrained=False))
@@ -190,7 +190,10 @@ def test_a_damaged_source_leaves_none_of_its_files(corpus, tmp_path):
 def test_other_options_in_the_same_folder_are_told(corpus, tmp_path):
     make(corpus, tmp_path / "out")
     before = content(tmp_path / "out")
-    for options in (FilterOptions(span=13, stride=4, held_out_share=0.3), FilterOptions("spans", 12, 4, 0.3)):
+    for options in (
+        FilterOptions(span=13, stride=4, held_out_share=0.3),
+        FilterOptions(level="spans", span=12, stride=4, held_out_share=0.3),
+    ):
         with pytest.raises(
             BitcipherError, match=r"was made otherwise than now \((span 12 → 13|level 'both' → 'spans')\)"
         ):
@@ -215,14 +218,12 @@ def test_a_vocabulary_without_a_span_leaves_nothing(corpus, tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"level": "words"}, "The level is 'words': choose spans, sentences, both"),
-        ({"span": 0}, "A span has 0 words"),
-        ({"stride": 111}, "The stride is 111 words, and a span 110"),
-        ({"stride": 0}, "The stride is 0 words"),
-        ({"held_out_share": 1}, "The share of each of two held-out parts is 1"),
-        ({"held_out_share": float("nan")}, "The share of each of two held-out parts is nan"),
-        ({"top": 0}, "the 0 most frequent words is empty"),
-        ({"document": "page"}, "A document can be a line or a file"),
+        ({"level": "words"}, "`level` must be spans, sentences or both"),
+        ({"span": 0}, "`span` must be at least 1"),
+        ({"stride": 111}, "`stride` must be at most the span of 110"),
+        ({"held_out_share": 0.5}, "`held_out_share` must be less than 0.5"),
+        ({"held_out_share": float("nan")}, "`held_out_share`"),
+        ({"top": 0}, "`top` must be at least 1"),
     ],
 )
 def test_options_that_make_no_language_are_told(options, said):

@@ -26,7 +26,7 @@ def plain_spans(document, options):
     words = document.split()
     starts = [start for start in range(0, len(words), options.stride) if start + options.span <= len(words)] or [0]
     spans = [" ".join(words[start : start + options.span]) for start in starts]
-    return spans, [span for span in spans if is_known(span) and is_long(span, options.shortest)]
+    return spans, [span for span in spans if is_known(span) and is_long(span, options.min_span_words)]
 
 
 def plain_sentences(document):
@@ -50,7 +50,7 @@ def packed(sentences, options):
         if spans[-1] and len(spans[-1]) + len(sentence) > options.span:
             spans.append([])
         spans[-1] += sentence
-    left_over = len(spans.pop()) if len(spans[-1]) < options.shortest else 0
+    left_over = len(spans.pop()) if len(spans[-1]) < options.min_span_words else 0
     return [" ".join(span) for span in spans], left_over
 
 

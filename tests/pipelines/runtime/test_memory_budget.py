@@ -31,7 +31,7 @@ def test_a_default_shard_is_counted_at_once():
 
 
 def test_less_than_the_libraries_need_is_refused_before_anything_is_read():
-    with pytest.raises(BitcipherError, match="needs 600 megabytes of memory at least, not 599"):
+    with pytest.raises(BitcipherError, match="memory_mib"):
         MemoryBudget(599)
-    with pytest.raises(BitcipherError, match="needs 600 megabytes"):
+    with pytest.raises(BitcipherError, match="memory_mib"):
         BuildOptions(memory_mib=100)

@@ -3,7 +3,6 @@
 import gzip
 import json
 import uuid
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +16,7 @@ from pipelines.count.count_stage import CountStage
 from pipelines.count.count_tasks import plan_counting
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.sources import list_sources
-from pipelines.options import BuildOptions, EmbeddingOptions
+from pipelines.options import BuildOptions
 from pipelines.runtime.runtime import InProcessRuntime
 from pipelines.store.fingerprint import COUNTS_VERSION, check_same, fingerprint
 from pipelines.store.layout import LEDGER
@@ -55,14 +54,7 @@ def counts_digest(folder: Path, options: BuildOptions) -> str:
     stage = CountStage(
         build,
         storage.join(build, LEDGER),
-        options.document,
-        options.field,
-        options.tokenizer,
-        options.lowercase,
-        options.context_window.size,
-        options.context_window.summed,
-        options.shard_mib << 20,
-        options.memory_mib,
+        options,
     )
     sources = hash_sources(list_sources([str(folder)]), [], InProcessRuntime())
     tasks = plan_counting(sources, options.shard_mib << 20)
@@ -71,13 +63,11 @@ def counts_digest(folder: Path, options: BuildOptions) -> str:
     return digest
 
 
-SUMMED = EmbeddingOptions(mode="sum", window=12)
-
 # The digests that counts had when COUNTS_VERSION became 1; spaCy's with the rules of spaCy 3.8.
 GOLDEN = {
     "whitespace": (BuildOptions(tokenizer="whitespace"), "d33fc14ce28fdf11acaa597372731206"),
     "whitespace, summed": (
-        BuildOptions(SUMMED, tokenizer="whitespace", lowercase=False, summed=True),
+        BuildOptions(mode="sum", window=12, tokenizer="whitespace", lowercase=False, summed=True),
         "eb24f96c2524830630d4ac42509c75b6",
     ),
     "spacy": (BuildOptions(), "ec2b70df5249ec488c2c8dccedbb1753"),
@@ -115,22 +105,23 @@ def test_the_golden_digests_depend_on_every_document(corpus, tmp_path):
         {"field": "body"},
         {"document": "file"},
         {"format": "text"},
-        {"embedding": EmbeddingOptions(window=5)},
-        {"embedding": EmbeddingOptions(mode="sum"), "summed": True},
+        {"window": 5},
+        {"mode": "sum", "summed": True},
     ],
     ids=str,
 )
 def test_options_that_change_counts_are_told_apart(other):
     options = BuildOptions()
-    now = fingerprint(replace(options, **other))
+    now = fingerprint(options.derive(other, "test"))
     changed = {"lowercase", "field", "document", "format", "tokenizer", "summed"} & set(other) or {"window"}
     with pytest.raises(BitcipherError, match=f"{min(changed)} .* → "):
         check_same(fingerprint(options), now, "The build", "do it anew")
 
 
 def test_options_that_only_change_vectors_or_the_way_of_counting_are_not():
-    embedding = EmbeddingOptions(bits=50, noise="none", log="counts", mode="sum")
-    other = BuildOptions(embedding, min_count=2, max_vocab_size=9, shard_mib=3, memory_mib=700)
+    other = BuildOptions(
+        mode="sum", bits=50, noise="none", log="counts", min_count=2, max_vocab_size=9, shard_mib=3, memory_mib=700
+    )
     assert fingerprint(other) == fingerprint(BuildOptions())
 
 

@@ -273,8 +273,8 @@ def test_a_damaged_source_leaves_no_folder(corpus, tmp_path):
 @pytest.mark.parametrize(
     ("build", "sentence"),
     [
-        ({"bit": 5}, "embeddings.build has an option 'bit' that does not exist"),
-        ({"bits": "many"}, "gives bits as 'many'"),
+        ({"bit": 5}, "embeddings.build: there is no option `bit`"),
+        ({"bits": "many"}, "`bits` must be an integer"),
         ({"min_count": 2}, "embeddings.build gives min_count, which follows from the recipe's text: leave it out"),
         ({"tokenizer": "spacy"}, "embeddings.build gives tokenizer, which follows"),
         ({"mode": "cat", "window": 4, "bits": 2}, "bits"),  # found by the build: too few for so many tokens

@@ -150,7 +150,7 @@ def test_other_steps_are_refused_and_change_nothing(folder, study):
         ),
         ([], ["--budget", "0h"], "such as 30m, 2h or 1d, not '0h'."),
         ([], ["--gpus", 0.5], "Only trials at the same time share a GPU: say how many by --at-once."),
-        (["language.spam=1"], [], "The study's language has an option spam that does not exist; there are document"),
+        (["language.spam=1"], [], "The study's language: there is no option `spam`; choose from document"),
         (["choice.kinds=[]"], [], "The study's choice has an option kinds that does not exist; there are examples"),
     ],
 )
