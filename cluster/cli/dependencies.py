@@ -1,25 +1,69 @@
-"""What some commands need beyond bitcipher's own dependencies."""
+"""Optional dependencies: which extra of bitcipher provides a package that is missing.
 
-from importlib.util import find_spec
+The extras are read from the metadata of the installed distribution, so `pyproject.toml` is their only source.
+"""
+
+import re
+from importlib.metadata import PackageNotFoundError, requires, version
 
 from bitcipher.errors import BitcipherError
 
-# The names of packages whose modules are called otherwise.
-_PACKAGES = {"sklearn": "scikit-learn"}
+DISTRIBUTION = "bitcipher"
+# Extras to name first, since they are the smallest that run a command.
+PREFERRED = ("pipelines", "report", "training", "cluster", "s3", "search")
+# Modules whose distribution has another name.
+_DISTRIBUTIONS = {"sklearn": "scikit-learn", "smart_open": "smart-open", "openTSNE": "opentsne"}
 
 
-def require(what: str, *modules: str) -> None:
-    """Refuse to go on without what the extra `training` installs.
+def require_extra(extra: str, purpose: str) -> None:
+    """Check that all packages of an extra are installed, before work starts that needs them.
 
     Args:
-        what: needs them, as the beginning of a sentence.
-        modules: top-level names.
+        extra: its name in `pyproject.toml`.
+        purpose: what needs it, as the beginning of a sentence.
 
     Raises:
-        BitcipherError: if one is not installed.
+        BitcipherError: if a package is missing.
     """
-    missing = [_PACKAGES.get(module, module) for module in modules if not find_spec(module)]
+    missing = [package for package in _packages_of(extra) if not _is_installed(package)]
     if missing:
-        raise BitcipherError(
-            f"{what} needs {' and '.join(missing)}: install what it takes by `pip install 'bitcipher[training]'`."
-        )
+        raise BitcipherError(f"{purpose} needs {', '.join(missing)}: {_advice(extra)}")
+
+
+def explain_missing(error: ModuleNotFoundError) -> str | None:
+    """Return a sentence that names the extra to install, or None if no extra has the missing module."""
+    module = (error.name or "").partition(".")[0]
+    package = _DISTRIBUTIONS.get(module, module)
+    extra = next((extra for extra in PREFERRED if package in _packages_of(extra)), None)
+    return f"this command needs {package}, which is not installed: {_advice(extra)}" if extra else None
+
+
+def _packages_of(extra: str) -> list[str]:
+    """Return the distributions that an extra requires; none where bitcipher runs without being installed."""
+    try:
+        lines = requires(DISTRIBUTION) or []
+    except PackageNotFoundError:
+        return []
+    found: list[str] = []
+    for line in lines:
+        requirement, _, marker = line.partition(";")
+        if re.search(rf"""extra == ["']{re.escape(extra)}["']""", marker):
+            name = re.match(r"[\w.-]+", requirement.strip())
+            nested = re.search(r"\[([\w,\s-]+)\]", requirement)
+            if name and name[0] == DISTRIBUTION and nested:
+                found += [package for each in nested[1].split(",") for package in _packages_of(each.strip())]
+            elif name:
+                found.append(name[0])
+    return found
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _advice(extra: str) -> str:
+    return f"pip install '{DISTRIBUTION}[{extra}]'."

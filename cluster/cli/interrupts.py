@@ -1,4 +1,4 @@
-"""What is said when a command is stopped that can go on where it was."""
+"""Message of a resumable command that is interrupted."""
 
 import signal
 from collections.abc import Iterator
@@ -6,26 +6,26 @@ from contextlib import contextmanager
 
 import typer
 
-# Of training, see `resumable`.
-TRAINED = "What is trained up to the last checkpoint is kept"
+# For commands that train, see `resumable`.
+TRAINED = "Training up to the last checkpoint is kept"
 
 
 @contextmanager
-def resumable(kept: str = "What is counted is kept") -> Iterator[None]:
-    """A block that may be stopped by Ctrl-C or SIGTERM: then say how to go on, and end with the signal's code.
+def resumable(kept: str = "Counted shards are kept") -> Iterator[None]:
+    """On Ctrl-C or SIGTERM, print how to resume and exit with the code of the signal.
 
     Args:
-        kept: what is not lost, as the beginning of a sentence.
+        kept: which work is not lost, as the beginning of a sentence.
     """
     try:
         yield
     except KeyboardInterrupt:
-        _say(kept)
+        _print_advice(kept)
         raise typer.Exit(128 + signal.SIGINT) from None
     except SystemExit:
-        _say(kept)
+        _print_advice(kept)
         raise
 
 
-def _say(kept: str) -> None:
-    typer.echo(f"bitcipher: stopped. {kept}: to go on, run the same command again.", err=True)
+def _print_advice(kept: str) -> None:
+    typer.echo(f"bitcipher: interrupted. {kept}: run the same command again to resume.", err=True)

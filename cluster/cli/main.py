@@ -1,92 +1,158 @@
-"""The command `bitcipher`: `bitcipher --help` tells what it can do. Its commands are in `cluster.cli.commands`."""
+"""The `bitcipher` command line: one lazily loaded module per command.
 
+A command's module, and what it imports, is loaded when that command runs. `bitcipher --help` reads the first sentence
+of each command's docstring from its source file, so it imports none of them.
+"""
+
+import ast
+import inspect
 import signal
 import sys
-from typing import Annotated
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from bitcipher import __version__
 from bitcipher.errors import BitcipherError
-from cluster.cli.commands import (
-    build,
-    choose_tokenizer,
-    demo,
-    evaluate,
-    explain,
-    explore,
-    export,
-    filter,
-    finetune,
-    generate,
-    inspect_build,
-    plan,
-    reproduce,
-    submit,
-    sweep,
-    train,
-    update,
-)
+from cluster.cli.dependencies import explain_missing
+
+if TYPE_CHECKING:
+    from typer.core import TyperCommand
+
+PROGRAM = "bitcipher"
+HELP = "Exact, explainable, additive word vectors from text of any size, on a laptop or on Ray."
+
+# Exit code for mistakes that the user can correct, as Click has it for wrong arguments.
+USER_ERROR = 2
+
+# Module of `cluster.cli.commands` that defines each command, in the order of the help page.
+MODULES = {
+    "build": "build",
+    "update": "update",
+    "status": "update",
+    "prune": "update",
+    "embed": "build",
+    "neighbors": "inspect_build",
+    "explain": "explain",
+    "infer": "explain",
+    "inspect": "inspect_build",
+    "export": "export",
+    "explore": "explore",
+    "evaluate": "evaluate",
+    "probe": "evaluate",
+    "filter": "filter",
+    "choose-tokenizer": "choose_tokenizer",
+    "train": "train",
+    "finetune": "finetune",
+    "compare": "train",
+    "layers": "train",
+    "generate": "generate",
+    "sweep": "sweep",
+    "reproduce": "reproduce",
+    "plan": "plan",
+    "submit": "submit",
+    "doctor": "submit",
+    "demo": "demo",
+}
+
+
+class LazyCommands(TyperGroup):
+    """Group of all commands, each imported when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands in the order of the help page."""
+        return list(MODULES)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> "TyperCommand | TyperGroup | None":
+        """Return a command, or None if there is none of this name."""
+        return load_command(cmd_name) if cmd_name in MODULES else None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands without importing them."""
+        width = formatter.width - 6 - max(map(len, MODULES))
+        rows = [(name, _shorten(_first_sentence(name), width)) for name in MODULES]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def load_command(name: str) -> "TyperCommand | TyperGroup":
+    """Import a command and return it."""
+    definition = getattr(import_module(_module(name)), _attribute(name))
+    if not isinstance(definition, typer.Typer):
+        function, definition = definition, typer.Typer(add_completion=False, rich_markup_mode=None)
+        definition.command(name)(function)
+    command = typer.main.get_command(definition)
+    command.name = name
+    return command
+
+
+def all_commands() -> "dict[str, TyperCommand | TyperGroup]":
+    """Return every command by its name. This imports all of them."""
+    return {name: load_command(name) for name in MODULES}
+
 
 app = typer.Typer(
-    name="bitcipher",
-    help="Exact, explainable, addable word vectors from text of any size, on Ray or on this machine.",
+    name=PROGRAM,
+    cls=LazyCommands,
+    help=HELP,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 
-# In the order in which help shows them.
-COMMANDS = (
-    build.build,
-    update.update,
-    update.status,
-    update.prune,
-    build.embed,
-    inspect_build.neighbors,
-    explain.explain,
-    explain.infer,
-    inspect_build.inspect,
-    export.export,
-    explore.explore,
-    evaluate.evaluate,
-    evaluate.probe,
-    filter.filter,
-    choose_tokenizer.choose_tokenizer,
-    train.train,
-    finetune.finetune,
-    train.compare,
-    train.layers,
-    generate.generate,
-    sweep.sweep,
-    plan.plan,
-    submit.submit,
-    submit.doctor,
-    demo.demo,
-)
-for command in COMMANDS:
-    app.command()(command)
-app.add_typer(reproduce.reproduce, name="reproduce")
-
 
 @app.callback(invoke_without_command=True)
 def version(show_version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False) -> None:
-    """Answer `--version`."""
+    """Print the version if `--version` is given."""
     if show_version:
-        print(f"bitcipher {__version__}")
+        print(f"{PROGRAM} {__version__}")
         raise typer.Exit
 
 
 def main() -> None:
-    """Run the command; a user's mistake is one sentence on stderr and exit code 2."""
-    # A build that is told to end lets go of its lease, and says how it goes on.
+    """Run the command line. A mistake of the user prints one sentence to stderr and exits with code 2."""
+    # SIGTERM must unwind the stack, so that a build releases its lease and says how to resume.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
         app()
     except BitcipherError as error:
-        print(f"bitcipher: {error}", file=sys.stderr)
-        sys.exit(2)
+        print(f"{PROGRAM}: {error}", file=sys.stderr)
+        sys.exit(USER_ERROR)
+    except ModuleNotFoundError as error:
+        sentence = explain_missing(error)
+        if sentence is None:
+            raise
+        print(f"{PROGRAM}: {sentence}", file=sys.stderr)
+        sys.exit(USER_ERROR)
+
+
+def _module(command: str) -> str:
+    return f"cluster.cli.commands.{MODULES[command]}"
+
+
+def _attribute(command: str) -> str:
+    return command.replace("-", "_")
+
+
+def _first_sentence(command: str) -> str:
+    """Return the first sentence of a command's docstring, read from source."""
+    spec = find_spec(_module(command))
+    if spec is None or spec.origin is None:
+        return ""
+    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == _attribute(command):
+            return inspect.cleandoc(ast.get_docstring(node) or "").partition(".")[0]
+    return (ast.get_docstring(tree) or "").partition(".")[0]  # a group of commands has its module's docstring
+
+
+def _shorten(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1].rsplit(" ", 1)[0] + "…"
 
 
 if __name__ == "__main__":

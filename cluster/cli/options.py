@@ -1,113 +1,102 @@
-"""The options that several commands have."""
+"""Command-line options: those that several commands share, and those derived from option records.
 
-from typing import Annotated
+`record_options` makes one command-line option from each field of a record, so a field's type, help text and default are
+written once, in the record.
+"""
+
+import inspect
+import types
+from collections.abc import Callable, Container
+from functools import wraps
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 import typer
 
-# How help shows a file or folder that may lie anywhere. `bitcipher submit` also knows by it which of a command's
-# arguments are places (see `cluster.jobs.job_paths`), for a relative path means another place on a cluster.
-PATH = "PATH"
-NAME_OR_PATH = f"NAME_OR_{PATH}"
-VERSION_OR_PATH = f"VERSION_OR_{PATH}"
+from bitcipher.records import Metavar, Record
 
-Format = Annotated[
-    str | None,
-    typer.Option(help="text, jsonl, parquet or wet for all sources.", show_default="told by each file's ending"),
-]
-Document = Annotated[
-    str | None, typer.Option(help="In plain text, what a document is: line or file.", show_default="line")
-]
-Field = Annotated[
-    str | None,
-    typer.Option(help="The field of JSON lines, or column of Parquet, that holds the text.", show_default="text"),
-]
-TokenizerName = Annotated[
-    str | None,
-    typer.Option(
-        help="spacy, spacy-exact, whitespace, or the path of a Hugging Face tokenizer.json.",
-        show_default="spacy",
-        metavar=NAME_OR_PATH,
-    ),
-]
-Lowercase = Annotated[bool | None, typer.Option(help="Lower-case tokens.", show_default="lowercase")]
-MinCount = Annotated[int | None, typer.Option(help="Words that occur less often become <oov>.", show_default="5")]
-MaxSize = Annotated[int | None, typer.Option(help="Keep that many words at most.", show_default="no limit")]
-Summed = Annotated[
-    bool | None,
-    typer.Option(
-        help="Count all offsets into one matrix, for wide windows (radius up to 128). It gives mode sum, and spectral "
-        "of the window alone.",
-        show_default="no-summed",
-    ),
-]
-ShardMegabytes = Annotated[
-    int | None,
-    typer.Option(help="Text in a shard: what is counted again when a worker dies.", show_default="64"),
-]
-Bits = Annotated[
-    int | None,
-    typer.Option(
-        help="Not of mode spectral. Bits of the code: mode cat has 2 x radius x bits dimensions, sum and cipher have "
-        "as many as bits.",
-        show_default="25",
-    ),
-]
-Dimensions = Annotated[
-    int | None, typer.Option(help="Of mode spectral: dimensions of the vectors.", show_default="200")
-]
-Context = Annotated[
-    str | None,
-    typer.Option(
-        help="Of mode spectral. positions: each offset on its own, which tells parts of speech; window: all offsets "
-        "added up, which tells meaning; both: side by side.",
-        show_default="both",
-    ),
-]
-Radius = Annotated[int | None, typer.Option(help="The farthest context word on either side.", show_default="4")]
-Mode = Annotated[
-    str | None,
-    typer.Option(
-        help="spectral: the leading directions of the weighed counts, the best vectors; cat: a block of dimensions for "
-        "each offset, the fastest that know context; sum: all offsets in one; cipher: the code alone, without context.",
-        show_default="spectral",
-    ),
-]
-Noise = Annotated[
-    str | None,
-    typer.Option(
-        help="Not of mode spectral. How far codes are trusted: document_share, frequency, document_ratio or none.",
-        show_default="document_share",
-    ),
-]
-Log = Annotated[
-    str | None,
-    typer.Option(
-        help="Not of mode spectral. aggregate: log of each block's shares; counts: log of counts, before they are "
-        "added; none.",
-        show_default="aggregate",
-    ),
-]
+# Metavars of files and directories. `bitcipher submit` recognizes path arguments by them: a relative path means another
+# file on a cluster (see `cluster.jobs.job_paths`).
+PATH = "PATH"
+NAME_OR_PATH = "NAME_OR_PATH"
+VERSION_OR_PATH = "VERSION_OR_PATH"
+
 Workers = Annotated[
     int,
     typer.Option(
         min=0,
-        help="Ray workers of a stage; 0 runs in this process. "
-        "In a Ray job, or with RAY_ADDRESS set, they run on that cluster.",
+        help="Run stages on this many Ray workers, or in process if 0. Uses the cluster of RAY_ADDRESS or of the Ray "
+        "job if there is one, else starts Ray on this machine.",
     ),
 ]
-Version = Annotated[int | None, typer.Option(min=1, help="Of a build.", show_default="the newest")]
-MemoryMegabytes = Annotated[
-    int | None,
-    typer.Option(
-        help="Memory of each worker; what does not fit is counted in slices, and merged and weighed in ranges.",
-        show_default="1500",
-    ),
-]
-# Not by Typer's `envvar`: RAY_ADDRESS may also be where Ray's own processes meet, which is no place for jobs.
+Version = Annotated[int | None, typer.Option(min=1, help="Version of the build.", show_default="newest")]
+# Not with Typer's `envvar`: RAY_ADDRESS may also be the address of Ray's own processes, which takes no jobs.
 Address = Annotated[
     str | None,
     typer.Option(
-        help="The dashboard of the cluster, such as http://127.0.0.1:8265; "
-        "else RAY_API_SERVER_ADDRESS, or RAY_ADDRESS if that is an http address."
+        help="Ray dashboard of the cluster, such as http://127.0.0.1:8265.",
+        show_default="RAY_API_SERVER_ADDRESS, or RAY_ADDRESS if it is an HTTP address",
     ),
 ]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Change an option of the recipe, such as loop.max_steps=100.", metavar="NAME=VALUE"),
+]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def record_options(record: type[Record], *, only: Container[str] | None = None) -> Callable[[Command], Command]:
+    """Return a decorator that gives a command one option per field of a record.
+
+    The command must have a parameter `given: dict[str, Any]`. It receives the options that the user gave, by field
+    name. Options that were not given are absent, so that a recipe's values or the record's defaults apply.
+
+    Args:
+        record: the options.
+        only: names of the fields to use; all by default.
+    """
+    fields = {name: field for name, field in record.model_fields.items() if only is None or name in only}
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def call(**arguments: Any) -> Any:
+            given = {name: arguments.pop(name) for name in fields}
+            return command(given={name: value for name, value in given.items() if value is not None}, **arguments)
+
+        signature = inspect.signature(command)
+        own = [parameter for name, parameter in signature.parameters.items() if name != "given"]
+        derived = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_option(field))
+            for name, field in fields.items()
+        ]
+        parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + derived
+        call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {p.name: p.annotation for p in parameters}
+        return call  # type: ignore[return-value]
+
+    return decorate
+
+
+def option_name(path: tuple[str | int, ...]) -> str:
+    """Return how the command line spells a field of a record."""
+    return "--" + str(path[0]).replace("_", "-") if path else "The command line"
+
+
+def _option(field: Any) -> Any:
+    """Return the Typer annotation of a field of a record."""
+    metavar = next((each.text for each in field.metadata if isinstance(each, Metavar)), None)
+    return Annotated[
+        _plain_type(field.annotation) | None,
+        typer.Option(help=" ".join(field.description.split()), show_default=_default(field.default), metavar=metavar),
+    ]
+
+
+def _plain_type(annotation: Any) -> Any:
+    """Return the type of a field without None."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        (annotation,) = (each for each in get_args(annotation) if each is not type(None))
+    return annotation
+
+
+def _default(value: Any) -> str | bool:
+    return False if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -17,14 +17,13 @@ from typing import Any
 
 import jsonschema
 import pytest
-import typer
 import yaml
 
 import cluster
-from cluster.cli.main import app
+from cluster.cli.main import all_commands
 
 ENVS = Path(cluster.__file__).parent / "envs"
-COMMANDS = typer.main.get_command(app).commands
+COMMANDS = all_commands()
 LAUNCHER = ("ray-aws.yaml", "ray-on-premises.yaml")
 BUILD_COMMAND = re.compile(
     r"^\s*(?:ExecStart=\S*/bitcipher|python -m cluster\.cli\.main|bitcipher)\s(.*)$", re.MULTILINE

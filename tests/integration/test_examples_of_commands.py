@@ -8,18 +8,17 @@ from pathlib import Path
 
 import pytest
 import tiny_commands
-import typer
 import user_folder
 from tiny_tasks import write_task
 from typer.testing import CliRunner
 
-from cluster.cli.main import app
+from cluster.cli.main import all_commands, app
 from cluster.jobs.submit import jobs_of
 from training.data import save_tokenizer, train_tokenizer
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("bitcipher", "pipelines", "training", "cluster")
-COMMANDS = typer.main.get_command(app).commands
+COMMANDS = all_commands()
 BY_NAME = jobs_of(COMMANDS) | {(name,): COMMANDS[name] for name in ("submit", "doctor")}
 
 

@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import pytest
-import typer
 
 import pipelines
 from bitcipher import storage
-from cluster.cli.main import app
+from cluster.cli.main import all_commands
 from pipelines.options import BuildOptions, EmbeddingOptions
 
 EMBEDDING = {"bits", "window", "mode", "vector_size", "context", "noise", "log"}
@@ -18,7 +17,7 @@ BUILD = EMBEDDING | {
 
 
 def options_of(command: str) -> set[str]:
-    return {parameter.name for parameter in typer.main.get_command(app).commands[command].params}
+    return {parameter.name for parameter in all_commands()[command].params}
 
 
 def test_options_of_each_command():
@@ -41,7 +40,7 @@ def test_options_of_each_command():
     assert options_of("evaluate") == {"vectors", "similarity", "analogies"}
     reproduce = {
         name: {parameter.name for parameter in command.params}
-        for name, command in typer.main.get_command(app).commands["reproduce"].commands.items()
+        for name, command in all_commands()["reproduce"].commands.items()
     }
     running = {"sources", "out", "seeds", "settings", "workers"}
     assert reproduce == {

@@ -1,4 +1,5 @@
-"""The commands, a file for each group; `cluster.cli.main` puts them together.
+"""Commands of the command line; `cluster.cli.main` loads each when it runs.
 
-What only some commands need (spaCy, Ray, plotting) is imported inside those, so that the others start sooner.
+The first sentence of a command's docstring is its line in `bitcipher --help`. Heavy imports (spaCy, Ray, torch,
+plotting) belong in the command's function, so that `--help` and wrong arguments answer at once.
 """

@@ -1,20 +1,24 @@
-"""The command `demo`."""
+"""Command that builds example vectors without any data: `demo`."""
 
 from typing import Annotated
 
 import typer
 
+from cluster.cli.dependencies import require_extra
 from cluster.cli.options import PATH, Workers
 
 
 def demo(
-    out: Annotated[str, typer.Option(help="Folder for the demo; it must not be there yet.", metavar=PATH)] = "demo",
+    out: Annotated[str, typer.Option(help="Directory of the demo; it must not exist yet.", metavar=PATH)] = "demo",
     workers: Workers = 0,
 ) -> None:
-    """Build vectors from the English of the installed Python packages' docstrings, without a network.
+    """Build vectors from the docstrings of the installed Python packages, without a network.
 
-    Shows neighbors of a few words, and writes a page with a map of words.
+    Shows neighbors of a few words and writes a page with a map of words.
+
+    For example: bitcipher demo --out demo
     """
+    require_extra("report", "`bitcipher demo`")
     from cluster.demo.demo import run_demo
 
     run_demo(out, workers)

@@ -1,12 +1,12 @@
-"""Commands that tell how good vectors are: `probe` and `evaluate`."""
+"""Commands that measure the quality of vectors: `probe` and `evaluate`."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from bitcipher.errors import BitcipherError
-from cluster.cli.dependencies import require
+from cluster.cli.dependencies import require_extra
 from cluster.cli.options import PATH
 
 if TYPE_CHECKING:
@@ -14,51 +14,48 @@ if TYPE_CHECKING:
 
 VectorFiles = Annotated[
     list[str],
-    typer.Argument(help="Builds, folders of vectors, or files of word2vec, GloVe or fastText.", metavar=PATH),
+    typer.Argument(help="Builds, directories of vectors, or word2vec, GloVe or fastText files.", metavar=PATH),
 ]
-Seeds = Annotated[int, typer.Option(min=1, help="Probes to train; more tell the spread better.")]
+Seeds = Annotated[int, typer.Option(min=1, help="Number of seeds; results are mean and standard deviation.")]
 
 
 def probe(
     vectors: VectorFiles,
-    task: Annotated[str, typer.Option(help="pos: part of speech; ner: entities.")] = ...,
+    task: Annotated[Literal["pos", "ner"], typer.Option(help="Parts of speech, or named entities.")] = ...,
     data: Annotated[
-        str,
-        typer.Option(help="Folder of the corpus: GUM in CoNLL-U for pos, CoNLL-2003 for ner.", metavar=PATH),
+        str, typer.Option(help="Directory of the corpus: GUM (CoNLL-U) for pos, CoNLL-2003 for ner.", metavar=PATH)
     ] = ...,
     seeds: Seeds = 3,
 ) -> None:
-    """Train small networks that see one vector and tell the word's part of speech or entity.
+    """Train small classifiers that predict a word's part of speech or entity type from its vector alone.
 
     For example: bitcipher probe vectors glove.6B.200d.txt --task pos --data gum
     """
-    require("A probe", "torch", "sklearn")
+    require_extra("training", "`bitcipher probe`")
     from cluster.cli.display import evaluation
     from training.probes import probe as run
     from training.probes import read_task
 
     labeled = read_task(task, data)
     results = ((name, table.vector_size, run(table, labeled, range(seeds))) for name, table in _read_each(vectors))
-    evaluation.probes(labeled, results)
+    evaluation.print_probes(labeled, results)
 
 
 def evaluate(
     vectors: VectorFiles,
     similarity: Annotated[
-        str | None,
-        typer.Option(help="Word pairs with scores: a file, or a folder of such files.", metavar=PATH),
+        str | None, typer.Option(help="File of word pairs with scores, or a directory of such files.", metavar=PATH)
     ] = None,
     analogies: Annotated[
-        str | None,
-        typer.Option(help="Questions of analogy in the form of Google's questions-words.txt.", metavar=PATH),
+        str | None, typer.Option(help="Analogy questions in the format of Google's questions-words.txt.", metavar=PATH)
     ] = None,
 ) -> None:
-    """Compare vectors with people's judgement: similarity of words, and analogies.
+    """Evaluate vectors on word similarity and analogies.
 
     For example: bitcipher evaluate vectors --similarity similarity --analogies questions-words.txt
     """
     if similarity is None and analogies is None:
-        raise BitcipherError("Say what to compare with: --similarity, --analogies, or both.")
+        raise BitcipherError("Give --similarity, --analogies, or both.")
     from bitcipher.evaluation.evaluation_sets import similarity_files
     from cluster.cli.display import evaluation
 
@@ -66,12 +63,12 @@ def evaluate(
     tables = list(_read_each(vectors))
     if files:
         scores = {file: [table.evaluate_word_pairs(file) for _, table in tables] for file in files}
-        evaluation.similarity([name for name, _ in tables], scores)
+        evaluation.print_similarity([name for name, _ in tables], scores)
     if analogies:
-        evaluation.analogies([(name, table.evaluate_word_analogies(analogies)) for name, table in tables])
+        evaluation.print_analogies([(name, table.evaluate_word_analogies(analogies)) for name, table in tables])
 
 
 def _read_each(vectors: Sequence[str]) -> "Iterator[tuple[str, CipherVectors]]":
-    from bitcipher.formats import read
+    from bitcipher.vectors import CipherVectors
 
-    return ((uri, read(uri)) for uri in vectors)
+    return ((uri, CipherVectors.read(uri)) for uri in vectors)

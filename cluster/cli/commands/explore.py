@@ -1,4 +1,4 @@
-"""The command `explore`."""
+"""Command that writes an interactive page about vectors: `explore`."""
 
 from contextlib import suppress
 from typing import Annotated
@@ -10,21 +10,22 @@ from cluster.cli.options import PATH, VERSION_OR_PATH, Version
 
 
 def explore(
-    vectors: Annotated[str, typer.Argument(help="A build, or a folder of vectors.", metavar=PATH)],
-    out: Annotated[str, typer.Option(help="The page; it must not be there yet.", metavar=PATH)] = ...,
+    vectors: Annotated[str, typer.Argument(help="Build, or directory of vectors.", metavar=PATH)],
+    out: Annotated[str, typer.Option(help="HTML file to write; it must not exist yet.", metavar=PATH)] = ...,
     compare: Annotated[
         str | None,
         typer.Option(
-            help="Show what moved since a version of this build by its number, another build, or a folder of vectors.",
+            help="Show what moved since another version of this build, another build, or a directory of vectors.",
             metavar=VERSION_OR_PATH,
         ),
     ] = None,
-    words: Annotated[int, typer.Option(min=5, help="Words on the page, the most frequent ones.")] = 50_000,
+    words: Annotated[int, typer.Option(min=5, help="Number of words on the page, most frequent first.")] = 50_000,
     version: Version = None,
 ) -> None:
-    """Write a page to explore vectors by, in any browser, without a network.
+    """Write one HTML page to explore vectors in a browser, without a network.
 
-    It has a map of words, a search, neighbors, what put a word where it is, and what moved between two versions.
+    The page has a map of words, search, neighbors, explanations, and what moved between two versions.
+
     For example: bitcipher explore vectors --out words.html
     """
     from bitcipher.explain import Explainer
@@ -37,29 +38,29 @@ def explore(
 
     before = None
     if compare is not None:
-        place = vectors_of(vectors, int(compare)) if compare.isdecimal() else vectors_of(compare)
-        name = f"version {compare}" if compare.isdecimal() else _name(compare)
-        before = Compared(name, CipherVectors.load(place))
+        is_version = compare.isdecimal()
+        uri = vectors_of(vectors, int(compare)) if is_version else vectors_of(compare)
+        before = Compared(f"version {compare}" if is_version else _base_name(compare), CipherVectors.load(uri))
     explanations = None
     if version is None and not versions(vectors):
         table = CipherVectors.load(vectors)
     else:
         table, counts, _ = load_with_counts(vectors, version=version)
-        # Vectors that are not made of contexts have a page without explanations.
+        # Mode cipher has no contexts: its page has no explanations.
         with suppress(UnknownProvenanceError):
             explanations = Explainer(table, counts).strongest
-    bars = {}
     with StageProgress() as progress:
+        bars: dict[str, int] = {}
 
         def advance(stage: str, done: int, total: int) -> None:
             if stage not in bars:
                 bars[stage] = progress.begin(stage, total)
             progress.advance(bars[stage], done, "")
 
-        write_page(out, _name(vectors), table, words, explanations, before, advance)
-    typer.echo(f"{len(table):,} words, {table.vector_size} dimensions → {out}")
+        write_page(out, _base_name(vectors), table, words, explanations, before, advance)
+    print(f"{len(table):,} words, {table.vector_size} dimensions → {out}")
 
 
-def _name(place: str) -> str:
-    """The last part of a path: pages travel, and where a folder lay on this machine concerns nobody else."""
-    return storage.absolute(place).rstrip("/").rpartition("/")[2]
+def _base_name(uri: str) -> str:
+    """Return the last part of a path: pages are passed on, and must not show the directories of this machine."""
+    return storage.absolute(uri).rstrip("/").rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""Commands that show what there is: `neighbors` and `inspect`."""
+"""Commands that show builds and vectors: `neighbors` and `inspect`."""
 
 from typing import Annotated
 
@@ -6,28 +6,30 @@ import typer
 
 from cluster.cli.options import PATH, Version
 
+Vectors = Annotated[str, typer.Argument(help="Build, or directory of vectors.", metavar=PATH)]
+
 
 def neighbors(
-    vectors: Annotated[str, typer.Argument(help="A build, or a folder of vectors.", metavar=PATH)],
+    vectors: Vectors,
     words: Annotated[list[str], typer.Argument(help="Words to look up.")],
-    topn: Annotated[int, typer.Option(min=1, help="Neighbors of each word.")] = 10,
+    topn: Annotated[int, typer.Option(min=1, help="Number of neighbors per word.")] = 10,
     version: Version = None,
-    oov: Annotated[bool, typer.Option("--oov", help="Take <oov> for words that the vectors do not have.")] = False,
+    oov: Annotated[bool, typer.Option("--oov", help="Use the vector of <oov> for unknown words.")] = False,
 ) -> None:
-    """Show the words whose vectors are nearest, by cosine.
+    """Show the words with the highest cosine similarity to each given word.
 
     For example: bitcipher neighbors vectors king london
     """
     from cluster.cli.display import builds
 
-    builds.neighbors(vectors, words, topn, oov, version)
+    builds.print_neighbors(vectors, words, topn, oov, version)
 
 
-def inspect(
-    folder: Annotated[str, typer.Argument(help="A build, or a folder of vectors.", metavar=PATH)],
-    version: Version = None,
-) -> None:
-    """Show what a build or vectors are made of: options, sizes, digests, and what each stage took."""
+def inspect(vectors: Vectors, version: Version = None) -> None:
+    """Show the options, sizes, digests and stage costs of a build or of vectors.
+
+    For example: bitcipher inspect vectors
+    """
     from cluster.cli.display import builds
 
-    builds.inspect(folder, version)
+    builds.print_contents(vectors, version)

@@ -1,110 +1,76 @@
-"""The command `plan`."""
+"""Command that estimates the cost of a build: `plan`."""
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from bitcipher.errors import BitcipherError
-from cluster.cli.options import (
-    PATH,
-    Bits,
-    Context,
-    Dimensions,
-    Document,
-    Field,
-    Format,
-    Lowercase,
-    MaxSize,
-    MemoryMegabytes,
-    MinCount,
-    Mode,
-    Radius,
-    ShardMegabytes,
-    Summed,
-    TokenizerName,
-)
+from cluster.cli.options import PATH, option_name, record_options
+from pipelines.options import BuildOptions
 
-# Said of the sample where none is given.
-DOCSTRINGS = "English of the docstrings of installed Python packages, which may be unlike your text"
+# Description of the sample that is used if none is given.
+DOCSTRINGS = "English docstrings of the installed Python packages, which may differ from your text"
 
 
+@record_options(BuildOptions)
 def plan(
+    given: dict[str, Any],
     sources: Annotated[
         list[str] | None,
-        typer.Argument(help="The corpus: files, folders or globs, of which some text is counted.", metavar=PATH),
+        typer.Argument(help="Files, directories or globs of the corpus; a sample of it is counted.", metavar=PATH),
     ] = None,
     tokens: Annotated[
         float | None,
-        typer.Option(help="Plan for so many tokens instead, such as 1e12.", show_default="as many as sources hold"),
+        typer.Option(help="Number of tokens to plan for, such as 1e12.", show_default="those of the sources"),
     ] = None,
     sample: Annotated[
         list[str] | None,
         typer.Option(
-            help="With --tokens: text like that of the corpus, a file, folder or glob; may be given several times.",
-            show_default="the English of installed packages' docstrings",
+            help="With --tokens: text like that of the corpus, a file, directory or glob. Repeat for several.",
+            show_default="docstrings of the installed packages",
             metavar=PATH,
         ),
     ] = None,
     build: Annotated[
         str | None,
         typer.Option(
-            help="A build of such text: its options are taken, and growth is read off what it counted.", metavar=PATH
+            help="Build of similar text: its options are used, and its counts give the growth laws.", metavar=PATH
         ),
     ] = None,
-    nodes: Annotated[int, typer.Option(min=1, help="Machines of the cluster.")] = 1,
-    cores: Annotated[
-        int | None, typer.Option(min=1, help="Cores of each machine.", show_default="those of this machine")
-    ] = None,
+    nodes: Annotated[int, typer.Option(min=1, help="Number of machines.")] = 1,
+    cores: Annotated[int | None, typer.Option(min=1, help="Cores per machine.", show_default="this machine's")] = None,
     memory_gb: Annotated[
-        float | None, typer.Option(help="Memory of each machine.", show_default="that of this machine")
+        float | None, typer.Option(help="Memory per machine in GB.", show_default="this machine's")
     ] = None,
-    format: Format = None,
-    document: Document = None,
-    field: Field = None,
-    tokenizer: TokenizerName = None,
-    lowercase: Lowercase = None,
-    min_count: MinCount = None,
-    max_vocab_size: MaxSize = None,
-    summed: Summed = None,
-    bits: Bits = None,
-    window: Radius = None,
-    mode: Mode = None,
-    vector_size: Dimensions = None,
-    context: Context = None,
-    shard_mib: ShardMegabytes = None,
-    memory_mib: MemoryMegabytes = None,
 ) -> None:
-    """Tell what a build will take: core-hours, memory, storage and time, before it is made.
+    """Estimate the core-hours, memory, storage and time of a build.
 
-    Some megabytes of text are counted, merged and embedded here, which takes about 20 seconds and leaves nothing
-    behind. What lies far beyond the sample is told with a range.
+    Counts, merges and embeds some megabytes of text on this machine, which takes about 20 seconds and leaves no files.
+    Estimates far beyond the sample are given as a range.
 
     For example: bitcipher plan --tokens 1e12 --sample corpus/part-0.json.gz --nodes 50 --cores 32 --memory-gb 256
     """
-    names = ("format", "document", "field", "tokenizer", "lowercase", "min_count", "max_vocab_size", "summed", "bits")
-    names += ("window", "mode", "vector_size", "context", "shard_mib", "memory_mib")
-    given = {name: value for name, value in locals().items() if name in names and value is not None}
     if bool(sources) == (tokens is not None):
-        raise BitcipherError("Say what to plan for: the sources of a corpus, or --tokens.")
+        raise BitcipherError("Give either the sources of a corpus or --tokens.")
     if tokens is not None and not 0 < tokens < float("inf"):
-        raise BitcipherError(f"--tokens must be a number above 0, not {tokens:g}.")
+        raise BitcipherError(f"`--tokens` must be greater than 0, got {tokens:g}.")
     if sources and sample:
-        raise BitcipherError("A --sample goes with --tokens: of sources, the sample is taken from them.")
+        raise BitcipherError("`--sample` is an option of --tokens: with sources, the sample is taken from them.")
     if memory_gb is not None and memory_gb <= 0:
-        raise BitcipherError(f"--memory-gb must be above 0, not {memory_gb:g}.")
-    from cluster.cli.display.plan import show_plan
+        raise BitcipherError(f"`--memory-gb` must be greater than 0, got {memory_gb:g}.")
+    if build is None:
+        BuildOptions.parse(given, "bitcipher plan", option_name)  # report mistakes before anything is read
+    from cluster.cli.display.plan import print_plan
     from cluster.demo.docstring_sample import docstring_sample
     from cluster.doctor.machine import cpu_count, memory_bytes
     from pipelines.estimate.estimate import Cluster
     from pipelines.estimate.planner import Request, make_plans
-    from pipelines.options import BuildOptions
 
     cluster = Cluster(nodes, cores or cpu_count(), memory_gb * 1e9 if memory_gb else memory_bytes())
     if sources or sample or build:
-        show_plan(make_plans(Request(sources or [], tokens, sample or [], build, given, cluster)))
-    else:
-        BuildOptions.parse(given, "The command line")  # a mistake shows before anything is read
-        with docstring_sample() as file:
-            plans = make_plans(Request([], tokens, [file], None, given, cluster))
-        show_plan(replace(plans, sampled=DOCSTRINGS))
+        print_plan(make_plans(Request(sources or [], tokens, sample or [], build, given, cluster)))
+        return
+    with docstring_sample() as file:
+        plans = make_plans(Request([], tokens, [file], None, given, cluster))
+    print_plan(replace(plans, sampled=DOCSTRINGS))

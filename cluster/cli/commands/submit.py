@@ -1,4 +1,4 @@
-"""Commands for clusters: `submit` and `doctor`."""
+"""Commands for Ray clusters: `submit` and `doctor`."""
 
 from typing import Annotated
 
@@ -8,47 +8,48 @@ from cluster.cli.options import PATH, Address
 
 
 def submit(
-    context: typer.Context,
     command: Annotated[
-        list[str], typer.Argument(help="After `--`: a command of bitcipher with its options.", metavar="COMMAND")
+        list[str], typer.Argument(help="After `--`: a bitcipher command with its arguments.", metavar="COMMAND")
     ],
     address: Address = None,
     working_dir: Annotated[
         str | None,
         typer.Option(
-            help="A folder of small files to send along, such as a recipe or a tokenizer; the job starts in it.",
-            metavar="FOLDER",
+            help="Directory of small files to send with the code, such as a recipe; the job starts in it.",
+            metavar="DIRECTORY",
         ),
     ] = None,
     env: Annotated[
         list[str] | None,
         typer.Option(
-            help="Set a variable of the job's environment. No passwords: who sees the job sees it.",
+            help="Set an environment variable of the job. Not for passwords: everyone who sees the job sees it.",
             metavar="NAME=VALUE",
         ),
     ] = None,
-    no_wait: Annotated[bool, typer.Option("--no-wait", help="Print the job's name instead of following it.")] = False,
+    no_wait: Annotated[
+        bool, typer.Option("--no-wait", help="Print the job's ID instead of following its log.")
+    ] = False,
 ) -> None:
-    """Run a command of bitcipher on a Ray cluster, as a Ray job; the code travels, the data does not.
+    """Run a bitcipher command as a job on a Ray cluster. The code travels with it, the data does not.
 
-    Follows the job's log, and ends with its exit code. Ctrl-C stops following; the job itself goes on.
+    Follows the log of the job and exits with its exit code. Ctrl-C stops following; the job continues.
 
     For example: bitcipher submit -- build s3://corpus/*.json.gz --out s3://vectors/c4 --workers 64
     """
+    from cluster.cli.main import all_commands
     from cluster.jobs.submit import submit as run
 
-    code = run(context.find_root().command.commands, command, address, working_dir, env or [], no_wait)
-    raise typer.Exit(code)
+    raise typer.Exit(run(all_commands(), command, address, working_dir, env or [], no_wait))
 
 
 def doctor(
     address: Address = None,
-    target: Annotated[str | None, typer.Option(help="A folder that builds are to be written to.", metavar=PATH)] = None,
+    target: Annotated[str | None, typer.Option(help="Directory that builds will be written to.", metavar=PATH)] = None,
 ) -> None:
-    """Check this machine, a storage target and a Ray cluster, and say what to do; exit code 2 if there is a problem.
+    """Check this machine, a storage target and a Ray cluster, and suggest fixes. Exits with code 2 on a problem.
 
     For example: bitcipher doctor --address http://127.0.0.1:8265 --target s3://vectors
     """
-    from cluster.doctor.checks import examine
+    from cluster.doctor.checks import run_checks
 
-    raise typer.Exit(examine(address, target))
+    raise typer.Exit(run_checks(address, target))

@@ -1,57 +1,55 @@
-"""What `bitcipher plan` prints."""
+"""Output of `bitcipher plan`."""
 
 import math
 from collections.abc import Callable
 
-from rich.console import Console
 from rich.table import Table
 
+from cluster.cli.display.console import OUT, format_count, format_size, make_table
 from pipelines.estimate.estimate import Plan
 from pipelines.estimate.growth_law import Bound, GrowthLaw
 from pipelines.estimate.planner import Plans
 
-_OUT = Console(highlight=False, soft_wrap=True, markup=False)
-
-# Of the range, where its ends agree within so much of the point, only the point is told.
-TELLING = 0.02
+# A range is shown if its ends differ by more than this share.
+MIN_SPREAD = 0.02
 
 
-def show_plan(plans: Plans) -> None:
-    """All that a plan says, with the range where growth leaves one."""
+def print_plan(plans: Plans) -> None:
+    """Print a plan, with ranges where the growth of the corpus is uncertain."""
     point, cluster, options = plans.plans[Bound.POINT], plans.cluster, plans.options
     rates = plans.calibration.rates
-    _OUT.print(f"Sample: {plans.sampled_bytes / 1e6:,.1f} MB of {plans.sampled}")
-    _OUT.print(
-        f"Cluster: {cluster.nodes:,} node{'s' * (cluster.nodes > 1)} of {cluster.cores} cores and "
-        f"{cluster.memory_bytes / 1e9:,.0f} GB; tokenizer {options.tokenizer}, radius {options.window}, "
+    OUT.print(f"Sample: {plans.sampled_bytes / 1e6:,.1f} MB of {plans.sampled}")
+    OUT.print(
+        f"Cluster: {format_count(cluster.nodes, 'node')} of {cluster.cores} cores and "
+        f"{cluster.memory_bytes / 1e9:,.0f} GB; tokenizer {options.tokenizer}, window {options.window}, "
         f"mode {options.mode}, {point.vector_size} dimensions, minimum count {options.min_count}"
     )
-    _OUT.print(
-        f"Measured here: counting {1e6 * rates.token:.3f} µs a token and {1e6 * rates.chunk:.1f} µs a new chunk, "
-        f"merging {1e6 * rates.merge_entry:.3f} µs a pair, vectors {1e6 * rates.embed_entry:.3f} µs a pair and "
-        f"{1e6 * rates.embed_word:.1f} µs a word\n"
+    OUT.print(
+        f"Measured here: counting {1e6 * rates.token:.3f} µs per token and {1e6 * rates.chunk:.1f} µs per new chunk, "
+        f"merging {1e6 * rates.merge_entry:.3f} µs per pair, vectors {1e6 * rates.embed_entry:.3f} µs per pair and "
+        f"{1e6 * rates.embed_word:.1f} µs per word\n"
     )
     _print_growth(plans)
     _print_sizes(plans)
     _print_times(plans)
     _print_memory(plans)
     for sentence in plans.limits:
-        _OUT.print(f"Limit: {sentence}")
+        OUT.print(f"Limit: {sentence}")
     for sentence in plans.possible_limits:
-        _OUT.print(f"Perhaps, if growth is at the upper end: {sentence}")
+        OUT.print(f"Possible limit, at the upper end of growth: {sentence}")
 
 
 def _print_growth(plans: Plans) -> None:
     end = plans.plans[Bound.POINT].tokens
     for name, law in (("words", plans.laws.types), ("pairs", plans.laws.entries)):
-        _OUT.print(
-            f"Growth of {name}: exponent {law.exponent:.3f} where the data end ({_law_end(law):,.0f} tokens), changing "
-            f"by {law.bend * 2.3026:+.3f} a tenfold; error of the fit {law.error:.1%}"
+        OUT.print(
+            f"Growth of {name}: exponent {law.exponent:.3f} at the end of the data ({_law_end(law):,.0f} tokens), "
+            f"changing by {law.bend * 2.3026:+.3f} per factor of ten; error of the fit {law.error:.1%}"
         )
     beyond = end / _law_end(plans.laws.types)
     if beyond > 1:
-        _OUT.print(f"The plan goes {beyond:,.3g} times beyond that; ranges are from a falling to a constant exponent.")
-    _OUT.print()
+        OUT.print(f"The plan extrapolates by {beyond:,.3g}; ranges assume a falling to a constant exponent.")
+    OUT.print()
 
 
 def _law_end(law: GrowthLaw) -> float:
@@ -59,35 +57,35 @@ def _law_end(law: GrowthLaw) -> float:
 
 
 def _print_sizes(plans: Plans) -> None:
-    table = Table("size", "planned", "range", box=None, pad_edge=False)
+    table = make_table("size", "planned", "range")
     for name, value, unit in (
         ("tokens", lambda plan: plan.tokens, _number),
-        ("text", lambda plan: plan.text_bytes, _size),
+        ("text", lambda plan: plan.text_bytes, format_size),
         ("shards", lambda plan: plan.shards, _number),
         ("words", lambda plan: plan.types, _number),
         ("pairs", lambda plan: plan.entries, _number),
         ("vocabulary", lambda plan: plan.vocabulary, _number),
-        ("kept: shards", lambda plan: plan.shard_bytes, _size),
-        ("kept: merged segments", lambda plan: plan.segment_bytes, _size),
-        ("kept: vectors of a version", lambda plan: plan.vector_bytes, _size),
-        ("stored once published and pruned", _kept, _size),
-        ("stored at most, while it runs", lambda plan: plan.peak_bytes, _size),
-        ("shuffle: read by merging", lambda plan: plan.shuffle_read, _size),
-        ("shuffle: written by merging", lambda plan: plan.shuffle_written, _size),
-        ("times that a pair is merged", lambda plan: plan.rounds, lambda value: f"{value:.2f}"),
-        ("requests to a store, roughly", lambda plan: plan.requests, _number),
+        ("stored: shards", lambda plan: plan.shard_bytes, format_size),
+        ("stored: merged segments", lambda plan: plan.segment_bytes, format_size),
+        ("stored: vectors of a version", lambda plan: plan.vector_bytes, format_size),
+        ("stored after publishing and pruning", _stored, format_size),
+        ("stored at most, during the build", lambda plan: plan.peak_bytes, format_size),
+        ("shuffle: read by merging", lambda plan: plan.shuffle_read, format_size),
+        ("shuffle: written by merging", lambda plan: plan.shuffle_written, format_size),
+        ("merges per pair", lambda plan: plan.rounds, lambda value: f"{value:.2f}"),
+        ("requests to the store, roughly", lambda plan: plan.requests, _number),
     ):
         table.add_row(name, unit(value(plans.plans[Bound.POINT])), _range(plans, value, unit))
     _print_table(table)
 
 
-def _kept(plan: Plan) -> float:
+def _stored(plan: Plan) -> float:
     return plan.shard_bytes + plan.segment_bytes + plan.vector_bytes
 
 
 def _print_times(plans: Plans) -> None:
     point = plans.plans[Bound.POINT]
-    table = Table("stage", "core-hours", "range", "wall time", "range", box=None, pad_edge=False)
+    table = make_table("stage", "core-hours", "range", "wall time", "range")
     for stage in point.cpu_seconds:
 
         def cpu(plan: Plan, stage: str = stage) -> float:
@@ -108,35 +106,33 @@ def _print_times(plans: Plans) -> None:
     cells = (_hours(all_cpu(point)), _range(plans, all_cpu, _hours))
     table.add_row("all", *cells, _time(all_wall(point)), _range(plans, all_wall, _time))
     _print_table(table)
-    _OUT.print(
-        f"Wall time is that of {point.workers:,} worker{'s' * (point.workers > 1)}; to it come some seconds for each "
-        "worker to start, and what a slow store keeps them waiting.\n"
+    OUT.print(
+        f"Wall time is for {format_count(point.workers, 'worker')}. Starting a worker takes some seconds more, and a "
+        "slow store adds waiting time.\n"
     )
 
 
 def _print_memory(plans: Plans) -> None:
-    table = Table("memory of", "planned", "range", box=None, pad_edge=False)
+    table = make_table("memory of", "planned", "range")
     for name, value in (
-        ("a worker that counts", lambda plan: plan.memory.count_worker),
-        ("a worker that merges", lambda plan: plan.memory.merge_worker),
-        ("the worker that makes vectors", lambda plan: plan.memory.embed_worker),
-        ("the driver", lambda plan: plan.memory.driver),
+        ("counting worker", lambda plan: plan.memory.count_worker),
+        ("merging worker", lambda plan: plan.memory.merge_worker),
+        ("embedding worker", lambda plan: plan.memory.embed_worker),
+        ("driver", lambda plan: plan.memory.driver),
     ):
-        table.add_row(name, _size(value(plans.plans[Bound.POINT])), _range(plans, value, _size))
+        table.add_row(name, format_size(value(plans.plans[Bound.POINT])), _range(plans, value, format_size))
     _print_table(table)
 
 
 def _print_table(table: Table) -> None:
-    for column in table.columns[1:]:
-        column.justify = "right"
-    _OUT.print(table)
-    _OUT.print()
+    OUT.print(table)
+    OUT.print()
 
 
 def _range(plans: Plans, value: Callable[[Plan], float], unit: Callable[[float], str]) -> str:
     values = [value(plan) for plan in plans.plans.values()]
     low, high = min(values), max(values)
-    return f"{unit(low)} – {unit(high)}" if high - low > TELLING * high else ""
+    return f"{unit(low)} – {unit(high)}" if high - low > MIN_SPREAD * high else ""
 
 
 def _number(value: float) -> str:
@@ -144,14 +140,6 @@ def _number(value: float) -> str:
         if value >= 10 * size or value >= size >= 1e9:
             return f"{value / size:,.3g} {unit}"
     return f"{value:,.0f}"
-
-
-def _size(size: float) -> str:
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} PB"
 
 
 def _hours(seconds: float) -> str:

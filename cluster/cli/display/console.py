@@ -1,0 +1,51 @@
+"""Console, tables and number formats that all output of commands shares."""
+
+from rich.console import Console
+from rich.table import Table
+
+# Words and paths come from data: brackets in them are not markup.
+OUT = Console(highlight=False, soft_wrap=True, markup=False)
+
+# Decimal units, as disks and stores are sold and Ray reports memory.
+_SIZE_UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def make_table(first: str, *others: str) -> Table:
+    """Return an empty table without lines: the first column left-aligned, all others right-aligned."""
+    table = Table(first, *others, box=None, pad_edge=False)
+    table.columns[0].overflow = "fold"  # file names differ at their ends
+    for column in table.columns[1:]:
+        column.justify = "right"
+    return table
+
+
+def format_word(word: str) -> str:
+    """Return a word on one line, with escapes if it is not printable."""
+    return word if word.isprintable() else repr(word)
+
+
+def format_size(size: float) -> str:
+    """Return a number of bytes with three significant digits and a decimal unit."""
+    for unit in _SIZE_UNITS:
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} PB"
+
+
+def format_share(share: float) -> str:
+    """Return a fraction as a percentage with one decimal."""
+    return f"{share:.1%}"
+
+
+def format_count(number: int, noun: str) -> str:
+    """Return a number with its noun in singular or plural, such as `1 file` or `2 files`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def list_examples(words: list[str], most: int) -> str:
+    """Return the first words of a list, and how many more there are."""
+    if not words:
+        return "none"
+    more = f" and {len(words) - most:,} more" if len(words) > most else ""
+    return ", ".join(map(format_word, words[:most])) + more
