@@ -8,6 +8,7 @@ This module imports pydantic, so `import bitcipher` must not import it.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -19,6 +20,14 @@ from bitcipher.errors import BitcipherError
 
 # JSON and YAML have lists only. Records hold tuples, so that they cannot change.
 Strings = Annotated[tuple[str, ...], BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)]
+
+
+@dataclass(frozen=True)
+class Metavar:
+    """Annotation of a field: the placeholder of its value in command help, such as PATH."""
+
+    text: str
+
 
 _BOUNDS = {
     "greater_than_equal": ("at least", "ge"),
@@ -65,13 +74,13 @@ class Record(BaseModel, metaclass=_RecordType):
 
     @classmethod
     def parse(
-        cls, values: dict[str, Any], source: str, name: Callable[[Sequence[str | int]], str] | None = None
+        cls, values: dict[str, Any], source: str | None = None, name: Callable[[Sequence[str | int]], str] | None = None
     ) -> Self:
         """Return the record of plain values, as they come from YAML, JSON or the command line.
 
         Args:
             values: by field name; a field that is missing gets its default.
-            source: where the values come from, such as a file name. Error messages begin with it.
+            source: where the values come from, such as a file name. Error messages begin with it if given.
             name: returns how error messages spell a field, from its path; by default joined by dots.
 
         Raises:
@@ -80,7 +89,8 @@ class Record(BaseModel, metaclass=_RecordType):
         try:
             return cls.model_validate(values)
         except ValidationError as error:
-            raise BitcipherError(f"{source}: {describe_error(error, cls, name)}") from None
+            sentence = describe_error(error, cls, name)
+            raise BitcipherError(f"{source}: {sentence}" if source else sentence) from None
 
     @classmethod
     def read(cls, uri: str) -> Self:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
-from bitcipher.records import Record
+from bitcipher.records import Metavar, Record
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.runtime.memory_budget import MIN_MIB
 
@@ -118,7 +118,7 @@ class EmbeddingOptions(Record):
 class CountOptions(Record):
     """How documents become words and pairs."""
 
-    tokenizer: str = "spacy"
+    tokenizer: Annotated[str, Metavar("NAME_OR_PATH")] = "spacy"
     """spacy, spacy-exact, whitespace, or the path of a Hugging Face tokenizer.json."""
     lowercase: bool = True
     """Lowercase tokens; a tokenizer.json has its own normalizer."""
@@ -126,7 +126,7 @@ class CountOptions(Record):
     """Replace words that occur less often than this by <oov>."""
     max_vocab_size: int | None = Field(None, ge=1)
     """Maximum number of words; the most frequent are kept."""
-    word_list: str | None = None
+    word_list: Annotated[str | None, Metavar("PATH")] = None
     """File with the words to keep, one per line, instead of a minimum count."""
     summed: bool = False
     """Sum the counts of all offsets into one matrix, for wide windows; not with mode cat."""
@@ -175,7 +175,7 @@ class UpdateOptions(Record):
     """Subtract the counts of files that changed or vanished, and count changed files again."""
     max_drift: float | None = Field(None, ge=0, le=1)
     """Do not publish, and exit with code 3, if a larger share of the neighbors of frequent words changed."""
-    align: str | None = None
+    align: Annotated[str | None, Metavar("VERSION_OR_PATH")] = None
     """Keep the ranks, and so the codes, of the words of a version of this build (its number), another build, or a
     folder of vectors; new words get the ranks after them."""
 

@@ -8,7 +8,7 @@ import inspect
 import types
 from collections.abc import Callable, Container
 from functools import wraps
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import typer
 
@@ -84,11 +84,12 @@ def option_name(path: tuple[str | int, ...]) -> str:
 
 def _option(field: Any) -> Any:
     """Return the Typer annotation of a field of a record."""
+    kind = _plain_type(field.annotation)
     metavar = next((each.text for each in field.metadata if isinstance(each, Metavar)), None)
-    return Annotated[
-        _plain_type(field.annotation) | None,
-        typer.Option(help=" ".join(field.description.split()), show_default=_default(field.default), metavar=metavar),
-    ]
+    if get_origin(kind) is Literal:  # a string for Typer, since the record's error message is clearer
+        kind, metavar = str, "|".join(get_args(kind))
+    help_text = " ".join(field.description.split())
+    return Annotated[kind | None, typer.Option(help=help_text, show_default=_default(field.default), metavar=metavar)]
 
 
 def _plain_type(annotation: Any) -> Any:

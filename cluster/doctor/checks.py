@@ -26,7 +26,7 @@ JOB_SECONDS = NODE_SECONDS + 120
 HERE = "this machine"
 
 
-def examine(address: str | None, target: str | None) -> int:
+def run_checks(address: str | None, target: str | None) -> int:
     """Check this machine, the target if one is named, and the cluster if one is, and print the findings.
 
     Args:
@@ -44,12 +44,12 @@ def examine(address: str | None, target: str | None) -> int:
     if target:
         found[HERE] += check_target(target)
     if address:
-        found |= examine_cluster(address, target)
-    show(found)
+        found |= check_cluster(address, target)
+    print_results(found)
     return 2 if any(each.level is Level.PROBLEM for findings in found.values() for each in findings) else 0
 
 
-def examine_cluster(address: str, target: str | None) -> dict[str, list[CheckResult]]:
+def check_cluster(address: str, target: str | None) -> dict[str, list[CheckResult]]:
     """Findings on a cluster: what one sees from here, and then what a job there sees on each node."""
     findings = check_dashboard(address)
     if any(each.check == "address" and each.level is Level.PROBLEM for each in findings):
@@ -87,7 +87,7 @@ def _ask_nodes(address: str, target: str | None) -> dict:
     return answer
 
 
-def show(found: dict[str, Iterable[CheckResult]]) -> None:
+def print_results(found: dict[str, Iterable[CheckResult]]) -> None:
     """Print the findings as a table."""
     table = Table("where", "check", "", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("what", overflow="fold")

@@ -25,7 +25,7 @@ MARK = "bitcipher-doctor:"
 NODE_SECONDS = 60
 
 
-def examine_node(target: str | None, shared: str | None) -> dict[str, Any]:
+def check_node(target: str | None, shared: str | None) -> dict[str, Any]:
     """Findings on the node that this runs on, its versions and its time.
 
     Args:
@@ -51,7 +51,7 @@ def check_shared(target: str, file: str) -> CheckResult:
     )
 
 
-def examine_nodes(target: str | None) -> tuple[dict[str, list[CheckResult]], dict[str, str | None], str]:
+def check_nodes(target: str | None) -> tuple[dict[str, list[CheckResult]], dict[str, str | None], str]:
     """Findings on each node, the versions of the head, and the dashboard's address as the cluster knows it."""
     import ray
 
@@ -86,7 +86,7 @@ def _ask_nodes(
     alive = [node for node in ray.nodes() if node["Alive"]]
     start = time.time()
     tasks = [
-        ray.remote(num_cpus=0, max_retries=0)(examine_node)
+        ray.remote(num_cpus=0, max_retries=0)(check_node)
         .options(scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False))
         .remote(target, shared)
         for node in alive
@@ -119,7 +119,7 @@ def read_answer(log: str) -> dict[str, Any] | None:
 
 def main(arguments: list[str]) -> None:
     """Run in the job."""
-    nodes, versions, dashboard = examine_nodes(*arguments or [None])
+    nodes, versions, dashboard = check_nodes(*arguments or [None])
     listed = {name: [[each.check, each.level, each.says] for each in found] for name, found in nodes.items()}
     print(MARK + json.dumps({"nodes": listed, "versions": versions, "dashboard": dashboard}))
 

@@ -72,33 +72,33 @@ def test_embed_makes_other_vectors_of_kept_counts(built, tmp_path):
 
 def test_what_the_command_line_says_wins_over_the_recipe(corpus, tmp_path):
     recipe = tmp_path / "recipe.yaml"
-    recipe.write_text(f"sources: [{corpus}/c.txt]\ntokenizer: whitespace\nmin_count: 2\nbits: 20\n")
-    result = bitcipher("build", "--recipe", recipe, "--bits", 30, "--out", tmp_path / "built")
+    recipe.write_text(f"sources: [{corpus}/c.txt]\ntokenizer: whitespace\nmin_count: 2\nvector_size: 20\n")
+    result = bitcipher("build", "--recipe", recipe, "--vector-size", 30, "--out", tmp_path / "built")
     assert result.returncode == 0, result.stderr
     options = read_version(str(tmp_path / "built"))["options"]
-    assert (options["tokenizer"], options["min_count"], options["bits"]) == ("whitespace", 2, 30)
+    assert (options["tokenizer"], options["min_count"], options["vector_size"]) == ("whitespace", 2, 30)
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["{nowhere}"], "no such file"),
-        (["{corpus}", "--mode", "dog"], "There is no mode 'dog': choose spectral, cat, sum, cipher."),
-        (["{corpus}", "--noise", "white"], "There is no noise 'white'"),
-        (["{corpus}", "--bits", "0"], "bits must be a whole number of at least 1, not 0."),
+        (["{corpus}", "--mode", "dog"], "`--mode` must be spectral, cat, sum or cipher"),
+        (["{corpus}", "--mode", "sum", "--noise", "white"], "got 'white'"),
+        (["{corpus}", "--mode", "sum", "--bits", "0"], "`--bits` must be at least 1, got 0"),
         (["{corpus}", "--window", "129"], "between 1 and 128, got 129"),
-        (["{corpus}", "--summed", "--mode", "cat"], "choose mode spectral or sum"),
-        (["{corpus}", "--summed", "--context", "positions"], "choose context window"),
-        (["{corpus}", "--vector-size", "0"], "at least 1 dimension, not 0"),
-        (["{corpus}", "--context", "left"], "There is no context 'left': choose both, positions, window."),
+        (["{corpus}", "--summed", "--mode", "cat"], "use mode spectral or sum"),
+        (["{corpus}", "--summed", "--context", "positions"], "use context window"),
+        (["{corpus}", "--vector-size", "0"], "`--vector-size` must be at least 1"),
+        (["{corpus}", "--context", "left"], "got 'left'"),
         (["{corpus}", "--tokenizer", "magic"], "There is no tokenizer 'magic'"),
         (["{corpus}", "--tokenizer", "{nowhere}.json"], "There is no file"),
         (["{corpus}", "--field", "body"], "has no field 'body'"),
-        (["{corpus}", "--min-count", "2", "--word-list", "{corpus}/c.txt"], "A word list says which words are kept"),
+        (["{corpus}", "--min-count", "2", "--word-list", "{corpus}/c.txt"], "`word_list` fixes the vocabulary"),
         (["{empty}"], "Every source is empty"),
         (["{blank}"], "The sources hold no documents"),
         (["{broken}"], "broken.jsonl"),
-        (["--recipe", "{recipe}"], "has an option 'bitz' that does not exist"),
+        (["--recipe", "{recipe}"], "there is no option `bitz`"),
         ([], "No sources are given"),
     ],
 )
@@ -173,7 +173,7 @@ def test_a_stopped_build_goes_on_when_it_is_started_again(documents, tmp_path, n
     assert process.returncode == 128 + number
     assert "run the same command again" in said
     assert versions(str(tmp_path / "out")) == []
-    assert "by process" not in bitcipher("status", tmp_path / "out").stdout
+    assert "running as process" not in bitcipher("status", tmp_path / "out").stdout
     assert bitcipher(*command).returncode == 0
     assert bitcipher("build", tmp_path / "long.txt", "--out", tmp_path / "whole").returncode == 0
     assert read_version(str(tmp_path / "out"))["digests"] == read_version(str(tmp_path / "whole"))["digests"]
@@ -210,12 +210,12 @@ def test_help_teaches_every_command():
 def test_an_update_tells_what_became_of_the_files(built, corpus, tmp_path):
     again = bitcipher("update", built, corpus)
     assert again.returncode == 0, again.stderr
-    assert "0 files new, 4 files as they were" in again.stdout
-    assert again.stdout.endswith("Nothing is new: version 1 stays.\n")
+    assert "0 new files, 4 unchanged" in again.stdout
+    assert again.stdout.endswith("Nothing is new: version 1 is up to date.\n")
     (tmp_path / "more.txt").write_text("the casa of the word\n" * 9)
     held = bitcipher("update", built, corpus, tmp_path / "more.txt", "--max-drift", 0)
     assert (held.returncode, held.stderr.count("\n")) == (3, 1)
-    assert "version 2 is being made" in bitcipher("status", built).stdout
+    assert "version 2, started" in bitcipher("status", built).stdout
     dropped = bitcipher("prune", built, "--unfinished")
-    assert dropped.stdout == "Dropped 1 shards of an unfinished job.\n"
-    assert "none is unfinished" in bitcipher("status", built).stdout
+    assert dropped.stdout == "Removed 1 shards of an interrupted job.\n"
+    assert "none was interrupted" in bitcipher("status", built).stdout

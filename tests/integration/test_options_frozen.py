@@ -53,10 +53,10 @@ def test_options_of_each_command():
     assert options_of("finetune") == finetuning
     assert options_of("compare") == {"runs", "out"}
     assert options_of("layers") == {"run", "out", "classes", "sequences", "task", "data"}
-    assert options_of("sweep") == {"recipe", "out", "settings", "scale", "budget", "at_once", "gpus"}
+    assert options_of("sweep") == {"recipe", "out", "settings", "scale", "budget", "max_concurrent_trials", "gpus"}
     choosing = {"tokens", "temperature", "top_k", "top_p", "seed"}
     assert options_of("generate") == choosing | {"model", "prompt", "prompts", "shots", "checkpoint"}
-    assert options_of("inspect") == {"folder", "version"}
+    assert options_of("inspect") == {"vectors", "version"}
     assert options_of("submit") == {"command", "address", "working_dir", "env", "no_wait"}
     assert options_of("doctor") == {"address", "target"}
     assert options_of("demo") == {"out", "workers"}

@@ -36,7 +36,7 @@ def build(
     from pipelines.runtime.runtime import open_runtime
 
     values, listed = _read_recipe(recipe) if recipe else ({}, [])
-    options = BuildOptions.parse({**values, **given}, "bitcipher build", option_name)
+    options = BuildOptions.parse({**values, **given}, name=option_name)
     with resumable(), StageProgress() as progress, open_runtime(workers, options.memory_mib << 20) as runtime:
         run(sources or listed, out, options, runtime, progress)
     builds.print_build(out)

@@ -3,11 +3,11 @@
 from typing import Annotated, Any
 
 import typer
-from pipelines.ingest.read_options import ReadOptions
 
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import resumable
 from cluster.cli.options import PATH, option_name, record_options
+from pipelines.ingest.read_options import ReadOptions
 
 
 @record_options(ReadOptions)
@@ -63,7 +63,7 @@ def choose_tokenizer(
 
     sizes = candidate_sizes(kind or (), size or ())
     options = ChoiceOptions(sizes, references_of(reference or []), words, examples, lowercase)
-    reading = ReadOptions.parse(given, "bitcipher choose-tokenizer", option_name)
+    reading = ReadOptions.parse(given, name=option_name)
     with resumable("Trained tokenizers are kept"), StageProgress() as progress:
         table = choose_tokenizer(list_sources(sources, reading.format), reading, out, options, progress)
     print(f"{table}\n{out} holds the selected tokenizer.json, choice.json, table.md and all candidates.")

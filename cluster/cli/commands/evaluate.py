@@ -1,7 +1,7 @@
 """Commands that measure the quality of vectors: `probe` and `evaluate`."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,7 +21,7 @@ Seeds = Annotated[int, typer.Option(min=1, help="Number of seeds; results are me
 
 def probe(
     vectors: VectorFiles,
-    task: Annotated[Literal["pos", "ner"], typer.Option(help="Parts of speech, or named entities.")] = ...,
+    task: Annotated[str, typer.Option(help="Parts of speech, or named entities.", metavar="pos|ner")] = ...,
     data: Annotated[
         str, typer.Option(help="Directory of the corpus: GUM (CoNLL-U) for pos, CoNLL-2003 for ner.", metavar=PATH)
     ] = ...,

@@ -1,13 +1,16 @@
 """Commands that use the counts behind vectors: `explain` and `infer`."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from bitcipher.errors import BitcipherError
 from cluster.cli.options import PATH, Version
 
 # Number of context words shown for each dimension.
 CONTEXTS_PER_DIMENSION = 3
+
+UNITS = ("context", "dimension")
 
 Vectors = Annotated[str, typer.Argument(help="Build, or directory of vectors with --counts.", metavar=PATH)]
 Counts = Annotated[
@@ -21,8 +24,7 @@ def explain(
     other: Annotated[str | None, typer.Argument(help="Explain the similarity of the two words.")] = None,
     topn: Annotated[int, typer.Option(min=1, help="Number of contributions to show, strongest first.")] = 15,
     by: Annotated[
-        Literal["context", "dimension"],
-        typer.Option(help="Unit of the contributions; dimension for modes cat and sum."),
+        str, typer.Option(help="Unit of the contributions; dimension for modes cat and sum.", metavar="|".join(UNITS))
     ] = "context",
     counts: Counts = None,
     version: Version = None,
@@ -33,6 +35,8 @@ def explain(
 
     For example: bitcipher explain vectors king queen
     """
+    if by not in UNITS:
+        raise BitcipherError(f"`--by` must be {' or '.join(UNITS)}, got {by!r}.")
     from bitcipher.explain import Explainer
     from cluster.cli.display import explanation
     from pipelines.embed.vectors_with_counts import load_with_counts

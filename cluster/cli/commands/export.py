@@ -24,6 +24,7 @@ def export(
 
     For example: bitcipher export vectors --format word2vec-binary --out vectors.bin
     """
+    from bitcipher.formats import write
     from bitcipher.vectors import CipherVectors
     from bitcipher.versions import vectors_of
     from pipelines.runtime.progress import StageProgress
@@ -31,5 +32,5 @@ def export(
     table = CipherVectors.load(vectors_of(vectors, version))
     with StageProgress() as progress:
         bar = progress.begin("export", len(table))
-        table.export(format, out, lambda rows: progress.advance(bar, rows, ""))
+        write(table, format, out, lambda rows: progress.advance(bar, rows, ""))
     print(f"{len(table):,} words, {table.vector_size} dimensions → {out} ({FORMATS[format].opened_by})")

@@ -40,7 +40,7 @@ def filter(
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
 
-    options = FilterOptions.parse(given, "bitcipher filter", option_name)
+    options = FilterOptions.parse(given, name=option_name)
     with (
         resumable("Filtered sources are kept"),
         StageProgress() as progress,

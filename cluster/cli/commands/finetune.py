@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cluster.cli.dependencies import require
+from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINED, resumable
 from cluster.cli.options import PATH, Workers
 
@@ -49,7 +49,7 @@ def finetune(
 
     For example: bitcipher finetune runs/cold-1 --task entities --data conll2003 --out runs/entities --set epochs=2
     """
-    require("Fine-tuning", "torch", "transformers", "sklearn")
+    require_extra("training", "`bitcipher finetune`")
     from pipelines.runtime.progress import StageProgress
     from training.finetune import make_options
     from training.launch.finetuning import finetune_on

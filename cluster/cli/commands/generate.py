@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from bitcipher.errors import BitcipherError
-from cluster.cli.dependencies import require
+from cluster.cli.dependencies import require_extra
 from cluster.cli.options import PATH
 
 
@@ -44,7 +44,7 @@ def generate(
         raise BitcipherError("Say what to write on from: --prompt or --prompts, one of them.")
     if shots and prompts is None:
         raise BitcipherError("Examples are in a file: --shots is of --prompts.")
-    require("Writing text", "torch", "transformers")
+    require_extra("training", "`bitcipher generate`")
     from training.decoding import DecodingOptions, complete, open_model, read_prompts
 
     options = DecodingOptions(tokens, temperature, top_k, top_p, seed)

@@ -60,7 +60,7 @@ def plan(
     if memory_gb is not None and memory_gb <= 0:
         raise BitcipherError(f"`--memory-gb` must be greater than 0, got {memory_gb:g}.")
     if build is None:
-        BuildOptions.parse(given, "bitcipher plan", option_name)  # report mistakes before anything is read
+        BuildOptions.parse(given, name=option_name)  # report mistakes before anything is read
     from cluster.cli.display.plan import print_plan
     from cluster.demo.docstring_sample import docstring_sample
     from cluster.doctor.machine import cpu_count, memory_bytes

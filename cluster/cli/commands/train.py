@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cluster.cli.dependencies import require
+from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINED, resumable
 from cluster.cli.options import NAME_OR_PATH, PATH, Workers
 
@@ -32,7 +32,7 @@ def train(
 
     For example: bitcipher train figure-4-cold --out runs/cold-1 --set text.sources=[corpus] --set seed=1
     """
-    require("Training", "torch", "transformers")
+    require_extra("training", "`bitcipher train`")
     from pipelines.runtime.progress import StageProgress
     from training.launch.pretraining import train
     from training.launch.run_dir import local_folder
@@ -61,7 +61,7 @@ def compare(
     Runs of one recipe that differ in their seeds are drawn as one curve with its spread.
     For example: bitcipher compare runs/cold-1 runs/warm-1 --out comparison
     """
-    require("Comparing runs", "torch", "transformers", "matplotlib")
+    require_extra("training", "`bitcipher compare`")
     from training.curves.compare import compare
     from training.launch.run_dir import local_folder
 
@@ -92,7 +92,7 @@ def layers(
 
     if (task is None) != (data is None):
         raise BitcipherError("A linear probe needs a task and its corpus: give --task and --data, or neither.")
-    require("Looking into layers", "torch", "transformers", "sklearn", "matplotlib")
+    require_extra("training", "`bitcipher layers`")
     from pipelines.runtime.progress import StageProgress
     from training.launch.run_dir import local_folder
     from training.layer_analysis.report import show_layers

@@ -43,7 +43,7 @@ def update(
     from pipelines.runtime.runtime import open_runtime
     from pipelines.store import layout
 
-    options = UpdateOptions.parse(given, "bitcipher update", option_name)
+    options = UpdateOptions.parse(given, name=option_name)
     before = layout.read_manifest(build)
     memory_mib = memory_mib or before["options"]["memory_mib"]
     try:

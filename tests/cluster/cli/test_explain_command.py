@@ -150,7 +150,7 @@ def test_mistakes_are_told_in_a_sentence(command, folder, spectral):
         (("explain", "build", "w0w"), "The word 'w0w' is not among"),
         (("explain", "bare", "cat"), "bare is a folder of vectors, which holds no counts: name the build"),
         (("explain", spectral, "w1", "--counts", "other"), "was not made of the counts of other, version 1"),
-        (("explain", "build", "w1", "--by", "color"), "There is nothing to explain by 'color'"),
+        (("explain", "build", "w1", "--by", "color"), "got 'color'"),
         (("explain", "build", "w1", "--version", "4"), "build has no version 4"),
         (("explain", spectral, "w1", "--counts", "build", "--by", "dimension"), "explain them by context word"),
         (("explain", "nothing", "w1"), "nothing is not a folder of vectors"),

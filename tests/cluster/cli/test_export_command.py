@@ -35,7 +35,7 @@ def test_help_lists_every_format_with_what_opens_it(command):
 
 def test_it_writes_and_tells(command):
     code, out, _ = command("vectors", "--format", "parquet", "--out", "vectors.parquet")
-    assert (code, out) == (0, "3 words, 2 dimensions → vectors.parquet, for Arrow, pandas, Polars, DuckDB\n")
+    assert (code, out) == (0, "3 words, 2 dimensions → vectors.parquet (Arrow, pandas, Polars, DuckDB)\n")
     assert CipherVectors.read("vectors.parquet").counts.tolist() == [3, 2, 1]
 
 

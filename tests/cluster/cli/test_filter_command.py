@@ -38,10 +38,10 @@ def test_a_language_and_what_is_told_of_it(run, folder):
     code, out, err = run("tales", "--vocabulary", "words.csv", "--out", "language", "--held-out-share", 0)
     assert (code, err) == (0, "")
     assert "tales" in out
-    assert "Unknown words that occur most: b, came, zebra, القط, قال" in out
+    assert "Most frequent unknown words: b, came, zebra, القط, قال" in out
     # Of the first document two windows, of the others none; and 20 sentences, nine to a span, two left over.
     assert "4 spans with 436 words in a vocabulary of 7 → language" in out
-    assert "twin has 2 spans less" in out
+    assert "control sample has 2 spans less" in out
     told = json.loads((folder / "language" / "accounting.json").read_text())
     assert (told["total"]["spans"]["kept"], told["total"]["sentences"]["kept"]) == (2, 20)
     again = run("tales", "--vocabulary", "words.csv", "--out", "language", "--held-out-share", 0)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bitcipher import storage
-from cluster.doctor.checks import examine
+from cluster.doctor.checks import run_checks
 from cluster.doctor.clock import check_clock
 from cluster.doctor.dashboard import check_dashboard, check_exposure, check_token
 from cluster.doctor.finding import CheckResult, Level
@@ -196,7 +196,7 @@ def test_a_dashboard_without_a_token_and_with_a_wrong_clock(dashboard):
 
 def test_nothing_at_the_address(capfd, tmp_path):
     assert levels(check_dashboard("http://127.0.0.1:1")) == {"address": PROBLEM}
-    assert examine("http://127.0.0.1:1", str(tmp_path)) == 2
+    assert run_checks("http://127.0.0.1:1", str(tmp_path)) == 2
     assert "Cannot reach a Ray dashboard" in " ".join(capfd.readouterr().out.split())
 
 
@@ -206,7 +206,7 @@ def test_an_answer_is_found_in_a_log():
 
 
 def test_brackets_in_names_are_shown_as_they_are(capfd, tmp_path):
-    examine(None, str(tmp_path / "[red]" / "[/x]"))
+    run_checks(None, str(tmp_path / "[red]" / "[/x]"))
     assert "[red]/[/x]" in "".join(capfd.readouterr().out.split())
 
 

@@ -218,7 +218,7 @@ def test_commands_say_which_of_their_arguments_are_places():
         "choose-tokenizer @corpus s3://b/*.jsonl --words @words.txt --size 300 --out @tokenizers",
         "train @mine.yaml --out @run --prepared @prepared --set seed=2",
         "train figure-4-cold --out @run",
-        "sweep @mine.yaml --out @study --set seed=2 --budget 2h --at-once 8 --gpus 0.25",
+        "sweep @mine.yaml --out @study --set seed=2 --budget 2h --max-concurrent-trials 8 --gpus 0.25",
         "sweep downscaling --out @study --scale 0.01",
         "reproduce figure-5 @target --pretraining @corpus --out @figure",
     ],

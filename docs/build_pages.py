@@ -1,0 +1,63 @@
+"""Collect the pages for `mkdocs build`: every Markdown page of the repository, what it links to, and the API reference.
+
+Usage: python docs/build_pages.py TARGET
+"""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("bitcipher", "pipelines", "training", "cluster")
+# Images that README.md names by URL, so that they also show on PyPI.
+RAW_URL = "https://raw.githubusercontent.com/bitcipher/bitcipher/main/"
+LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
+
+
+def copy_pages(target: Path) -> None:
+    """Copy all pages and the files they link to, in the layout of the repository, so that relative links work."""
+    pages = [*ROOT.glob("*.md"), *(page for name in (*PACKAGES, "tests") for page in (ROOT / name).rglob("*.md"))]
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        for link in LINK.findall(text):
+            linked = (page.parent / link).resolve()
+            if linked.is_file() and linked.suffix != ".md":
+                copy = target / linked.relative_to(ROOT)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(linked, copy)
+        copy = target / page.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        depth = len(page.relative_to(ROOT).parts) - 1
+        copy.write_text(text.replace(RAW_URL, "../" * depth), encoding="utf-8")
+    shutil.copytree(ROOT / "docs", target / "docs", ignore=shutil.ignore_patterns("*.py"), dirs_exist_ok=True)
+
+
+def write_reference(target: Path) -> None:
+    """Write one page per module or subpackage of the four packages, and an index of them."""
+    index = ["# API reference\n"]
+    for package in PACKAGES:
+        index.append(f"\n## {package}\n")
+        inside = sorted(path for path in (ROOT / package).iterdir() if (path / "__init__.py").exists() or _is_public(path))
+        for path in inside:
+            name = f"{package}.{path.stem}"
+            (target / f"{name}.md").write_text(f"# {name}\n\n::: {name}\n", encoding="utf-8")
+            index.append(f"- [`{name}`]({name}.md)")
+    (target / "index.md").write_text("\n".join(index) + "\n", encoding="utf-8")
+
+
+def _is_public(path: Path) -> bool:
+    return path.suffix == ".py" and not path.stem.startswith("_")
+
+
+def main() -> None:
+    """Replace the target directory by the pages."""
+    target = Path(sys.argv[1])
+    shutil.rmtree(target, ignore_errors=True)
+    (target / "reference").mkdir(parents=True)
+    copy_pages(target)
+    write_reference(target / "reference")
+
+
+if __name__ == "__main__":
+    main()
