@@ -38,8 +38,7 @@ def write_reference(target: Path) -> None:
     index = ["# API reference\n"]
     for package in PACKAGES:
         index.append(f"\n## {package}\n")
-        inside = sorted(path for path in (ROOT / package).iterdir() if (path / "__init__.py").exists() or _is_public(path))
-        for path in inside:
+        for path in sorted(filter(_is_public, (ROOT / package).iterdir())):
             name = f"{package}.{path.stem}"
             (target / f"{name}.md").write_text(f"# {name}\n\n::: {name}\n", encoding="utf-8")
             index.append(f"- [`{name}`]({name}.md)")
@@ -47,7 +46,8 @@ def write_reference(target: Path) -> None:
 
 
 def _is_public(path: Path) -> bool:
-    return path.suffix == ".py" and not path.stem.startswith("_")
+    """Return whether a path is a module or a subpackage."""
+    return (path / "__init__.py").exists() or (path.suffix == ".py" and not path.stem.startswith("_"))
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Files and folders that a command names, and what their names mean on a cluster."""
+"""Path arguments of a command, translated so that they mean the same on a cluster."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from cluster.cli.options import NAME_OR_PATH, PATH, VERSION_OR_PATH
 if TYPE_CHECKING:
     from typer.core import TyperCommand
 
-# By how help shows an option: whether a value of it is a place.
+# By metavar: whether a value of the argument is a path.
 IS_PATH: dict[str, Callable[[str], bool]] = {
     PATH: lambda value: True,
     NAME_OR_PATH: lambda value: value.endswith((".json", ".yaml", ".yml")),
@@ -19,56 +19,58 @@ IS_PATH: dict[str, Callable[[str], bool]] = {
 }
 
 
-def translate_paths(command: "TyperCommand", arguments: Sequence[str], along: str | None, is_here: bool) -> list[str]:
-    """The arguments of a command, with its files and folders named so that they mean the same on the cluster.
+def translate_paths(
+    command: "TyperCommand", arguments: Sequence[str], working_dir: str | None, is_local: bool
+) -> list[str]:
+    """Return the arguments of a command with its paths translated for the cluster.
 
-    URIs and absolute paths stay as they are, and so do names in the folder that travels along, which the job
-    starts in. Other relative paths become absolute if the cluster is on this machine.
+    URIs and absolute paths stay as they are, and so do names in the working directory that is sent, since the job
+    starts in it. Other relative paths become absolute if the cluster is on this machine.
 
     Args:
-        command: whose options say which arguments are places (see `cluster.cli.options.PATH`).
-        arguments: what comes after the command's name.
-        along: the folder that travels along, if there is one.
-        is_here: whether the cluster is on this machine.
+        command: command whose metavars mark the path arguments (see `cluster.cli.options.PATH`).
+        arguments: arguments after the command's name.
+        working_dir: directory that is sent with the code, if any.
+        is_local: whether the cluster is on this machine.
 
     Raises:
-        BitcipherError: if a relative path would mean another place on the cluster.
-        TyperException: if the command does not take these arguments; Typer shows it as it always does.
+        BitcipherError: if a relative path would mean another file on the cluster.
+        TyperException: if the command does not accept the arguments; Typer prints it.
     """
-    renamed = {place: translate_path(place, along, is_here) for place in paths_of(command, arguments)}
-    named = []
+    translated = {path: translate_path(path, working_dir, is_local) for path in paths_of(command, arguments)}
+    result = []
     for argument in arguments:
         option, equals, value = argument.partition("=")
-        if argument in renamed:
-            named.append(renamed[argument])
-        elif equals and option.startswith("--") and value in renamed:
-            named.append(f"{option}={renamed[value]}")
+        if argument in translated:
+            result.append(translated[argument])
+        elif equals and option.startswith("--") and value in translated:
+            result.append(f"{option}={translated[value]}")
         else:
-            named.append(argument)
-    return named
+            result.append(argument)
+    return result
 
 
 def paths_of(command: "TyperCommand", arguments: Sequence[str]) -> list[str]:
-    """The files and folders among a command's arguments."""
+    """Return the paths and URIs among the arguments of a command."""
     values = command.make_context(command.name, list(arguments)).params
-    places: list[str] = []
+    paths: list[str] = []
     for parameter in command.params:
         value = values[parameter.name]
         if value is not None and parameter.metavar in IS_PATH:
-            each_value = [value] if isinstance(value, str) else value
-            places.extend(filter(IS_PATH[parameter.metavar], each_value))
-    return places
+            each = [value] if isinstance(value, str) else value
+            paths.extend(filter(IS_PATH[parameter.metavar], each))
+    return paths
 
 
-def translate_path(place: str, along: str | None, is_here: bool) -> str:
-    """One file or folder, named so that it means the same on the cluster; see `translate_paths`."""
-    if "://" in place or os.path.isabs(place):
-        return place
-    if along is not None and Path(along, place).exists():
-        return place
-    if is_here:
-        return os.path.abspath(place)
+def translate_path(path: str, working_dir: str | None, is_local: bool) -> str:
+    """Return one path or URI, translated for the cluster; see `translate_paths`."""
+    if "://" in path or os.path.isabs(path):
+        return path
+    if working_dir is not None and Path(working_dir, path).exists():
+        return path
+    if is_local:
+        return os.path.abspath(path)
     raise BitcipherError(
-        f"{place} is a path of this machine, and the cluster is elsewhere: give a URI such as s3://bucket/{place}, or "
-        "an absolute path that every node sees; small files can travel by --working-dir."
+        f"{path} is a path on this machine, but the cluster runs elsewhere: give a URI such as s3://bucket/{path}, or "
+        "an absolute path that every node sees. Small files can be sent with --working-dir."
     )

@@ -1,6 +1,6 @@
-"""Commands of bitcipher as jobs on a Ray cluster: a thin layer over Ray's job client.
+"""Submit bitcipher commands as jobs of a Ray cluster, through Ray's job client.
 
-The code of this installation travels as the job's working directory, so the nodes need only what it depends on.
+The code of this installation is sent as the working directory of the job, so the nodes need only its dependencies.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from ray.job_submission import JobDetails, JobSubmissionClient
     from typer.core import TyperCommand, TyperGroup
 
-# These speak to a cluster from outside.
-NOT_AS_JOBS = ("submit", "doctor")
+# Commands that contact a cluster from outside.
+LOCAL_COMMANDS = ("submit", "doctor")
 
-# How often a job's end is asked for when its log has ended; that takes a moment at most, unless a node was lost.
+# Interval of status requests after the log has ended. The status follows within a moment, unless a node was lost.
 POLL_SECONDS = 0.5
 
-# What a shell gives for a program that Ctrl-C has stopped.
+# Exit code of a program that Ctrl-C has interrupted, as shells report it.
 INTERRUPTED = 130
 
 
@@ -41,30 +41,30 @@ def submit(
     env: Sequence[str],
     no_wait: bool,
 ) -> int:
-    """Run a command as a job, and follow it.
+    """Run a command as a job and follow its log.
 
     Args:
-        commands: the commands that there are, and groups of them.
-        command: the name of one, and its arguments.
-        address: the cluster's dashboard; None for that of the environment, else of this machine.
-        working_dir: a folder of small files that the job starts in.
-        env: `NAME=VALUE` for the job's environment.
-        no_wait: print the job's name instead of following it.
+        commands: all commands and groups of commands, by name.
+        command: name of the command, and its arguments.
+        address: Ray dashboard of the cluster. None uses that of the environment, else of this machine.
+        working_dir: directory of small files that the job starts in.
+        env: `NAME=VALUE` items for the environment of the job.
+        no_wait: print the job's ID instead of following its log.
 
     Returns:
-        The job's exit code: 0 if it went well, 2 for a user's mistake.
+        The exit code of the job: 0 for success, 2 for a mistake of the user.
 
     Raises:
-        BitcipherError: if the command cannot be sent, or the cluster cannot be reached.
+        BitcipherError: if the command cannot be submitted, or the cluster cannot be reached.
     """
     address = find_address(address) or DEFAULT_ADDRESS
     jobs = jobs_of(commands)
     name = next((name for name in jobs if tuple(command[: len(name)]) == name), None)
     if name is None:
         allowed = ", ".join(map(" ".join, jobs))
-        raise BitcipherError(f"There is no command {command[0]!r} to submit: choose {allowed}.")
-    is_here = is_loopback(urlsplit(address).hostname)
-    arguments = translate_paths(jobs[name], command[len(name) :], working_dir, is_here)
+        raise BitcipherError(f"{command[0]!r} is not a command that can be submitted: choose {allowed}.")
+    is_local = is_loopback(urlsplit(address).hostname)
+    arguments = translate_paths(jobs[name], command[len(name) :], working_dir, is_local)
     variables = read_variables(env)
     client = connect(address)
     job = start_job(client, ["cluster.cli.main", *name, *arguments], variables, working_dir)
@@ -75,51 +75,51 @@ def submit(
 
 
 def jobs_of(commands: "Mapping[str, TyperCommand | TyperGroup]") -> "dict[tuple[str, ...], TyperCommand]":
-    """The commands that can be jobs, by their names: two where one belongs to a group, as `reproduce tables` does."""
+    """Return the commands that can be jobs, by name: (command,), or (group, command) such as `reproduce tables`."""
     jobs = {}
     for name, command in commands.items():
-        if name not in NOT_AS_JOBS:
+        if name not in LOCAL_COMMANDS:
             inner = getattr(command, "commands", None)
             jobs |= {(name, each): inner[each] for each in inner} if inner else {(name,): command}
     return jobs
 
 
 def read_variables(given: Sequence[str]) -> dict[str, str]:
-    """Variables of an environment, of `NAME=VALUE` each.
+    """Return environment variables from `NAME=VALUE` items.
 
     Raises:
-        BitcipherError: if one is something else.
+        BitcipherError: if an item has another form.
     """
     variables = {}
     for item in given:
         name, equals, value = item.partition("=")
         if not equals or not name.isidentifier():
-            raise BitcipherError(f"--env takes NAME=VALUE, not {name}.")
+            raise BitcipherError(f"`--env` must be NAME=VALUE, got {name}.")
         variables[name] = value
     return variables
 
 
 def start_job(
-    client: "JobSubmissionClient", module: Sequence[str], variables: Mapping[str, str], along: str | None = None
+    client: "JobSubmissionClient", module: Sequence[str], variables: Mapping[str, str], working_dir: str | None = None
 ) -> str:
-    """Send the code, and start a module of it with arguments.
+    """Send the code and start one of its modules as a job.
 
     Args:
-        client: where to.
-        module: the module's name, and its arguments.
-        variables: for the job's environment.
-        along: a folder of small files to send as well.
+        client: client of the cluster.
+        module: name of the module, and its arguments.
+        variables: environment variables of the job.
+        working_dir: directory of small files to send with the code.
 
     Returns:
-        The job's name.
+        The ID of the job.
 
     Raises:
-        BitcipherError: if the folder cannot travel, or the cluster does not take the job.
+        BitcipherError: if the directory cannot be sent, or the cluster refuses the job.
     """
     with tempfile.TemporaryDirectory(prefix="bitcipher-") as folder:
-        pack(Path(folder), along)
-        # Ray names a package after its content, and removes it with the job that brought it: if another job has the
-        # same code, the package may go while this one needs it.
+        pack(Path(folder), working_dir)
+        # Ray names a package after its content and removes it with the job that uploaded it. A unique file keeps a
+        # job with the same code from removing the package of this one.
         (Path(folder) / "package-of-job").write_text(uuid.uuid4().hex)
         try:
             return client.submit_job(
@@ -127,24 +127,24 @@ def start_job(
                 runtime_env={"working_dir": folder, "env_vars": {"RAY_USAGE_STATS_ENABLED": "0", **variables}},
             )
         except (RuntimeError, OSError) as error:
-            raise BitcipherError(f"The cluster does not take the job: {first_line(error)}.") from None
+            raise BitcipherError(f"The cluster refused the job: {first_line(error)}.") from None
 
 
 def follow(client: "JobSubmissionClient", address: str, job: str) -> int:
-    """Print a job's log until it ends.
+    """Print the log of a job until it ends.
 
     Returns:
-        The job's exit code, or 130 after Ctrl-C, which leaves the job running.
+        The exit code of the job, or 130 after Ctrl-C, which leaves the job running.
     """
     try:
         try:
             asyncio.run(_print_log(client, job))
         except (RuntimeError, OSError) as error:
-            print(f"bitcipher: the log ends here ({first_line(error)}); waiting for the job.", file=sys.stderr)
+            print(f"bitcipher: the log is cut off ({first_line(error)}); waiting for the job.", file=sys.stderr)
         return exit_code(wait_for(client, job), job)
     except KeyboardInterrupt:
         print(
-            f"\nbitcipher: the job {job} goes on.\n"
+            f"\nbitcipher: the job {job} continues.\n"
             f"  follow it: ray job logs --follow --address {address} {job}\n"
             f"  stop it:   ray job stop --address {address} {job}",
             file=sys.stderr,
@@ -153,24 +153,24 @@ def follow(client: "JobSubmissionClient", address: str, job: str) -> int:
 
 
 def wait_for(client: "JobSubmissionClient", job: str, seconds: float = float("inf")) -> "JobDetails":
-    """A job once it has ended, or as it is after so many seconds.
+    """Return the details of a job when it has ended, or after a number of seconds.
 
     Raises:
-        BitcipherError: if the cluster has gone.
+        BitcipherError: if the cluster no longer answers.
     """
     deadline = time.monotonic() + seconds
     while True:
         try:
             details = client.get_job_info(job)
         except (RuntimeError, OSError) as error:
-            raise BitcipherError(f"The cluster no longer tells of the job {job}: {first_line(error)}.") from None
+            raise BitcipherError(f"The cluster no longer reports on the job {job}: {first_line(error)}.") from None
         if details.status.is_terminal() or time.monotonic() > deadline:
             return details
         time.sleep(POLL_SECONDS)
 
 
 def exit_code(details: "JobDetails", job: str) -> int:
-    """The exit code that a job gives: its own if Ray knows it, else 1 and a sentence on stderr."""
+    """Return the exit code of a job if Ray knows it, else 1; print a sentence to stderr if it failed."""
     if details.status == "SUCCEEDED":
         return 0
     code = details.driver_exit_code
@@ -180,7 +180,7 @@ def exit_code(details: "JobDetails", job: str) -> int:
         print(f"bitcipher: the job {job} failed: {first_line(details.message)}.", file=sys.stderr)
     if not code:
         return 1
-    # Killed by a signal: as a shell gives it.
+    # Negative: killed by a signal. Shells report 128 plus its number.
     return code if code > 0 else 128 - code
 
 

@@ -1,4 +1,4 @@
-"""What travels to a cluster: the code of this installation, and at most a folder of small files; never data."""
+"""Working directory of a job: the code of this installation, and optionally a directory of small files."""
 
 import shutil
 from importlib.util import find_spec
@@ -8,51 +8,51 @@ from bitcipher.errors import BitcipherError
 
 PACKAGES = ("bitcipher", "pipelines", "training", "cluster")
 
-# What the packages are made of; a checkout may hold other things among them.
-CODE_ENDINGS = {".py", ".yaml", ".html", ".css", ".js"}
+# Suffixes of the packages' files; a checkout may contain others.
+CODE_SUFFIXES = {".py", ".yaml", ".html", ".css", ".js"}
 
-# The code is less than 1 MB. A recipe, a word list and a tokenizer are a few more; what is larger is data.
-MOST_BYTES_ALONG = 50_000_000
+# The code is less than 1 MB; a recipe, a word list and a tokenizer are a few MB more. Anything larger is data.
+MAX_EXTRA_BYTES = 50_000_000
 
 
-def pack(target: Path, along: str | None = None) -> None:
-    """Copy the packages, and what goes along with them, into a folder that a job can start in.
+def pack(target: Path, working_dir: str | None = None) -> None:
+    """Copy the packages, and optionally other files, into a directory that a job can start in.
 
-    The same code gives the same files from a checkout as from an installation.
+    A checkout and an installation of the same code give the same files.
 
     Args:
-        target: the folder, which is there and empty.
-        along: a folder of small files, for `--working-dir`.
+        target: existing, empty directory.
+        working_dir: directory of small files (`--working-dir`).
 
     Raises:
-        BitcipherError: if that folder is not there, is too large, or holds a name of a package.
+        BitcipherError: if that directory does not exist, is too large, or contains the name of a package.
     """
-    if along is not None:
-        _copy_along(Path(along), target)
+    if working_dir is not None:
+        _copy_files(Path(working_dir), target)
     for name in PACKAGES:
         (source,) = map(Path, find_spec(name).submodule_search_locations)
         for file in sorted(source.rglob("*")):
-            if file.suffix in CODE_ENDINGS and file.is_file():
+            if file.suffix in CODE_SUFFIXES and file.is_file():
                 copy = target / name / file.relative_to(source)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, copy)
 
 
-def _copy_along(folder: Path, target: Path) -> None:
+def _copy_files(folder: Path, target: Path) -> None:
     if not folder.is_dir():
-        raise BitcipherError(f"There is no folder {folder} to send along.")
+        raise BitcipherError(f"The directory {folder} of --working-dir does not exist.")
     taken = next((name for name in PACKAGES if (folder / name).exists()), None)
     if taken:
         raise BitcipherError(
-            f"The folder {folder} holds `{taken}`, as a package of bitcipher is called: the code travels by itself; "
-            "name a folder of the other files that the job needs."
+            f"The directory {folder} contains `{taken}`, the name of a package of bitcipher. The code is sent anyway: "
+            "give a directory with only the other files that the job needs."
         )
     files = [file for file in sorted(folder.rglob("*")) if file.is_file() and not _is_hidden(file.relative_to(folder))]
     size = sum(file.stat().st_size for file in files)
-    if size > MOST_BYTES_ALONG:
+    if size > MAX_EXTRA_BYTES:
         raise BitcipherError(
-            f"The folder {folder} holds {size / 1e6:,.0f} MB, and {MOST_BYTES_ALONG / 1e6:.0f} MB may travel with the "
-            "code: give text and vectors by URI, or by a path that every node sees."
+            f"The directory {folder} has {size / 1e6:,.0f} MB, but at most {MAX_EXTRA_BYTES / 1e6:.0f} MB can be sent "
+            "with the code: give text and vectors as URIs, or as paths that every node sees."
         )
     for file in files:
         copy = target / file.relative_to(folder)

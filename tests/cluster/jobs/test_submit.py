@@ -64,7 +64,7 @@ def test_a_mistake_in_a_job_gives_its_sentence_and_exit_code_2(ray_cluster, tmp_
 
 
 @pytest.mark.long
-def test_a_folder_along_and_variables_reach_the_job(ray_cluster, tmp_path):
+def test_working_dir_and_variables_reach_the_job(ray_cluster, tmp_path):
     (tmp_path / "setup").mkdir()
     (tmp_path / "setup" / "recipe.yaml").write_text("bitz: 3\n")
     result = bitcipher(
@@ -102,7 +102,7 @@ def test_ctrl_c_stops_following_and_leaves_the_job_running(ray_cluster, tmp_path
 
 @pytest.mark.parametrize(
     ("settings", "said"),
-    [({"RAY_AUTH_TOKEN": "0" * 32}, "wants another token"), ({"RAY_AUTH_MODE": "disabled"}, "wants another token")],
+    [({"RAY_AUTH_TOKEN": "0" * 32}, "refuses this token"), ({"RAY_AUTH_MODE": "disabled"}, "refuses this token")],
 )
 def test_a_refused_token_is_one_sentence(ray_cluster, settings, said):
     result = bitcipher("submit", "--address", ray_cluster.jobs, "--", "inspect", "/nowhere", **settings)
@@ -122,13 +122,13 @@ def test_an_address_without_ray_is_one_sentence():
 @pytest.mark.parametrize(
     ("command", "settings", "said"),
     [
-        (["bild", "x"], {}, "There is no command 'bild' to submit: choose build, update"),
-        (["doctor"], {}, "There is no command 'doctor' to submit"),
-        (["reproduce"], {}, "There is no command 'reproduce' to submit"),
+        (["bild", "x"], {}, "'bild' is not a command that can be submitted: choose build"),
+        (["doctor"], {}, "'doctor' is not a command"),
+        (["reproduce"], {}, "'reproduce' is not a command"),
         (["reproduce", "table"], {}, "choose build, .*, reproduce tables"),
-        (["inspect", "x"], {"address": "10.0.0.1:6379"}, "begins with http:// or https://"),
-        (["inspect", "x"], {"env": ["PATH"]}, "--env takes NAME=VALUE, not PATH."),
-        (["inspect", "vectors"], {"address": "http://192.0.2.1:8265"}, "vectors is a path of this machine"),
+        (["inspect", "x"], {"address": "10.0.0.1:6379"}, "not the address of a Ray dashboard"),
+        (["inspect", "x"], {"env": ["PATH"]}, "`--env` must be NAME=VALUE"),
+        (["inspect", "vectors"], {"address": "http://192.0.2.1:8265"}, "vectors is a path on this machine"),
     ],
 )
 def test_what_cannot_be_sent_is_refused(command, settings, said):
@@ -163,14 +163,14 @@ def test_loopback():
 def test_relative_paths_become_absolute_on_this_machine_alone(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     arguments = ["a.txt", "s3://b/*.txt", "/c", "--out=vectors", "--tokenizer", "t.json", "--mode", "sum"]
-    assert translate_paths(COMMANDS["build"], arguments, None, is_here=True) == [
+    assert translate_paths(COMMANDS["build"], arguments, None, is_local=True) == [
         *(f"{tmp_path}/a.txt", "s3://b/*.txt", "/c", f"--out={tmp_path}/vectors"),
         *("--tokenizer", f"{tmp_path}/t.json", "--mode", "sum"),
     ]
     with pytest.raises(BitcipherError, match=r"^a\.txt is a path of this machine"):
-        translate_paths(COMMANDS["build"], arguments, None, is_here=False)
+        translate_paths(COMMANDS["build"], arguments, None, is_local=False)
     everywhere = ["s3://b/*.txt", "--out", "/shared/out", "--tokenizer", "spacy"]
-    assert translate_paths(COMMANDS["build"], everywhere, None, is_here=False) == everywhere
+    assert translate_paths(COMMANDS["build"], everywhere, None, is_local=False) == everywhere
 
 
 def test_values_that_may_be_places_and_other_things():
@@ -188,10 +188,10 @@ def test_values_that_may_be_places_and_other_things():
     assert paths_of(option(VERSION_OR_PATH), ["--value", "old"]) == ["old"]
 
 
-def test_what_travels_along_keeps_its_name(tmp_path):
+def test_paths_in_the_working_dir_are_not_translated(tmp_path):
     (tmp_path / "recipe.yaml").write_text("bits: 20\n")
     arguments = ["--recipe", "recipe.yaml", "--out", "s3://vectors"]
-    assert translate_paths(COMMANDS["build"], arguments, str(tmp_path), is_here=False) == arguments
+    assert translate_paths(COMMANDS["build"], arguments, str(tmp_path), is_local=False) == arguments
 
 
 def test_commands_say_which_of_their_arguments_are_places():
@@ -223,11 +223,11 @@ def test_commands_say_which_of_their_arguments_are_places():
         "reproduce figure-5 @target --pretraining @corpus --out @figure",
     ],
 )
-def test_vectors_can_be_judged_and_shown_by_jobs(monkeypatch, tmp_path, line):
+def test_path_arguments_of_every_command_are_translated(monkeypatch, tmp_path, line):
     monkeypatch.chdir(tmp_path)
     given = line.replace("@", "").split()
     (name,) = (name for name in jobs_of(COMMANDS) if name == tuple(given[: len(name)]))
-    sent = [*name, *translate_paths(jobs_of(COMMANDS)[name], given[len(name) :], None, is_here=True)]
+    sent = [*name, *translate_paths(jobs_of(COMMANDS)[name], given[len(name) :], None, is_local=True)]
     assert sent == line.replace("@", f"{tmp_path}/").split()
 
 
@@ -247,10 +247,10 @@ def test_the_packages_travel_without_caches_and_start_by_themselves(tmp_path):
     assert result.stdout.count(str(tmp_path)) == 2
 
 
-def test_a_folder_along_is_small_and_holds_no_packages(tmp_path):
+def test_a_working_dir_is_small_and_has_no_packages(tmp_path):
     along, target = tmp_path / "along", tmp_path / "target"
     target.mkdir()
-    with pytest.raises(BitcipherError, match="There is no folder"):
+    with pytest.raises(BitcipherError, match="does not exist"):
         pack(target, str(along))
     along.mkdir()
     (along / "words.txt").write_text("a\n")
