@@ -1,1 +1,1 @@
-"""What `bitcipher doctor` checks, a function a check: each gives a finding, and says what to do where it is bad."""
+"""Checks of `bitcipher doctor`: one function per check, which returns a result with advice."""

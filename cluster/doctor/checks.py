@@ -1,4 +1,4 @@
-"""The whole of `bitcipher doctor`: what it checks, in which order, and how it shows it."""
+"""All checks of `bitcipher doctor` in order, and their output."""
 
 from collections.abc import Iterable
 from urllib.parse import urlsplit
@@ -8,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from bitcipher.errors import BitcipherError, first_line
+from cluster.doctor.check_result import CheckResult, Level, problem
 from cluster.doctor.dashboard import check_dashboard, check_exposure
-from cluster.doctor.finding import CheckResult, Level, problem
 from cluster.doctor.machine import check_machine
 from cluster.doctor.nodes import NODE_SECONDS, read_answer
 from cluster.doctor.package_versions import check_same_versions, check_versions, installed_versions
@@ -20,55 +20,55 @@ from cluster.jobs.submit import start_job, wait_for
 
 STYLES = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "bold red"}
 
-# Ray needs some time to start a job, and the nodes theirs to answer.
+# Time for Ray to start a job, and for its nodes to answer.
 JOB_SECONDS = NODE_SECONDS + 120
 
-HERE = "this machine"
+THIS_MACHINE = "this machine"
 
 
 def run_checks(address: str | None, target: str | None) -> int:
-    """Check this machine, the target if one is named, and the cluster if one is, and print the findings.
+    """Check this machine, a storage target and a cluster, and print the results.
 
     Args:
-        address: the cluster's dashboard; None for that of the environment, if it has one.
-        target: a folder that builds are to be written to, path or URI.
+        address: Ray dashboard of the cluster. None uses that of the environment, if any.
+        target: path or URI of a directory for builds; None to skip these checks.
 
     Returns:
-        0, or 2 if there is a problem.
+        Exit code: 0, or 2 if there is a problem.
 
     Raises:
-        BitcipherError: if the address is none of a dashboard.
+        BitcipherError: if the address is not that of a dashboard.
     """
     address = find_address(address)
-    found = {HERE: [check_versions(installed_versions()), *check_machine()]}
+    results = {THIS_MACHINE: [check_versions(installed_versions()), *check_machine()]}
     if target:
-        found[HERE] += check_target(target)
+        results[THIS_MACHINE] += check_target(target)
     if address:
-        found |= check_cluster(address, target)
-    print_results(found)
-    return 2 if any(each.level is Level.PROBLEM for findings in found.values() for each in findings) else 0
+        results |= check_cluster(address, target)
+    print_results(results)
+    return 2 if any(each.level is Level.PROBLEM for group in results.values() for each in group) else 0
 
 
 def check_cluster(address: str, target: str | None) -> dict[str, list[CheckResult]]:
-    """Findings on a cluster: what one sees from here, and then what a job there sees on each node."""
-    findings = check_dashboard(address)
-    if any(each.check == "address" and each.level is Level.PROBLEM for each in findings):
-        return {"cluster": findings}
-    has_token = any(each.check == "token" and each.level is Level.OK for each in findings)
+    """Return the results for a cluster: of checks from this machine, and of a job that checks each node."""
+    results = check_dashboard(address)
+    if any(each.check == "address" and each.level is Level.PROBLEM for each in results):
+        return {"cluster": results}
+    has_token = any(each.check == "token" and each.level is Level.OK for each in results)
     try:
         answer = _ask_nodes(address, target)
     except BitcipherError as error:
-        return {"cluster": [*findings, problem("job", str(error))]}
+        return {"cluster": [*results, problem("job", str(error))]}
     nodes = {
-        name: [CheckResult(check, Level(level), says) for check, level, says in listed]
+        name: [CheckResult(check, Level(level), message) for check, level, message in listed]
         for name, listed in answer["nodes"].items()
     }
-    findings += nodes.pop("cluster")
-    # A forwarded port looks like loopback from here; the cluster itself knows better.
+    results += nodes.pop("cluster")
+    # A forwarded port looks like loopback from this machine, so the cluster's own address counts.
     inside = check_exposure(answer["dashboard"], has_token)
-    findings = [inside if each.check == "dashboard" else each for each in findings]
-    findings.append(check_same_versions(installed_versions(), answer["versions"], HERE))
-    return {"cluster": findings, **nodes}
+    results = [inside if each.check == "dashboard" else each for each in results]
+    results.append(check_same_versions(installed_versions(), answer["versions"], THIS_MACHINE))
+    return {"cluster": results, **nodes}
 
 
 def _ask_nodes(address: str, target: str | None) -> dict:
@@ -81,20 +81,20 @@ def _ask_nodes(address: str, target: str | None) -> dict:
         if not details.status.is_terminal():
             client.stop_job(job)
         raise BitcipherError(
-            f"The cluster ran no job to its end within {JOB_SECONDS} s ({first_line(details.message)}): "
+            f"The cluster finished no job within {JOB_SECONDS} s ({first_line(details.message)}): "
             f"see `ray job logs --address {address} {job}`."
         )
     return answer
 
 
-def print_results(found: dict[str, Iterable[CheckResult]]) -> None:
-    """Print the findings as a table."""
+def print_results(results: dict[str, Iterable[CheckResult]]) -> None:
+    """Print results as a table."""
     table = Table("where", "check", "", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("what", overflow="fold")
-    for where, findings in found.items():
-        for finding in findings:
-            # Paths and names come from outside: a bracket in them is a bracket, not markup.
-            level = Text(finding.level, style=STYLES[finding.level])
-            table.add_row(Text(where), Text(finding.check), level, Text(finding.says))
+    table.add_column("result", overflow="fold")
+    for where, group in results.items():
+        for result in group:
+            # Paths and names come from outside: brackets in them are not markup.
+            level = Text(result.level, style=STYLES[result.level])
+            table.add_row(Text(where), Text(result.check), level, Text(result.message))
             where = ""
     Console(highlight=False).print(table)

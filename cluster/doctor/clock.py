@@ -1,25 +1,27 @@
-"""The check of clocks against each other."""
+"""Check that two clocks agree."""
 
-from cluster.doctor.finding import CheckResult, ok, problem, warning
+from cluster.doctor.check_result import CheckResult, ok, problem, warning
 
-# HTTP tells whole seconds, and an answer takes a moment.
+# HTTP dates have whole seconds, and a response takes a moment.
 TOLERATED_SECONDS = 5
 
-# Leases are held by the clock, and stores refuse requests that are minutes old.
-MOST_SECONDS = 60
+# Leases expire by the clock, and stores refuse requests that are minutes old.
+MAX_SECONDS = 60
 
 
-def check_clock(check: str, theirs: float, ours: float, whose: str) -> CheckResult:
-    """Whether two clocks agree.
+def check_clock(check: str, theirs: float, ours: float, owner: str) -> CheckResult:
+    """Check that two clocks agree.
 
     Args:
-        check: what to call it.
-        theirs: seconds since 1970 by the other clock.
-        ours: by this machine's, at the same moment.
-        whose: whose the other clock is.
+        check: name of the check.
+        theirs: time of the other clock, in seconds since 1970.
+        ours: time of this machine's clock at the same moment.
+        owner: owner of the other clock, such as "the cluster".
     """
     apart = theirs - ours
     if abs(apart) <= TOLERATED_SECONDS:
         return ok(check, f"Agrees within {TOLERATED_SECONDS} s.")
-    says = f"The clock of {whose} is {abs(apart):,.0f} s {'ahead' if apart > 0 else 'behind'}: set clocks by NTP."
-    return problem(check, says) if abs(apart) > MOST_SECONDS else warning(check, says)
+    message = (
+        f"The clock of {owner} is {abs(apart):,.0f} s {'ahead' if apart > 0 else 'behind'}: synchronize clocks by NTP."
+    )
+    return problem(check, message) if abs(apart) > MAX_SECONDS else warning(check, message)

@@ -1,4 +1,4 @@
-"""Checks of the machine that they run on; of each node too, so nothing here may import Ray."""
+"""Checks of a machine: this one, and every node of a cluster. This module must not import Ray."""
 
 import os
 import resource
@@ -7,106 +7,108 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cluster.doctor.finding import CheckResult, judge, ok, warning
+from cluster.doctor.check_result import CheckResult, check_minimum, ok, warning
 
 GB = 1e9
 
-# A worker takes about ten times the text of its shard, which is 64 MB unless one asks for other shards.
+# A worker needs about ten times the text of its shard, which is 64 MiB by default.
 WORKER_BYTES = 0.7 * GB
 
 # Python, Ray's own processes and one worker.
-LEAST_MEMORY_BYTES = 2 * GB
+MIN_MEMORY_BYTES = 2 * GB
 
-# Ray's object store takes that share of a node's memory, and lies in shared memory.
+# Share of a node's memory that Ray's object store takes, in shared memory.
 OBJECT_STORE_SHARE = 0.3
 
-# Ray asks for 65,536; the usual 1,024 of a shell is enough for a small machine alone.
-WANTED_FILES = 65_536
-FEWEST_FILES = 1_024
+# Ray recommends 65,536. The usual 1,024 of a shell is enough for one small machine.
+RECOMMENDED_FILES = 65_536
+MIN_FILES = 1_024
 
-# Sorted runs are spilled there. Less than the first fills within minutes.
-WANTED_DISK_BYTES = 10 * GB
-LEAST_DISK_BYTES = 1 * GB
+# Sorted batches are spilled to disk; a smaller disk fills within minutes.
+RECOMMENDED_DISK_BYTES = 10 * GB
+MIN_DISK_BYTES = 1 * GB
 
-# Version 2, as containers have it; and version 1.
+# Memory limits of containers: cgroup version 2, and version 1.
 MEMORY_LIMITS = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def check_machine() -> list[CheckResult]:
-    """All checks of a machine."""
+    """Return the results of all checks of a machine."""
     memory, cpus = memory_bytes(), cpu_count()
     return [
         check_memory(memory, cpus),
         check_shared_memory(memory),
-        check_disk("temporary folder", tempfile.gettempdir()),
+        check_disk("temporary directory", tempfile.gettempdir()),
         check_open_files(resource.getrlimit(resource.RLIMIT_NOFILE)[0]),
         check_encoding(sys.getfilesystemencoding()),
     ]
 
 
 def check_memory(memory: float, cpus: int) -> CheckResult:
-    """Whether there is enough memory for a worker on each CPU.
+    """Check that there is enough memory for one worker per CPU.
 
     Args:
-        memory: bytes.
-        cpus: as many as may be used.
+        memory: usable memory in bytes.
+        cpus: number of usable CPUs.
     """
-    says = f"{memory / GB:.1f} GB for {cpus} CPUs"
-    fit = max(1, int((memory - LEAST_MEMORY_BYTES) / WORKER_BYTES))
-    advice = f"use {fit} workers at most, or smaller shards (--shard-mib)"
-    return judge("memory", memory, LEAST_MEMORY_BYTES + cpus * WORKER_BYTES, LEAST_MEMORY_BYTES, says, advice)
+    message = f"{memory / GB:.1f} GB for {cpus} CPUs"
+    fit = max(1, int((memory - MIN_MEMORY_BYTES) / WORKER_BYTES))
+    advice = f"use at most {fit} workers, or smaller shards (--shard-mib)"
+    return check_minimum("memory", memory, MIN_MEMORY_BYTES + cpus * WORKER_BYTES, MIN_MEMORY_BYTES, message, advice)
 
 
 def check_shared_memory(memory: float, path: str = "/dev/shm") -> CheckResult:
-    """Whether Ray's object store fits into shared memory.
+    """Check that Ray's object store fits into shared memory.
 
     Args:
-        memory: bytes of the machine.
-        path: where shared memory is mounted; other systems than Linux have no such place, nor need it.
+        memory: memory of the machine in bytes.
+        path: mount point of shared memory, which only Linux has and needs.
     """
     if not os.path.isdir(path):
         return ok("shared memory", f"This system has no {path}.")
     size, wanted = shutil.disk_usage(path).total, OBJECT_STORE_SHARE * memory
     advice = (
-        f"Ray wants {wanted / GB:.1f} GB and would use the disk, which is slow; give a container more by --shm-size, "
-        "or a pod an emptyDir with medium Memory"
+        f"Ray needs {wanted / GB:.1f} GB, else it uses the disk, which is slow; set --shm-size for a container, or "
+        "an emptyDir with medium Memory for a pod"
     )
-    return judge("shared memory", size, wanted, 0, f"{size / GB:.1f} GB in {path}", advice)
+    return check_minimum("shared memory", size, wanted, 0, f"{size / GB:.1f} GB in {path}", advice)
 
 
 def check_disk(check: str, folder: str, free: float | None = None) -> CheckResult:
-    """Whether there is room on a disk.
+    """Check that there is enough free space on a disk.
 
     Args:
-        check: what the folder is to us.
-        folder: on the disk.
-        free: bytes; None to look.
+        check: name of the check.
+        folder: a directory on the disk.
+        free: free space in bytes; None to measure it.
     """
     free = shutil.disk_usage(folder).free if free is None else free
-    advice = "counts take about as much as the text itself; free some, or use another disk"
-    return judge(check, free, WANTED_DISK_BYTES, LEAST_DISK_BYTES, f"{free / GB:.1f} GB are free at {folder}", advice)
+    advice = "counts take about as much space as the text; free some space, or use another disk"
+    return check_minimum(
+        check, free, RECOMMENDED_DISK_BYTES, MIN_DISK_BYTES, f"{free / GB:.1f} GB free at {folder}", advice
+    )
 
 
 def check_open_files(limit: int) -> CheckResult:
-    """Whether a process may open enough files: the soft limit."""
+    """Check that the soft limit of open files is high enough."""
     limit = sys.maxsize if limit == resource.RLIM_INFINITY else limit
-    says = "No limit of open files" if limit == sys.maxsize else f"At most {limit:,} open files"
-    advice = f"`ulimit -n {WANTED_FILES}` before `ray start`, or LimitNOFILE of systemd"
-    return judge("open files", limit, WANTED_FILES, FEWEST_FILES, says, advice)
+    message = "No limit of open files" if limit == sys.maxsize else f"At most {limit:,} open files"
+    advice = f"run `ulimit -n {RECOMMENDED_FILES}` before `ray start`, or set LimitNOFILE in systemd"
+    return check_minimum("open files", limit, RECOMMENDED_FILES, MIN_FILES, message, advice)
 
 
 def check_encoding(encoding: str) -> CheckResult:
-    """Whether file names are UTF-8."""
+    """Check that file names are UTF-8."""
     if encoding.lower().replace("-", "") == "utf8":
         return ok("encoding", "File names are UTF-8.")
     return warning("encoding", f"File names are {encoding}: set PYTHONUTF8=1, or LANG=C.UTF-8.")
 
 
 def memory_bytes(root: str = "/") -> float:
-    """The memory that may be used, in bytes: the machine's, or less in a container.
+    """Return the usable memory in bytes: that of the machine, or the limit of a container.
 
     Args:
-        root: where the file system begins.
+        root: root of the file system.
     """
     total = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     for name in MEMORY_LIMITS:
@@ -117,5 +119,5 @@ def memory_bytes(root: str = "/") -> float:
 
 
 def cpu_count() -> int:
-    """The CPUs that this process may use."""
+    """Return the number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,20 +1,20 @@
-"""Checks of versions: of what is installed here, and of the nodes among each other."""
+"""Checks of installed versions, on this machine and between the nodes of a cluster."""
 
 import platform
 from collections.abc import Collection, Mapping
 from importlib import metadata
 
-from cluster.doctor.finding import CheckResult, ok, problem, warning
+from cluster.doctor.check_result import CheckResult, ok, problem, warning
 
-# Of these, other versions may give other bytes, or do not speak with each other.
+# Packages whose versions may change results, or which must match to communicate.
 LIBRARIES = ("ray", "numba", "numpy", "pyarrow", "spacy")
 
-# Nodes of one cluster must agree in these, or Ray refuses them.
-PARTNERS = ("python", "ray")
+# Packages whose versions must agree on all nodes, or Ray refuses them.
+MUST_MATCH = ("python", "ray")
 
 
 def installed_versions() -> dict[str, str | None]:
-    """The versions of Python and the libraries; None where one is missing."""
+    """Return the versions of Python and of the packages, None for a missing one."""
     versions: dict[str, str | None] = {"python": platform.python_version()}
     for name in LIBRARIES:
         try:
@@ -25,28 +25,28 @@ def installed_versions() -> dict[str, str | None]:
 
 
 def check_versions(versions: Mapping[str, str | None]) -> CheckResult:
-    """Whether all is there."""
+    """Check that all packages are installed."""
     missing = [name for name, version in versions.items() if version is None]
     if missing:
-        return problem("versions", f"{', '.join(missing)} missing: pip install bitcipher.")
+        return problem("versions", f"{', '.join(missing)} missing: pip install 'bitcipher[pipelines]'.")
     return ok("versions", ", ".join(f"{name} {version}" for name, version in versions.items()) + ".")
 
 
 def check_same_versions(
-    ours: Mapping[str, str | None], theirs: Mapping[str, str | None], where: str, partners: Collection[str] = ()
+    ours: Mapping[str, str | None], theirs: Mapping[str, str | None], reference: str, must_match: Collection[str] = ()
 ) -> CheckResult:
-    """Whether a node has the versions of another machine.
+    """Check that a node has the same versions as a reference machine.
 
     Args:
-        ours: versions of the one machine.
+        ours: versions of the reference machine.
         theirs: versions of the node.
-        where: what the one machine is called.
-        partners: the names in which another version is a problem.
+        reference: name of the reference machine.
+        must_match: packages for which another version is a problem, not a warning.
     """
     other = [name for name in ours if theirs.get(name) != ours[name]]
     if not other:
-        return ok("versions", f"The same as {where}.")
-    says = ", ".join(f"{name} is {theirs.get(name)}, not {ours[name]}" for name in other)
-    if any(name in partners for name in other):
-        return problem("versions", f"Unlike {where}, {says}: use one image or one lock file for all.")
-    return warning("versions", f"Unlike {where}, {says}: results may differ in their bytes; use one image for all.")
+        return ok("versions", f"Same as {reference}.")
+    message = ", ".join(f"{name} is {theirs.get(name)}, not {ours[name]}" for name in other)
+    if any(name in must_match for name in other):
+        return problem("versions", f"Different from {reference}: {message}. Use one image or lock file for all nodes.")
+    return warning("versions", f"Different from {reference}: {message}. Results may differ; use one image for all.")

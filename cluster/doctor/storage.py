@@ -1,4 +1,4 @@
-"""Checks of the storage that builds are to be written to."""
+"""Checks of the storage that builds will be written to."""
 
 import time
 import uuid
@@ -8,8 +8,8 @@ from pathlib import Path
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from cluster.doctor.check_result import CheckResult, ok, problem
 from cluster.doctor.clock import check_clock
-from cluster.doctor.finding import CheckResult, ok, problem
 from cluster.doctor.machine import check_disk
 
 PROBE = "probe.txt"
@@ -18,23 +18,23 @@ OTHER_CONTENT = b"a second writer\n"
 
 
 def check_target(target: str) -> list[CheckResult]:
-    """Whether we may list, create exclusively, read back and remove; room on a disk; and the store's clock.
+    """Check that files can be listed, created exclusively, read and removed; free disk space; and the store's clock.
 
-    Nothing of it stays.
+    All test files are removed.
     """
     try:
         return _check(target)
     except BitcipherError as error:
-        return [problem("target", f"{error} Check the name, and the rights of those who run the job.")]
+        return [problem("target", f"{error} Check the name, and the permissions of the job.")]
     except Exception as error:  # every store and its client has errors of its own
         return [problem("target", f"Cannot use {target} ({error}): check the name and your access to it.")]
 
 
 @contextmanager
 def probe_folder(target: str) -> Iterator[str]:
-    """A folder at the target to try things in, since listing the target itself might take long.
+    """Yield a new directory inside the target for tests, since listing the target itself may take long.
 
-    It is removed again, and so are the target's folders that were not there.
+    It is removed afterwards, and so are parent directories of the target that did not exist.
     """
     local = storage.local_path(target)
     missing = [each for each in (Path(local), *Path(local).parents) if not each.exists()] if local else []
@@ -42,7 +42,7 @@ def probe_folder(target: str) -> Iterator[str]:
     try:
         yield folder
     finally:
-        # What cannot be removed must not hide why the block failed.
+        # A failure to clean up must not hide why the block failed.
         with suppress(Exception):
             storage.remove(folder)
             for each in missing:
@@ -52,31 +52,31 @@ def probe_folder(target: str) -> Iterator[str]:
 def _check(target: str) -> list[CheckResult]:
     with probe_folder(target) as folder:
         probe = storage.join(folder, PROBE)
-        findings = [_rights(target, folder, probe)]
-        written = _time_of_writing(probe)
+        results = [_check_permissions(target, folder, probe)]
+        written = _modification_time(probe)
         if written is not None:
-            findings.append(check_clock("target's clock", written, time.time(), "the target"))
+            results.append(check_clock("target's clock", written, time.time(), "the target"))
         local = storage.local_path(target)
         if local:
-            findings.append(check_disk("target's disk", local))
+            results.append(check_disk("target's disk", local))
     if storage.exists(probe):
-        findings.append(problem("target", f"Cannot remove what was written at {target}: allow that too."))
-    return findings
+        results.append(problem("target", f"Cannot remove files at {target}: allow that too."))
+    return results
 
 
-def _rights(target: str, folder: str, probe: str) -> CheckResult:
+def _check_permissions(target: str, folder: str, probe: str) -> CheckResult:
     if not storage.create(probe, CONTENT) or storage.create(probe, OTHER_CONTENT):
         return problem(
             "target",
-            f"{target} does not keep of two writers the first: use storage with conditional writes, as S3 has them.",
+            f"{target} lets a second writer replace a file: use storage with conditional writes, such as S3.",
         )
     if storage.read_bytes(probe) != CONTENT or list(storage.list_files(folder)) != [PROBE]:
-        return problem("target", f"{target} does not show at once what was written: use storage that is consistent.")
-    return ok("target", f"{target} can be listed, written, read and cleared, and of two writers the first wins.")
+        return problem("target", f"{target} does not show new files at once: use storage that is consistent.")
+    return ok("target", f"{target} can be listed, written, read and cleared, and the first of two writers wins.")
 
 
-def _time_of_writing(uri: str) -> float | None:
-    """When a file was written by the store's own clock, in seconds since 1970, if the store tells."""
+def _modification_time(uri: str) -> float | None:
+    """Return the store's time of a file in seconds since 1970, or None if the store does not report it."""
     filesystem, path = storage.url_to_fs(uri)
     try:
         return filesystem.modified(path).timestamp()

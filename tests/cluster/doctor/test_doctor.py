@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from bitcipher import storage
+from cluster.doctor.check_result import CheckResult, Level
 from cluster.doctor.checks import run_checks
 from cluster.doctor.clock import check_clock
 from cluster.doctor.dashboard import check_dashboard, check_exposure, check_token
-from cluster.doctor.finding import CheckResult, Level
 from cluster.doctor.machine import (
     GB,
     check_disk,
@@ -28,7 +28,7 @@ from cluster.doctor.machine import (
     memory_bytes,
 )
 from cluster.doctor.nodes import check_shared, read_answer
-from cluster.doctor.package_versions import PARTNERS, check_same_versions, check_versions, installed_versions
+from cluster.doctor.package_versions import MUST_MATCH, check_same_versions, check_versions, installed_versions
 from cluster.doctor.storage import check_target
 
 OK, WARNING, PROBLEM = Level.OK, Level.WARNING, Level.PROBLEM
@@ -62,7 +62,7 @@ def dashboard() -> Iterator[str]:
 def test_memory():
     assert check_memory(16 * GB, 4).level is OK
     small = check_memory(4 * GB, 8)
-    assert (small.level, "use 2 workers at most" in small.says) == (WARNING, True)
+    assert (small.level, "at most 2 workers" in small.message) == (WARNING, True)
     assert check_memory(1 * GB, 1).level is PROBLEM
 
 
@@ -81,7 +81,7 @@ def test_shared_memory(tmp_path):
     size = os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize
     assert check_shared_memory(2 * size).level is OK
     small = check_shared_memory(5 * size)
-    assert (small.level, "--shm-size" in small.says) == (WARNING, True)
+    assert (small.level, "--shm-size" in small.message) == (WARNING, True)
     assert check_shared_memory(GB, str(tmp_path / "none")).level is OK
 
 
@@ -89,7 +89,7 @@ def test_disk(tmp_path):
     assert check_disk("disk", str(tmp_path), 20 * GB).level is OK
     assert check_disk("disk", str(tmp_path), 5 * GB).level is WARNING
     assert check_disk("disk", str(tmp_path), 0.5 * GB).level is PROBLEM
-    assert str(tmp_path) in check_disk("disk", str(tmp_path)).says
+    assert str(tmp_path) in check_disk("disk", str(tmp_path)).message
 
 
 def test_open_files():
@@ -107,32 +107,32 @@ def test_encoding():
 
 def test_this_machine_is_looked_at():
     found = levels(check_machine())
-    assert list(found) == ["memory", "shared memory", "temporary folder", "open files", "encoding"]
+    assert list(found) == ["memory", "shared memory", "temporary directory", "open files", "encoding"]
     assert found["encoding"] is OK
 
 
 def test_versions():
     here = installed_versions()
     assert check_versions(here).level is OK
-    assert f"python {sys.version_info.major}.{sys.version_info.minor}" in check_versions(here).says
+    assert f"python {sys.version_info.major}.{sys.version_info.minor}" in check_versions(here).message
     missing = check_versions({**here, "numba": None})
-    assert (missing.level, missing.says) == (PROBLEM, "numba missing: pip install bitcipher.")
+    assert (missing.level, missing.message) == (PROBLEM, "numba missing: pip install 'bitcipher[pipelines]'.")
 
 
 def test_versions_of_others():
     here = installed_versions()
     assert check_same_versions(here, here, "the head").level is OK
-    other = check_same_versions(here, {**here, "spacy": "3.0"}, "the head", PARTNERS)
-    assert (other.level, "spacy is 3.0, not" in other.says) == (WARNING, True)
-    assert check_same_versions(here, {**here, "ray": "2.0"}, "the head", PARTNERS).level is PROBLEM
+    other = check_same_versions(here, {**here, "spacy": "3.0"}, "the head", MUST_MATCH)
+    assert (other.level, "spacy is 3.0, not" in other.message) == (WARNING, True)
+    assert check_same_versions(here, {**here, "ray": "2.0"}, "the head", MUST_MATCH).level is PROBLEM
     assert check_same_versions(here, {**here, "ray": "2.0"}, "this machine").level is WARNING
 
 
 def test_clocks():
     assert check_clock("clock", 1000, 1003, "the target").level is OK
-    assert check_clock("clock", 1020, 1000, "the target").says.startswith("The clock of the target is 20 s ahead")
+    assert check_clock("clock", 1020, 1000, "the target").message.startswith("The clock of the target is 20 s ahead")
     behind = check_clock("clock", 1000, 2000, "the target")
-    assert (behind.level, "1,000 s behind" in behind.says) == (PROBLEM, True)
+    assert (behind.level, "1,000 s behind" in behind.message) == (PROBLEM, True)
 
 
 @pytest.mark.parametrize("place", ["{here}", "{here}/new/folder", "file://{here}/uri", "memory://doctor"])
@@ -147,9 +147,9 @@ def test_a_target_without_rights(tmp_path):
     locked.write_text("")  # not a folder: even root cannot write below it
     (finding,) = check_target(str(locked / "target"))
     assert (finding.check, finding.level) == ("target", PROBLEM)
-    assert str(locked) in finding.says
+    assert str(locked) in finding.message
     (unknown,) = check_target("s4://bucket")
-    assert (unknown.level, "s4" in unknown.says) == (PROBLEM, True)
+    assert (unknown.level, "s4" in unknown.message) == (PROBLEM, True)
 
 
 def test_a_store_that_lets_the_second_writer_win_is_a_problem(tmp_path, monkeypatch):
@@ -161,7 +161,7 @@ def test_a_store_that_lets_the_second_writer_win_is_a_problem(tmp_path, monkeypa
     monkeypatch.setattr(storage, "create", replace)
     found = check_target(str(tmp_path))
     assert found[0].level is PROBLEM
-    assert "of two writers the first" in found[0].says
+    assert "second writer" in found[0].message
     assert list(tmp_path.iterdir()) == []
 
 
@@ -169,13 +169,13 @@ def test_a_target_that_is_another_place_on_a_node(tmp_path):
     (tmp_path / "file").write_text("")
     assert check_shared(str(tmp_path), str(tmp_path / "file")).level is OK
     apart = check_shared(str(tmp_path), str(tmp_path / "other"))
-    assert (apart.level, "another place on this node" in apart.says) == (PROBLEM, True)
+    assert (apart.level, "different directory on this node" in apart.message) == (PROBLEM, True)
 
 
 def test_tokens():
     assert check_token(401).level is OK
     assert check_token(200).level is PROBLEM
-    assert "ray get-auth-token --generate" in check_token(200).says
+    assert "ray get-auth-token --generate" in check_token(200).message
     assert check_token(404).level is PROBLEM
 
 

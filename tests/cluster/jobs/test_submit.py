@@ -167,7 +167,7 @@ def test_relative_paths_become_absolute_on_this_machine_alone(monkeypatch, tmp_p
         *(f"{tmp_path}/a.txt", "s3://b/*.txt", "/c", f"--out={tmp_path}/vectors"),
         *("--tokenizer", f"{tmp_path}/t.json", "--mode", "sum"),
     ]
-    with pytest.raises(BitcipherError, match=r"^a\.txt is a path of this machine"):
+    with pytest.raises(BitcipherError, match=r"^a\.txt is a path on this machine"):
         translate_paths(COMMANDS["build"], arguments, None, is_local=False)
     everywhere = ["s3://b/*.txt", "--out", "/shared/out", "--tokenizer", "spacy"]
     assert translate_paths(COMMANDS["build"], everywhere, None, is_local=False) == everywhere
@@ -260,7 +260,7 @@ def test_a_working_dir_is_small_and_has_no_packages(tmp_path):
     assert sorted(path.name for path in target.iterdir()) == sorted([*PACKAGES, "words.txt"])
     with (along / "corpus.txt").open("wb") as stream:
         stream.truncate(60_000_000)
-    with pytest.raises(BitcipherError, match="holds 60 MB, and 50 MB may travel"):
+    with pytest.raises(BitcipherError, match="60 MB, but at most 50 MB"):
         pack(target, str(along))
-    with pytest.raises(BitcipherError, match="holds `bitcipher`"):
+    with pytest.raises(BitcipherError, match="contains `bitcipher`"):
         pack(target, str(ROOT))

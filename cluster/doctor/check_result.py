@@ -1,0 +1,56 @@
+"""Result of one check of `bitcipher doctor`."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """Severity of a result: nothing to do, worth attention, or a job will fail or is open to others."""
+
+    OK = "ok"
+    WARNING = "warning"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """Result of a check, with a sentence that says what was found and what to do."""
+
+    check: str
+    level: Level
+    message: str
+
+
+def ok(check: str, message: str) -> CheckResult:
+    """Return a result that needs no action."""
+    return CheckResult(check, Level.OK, message)
+
+
+def warning(check: str, message: str) -> CheckResult:
+    """Return a result that is worth attention."""
+    return CheckResult(check, Level.WARNING, message)
+
+
+def problem(check: str, message: str) -> CheckResult:
+    """Return a result that must be fixed before a job runs."""
+    return CheckResult(check, Level.PROBLEM, message)
+
+
+def check_minimum(
+    check: str, value: float, recommended: float, required: float, message: str, advice: str
+) -> CheckResult:
+    """Return the result for a quantity that should be large enough.
+
+    Args:
+        check: name of the check.
+        value: measured quantity.
+        recommended: below this, the result is a warning with the advice.
+        required: below this, the result is a problem with the advice.
+        message: what was measured, without a period.
+        advice: what to do, without a period.
+    """
+    if value < required:
+        return problem(check, f"{message}: {advice}.")
+    if value < recommended:
+        return warning(check, f"{message}: {advice}.")
+    return ok(check, f"{message}.")
