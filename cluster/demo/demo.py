@@ -1,12 +1,12 @@
-"""The demo: vectors of the English that installed Python packages hold, neighbors of a few words, and a page.
+"""The demo: vectors of the docstrings of installed Python packages, neighbors of a few words, and a page.
 
-The folder of a demo, which appears as a whole:
+The directory of a demo, which is removed if the demo fails:
 
     docstrings.jsonl.gz  the text (see `cluster.demo.docstrings`)
-    build/               counts, and Spectral vectors
+    build/               counts, and spectral vectors
     vectors-sum/         Sum vectors of the same counts
     report.html          the page
-    report.json          what each step took
+    report.json          duration of each step
 """
 
 import shlex
@@ -36,33 +36,33 @@ BUILD = "build"
 SUM = "vectors-sum"
 PAGE = "report.html"
 
-# Of 3 to 6 million tokens this leaves 6,000 to 8,000 words; the neighbors of rarer ones are noise.
+# Leaves 6,000 to 8,000 words of 3 to 6 million tokens. The neighbors of rarer words are noise.
 OPTIONS = BuildOptions(min_count=20)
 
 SUM_EMBEDDING = {"mode": "sum", "bits": 200}
 
-# Frequent in docstrings, and of several kinds.
+# Words of several kinds that are frequent in docstrings.
 WORDS = ("should", "because", "two", "compute", "returns", "function", "matrix", "left", "faster")
 
-NEIGHBOURS = 5
+NEIGHBORS = 5
 
 TITLE = "bitcipher demo"
 ABOUT = (
-    "Word vectors of the English in the docstrings of the Python packages on one machine, made without a network. "
-    "Spectral weighs what stands around a word and keeps the leading directions, Sum adds up the codes of what stands "
-    "there; both come from the same counts."
+    "Word vectors of the English docstrings of the Python packages on one machine, built without a network. Spectral "
+    "weights the co-occurrence counts and keeps the leading directions; Sum adds up the codes of the context words. "
+    "Both come from the same counts."
 )
 
 
 def run_demo(out: str, workers: int) -> None:
-    """Make the demo of the installed packages, and show it.
+    """Make the demo from the installed packages and print a summary.
 
     Args:
-        out: the folder of the demo, path or URI.
-        workers: actors of each stage of the build; 0 for this process.
+        out: path or URI of the directory of the demo.
+        workers: number of Ray workers; 0 runs in process.
 
     Raises:
-        BitcipherError: if the folder is already there or cannot be written, or a library of the report is missing.
+        BitcipherError: if the directory exists or cannot be written, or a library of the report is missing.
     """
     with StageProgress() as progress, open_runtime(workers, OPTIONS.memory_mib << 20) as runtime:
         make_demo(out, installed_roots(), runtime, progress)
@@ -70,10 +70,10 @@ def run_demo(out: str, workers: int) -> None:
 
 
 def make_demo(out: str, roots: Sequence[Path], runtime: Runtime, progress: StageProgress) -> None:
-    """Make the demo's folder of the packages below some roots; nothing is left of it if it fails."""
+    """Make the directory of a demo from the packages below some roots; remove it on failure."""
     require_libraries()
     if storage.exists(out):
-        raise BitcipherError(f"{out} is already there: choose another name, or remove it first.")
+        raise BitcipherError(f"{out} already exists: choose another name, or remove it first.")
     try:
         _make(out, roots, runtime, progress)
     except BaseException:
@@ -102,7 +102,7 @@ def _make(out: str, roots: Sequence[Path], runtime: Runtime, progress: StageProg
 
 
 def show_demo(out: str) -> None:
-    """Print what a demo's folder holds: sizes, neighbors, and what to do with it."""
+    """Print the sizes of a demo, neighbors of some words, and commands to try."""
     console = Console(highlight=False)
     manifest = layout.read_manifest(storage.join(out, BUILD))
     report = storage.read_json(storage.join(out, layout.REPORT))
@@ -113,13 +113,13 @@ def show_demo(out: str) -> None:
         soft_wrap=True,
     )
     tables = _load(out)
-    grid = Table("word", *(f"nearest by {name}" for name in tables), box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    grid = Table("word", *(f"neighbors by {name}" for name in tables), box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for word in _words_in(tables):
         grid.add_row(word, *(Text(_nearest(vectors, word)) for vectors in tables.values()))
     console.print(grid)
     words = " ".join(_words_in(tables)[:2]) or "the"
     console.print(
-        f"\nOpen {storage.join(out, PAGE)} in a browser: it has maps of the words. Then try\n"
+        f"\nOpen {storage.join(out, PAGE)} in a browser for maps of the words, or try\n"
         f"  bitcipher neighbors {shlex.quote(storage.join(out, BUILD))} {words}\n"
         f"  bitcipher inspect {shlex.quote(storage.join(out, SUM))}",
         soft_wrap=True,
@@ -139,7 +139,7 @@ def _words_in(tables: dict[str, CipherVectors]) -> list[str]:
 
 
 def _nearest(vectors: CipherVectors, word: str) -> str:
-    others = [other for other, _ in vectors.most_similar(word, topn=NEIGHBOURS)]
+    others = [other for other, _ in vectors.most_similar(word, topn=NEIGHBORS)]
     return "  ".join(other if other.isprintable() else repr(other) for other in others)
 
 

@@ -1,4 +1,4 @@
-"""English for a plan where no text is at hand: docstrings of installed packages, as in the demo, but fewer."""
+"""English sample text for `bitcipher plan` if none is given: some docstrings of installed packages."""
 
 import os
 from collections.abc import Iterator
@@ -8,13 +8,13 @@ from tempfile import TemporaryDirectory
 from cluster.demo.docstrings import installed_roots, list_files, prose, read_docstrings
 from pipelines.estimate.sample import write_documents
 
-# Source code to parse: some seconds' worth. It holds about a tenth as much English.
+# Size of the source code that is parsed, in bytes; this takes some seconds. A tenth of it is English.
 SOURCE_BYTES = 25_000_000
 
 
 @contextmanager
 def docstring_sample() -> Iterator[str]:
-    """A file of JSON lines with the docstrings of some modules of every package, while the block runs."""
+    """Yield a temporary file of JSON lines with docstrings of some modules of every package."""
     files = list_files(installed_roots())
     stride = max(1, sum(file.size for file in files) // SOURCE_BYTES)
     paragraphs = (

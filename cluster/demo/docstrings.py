@@ -1,4 +1,4 @@
-"""English that is on every machine with Python packages: the docstrings of their sources, of which nothing is run."""
+"""Docstrings of installed Python packages, as English text. Sources are parsed, never executed."""
 
 import ast
 import gc
@@ -23,18 +23,18 @@ PACKAGE_FOLDERS = ("site-packages", "dist-packages")
 # Tests are a quarter of all source and a fiftieth of all docstrings. Packages are roots of their own.
 SKIPPED_FOLDERS = {"test", "tests", *PACKAGE_FOLDERS}
 
-# A larger file is generated, and its syntax tree takes a hundred times as much memory.
-LARGEST_FILE_BYTES = 1 << 20
+# Larger files are generated code, and a syntax tree takes a hundred times the memory of the source.
+MAX_FILE_BYTES = 1 << 20
 
-# Some 10 MB are parsed in a second, and hold 200,000 tokens: what comes after that would only take time.
-MOST_SOURCE_BYTES = 300_000_000
+# Parsing handles about 10 MB per second, which give 200,000 tokens. More text would not improve the demo.
+MAX_SOURCE_BYTES = 300_000_000
 
-# A paragraph is English if so many of its pieces are words; lists of parameters, tables and code are not.
-# Chosen by the neighbors of frequent words: without it those of `two` began with "three the previous openings",
-# with it "three four several various".
+# A paragraph is English if at least this share of its strings are words; parameter lists, tables and code are not.
+# Chosen by the neighbors of frequent words: those of `two` were "three the previous openings" without the filter, and
+# are "three four several various" with it.
 WORD_SHARE = 0.75
 
-FEWEST_PIECES = 4
+MIN_STRINGS = 4
 
 _WORD = re.compile(r"[A-Za-z][a-z]*(?:['’-][A-Za-z]+)*")
 _ROLE = re.compile(r":[A-Za-z:]{1,30}:`~?([^`]*)`")
@@ -43,7 +43,7 @@ _MARKUP = re.compile(r"`|\*\*")
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A Python file, and its name below the root that it was found in."""
+    """A Python file, and its name relative to its root directory."""
 
     path: Path
     name: str
@@ -51,21 +51,21 @@ class SourceFile:
 
 
 def installed_roots() -> list[Path]:
-    """The folders of the standard library and of installed packages, in the order of `sys.path`."""
+    """Return the directories of the standard library and of installed packages, in the order of `sys.path`."""
     packages = [Path(entry) for entry in sys.path if Path(entry).name in PACKAGE_FOLDERS]
     return list(dict.fromkeys([Path(sysconfig.get_path("stdlib")), *packages]))
 
 
 def write_docstrings(roots: Iterable[Path], target: str, progress: StageProgress) -> None:
-    """Write the docstrings below the roots as compressed JSON lines of `text` and `source`, the same bytes each time.
+    """Write the docstrings below some roots as compressed JSON lines with `text` and `source`, deterministically.
 
     Args:
-        roots: folders of packages.
-        target: the file, by path or URI.
-        progress: where to show how far it is.
+        roots: directories of packages.
+        target: path or URI of the file.
+        progress: progress display.
 
     Raises:
-        BitcipherError: if there is none.
+        BitcipherError: if there are no docstrings.
     """
     files = list_files(roots)
     bar = progress.begin("docstrings", sum(file.size for file in files))
@@ -86,13 +86,13 @@ def write_docstrings(roots: Iterable[Path], target: str, progress: StageProgress
                     documents += 1
             progress.advance(bar, file.size, f"{documents:,} docstrings")
         if not documents:
-            raise BitcipherError("There are no docstrings to read: the demo needs Python packages with their sources.")
+            raise BitcipherError("Found no docstrings: the demo needs installed Python packages with their sources.")
     progress.end(bar)
 
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Without Python's search for cycles: syntax trees have none, and it takes a third of the time to find that."""
+    """Disable garbage collection: syntax trees have no reference cycles, and looking for them takes a third of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -103,34 +103,34 @@ def _without_collection() -> Iterator[None]:
 
 
 def list_files(roots: Iterable[Path]) -> list[SourceFile]:
-    """The Python files below the roots, without tests and what is too large.
+    """Return the Python files below the roots, without tests and large files.
 
-    A folder's own files come in the order of their names, and then its folders.
+    The files of a directory are sorted by name and come before its subdirectories.
     """
     files = []
-    room = MOST_SOURCE_BYTES
+    room = MAX_SOURCE_BYTES
     for root in roots:
         for folder, folders, names in os.walk(root):
             folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
             for name in sorted(names):
                 path = Path(folder, name)
-                if path.suffix == ".py" and path.is_file() and path.stat().st_size <= min(room, LARGEST_FILE_BYTES):
+                if path.suffix == ".py" and path.is_file() and path.stat().st_size <= min(room, MAX_FILE_BYTES):
                     files.append(SourceFile(path, path.relative_to(root).as_posix(), path.stat().st_size))
                     room -= files[-1].size
     return files
 
 
 def read_docstrings(path: Path) -> Iterator[tuple[int, str]]:
-    """The docstrings of a file with their lines: its own, and those of its classes and functions.
+    """Yield the line number and text of each docstring of a file.
 
-    The file is parsed and never run. One that cannot be read, is not UTF-8 or does not parse has none.
+    A file that cannot be read or parsed, or is not UTF-8, has no docstrings.
     """
     try:
         content = path.read_bytes()
-        # Most files without any docstring need not be parsed to know it.
+        # Skip parsing of files that cannot contain a docstring.
         if b'"""' not in content and b"'''" not in content:
             return
-        with warnings.catch_warnings(action="ignore"):  # the parser has opinions about others' escapes
+        with warnings.catch_warnings(action="ignore"):  # invalid escapes in others' code
             tree = ast.parse(content.decode("utf-8-sig"))
     except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
         return
@@ -141,7 +141,7 @@ def read_docstrings(path: Path) -> Iterator[tuple[int, str]]:
             docstring = ast.get_docstring(node)
             if docstring:
                 yield node.body[0].lineno, docstring
-        # Definitions stand only in statements; expressions are most of a tree.
+        # Only statements contain definitions; most nodes are expressions.
         inside = [
             child
             for child in ast.iter_child_nodes(node)
@@ -151,27 +151,27 @@ def read_docstrings(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def prose(docstring: str) -> Iterator[str]:
-    """The paragraphs of a docstring that are English, each on one line and without markup."""
-    # A literal may spell half of a surrogate pair, which no file can hold.
+    """Yield the English paragraphs of a docstring, each on one line and without markup."""
+    # A literal may contain a lone surrogate, which cannot be encoded.
     text = docstring.encode(errors="replace").decode()
     text = _MARKUP.sub("", _ROLE.sub(r"\1", text))
     for paragraph in _paragraphs(text.splitlines()):
-        pieces = paragraph.split()
-        words = sum(_WORD.fullmatch(piece.strip(".,;:!?()\"'")) is not None for piece in pieces)
-        if len(pieces) >= FEWEST_PIECES and words >= WORD_SHARE * len(pieces):
-            yield " ".join(pieces)
+        strings = paragraph.split()
+        words = sum(_WORD.fullmatch(string.strip(".,;:!?()\"'")) is not None for string in strings)
+        if len(strings) >= MIN_STRINGS and words >= WORD_SHARE * len(strings):
+            yield " ".join(strings)
 
 
 def _paragraphs(lines: list[str]) -> Iterator[str]:
-    """Lines joined until a blank one, or one that starts anew at another indentation; examples are left out."""
+    """Yield paragraphs: lines up to a blank line or a new indentation, without interactive examples."""
     paragraph: list[str] = []
     indentation = 0
     in_example = False
     for line in [*lines, ""]:
         text = line.strip()
         in_example = bool(text) and (in_example or text.startswith(">>>"))
-        starts_anew = len(line) - len(line.lstrip()) != indentation and not text[:1].islower()
-        if paragraph and (not text or in_example or starts_anew):
+        starts_paragraph = len(line) - len(line.lstrip()) != indentation and not text[:1].islower()
+        if paragraph and (not text or in_example or starts_paragraph):
             yield " ".join(paragraph)
             paragraph = []
         if text and not in_example:

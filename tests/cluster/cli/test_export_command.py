@@ -42,7 +42,7 @@ def test_it_writes_and_tells(command):
 def test_mistakes_are_told_in_a_sentence(command):
     assert command("vectors", "--format", "glove", "--out", "out")[0] == 0
     for arguments, sentence in (
-        (("vectors", "--format", "glove", "--out", "out"), "out is already there"),
+        (("vectors", "--format", "glove", "--out", "out"), "already"),
         (("vectors", "--format", "word3vec", "--out", "new"), "There is no format 'word3vec'"),
         (("vectors", "--format", "gensim", "--out", "new"), "write word2vec-binary"),
         (("nothing", "--format", "glove", "--out", "new"), "nothing is not a folder of vectors"),

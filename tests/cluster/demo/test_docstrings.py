@@ -73,7 +73,7 @@ def packages(tmp_path: Path) -> Path:
     os.mkfifo(root / "alpha" / "waits.py")
     (root / "alpha" / "notes.txt").write_text('"""This is no Python file."""')
     (root / "alpha" / "tests" / "test_alpha.py").write_text('"""A test is left out here."""')
-    (root / "alpha" / "large.py").write_text('"""A large file is generated."""\n' + "#" * docstrings.LARGEST_FILE_BYTES)
+    (root / "alpha" / "large.py").write_text('"""A large file is generated."""\n' + "#" * docstrings.MAX_FILE_BYTES)
     (root / "beta.py").write_bytes(b'\xef\xbb\xbf"""Only the beta module says this."""\n')
     (root / "vendored").mkdir()
     (root / "vendored" / "__init__.py").write_text(MODULE)
@@ -112,7 +112,7 @@ def test_packages_inside_of_a_root_are_roots_of_their_own(packages):
 
 def test_no_more_source_is_read_than_is_quick(packages, monkeypatch):
     whole = list_files([packages])
-    monkeypatch.setattr(docstrings, "MOST_SOURCE_BYTES", sum(file.size for file in whole[:3]))
+    monkeypatch.setattr(docstrings, "MAX_SOURCE_BYTES", sum(file.size for file in whole[:3]))
     assert list_files([packages]) == whole[:3]
 
 
