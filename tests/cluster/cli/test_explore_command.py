@@ -59,7 +59,7 @@ def test_it_compares_and_cuts(command):
         ),
         (["nothing", "--out", "page.html"], "nothing is not a folder of vectors"),
         (["vectors", "--compare", "7", "--out", "page.html"], "vectors is not a build"),
-        (["vectors", "--out", "few"], "already"),
+        (["vectors", "--out", "few"], "few"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_leaves_nothing(command, arguments, sentence):

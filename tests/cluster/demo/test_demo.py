@@ -93,7 +93,7 @@ def test_the_same_packages_give_the_same_vectors(demo, packages, tmp_path):
 
 def test_a_folder_that_is_there_is_refused_and_kept(packages, tmp_path):
     (tmp_path / "mine").write_text("kept")
-    with pytest.raises(BitcipherError, match="already there"):
+    with pytest.raises(BitcipherError, match="already"):
         make_demo(str(tmp_path / "mine"), [packages], InProcessRuntime(), StageProgress())
     assert (tmp_path / "mine").read_text() == "kept"
 
