@@ -85,7 +85,7 @@ def load_command(name: str) -> "TyperCommand | TyperGroup":
     if not isinstance(definition, typer.Typer):
         function, definition = definition, typer.Typer(add_completion=False, rich_markup_mode=None)
         definition.command(name)(function)
-    command = typer.main.get_command(definition)
+    command: Any = typer.main.get_command(definition)
     command.name = name
     return command
 

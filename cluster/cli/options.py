@@ -6,7 +6,7 @@ written once, in the record.
 
 import inspect
 import types
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from functools import wraps
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -77,7 +77,7 @@ def record_options(record: type[Record], *, only: Container[str] | None = None) 
     return decorate
 
 
-def option_name(path: tuple[str | int, ...]) -> str:
+def option_name(path: Sequence[str | int]) -> str:
     """Return how the command line spells a field of a record."""
     return "--" + str(path[0]).replace("_", "-") if path else "The command line"
 

@@ -1,6 +1,6 @@
 """All checks of `bitcipher doctor` in order, and their output."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
 
 from rich.console import Console
@@ -87,7 +87,7 @@ def _ask_nodes(address: str, target: str | None) -> dict:
     return answer
 
 
-def print_results(results: dict[str, Iterable[CheckResult]]) -> None:
+def print_results(results: Mapping[str, Iterable[CheckResult]]) -> None:
     """Print results as a table."""
     table = Table("where", "check", "", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("result", overflow="fold")

@@ -4,6 +4,7 @@
 """
 
 import json
+import logging
 import sys
 import time
 from collections.abc import Iterator
@@ -55,7 +56,7 @@ def check_nodes(target: str | None) -> tuple[dict[str, list[CheckResult]], dict[
     """Return the results for each node, the versions of the head, and the dashboard's address inside the cluster."""
     import ray
 
-    context = ray.init(log_to_driver=False, logging_level="ERROR")
+    context = ray.init(log_to_driver=False, logging_level=logging.ERROR)
     head_versions = installed_versions()
     with _shared_file(target) as shared:
         nodes = dict(_ask_nodes(head_versions, target, shared))
@@ -81,6 +82,7 @@ def _ask_nodes(
     head_versions: dict[str, str | None], target: str | None, shared: str | None
 ) -> Iterator[tuple[str, list[CheckResult]]]:
     import ray
+    from ray.exceptions import RayError
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     alive = [node for node in ray.nodes() if node["Alive"]]
@@ -95,7 +97,7 @@ def _ask_nodes(
         name = node["NodeManagerHostname"]
         try:
             found = ray.get(task, timeout=NODE_SECONDS)
-        except ray.exceptions.RayError as error:
+        except RayError as error:
             reason = str(error).strip().splitlines()[-1:] or ["unknown reason"]
             yield name, [problem("node", f"Finished no task within {NODE_SECONDS} s ({reason[0]}): see `ray status`.")]
             continue

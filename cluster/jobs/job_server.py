@@ -54,8 +54,10 @@ def find_address(given: str | None) -> str | None:
     return address.rstrip("/")
 
 
-def is_loopback(host: str) -> bool:
+def is_loopback(host: str | None) -> bool:
     """Return whether a host name or IP address is a loopback address, which no other machine can reach."""
+    if host is None:
+        return False
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:

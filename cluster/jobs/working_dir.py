@@ -1,7 +1,7 @@
 """Working directory of a job: the code of this installation, and optionally a directory of small files."""
 
 import shutil
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 
 from bitcipher.errors import BitcipherError
@@ -30,7 +30,7 @@ def pack(target: Path, working_dir: str | None = None) -> None:
     if working_dir is not None:
         _copy_files(Path(working_dir), target)
     for name in PACKAGES:
-        (source,) = map(Path, find_spec(name).submodule_search_locations)
+        source = Path(import_module(name).__path__[0])
         for file in sorted(source.rglob("*")):
             if file.suffix in CODE_SUFFIXES and file.is_file():
                 copy = target / name / file.relative_to(source)

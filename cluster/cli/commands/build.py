@@ -17,7 +17,8 @@ def build(
         list[str] | None,
         typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet or WET.", metavar=PATH),
     ] = None,
-    out: Annotated[str, typer.Option(help="Directory of the build; it must not exist yet.", metavar=PATH)] = ...,
+    *,
+    out: Annotated[str, typer.Option(help="Directory of the build; it must not exist yet.", metavar=PATH)],
     recipe: Annotated[
         str | None,
         typer.Option(
@@ -46,7 +47,8 @@ def build(
 def embed(
     given: dict[str, Any],
     build: Annotated[str, typer.Argument(help="Build whose counts are used.", metavar=PATH)],
-    out: Annotated[str, typer.Option(help="Directory of the vectors; it must not exist yet.", metavar=PATH)] = ...,
+    *,
+    out: Annotated[str, typer.Option(help="Directory of the vectors; it must not exist yet.", metavar=PATH)],
     version: Version = None,
     workers: Workers = 0,
     memory_mib: Annotated[
@@ -65,9 +67,9 @@ def embed(
     from pipelines.runtime.runtime import open_runtime
     from pipelines.store import layout
 
-    memory_mib = memory_mib or layout.read_manifest(build, version)["options"]["memory_mib"]
-    with StageProgress() as progress, open_runtime(workers, memory_mib << 20) as runtime:
-        sizes = embed_build(build, out, given, memory_mib, runtime, progress, version)
+    budget: int = memory_mib or layout.read_manifest(build, version)["options"]["memory_mib"]
+    with StageProgress() as progress, open_runtime(workers, budget << 20) as runtime:
+        sizes = embed_build(build, out, given, budget, runtime, progress, version)
     builds.print_embedding(out, sizes)
 
 

@@ -16,9 +16,10 @@ def choose_tokenizer(
     sources: Annotated[
         list[str], typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet or WET.", metavar=PATH)
     ],
+    *,
     out: Annotated[
         str, typer.Option(help="Directory of the tokenizers, new, to be resumed, or to be added to.", metavar=PATH)
-    ] = ...,
+    ],
     kind: Annotated[
         list[str] | None,
         typer.Option(

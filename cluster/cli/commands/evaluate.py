@@ -21,10 +21,11 @@ Seeds = Annotated[int, typer.Option(min=1, help="Number of seeds; results are me
 
 def probe(
     vectors: VectorFiles,
-    task: Annotated[str, typer.Option(help="Parts of speech, or named entities.", metavar="pos|ner")] = ...,
+    *,
+    task: Annotated[str, typer.Option(help="Parts of speech, or named entities.", metavar="pos|ner")],
     data: Annotated[
         str, typer.Option(help="Directory of the corpus: GUM (CoNLL-U) for pos, CoNLL-2003 for ner.", metavar=PATH)
-    ] = ...,
+    ],
     seeds: Seeds = 3,
 ) -> None:
     """Train small classifiers that predict a word's part of speech or entity type from its vector alone.

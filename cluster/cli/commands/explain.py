@@ -53,7 +53,8 @@ def explain(
 def infer(
     vectors: Vectors,
     word: Annotated[str, typer.Argument(help="Word, spelled as the tokenizer of the build gives it.")],
-    contexts: Annotated[str, typer.Option(help="Text with the word in it, one sentence per line.", metavar=PATH)] = ...,
+    *,
+    contexts: Annotated[str, typer.Option(help="Text with the word in it, one sentence per line.", metavar=PATH)],
     topn: Annotated[int, typer.Option(min=1, help="Number of neighbors to show.")] = 10,
     counts: Counts = None,
     version: Version = None,

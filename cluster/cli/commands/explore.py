@@ -4,6 +4,7 @@ from contextlib import suppress
 from typing import Annotated
 
 import typer
+from rich.progress import TaskID
 
 from bitcipher import storage
 from cluster.cli.options import PATH, VERSION_OR_PATH, Version
@@ -11,7 +12,8 @@ from cluster.cli.options import PATH, VERSION_OR_PATH, Version
 
 def explore(
     vectors: Annotated[str, typer.Argument(help="Build, or directory of vectors.", metavar=PATH)],
-    out: Annotated[str, typer.Option(help="HTML file to write; it must not exist yet.", metavar=PATH)] = ...,
+    *,
+    out: Annotated[str, typer.Option(help="HTML file to write; it must not exist yet.", metavar=PATH)],
     compare: Annotated[
         str | None,
         typer.Option(
@@ -50,7 +52,7 @@ def explore(
         with suppress(UnknownProvenanceError):
             explanations = Explainer(table, counts).strongest
     with StageProgress() as progress:
-        bars: dict[str, int] = {}
+        bars: dict[str, TaskID] = {}
 
         def advance(stage: str, done: int, total: int) -> None:
             if stage not in bars:

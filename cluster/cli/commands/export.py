@@ -13,11 +13,12 @@ _FORMATS = "\b\n" + "\n".join(f"{name:<22}{each.opened_by}" for name, each in FO
 
 def export(
     vectors: Annotated[str, typer.Argument(help="Build, or directory of vectors.", metavar=PATH)],
+    *,
     format: Annotated[
         str,
         typer.Option(help=f"Format, and what opens it.\n\n{_FORMATS}", metavar="NAME", show_default=False),
-    ] = ...,
-    out: Annotated[str, typer.Option(help="File or directory to write; it must not exist yet.", metavar=PATH)] = ...,
+    ],
+    out: Annotated[str, typer.Option(help="File or directory to write; it must not exist yet.", metavar=PATH)],
     version: Version = None,
 ) -> None:
     """Write vectors as a file or directory that another library opens.

@@ -13,9 +13,10 @@ def finetune(
     model: Annotated[
         str, typer.Argument(help="A run, or a folder of transformers with a tokenizer.json.", metavar=PATH)
     ],
+    *,
     task: Annotated[
         str, typer.Option(help="cola, sst2, mrpc, stsb, qnli, rte, wnli (GLUE), squad, squad2 or entities.")
-    ] = ...,
+    ],
     data: Annotated[
         str,
         typer.Option(
@@ -23,8 +24,8 @@ def finetune(
             "(or v2.0) of SQuAD's, eng.train and eng.testa of CoNLL-2003.",
             metavar=PATH,
         ),
-    ] = ...,
-    out: Annotated[str, typer.Option(help="Folder of the run, which all workers see.", metavar=PATH)] = ...,
+    ],
+    out: Annotated[str, typer.Option(help="Folder of the run, which all workers see.", metavar=PATH)],
     settings: Annotated[
         list[str] | None,
         typer.Option(

@@ -28,9 +28,10 @@ def tables(
     builds: Annotated[
         list[str], typer.Argument(help="Builds with a window of 4; each gives one row per table.", metavar=PATH)
     ],
+    *,
     out: Annotated[
         str, typer.Option(help="Directory of the tables; cells that are finished are not computed again.", metavar=PATH)
-    ] = ...,
+    ],
     pos: Annotated[str | None, typer.Option(help="Directory of GUM (CoNLL-U).", metavar=PATH)] = None,
     ner: Annotated[str | None, typer.Option(help="Directory of CoNLL-2003.", metavar=PATH)] = None,
     seeds: Seeds = 3,
@@ -59,9 +60,7 @@ def tables(
 
 
 @reproduce.command("figure-4")
-def figure_4(
-    sources: Sources, out: Out = ..., seeds: Runs = 3, settings: Settings = None, workers: Workers = 0
-) -> None:
+def figure_4(sources: Sources, *, out: Out, seeds: Runs = 3, settings: Settings = None, workers: Workers = 0) -> None:
     """Train models with random and cipher init on the same text, and plot their perplexity.
 
     For example: bitcipher reproduce figure-4 corpus --out figure-4 --seeds 1
@@ -79,10 +78,9 @@ def figure_4(
 @reproduce.command("figure-5")
 def figure_5(
     sources: Sources,
-    pretraining: Annotated[
-        list[str], typer.Option(help="Text for pre-training. Repeat for several.", metavar=PATH)
-    ] = ...,
-    out: Out = ...,
+    *,
+    pretraining: Annotated[list[str], typer.Option(help="Text for pre-training. Repeat for several.", metavar=PATH)],
+    out: Out,
     seeds: Runs = 3,
     settings: Settings = None,
     pretraining_settings: Annotated[

@@ -18,9 +18,10 @@ def sweep(
         str,
         typer.Argument(help="YAML file of the study, or a name in training/sweep/recipes.", metavar=NAME_OR_PATH),
     ],
+    *,
     out: Annotated[
         str, typer.Option(help="Directory of the study, visible to all workers, new or to be resumed.", metavar=PATH)
-    ] = ...,
+    ],
     settings: Settings = None,
     scale: Annotated[
         float | None,

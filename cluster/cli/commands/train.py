@@ -13,7 +13,8 @@ def train(
     recipe: Annotated[
         str, typer.Argument(help="YAML file of the run, or the name of one in training/recipes.", metavar=NAME_OR_PATH)
     ],
-    out: Annotated[str, typer.Option(help="Folder of the run, which all workers see.", metavar=PATH)] = ...,
+    *,
+    out: Annotated[str, typer.Option(help="Folder of the run, which all workers see.", metavar=PATH)],
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", help="Change an option of the recipe, such as loop.steps=100.", metavar="NAME=VALUE"),
@@ -52,9 +53,10 @@ def compare(
             help="Folders of runs, whether they have ended or not; the first is the one to beat.", metavar=PATH
         ),
     ],
+    *,
     out: Annotated[
         str, typer.Option(help="Folder of curves.png, curves.html and table.md, which are written anew.", metavar=PATH)
-    ] = ...,
+    ],
 ) -> None:
     """Draw runs side by side, and tell how much sooner they are where the first one ends.
 
@@ -70,9 +72,10 @@ def compare(
 
 def layers(
     run: Annotated[str, typer.Argument(help="Folder of a run.", metavar=PATH)],
+    *,
     out: Annotated[
         str, typer.Option(help="Folder of layers.png, layers.csv and layers.parquet, written anew.", metavar=PATH)
-    ] = ...,
+    ],
     classes: Annotated[int, typer.Option(min=2, help="Tokens to tell apart: the most frequent ones.")] = 100,
     sequences: Annotated[int, typer.Option(min=1, help="Of the text, to train on and as many held out.")] = 256,
     task: Annotated[

@@ -45,10 +45,10 @@ def update(
 
     options = UpdateOptions.parse(given, name=option_name)
     before = layout.read_manifest(build)
-    memory_mib = memory_mib or before["options"]["memory_mib"]
+    budget: int = memory_mib or before["options"]["memory_mib"]
     try:
-        with resumable(), StageProgress() as progress, open_runtime(workers, memory_mib << 20) as runtime:
-            manifest, changes = run(build, sources, options, memory_mib, runtime, progress)
+        with resumable(), StageProgress() as progress, open_runtime(workers, budget << 20) as runtime:
+            manifest, changes = run(build, sources, options, budget, runtime, progress)
     except DriftError as error:
         typer.echo(f"bitcipher: {error}", err=True)
         raise typer.Exit(DRIFTED) from None
