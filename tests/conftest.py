@@ -1,4 +1,4 @@
-"""What many tests share: one Ray cluster for the whole run, and a small corpus in files of every kind."""
+"""Fixtures of all tests: one Ray cluster per session, a small corpus, and S3 stores."""
 
 import gzip
 import json
@@ -17,26 +17,26 @@ from object_store import FaultyStore, serving
 
 from bitcipher import storage
 
-# Read by Ray when it is imported; and a test never joins a cluster that happens to be around.
+# Ray reads these when it is imported. Tests never join a running cluster.
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 os.environ.pop("RAY_ADDRESS", None)
-# Jobs of a cluster are started as `python`: as in an activated environment, that is the one of the tests.
+# Clusters start jobs as `python`, which must be that of the tests, as in an activated environment.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
-# How long an example takes says more about the machine than about the code.
+# The duration of an example depends on the machine more than on the code.
 hypothesis.settings.register_profile("no deadline", deadline=None)
 hypothesis.settings.load_profile("no deadline")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where several processes share the tests, those of a file stay in one, and so do all that use the Ray cluster."""
+    """Assign the tests of a file to one process, and all tests that use the Ray cluster to one process."""
     for item in items:
         group = "ray" if "ray_cluster" in item.fixturenames else item.location[0]
         item.add_marker(pytest.mark.xdist_group(group))
 
 
 class RayAddresses(NamedTuple):
-    """Where other processes find the cluster, and where jobs are submitted."""
+    """Addresses of the cluster: for other processes, and for job submission."""
 
     cluster: str
     jobs: str
@@ -44,7 +44,7 @@ class RayAddresses(NamedTuple):
 
 @pytest.fixture(scope="session")
 def ray_cluster() -> Iterator[RayAddresses]:
-    """The one Ray cluster of the run, which `RayRuntime` finds and leaves running."""
+    """Ray cluster of the session, which `RayRuntime` joins and leaves running."""
     import ray
 
     context = ray.init(address="local", num_cpus=4, include_dashboard=True, dashboard_port=0, log_to_driver=False)
@@ -54,7 +54,7 @@ def ray_cluster() -> Iterator[RayAddresses]:
 
 @pytest.fixture(scope="session")
 def documents() -> list[str]:
-    """A text of its own kind: 600 documents of 40 to 1,600 words, whose frequencies fall as those of a language."""
+    """600 documents of 40 to 1,600 words with Zipfian frequencies."""
     random = np.random.default_rng(20)
     stems = ["the", "of", "casa", "naïve", "قلب", "don't", "U.S.", "well-known", "word", "Straße", "10km", "emoji🙂"]
     words = np.array(stems + [f"w{i}" for i in range(20_000)])
@@ -67,7 +67,7 @@ def documents() -> list[str]:
 
 @pytest.fixture(scope="session")
 def corpus(documents: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The documents in a folder of JSON lines and text files, plain and compressed."""
+    """Directory with the documents as JSON lines and text files, plain and compressed."""
     folder = tmp_path_factory.mktemp("corpus")
     parts = [documents[start::4] for start in range(4)]
     lines = ["".join(json.dumps({"text": text}) + "\n" for text in part) for part in parts[:2]]
@@ -80,14 +80,14 @@ def corpus(documents: list[str], tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 @pytest.fixture(scope="session")
 def s3_server() -> Iterator[str]:
-    """The address of an S3 server on loopback, which this process and its children find by their environment."""
+    """Address of an S3 server on loopback; the environment points this process and its children to it."""
     with serving() as address:
         yield address
 
 
 @pytest.fixture
 def s3(s3_server: str) -> str:
-    """The URI of a new bucket."""
+    """URI of a new bucket."""
     uri = f"s3://bucket-{uuid.uuid4().hex}"
     filesystem, path = storage.url_to_fs(uri)
     filesystem.mkdir(path)
@@ -96,9 +96,9 @@ def s3(s3_server: str) -> str:
 
 @pytest.fixture
 def faulty_s3(s3_server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyStore]:
-    """A way to the same server that fails as planned; until the test ends, this process goes to it by this way."""
+    """Proxy of the S3 server that injects planned faults; this process uses it until the test ends."""
     with FaultyStore(s3_server) as store:
-        # s3fs' own rounds are enough here; botocore's tries would take half a minute until an error is final.
+        # s3fs' own retries are enough; those of botocore would delay a final error by half a minute.
         client = {"connect_timeout": 2, "read_timeout": 2, "retries": {"total_max_attempts": 1}}
         monkeypatch.setitem(fsspec.config.conf, "s3", {"endpoint_url": store.address, "config_kwargs": client})
         yield store
@@ -106,5 +106,5 @@ def faulty_s3(s3_server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fault
 
 @pytest.fixture(params=["disk", "s3"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URI of an empty folder: on this machine's disk, and in an S3 store."""
+    """URI of an empty directory: on the local disk, and in an S3 store."""
     return str(tmp_path) if request.param == "disk" else request.getfixturevalue("s3")

@@ -1,4 +1,4 @@
-"""The files of `cluster/envs` against the schemas of those who read them, and their commands against ours.
+"""Files of `cluster/envs` against the schemas of their readers, and their commands against our command line.
 
 Kubernetes is not on every machine, and its schemas are large, so its objects are checked by what we rely on; and by
 KubeRay's own definition of a RayJob where BITCIPHER_RAYJOB_CRD names a copy (helm-chart/kuberay-operator/crds/
@@ -31,7 +31,7 @@ BUILD_COMMAND = re.compile(
 
 
 def objects(name: str) -> list[dict[str, Any]]:
-    """The Kubernetes objects of a file, with those in its ConfigMaps."""
+    """Return the Kubernetes objects of a file, including those in its ConfigMaps."""
     found = list(yaml.safe_load_all((ENVS / name).read_text()))
     inner = [each["data"].values() for each in found if each["kind"] == "ConfigMap"]
     return found + [yaml.safe_load(text) for texts in inner for text in texts]
@@ -42,7 +42,7 @@ RAY_JOBS = [each for each in KUBERNETES if each["kind"] == "RayJob"]
 
 
 def pods(value: Any) -> list[dict[str, Any]]:
-    """The specs of all pods in an object."""
+    """Return the specs of all pods of an object."""
     if isinstance(value, list):
         return [pod for each in value for pod in pods(each)]
     if not isinstance(value, dict):
@@ -61,7 +61,7 @@ def command_lines() -> list[str]:
 
 
 @pytest.mark.parametrize("line", sorted(set(command_lines())))
-def test_every_command_is_one_of_ours(line):
+def test_every_command_of_the_files_is_valid(line):
     name, *arguments = shlex.split(line, comments=True)
     assert name in COMMANDS
     given = COMMANDS[name].make_context(name, arguments).params
@@ -71,12 +71,12 @@ def test_every_command_is_one_of_ours(line):
         COMMANDS[inner].make_context(inner, arguments)
 
 
-def test_the_commands_are_found():
+def test_commands_of_the_files_are_found():
     assert {line.split()[0] for line in command_lines()} >= {"build", "update", "prune", "submit", "doctor"}
 
 
 @pytest.mark.parametrize("name", LAUNCHER)
-def test_launcher_files_fit_rays_schema(name):
+def test_launcher_files_match_rays_schema(name):
     from ray.autoscaler._private.util import prepare_config, validate_config
 
     config = yaml.safe_load((ENVS / name).read_text())
@@ -86,7 +86,7 @@ def test_launcher_files_fit_rays_schema(name):
 
 
 @pytest.mark.parametrize("name", LAUNCHER)
-def test_launched_clusters_want_a_token_and_keep_the_dashboard_to_themselves(name):
+def test_launched_clusters_require_a_token_and_bind_the_dashboard(name):
     config = yaml.safe_load((ENVS / name).read_text())
     starts = [*config["head_start_ray_commands"], *config["worker_start_ray_commands"]]
     starts = [command for command in starts if "ray start" in command]
@@ -96,7 +96,7 @@ def test_launched_clusters_want_a_token_and_keep_the_dashboard_to_themselves(nam
     assert config["file_mounts"]["~/.ray/auth_token"] == "~/.ray/auth_token"
 
 
-def test_only_ssh_is_open_in_the_cloud_and_not_to_all():
+def test_cloud_cluster_opens_only_ssh_to_one_network():
     config = yaml.safe_load((ENVS / "ray-aws.yaml").read_text())
     (rule,) = config["provider"]["security_group"]["IpPermissions"]
     assert (rule["FromPort"], rule["ToPort"]) == (22, 22)
@@ -109,7 +109,7 @@ def test_only_ssh_is_open_in_the_cloud_and_not_to_all():
 @pytest.mark.parametrize(
     "pod", [pod for each in KUBERNETES for pod in pods(each)], ids=lambda p: p["containers"][0]["name"]
 )
-def test_pods_run_without_rights_and_within_limits(pod):
+def test_pods_are_unprivileged_and_limited(pod):
     assert pod["securityContext"]["runAsNonRoot"] is True
     assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
     for container in pod["containers"]:
@@ -123,14 +123,14 @@ def test_pods_run_without_rights_and_within_limits(pod):
 
 
 @pytest.mark.parametrize("job", RAY_JOBS, ids=lambda job: job["metadata"]["generateName"])
-def test_ray_jobs_have_a_token_shared_memory_and_an_end(job):
+def test_ray_jobs_have_token_shared_memory_and_deadline(job):
     assert job["apiVersion"] == "ray.io/v1"
     spec = job["spec"]
     ray = spec["rayClusterSpec"]
     assert ray["authOptions"] == {"mode": "token"}
     assert ray["rayVersion"] == re.search(r"^ray==(.*)$", constraints(), re.MULTILINE)[1]
     assert spec["activeDeadlineSeconds"] <= 24 * 3600
-    # KubeRay takes either of the two ways to clean up, not both.
+    # KubeRay accepts one of the two ways to clean up, not both.
     assert spec.get("shutdownAfterJobFinishes", False) != ("deletionStrategy" in spec)
     groups = [ray["headGroupSpec"], *ray["workerGroupSpecs"]]
     for group in groups:
@@ -145,7 +145,7 @@ def test_ray_jobs_have_a_token_shared_memory_and_an_end(job):
     assert workers == group["replicas"] * int(cpus)
 
 
-def test_what_objects_name_is_there():
+def test_named_objects_exist():
     policy = next(each for each in KUBERNETES if each["kind"] == "NetworkPolicy")
     chosen = policy["spec"]["podSelector"]["matchLabels"]
     for job in RAY_JOBS:
@@ -156,7 +156,7 @@ def test_what_objects_name_is_there():
     assert accounts == named(KUBERNETES, "ServiceAccount")
 
 
-def test_the_nightly_job_creates_ray_jobs_and_may_do_nothing_else():
+def test_nightly_job_may_only_create_ray_jobs():
     found = objects("kuberay-nightly.yaml")
     cron, role, binding, config, job = (
         next(each for each in found if each["kind"] == kind)
@@ -177,7 +177,7 @@ def test_the_nightly_job_creates_ray_jobs_and_may_do_nothing_else():
     assert job["spec"]["activeDeadlineSeconds"] < 24 * 3600 - cron["spec"]["startingDeadlineSeconds"]
 
 
-def test_systemd_takes_the_units(tmp_path):
+def test_systemd_accepts_the_units(tmp_path):
     service, timer = (configparser.ConfigParser(strict=False, interpolation=None) for _ in range(2))
     for parser in (service, timer):
         parser.optionxform = str
@@ -191,7 +191,7 @@ def test_systemd_takes_the_units(tmp_path):
     assert timer["Install"]["WantedBy"] == "timers.target"
     if shutil.which("systemd-analyze"):
         for path in ENVS.glob("bitcipher-nightly.*"):
-            # It also looks for the program, which is installed elsewhere here.
+            # systemd also checks the path of the program, which is installed elsewhere here.
             text = path.read_text().replace("/opt/bitcipher/bin/bitcipher", sys.executable)
             (tmp_path / path.name).write_text(text)
         units = sorted(map(str, tmp_path.iterdir()))
@@ -201,7 +201,7 @@ def test_systemd_takes_the_units(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("job", RAY_JOBS, ids=lambda job: job["metadata"]["generateName"])
-def test_ray_jobs_fit_the_definition_of_kuberay(job):
+def test_ray_jobs_match_the_definition_of_kuberay(job):
     path = os.environ.get("BITCIPHER_RAYJOB_CRD")
     assert path, "Name a copy of KubeRay's ray.io_rayjobs.yaml by BITCIPHER_RAYJOB_CRD."
     versions = yaml.safe_load(Path(path).read_text())["spec"]["versions"]
@@ -213,7 +213,7 @@ def test_ray_jobs_fit_the_definition_of_kuberay(job):
 
 
 def refuse_unknown(schema: Any) -> Any:
-    """The schema with unknown fields refused, as `kubectl` refuses them."""
+    """Return the schema with unknown fields forbidden, as in `kubectl`."""
     if isinstance(schema, list):
         return [refuse_unknown(each) for each in schema]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""The command as a user meets it: as a process, with its exit code and what it prints."""
+"""The command line as a process: exit codes, output and errors."""
 
 import signal
 import subprocess
@@ -31,7 +31,7 @@ def built(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def refused(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Runs a command in this process, for it is to be refused: gives what it says."""
+    """Run a command in process that must fail with exit code 2; return stderr."""
 
     def run(*arguments: object) -> str:
         monkeypatch.setattr(sys, "argv", ["bitcipher", *map(str, arguments)])
@@ -44,7 +44,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) 
     return run
 
 
-def test_neighbours_and_inside_of_a_build(built):
+def test_neighbors_and_contents_of_a_build(built):
     nearest = bitcipher("neighbors", built, "the", "قلب", "--topn", 3)
     assert nearest.returncode == 0, nearest.stderr
     assert len(nearest.stdout.split()) == 2 * (2 + 3 * 2)
@@ -54,7 +54,7 @@ def test_neighbours_and_inside_of_a_build(built):
 
 
 @pytest.mark.long
-def test_embed_makes_other_vectors_of_kept_counts(built, tmp_path):
+def test_embed_makes_other_vectors_from_stored_counts(built, tmp_path):
     result = bitcipher("embed", built, "--mode", "sum", "--bits", 40, "--out", tmp_path / "sum")
     assert result.returncode == 0, result.stderr
     vectors = CipherVectors.load(tmp_path / "sum")
@@ -70,7 +70,7 @@ def test_embed_makes_other_vectors_of_kept_counts(built, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"sum", "window"}
 
 
-def test_what_the_command_line_says_wins_over_the_recipe(corpus, tmp_path):
+def test_command_line_overrides_the_recipe(corpus, tmp_path):
     recipe = tmp_path / "recipe.yaml"
     recipe.write_text(f"sources: [{corpus}/c.txt]\ntokenizer: whitespace\nmin_count: 2\nvector_size: 20\n")
     result = bitcipher("build", "--recipe", recipe, "--vector-size", 30, "--out", tmp_path / "built")
@@ -80,7 +80,7 @@ def test_what_the_command_line_says_wins_over_the_recipe(corpus, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (["{nowhere}"], "no such file"),
         (["{corpus}", "--mode", "dog"], "`--mode` must be spectral, cat, sum or cipher"),
@@ -102,7 +102,7 @@ def test_what_the_command_line_says_wins_over_the_recipe(corpus, tmp_path):
         ([], "No sources are given"),
     ],
 )
-def test_mistakes_are_one_sentence_and_leave_nothing(refused, corpus, tmp_path, arguments, said):
+def test_mistakes_print_one_sentence_and_leave_no_files(refused, corpus, tmp_path, arguments, expected):
     files = {
         "empty": ("empty.txt", ""),
         "blank": ("blank.txt", "\n \n"),
@@ -115,49 +115,47 @@ def test_mistakes_are_one_sentence_and_leave_nothing(refused, corpus, tmp_path, 
         places[key] = str(tmp_path / name)
     before = sorted(tmp_path.iterdir())
     message = refused("build", *[argument.format(**places) for argument in arguments], "--out", tmp_path / "out")
-    assert said in message
+    assert expected in message
     assert message.count("\n") == 1
     assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [(["--mode", "cat", "--bits", "4"], "use at least"), (["--min-count", "100000000"], "lower the minimum count")],
 )
-def test_a_mistake_that_shows_after_counting_can_be_mended_without_counting_again(
-    refused, corpus, tmp_path, arguments, said
-):
+def test_mistake_found_after_counting_needs_no_second_count(refused, corpus, tmp_path, arguments, expected):
     target = tmp_path / "out"
-    assert said in refused("build", corpus, "--tokenizer", "whitespace", *arguments, "--out", target)
+    assert expected in refused("build", corpus, "--tokenizer", "whitespace", *arguments, "--out", target)
     assert versions(str(target)) == []
     assert "run the same command again" in bitcipher("status", target).stdout
     assert bitcipher("build", corpus, "--tokenizer", "whitespace", "--out", target).returncode == 0
     assert "count" not in bitcipher("inspect", target).stdout.split("stage")[1].split("words")[0]
 
 
-def test_a_target_that_is_there_or_cannot_be_written_is_refused(refused, corpus, built, tmp_path):
+def test_existing_or_unwritable_target_is_refused(refused, corpus, built, tmp_path):
     assert "already" in refused("build", corpus, "--out", built)
     (tmp_path / "file").write_text("")
     assert "Not a directory" in refused("build", corpus, "--out", tmp_path / "file" / "out")
     assert "already" in refused("embed", built, "--out", built)
 
 
-def test_mistakes_in_asking(refused, built, tmp_path):
+def test_invalid_queries_print_one_sentence(refused, built, tmp_path):
     assert "is not among" in refused("neighbors", built, "nosuchword")
     assert bitcipher("neighbors", built, "nosuchword", "--oov").returncode == 0
     assert "is not a folder of vectors" in refused("neighbors", tmp_path, "the")
     assert "is not a build" in refused("embed", tmp_path, "--out", tmp_path / "x")
-    told = refused("embed", built, "--window", 7, "--out", tmp_path / "x")
-    assert "cannot give a window of 7" in told
+    message = refused("embed", built, "--window", 7, "--out", tmp_path / "x")
+    assert "cannot give a window of 7" in message
     assert "--out" in refused("build", tmp_path)
     assert not (tmp_path / "x").exists()
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_stopped_build_goes_on_when_it_is_started_again(documents, tmp_path, number):
-    # Distinct words, so that spaCy has enough to do for the signal to find it at work.
+def test_interrupted_build_resumes(documents, tmp_path, number):
+    # Distinct words keep spaCy busy long enough for the signal to interrupt it.
     words = " ".join(documents).split()[:200_000]
     text = "\n".join(f"{word}{i}," for i, word in enumerate(words))
     (tmp_path / "long.txt").write_text(text)
@@ -169,9 +167,9 @@ def test_a_stopped_build_goes_on_when_it_is_started_again(documents, tmp_path, n
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(number)
-    _, said = process.communicate(timeout=60)
+    _, expected = process.communicate(timeout=60)
     assert process.returncode == 128 + number
-    assert "run the same command again" in said
+    assert "run the same command again" in expected
     assert versions(str(tmp_path / "out")) == []
     assert "running as process" not in bitcipher("status", tmp_path / "out").stdout
     assert bitcipher(*command).returncode == 0
@@ -179,7 +177,7 @@ def test_a_stopped_build_goes_on_when_it_is_started_again(documents, tmp_path, n
     assert read_version(str(tmp_path / "out"))["digests"] == read_version(str(tmp_path / "whole"))["digests"]
 
 
-def test_a_mistake_of_a_process_is_one_sentence_on_stderr(tmp_path):
+def test_mistake_of_a_process_prints_one_sentence_to_stderr(tmp_path):
     result = bitcipher("build", tmp_path / "nowhere", "--out", tmp_path / "out")
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith("bitcipher: Cannot use ")
@@ -187,7 +185,7 @@ def test_a_mistake_of_a_process_is_one_sentence_on_stderr(tmp_path):
 
 
 @pytest.mark.long
-def test_words_and_paths_with_brackets_are_shown_as_they_are(tmp_path):
+def test_words_and_paths_with_brackets_are_printed_literally(tmp_path):
     (tmp_path / "brackets.txt").write_text("[red] [/x] a b\n" * 20 + "[/x] b [red] c a\n" * 20)
     target = tmp_path / "[bold]"
     assert bitcipher("build", tmp_path / "brackets.txt", "--tokenizer", "whitespace", "--out", target).returncode == 0
@@ -199,7 +197,7 @@ def test_words_and_paths_with_brackets_are_shown_as_they_are(tmp_path):
 
 
 @pytest.mark.long
-def test_help_teaches_every_command():
+def test_help_has_an_example_for_every_command():
     teaching = ("build", "update", "status", "prune", "embed", "neighbors", "submit", "doctor")
     assert all(name in bitcipher("--help").stdout for name in (*teaching, "inspect", "demo"))
     for name in teaching:
@@ -207,7 +205,7 @@ def test_help_teaches_every_command():
 
 
 @pytest.mark.long
-def test_an_update_tells_what_became_of_the_files(built, corpus, tmp_path):
+def test_update_prints_changes_of_the_sources(built, corpus, tmp_path):
     again = bitcipher("update", built, corpus)
     assert again.returncode == 0, again.stderr
     assert "0 new files, 4 unchanged" in again.stdout

@@ -1,4 +1,4 @@
-"""What the READMEs and docstrings show is run: commands in `sh`, code in `python`, recipes in `yaml`, examples.
+"""All examples of READMEs and docstrings run: commands in `sh`, code in `python`, recipes in `yaml`, doctests.
 
 Commands of the packages' own pages, and those that help shows, are in `test_examples_of_commands.py`.
 """
@@ -30,7 +30,7 @@ def blocks(text: str, language: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A user's folder: a corpus, and the README's recipe."""
+    """Directory of a user, with a corpus and the recipe of the README."""
     folder = tmp_path_factory.mktemp("readme")
     user_folder.write_corpus(folder / "corpus" / "part-0.jsonl.gz")
     (recipe,) = blocks(README, "yaml")
@@ -39,15 +39,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.long
-def test_commands_of_the_readme(ray_cluster, folder):
+def test_commands_of_the_readme_run(ray_cluster, folder):
     commands = [line for block in blocks(README, "sh") for line in block.splitlines()]
     assert all(command.startswith("bitcipher ") for command in commands)
     assert len(commands) == 15
     for command in commands:
         arguments = shlex.split(command)[1:]
-        # One Ray for all tests is enough; jobs are sent to its dashboard.
+        # All tests share one Ray cluster; jobs are submitted to its dashboard.
         address = {"RAY_ADDRESS": ray_cluster.cluster, "RAY_API_SERVER_ADDRESS": ray_cluster.jobs}
-        # A shell would expand the pattern; the command does so itself.
+        # The command expands the pattern itself, without a shell.
         result = subprocess.run(
             [sys.executable, "-m", "cluster.cli.main", *arguments],
             cwd=folder,
@@ -69,7 +69,7 @@ def test_pages_with_python_are_found():
 
 
 @pytest.mark.parametrize("page", pages_with_python())
-def test_python_of_the_pages(folder, monkeypatch, page):
+def test_python_of_all_pages_runs(folder, monkeypatch, page):
     monkeypatch.chdir(folder)
     if not Path("books").exists():
         monkeypatch.setattr(sys, "argv", ["bitcipher", "build", "corpus", "--out", "books"])
@@ -79,7 +79,7 @@ def test_python_of_the_pages(folder, monkeypatch, page):
         exec(compile(block, page, "exec"), {})
 
 
-def test_a_first_run_of_training(tmp_path, monkeypatch, capsys):
+def test_training_quick_start_runs(tmp_path, monkeypatch, capsys):
     user_folder.write_corpus(tmp_path / "corpus" / "part-0.jsonl.gz")
     user_folder.write_first_recipe(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -104,11 +104,11 @@ def modules() -> list[str]:
 
 
 @pytest.mark.parametrize("name", modules())
-def test_examples_of_docstrings(name):
+def test_docstring_examples_run(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
-def test_every_link_of_a_page_leads_somewhere():
+def test_links_of_all_pages_exist():
     for page in [*PAGES, *(ROOT / "tests").rglob("*.md")]:
         for target in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page}: {target}"

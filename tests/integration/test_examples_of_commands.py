@@ -1,4 +1,4 @@
-"""The commands that help and the packages' pages show: all are understood, and those that need no cluster are run."""
+"""Example commands of `--help` and of the pages: all are valid, and those that need no cluster run."""
 
 import inspect
 import re
@@ -23,7 +23,7 @@ BY_NAME = jobs_of(COMMANDS) | {(name,): COMMANDS[name] for name in ("submit", "d
 
 
 def of_help() -> dict[str, str]:
-    """By the name of a command, the example that its help has."""
+    """Return the example in the help of each command, by the name of the command."""
     found = {
         name: re.findall(r"For example: (bitcipher .+)", inspect.getdoc(c.callback)) for name, c in BY_NAME.items()
     }
@@ -31,7 +31,7 @@ def of_help() -> dict[str, str]:
 
 
 def of_pages() -> dict[str, str]:
-    """By the name of a page and the command's number, what stands on a line of its own; README.md is run elsewhere."""
+    """Return the commands of all pages but README.md, by the name of the page and a number."""
     pages = {str(page.relative_to(ROOT)): page for package in PACKAGES for page in (ROOT / package).rglob("*.md")}
     return {
         f"{name} {number}": command
@@ -40,7 +40,7 @@ def of_pages() -> dict[str, str]:
     }
 
 
-# Each once, whatever number of places has it.
+# Each example once, even if several pages have it.
 NAMES = {command: name for name, command in (of_pages() | of_help()).items()}
 EXAMPLES = {name: command for command, name in NAMES.items()}
 
@@ -51,7 +51,7 @@ def needs_a_cluster(command: str) -> bool:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with all that examples name."""
+    """Directory with all files that the examples name."""
     folder = tmp_path_factory.mktemp("examples")
     user_folder.write_corpus(folder / "corpus" / "part-0.json.gz")
     user_folder.write_labeled(folder)
@@ -78,7 +78,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of it, where the example is run."""
+    """Copy of the directory, in which one example runs."""
     shutil.copytree(made, tmp_path / "folder", symlinks=True)
     monkeypatch.chdir(tmp_path / "folder")
     return tmp_path / "folder"
@@ -90,7 +90,7 @@ def run(line: str) -> None:
 
 
 def understand(arguments: list[str]) -> None:
-    """Fails if there is no such command, or if it does not take these arguments."""
+    """Fail if there is no such command, or if it does not accept the arguments."""
     (name,) = (name for name in BY_NAME if name == tuple(arguments[: len(name)]))
     context = BY_NAME[name].make_context(" ".join(name), arguments[len(name) :])
     if name == ("submit",):
@@ -103,17 +103,17 @@ def test_examples_are_found():
 
 
 @pytest.mark.parametrize("command", EXAMPLES.values(), ids=EXAMPLES)
-def test_an_example_is_understood(command):
+def test_example_is_a_valid_command(command):
     understand(shlex.split(command, comments=True)[1:])
 
 
-# Figures take hours at their own size; test_reproduce_figures.py runs them at another.
+# Figures of full size take hours; test_reproduce_figures.py runs small ones.
 HERE = {name: c for name, c in EXAMPLES.items() if not needs_a_cluster(c) and "reproduce figure" not in c}
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("command", HERE.values(), ids=HERE)
-def test_an_example_runs(folder, command):
+def test_example_runs(folder, command):
     arguments = shlex.split(command)[1:]
     if arguments[0] == "build":
         shutil.rmtree(folder / "vectors")

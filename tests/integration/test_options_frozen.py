@@ -1,4 +1,4 @@
-"""The options of the command and of recipes, written down: a new one is a decision, not an accident."""
+"""Options of all commands and recipes as a fixed set, so that a new option is a decision."""
 
 from pathlib import Path
 
@@ -71,5 +71,5 @@ def test_recipes_and_the_command_line_have_the_same_options():
 @pytest.mark.parametrize(
     "recipe", sorted((Path(pipelines.__file__).parent / "recipes").glob("*.yaml")), ids=lambda path: path.stem
 )
-def test_shipped_recipes_are_understood(recipe):
+def test_shipped_recipes_are_valid(recipe):
     assert BuildOptions.parse(storage.read_yaml(str(recipe)), recipe.name).tokenizer == "spacy"

@@ -1,4 +1,4 @@
-"""The commands that tell how good vectors are, on files of any maker and on builds."""
+"""Output and errors of `bitcipher probe`, `evaluate` and `reproduce tables`, on files of other tools and on builds."""
 
 from dataclasses import replace
 
@@ -38,7 +38,7 @@ def conll2003(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def small_and_large(tmp_path_factory):
-    """Two builds of one text, one of a part of it."""
+    """Two builds: of a text, and of half of it."""
     folder = tmp_path_factory.mktemp("builds")
     texts = [" ".join(word for word, _ in s) for s in labeled.sentences(labeled.TAGS, 9, 400)]
     paths = []
@@ -51,17 +51,17 @@ def small_and_large(tmp_path_factory):
 
 
 def narrowed(grid):
-    """The first two columns of one of the paper's tables."""
+    """Return the first two columns of a table of the paper."""
     return replace(grid, columns=grid.columns[:2], rows={size: cells[:2] for size, cells in grid.rows.items()})
 
 
-def test_probe_shows_tables_of_any_maker(tmp_path, gum, conll2003):
+def test_probe_reads_vectors_of_any_format(tmp_path, gum, conll2003):
     vectors = labeled.knowing(labeled.TAGS)
     vectors.save(tmp_path / "ours")
     vectors.export("word2vec", tmp_path / "theirs.vec")
     output = run("probe", tmp_path / "ours", tmp_path / "theirs.vec", "--task", "pos", "--data", gum, "--seeds", 2)
     ours, theirs = (line.split() for line in output.splitlines() if line.startswith(str(tmp_path)))
-    # The same numbers, since it is the same table.
+    # The same scores, since both are the same table.
     assert ours[1:] == theirs[1:]
     assert ours[1] == "12"
     assert float(ours[2]) > 80
@@ -72,7 +72,7 @@ def test_probe_shows_tables_of_any_maker(tmp_path, gum, conll2003):
     assert "±" not in output
 
 
-def test_evaluate_shows_each_set_and_each_section(tmp_path):
+def test_evaluate_prints_each_set_and_section(tmp_path):
     vectors = labeled.knowing(labeled.TAGS)
     vectors.save(tmp_path / "ours")
     (tmp_path / "sets").mkdir()
@@ -94,7 +94,7 @@ def test_evaluate_shows_each_set_and_each_section(tmp_path):
     assert "(50.0% known)" in rows["total"]
 
 
-def test_the_tables_of_the_paper_are_filled_from_builds(tmp_path, small_and_large, gum, conll2003):
+def test_tables_of_the_paper_are_computed_from_builds(tmp_path, small_and_large, gum, conll2003):
     out = tmp_path / "out"
     grids = [narrowed(grid) for grid in paper_tables().grids if grid.table in (4, 6)]
     tasks = [read_task("pos", str(gum)), read_task("ner", str(conll2003))]
@@ -123,7 +123,7 @@ def test_the_tables_of_the_paper_are_filled_from_builds(tmp_path, small_and_larg
     assert page == str(out / "tables.md")
 
 
-def test_a_stopped_run_goes_on_with_the_cells_that_are_there(tmp_path, small_and_large, gum):
+def test_interrupted_tables_resume_from_finished_cells(tmp_path, small_and_large, gum):
     grids = [narrowed(grid) for grid in paper_tables().grids if grid.table == 6]
     task = read_task("pos", str(gum))
 
@@ -151,7 +151,7 @@ def test_a_stopped_run_goes_on_with_the_cells_that_are_there(tmp_path, small_and
     reproduce_tables(builds_of_text, [task], str(tmp_path / "whole"), [0], grids=grids)
     for name, size in storage.list_files(str(tmp_path / "whole")).items():
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), (name, size)
-    # Other seeds are other cells.
+    # Other seeds give other cells.
     reproduce_tables(builds_of_text, [task], str(tmp_path / "out"), [0, 1], grids=grids)
     assert len(storage.list_files(str(tmp_path / "out" / "cells"))) == 6
 
@@ -160,7 +160,7 @@ def _time(path):
     return path.stat().st_mtime_ns
 
 
-def test_what_cannot_be_compared_is_told_in_a_sentence(tmp_path, small_and_large, gum):
+def test_invalid_evaluations_raise(tmp_path, small_and_large, gum):
     small = str(small_and_large[1])
     with pytest.raises(BitcipherError, match="--similarity, --analogies"):
         run("evaluate", small)

@@ -1,4 +1,4 @@
-"""`bitcipher explain` and `bitcipher infer`: what they show and refuse; and what the page to explore tells."""
+"""Output and errors of `bitcipher explain` and `bitcipher infer`, and explanations on the explore page."""
 
 import base64
 import re
@@ -32,7 +32,7 @@ OPTIONS = BuildOptions(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """A build and a folder of spectral vectors of it, a build of other text, and vectors of no build."""
+    """A build, spectral vectors of it, a build of other text, and vectors without a build."""
     folder = tmp_path_factory.mktemp("explained")
     text = [" ".join(document) for document in small_text()]
     run_build([write_lines(folder / "text.jsonl", text)], folder / "build", OPTIONS)
@@ -64,27 +64,27 @@ def spectral(command, folder) -> str:
 
 
 def numbers_of(out: str) -> list[float]:
-    """What each row of a table adds, the rest and the sum last."""
+    """Return the contribution of each row of a table; the remainder and the sum come last."""
     return [float(number) for number in re.findall(r" ([+-]\d\.\d{4})", out.partition("\n\n")[2])]
 
 
-def test_two_words_are_shown_with_parts_rest_and_sum(command):
+def test_explain_two_words_prints_contributions_remainder_and_sum(command):
     code, out, errors = command("explain", "build", "w1", "w4", "--topn", "5")
     assert (code, errors) == (0, "")
     opened = load_with_counts("build")
-    told = explain(opened.vectors, opened.counts, "w1", "w4", 5)
-    assert out.startswith(f"w1 and w4: cosine {told.similarity:.4f}\n")
+    message = explain(opened.vectors, opened.counts, "w1", "w4", 5)
+    assert out.startswith(f"w1 and w4: cosine {message.similarity:.4f}\n")
     numbers = numbers_of(out)
-    expected = [*(each.weight for each in told.contributions), told.rest, told.similarity]
+    expected = [*(each.weight for each in message.contributions), message.rest, message.similarity]
     assert numbers == [round(number, 4) for number in expected]
-    for contribution in told.contributions:
+    for contribution in message.contributions:
         where = f"{abs(contribution.offset)} {'before' if contribution.offset < 0 else 'after'}"
         assert re.search(rf"^{contribution.word} +{where} ", out, re.MULTILINE)
     assert "all others" in out
     assert "100.0%" in out
 
 
-def test_one_word_is_shown_by_context_and_by_dimension(command):
+def test_explain_one_word_by_context_and_by_dimension(command):
     code, out, _ = command("explain", "build", "w1")
     assert code == 0
     assert out.startswith("w1: cosine 1.0000\n")
@@ -95,14 +95,14 @@ def test_one_word_is_shown_by_context_and_by_dimension(command):
     assert sum(numbers_of(out)) == pytest.approx(1, abs=3e-3)
 
 
-def test_a_folder_of_vectors_is_explained_by_the_counts_of_its_build(command, spectral):
+def test_vectors_are_explained_with_the_counts_of_their_build(command, spectral):
     code, out, errors = command("explain", spectral, "w1", "w4", "--counts", "build")
     assert (code, errors) == (0, "")
     assert "window" in out
     assert f"cosine {CipherVectors.load(spectral).similarity('w1', 'w4'):.4f}" in out
 
 
-def test_a_word_is_inferred_from_a_file_of_sentences(command, folder, spectral):
+def test_infer_reads_a_file_of_sentences(command, folder, spectral):
     text = [" ".join("neu" if token == "w7" else token for token in document) for document in small_text()]
     (folder / "sentences.txt").write_text("\n".join(text))
     held = sum("neu" in line.split() for line in text)
@@ -114,15 +114,15 @@ def test_a_word_is_inferred_from_a_file_of_sentences(command, folder, spectral):
         assert re.fullmatch(r"w7 +(0\.9\d\d|1\.000)", first.strip())
 
 
-def test_the_page_of_a_build_tells_what_put_words_there(command, folder):
+def test_page_of_a_build_has_explanations(command, folder):
     assert command("explore", "build", "--out", "page.html")[0] == 0
     (data,) = Parsed((folder / "page.html").read_text()).data()
-    told = data["contributions"]
+    message = data["contributions"]
     columns = {}
     for name in ("offsets", "contexts", "weights"):
-        packed = told[name]
+        packed = message[name]
         columns[name] = np.frombuffer(base64.b64decode(packed["base64"]), np.dtype(packed["type"]).newbyteorder("<"))
-    names = [*data["map"]["words"], *told["words"]]
+    names = [*data["map"]["words"], *message["words"]]
     counts = StoredCounts.of("build", read_manifest("build")).open()
     vectors = CipherVectors.load("build")
     for number in (0, 20, 100):
@@ -134,7 +134,7 @@ def test_the_page_of_a_build_tells_what_put_words_there(command, folder):
     assert command("explore", "spectral" if (folder / "spectral").exists() else "bare", "--out", "page.html")[0] == 2
 
 
-def test_a_page_of_vectors_without_context_explains_nothing(command, folder):
+def test_page_of_cipher_vectors_has_no_explanations(command, folder):
     lines = write_lines(folder / "few.jsonl", [" ".join(document) for document in small_text(20)])
     options = BuildOptions(mode="cipher", bits=12, window=2, tokenizer="whitespace", memory_mib=600)
     run_build([lines], folder / "cipher", options)
@@ -143,7 +143,7 @@ def test_a_page_of_vectors_without_context_explains_nothing(command, folder):
     assert data["contributions"] is None
 
 
-def test_mistakes_are_told_in_a_sentence(command, folder, spectral):
+def test_mistakes_print_one_sentence(command, folder, spectral):
     (folder / "empty.txt").write_text("nothing of it here")
     (folder / "bytes.txt").write_bytes(b"\xff\xfe")
     for arguments, sentence in (

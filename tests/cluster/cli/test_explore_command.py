@@ -1,4 +1,4 @@
-"""`bitcipher explore`: what it writes, tells and refuses."""
+"""Output and errors of `bitcipher explore`."""
 
 import sys
 from collections.abc import Callable
@@ -34,13 +34,13 @@ def command(monkeypatch, capsys, tmp_path) -> Callable[..., tuple[int, str, str]
     return run
 
 
-def test_it_writes_a_page_and_tells(command):
+def test_explore_writes_a_page_and_prints_its_size(command):
     assert command("vectors", "--out", "page.html") == (0, "40 words, 6 dimensions → page.html\n", "")
     (data,) = Parsed(Path("page.html").read_text()).data()
     assert (data["name"], len(data["map"]["words"]), data["before"]) == ("vectors", 40, None)
 
 
-def test_it_compares_and_cuts(command):
+def test_explore_compares_versions_and_limits_words(command):
     code, _, errors = command("vectors", "--compare", "deep/older", "--words", "20", "--out", "page.html")
     assert (code, errors) == (0, "")
     page = Path("page.html").read_text()
@@ -62,14 +62,14 @@ def test_it_compares_and_cuts(command):
         (["vectors", "--out", "few"], "few"),
     ],
 )
-def test_a_mistake_is_one_sentence_and_leaves_nothing(command, arguments, sentence):
+def test_mistake_prints_one_sentence_and_leaves_no_files(command, arguments, sentence):
     code, out, errors = command(*arguments)
     assert (code, out, errors.count("\n")) == (2, "", 1)
     assert errors.startswith(f"bitcipher: {sentence}")
     assert sorted(path.name for path in Path().iterdir()) == ["deep", "few", "vectors"]
 
 
-def test_a_missing_library_is_told(command, monkeypatch):
+def test_missing_library_is_named(command, monkeypatch):
     monkeypatch.setitem(sys.modules, "openTSNE", None)
     code, _, errors = command("vectors", "--out", "page.html")
     sentence = "A page needs opentsne: install what it takes by `pip install 'bitcipher[report]'`."

@@ -1,4 +1,4 @@
-"""`bitcipher export`: what it writes, shows and refuses."""
+"""Output and errors of `bitcipher export`."""
 
 import sys
 
@@ -25,7 +25,7 @@ def command(monkeypatch, capsys, tmp_path):
     return run
 
 
-def test_help_lists_every_format_with_what_opens_it(command):
+def test_help_lists_every_format_with_its_libraries(command):
     code, out, _ = command("--help")
     assert code == 0
     for name, each in FORMATS.items():
@@ -33,13 +33,13 @@ def test_help_lists_every_format_with_what_opens_it(command):
         assert each.opened_by.split(",")[0] in line
 
 
-def test_it_writes_and_tells(command):
+def test_export_writes_a_file_and_prints_its_size(command):
     code, out, _ = command("vectors", "--format", "parquet", "--out", "vectors.parquet")
     assert (code, out) == (0, "3 words, 2 dimensions → vectors.parquet (Arrow, pandas, Polars, DuckDB)\n")
     assert CipherVectors.read("vectors.parquet").counts.tolist() == [3, 2, 1]
 
 
-def test_mistakes_are_told_in_a_sentence(command):
+def test_mistakes_print_one_sentence(command):
     assert command("vectors", "--format", "glove", "--out", "out")[0] == 0
     for arguments, sentence in (
         (("vectors", "--format", "glove", "--out", "out"), "already"),

@@ -1,4 +1,4 @@
-"""`bitcipher filter` as a user meets it."""
+"""Output and errors of `bitcipher filter`."""
 
 import gzip
 import json
@@ -22,7 +22,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(monkeypatch, capfd, folder):
-    """Runs the command in this process: gives exit code, what it printed and what it said."""
+    """Run the command in process; return exit code, stdout and stderr."""
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["bitcipher", "filter", *map(str, arguments)])
@@ -34,49 +34,49 @@ def run(monkeypatch, capfd, folder):
     return call
 
 
-def test_a_language_and_what_is_told_of_it(run, folder):
+def test_filter_prints_a_summary(run, folder):
     code, out, err = run("tales", "--vocabulary", "words.csv", "--out", "language", "--held-out-share", 0)
     assert (code, err) == (0, "")
     assert "tales" in out
     assert "Most frequent unknown words: b, came, zebra, القط, قال" in out
-    # Of the first document two windows, of the others none; and 20 sentences, nine to a span, two left over.
+    # Two spans of the first document, none of the others; and 20 sentences, nine per span, with two left over.
     assert "4 spans with 436 words in a vocabulary of 7 → language" in out
     assert "control sample has 2 spans less" in out
-    told = json.loads((folder / "language" / "accounting.json").read_text())
-    assert (told["total"]["spans"]["kept"], told["total"]["sentences"]["kept"]) == (2, 20)
+    message = json.loads((folder / "language" / "accounting.json").read_text())
+    assert (message["total"]["spans"]["kept"], message["total"]["sentences"]["kept"]) == (2, 20)
     again = run("tales", "--vocabulary", "words.csv", "--out", "language", "--held-out-share", 0)
     assert again == (code, out, err)
 
 
-def test_options_reach_the_language(run, folder):
+def test_options_reach_the_filter(run, folder):
     code, _, _ = run(
         *("tales", "--vocabulary", "words.csv", "--top", 6, "--out", "language", "--level", "spans", "--span", 11),
         *("--stride", 5, "--held-out-share", 0.25, "--no-unconstrained", "--seed", 3, "--format", "text"),
         *("--document", "file", "--field", "body"),
     )
     assert code == 0
-    told = json.loads((folder / "language" / "accounting.json").read_text())
-    assert told["options"] | {"vocabulary": "", "sources": ""} == {
+    message = json.loads((folder / "language" / "accounting.json").read_text())
+    assert message["options"] | {"vocabulary": "", "sources": ""} == {
         **{"level": "spans", "span": 11, "stride": 5, "held_out_share": 0.25, "unconstrained": False, "top": 6},
         **{"seed": 3, "format": "text", "document": "file", "field": "body", "vocabulary": "", "sources": ""},
     }
-    assert sum(told["total"]["documents"].values()) == 1
+    assert sum(message["total"]["documents"].values()) == 1
     assert "to" not in (folder / "language" / "vocabulary.txt").read_text().split()
 
 
-def test_a_vocabulary_of_the_sources_themselves(run, folder):
+def test_vocabulary_of_the_most_frequent_words_of_the_sources(run, folder):
     code, _, _ = run("tales", "--top", 7, "--out", "most", "--level", "spans", "--span", 12, "--stride", 12)
     assert code == 0
     assert (folder / "most" / "vocabulary.txt").read_text().split() == ["and", "cat", "dog", "ran", "saw", "the", "to"]
-    told = json.loads((folder / "most" / "accounting.json").read_text())
-    assert told["options"]["top"] == 7
-    assert told["options"]["vocabulary"] is None
+    message = json.loads((folder / "most" / "accounting.json").read_text())
+    assert message["options"]["top"] == 7
+    assert message["options"]["vocabulary"] is None
     lines = gzip.decompress((folder / "most" / "constrained" / "train-00000.jsonl.gz").read_bytes()).splitlines()
     assert json.loads(lines[0]) == {"text": KNOWN.strip(), "level": "spans"}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (("tales",), "There is no vocabulary: name a file of words, or say how many"),
         (("tales", "--vocabulary", "nowhere.txt"), "nowhere.txt"),
@@ -88,11 +88,11 @@ def test_a_vocabulary_of_the_sources_themselves(run, folder):
         (("tales", "--vocabulary", "zebra.txt"), "Nothing of the sources is in the vocabulary of 1 words"),
     ],
 )
-def test_mistakes_are_one_sentence_and_leave_nothing(run, folder, arguments, said):
+def test_mistakes_print_one_sentence_and_leave_no_files(run, folder, arguments, expected):
     (folder / "empty.txt").write_text("")
     (folder / "zebra.txt").write_text("zebra")
     code, out, err = run(*arguments, "--out", "language")
     assert (code, out) == (2, "")
-    assert said in err
+    assert expected in err
     assert len(err.splitlines()) == 1
     assert not [path for path in (folder / "language").rglob("*") if path.is_file()]

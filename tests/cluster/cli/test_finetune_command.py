@@ -1,4 +1,4 @@
-"""`bitcipher finetune` as a user meets it, on tasks that a tiny model learns in a second."""
+"""Output and errors of `bitcipher finetune`, on tasks that a tiny model learns in a second."""
 
 import json
 import sys
@@ -37,7 +37,7 @@ def test_scores_are_told_and_kept(run, tmp_path):
     assert figure == f"matthews {scores['matthews']:.2f} (the task's figure)"
     assert baseline == "Without reading, by the commonest label: matthews 0.00"
     assert where.startswith(f"{tmp_path / 'out'} holds the run")
-    # Again: nothing is left to do.
+    # The second call finds a finished run.
     before = (tmp_path / "out" / "metrics.jsonl").read_bytes()
     assert run(*arguments)[:2] == (0, printed)
     assert (tmp_path / "out" / "metrics.jsonl").read_bytes() == before
@@ -56,7 +56,7 @@ def test_a_random_twin_and_a_vocabulary_can_be_asked_for(run, tmp_path):
     assert "pooler" not in printed
 
 
-def test_mistakes_are_told_in_a_sentence(run, tmp_path):
+def test_mistakes_print_one_sentence(run, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("mine")
     here = ("--task", "cola", "--data", "cola", "--out")

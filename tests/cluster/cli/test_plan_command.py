@@ -1,4 +1,4 @@
-"""`bitcipher plan` as a user meets it."""
+"""Output and errors of `bitcipher plan`."""
 
 import sys
 import tempfile
@@ -19,7 +19,7 @@ ITEMS = (
 
 @pytest.fixture
 def run(monkeypatch, capfd, tmp_path):
-    """Runs `plan` in this process: gives exit code, what it printed and what it said."""
+    """Run `plan` in process; return exit code, stdout and stderr."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
@@ -36,7 +36,7 @@ def run(monkeypatch, capfd, tmp_path):
 
 
 @pytest.mark.long
-def test_all_items_of_a_corpus_are_told(run, corpus):
+def test_plan_prints_all_quantities(run, corpus):
     code, out, err = run(corpus, "--tokenizer", "whitespace", "--nodes", 3, "--cores", 8, "--memory-gb", 64)
     assert (code, err) == (0, "")
     assert [item for item in ITEMS if item not in out] == []
@@ -45,7 +45,7 @@ def test_all_items_of_a_corpus_are_told(run, corpus):
 
 
 @pytest.mark.long
-def test_a_trillion_tokens_come_with_a_range_and_with_limits(run, corpus):
+def test_plan_of_a_trillion_tokens_has_ranges_and_limits(run, corpus):
     arguments = ("--tokenizer", "whitespace", "--cores", 8, "--memory-gb", 16)
     code, out, _ = run("--tokens", "1e12", "--sample", corpus, *arguments)
     assert code == 0
@@ -56,7 +56,7 @@ def test_a_trillion_tokens_come_with_a_range_and_with_limits(run, corpus):
 
 
 @pytest.mark.long
-def test_without_text_docstrings_are_counted_and_that_is_said(run, monkeypatch):
+def test_plan_without_text_counts_docstrings(run, monkeypatch):
     monkeypatch.setattr("cluster.demo.docstring_sample.SOURCE_BYTES", 3_000_000)
     code, out, _ = run("--tokens", "1e9", "--tokenizer", "whitespace")
     assert code == 0
@@ -64,7 +64,7 @@ def test_without_text_docstrings_are_counted_and_that_is_said(run, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         ((), "either the sources of a corpus or --tokens"),
         (("--tokens", "0"), "got 0"),
@@ -78,14 +78,14 @@ def test_without_text_docstrings_are_counted_and_that_is_said(run, monkeypatch):
         (("--tokens", "5", "--window", "0"), "window"),
     ],
 )
-def test_nonsense_is_one_sentence(run, arguments, said):
+def test_invalid_arguments_print_one_sentence(run, arguments, expected):
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
-    assert said in err
+    assert expected in err
     assert len(err.splitlines()) == 1
 
 
-def test_empty_sources_are_one_sentence(run, tmp_path):
+def test_empty_sources_print_one_sentence(run, tmp_path):
     (tmp_path / "empty.txt").write_text("")
     code, out, err = run(tmp_path / "empty.txt")
     assert (code, out) == (2, "")

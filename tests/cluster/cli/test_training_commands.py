@@ -1,4 +1,4 @@
-"""`bitcipher train`, `compare`, `layers` and `generate` as a user meets them, on runs of a second."""
+"""Output and errors of `bitcipher train`, `compare`, `layers` and `generate`, on runs of a second."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ from cluster.cli.main import main
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Two seeds of a cold start, one of a warm one, and labeled words."""
+    """Two runs with random init, one with cipher init, and labeled words."""
     folder = tmp_path_factory.mktemp("training")
     for seed in (1, 2):
         tiny_commands.train(folder, folder / f"cold-{seed}", f"seed={seed}")
@@ -78,7 +78,7 @@ def test_a_model_writes_on_from_a_prompt(run, tmp_path):
     sampled = ("generate", "cold-1", "--prompt", "the king", "--temperature", 2, "--top-k", 30, "--top-p", 0.9)
     assert run(*sampled)[1] == run(*sampled, "--seed", 1)[1] != run(*sampled, "--seed", 2)[1]
     assert run(*sampled, "--checkpoint", 6)[1] == run(*sampled)[1] != run(*sampled, "--checkpoint", 3)[1]
-    # A folder of transformers, as others have it.
+    # A model directory as transformers writes it.
     folder = tmp_path / "model"
     shutil.copytree("cold-1/checkpoints/00000006", folder)
     shutil.copy("cold-1/tokenizer.json", folder)
@@ -95,7 +95,7 @@ def test_a_file_of_prompts_is_answered_a_line_each(run, tmp_path):
     assert all(answer.keys() == {"prompt", "text"} for answer in answers)
 
 
-def test_mistakes_are_told_in_a_sentence(run, tmp_path):
+def test_mistakes_print_one_sentence(run, tmp_path):
     for arguments, sentence in (
         (("compare", "cold-1", "gum", "--out", tmp_path / "out"), "gum is no run"),
         (("compare", "cold-1", "cold-1", "--out", tmp_path / "out"), "are runs of one recipe and one seed"),

@@ -1,4 +1,4 @@
-"""The whole demo, on a made-up package."""
+"""The whole demo, on a generated package."""
 
 import json
 import random
@@ -42,20 +42,20 @@ def demo(packages: Path) -> Path:
     return out
 
 
-def test_the_folder_of_a_demo_is_whole_and_alone(demo, packages):
+def test_demo_writes_one_complete_directory(demo, packages):
     assert {path.name for path in demo.iterdir()} == {
         *("docstrings.jsonl.gz", "build", "vectors-sum", "report.html", "report.json")
     }
     assert {path.name for path in packages.parent.iterdir()} == {packages.name, demo.name}
 
 
-def test_the_build_names_the_text_by_the_name_that_it_has_in_the_end(demo):
+def test_build_records_the_final_path_of_the_text(demo):
     (source,) = json.loads((demo / "build" / "versions" / "000001.json").read_text())["sources"]
     assert source["uri"] == str(demo / "docstrings.jsonl.gz")
     assert Path(source["uri"]).stat().st_size == source["size"]
 
 
-def test_both_vectors_are_of_the_same_words(demo):
+def test_both_tables_have_the_same_words(demo):
     spectral, added = CipherVectors.load(demo / "build"), CipherVectors.load(demo / "vectors-sum")
     assert spectral.index_to_key == added.index_to_key
     assert "matrix" in spectral
@@ -64,14 +64,14 @@ def test_both_vectors_are_of_the_same_words(demo):
     assert added.manifest["embedding"]["mode"] == "sum"
 
 
-def test_the_page_shows_the_words_and_both_tables(demo):
+def test_page_shows_words_and_both_tables(demo):
     page = (demo / "report.html").read_text()
     for text in ("<bdi>should</bdi>", "Map of words by Spectral", "Map of words by Sum", "600"):
         assert text in page
     assert str(demo.parent) not in page
 
 
-def test_what_is_printed_are_neighbours_and_what_to_do_next(demo, capsys):
+def test_demo_prints_neighbors_and_next_commands(demo, capsys):
     show_demo(str(demo))
     printed = capsys.readouterr().out
     nearest = [other for other, _ in CipherVectors.load(demo / "build").most_similar("should", topn=5)]
@@ -82,7 +82,7 @@ def test_what_is_printed_are_neighbours_and_what_to_do_next(demo, capsys):
     assert f"bitcipher inspect {demo}/vectors-sum" in printed
 
 
-def test_the_same_packages_give_the_same_vectors(demo, packages, tmp_path):
+def test_same_packages_give_the_same_vectors(demo, packages, tmp_path):
     again = tmp_path / "again"
     make_demo(str(again), [packages], InProcessRuntime(), StageProgress())
     assert (again / "docstrings.jsonl.gz").read_bytes() == (demo / "docstrings.jsonl.gz").read_bytes()
@@ -91,14 +91,14 @@ def test_the_same_packages_give_the_same_vectors(demo, packages, tmp_path):
         assert vectors.vectors.tobytes() == before.vectors.tobytes()
 
 
-def test_a_folder_that_is_there_is_refused_and_kept(packages, tmp_path):
+def test_existing_directory_is_refused_and_unchanged(packages, tmp_path):
     (tmp_path / "mine").write_text("kept")
     with pytest.raises(BitcipherError, match="already"):
         make_demo(str(tmp_path / "mine"), [packages], InProcessRuntime(), StageProgress())
     assert (tmp_path / "mine").read_text() == "kept"
 
 
-def test_a_demo_that_fails_leaves_nothing(tmp_path):
+def test_failed_demo_leaves_no_files(tmp_path):
     root, target = tmp_path / "site-packages", tmp_path / "into"
     root.mkdir()
     (root / "small.py").write_text('"""Too few words to count them."""')
@@ -108,7 +108,7 @@ def test_a_demo_that_fails_leaves_nothing(tmp_path):
     assert list(target.iterdir()) == []
 
 
-def test_a_missing_library_is_told_before_anything_is_done(packages, tmp_path, monkeypatch):
+def test_missing_library_is_named_before_work_starts(packages, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openTSNE", None)
     with pytest.raises(BitcipherError, match=r"opentsne: install .* 'bitcipher\[report\]'"):
         make_demo(str(tmp_path / "demo"), [packages], InProcessRuntime(), StageProgress())

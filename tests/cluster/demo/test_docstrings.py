@@ -1,4 +1,4 @@
-"""What the demo reads: prose of docstrings, each once, with nothing of the packages run."""
+"""Docstrings as text: English paragraphs, each once, without executing any code."""
 
 import gzip
 import json
@@ -87,7 +87,7 @@ def collect(roots: list[Path], target: Path) -> dict[str, str]:
     return {record["source"]: record["text"] for record in records}
 
 
-def test_docstrings_are_found_once_and_nothing_is_run(packages, tmp_path, monkeypatch):
+def test_docstrings_are_read_once_and_no_code_is_executed(packages, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = collect([packages], tmp_path / "found.jsonl.gz")
     assert found == EXPECTED
@@ -95,7 +95,7 @@ def test_docstrings_are_found_once_and_nothing_is_run(packages, tmp_path, monkey
     assert not (tmp_path / "was_run").exists()
 
 
-def test_same_packages_give_the_same_bytes_wherever_they_lie(packages, tmp_path):
+def test_same_packages_give_the_same_bytes_in_any_directory(packages, tmp_path):
     (packages / "alpha" / "waits.py").unlink()  # cannot be copied
     elsewhere = tmp_path / "elsewhere" / "site-packages"
     shutil.copytree(packages, elsewhere, symlinks=True)
@@ -104,26 +104,26 @@ def test_same_packages_give_the_same_bytes_wherever_they_lie(packages, tmp_path)
     assert (tmp_path / "one.jsonl.gz").read_bytes() == (tmp_path / "other.jsonl.gz").read_bytes()
 
 
-def test_packages_inside_of_a_root_are_roots_of_their_own(packages):
+def test_nested_site_packages_are_separate_roots(packages):
     names = {file.name for file in list_files([packages.parent])}
     assert names == set()
     assert "beta.py" in {file.name for file in list_files([packages])}
 
 
-def test_no_more_source_is_read_than_is_quick(packages, monkeypatch):
+def test_total_size_of_sources_is_limited(packages, monkeypatch):
     whole = list_files([packages])
     monkeypatch.setattr(docstrings, "MAX_SOURCE_BYTES", sum(file.size for file in whole[:3]))
     assert list_files([packages]) == whole[:3]
 
 
-def test_the_parser_stays_silent_about_the_packages_it_reads(tmp_path, recwarn):
+def test_parser_warnings_are_suppressed(tmp_path, recwarn):
     path = tmp_path / "escapes.py"
     path.write_text('"""A docstring with \\d in it."""\nx = "\\d"\n')
     assert list(read_docstrings(path)) == [(1, "A docstring with \\d in it.")]
     assert not recwarn.list
 
 
-def test_packages_without_docstrings_are_refused_and_leave_no_file(tmp_path):
+def test_packages_without_docstrings_raise_and_leave_no_file(tmp_path):
     with pytest.raises(BitcipherError, match="packages with their sources"):
         write_docstrings([tmp_path], str(tmp_path / "none.jsonl.gz"), StageProgress())
     assert list(tmp_path.iterdir()) == []
@@ -158,12 +158,12 @@ def test_installed_packages_and_the_standard_library_are_roots():
         ("name    default    meaning\n=======  =========  ==========\na    1    2    3", []),
     ],
 )
-def test_only_prose_is_kept(docstring, paragraphs):
+def test_only_english_paragraphs_are_kept(docstring, paragraphs):
     assert list(prose(docstring)) == paragraphs
 
 
 @given(st.text(st.characters(codec=None) | st.sampled_from(":`>\n  aB"), max_size=200))
-def test_any_docstring_becomes_lines_that_files_can_hold(docstring):
+def test_prose_of_any_docstring_can_be_encoded(docstring):
     for paragraph in prose(docstring):
         assert paragraph.encode().decode() == paragraph
         assert paragraph == " ".join(paragraph.split())

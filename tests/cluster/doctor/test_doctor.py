@@ -1,4 +1,4 @@
-"""Each check in good surroundings and in bad ones; and the whole against a cluster."""
+"""Checks of the doctor: each on good and bad machines, and all against a real cluster."""
 
 import http.server
 import os
@@ -40,7 +40,7 @@ def levels(findings: list[CheckResult]) -> dict[str, Level]:
 
 @pytest.fixture
 def dashboard() -> Iterator[str]:
-    """Something that answers as a dashboard without a token does, and whose clock is an hour behind."""
+    """Server that answers like a dashboard without a token, and whose clock is an hour late."""
 
     class Open(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -105,7 +105,7 @@ def test_encoding():
     assert check_encoding("iso8859-1").level is WARNING
 
 
-def test_this_machine_is_looked_at():
+def test_checks_of_this_machine():
     found = levels(check_machine())
     assert list(found) == ["memory", "shared memory", "temporary directory", "open files", "encoding"]
     assert found["encoding"] is OK
@@ -119,7 +119,7 @@ def test_versions():
     assert (missing.level, missing.message) == (PROBLEM, "numba missing: pip install 'bitcipher[pipelines]'.")
 
 
-def test_versions_of_others():
+def test_versions_of_nodes():
     here = installed_versions()
     assert check_same_versions(here, here, "the head").level is OK
     other = check_same_versions(here, {**here, "spacy": "3.0"}, "the head", MUST_MATCH)
@@ -136,13 +136,13 @@ def test_clocks():
 
 
 @pytest.mark.parametrize("place", ["{here}", "{here}/new/folder", "file://{here}/uri", "memory://doctor"])
-def test_a_good_target_is_left_as_it_was(tmp_path, place):
+def test_check_of_a_target_leaves_it_unchanged(tmp_path, place):
     target = place.format(here=tmp_path)
     assert set(levels(check_target(target)).values()) == {OK}
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_target_without_rights(tmp_path):
+def test_target_without_permissions_is_a_problem(tmp_path):
     locked = tmp_path / "locked"
     locked.write_text("")  # not a folder: even root cannot write below it
     (finding,) = check_target(str(locked / "target"))
@@ -152,7 +152,7 @@ def test_a_target_without_rights(tmp_path):
     assert (unknown.level, "s4" in unknown.message) == (PROBLEM, True)
 
 
-def test_a_store_that_lets_the_second_writer_win_is_a_problem(tmp_path, monkeypatch):
+def test_store_that_lets_a_second_writer_win_is_a_problem(tmp_path, monkeypatch):
     def replace(uri: str, content: bytes) -> bool:
         with storage.writing(uri) as stream:
             stream.write(content)
@@ -165,7 +165,7 @@ def test_a_store_that_lets_the_second_writer_win_is_a_problem(tmp_path, monkeypa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_target_that_is_another_place_on_a_node(tmp_path):
+def test_target_that_differs_between_nodes_is_a_problem(tmp_path):
     (tmp_path / "file").write_text("")
     assert check_shared(str(tmp_path), str(tmp_path / "file")).level is OK
     apart = check_shared(str(tmp_path), str(tmp_path / "other"))
@@ -179,7 +179,7 @@ def test_tokens():
     assert check_token(404).level is PROBLEM
 
 
-def test_dashboards_that_others_reach():
+def test_dashboards_that_other_machines_reach():
     assert check_exposure("http://127.0.0.1:8265", has_token=False).level is OK
     assert check_exposure("http://10.0.0.1:8265", has_token=True).level is WARNING
     assert check_exposure("http://10.0.0.1:8265", has_token=False).level is PROBLEM
@@ -194,24 +194,24 @@ def test_a_dashboard_without_a_token_and_with_a_wrong_clock(dashboard):
     }
 
 
-def test_nothing_at_the_address(capfd, tmp_path):
+def test_no_server_at_the_address(capfd, tmp_path):
     assert levels(check_dashboard("http://127.0.0.1:1")) == {"address": PROBLEM}
     assert run_checks("http://127.0.0.1:1", str(tmp_path)) == 2
     assert "Cannot reach a Ray dashboard" in " ".join(capfd.readouterr().out.split())
 
 
-def test_an_answer_is_found_in_a_log():
+def test_results_are_found_in_a_log():
     assert read_answer('starting\nbitcipher-doctor:{"nodes": {}}\nending\n') == {"nodes": {}}
     assert read_answer("nothing\n") is None
 
 
-def test_brackets_in_names_are_shown_as_they_are(capfd, tmp_path):
+def test_brackets_in_names_are_printed_literally(capfd, tmp_path):
     run_checks(None, str(tmp_path / "[red]" / "[/x]"))
     assert "[red]/[/x]" in "".join(capfd.readouterr().out.split())
 
 
 @pytest.mark.long
-def test_the_whole_against_a_cluster(ray_cluster, tmp_path):
+def test_doctor_checks_a_real_cluster(ray_cluster, tmp_path):
     result = subprocess.run(
         [sys.executable, "-m", "cluster.cli.main", "doctor", "--address", ray_cluster.jobs, "--target", "target"],
         cwd=tmp_path,
@@ -228,7 +228,7 @@ def test_the_whole_against_a_cluster(ray_cluster, tmp_path):
     assert "Nodes: 1; CPUs: 4." in result.stdout
     assert "Sees what the head wrote there." in result.stdout
     assert result.stdout.count(f"{tmp_path}/target can be listed") == 1  # by the node; here by the name as given
-    # Machines differ in what they have; what the tests need is there.
+    # Machines differ, but every machine that runs the tests passes these checks.
     problems = {line[0] for line in lines if "problem" in line}
     assert problems <= {"memory", "temporary", "target's", "open"}
     assert result.returncode == (2 if problems else 0)

@@ -1,4 +1,4 @@
-"""Commands as jobs, on a real Ray cluster; and what is refused before anything is sent."""
+"""Commands as jobs of a real Ray cluster, and submissions that are refused."""
 
 import os
 import signal
@@ -42,8 +42,8 @@ def _no_address_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.long
-def test_a_build_as_a_job_gives_its_vectors_its_log_and_its_exit_code(ray_cluster, corpus, tmp_path):
-    # From elsewhere than the checkout, with a relative path: the cluster is on this machine.
+def test_submitted_build_gives_vectors_log_and_exit_code(ray_cluster, corpus, tmp_path):
+    # Outside the checkout, with a relative path, since the cluster is on this machine.
     (tmp_path / "corpus").symlink_to(corpus)
     arguments = ("build", "corpus", "--out=vectors", "--min-count", 3, "--tokenizer", "whitespace")
     result = bitcipher("submit", "--address", ray_cluster.jobs, "--", *arguments, cwd=tmp_path)
@@ -54,8 +54,8 @@ def test_a_build_as_a_job_gives_its_vectors_its_log_and_its_exit_code(ray_cluste
 
 
 @pytest.mark.long
-def test_a_mistake_in_a_job_gives_its_sentence_and_exit_code_2(ray_cluster, tmp_path):
-    # An explicit address wins over that of the environment, which Ray itself would take.
+def test_mistake_in_a_job_prints_its_sentence_and_exits_with_2(ray_cluster, tmp_path):
+    # An explicit address overrides that of the environment, which Ray itself would prefer.
     job = ("submit", "--address", ray_cluster.jobs, "--", "neighbors", "nowhere", "word")
     result = bitcipher(*job, cwd=tmp_path, RAY_ADDRESS="http://127.0.0.1:1")
     assert result.returncode == 2
@@ -90,29 +90,29 @@ def test_ctrl_c_stops_following_and_leaves_the_job_running(ray_cluster, tmp_path
     while "Running entrypoint" not in process.stdout.readline():
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, expected = process.communicate(timeout=60)
     assert process.returncode == 130
-    name = said.split("the job ")[1].split()[0]
-    assert f"ray job stop --address {ray_cluster.jobs} {name}" in said
-    assert "Traceback" not in said
+    name = expected.split("the job ")[1].split()[0]
+    assert f"ray job stop --address {ray_cluster.jobs} {name}" in expected
+    assert "Traceback" not in expected
     client = connect(ray_cluster.jobs)
     assert client.get_job_status(name) == "RUNNING"
     assert client.stop_job(name)
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "expected"),
     [({"RAY_AUTH_TOKEN": "0" * 32}, "refuses this token"), ({"RAY_AUTH_MODE": "disabled"}, "refuses this token")],
 )
-def test_a_refused_token_is_one_sentence(ray_cluster, settings, said):
+def test_refused_token_prints_one_sentence(ray_cluster, settings, expected):
     result = bitcipher("submit", "--address", ray_cluster.jobs, "--", "inspect", "/nowhere", **settings)
     assert (result.returncode, result.stdout) == (2, "")
-    assert said in result.stderr
+    assert expected in result.stderr
     assert "ray get-auth-token" in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_an_address_without_ray_is_one_sentence():
+def test_address_without_ray_prints_one_sentence():
     result = bitcipher("submit", "--address", "http://127.0.0.1:1", "--", "inspect", "/nowhere")
     assert (result.returncode, result.stdout) == (2, "")
     assert "Cannot reach a Ray dashboard at http://127.0.0.1:1 (no connection)" in result.stderr
@@ -120,7 +120,7 @@ def test_an_address_without_ray_is_one_sentence():
 
 
 @pytest.mark.parametrize(
-    ("command", "settings", "said"),
+    ("command", "settings", "expected"),
     [
         (["bild", "x"], {}, "'bild' is not a command that can be submitted: choose build"),
         (["doctor"], {}, "'doctor' is not a command"),
@@ -131,13 +131,13 @@ def test_an_address_without_ray_is_one_sentence():
         (["inspect", "vectors"], {"address": "http://192.0.2.1:8265"}, "vectors is a path on this machine"),
     ],
 )
-def test_what_cannot_be_sent_is_refused(command, settings, said):
+def test_invalid_submissions_raise(command, settings, expected):
     given = {"address": None, "working_dir": None, "env": [], "no_wait": False, **settings}
-    with pytest.raises(BitcipherError, match=said.replace("(", r"\(")):
+    with pytest.raises(BitcipherError, match=expected.replace("(", r"\(")):
         submit(COMMANDS, command, **given)
 
 
-def test_values_of_variables_are_not_shown_when_one_is_wrong():
+def test_values_of_invalid_variables_are_not_printed():
     assert read_variables(["A=b=c", "B="]) == {"A": "b=c", "B": ""}
     with pytest.raises(BitcipherError) as refused:
         read_variables(["MY-KEY=secret"])
@@ -160,7 +160,7 @@ def test_loopback():
     assert not any(map(is_loopback, ("10.0.0.1", "0.0.0.0", "head", "localhost.example.org")))
 
 
-def test_relative_paths_become_absolute_on_this_machine_alone(monkeypatch, tmp_path):
+def test_relative_paths_become_absolute_only_on_this_machine(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     arguments = ["a.txt", "s3://b/*.txt", "/c", "--out=vectors", "--tokenizer", "t.json", "--mode", "sum"]
     assert translate_paths(COMMANDS["build"], arguments, None, is_local=True) == [
@@ -173,7 +173,7 @@ def test_relative_paths_become_absolute_on_this_machine_alone(monkeypatch, tmp_p
     assert translate_paths(COMMANDS["build"], everywhere, None, is_local=False) == everywhere
 
 
-def test_values_that_may_be_places_and_other_things():
+def test_metavars_tell_paths_from_names():
     def option(shown_as: str) -> typer.core.TyperCommand:
         app = typer.Typer(add_completion=False)
 
@@ -194,7 +194,7 @@ def test_paths_in_the_working_dir_are_not_translated(tmp_path):
     assert translate_paths(COMMANDS["build"], arguments, str(tmp_path), is_local=False) == arguments
 
 
-def test_commands_say_which_of_their_arguments_are_places():
+def test_commands_mark_all_their_path_arguments():
     names = {"sources", "out", "build", "builds", "vectors", "folder", "recipe", "word_list", "target"}
     names |= {"data", "pos", "ner", "similarity", "analogies"}
     for name, command in jobs_of(COMMANDS).items():
@@ -231,7 +231,7 @@ def test_path_arguments_of_every_command_are_translated(monkeypatch, tmp_path, l
     assert sent == line.replace("@", f"{tmp_path}/").split()
 
 
-def test_the_packages_travel_without_caches_and_start_by_themselves(tmp_path):
+def test_packed_code_has_no_caches_and_runs(tmp_path):
     pack(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(PACKAGES)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
