@@ -14,12 +14,6 @@ import typer
 
 from bitcipher.records import Metavar, Record
 
-# Metavars of files and directories. `bitcipher submit` recognizes path arguments by them: a relative path means another
-# file on a cluster (see `cluster.jobs.job_paths`).
-PATH = "PATH"
-NAME_OR_PATH = "NAME_OR_PATH"
-VERSION_OR_PATH = "VERSION_OR_PATH"
-
 Workers = Annotated[
     int,
     typer.Option(

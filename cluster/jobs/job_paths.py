@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bitcipher.errors import BitcipherError
-from cluster.cli.options import NAME_OR_PATH, PATH, VERSION_OR_PATH
+from cluster.metavars import NAME_OR_PATH, PATH, VERSION_OR_PATH
 
 if TYPE_CHECKING:
     from typer.core import TyperCommand
@@ -28,7 +28,7 @@ def translate_paths(
     starts in it. Other relative paths become absolute if the cluster is on this machine.
 
     Args:
-        command: command whose metavars mark the path arguments (see `cluster.cli.options.PATH`).
+        command: command whose metavars mark the path arguments (see `cluster.metavars`).
         arguments: arguments after the command's name.
         working_dir: directory that is sent with the code, if any.
         is_local: whether the cluster is on this machine.

@@ -6,7 +6,8 @@ import typer
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.interrupts import resumable
-from cluster.cli.options import PATH, Version, Workers, option_name, record_options
+from cluster.cli.options import Version, Workers, option_name, record_options
+from cluster.metavars import PATH
 from pipelines.options import BuildOptions, EmbeddingOptions
 
 

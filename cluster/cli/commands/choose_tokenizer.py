@@ -6,7 +6,8 @@ import typer
 
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import resumable
-from cluster.cli.options import PATH, option_name, record_options
+from cluster.cli.options import option_name, record_options
+from cluster.metavars import PATH
 from pipelines.ingest.read_options import ReadOptions
 
 

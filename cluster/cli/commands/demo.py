@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from cluster.cli.dependencies import require_extra
-from cluster.cli.options import PATH, Workers
+from cluster.cli.options import Workers
+from cluster.metavars import PATH
 
 
 def demo(

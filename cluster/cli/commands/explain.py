@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from bitcipher.errors import BitcipherError
-from cluster.cli.options import PATH, Version
+from cluster.cli.options import Version
+from cluster.metavars import PATH
 
 # Number of context words shown for each dimension.
 CONTEXTS_PER_DIMENSION = 3

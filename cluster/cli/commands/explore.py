@@ -7,7 +7,8 @@ import typer
 from rich.progress import TaskID
 
 from bitcipher import storage
-from cluster.cli.options import PATH, VERSION_OR_PATH, Version
+from cluster.cli.options import Version
+from cluster.metavars import PATH, VERSION_OR_PATH
 
 
 def explore(

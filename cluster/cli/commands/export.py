@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from bitcipher.formats import FORMATS
-from cluster.cli.options import PATH, Version
+from cluster.cli.options import Version
+from cluster.metavars import PATH
 
 # One line per format. The \b keeps the help page from joining them.
 _FORMATS = "\b\n" + "\n".join(f"{name:<22}{each.opened_by}" for name, each in FORMATS.items())

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 import typer
 
 from cluster.cli.interrupts import resumable
-from cluster.cli.options import PATH, Workers, option_name, record_options
+from cluster.cli.options import Workers, option_name, record_options
+from cluster.metavars import PATH
 from pipelines.filter.options import FilterOptions
 
 # Memory of a worker: a document of some megabytes as words, the tokenizer's cache, and the counts of unknown words.

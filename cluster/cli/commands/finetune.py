@@ -6,7 +6,8 @@ import typer
 
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINED, resumable
-from cluster.cli.options import PATH, Workers
+from cluster.cli.options import Workers
+from cluster.metavars import PATH
 
 
 def finetune(

@@ -7,7 +7,7 @@ import typer
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.dependencies import require_extra
-from cluster.cli.options import PATH
+from cluster.metavars import PATH
 
 
 def generate(

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from cluster.cli.options import PATH, Version
+from cluster.cli.options import Version
+from cluster.metavars import PATH
 
 Vectors = Annotated[str, typer.Argument(help="Build, or directory of vectors.", metavar=PATH)]
 

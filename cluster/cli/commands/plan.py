@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from bitcipher.errors import BitcipherError
-from cluster.cli.options import PATH, option_name, record_options
+from cluster.cli.options import option_name, record_options
+from cluster.metavars import PATH
 from pipelines.options import BuildOptions
 
 # Description of the sample that is used if none is given.

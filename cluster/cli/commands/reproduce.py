@@ -9,7 +9,8 @@ from bitcipher.errors import BitcipherError
 from cluster.cli.commands.evaluate import Seeds
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINED, resumable
-from cluster.cli.options import PATH, Settings, Workers
+from cluster.cli.options import Settings, Workers
+from cluster.metavars import PATH
 
 Sources = Annotated[list[str], typer.Argument(help="Files, directories or globs of the training text.", metavar=PATH)]
 Out = Annotated[

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from cluster.cli.options import PATH, Address
+from cluster.cli.options import Address
+from cluster.metavars import PATH
 
 
 def submit(

@@ -8,7 +8,8 @@ import typer
 from bitcipher.errors import BitcipherError
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINED, resumable
-from cluster.cli.options import NAME_OR_PATH, PATH, Settings
+from cluster.cli.options import Settings
+from cluster.metavars import NAME_OR_PATH, PATH
 
 _SECONDS = {"m": 60, "h": 3600, "d": 86400}
 

@@ -6,7 +6,8 @@ import typer
 
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINED, resumable
-from cluster.cli.options import NAME_OR_PATH, PATH, Workers
+from cluster.cli.options import Workers
+from cluster.metavars import NAME_OR_PATH, PATH
 
 
 def train(

@@ -6,7 +6,8 @@ import typer
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.interrupts import resumable
-from cluster.cli.options import PATH, Workers, option_name, record_options
+from cluster.cli.options import Workers, option_name, record_options
+from cluster.metavars import PATH
 from pipelines.options import UpdateOptions
 
 Build = Annotated[str, typer.Argument(help="Directory of the build.", metavar=PATH)]

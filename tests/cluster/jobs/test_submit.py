@@ -13,11 +13,11 @@ import typer
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.main import all_commands
-from cluster.cli.options import NAME_OR_PATH, PATH, VERSION_OR_PATH
 from cluster.jobs.job_paths import paths_of, translate_paths
 from cluster.jobs.job_server import connect, find_address, is_loopback
 from cluster.jobs.submit import jobs_of, read_variables, submit
 from cluster.jobs.working_dir import PACKAGES, pack
+from cluster.metavars import NAME_OR_PATH, PATH, VERSION_OR_PATH
 
 COMMANDS = all_commands()
 ROOT = Path(__file__).parents[2]
