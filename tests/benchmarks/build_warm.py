@@ -1,4 +1,4 @@
-"""Builds on a runtime that has built before, and prints what the build took, start-up aside, as JSON.
+"""Build on a warm runtime, and print the cost without start-up as JSON.
 
 build_warm.py WORKERS CORPUS
 
@@ -27,7 +27,7 @@ TICKS = 100  # of /proc, a second: USER_HZ of Linux
 
 
 def cpu_seconds(root: int) -> float:
-    """So far of a process, of all that descend from it, and of those of them that ended and were waited for."""
+    """Return the CPU seconds of a process, its descendants, and those descendants that have ended."""
     parents, ticks = {}, {}
     for file in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -45,7 +45,7 @@ def cpu_seconds(root: int) -> float:
 
 
 def measured_build(sources: list[str], target: Path, shard_mib: int, runtime: Runtime) -> dict[str, object]:
-    """Build, and tell what it took."""
+    """Build and return the cost."""
     before = cpu_seconds(os.getpid())
     with StageProgress() as progress:
         build(
@@ -66,7 +66,7 @@ def measured_build(sources: list[str], target: Path, shard_mib: int, runtime: Ru
 
 
 def main(workers: int, corpus: str) -> None:
-    """Build twice."""
+    """Build twice; measure the second build."""
     few = [str(file) for file in sorted(Path(corpus).iterdir())[:WARM_UP_FILES]]
     memory = BuildOptions().memory_mib << 20
     with tempfile.TemporaryDirectory(dir=".") as place, open_runtime(workers, memory) as runtime:

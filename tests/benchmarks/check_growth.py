@@ -1,4 +1,4 @@
-"""How well a plan made from a tenth of a corpus foretells the whole: by hand, for it builds the whole.
+"""Compare a plan from a tenth of a corpus with a build of the whole corpus.
 
     python tests/benchmarks/check_growth.py ../shared/data/gutenberg ../shared/data/enwiki ../shared/data/imdb
 
@@ -44,14 +44,14 @@ ITEMS = {
 
 
 def plan_from_a_tenth(data: str) -> dict[Bound, Plan]:
-    """The plans of the whole, of which a tenth is counted."""
+    """Return the plans for the whole corpus, from a tenth of it."""
     text_bytes = sum(estimated_text_bytes(source) for source in list_sources([data]))
     request = Request([data], None, [], None, {"shard_mib": SHARD_MEGABYTES}, Cluster(1, 1, 16e9))
     return make_plans(request, text_bytes // SHARE).plans
 
 
 def measure(data: str, target: str) -> list[float]:
-    """What the whole comes to, in the order of ITEMS."""
+    """Return the real quantities of the whole corpus, in the order of ITEMS."""
     start = time.process_time()
     with StageProgress() as progress, InProcessRuntime() as runtime:
         build([data], target, BuildOptions(shard_mib=SHARD_MEGABYTES), runtime, progress)

@@ -1,4 +1,4 @@
-"""Ends well if our pairs are exactly those that GloVe's `cooccur` counted in the same text.
+"""Check that our pairs are exactly those that GloVe's `cooccur` counted in the same text.
 
 check_pairs.py GLOVE_FOLDER OUR_FOLDER...
 
@@ -24,14 +24,14 @@ BAND_RECORDS = 1 << 25  # 0.5 GB of records, and about 3 GB for both matrices wh
 
 
 def read_vocabulary(file: Path) -> tuple[pa.LargeStringArray, np.ndarray]:
-    """GloVe's words in the order of their numbers, and their counts."""
+    """Return GloVe's words in the order of their numbers, and their counts."""
     pairs = [line.rsplit(b" ", 1) for line in file.read_bytes().splitlines()]
     words = pa.array([word.decode() for word, _ in pairs], pa.large_string())
     return words, np.array([int(count) for _, count in pairs])
 
 
 def numbers_of_ours(folder: str, words: pa.LargeStringArray, counts: np.ndarray) -> np.ndarray:
-    """GloVe's number, from 0, of each of our numbers."""
+    """Return GloVe's number (from 0) of each of our numbers."""
     table = read_words([f"{folder}/counts"])
     places = pc.index_in(table["word"].combine_chunks(), words)
     if len(table) != len(words) or places.null_count:
@@ -45,45 +45,45 @@ def numbers_of_ours(folder: str, words: pa.LargeStringArray, counts: np.ndarray)
 
 
 def bands(lefts: np.ndarray, words: int) -> Iterator[tuple[slice, int, int]]:
-    """Runs of records, each with the words from `first` up to `behind` that they are all records of."""
+    """Yield batches of records, each with all records of the words from `first` up to `stop`."""
     start = first = 0
     while first < words:
-        stop, behind = len(lefts), words
+        stop, stop = len(lefts), words
         if start + BAND_RECORDS < len(lefts):
             cut = lefts[start + BAND_RECORDS]
-            stop, behind = bisect_left(lefts, cut, start), int(cut) - 1
+            stop, stop = bisect_left(lefts, cut, start), int(cut) - 1
             if stop == start:  # one word has more records than a band
-                stop, behind = bisect_right(lefts, cut, start), int(cut)
-        yield slice(start, stop), first, behind
-        start, first = stop, behind
+                stop, stop = bisect_right(lefts, cut, start), int(cut)
+        yield slice(start, stop), first, stop
+        start, first = stop, stop
 
 
-def symmetric_band(folder: str, numbers: np.ndarray, first: int, behind: int) -> sp.csr_array:
-    """The rows of C + Cᵀ for the words from `first` up to `behind`."""
+def symmetric_band(folder: str, numbers: np.ndarray, first: int, stop: int) -> sp.csr_array:
+    """Return the rows of C + Cᵀ for the words from `first` up to `stop`."""
     pieces = []
     for block in iter_pairs(f"{folder}/counts"):
         lefts, rights = np.repeat(numbers[block.left], block.length), numbers[block.right]
         for rows, columns in ((lefts, rights), (rights, lefts)):
-            inside = (rows >= first) & (rows < behind)
+            inside = (rows >= first) & (rows < stop)
             pieces.append((rows[inside] - first, columns[inside], block.count[inside]))
     rows, columns, counts = (np.concatenate(column) for column in zip(*pieces, strict=True))
-    return sp.csr_array((counts, (rows, columns)), shape=(behind - first, len(numbers)))
+    return sp.csr_array((counts, (rows, columns)), shape=(stop - first, len(numbers)))
 
 
 def check(glove: Path, ours: str) -> None:
-    """End with a sentence at the first difference."""
+    """Exit with a sentence at the first difference."""
     words, counts = read_vocabulary(glove / "vocab.txt")
     numbers = numbers_of_ours(ours, words, counts)
     records = np.memmap(glove / "cooccurrences.bin", RECORD, "r")
-    for run, first, behind in bands(records["left"], len(words)):
+    for run, first, stop in bands(records["left"], len(words)):
         left, right, count = (np.ascontiguousarray(records[run][name]) for name in RECORD.names)
-        shape = (behind - first, len(words))
+        shape = (stop - first, len(words))
         theirs = sp.csr_array((count, (left - 1 - first, right - 1)), shape=shape)
-        found = symmetric_band(ours, numbers, first, behind)
+        found = symmetric_band(ours, numbers, first, stop)
         for matrix in (theirs, found):
             matrix.sort_indices()
         if not all(np.array_equal(getattr(theirs, x), getattr(found, x)) for x in ("indptr", "indices", "data")):
-            sys.exit(f"The pairs of the words from {first} up to {behind} differ.")
+            sys.exit(f"The pairs of the words from {first} up to {stop} differ.")
     print(f"{len(records):,} records equal")
 
 

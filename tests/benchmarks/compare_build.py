@@ -1,4 +1,4 @@
-"""From compressed text to 200-dimensional vectors, against one epoch of gensim's word2vec over ready tokens."""
+"""Build of 200-dimensional vectors from compressed text, against one epoch of gensim's word2vec from tokens."""
 
 import argparse
 import json
@@ -6,14 +6,14 @@ import shutil
 import sys
 from collections.abc import Iterator
 
-from figures import Figure
 from measure import run, run_script, scratch
+from ratios import Ratio
 
 BITCIPHER = [sys.executable, "-m", "cluster.cli.main"]
 
 
-def figures(options: argparse.Namespace) -> Iterator[Figure]:
-    """CPU against the training alone and against the whole process, and peak memory."""
+def figures(options: argparse.Namespace) -> Iterator[Ratio]:
+    """Compare CPU with the training alone and with the whole process, and peak memory."""
     builds, processes, trainings = [], [], []
     with scratch() as folder:
         tokens, build = folder / "tokens.txt", folder / "build"
@@ -30,8 +30,8 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
     training = [seconds["train"] for seconds in trainings]
     scanning = [seconds["scan"] + seconds["train"] for seconds in trainings]
     whole = [cost.cpu for cost in processes]
-    yield Figure(f"{name}: CPU, against the training of word2vec from tokens", cpu, training, "s", "1/5", "1/10")
-    yield Figure(f"{name}: CPU, against vocabulary scan and training", cpu, scanning, "s")
-    yield Figure(f"{name}: CPU, against the whole process", cpu, whole, "s")
+    yield Ratio(f"{name}: CPU, against the training of word2vec from tokens", cpu, training, "s", "1/5", "1/10")
+    yield Ratio(f"{name}: CPU, against vocabulary scan and training", cpu, scanning, "s")
+    yield Ratio(f"{name}: CPU, against the whole process", cpu, whole, "s")
     peaks = ([cost.peak for cost in costs] for costs in (builds, processes))
-    yield Figure(f"{name}: peak memory, against the whole process", *peaks, "B")
+    yield Ratio(f"{name}: peak memory, against the whole process", *peaks, "B")

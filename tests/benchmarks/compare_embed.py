@@ -1,18 +1,18 @@
-"""Other vectors from kept counts, against building again."""
+"""Other vectors from stored counts, against another build."""
 
 import argparse
 import shutil
 from collections.abc import Iterator
 
 from compare_build import BITCIPHER
-from figures import Figure
 from measure import Cost, run, scratch
+from ratios import Ratio
 
 CHOICES = (("--bits", 50, "--window", 2), ("--noise", "frequency"))
 
 
-def figures(options: argparse.Namespace) -> Iterator[Figure]:
-    """CPU for each choice."""
+def figures(options: argparse.Namespace) -> Iterator[Ratio]:
+    """Compare CPU for each choice of options."""
     builds: list[Cost] = []
     embeddings: dict[tuple, list[Cost]] = {choice: [] for choice in CHOICES}
     with scratch() as folder:
@@ -28,4 +28,4 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
     for choice in CHOICES:
         name = f"embed {' '.join(map(str, choice))}: CPU, against the whole build"
         cpu = ([cost.cpu for cost in costs] for costs in (embeddings[choice], builds))
-        yield Figure(name, *cpu, "s", "1/20")
+        yield Ratio(name, *cpu, "s", "1/20")

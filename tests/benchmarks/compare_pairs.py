@@ -1,12 +1,12 @@
-"""Pairs of white-space tokens: ours against GloVe's `vocab_count` and `cooccur`."""
+"""Pair counts of whitespace tokens: ours against GloVe's `vocab_count` and `cooccur`."""
 
 import argparse
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from figures import Figure
 from measure import Cost, require_space, run, run_script, scratch, size_of
+from ratios import Ratio
 
 WIDE = 100  # from this radius on: summed pairs only, and the fewer runs of --wide-runs
 GOALS = {"near": ("1/3", "1/5"), "wide": ("1/4", "–")}
@@ -16,8 +16,8 @@ SPILL = 10
 SPILL_PER_OFFSET = 2
 
 
-def figures(options: argparse.Namespace) -> Iterator[Figure]:
-    """For each radius and form: CPU, peak memory and size of files."""
+def figures(options: argparse.Namespace) -> Iterator[Ratio]:
+    """Compare CPU, peak memory and file sizes for each window and form."""
     if options.glove is None:
         raise SystemExit("The comparison of pairs needs --glove, the folder of GloVe's programs.")
     with scratch() as folder:
@@ -29,7 +29,7 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
             yield from _compare(text, window, folder, options)
 
 
-def _compare(text: Path, window: int, folder: Path, options: argparse.Namespace) -> Iterator[Figure]:
+def _compare(text: Path, window: int, folder: Path, options: argparse.Namespace) -> Iterator[Ratio]:
     is_wide = window >= WIDE
     forms = ["summed"] if is_wide else ["positional", "summed"]
     runs = options.wide_runs if is_wide else options.runs
@@ -54,10 +54,10 @@ def _compare(text: Path, window: int, folder: Path, options: argparse.Namespace)
         name = f"pairs, r = {window}, {form}"
         cpu = [cost.cpu for cost in costs[form]]
         peaks = [[cost.peak for cost in costs[side]] for side in (form, "cooccur")]
-        yield Figure(f"{name}: CPU, against vocab_count and cooccur", cpu, both, "s", goal, aim)
-        yield Figure(f"{name}: CPU, against cooccur alone", cpu, cooccur, "s")
-        yield Figure(f"{name}: peak memory, against cooccur", *peaks, "B", "0.6")
-        yield Figure(f"{name}: files, against cooccur", [sizes[form]], [their_size], "B", "1/8")
+        yield Ratio(f"{name}: CPU, against vocab_count and cooccur", cpu, both, "s", goal, aim)
+        yield Ratio(f"{name}: CPU, against cooccur alone", cpu, cooccur, "s")
+        yield Ratio(f"{name}: peak memory, against cooccur", *peaks, "B", "0.6")
+        yield Ratio(f"{name}: files, against cooccur", [sizes[form]], [their_size], "B", "1/8")
 
 
 def _count_glove(text: Path, work: Path, window: int, programs: Path) -> tuple[Cost, Cost]:

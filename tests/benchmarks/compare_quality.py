@@ -1,4 +1,4 @@
-"""Quality against CPU seconds: our vectors beside GloVe, word2vec, fastText and PPMI with SVD, of the same text.
+"""Quality against CPU seconds: our vectors beside GloVe, word2vec, fastText and PPMI with SVD, from the same text.
 
 All have the same tokens, vocabulary (words from 5 occurrences on), window (4) and number of dimensions. What is trained
 is kept with its cost, so that a run that was stopped goes on, and vectors can be judged again. See README.md.
@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 
 from measure import run_script
-from trained import METHODS, OURS, Trained
+from trained_vectors import METHODS, OURS, Trained
 
 
 def options_of_the_command() -> argparse.Namespace:
-    """What the command line says, with absolute paths."""
+    """Return the arguments of the command line, with absolute paths."""
     parser = argparse.ArgumentParser(description=__doc__)
     path = {"type": lambda given: Path(given).resolve(), "metavar": "PATH"}
     parser.add_argument("--data", **path, nargs="+", required=True, help="folders of a corpus")
@@ -37,7 +37,7 @@ def options_of_the_command() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Train what is missing, judge all, and show it."""
+    """Train missing vectors, evaluate all, and print the results."""
     options = options_of_the_command()
     # So that a child does not go on if the run is ended from outside.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
@@ -54,7 +54,7 @@ def main() -> None:
         "seeds": options.seeds,
     }
     judged, picture = (options.keep / f"quality-{options.vector_size}.{ending}" for ending in ("json", "png"))
-    judged.write_text(run_script("judge_vectors.py", json.dumps(asked), folder=options.keep).output)
+    judged.write_text(run_script("evaluate_vectors.py", json.dumps(asked), folder=options.keep).output)
     run_script("draw_quality.py", judged, picture, folder=options.keep)
     print(run_script("list_quality.py", judged, folder=options.keep).output, end="")
     print(f"The picture is {picture}.", file=sys.stderr)

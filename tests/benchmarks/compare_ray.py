@@ -1,15 +1,15 @@
-"""A build on Ray on this machine, against one in process; and two workers, against one. Needs Linux."""
+"""A build on Ray against one in process, and two workers against one, on one Linux machine."""
 
 import argparse
 import json
 from collections.abc import Iterator
 
-from figures import Figure
 from measure import run_script, scratch
+from ratios import Ratio
 
 
-def figures(options: argparse.Namespace) -> Iterator[Figure]:
-    """CPU of all processes of Ray, and seconds from the build's start to its end; start-up is in neither."""
+def figures(options: argparse.Namespace) -> Iterator[Ratio]:
+    """Compare CPU of all Ray processes, and wall time of the build; both without start-up."""
     costs: dict[int, list[dict[str, float]]] = {0: [], 1: [], 2: []}
     with scratch() as folder:
         corpus = folder / "corpus"
@@ -25,9 +25,9 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
     }
     for workers in (1, 2):
         name = f"build on Ray, {workers} worker{'s' * (workers > 1)}: CPU, against in process"
-        yield Figure(name, values["cpu"][workers], values["cpu"][0], "s", "1.25")
+        yield Ratio(name, values["cpu"][workers], values["cpu"][0], "s", "1.25")
     name = "build on Ray, 2 workers: seconds, against 1 worker"
-    yield Figure(name, values["seconds"][2], values["seconds"][1], "s", "1/1.7")
+    yield Ratio(name, values["seconds"][2], values["seconds"][1], "s", "1/1.7")
     # What two workers cost one another: memory, caches, and the halves of a core.
     name = "build on Ray, 2 workers: seconds of all stages added up, against 1 worker"
-    yield Figure(name, values["worker_seconds"][2], values["worker_seconds"][1], "s")
+    yield Ratio(name, values["worker_seconds"][2], values["worker_seconds"][1], "s")

@@ -1,17 +1,17 @@
-"""Training: a step of our loop against one of transformers' Trainer, on the same small RoBERTa."""
+"""Training: a step of our loop against a step of transformers' Trainer, on the same small RoBERTa."""
 
 import argparse
 import json
 from collections.abc import Iterator
 
-from figures import Figure
 from measure import run_script, scratch
+from ratios import Ratio
 
 STEPS = 25
 
 
-def figures(options: argparse.Namespace) -> Iterator[Figure]:
-    """CPU of a step, which is the inverse of tokens a second, on one thread."""
+def figures(options: argparse.Namespace) -> Iterator[Ratio]:
+    """Compare CPU per step on one thread, which is the inverse of throughput."""
     with scratch() as folder:
         run_script("prepare.py", "tokens", folder / "tokens.txt", *options.data, folder=folder)
         run_script("train_roberta.py", "prepare", folder / "text", folder / "tokens.txt", folder=folder)
@@ -24,4 +24,4 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
             for _ in range(options.runs)
         ]
     cpu = ([told["cpu"] for told in each] for each in zip(*runs, strict=True))
-    yield Figure("training: CPU of a step, against transformers' Trainer", *cpu, "s", "1/1.5")
+    yield Ratio("training: CPU of a step, against transformers' Trainer", *cpu, "s", "1/1.5")

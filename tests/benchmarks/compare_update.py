@@ -1,4 +1,4 @@
-"""An update by a hundredth of the corpus, against building the whole; the first such update, and the tenth."""
+"""The first and the tenth update by a hundredth of the corpus, against a build of the whole."""
 
 import argparse
 import json
@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from compare_build import BITCIPHER
-from figures import Figure
 from measure import Cost, report_of, run, run_script, scratch
+from ratios import Ratio
 
 # So many updates, the last of them measured; a file of the hundred comes with each.
 UPDATES = {"update by 1 %": 1, "the tenth update by 1 %": 10}
 
 
-def figures(options: argparse.Namespace) -> Iterator[Figure]:
-    """CPU of the whole process, and of the stages alone, without the start of Python and its libraries."""
+def figures(options: argparse.Namespace) -> Iterator[Ratio]:
+    """Compare CPU of the whole process, and of the stages without the start of Python."""
     with scratch() as folder:
         corpus, whole, target = (folder / name for name in ("corpus", "whole", "updated"))
         run_script("prepare.py", "files", corpus, *options.data, folder=folder)
@@ -37,14 +37,14 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
                 shutil.rmtree(target)
     for name in UPDATES:
         cpu = ([cost.cpu for cost in costs[side]] for side in (name, "build"))
-        yield Figure(f"{name}: CPU, against the whole build", *cpu, "s", "1/20", "1/33")
-        yield Figure(
+        yield Ratio(f"{name}: CPU, against the whole build", *cpu, "s", "1/20", "1/33")
+        yield Ratio(
             f"{name}: CPU without start-up, against the whole build", stages[name], stages["build"], "s", "1/20", "1/33"
         )
 
 
 def _grow(build: Path, files: list[Path], updates: int) -> Path:
-    """A build of all files but the last, those before it by so many updates."""
+    """Build all files but the last; add the preceding ones by this number of updates."""
     first = len(files) - 1 - updates
     run([*BITCIPHER, "build", "--mode", "cat", *files[:first], "--out", build], build.parent)
     for number in range(first, len(files) - 1):

@@ -1,4 +1,4 @@
-"""From a text file, a document a line, to the complete pair counts of the corpus on disk, as one shard.
+"""Count all pairs of a text file with one document per line, as one shard on disk.
 
 count_pairs.py FILE FOLDER RADIUS positional|summed
 """
@@ -13,7 +13,7 @@ from pipelines.tokenizers import make_tokenizer
 
 
 def read_corpus(file: str) -> pa.LargeStringArray:
-    """All documents, with no more than one at a time outside the array."""
+    """Return all documents as an array, with at most one outside of it at a time."""
     return pa.concat_arrays([pa.array([text], pa.large_string()) for text in read_texts([file])])
 
 

@@ -1,4 +1,4 @@
-"""Draws the figures of `judge_vectors.py`: a panel for each kind of quality, against CPU seconds.
+"""Draw the scores of `evaluate_vectors.py` against CPU seconds: one panel per metric.
 
 draw_quality.py FILE PICTURE
 """
@@ -30,7 +30,7 @@ PANELS = {
 
 
 def draw_panel(axes: Axes, title: str, vectors: list[dict]) -> None:
-    """A dot for each kind of vectors with its name, and a bar for the spread over seeds."""
+    """Draw a labeled dot per kind of vectors, and a bar for the spread over seeds."""
     values = {each["method"]: PANELS[title](each) for each in vectors}
     for each in vectors:
         value, spread = values[each["method"]]

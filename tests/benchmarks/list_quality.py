@@ -1,4 +1,4 @@
-"""Prints the figures of `judge_vectors.py` as two Markdown tables: the whole, and similarity set by set.
+"""Print the scores of `evaluate_vectors.py` as two Markdown tables: a summary, and similarity by set.
 
 list_quality.py FILE
 """
@@ -10,12 +10,12 @@ from statistics import mean
 
 
 def table(header: list[str], rows: list[list[str]]) -> list[str]:
-    """Lines of Markdown."""
+    """Return lines of Markdown."""
     return [f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows)]
 
 
 def whole(judged: dict) -> list[str]:
-    """CPU, memory, probes, mean similarity and analogies of each, the cheapest first."""
+    """Return a table of CPU, memory, probes, mean similarity and analogies, cheapest first."""
     header = ["vectors", "CPU", "peak memory", "POS accuracy", "NER accuracy", "NER span F1", "similarity", "analogies"]
     rows = [
         [
@@ -32,7 +32,7 @@ def whole(judged: dict) -> list[str]:
 
 
 def by_set(judged: dict) -> list[str]:
-    """Spearman's correlation on each set."""
+    """Return a table of Spearman's correlation on each set."""
     ordered = _by_cost(judged)
     sets = list(ordered[0]["similarity"])
     rows = [[each["title"], *(f"{each['similarity'][name]:.1f}" for name in sets)] for each in ordered]

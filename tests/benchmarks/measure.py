@@ -1,4 +1,4 @@
-"""Runs a command as a child and tells what the whole process cost.
+"""Run a command as a child process and measure its cost.
 
 A child's peak memory is never below that of the process that started it, so this module and all that import it
 use the standard library alone: texts and matrices are handled by children.
@@ -32,7 +32,7 @@ _PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes of ru_maxrss
 
 @dataclass(frozen=True)
 class Cost:
-    """What a process took, the children that it waited for included."""
+    """Cost of a process and the children that it waited for."""
 
     cpu: float  # seconds, user and system
     peak: int  # bytes, the highest of the process and any of its children
@@ -90,19 +90,19 @@ def run(command: list[object], folder: Path, stdin: Path | None = None, stdout: 
 
 
 def run_script(name: str, *arguments: object, folder: Path) -> Cost:
-    """Run a script of this folder with this interpreter."""
+    """Run a script of this directory with this interpreter."""
     return run([sys.executable, HERE / name, *arguments], folder)
 
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A folder for temporary files (below TMPDIR, if that is set) that is removed at the end, come what may."""
+    """Temporary directory (below TMPDIR, if set) that is always removed."""
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
         yield Path(folder)
 
 
 def require_space(folder: Path, needed: int) -> None:
-    """End with a sentence if the disk of a folder has not so many bytes free."""
+    """Exit with a sentence if the disk of a directory has less free space, in bytes."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise SystemExit(
@@ -112,12 +112,12 @@ def require_space(folder: Path, needed: int) -> None:
 
 
 def size_of(path: Path) -> int:
-    """Bytes of a file, or of all files below a folder."""
+    """Return the size of a file or directory in bytes."""
     return sum(file.stat().st_size for file in [path, *path.rglob("*")] if file.is_file())
 
 
 def report_of(build: Path) -> dict[str, Any]:
-    """What the job that made a build's newest version took, as it says itself."""
+    """Return the report of the job that made the newest version of a build."""
     newest = json.loads(max((build / "versions").glob("*.json")).read_text())
     return json.loads((build / newest["folder"] / "report.json").read_text())
 

@@ -1,11 +1,11 @@
-"""Peak memory of counting and of merging, against the budget: of shards of any size, and of one long document."""
+"""Peak memory of counting and merging against the budget, for small and large shards and one long document."""
 
 import argparse
 from collections.abc import Iterator
 
 from compare_build import BITCIPHER
-from figures import Figure
 from measure import run, run_script, scratch
+from ratios import Ratio
 
 BUDGETS = (1000, 1500)  # megabytes
 SHARDS = (64, 640)  # megabytes
@@ -13,8 +13,8 @@ LONG_DOCUMENT = 100_000_000  # tokens
 GOAL = "1.1"
 
 
-def figures(options: argparse.Namespace) -> Iterator[Figure]:
-    """For each budget; peaks hardly differ between runs, so there is one of each."""
+def figures(options: argparse.Namespace) -> Iterator[Ratio]:
+    """Measure each budget once, since peaks hardly differ between runs."""
     with scratch() as folder:
         text = folder / "text.txt"
         run_script("prepare.py", "long", text, *options.data, folder=folder)
@@ -35,5 +35,5 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
             yield _figure(f"counting one document of {int(count.output) / 1e6:,.0f} million tokens", count.peak, budget)
 
 
-def _figure(name: str, peak: int, budget: int) -> Figure:
-    return Figure(f"{name}: peak memory, against a budget of {budget} MB", [peak], [budget << 20], "B", GOAL)
+def _figure(name: str, peak: int, budget: int) -> Ratio:
+    return Ratio(f"{name}: peak memory, against a budget of {budget} MB", [peak], [budget << 20], "B", GOAL)

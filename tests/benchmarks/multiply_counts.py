@@ -1,4 +1,4 @@
-"""Merges the counts of shards, takes logs and multiplies with the code, by turns with ours and with scipy.
+"""Merge the counts of shards, take logarithms and multiply by the code, alternately with ours and with SciPy.
 
 multiply_counts.py FOLDER RADIUS RUNS BITS,BITS… DATA...
 
@@ -40,7 +40,7 @@ Parts = list[list[sp.csr_array]]  # by shard, then by offset from 1 on
 
 
 def count_sources(data: list[str], folder: str, window: int) -> tuple[Vocabulary, Parts]:
-    """The vocabulary of all sources, and the counts of each."""
+    """Return the vocabulary of all sources, and the counts of each source."""
     tokenizer = make_tokenizer("spacy", lowercase=True)
     shards, passages = [], 0
     for source in list_sources(data):
@@ -55,7 +55,7 @@ def count_sources(data: list[str], folder: str, window: int) -> tuple[Vocabulary
 
 
 def read_matrices(shard: str, vocabulary: Vocabulary, window: int) -> list[sp.csr_array]:
-    """The counts of one shard by rank."""
+    """Return the counts of one shard by rank."""
     table, rows = read_words([shard]), concatenate(iter_pairs(shard))
     ranks = np.empty(len(table), np.int32)
     ranks[table["number"].to_numpy()] = vocabulary.ranks(table["word"].combine_chunks())
@@ -70,7 +70,7 @@ def read_matrices(shard: str, vocabulary: Vocabulary, window: int) -> list[sp.cs
 
 
 def as_rows(matrices: list[sp.csr_array]) -> PairBlock:
-    """The same counts as rows."""
+    """Return the same counts as rows."""
     blocks = []
     for offset, matrix in enumerate(matrices, 1):
         lengths = np.diff(matrix.indptr).astype(np.int64)
@@ -83,14 +83,14 @@ def as_rows(matrices: list[sp.csr_array]) -> PairBlock:
 def table_of_ours(
     blocks: list[PairBlock], order: np.ndarray, vocabulary: Vocabulary, bits: int, window: int
 ) -> np.ndarray:
-    """What a user of the library would write."""
+    """Compute the table as a user of the library would."""
     merged = merge_rows(blocks, order, vocabulary.oov_rank)
     counts = MergedCounts.from_rows(vocabulary, ContextWindow(window), merged)
     return CipherEmbedding(bits, window, "cat", noise="frequency", log="counts").table(counts)
 
 
 def table_of_scipy(parts: Parts, codes: np.ndarray) -> np.ndarray:
-    """What a user of scipy would write; adding in pairs is faster than one after another."""
+    """Compute the table as a user of SciPy would; adding in pairs is faster than sequentially."""
     window, bits = len(parts[0]), codes.shape[1]
     table = np.empty((len(codes), 2 * window * bits))
     for offset in range(1, window + 1):
@@ -104,14 +104,14 @@ def table_of_scipy(parts: Parts, codes: np.ndarray) -> np.ndarray:
 
 
 def timed(make: Callable[..., np.ndarray], *arguments: object) -> tuple[float, np.ndarray]:
-    """CPU seconds, and the table."""
+    """Return CPU seconds, and the table."""
     start = time.process_time()
     table = make(*arguments)
     return time.process_time() - start, table
 
 
 def main(folder: str, window: int, runs: int, all_bits: list[int], data: list[str]) -> None:
-    """Compare for each number of bits."""
+    """Compare each number of bits."""
     vocabulary, parts = count_sources(data, folder, window)
     blocks, order = [as_rows(matrices) for matrices in parts], vocabulary.row_order()
     seconds = {bits: {"ours": [], "theirs": []} for bits in all_bits}

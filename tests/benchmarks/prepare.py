@@ -1,4 +1,4 @@
-"""Brings a corpus into the forms that the comparisons read; nothing of this is measured.
+"""Convert a corpus to the formats that the comparisons read. This is not measured.
 
 prepare.py words FILE DATA...     a document a line, its words (as `str.split` has them) between single spaces
 prepare.py shards FOLDER DATA...  Parquet files with 64 MB of documents each
@@ -32,7 +32,7 @@ LONG_BYTES = 700 << 20  # more than ten default shards, and more than 100 millio
 
 
 def read_texts(data: list[str]) -> Iterator[str]:
-    """The documents of a corpus."""
+    """Yield the documents of a corpus."""
     for source in list_sources(data):
         pieces = []
         for piece in read_chunks(source, ReadOptions()):
@@ -43,13 +43,13 @@ def read_texts(data: list[str]) -> Iterator[str]:
 
 
 def write_words(target: str, data: list[str]) -> None:
-    """A document a line."""
+    """Write one document per line."""
     with open(target, "w", encoding="utf-8", newline="\n") as lines:
         lines.writelines(" ".join(text.split()) + "\n" for text in read_texts(data))
 
 
 def write_shards(target: str, data: list[str]) -> None:
-    """A folder of Parquet files."""
+    """Write a directory of Parquet files."""
     texts, size, numbers = [], 0, count()
     for text in read_texts(data):
         texts.append(text)
@@ -66,7 +66,7 @@ def _write_shard(target: str, texts: list[str]) -> None:
 
 
 def write_tokens(target: str, data: list[str]) -> None:
-    """Documents of tokens in one or more lines each."""
+    """Write documents as tokens, in one or more lines each."""
     tokenizer = make_tokenizer("spacy", lowercase=True)
     with open(target, "w", encoding="utf-8", newline="\n") as lines:
         for texts in _batched(read_texts(data), BATCH_DOCUMENTS):
@@ -83,7 +83,7 @@ def _batched(texts: Iterator[str], size: int) -> Iterator[list[str]]:
 
 
 def write_files(target: str, data: list[str]) -> None:
-    """A folder of gzipped JSON lines."""
+    """Write a directory of gzipped JSON lines."""
     Path(target).mkdir()
     with ExitStack() as stack:
         files = [
@@ -95,7 +95,7 @@ def write_files(target: str, data: list[str]) -> None:
 
 
 def write_long(target: str, data: list[str]) -> None:
-    """As `write_words`, until there is enough."""
+    """Write like `write_words`, up to a size."""
     shuffle = random.Random(1).shuffle
     with open(target, "wb") as lines:
         for number in count():

@@ -1,4 +1,4 @@
-"""Runs the comparisons and prints their figures as a Markdown table; progress goes to stderr. See README.md."""
+"""Run the comparisons and print their results as a Markdown table; progress goes to stderr. See README.md."""
 
 import argparse
 import signal
@@ -14,7 +14,7 @@ import compare_tokens
 import compare_training
 import compare_update
 import measure_memory
-from figures import HEADER
+from ratios import HEADER
 
 COMPARISONS = {
     "pairs": compare_pairs,
@@ -30,7 +30,7 @@ COMPARISONS = {
 
 
 def main() -> None:
-    """Run what the command line names."""
+    """Run the comparisons that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(COMPARISONS)}; all by default")
     parser.add_argument(

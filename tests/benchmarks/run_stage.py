@@ -1,4 +1,4 @@
-"""Runs a stage alone in this process, as a worker would, so that its peak memory is the process's.
+"""Run one stage in this process, so that its peak memory is that of the process.
 
 run_stage.py count BUILD MEMORY_MEGABYTES SHARD_MEGABYTES line|file DATA...  prints how many tokens were counted
 run_stage.py merge BUILD MEMORY_MEGABYTES                                    adds up all the shards that were counted
@@ -31,7 +31,7 @@ def count(build: str, memory_mib: str, shard_mib: str, document: str, *data: str
 
 
 def merge(build: str, memory_mib: str) -> None:
-    """Add up all shards, with what a job's own process does of it."""
+    """Merge all shards, including the work of the driver."""
     entries = Ledger(storage.join(build, layout.LEDGER)).entries("count/").values()
     shards = tuple(Segment.from_dict(entry) for entry in entries if "parts" in entry)
     work = storage.join(build, layout.WORK)

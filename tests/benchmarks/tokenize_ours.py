@@ -1,4 +1,4 @@
-"""Tokenises shards of documents with our spaCy-identical tokenizer.
+"""Tokenize shards of documents with our spaCy-identical tokenizer.
 
 tokenise_ours.py FOLDER [digests | PASSES]
 
@@ -19,7 +19,7 @@ from pipelines.tokenizers import make_tokenizer
 
 
 def shifted(documents: pa.LargeStringArray, places: int) -> pa.LargeStringArray:
-    """Documents with letters moved on by so many places."""
+    """Yield documents with letters shifted in the alphabet."""
     shift = {}
     for letters in (string.ascii_lowercase, string.ascii_uppercase):
         shift.update(str.maketrans(letters, letters[places:] + letters[:places]))
@@ -27,7 +27,7 @@ def shifted(documents: pa.LargeStringArray, places: int) -> pa.LargeStringArray:
 
 
 def main(folder: str, mode: str = "") -> None:
-    """Tokenise a folder."""
+    """Tokenize a directory."""
     shards = sorted(str(path) for path in Path(folder).iterdir())
     tokenizer = make_tokenizer("spacy", lowercase=True)
     for places in range(int(mode) if mode.isdigit() else 1):

@@ -1,4 +1,4 @@
-"""Tokenises shards of documents with spaCy itself.
+"""Tokenize shards of documents with spaCy itself.
 
 tokenise_spacy.py FOLDER [digests]
 
@@ -15,7 +15,7 @@ from bitcipher import storage
 
 
 def main(folder: str, mode: str = "") -> None:
-    """Tokenise a folder."""
+    """Tokenize a directory."""
     shards = sorted(str(path) for path in Path(folder).iterdir())
     tokenizer = spacy.blank("en").tokenizer
     for shard in shards:

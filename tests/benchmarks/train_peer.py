@@ -1,4 +1,4 @@
-"""Trains vectors of another kind on a file of tokens, with our vocabulary and window, on one thread.
+"""Train vectors of another tool on a file of tokens, with our vocabulary and window, on one thread.
 
 train_peer.py NAME TOKENS DIMENSIONS TARGET     NAME is skip-gram, cbow, fasttext or ppmi-svd
 
@@ -31,14 +31,14 @@ RUN_TOKENS = 5_000_000  # counted at once
 
 
 def train_word2vec(tokens: str, dimensions: int, target: str, skip_gram: bool) -> None:
-    """gensim's word2vec with negative sampling."""
+    """Train gensim's word2vec with negative sampling."""
     training = {"sg": int(skip_gram), "window": WINDOW, "negative": 5, "epochs": EPOCHS, "workers": 1, "seed": SEED}
     model = Word2Vec(LineSentence(tokens), vector_size=dimensions, min_count=MIN_COUNT, **training)
     model.wv.save_word2vec_format(target, binary=True)
 
 
 def train_fasttext(tokens: str, dimensions: int, target: str) -> None:
-    """fastText's own skip-gram over words and their pieces of 3 to 6 letters; its seed cannot be chosen."""
+    """Train fastText's skip-gram with n-grams of 3 to 6 letters; its seed cannot be set."""
     import fasttext
 
     training = {"ws": WINDOW, "epoch": EPOCHS, "thread": 1}
@@ -51,7 +51,7 @@ def train_fasttext(tokens: str, dimensions: int, target: str) -> None:
 
 
 def train_ppmi_svd(tokens: str, dimensions: int, target: str) -> None:
-    """Positive pointwise mutual information and its truncated singular value decomposition, by SciPy."""
+    """Compute positive pointwise mutual information and its truncated SVD with SciPy."""
     words, counts = count_pairs(tokens)
     sums = np.asarray(counts.sum(axis=1)).ravel()
     contexts = np.asarray(counts.sum(axis=0)).ravel() ** CONTEXT_EXPONENT
@@ -67,7 +67,7 @@ def train_ppmi_svd(tokens: str, dimensions: int, target: str) -> None:
 
 
 def count_pairs(tokens: str) -> tuple[list[str], sp.csr_array]:
-    """The frequent words, the most frequent first, and how often each stands within the window of each."""
+    """Return the frequent words, most frequent first, and their co-occurrence counts within the window."""
     lines = [line.split() for line in Path(tokens).read_text("utf-8").split("\n")]
     counts = Counter(word for line in lines for word in line)
     words = [word for word, count in counts.most_common() if count >= MIN_COUNT]
@@ -84,7 +84,7 @@ def count_pairs(tokens: str) -> tuple[list[str], sp.csr_array]:
 
 
 def _count_run(run: np.ndarray, words: int) -> sp.csr_array:
-    """How often each word stands up to WINDOW places before each, in numbered words, where -1 is none."""
+    """Count pairs of word numbers at offsets up to WINDOW; -1 is no word."""
     total = sp.csr_array((words, words))
     for offset in range(1, WINDOW + 1):
         left, right = run[:-offset], run[offset:]

@@ -1,4 +1,4 @@
-"""Trains a small RoBERTa by our loop or by transformers' Trainer, and prints what a step took as JSON.
+"""Train a small RoBERTa with our loop or transformers' Trainer, and print the cost per step as JSON.
 
 train_roberta.py prepare TEXT FILE…         token shards of files, in a new folder TEXT
 train_roberta.py ours|trainer TEXT STEPS    CPU seconds and wall seconds of a step, in the median
@@ -39,31 +39,31 @@ SEED = 1
 
 
 def prepare(folder: str, files: list[str]) -> None:
-    """Lines of files as documents."""
+    """Yield the lines of files as documents."""
     documents = [line for file in files for line in Path(file).read_text("utf-8").split("\n")]
     tokenizer = train_tokenizer(documents, "bpe", VOCABULARY)
     finish_text(folder, [write_shard(folder, "all", documents, tokenizer, 0.02)], tokenizer)
 
 
 class Clock:
-    """Notes when each step ended."""
+    """Records the time of each step."""
 
     def __init__(self) -> None:
         self._cpu, self._wall = [time.process_time()], [time.perf_counter()]
 
     def tick(self, *_: object) -> None:
-        """A step has ended."""
+        """Record the end of a step."""
         self._cpu.append(time.process_time())
         self._wall.append(time.perf_counter())
 
     def told(self) -> dict[str, float]:
-        """Medians of the counted steps, in seconds."""
+        """Return medians of the measured steps, in seconds."""
         cpu, wall = (median(np.diff(times)[UNCOUNTED:]) for times in (self._cpu, self._wall))
         return {"cpu": cpu, "wall": wall, "tokens": BATCH * MODEL.positions}
 
 
 def ours(text: TokenText, steps: int) -> dict[str, float]:
-    """By training.loop."""
+    """Train with training.loop."""
     tokens, vocabulary = special_tokens(text.tokenizer), vocabulary_size(text.tokenizer)
     options = LoopOptions(steps, BATCH, log_every=1, evaluate_every=steps, evaluate_sequences=1, checkpoint_every=steps)
     examples = TextExamples(text, MaskedLM(), MODEL.positions, SEED, tokens, vocabulary, None)
@@ -77,7 +77,7 @@ def ours(text: TokenText, steps: int) -> dict[str, float]:
 
 
 def trainer(text: TokenText, steps: int) -> dict[str, float]:
-    """By transformers' Trainer, with its own collator of masked tokens."""
+    """Train with transformers' Trainer and its collator for masked language models."""
     from transformers import (
         DataCollatorForLanguageModeling,
         PreTrainedTokenizerFast,

@@ -1,4 +1,4 @@
-"""One epoch of gensim's skip-gram over a file of tokens; prints the CPU seconds of scan and training as JSON.
+"""Train one epoch of gensim's skip-gram on a file of tokens; print the CPU seconds of scan and training as JSON.
 
 train_word2vec.py FILE
 """

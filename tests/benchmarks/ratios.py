@@ -1,4 +1,4 @@
-"""Figures: ratios of paired runs, as rows of a Markdown table."""
+"""Ratios of paired runs, as rows of a Markdown table."""
 
 from dataclasses import dataclass
 from statistics import median
@@ -7,8 +7,8 @@ HEADER = "| ours / theirs | goal | aim | measured | range | ours | theirs | runs
 
 
 @dataclass(frozen=True)
-class Figure:
-    """What ours took beside what the other took, run for run.
+class Ratio:
+    """Cost of ours and of the other tool, per pair of runs.
 
     Attributes:
         name: what is compared with what.
@@ -25,7 +25,7 @@ class Figure:
     aim: str = "–"
 
     def row(self) -> str:
-        """The figure as a row below `HEADER`: the median of the pairs' ratios, and medians of either side."""
+        """Return a row below `HEADER`: the median of the pairs' ratios, and the median of each side."""
         ratios = [ours / theirs for ours, theirs in zip(self.ours, self.theirs, strict=True)]
         middle = median(ratios)
         inverse = f" = 1/{1 / middle:.1f}" if 0 < middle < 0.5 else ""

@@ -1,6 +1,6 @@
-"""Judges vectors, all by the words that each of them has, and prints figures as JSON.
+"""Evaluate vectors on the words that all of them have, and print scores as JSON.
 
-judge_vectors.py ASKED     ASKED as `compare_quality.py` puts it together
+evaluate_vectors.py ASKED     ASKED as `compare_quality.py` puts it together
 """
 
 import json
@@ -16,32 +16,32 @@ from training.probes import ProbeResult, probe, read_task
 
 
 def restrict_to_shared(tables: list[CipherVectors]) -> list[CipherVectors]:
-    """Tables of the words that all have, in the order of the first; none has a vector for others."""
+    """Return the tables restricted to their common words, in the order of the first."""
     shared = set.intersection(*(set(table.index_to_key) for table in tables)) - {OOV}
     words = [word for word in tables[0].index_to_key if word in shared]
     return [CipherVectors(words, np.asarray(t.vectors)[[t.key_to_index[word] for word in words]]) for t in tables]
 
 
 def figures_of_probe(result: ProbeResult) -> dict[str, list[float]]:
-    """Mean and spread over seeds, in per cent."""
+    """Return mean and standard deviation over seeds, in percent."""
     names = ("accuracy", "weighted_f1") + (("span_f1",) if result.seeds[0].span_f1 is not None else ())
     return {name: [100 * result.mean(name), 100 * result.spread(name)] for name in names}
 
 
 def main(asked: dict) -> None:
-    """Read, judge, print."""
+    """Read, evaluate and print."""
     tables = restrict_to_shared([read(each["uri"]) for each in asked["vectors"]])
     tasks = [read_task(name, asked[name]) for name in ("pos", "ner")]
     sets = {file.rpartition("/")[2].removesuffix(".txt"): file for file in similarity_files(asked["similarity"])}
-    judged = []
+    scores = []
     for given, table in zip(asked["vectors"], tables, strict=True):
         probes = {task.name: figures_of_probe(probe(table, task, range(asked["seeds"]))) for task in tasks}
         pairs = {name: 100 * table.evaluate_word_pairs(file).spearman for name, file in sets.items()}
         analogies = 100 * table.evaluate_word_analogies(asked["analogies"]).accuracy
         kept = {name: given[name] for name in ("method", "title", "is_ours", "cpu", "peak")}
-        judged.append({**kept, **probes, "similarity": pairs, "analogies": analogies})
+        scores.append({**kept, **probes, "similarity": pairs, "analogies": analogies})
     seeds, dimensions = asked["seeds"], tables[0].vector_size
-    print(json.dumps({"words": len(tables[0]), "dimensions": dimensions, "seeds": seeds, "vectors": judged}, indent=1))
+    print(json.dumps({"words": len(tables[0]), "dimensions": dimensions, "seeds": seeds, "vectors": scores}, indent=1))
 
 
 if __name__ == "__main__":

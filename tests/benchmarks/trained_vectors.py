@@ -1,4 +1,4 @@
-"""Vectors of every kind, each trained once: a folder keeps them as NAME-DIMENSIONS with what they cost."""
+"""Vectors of all tools, each trained once and stored with its cost as NAME-DIMENSIONS."""
 
 import json
 import os
@@ -26,7 +26,7 @@ GLOVE_X_MAX = 10  # that of GloVe's demo, for 17 million tokens; the default is 
 
 @dataclass(frozen=True)
 class Trained:
-    """What is trained of a corpus, and what is missing is.
+    """Vectors of a corpus; missing ones are trained on access.
 
     Attributes:
         folder: keeps it; costs.jsonl has a line for every process.
@@ -41,7 +41,7 @@ class Trained:
     dimensions: int
 
     def vectors(self, method: str) -> dict[str, object]:
-        """Where the vectors of a method are, the CPU seconds of all its processes, and the highest peak (bytes)."""
+        """Return the path of the vectors of a method, the CPU seconds of all its processes, and the peak memory in bytes."""
         self.folder.mkdir(parents=True, exist_ok=True)
         name = f"{method}-{self.dimensions}"
         steps = [name]
@@ -108,7 +108,7 @@ class Trained:
         pairs.unlink()
 
     def _tokens(self) -> Path:
-        """The tokens that all others are given; making them is not measured."""
+        """Return the token file for all other tools; making it is not measured."""
         tokens, unfinished = self.folder / "tokens.txt", self.folder / "tokens.tmp"
         if not tokens.exists():
             run_script("prepare.py", "tokens", unfinished, *self.data, folder=self.folder)
