@@ -1,7 +1,7 @@
 """Quality against CPU seconds: our vectors beside GloVe, word2vec, fastText and PPMI with SVD, from the same text.
 
 All have the same tokens, vocabulary (words from 5 occurrences on), window (4) and number of dimensions. What is trained
-is kept with its cost, so that a run that was stopped goes on, and vectors can be judged again. See README.md.
+is kept with its cost, so that an interrupted run resumes, and vectors can be scores again. See README.md.
 """
 
 import argparse
@@ -53,10 +53,10 @@ def main() -> None:
         "analogies": str(options.analogies),
         "seeds": options.seeds,
     }
-    judged, picture = (options.keep / f"quality-{options.vector_size}.{ending}" for ending in ("json", "png"))
-    judged.write_text(run_script("evaluate_vectors.py", json.dumps(asked), folder=options.keep).output)
-    run_script("draw_quality.py", judged, picture, folder=options.keep)
-    print(run_script("list_quality.py", judged, folder=options.keep).output, end="")
+    scores, picture = (options.keep / f"quality-{options.vector_size}.{ending}" for ending in ("json", "png"))
+    scores.write_text(run_script("evaluate_vectors.py", json.dumps(asked), folder=options.keep).output)
+    run_script("draw_quality.py", scores, picture, folder=options.keep)
+    print(run_script("list_quality.py", scores, folder=options.keep).output, end="")
     print(f"The picture is {picture}.", file=sys.stderr)
 
 

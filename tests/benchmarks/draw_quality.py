@@ -57,11 +57,11 @@ def draw_panel(axes: Axes, title: str, vectors: list[dict]) -> None:
     axes.spines[:].set_visible(False)
 
 
-def main(judged: dict, picture: str) -> None:
+def main(scores: dict, picture: str) -> None:
     """Draw all panels."""
     figure, grid = plt.subplots(2, 2, figsize=(WIDTH, HEIGHT), layout="constrained")
     for axes, title in zip(grid.flat, PANELS, strict=True):
-        draw_panel(axes, title, judged["vectors"])
+        draw_panel(axes, title, scores["vectors"])
     for axes in grid[1]:
         axes.set_xlabel("CPU seconds, one thread", color=INK)
     figure.savefig(picture, dpi=110, metadata={"Software": None})

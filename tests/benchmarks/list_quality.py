@@ -14,7 +14,7 @@ def table(header: list[str], rows: list[list[str]]) -> list[str]:
     return [f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows)]
 
 
-def whole(judged: dict) -> list[str]:
+def whole(scores: dict) -> list[str]:
     """Return a table of CPU, memory, probes, mean similarity and analogies, cheapest first."""
     header = ["vectors", "CPU", "peak memory", "POS accuracy", "NER accuracy", "NER span F1", "similarity", "analogies"]
     rows = [
@@ -22,25 +22,25 @@ def whole(judged: dict) -> list[str]:
             each["title"],
             f"{each['cpu']:,.0f} s",
             f"{each['peak'] / 1e6:,.0f} MB",
-            *(_with_spread(judged["seeds"], *figure) for figure in _probed(each)),
+            *(_with_spread(scores["seeds"], *figure) for figure in _probed(each)),
             f"{mean(each['similarity'].values()):.1f}",
             f"{each['analogies']:.1f}",
         ]
-        for each in _by_cost(judged)
+        for each in _by_cost(scores)
     ]
     return table(header, rows)
 
 
-def by_set(judged: dict) -> list[str]:
+def by_set(scores: dict) -> list[str]:
     """Return a table of Spearman's correlation on each set."""
-    ordered = _by_cost(judged)
+    ordered = _by_cost(scores)
     sets = list(ordered[0]["similarity"])
     rows = [[each["title"], *(f"{each['similarity'][name]:.1f}" for name in sets)] for each in ordered]
     return table(["Spearman × 100", *sets], rows)
 
 
-def _by_cost(judged: dict) -> list[dict]:
-    return sorted(judged["vectors"], key=lambda each: each["cpu"])
+def _by_cost(scores: dict) -> list[dict]:
+    return sorted(scores["vectors"], key=lambda each: each["cpu"])
 
 
 def _probed(each: dict) -> list[list[float]]:
@@ -52,6 +52,6 @@ def _with_spread(seeds: int, middle: float, spread: float) -> str:
 
 
 if __name__ == "__main__":
-    judged = json.loads(Path(sys.argv[1]).read_text())
-    print(f"{judged['dimensions']} dimensions, {judged['words']:,} words, {judged['seeds']} seeds\n")
-    print("\n".join([*whole(judged), "", *by_set(judged)]))
+    scores = json.loads(Path(sys.argv[1]).read_text())
+    print(f"{scores['dimensions']} dimensions, {scores['words']:,} words, {scores['seeds']} seeds\n")
+    print("\n".join([*whole(scores), "", *by_set(scores)]))

@@ -41,7 +41,7 @@ class Trained:
     dimensions: int
 
     def vectors(self, method: str) -> dict[str, object]:
-        """Return the path of the vectors of a method, the CPU seconds of all its processes, and the peak memory in bytes."""
+        """Return the path of the vectors of a method, CPU seconds of all its processes, and peak memory in bytes."""
         self.folder.mkdir(parents=True, exist_ok=True)
         name = f"{method}-{self.dimensions}"
         steps = [name]
