@@ -1,7 +1,7 @@
-"""The bit-cipher: every rank gets a short code, a set of active bits (papers/bit-cipher.txt, section 3; SPEC 1).
+"""The bit-cipher: a short code of active bits for each rank (Zhao & Williams 2023, *Bit Cipher*, section 3).
 
-The most frequent words get one bit each, the next ones two, and so on, in an order in which words of similar
-frequency get similar codes. A code is kept as its active bits; a dense word-by-bit matrix is never built.
+The most frequent words have one active bit each, the next ones two, and so on, in an order that gives words of similar
+frequency similar codes. Codes are stored as active bits; a dense word-by-bit matrix is never built.
 """
 
 from collections.abc import Iterator
@@ -12,28 +12,28 @@ import numpy as np
 from bitcipher.errors import BitcipherError
 
 if TYPE_CHECKING:
-    # Loaded where a matrix is asked for, which vectors of counts never do: it takes a tenth of a second.
+    # Imported where a matrix is needed, which embeddings never do: scipy.sparse takes a tenth of a second.
     import scipy.sparse as sp
 
-# Rows of predictions deciphered at once: 256 rows against 420,000 words are 860 MB of float64 scores.
+# Predictions that are deciphered at once: 256 rows against 420,000 words take 860 MB of float64 scores.
 DECIPHER_ROWS = 256
 
 
 class ActiveBits(NamedTuple):
-    """The active bits of n words: those of rank t are ``bits[starts[t]:starts[t + 1]]``, ascending."""
+    """Active bits of n words. Those of rank t are ``bits[starts[t]:starts[t + 1]]``, ascending."""
 
     starts: np.ndarray  # (n + 1,) int64
     bits: np.ndarray  # (starts[n],) int32
 
 
 class BitCipher:
-    """The code of ``bits`` bits, in the order of Figure 2.
+    """The code of a number of bits, in the order of Figure 2 of the paper.
 
     Args:
-        bits: dimensions of the code; it has 2**bits - 1 words at most.
+        bits: number of bits; there are codes for at most 2**bits - 1 words.
 
     Raises:
-        BitcipherError: if ``bits`` is not a whole number of at least 1.
+        BitcipherError: if ``bits`` is not an integer of at least 1.
 
     >>> BitCipher(5).encipher(7).toarray()[5:]
     array([[0. , 0. , 0. , 0.5, 0.5],
@@ -42,14 +42,14 @@ class BitCipher:
 
     def __init__(self, bits: int):
         if not isinstance(bits, int | np.integer) or isinstance(bits, bool) or bits < 1:
-            raise BitcipherError(f"bits must be a whole number of at least 1, not {bits!r}.")
+            raise BitcipherError(f"`bits` must be an integer of at least 1, got {bits!r}.")
         self.bits = int(bits)
 
     def active_bits(self, n: int) -> ActiveBits:
-        """The active bits of the n most frequent words.
+        """Return the active bits of the n most frequent words.
 
         Raises:
-            BitcipherError: if n words need more bits than the code has.
+            BitcipherError: if n words need more bits.
         """
         self._check_size(n)
         levels = list(self._levels(n))
@@ -58,14 +58,14 @@ class BitCipher:
         return ActiveBits(starts, np.concatenate([level.ravel() for level in levels]))
 
     def matrix(self, n: int) -> "sp.csr_array":
-        """The bit vectors η of the n most frequent words, (n, bits) of 0 and 1: Figure 2's U."""
+        """Return the bit vectors η of the n most frequent words, (n, bits) of 0 and 1: U in Figure 2."""
         import scipy.sparse as sp
 
         starts, bits = self.active_bits(n)
         return sp.csr_array((np.ones(len(bits)), bits, starts), shape=(n, self.bits))
 
     def encipher(self, n: int) -> "sp.csr_array":
-        """The ciphers p = η / ‖η‖₁ of the n most frequent words, (n, bits), rows of sum 1: Figure 2's V."""
+        """Return the ciphers p = η / ‖η‖₁ of the n most frequent words, (n, bits), rows of sum 1: V in Figure 2."""
         import scipy.sparse as sp
 
         starts, bits = self.active_bits(n)
@@ -73,15 +73,15 @@ class BitCipher:
         return sp.csr_array((np.repeat(1.0 / sizes, sizes), bits, starts), shape=(n, self.bits))
 
     def decipher(self, predictions: np.ndarray, n: int | None = None, topn: int = 1) -> np.ndarray:
-        """The ranks of the words whose bit vectors best match b-dimensional predictions.
+        """Return the ranks of the words whose bit vectors best match predictions.
 
-        The match is the cosine between a prediction and Figure 2's raw bit vectors: the plain product would tie
-        a word with every word whose bits include its own. Ties go to the more frequent word.
+        The score is the cosine between a prediction and a bit vector. A plain product would tie a word with every word
+        whose bits include its own. Ties are broken by rank.
 
         Args:
-            predictions: (m, bits), such as ciphers, noisy ciphers, or what a model puts out.
-            n: words to choose from, the most frequent first; all 2**bits - 1 by default, of codes of up to 20 bits.
-            topn: how many ranks to give for each prediction, best first.
+            predictions: (m, bits), such as ciphers, noisy ciphers, or the outputs of a model.
+            n: number of candidates, most frequent first; by default all 2**bits - 1, for codes of up to 20 bits.
+            topn: number of ranks per prediction, best first.
 
         Returns:
             (m, topn) int64.
@@ -89,7 +89,7 @@ class BitCipher:
         import scipy.sparse as sp
 
         if n is None and self.bits > 20:
-            raise BitcipherError(f"{self.bits} bits tell too many words apart to try them all: say how many there are.")
+            raise BitcipherError(f"{self.bits} bits have too many codes to compare with all of them: pass `n`.")
         n = 2**self.bits - 1 if n is None else n
         predictions = np.atleast_2d(np.asarray(predictions, np.float64))
         if predictions.shape[1] != self.bits:
@@ -107,15 +107,15 @@ class BitCipher:
 
     def _check_size(self, n: int) -> None:
         if n < 1:
-            raise BitcipherError(f"A code is for at least 1 word, not {n}.")
+            raise BitcipherError(f"`n` must be at least 1, got {n}.")
         if n > 2**self.bits - 1:
             raise BitcipherError(
-                f"{n:,} words do not fit into {self.bits} bits, which tell {2**self.bits - 1:,} words apart: "
+                f"{self.bits} bits have codes for {2**self.bits - 1:,} words, not for {n:,}: "
                 f"use at least {int(n).bit_length()} bits."
             )
 
     def _levels(self, n: int) -> Iterator[np.ndarray]:
-        """Levels 1, 2, … until they hold n codes: (size, k) int32 of ascending bits, in order of assignment."""
+        """Yield levels 1, 2, … until they hold n codes: (size, k) int32 of ascending bits, in order of assignment."""
         level = np.arange(self.bits, dtype=np.int32)[:, None][:n]
         missing = n - len(level)
         yield level
@@ -125,13 +125,18 @@ class BitCipher:
             yield level
 
     def _next_level(self, level: np.ndarray) -> np.ndarray:
-        """Every member, backwards, with bit i added if all its bits are below i, for i falling (SPEC 1)."""
+        """Return the next level: for i descending, each member in reverse order with bit i added, if all its bits are
+        below i.
+
+        This closed form gives Figure 2 of the paper for all 2**bits - 1 codes (checked for 2 to 10 bits), without a
+        search for duplicates.
+        """
         backwards = level[::-1]
         largest = backwards[:, -1]
-        pieces = []
+        blocks = []
         for i in range(self.bits - 1, level.shape[1] - 1, -1):
-            # Level 1 backwards has its bits falling, every later level its largest bits rising: so the members
-            # below bit i are a tail of the former and a head of the latter.
+            # In reverse order, the bits of level 1 descend, and the largest bits of later levels ascend. So the members
+            # below bit i are the tail of level 1, and the head of later levels.
             members = backwards[self.bits - i :] if level.shape[1] == 1 else backwards[: np.searchsorted(largest, i)]
-            pieces.append(np.column_stack([members, np.full(len(members), i, np.int32)]))
-        return np.concatenate(pieces)
+            blocks.append(np.column_stack([members, np.full(len(members), i, np.int32)]))
+        return np.concatenate(blocks)

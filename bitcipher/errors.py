@@ -1,20 +1,20 @@
-"""What can go wrong by a user's hand, told in one plain sentence.
+"""Errors that users can correct, with messages of one plain sentence.
 
-The command prints such a sentence on stderr and exits with 2; everything else is a bug and keeps its traceback.
+The command prints the message on stderr and exits with code 2. Any other exception is a bug and keeps its traceback.
 """
 
 
 class BitcipherError(Exception):
-    """A mistake that the user can mend: the message says what is wrong, where, and what to do."""
+    """An error that the user can correct. The message says what is wrong, where, and how to fix it."""
 
 
 class UnknownWordError(BitcipherError, KeyError):
-    """A word was asked for that the vectors do not hold."""
+    """A key that is not in the vocabulary of the vectors."""
 
     # KeyError would show the message in quotes, as if it were the key.
     __str__ = Exception.__str__
 
 
 def first_line(error: object) -> str:
-    """The first line of a message, without a full stop: Ray's messages are long."""
+    """Return the first line of a message without its period, since messages of Ray have many lines."""
     return next(iter(str(error).strip().splitlines()), "no reason given").rstrip(".")

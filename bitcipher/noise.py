@@ -1,6 +1,7 @@
-"""Noise: how much of a word's cipher is trusted, and what stands in for the rest (papers/bit-cipher.txt, 3.2, 3.3).
+"""Noise: how much weight a word's cipher gets, and the distribution that takes the rest.
 
-A noisy cipher is v = β p + (1 - β) σ. Noise lives in the bits, not in the words (SPEC 1).
+A noisy cipher is v = β p + (1 - β) σ (Zhao & Williams 2023, *Bit Cipher*, sections 3.2 and 3.3). The distribution σ is
+over the bits of the code, not over the words.
 """
 
 from collections.abc import Callable
@@ -13,23 +14,23 @@ from bitcipher.vocabulary import Vocabulary
 
 
 def document_share(vocabulary: Vocabulary) -> np.ndarray:
-    """β = d / D: the share of passages that hold the word; the best of those measured (SPEC 1)."""
+    """Return β = d / D, the share of passages that contain the word: the best of all that were measured."""
     return vocabulary.passages / max(1, vocabulary.total_passages)
 
 
 def frequency(vocabulary: Vocabulary) -> np.ndarray:
-    """β = f / (f + 1): one error in all of a word's occurrences (papers/bit-cipher.txt, section 3.2)."""
+    """Return β = f / (f + 1): one error among all occurrences (*Bit Cipher*, section 3.2)."""
     return vocabulary.counts / (vocabulary.counts + 1)
 
 
 def document_ratio(vocabulary: Vocabulary) -> np.ndarray:
-    """β = d / f: passages over occurrences (papers/bit-cipher.txt, section 3.3); 0 for a word that never occurs."""
-    # The passages of <oov> are a sum, so there may be as many as occurrences, never more.
+    """Return β = d / f: passages per occurrence (*Bit Cipher*, section 3.3), or 0 for a word that never occurs."""
+    # The passages of <oov> are a sum over its words: they may equal its occurrences, but never exceed them.
     return vocabulary.passages / np.maximum(1, vocabulary.counts)
 
 
 def none(vocabulary: Vocabulary) -> np.ndarray:
-    """β = 1: ciphers as they are."""
+    """Return β = 1: ciphers without noise."""
     return np.ones(len(vocabulary))
 
 
@@ -38,27 +39,29 @@ NOISES: dict[str, Callable[[Vocabulary], np.ndarray]] = {
 }
 
 
-def trust(noise: str, vocabulary: Vocabulary) -> np.ndarray:
-    """β by the name of its noise, (N,) float64 in [0, 1].
+def beta(noise: str, vocabulary: Vocabulary) -> np.ndarray:
+    """Return β of each word for a noise by name, (N,) float64 in [0, 1].
 
     Raises:
         BitcipherError: if there is no noise of that name.
     """
     if noise not in NOISES:
-        raise BitcipherError(f"There is no noise {noise!r}: choose {', '.join(NOISES)}.")
+        raise BitcipherError(f"There is no noise {noise!r}: choose from {', '.join(NOISES)}.")
     return NOISES[noise](vocabulary)
 
 
 def noise_distribution(codes: ActiveBits, bits: int, vocabulary: Vocabulary) -> np.ndarray:
-    """σ: how likely each bit should have been seen instead, (b,) float64 of sum 1 (SPEC 1).
+    """Return σ, the probability of each bit in place of an active one, (b,) float64 with sum 1.
+
+    σ = (1 - m / M) / (b - 1), with m = Σ f p over all words and M = Σ f.
 
     Args:
         codes: the active bits of each word.
-        bits: b, those of the code.
-        vocabulary: the counts f and their sum M, in σ = (1 - m / M) / (b - 1) with m = Σ f p.
+        bits: b, the bits of the code.
+        vocabulary: the counts f.
     """
     if bits < 2:
-        raise BitcipherError("Noise needs at least 2 bits: with 1 there is no other bit to be mistaken for.")
+        raise BitcipherError("Noise needs at least 2 bits: with 1 bit there is no other bit to give weight to.")
     sizes = np.diff(codes.starts)
     mass = np.bincount(codes.bits, np.repeat(vocabulary.counts / sizes, sizes), minlength=bits)
     return (1 - mass / max(1, vocabulary.total_count)) / (bits - 1)

@@ -1,4 +1,4 @@
-"""Stores elsewhere (s3://, gs://, abfs://): how their clients are set, and what they raise, told in a sentence."""
+"""Client settings, streams and error messages for object stores (s3://, gs://, abfs://)."""
 
 import errno
 import io
@@ -11,44 +11,44 @@ import fsspec
 
 from bitcipher.errors import BitcipherError
 
-# Loopback and clouds accept within milliseconds; ten seconds cover a lost packet and its repetition.
+# Stores accept connections within milliseconds; ten seconds allow for a lost packet and its retransmission.
 CONNECT_SECONDS = 10
-# The silence after which a request is given up and sent again. A store that is busy says so (503) within seconds.
+# Time without data after which a request is retried. A busy store answers 503 within seconds.
 READ_SECONDS = 20
-# Tries of one request that meets 500, 502, 503, 504, silence or a broken connection, with waits of up to 1, 2, 4, 8 s.
+# Attempts per request after 500, 502, 503, 504, a timeout or a broken connection, with waits of up to 1, 2, 4, 8 s.
 ATTEMPTS = 5
-# Rounds of such tries where a store asks for fewer requests, stays silent, or breaks off a body. s3fs goes round twice,
-# one within the other, when it reads: with its own five rounds a dead store would be told after 42 minutes, not 15.
-ROUNDS = 3
-# Read ahead, and gathered before a part is sent. s3fs' own 50 MiB would make gigabytes of the 64 files of a merge.
+# Rounds of such attempts if a store throttles requests, times out, or breaks off a body. Reads of s3fs nest two loops
+# of rounds: with its default of five, a dead store would be reported after 42 minutes instead of 15.
+RETRY_ROUNDS = 3
+# Size of read-ahead and of upload parts. The default of s3fs, 50 MiB, would take gigabytes for 64 files of a merge.
 BLOCK_BYTES = 8 << 20
 
 S3 = ("s3", "s3a")
 OBJECT_STORES = (*S3, "gs", "gcs", "abfs", "abfss", "az")
 
-# The last is what a limit on the size of files gives.
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-TAKEN = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
+# EFBIG is the error of a limit on file size.
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NAME_EXISTS = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
 
 
 def connect(uri: str) -> tuple[fsspec.AbstractFileSystem, str]:
-    """The file system that a URI names, and the path in it."""
+    """Return the file system of a URI, and the path in it."""
     filesystem, path = fsspec.core.url_to_fs(uri, **settings(uri))
     if fsspec.core.split_protocol(uri)[0] in S3:
-        filesystem.retries = ROUNDS
+        filesystem.retries = RETRY_ROUNDS
     return filesystem, path
 
 
 def settings(uri: str) -> dict[str, Any]:
-    """What the client of the URI's store is opened with.
+    """Return the client settings for the store of a URI.
 
-    What a user sets wins: in fsspec's configuration (its files, or variables such as FSSPEC_S3), and for the number
-    and manner of retries also AWS_MAX_ATTEMPTS and AWS_RETRY_MODE.
+    User settings take precedence: those of fsspec's configuration (its files, or variables such as FSSPEC_S3), and
+    AWS_MAX_ATTEMPTS and AWS_RETRY_MODE for retries.
     """
     protocol, _ = fsspec.core.split_protocol(uri)
     if protocol not in OBJECT_STORES:
         return {}
-    # Other processes write to the same folders, so no listing may be answered from memory: this is not to be set.
+    # Other processes write to the same folders, so listings must not be cached. Users cannot override this.
     fixed = {"use_listings_cache": False}
     if protocol not in S3:
         return fixed
@@ -57,18 +57,19 @@ def settings(uri: str) -> dict[str, Any]:
         config["retries"] = {"mode": "standard", "total_max_attempts": ATTEMPTS}
     chosen = {name: value for each in S3 for name, value in fsspec.config.conf.get(each, {}).items()}
     config |= chosen.get("config_kwargs", {})
-    # With more than one transfer at a time s3fs asks for a file's size before it fetches it: two requests for one.
+    # With more than one concurrent transfer, s3fs requests a file's size first: two requests instead of one.
     return {"default_block_size": BLOCK_BYTES, "max_concurrency": 1} | chosen | {"config_kwargs": config} | fixed
 
 
 @contextmanager
 def translating_errors(action: str, uri: str, *, is_local: bool) -> Iterator[None]:
-    """A block that calls a disk or a store: what they raise becomes a sentence.
+    """Turn the errors of a disk or a store in the block into `BitcipherError`.
 
     Args:
-        action: what is tried, as in "Cannot write".
+        action: the verb of the message, as in "Cannot write".
         uri: the file or folder.
-        is_local: if not, whatever is raised is an error of the store or of its client, which know no common class.
+        is_local: whether it is on a local disk. Clients of stores have no common class of errors, so all exceptions of
+            the block are translated.
     """
     errors: type[Exception] = OSError if is_local else Exception
     try:
@@ -76,36 +77,39 @@ def translating_errors(action: str, uri: str, *, is_local: bool) -> Iterator[Non
     except BitcipherError:
         raise
     except errors as error:
-        raise BitcipherError(_sentence(action, uri, error, is_local)) from error
+        raise BitcipherError(_describe(action, uri, error, is_local)) from error
 
 
-def _sentence(action: str, uri: str, error: Exception, is_local: bool) -> str:
+def _describe(action: str, uri: str, error: Exception, is_local: bool) -> str:
     if action == "read" and isinstance(error, FileNotFoundError):
         return f"There is no file {uri}."
-    if getattr(error, "errno", None) in NO_ROOM:
+    if getattr(error, "errno", None) in DISK_FULL:
         return (
-            f"Cannot {action} {uri}: there is no room left, on the disk or in a quota or limit. "
-            "Make room there and run this again."
+            f"Cannot {action} {uri}: the disk is full, or a quota or file size limit is reached. "
+            "Free some space and run this again."
         )
     reason = " ".join(str(getattr(error, "strerror", None) or error).split()).rstrip(".") or type(error).__name__
     if is_local:
         return f"Cannot {action} {uri}: {reason}."
     return (
         f"Cannot {action} {uri}: {reason}. "
-        "Check that address, your credentials and rights, and the network; then run this again."
+        "Check the address, your credentials and permissions, and the network; then run this again."
     )
 
 
-def is_taken(error: Exception) -> bool:
-    """Whether a store refused a file because its name is taken: s3fs tells it by class only if the store says why."""
+def is_name_conflict(error: Exception) -> bool:
+    """Return whether a store rejected a file because its name exists.
+
+    s3fs raises FileExistsError only if the store gives a reason.
+    """
     if isinstance(error, FileExistsError):
         return True
     answer = getattr(error.__cause__, "response", None) or {}
-    return answer.get("Error", {}).get("Code") in TAKEN
+    return answer.get("Error", {}).get("Code") in NAME_EXISTS
 
 
 class _Stream(io.RawIOBase):
-    """A file of a store whose errors, met anywhere in reading or writing, are sentences."""
+    """A file of a store that turns all errors into `BitcipherError`."""
 
     def __init__(self, stream: IO[bytes], action: str, uri: str):
         self._stream = stream
@@ -154,10 +158,10 @@ class _Writer(_Stream):
 
 
 def reader(filesystem: fsspec.AbstractFileSystem, path: str, uri: str) -> io.BufferedReader:
-    """A file of a store opened for reading bytes.
+    """Open a file of a store for reading bytes.
 
     Raises:
-        BitcipherError: if there is none, or it cannot be read, now or when it is read.
+        BitcipherError: if there is no such file, or if it cannot be read, now or later.
     """
     with translating_errors("read", uri, is_local=False):
         stream = filesystem.open(path, "rb")
@@ -166,7 +170,7 @@ def reader(filesystem: fsspec.AbstractFileSystem, path: str, uri: str) -> io.Buf
 
 @contextmanager
 def uploading(filesystem: fsspec.AbstractFileSystem, path: str, uri: str) -> Iterator[IO[bytes]]:
-    """A file of a store opened for writing bytes: the store shows it only if the block ends well.
+    """Open a file of a store for writing bytes. It becomes visible only if the block ends without an error.
 
     Raises:
         BitcipherError: if it cannot be written.
@@ -179,8 +183,8 @@ def uploading(filesystem: fsspec.AbstractFileSystem, path: str, uri: str) -> Ite
             stream.close()
             stream.commit()
     except BaseException:
-        stream.closed = True  # or its destructor would send the rest
-        # The error that led here is the one to tell; parts that cannot be dropped now are seen by nobody.
+        stream.closed = True  # otherwise its destructor would upload the rest
+        # Report the original error. Upload parts that cannot be discarded stay invisible.
         with suppress(Exception):
             stream.discard()
         raise

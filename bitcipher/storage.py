@@ -1,7 +1,7 @@
-"""Files and folders by path or URI: on this machine's disks, and in stores that fsspec reaches (s3://, gs://, memory://).
+"""Files and folders by path or URI, on local disks and in stores that fsspec supports (s3://, gs://, memory://).
 
-A file appears under its name only when it is whole: on a local disk it is written under a unique name beside it
-and then renamed; object stores show an object when its upload is completed.
+A file appears under its name only when it is complete. On a local disk it is written under a unique temporary name and
+then renamed; object stores show an object when its upload is complete.
 """
 
 import io
@@ -21,17 +21,17 @@ import yaml
 from bitcipher import object_store
 from bitcipher.errors import BitcipherError
 
-# The ending of a file that is being written on a local disk, or was when its process died. Listings leave it out.
+# Suffix of files that are being written on a local disk, or that a dead process left behind. Listings skip them.
 UNFINISHED = ".unfinished"
-# Requests to a store in flight at a time: each takes some 30 ms, nearly all of it spent waiting for the answer.
+# Concurrent requests to a store. Each takes about 30 ms, nearly all of it waiting for the response.
 REQUESTS = 16
 
 
 def url_to_fs(uri: str) -> tuple[fsspec.AbstractFileSystem, str]:
-    """The file system that a URI names, and the path in it.
+    """Return the file system of a URI, and the path in it.
 
     Raises:
-        BitcipherError: if there is no such protocol, or its library is not installed.
+        BitcipherError: if the protocol is unknown, or its library is not installed.
     """
     try:
         return object_store.connect(uri)
@@ -40,23 +40,23 @@ def url_to_fs(uri: str) -> tuple[fsspec.AbstractFileSystem, str]:
 
 
 def join(folder: str, *names: str) -> str:
-    """The URI of a name below a folder."""
+    """Return the URI of a name below a folder."""
     return "/".join([folder.rstrip("/"), *names])
 
 
 def absolute(uri: str) -> str:
-    """The same file by a name that means the same to every process: workers have other working directories."""
+    """Return a path that is valid in every process, since workers have other working directories."""
     return local_path(uri) or uri
 
 
 def local_path(uri: str) -> str | None:
-    """The path on this machine that the URI stands for, or None if it lies elsewhere."""
+    """Return the local path of a URI, or None if it is not local."""
     filesystem, path = url_to_fs(uri)
     return path if is_local(filesystem) else None
 
 
 def is_local(filesystem: fsspec.AbstractFileSystem) -> bool:
-    """Whether the file system is this machine's own."""
+    """Return whether the file system is local."""
     return "file" in _protocols(filesystem)
 
 
@@ -70,10 +70,10 @@ def _translating_errors(action: str, uri: str, filesystem: fsspec.AbstractFileSy
 
 
 def exists(uri: str) -> bool:
-    """Whether a file or folder is there.
+    """Return whether a file or folder exists.
 
     Raises:
-        BitcipherError: if the store does not tell.
+        BitcipherError: if the store cannot be queried.
     """
     filesystem, path = url_to_fs(uri)
     with _translating_errors("look for", uri, filesystem):
@@ -81,11 +81,11 @@ def exists(uri: str) -> bool:
 
 
 def list_files(folder: str, *, unfinished: bool = False) -> dict[str, int]:
-    """Names relative to the folder, in order, with their sizes in bytes.
+    """Return the files below a folder: relative names in order, with their sizes in bytes.
 
     Args:
-        folder: which need not be there.
-        unfinished: also files that are being written, or were when their process died.
+        folder: path or URI; a missing folder has no files.
+        unfinished: whether to include files that are being written, or that a dead process left behind.
 
     Raises:
         BitcipherError: if the folder, or one below it, cannot be listed.
@@ -101,27 +101,27 @@ def list_files(folder: str, *, unfinished: bool = False) -> dict[str, int]:
 
 
 def _local_files(path: str) -> Iterator[tuple[str, int]]:
-    # fsspec's own listing passes over folders that it may not read, and would report a part as the whole.
-    def raise_unless_gone(error: OSError) -> None:
+    # fsspec's own listing silently skips folders without read permission.
+    def raise_unless_missing(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):
             raise error
 
     if os.path.isfile(path):
         yield path, os.path.getsize(path)
         return
-    for folder, _, names in os.walk(path, onerror=raise_unless_gone):
+    for folder, _, names in os.walk(path, onerror=raise_unless_missing):
         for name in names:
             file = os.path.join(folder, name)
-            with suppress(FileNotFoundError):  # others write and remove while this looks
+            with suppress(FileNotFoundError):  # other processes may remove files during the listing
                 yield file, os.path.getsize(file)
 
 
 @contextmanager
 def reading(uri: str) -> Iterator[IO[bytes]]:
-    """A file opened for reading bytes.
+    """Open a file for reading bytes.
 
     Raises:
-        BitcipherError: if there is no such file, or it cannot be read; of a store also while the block reads.
+        BitcipherError: if there is no such file, or it cannot be read. A file of a store may also raise it later.
     """
     filesystem, path = url_to_fs(uri)
     with _translating_errors("read", uri, filesystem):
@@ -132,19 +132,19 @@ def reading(uri: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def writing(uri: str) -> Iterator[IO[bytes]]:
-    """A file opened for writing bytes, published under its name only if the block ends well.
+    """Open a file for writing bytes. It appears under its name only if the block ends without an error.
 
     Raises:
         BitcipherError: if the target cannot be written.
     """
     filesystem, path = url_to_fs(uri)
     if is_local(filesystem):
-        with _translating_errors("write", uri, filesystem), _beside(path) as unfinished:
+        with _translating_errors("write", uri, filesystem), _temporary_file(path) as unfinished:
             with open(unfinished, "xb") as stream:
                 yield stream
                 _flush_to_disk(stream)
             os.replace(unfinished, path)
-    elif "memory" in _protocols(filesystem):  # which shows a file from its first byte
+    elif "memory" in _protocols(filesystem):  # it shows a file from its first byte on
         yield (stream := io.BytesIO())
         filesystem.pipe_file(path, stream.getvalue())
     else:
@@ -153,8 +153,8 @@ def writing(uri: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _beside(path: str) -> Iterator[str]:
-    """A name in the same folder, at which nothing is left; what the block does to the folder is then on the disk."""
+def _temporary_file(path: str) -> Iterator[str]:
+    """Yield a temporary name in the same folder, remove it afterwards, and flush the folder to disk."""
     folder = os.path.dirname(path)
     os.makedirs(folder, exist_ok=True)
     unfinished = f"{path}.{uuid.uuid4().hex}{UNFINISHED}"
@@ -171,16 +171,16 @@ def _beside(path: str) -> Iterator[str]:
 
 
 def _flush_to_disk(stream: IO[bytes]) -> None:
-    # Else a name could outlive a power cut without its content; some disks report only here that they are full.
+    # Otherwise a power cut could leave the name without its content. Some disks report only here that they are full.
     stream.flush()
     os.fsync(stream.fileno())
 
 
 def create(uri: str, content: bytes) -> bool:
-    """Publish a small file under a name that is not taken yet, in one step: of several writers, one gets it.
+    """Create a small file atomically if its name does not exist. Of several writers, exactly one succeeds.
 
     Returns:
-        Whether the name holds this content now: false if it holds another one, which stays.
+        Whether the file has this content now. An existing file with other content stays as it is.
 
     Raises:
         BitcipherError: if it cannot be written.
@@ -194,22 +194,22 @@ def create(uri: str, content: bytes) -> bool:
                 filesystem.pipe_file(path, content, mode="create")
             return True
         except Exception as error:
-            if not object_store.is_taken(error):
+            if not object_store.is_name_conflict(error):
                 raise
-    # An answer may be lost and the request sent again, which then finds the name taken by its own first try.
+    # If a response is lost, the request is retried and finds the file of its own first attempt.
     return read_bytes(uri) == content
 
 
 def _link_new(path: str, content: bytes) -> None:
-    with _beside(path) as unfinished:
+    with _temporary_file(path) as unfinished:
         with open(unfinished, "xb") as stream:
             stream.write(content)
             _flush_to_disk(stream)
-        os.link(unfinished, path)  # unlike a rename, this fails where the name is taken
+        os.link(unfinished, path)  # unlike a rename, this fails if the name exists
 
 
 def read_bytes(uri: str) -> bytes | None:
-    """The whole of a small file, in one request, or None if there is none.
+    """Return the content of a small file, in one request, or None if it does not exist.
 
     Raises:
         BitcipherError: if it cannot be read.
@@ -223,16 +223,16 @@ def read_bytes(uri: str) -> bytes | None:
 
 
 def read_many(uris: list[str]) -> list[bytes | None]:
-    """The whole of each of many small files, several at a time."""
+    """Return the contents of many small files, read concurrently; None for files that do not exist."""
     with ThreadPoolExecutor(REQUESTS) as pool:
         return list(pool.map(read_bytes, uris))
 
 
 def read_json(uri: str) -> dict[str, Any]:
-    """The object that a JSON file holds.
+    """Return the object in a JSON file.
 
     Raises:
-        BitcipherError: if the file is missing or holds something else.
+        BitcipherError: if the file is missing or is not a JSON object.
     """
     content = read_bytes(uri)
     if content is None:
@@ -241,43 +241,43 @@ def read_json(uri: str) -> dict[str, Any]:
 
 
 def from_json(content: bytes, uri: str) -> dict[str, Any]:
-    """The object that the content of a JSON file stands for.
+    """Return the JSON object in the content of a file.
 
     Raises:
-        BitcipherError: if it stands for something else.
+        BitcipherError: if the content is not a JSON object.
     """
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise BitcipherError(f"{uri} is not a JSON object: it is damaged, or not of bitcipher.")
+        raise BitcipherError(f"{uri} is not a JSON object: it is damaged, or not a file of bitcipher.")
     return value
 
 
 def read_yaml(uri: str) -> dict[str, Any]:
-    """The options in a YAML file.
+    """Return the mapping in a YAML file.
 
     Raises:
-        BitcipherError: if it is missing, is not YAML, or is no mapping.
+        BitcipherError: if the file is missing, is not YAML, or is not a mapping.
     """
     with reading(uri) as stream:
         try:
             values = yaml.safe_load(stream)
         except yaml.YAMLError as error:
-            raise BitcipherError(f"The recipe {uri} is not YAML: {' '.join(str(error).split())}.") from None
+            raise BitcipherError(f"The recipe {uri} is not valid YAML: {' '.join(str(error).split())}.") from None
     if not isinstance(values, dict):
-        raise BitcipherError(f"The recipe {uri} must hold options as `name: value` lines.")
+        raise BitcipherError(f"The recipe {uri} must be a mapping: write options as `name: value` lines.")
     return values
 
 
 def to_json(content: dict[str, Any]) -> bytes:
-    """An object as the content of a JSON file, readable and with its keys in the order given."""
+    """Return the content of a JSON file for an object: indented, with its keys in the given order."""
     return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
 
 
 def write_json(uri: str, content: dict[str, Any]) -> None:
-    """Write an object as JSON: in a store by a single request, since an upload in parts takes three."""
+    """Write an object as JSON. A store gets it in a single request, since a multipart upload takes three."""
     filesystem, path = url_to_fs(uri)
     if is_local(filesystem):
         with writing(uri) as stream:
@@ -288,18 +288,18 @@ def write_json(uri: str, content: dict[str, Any]) -> None:
 
 
 def read_table(uri: str) -> pa.Table:
-    """The table that a Parquet file holds.
+    """Return the table in a Parquet file.
 
     Raises:
         BitcipherError: if the file is missing or damaged.
     """
     try:
-        # Not `pq.read_table`: it loads Arrow's datasets, and with them pandas, for a tenth of a second.
+        # Not `pq.read_table`: it imports Arrow's datasets and pandas, which takes a tenth of a second.
         with reading(uri) as stream, pq.ParquetFile(stream) as file:
-            # One thread: a worker has one CPU, and a process that ends at once may trip over Arrow starting others.
+            # One thread: a worker has one CPU, and Arrow's threads may crash a process that exits right afterwards.
             return file.read(use_threads=False)
     except (pa.ArrowException, OSError) as error:
-        raise BitcipherError(f"{uri} is not a table in Parquet, or it is damaged: {error}.") from None
+        raise BitcipherError(f"{uri} is not a Parquet file, or it is damaged: {error}.") from None
 
 
 def write_table(uri: str, table: pa.Table) -> None:
@@ -309,7 +309,7 @@ def write_table(uri: str, table: pa.Table) -> None:
 
 
 def remove(uri: str) -> None:
-    """Remove a file or a whole folder, if it is there.
+    """Remove a file or a folder with its content, if it exists.
 
     Raises:
         BitcipherError: if it cannot be removed.
@@ -319,16 +319,16 @@ def remove(uri: str) -> None:
         if is_local(filesystem) or "memory" in _protocols(filesystem):
             filesystem.rm(path, recursive=True)
         else:
-            # Not `rm`: it would take brackets in the name for a pattern, and remove other folders.
+            # Not `rm`: it would treat brackets in the name as a pattern and remove other folders.
             with ThreadPoolExecutor(REQUESTS) as pool:
                 list(pool.map(filesystem.rm_file, filesystem.find(path)))
 
 
 def move(source: str, target: str) -> None:
-    """Give a folder its final name: one rename on a local disk, a copy and a removal on object stores.
+    """Move a folder to its final name: a rename on a local disk, a copy and a removal in object stores.
 
     Raises:
-        BitcipherError: if the name was taken meanwhile, or cannot be written.
+        BitcipherError: if the name exists by now, or cannot be written.
     """
     filesystem, path = url_to_fs(source)
     _, final = url_to_fs(target)
@@ -336,8 +336,26 @@ def move(source: str, target: str) -> None:
         if is_local(filesystem):
             os.replace(path, final)
         else:
-            # Not `mv`: it would copy the folder's own name too, which is no object.
+            # Not `mv`: it would also copy the name of the folder itself, which is not an object.
             names = filesystem.find(path)
             with ThreadPoolExecutor(REQUESTS) as pool:
                 list(pool.map(lambda name: filesystem.cp_file(name, final + name.removeprefix(path)), names))
                 list(pool.map(filesystem.rm_file, names))
+
+
+@contextmanager
+def writing_folder(uri: str) -> Iterator[str]:
+    """Yield a temporary folder beside `uri`, and rename it to `uri` if the block ends without an error.
+
+    Raises:
+        BitcipherError: if the folder cannot be written.
+    """
+    unfinished = f"{uri.rstrip('/')}.{uuid.uuid4().hex}.tmp"
+    try:
+        yield unfinished
+        move(unfinished, uri)
+    except BaseException as error:
+        remove(unfinished)
+        if isinstance(error, OSError):
+            raise BitcipherError(f"Cannot write {uri}: {error.strerror or error}.") from error
+        raise

@@ -1,4 +1,4 @@
-"""Vectors of a small text with the counts that they were made of."""
+"""A small text, its counts, and vectors made from them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from pipelines.options import EmbeddingOptions
 
 
 def small_text(documents: int = 60, words: int = 300) -> list[list[str]]:
-    """Documents of 5 to 200 tokens, each about some of the words; the first 20 words are everywhere."""
+    """Return documents of 5 to 200 tokens, each with its own topic words; the first 20 words occur in all of them."""
     random = np.random.default_rng(20)
     names = np.array([f"w{number}" for number in range(words)])
     result = []
@@ -24,7 +24,7 @@ def small_text(documents: int = 60, words: int = 300) -> list[list[str]]:
 
 
 def counted(documents: Sequence[Sequence[str]], context_window: ContextWindow, min_count: int = 2) -> MergedCounts:
-    """The counts of documents."""
+    """Return the merged counts of documents."""
     shard = count_shard(TokenizedShard.from_documents(documents), context_window)
     vocabulary = Vocabulary.from_counts(
         shard.words, shard.counts, shard.passages, shard.total_passages, min_count=min_count
@@ -37,18 +37,18 @@ def counted(documents: Sequence[Sequence[str]], context_window: ContextWindow, m
 
 
 def made(counts: MergedCounts, **chosen: Any) -> CipherVectors:
-    """The vectors of counts, with the manifest that a build gives them; without a mode they are cat."""
+    """Return the vectors of counts, of mode cat by default, with the manifest of a build."""
     sizes = {} if chosen.get("mode") == "spectral" else {"bits": 9}
     options = EmbeddingOptions(**{"mode": "cat", "window": counts.context_window.size, **sizes, **chosen})
     embedding, vocabulary = options.estimator(), counts.vocabulary
     if isinstance(embedding, SpectralEmbedding):
         table, directions = embedding.table(counts, options.window)
         norms = np.linalg.norm(table.astype(np.float64), axis=1, keepdims=True)
-        table, kept = table / np.where(norms > 0, norms, 1), {"directions": directions}
+        table, refinement_arrays = table / np.where(norms > 0, norms, 1), {"directions": directions}
     else:
         assert isinstance(embedding, CipherEmbedding)
         refinement = Refinement()
         table = refinement.fit_transform(embedding.table(counts))
-        kept = {"mean": refinement.mean_, "matrix": refinement.matrix_}
+        refinement_arrays = {"mean": refinement.mean_, "matrix": refinement.matrix_}
     manifest = {"embedding": options.to_dict(), "options": {"summed": counts.context_window.summed}}
-    return CipherVectors(vocabulary.words, table, vocabulary.counts, vocabulary.passages, kept, manifest)
+    return CipherVectors(vocabulary.words, table, vocabulary.counts, vocabulary.passages, refinement_arrays, manifest)

@@ -37,7 +37,7 @@ def write_labeled(folder: Path) -> None:
     """What vectors are judged by, vectors of another maker, and sentences, by the names that examples have for them."""
     labeled.write_gum(folder / "gum", 40)
     labeled.write_conll2003(folder / "conll2003", 40)
-    labeled.knowing(labeled.TAGS).export("glove", folder / "glove.6B.200d.txt")
+    labeled.informative_vectors(labeled.TAGS).export("glove", folder / "glove.6B.200d.txt")
     (folder / "similarity").mkdir()
     pairs = "".join(f"word{number}\tword{number + 1}\t{number}\n" for number in range(10))
     (folder / "similarity" / "pairs.txt").write_text(pairs)

@@ -1,16 +1,16 @@
-"""Counting and merging, exact (SPEC 2)."""
+"""Exact counting of words and pairs, their files (segments), merging, and digests."""
 
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.digest import CountDigest, digest_pairs, digest_words, word_hashes
 from bitcipher.counts.merge import merge_rows, negate, renumber
-from bitcipher.counts.merged_counts import MergedCounts, Part
+from bitcipher.counts.merged_counts import MergedCounts, PartialCounts
 from bitcipher.counts.pairs import (
     PairBlock,
     concatenate,
     iter_pairs,
-    read_run,
+    limit_window,
+    read_row_range,
     split,
-    within,
     write_pairs,
 )
 from bitcipher.counts.segment import SEGMENT_WORDS, part_files, read_words, remove_part, write_part
@@ -24,7 +24,7 @@ __all__ = [
     "CountDigest",
     "MergedCounts",
     "PairBlock",
-    "Part",
+    "PartialCounts",
     "ShardCounts",
     "TokenizedShard",
     "concatenate",
@@ -32,15 +32,15 @@ __all__ = [
     "digest_pairs",
     "digest_words",
     "iter_pairs",
+    "limit_window",
     "merge_rows",
     "negate",
     "part_files",
-    "read_run",
+    "read_row_range",
     "read_words",
     "remove_part",
     "renumber",
     "split",
-    "within",
     "word_hashes",
     "write_pairs",
     "write_part",

@@ -1,7 +1,7 @@
-"""A set of small whole numbers that can be read in ascending order and emptied in one walk.
+"""Two-level bitset of small non-negative integers, read in ascending order and emptied in one pass.
 
-Two levels of 64-bit words: a bit in `low` for each member, a bit in `high` for each word of `low` that is not
-empty. Beside a dense array of counts this sorts the members without a sort, which is what makes counting fast.
+`low` has one bit per member, and `high` has one bit per non-zero 64-bit word of `low`. Together with a dense array of
+counts, the bitset yields the members in order without sorting them, which makes counting fast.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ _ONE = np.uint64(1)
 
 @intrinsic
 def trailing_zeros(typing_context, word):
-    """The place of the lowest bit set in a uint64 that is not 0: one instruction, which numba does not offer."""
+    """Return the index of the lowest set bit of a non-zero uint64: one instruction, which numba does not offer."""
 
     def generate(context, builder, signature, arguments):
         int64, int1 = ir.IntType(64), ir.IntType(1)
@@ -25,25 +25,26 @@ def trailing_zeros(typing_context, word):
 
 
 def empty_set(size: int) -> tuple[np.ndarray, np.ndarray]:
-    """`low` and `high` of an empty set over 0 … size - 1."""
+    """Return `low` and `high` of an empty set over 0 … size - 1."""
     low = np.zeros((size >> 6) + 1, np.uint64)
     return low, np.zeros((len(low) >> 6) + 1, np.uint64)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def insert(low, high, member):
-    """Put a member in."""
+    """Add a member."""
     low[member >> 6] |= _ONE << np.uint64(member & 63)
     high[member >> 12] |= _ONE << np.uint64((member >> 6) & 63)
 
 
 @njit(cache=True, nogil=True)
 def drain(low, high, totals, members_out, totals_out, n):
-    """Write the members, ascending, and their totals at n, n + 1, …; empty the set and zero the totals.
+    """Write the members, ascending, and their totals at n, n + 1, …; clear the set and the totals.
 
-    A member whose total is 0, since what was added was subtracted again, is left out.
+    Members with the total 0 are left out; they occur where counts were subtracted.
 
-    Returns the place behind the last one written.
+    Returns:
+        The index after the last one written.
     """
     for h in range(len(high)):
         upper = high[h]

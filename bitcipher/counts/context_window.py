@@ -1,4 +1,4 @@
-"""Which pairs are counted."""
+"""`ContextWindow`: the offsets of counted pairs."""
 
 from dataclasses import dataclass
 
@@ -6,19 +6,20 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 
-MAX_WINDOW = 128  # the widest window of the paper, 2⁷
+MAX_WINDOW = 128  # the largest radius of the paper, 2⁷
 
 
 @dataclass(frozen=True)
 class ContextWindow:
-    """The words before and behind a word that are its context.
+    """Context of a word: the words up to `size` positions before and after it.
 
     Attributes:
-        size: the largest offset, 1 … 128.
-        summed: add all offsets up into one matrix, which is all that Sum needs, instead of one an offset.
+        size: the largest offset, 1 … 128 (the paper's radius).
+        summed: whether to add up all offsets into one matrix, which is enough for mode sum, instead of counting each
+            offset in its own matrix.
 
     Raises:
-        BitcipherError: if the radius is out of bounds.
+        BitcipherError: if the size is out of bounds.
     """
 
     size: int
@@ -30,12 +31,12 @@ class ContextWindow:
 
     @property
     def bands(self) -> np.ndarray:
-        """(bands, 2) int64: first and last offset of each matrix."""
+        """First and last offset of each matrix, (bands, 2) int64."""
         if self.summed:
             return np.array([[1, self.size]])
         return np.repeat(np.arange(1, self.size + 1)[:, None], 2, axis=1)
 
     @property
     def offsets(self) -> list[int]:
-        """The offsets that rows carry: 1 … radius, or 0 for all together."""
+        """Offsets of the rows: 1 … size, or 0 if all are added up."""
         return [0] if self.summed else list(range(1, self.size + 1))

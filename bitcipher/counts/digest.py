@@ -1,14 +1,14 @@
-"""A digest of counts that adds up as they do, so it shows that nothing was lost or counted twice on the way.
+"""Additive digest of counts: it detects counts that were lost or counted twice.
 
-Each pair has a fixed pseudo-random number h, which follows from the bytes of its words and from its offset, and
-the digest is Σ n · h: whatever the order of the pairs, the pieces that they lie in, and the numbers that stand for
-their words. So the digest of a sum of counts is the sum of their digests, and that of a difference the difference.
+Each pair has a fixed pseudo-random number h, derived from the bytes of its words and from its offset. The digest is
+Σ n · h, so it does not depend on the order of the pairs, on the blocks that hold them, or on the numbering of the
+words. The digest of a sum of counts is the sum of their digests, and the digest of a difference is the difference.
 
-h is a number of the left word and offset times a number of the right word, so an entry costs a multiplication and
-no hashing. Two different sets of counts have the same Σ n · h only where a polynomial of degree 2 in random numbers
-is 0, which happens about once in 2⁶⁰ in each of the two halves. (Where all counts differ by multiples of 2ʲ, each
-half has j bits less to tell them apart.) It is a checksum against loss and doubling, not against forgery: whoever
-wants to can find other counts of the same digest.
+h is the product of a hash of the left word and offset and a hash of the right word, so a pair costs one multiplication
+and no hashing. Two different sets of counts have the same Σ n · h only where a polynomial of degree 2 in random numbers
+is 0, with a probability of about 2⁻⁶⁰ in each of the two halves. (If all counts differ by multiples of 2ʲ, each half
+has j bits less.) The digest is a checksum against loss and duplication, not against forgery: it is easy to construct
+other counts with the same digest.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from bitcipher.errors import BitcipherError
 
 _MODULUS = 2**64
 
-# What stands in the place of an offset for what is counted of a word itself; offsets of pairs are 0 … 128.
+# Values that replace the offset for counts of single words. Offsets of pairs are 0 … 128.
 _OCCURRENCES = -1
 _PASSAGES = -2
 _ALL_PASSAGES = -3
@@ -37,7 +37,7 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 @dataclass(frozen=True)
 class CountDigest:
-    """Two sums modulo 2⁶⁴, each with hashes of its own; that of nothing is `CountDigest()`."""
+    """Two sums modulo 2⁶⁴ with independent hashes. The digest of no counts is `CountDigest()`."""
 
     first: int = 0
     second: int = 0
@@ -52,52 +52,52 @@ class CountDigest:
         return self + -other
 
     def hex(self) -> str:
-        """32 hexadecimal digits."""
+        """Return 32 hexadecimal digits."""
         return f"{self.first:016x}{self.second:016x}"
 
     @classmethod
     def from_hex(cls, digits: str) -> "CountDigest":
-        """The digest that `hex` shows.
+        """Return the digest of 32 hexadecimal digits.
 
         Raises:
-            BitcipherError: if these are not 32 hexadecimal digits.
+            BitcipherError: if the argument does not have this form.
         """
         if not re.fullmatch("[0-9a-f]{32}", digits):
-            raise BitcipherError(f"{digits!r} is not a digest of counts: it has 32 digits from 0-9 and a-f.")
+            raise BitcipherError(f"A digest of counts must have 32 digits from 0-9 and a-f, got {digits!r}.")
         return cls(int(digits[:16], 16), int(digits[16:], 16))
 
 
 def word_hashes(words: pa.LargeStringArray) -> np.ndarray:
-    """Two hashes of each word's UTF-8 bytes, (V, 2) uint64: the halves of its BLAKE2b-128."""
+    """Return two hashes of each word's UTF-8 bytes, (V, 2) uint64: the halves of its BLAKE2b-128."""
     blake2b = hashlib.blake2b
     digests = [blake2b(word, digest_size=16).digest() for word in words.cast(pa.large_binary()).to_pylist()]
     return np.frombuffer(b"".join(digests), "<u8").reshape(-1, 2).astype(np.uint64, copy=False)
 
 
 def digest_pairs(block: PairBlock, hashes: np.ndarray) -> CountDigest:
-    """The digest of a run of rows.
+    """Return the digest of a block of rows.
 
     Args:
-        block: the rows; counts may be negative.
-        hashes: (V, 2) uint64 from `word_hashes`, by the numbers that stand for words in the block.
+        block: the rows. Counts may be negative.
+        hashes: (V, 2) uint64 from `word_hashes`, in the numbering of the block.
     """
     return CountDigest(*map(int, _digest_rows(block, hashes)))
 
 
 def digest_words(hashes: np.ndarray, counts: np.ndarray, passages: np.ndarray, total_passages: int) -> CountDigest:
-    """The digest of what is counted of words.
+    """Return the digest of the counts of words.
 
     Args:
         hashes: (V, 2) uint64 from `word_hashes`.
-        counts, passages: (V,) int64, occurrences of each word and passages that hold it.
-        total_passages: all passages.
+        counts, passages: (V,) int64, occurrences of each word and passages that contain it.
+        total_passages: number of passages.
     """
     return CountDigest(*map(int, _digest_words(hashes, counts, passages, total_passages)))
 
 
 @njit(cache=True, nogil=True)
 def _key(word_hash, offset):
-    """A number of a word at an offset without a pattern in common with its hash; odd, so no product of it is lost."""
+    """Mix a word's hash with an offset. The result is odd, so multiplication by it loses no information."""
     value = word_hash + np.uint64(offset) * _GOLDEN
     value = (value ^ (value >> np.uint64(30))) * _MIX_1
     value = (value ^ (value >> np.uint64(27))) * _MIX_2

@@ -1,8 +1,8 @@
-"""Adding up the pairs of many shards, exactly, a range of rows at a time.
+"""Exact addition of the pairs of many shards, one range of rows at a time.
 
-Each shard has its own numbers for words. Once they are replaced by ranks in the vocabulary, rows of the same left
-word and offset are added up in a dense array of counts, whatever their order; all words outside the vocabulary
-have become one, `<oov>`, on the way.
+Each shard numbers its words on its own. The numbers are first replaced by ranks in the vocabulary, where all words
+outside it become `<oov>`. Rows with the same left word and offset are then added up in a dense array of counts, in any
+order.
 """
 
 from collections.abc import Sequence
@@ -15,48 +15,47 @@ from bitcipher.counts.pairs import PairBlock, concatenate
 
 
 def renumber(block: PairBlock, ranks: np.ndarray) -> PairBlock:
-    """Replace a shard's numbers by ranks.
+    """Replace a shard's word numbers by ranks.
 
     Args:
-        block: rows with a shard's own numbers.
-        ranks: (V,) int32, the rank in the vocabulary of each number.
+        block: rows in the numbering of a shard.
+        ranks: (V,) int32, rank in the vocabulary of each number.
     """
     return block._replace(left=ranks[block.left], right=ranks[block.right])
 
 
 def negate(block: PairBlock) -> PairBlock:
-    """The same rows, to be subtracted."""
+    """Return the same rows with negated counts, for subtraction."""
     return block._replace(count=-block.count)
 
 
 def merge_rows(blocks: Sequence[PairBlock], order: np.ndarray, oov_rank: int) -> tuple[PairBlock, PairBlock]:
     """Add up rows that are numbered by rank.
 
-    Sums are exact. Pairs that add up to 0, which they do where a block was negated, and rows that hold no other
-    are left out.
+    Sums are exact. Pairs with the sum 0, which occur after subtraction, and rows without any other pair are left out.
 
     Args:
-        blocks: rows in any order, repeated as often as there are shards, their right words in any order too.
-        order: (N,) the place of each rank among the rows (the order of the words' bytes, so that ranges of words
-            put behind one another make one order, however they were cut).
-        oov_rank: the rank of `<oov>`, or -1 if no word stands for others.
+        blocks: rows and right words in any order. A row may occur in many blocks.
+        order: (N,) position of each rank among the rows. It is the order of the words' bytes, so that concatenated
+            ranges of words have the same order, however the ranges were chosen.
+        oov_rank: rank of `<oov>`, or -1 if there is no such entry.
 
     Returns:
-        The rows of words, by `order` and then by offset, right words ascending; and likewise the rows of `<oov>`,
-        to which every range of words adds.
+        The rows of words in `order`, then by offset, with right words ascending; and the rows of `<oov>`, to which
+        every range of words contributes, in the same form.
     """
     rows = concatenate(blocks)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows.length)])
-    # One number a row that says where it belongs: by word, then by offset, and `<oov>` behind all words.
-    offsets, offset_places = np.unique(rows.offset, return_inverse=True)
-    word_places = order[rows.left]
-    first = word_places.min(initial=len(order))
-    size = int(word_places.max(initial=first)) + 1 - first
-    word_places = np.where(rows.left == oov_rank, size, word_places - first)
-    walk = _sort_places(word_places * len(offsets) + offset_places, len(offsets) * (size + 1))
+    # Sort key of each row: by word, then by offset, with `<oov>` after all words.
+    offsets, offset_keys = np.unique(rows.offset, return_inverse=True)
+    word_keys = order[rows.left]
+    first = word_keys.min(initial=len(order))
+    size = int(word_keys.max(initial=first)) + 1 - first
+    word_keys = np.where(rows.left == oov_rank, size, word_keys - first)
+    sorted_rows = _counting_sort(word_keys * len(offsets) + offset_keys, len(offsets) * (size + 1))
     totals = np.zeros(len(order), np.int64)
     merged = PairBlock(*(np.empty_like(column) for column in rows))
-    filled_rows, filled = _merge(walk, starts, rows, totals, *empty_set(len(order)), merged)
+    filled_rows, filled = _merge(sorted_rows, starts, rows, totals, *empty_set(len(order)), merged)
     merged = PairBlock(*(c[:filled_rows] for c in merged[:3]), *(c[:filled] for c in merged[3:]))
     words = int(np.count_nonzero(merged.left != oov_rank))
     entries = int(merged.length[:words].sum())
@@ -67,32 +66,32 @@ def merge_rows(blocks: Sequence[PairBlock], order: np.ndarray, oov_rank: int) ->
 
 
 @njit(cache=True, nogil=True)
-def _sort_places(places, size):
-    """The rows in the order of their places, by counting: a sort by comparison takes ten times as long."""
+def _counting_sort(keys, size):
+    """Return the rows in the order of their keys. A comparison sort takes ten times as long."""
     starts = np.zeros(size + 1, np.int64)
-    for place in places:
-        starts[place + 1] += 1
-    for place in range(size):
-        starts[place + 1] += starts[place]
-    walk = np.empty(len(places), np.int64)
-    for row in range(len(places)):
-        walk[starts[places[row]]] = row
-        starts[places[row]] += 1
-    return walk
+    for key in keys:
+        starts[key + 1] += 1
+    for key in range(size):
+        starts[key + 1] += starts[key]
+    sorted_rows = np.empty(len(keys), np.int64)
+    for row in range(len(keys)):
+        sorted_rows[starts[keys[row]]] = row
+        starts[keys[row]] += 1
+    return sorted_rows
 
 
 @njit(cache=True, nogil=True)
-def _merge(walk, starts, rows, totals, low, high, merged):
+def _merge(sorted_rows, starts, rows, totals, low, high, merged):
     filled_rows = 0
     n = 0
-    for place in range(len(walk)):
-        row = walk[place]
+    for position in range(len(sorted_rows)):
+        row = sorted_rows[position]
         for entry in range(starts[row], starts[row + 1]):
             right = rows.right[entry]
             if totals[right] == 0:
                 insert(low, high, right)
             totals[right] += rows.count[entry]
-        following = walk[place + 1] if place + 1 < len(walk) else row
+        following = sorted_rows[position + 1] if position + 1 < len(sorted_rows) else row
         if following == row or rows.left[following] != rows.left[row] or rows.offset[following] != rows.offset[row]:
             before = n
             n = drain(low, high, totals, merged.right, merged.count, n)

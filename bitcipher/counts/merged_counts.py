@@ -1,4 +1,4 @@
-"""The counts of a corpus over its vocabulary, from which any table is built."""
+"""`MergedCounts`: the counts of a corpus over its vocabulary, the input of all embeddings."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from bitcipher.counts.pairs import PairBlock
 from bitcipher.vocabulary import Vocabulary
 
 
-class Part(NamedTuple):
-    """A piece of the counts.
+class PartialCounts(NamedTuple):
+    """A term of a sum of counts.
 
     Attributes:
-        block: rows in any order, with numbers of their own.
-        ranks: (V,) int32, the rank in the vocabulary of each number, that of `<oov>` for words outside.
+        block: rows in any order, with their own numbering of words.
+        ranks: (V,) int32, rank in the vocabulary of each number, that of `<oov>` for words outside.
         sign: 1, or -1 for counts that are subtracted.
     """
 
@@ -27,30 +27,31 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class MergedCounts:
-    """What `CipherEmbedding` works on. Both walks may be taken as often as wanted.
+    """Counts of a corpus. Both iterators can be created any number of times.
 
     Attributes:
         vocabulary: the words.
-        context_window: which pairs were counted.
-        rows: rows(radius) walks the rows by rank, each once, with all its pairs, in the order of their left
-            words' bytes and then of offsets, `<oov>` last. Rows of offsets beyond the radius may be among them.
-        parts: parts(radius) walks pieces whose sum is the counts, in any order and number; likewise.
+        context_window: the counted offsets.
+        rows: `rows(window)` iterates over the rows by rank. Each row occurs once, with all its pairs, in the order of
+            the left words' bytes and then of offsets, `<oov>` last. Rows of offsets beyond `window` may be among them.
+        partials: `partials(window)` iterates over terms whose sum is the counts, in any order and number; rows of
+            offsets beyond `window` may be among them.
     """
 
     vocabulary: Vocabulary
     context_window: ContextWindow
     rows: Callable[[int], Iterator[PairBlock]]
-    parts: Callable[[int], Iterator[Part]]
+    partials: Callable[[int], Iterator[PartialCounts]]
 
     @classmethod
     def from_rows(
         cls, vocabulary: Vocabulary, context_window: ContextWindow, blocks: Sequence[PairBlock]
     ) -> "MergedCounts":
-        """Counts that are in memory and merged already: rows by rank, in the order that `rows` promises."""
+        """Return counts that are merged and in memory: rows by rank, in the order of `rows`."""
         ranks = np.arange(len(vocabulary), dtype=np.int32)
         return cls(
             vocabulary,
             context_window,
             rows=lambda window: iter(blocks),
-            parts=lambda window: (Part(block, ranks) for block in blocks),
+            partials=lambda window: (PartialCounts(block, ranks) for block in blocks),
         )

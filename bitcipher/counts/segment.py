@@ -1,13 +1,14 @@
-"""A segment: the words and pairs of some text, complete and independent of any vocabulary (SPEC 2).
+"""Segment files: the words and pairs of a text, complete and independent of any vocabulary.
 
-A shard's counts are a segment, and so is the sum of many. It consists of parts, each a range of words in the order
-of their UTF-8 bytes, in three Parquet files that share a name:
+A segment holds the counts of a shard, or the sum of several. It consists of parts, each a range of words in the order
+of their UTF-8 bytes. A part has three Parquet files that share a name:
 
-    NAME.words.parquet     word, number, count, passages, rows int32, entries int64: a row a word, in that order
+    NAME.words.parquet     word, number, count, passages, rows int32, entries int64: one row per word, in that order
     NAME.rows.parquet      left, offset, length: the rows of the first word, then those of the next (see `pairs`)
     NAME.entries.parquet   right, count
 
-A word's number stands for it in the pairs of all parts: its rank in the segment, so that numbers are mostly small.
+A word's number represents it in the pairs of all parts. It is the word's rank in the segment, so most numbers are
+small.
 """
 
 from collections.abc import Iterable
@@ -28,11 +29,11 @@ SEGMENT_WORDS = pa.schema(
         pa.field("entries", pa.int64(), nullable=False),
     ]
 )
-"""The words of a part: their numbers, occurrences, passages that hold them, and the size of their rows."""
+"""Schema of the words of a part: numbers, occurrences, passages, and the numbers of their rows and pairs."""
 
 
 def part_files(uri: str) -> tuple[str, str, str]:
-    """The three files of a part: words, rows and entries."""
+    """Return the three files of a part: words, rows and entries."""
     return f"{uri}.words.parquet", *pair_files(uri)
 
 
@@ -44,13 +45,16 @@ def write_part(
     passages: np.ndarray,
     pairs: Iterable[PairBlock],
 ) -> int:
-    """Write a part, its pairs first and its words last; returns how many entries it has.
+    """Write a part, with the words after the pairs.
 
     Args:
         uri: folder and name.
         words: (V,) in the order of their bytes.
-        numbers, counts, passages: (V,) of each word.
-        pairs: the rows of the words in their order, left words by number.
+        numbers, counts, passages: (V,) number, occurrences and passages of each word.
+        pairs: the rows of the words in the same order, with left words by number.
+
+    Returns:
+        The number of entries.
     """
     size = int(numbers.max()) + 1 if len(numbers) else 0
     rows, entries = np.zeros(size, np.int32), np.zeros(size, np.int64)
@@ -64,13 +68,13 @@ def write_part(
 
 
 def read_words(parts: Iterable[str]) -> pa.Table:
-    """The words of parts that follow one another, see `SEGMENT_WORDS`."""
-    # A segment whose text has no word has no part.
+    """Return the words of consecutive parts, see `SEGMENT_WORDS`."""
+    # The segment of a text without words has no parts.
     tables = (storage.read_table(part_files(part)[0]) for part in parts)
     return pa.concat_tables([SEGMENT_WORDS.empty_table(), *tables]).combine_chunks()
 
 
 def remove_part(uri: str) -> None:
-    """Remove the files of a part, as far as they are there."""
+    """Remove the files of a part, if they exist."""
     for file in part_files(uri):
         storage.remove(file)

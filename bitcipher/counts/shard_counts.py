@@ -1,4 +1,4 @@
-"""From the tokens of a shard to its words and pairs (SPEC 2): complete, and independent of any vocabulary."""
+"""`count_shard`: the words and pairs of a tokenized shard, complete and independent of any vocabulary."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from bitcipher.counts.tokenized_shard import TokenizedShard
 from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import byte_order
 
-# A document longer than this counts as several in document counts (SPEC 1: whole books as documents lost 0.3
-# points of part-of-speech accuracy).
+# Tokens of a passage, the unit of document frequencies. Whole books as units cost 0.3 points of part-of-speech
+# accuracy.
 PASSAGE_TOKENS = 2_000
 
-# Entries of one block: 12 bytes each, so 50 MB whatever the shard. A row that may hold more gets a block of its own.
+# Entries of a block: 12 bytes each, so 50 MB for any shard. A row that may hold more gets its own block.
 BLOCK_ENTRIES = 1 << 22
 
 MAX_POSITIONS = 2**31 - 1  # positions are int32
@@ -26,15 +26,15 @@ MAX_POSITIONS = 2**31 - 1  # positions are int32
 
 @dataclass(frozen=True)
 class ShardCounts:
-    """The words of a shard in the order of their UTF-8 bytes, and its pairs.
+    """Words of a shard in the order of their UTF-8 bytes, and its pairs.
 
     Attributes:
-        words: (V,) every word of the shard; those that stand only among carried tokens too, if they have rows.
-        numbers: (V,) int32, the number that stands for the word in the pairs: its rank in the shard.
+        words: (V,) every word of the shard, including those that occur only among carried tokens.
+        numbers: (V,) int32, the number that represents each word in the pairs: its rank in the shard.
         counts: (V,) int64, occurrences.
-        passages: (V,) int64, passages that hold it.
-        total_passages: all passages that hold any word.
-        pairs: blocks of rows in the order of `words`, then of offsets; can be walked once.
+        passages: (V,) int64, passages that contain each word.
+        total_passages: number of passages that contain any word.
+        pairs: iterator over blocks of rows in the order of `words`, then of offsets. It can be used once.
     """
 
     words: pa.LargeStringArray
@@ -48,28 +48,28 @@ class ShardCounts:
 def count_shard(
     shard: TokenizedShard, context_window: ContextWindow, carried: int = 0, block_entries: int = BLOCK_ENTRIES
 ) -> ShardCounts:
-    """Count the words of a shard at once, and its pairs while they are walked.
+    """Count the words of a shard now, and its pairs as they are iterated.
 
-    A document may be counted a slice at a time: carry the last `window.radius` tokens of what was counted before
-    (all of them, where there are fewer), and cut at multiples of PASSAGE_TOKENS from the document's start.
-    Then the counts of the slices add up to those of the document.
+    A document may be counted in several batches: repeat the last `context_window.size` tokens of the preceding batch
+    as `carried` tokens (all of them if there are fewer), and cut at multiples of PASSAGE_TOKENS from the document's
+    start. The counts of the batches then add up to those of the document.
 
     Args:
         shard: the tokens.
-        context_window: which pairs to count.
-        carried: the first so many tokens, all of the first document, were counted with an earlier slice of it. They
-            are context only: pairs from them to tokens behind them count, all else about them does not.
-        block_entries: memory cap of a block, in pairs.
+        context_window: the offsets to count.
+        carried: number of tokens at the start of the first document that an earlier batch counted. They are only left
+            context: pairs of a carried token with a following new token are counted, nothing else about them is.
+        block_entries: maximum pairs of a block.
 
     Raises:
-        BitcipherError: if the shard has too many tokens for one shard, or fewer in its first document than carried.
+        BitcipherError: if the shard has too many tokens, or if its first document is shorter than `carried`.
     """
     if carried:
         shard, carried = _without_distant(shard, context_window.size, carried)
     separators = int(context_window.bands[:, 0].max())
     positions_needed = len(shard.ids) + (len(shard.ends) + 1) * separators + context_window.size
     if positions_needed > MAX_POSITIONS:
-        raise BitcipherError(f"A shard of {len(shard.ids):,} tokens is too large to count: make shards smaller.")
+        raise BitcipherError(f"A shard of {len(shard.ids):,} tokens is too large to count: choose smaller shards.")
     occurrences = np.bincount(shard.ids, minlength=len(shard.words))
     used = np.flatnonzero(occurrences)
     used = used[byte_order(shard.words.take(pa.array(used)))]
@@ -95,12 +95,12 @@ def count_shard(
 
 
 def _without_distant(shard: TokenizedShard, window: int, carried: int) -> tuple[TokenizedShard, int]:
-    """The shard without the carried tokens that no new token has in its window, and how many are left."""
+    """Drop carried tokens that are outside the window of every new token, and return the number of the others."""
     if not len(shard.ends) or carried > shard.ends[0]:
-        raise BitcipherError(f"The first document has fewer than {carried:,} tokens, so as many cannot be carried.")
-    kept = min(carried, window) if shard.ends[0] > carried else 0
-    distant = carried - kept
-    return TokenizedShard(shard.words, shard.ids[distant:], shard.ends - distant), kept
+        raise BitcipherError(f"The first document has fewer than the {carried:,} tokens of `carried`.")
+    near = min(carried, window) if shard.ends[0] > carried else 0
+    distant = carried - near
+    return TokenizedShard(shard.words, shard.ids[distant:], shard.ends - distant), near
 
 
 def _count_pairs(
@@ -112,14 +112,17 @@ def _count_pairs(
     counts: np.ndarray,
     block_entries: int,
 ) -> Iterator[PairBlock]:
-    """The rows of the words numbered as `order` says; `counts`, carried tokens included, are by number."""
+    """Yield the rows of the words in `order`, an array of word numbers.
+
+    `counts` are occurrences by number, including those among carried tokens.
+    """
     words = len(counts)
     separators = int(context_window.bands[:, 0].max())
     tokens = kernels.flatten_tokens(shard.ids, shard.ends, number_of_id, separators, words)
     starts, positions = kernels.positions_by_word(tokens, counts)
-    # No count is higher than the pairs of a band; int32 keeps twice as many of them in the cache.
-    most = len(shard.ids) * (context_window.size if context_window.summed else 1)
-    totals = np.zeros(words, np.int32 if most < 2**31 else np.int64)
+    # No count exceeds the pairs of a band. With int32, twice as many counts fit into the cache.
+    max_count = len(shard.ids) * (context_window.size if context_window.summed else 1)
+    totals = np.zeros(words, np.int32 if max_count < 2**31 else np.int64)
     low, high = empty_set(words)
     small = np.empty(kernels.SMALL_ROW, np.int32)
     entries = max(block_entries, words)

@@ -1,4 +1,4 @@
-"""The tokens of a shard, as they come out of a tokenizer and go into counting."""
+"""`TokenizedShard`: the output of tokenizers and the input of counting."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -8,12 +8,12 @@ import pyarrow as pa
 
 
 class TokenizedShard(NamedTuple):
-    """Documents as numbers of words.
+    """Documents as arrays of token ids.
 
     Attributes:
-        words: (types,) what the numbers stand for; words that do not occur do no harm.
+        words: (types,) the word of each id. Words that do not occur are allowed.
         ids: (tokens,) int32, document after document.
-        ends: (documents,) int64, where each document ends in `ids`.
+        ends: (documents,) int64, the end of each document in `ids`.
     """
 
     words: pa.LargeStringArray
@@ -22,7 +22,7 @@ class TokenizedShard(NamedTuple):
 
     @classmethod
     def from_documents(cls, documents: Iterable[Sequence[str]]) -> "TokenizedShard":
-        """Documents given as sequences of words.
+        """Return documents that are given as sequences of words.
 
         >>> TokenizedShard.from_documents([["a", "b", "a"], []]).ids
         array([0, 1, 0], dtype=int32)

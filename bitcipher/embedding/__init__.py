@@ -1,4 +1,4 @@
-"""From merged counts to a table of vectors: aggregation with the cipher, then refinement (SPEC 1)."""
+"""Vectors from merged counts: aggregation with the cipher, then refinement."""
 
 from bitcipher.embedding.cipher_embedding import LOGS, MODES, CipherEmbedding
 from bitcipher.embedding.refinement import Refinement

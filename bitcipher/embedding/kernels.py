@@ -1,10 +1,10 @@
-"""Counts times ciphers, by the sparse and rank-one arithmetic of SPEC 1, in numba.
+"""Numba kernels for the product of counts and noisy ciphers.
 
-C·V with noise is C·(β∘P) + (C(1 - β))·σᵀ. The first term costs a handful of additions an entry, as many as the
-words have active bits, whatever the bits of the code; the second follows from the row's sum of counts and from the
-first. All sums are of whole numbers, see `fixed_point`, so their order leaves no trace.
+C·V with noise is C·(β∘P) + (C(1 - β))·σᵀ. The first term is sparse: it costs one addition per active bit of each pair's
+word, whatever the bits of the code. The second term has rank one and follows from the row's sum of counts and from the
+first. All sums are integers (see `fixed_point`), so they do not depend on the order of addition.
 
-Indexes are unsigned where speed counts: of a signed one numba asks each time whether it counts from the end.
+Indices in inner loops are unsigned, since numba checks each signed index for a negative value.
 """
 
 import math
@@ -16,24 +16,24 @@ from bitcipher.embedding.fixed_point import WEIGHT_DIGITS
 
 
 @njit(cache=True, nogil=True)
-def add_forward(block, walk, starts, left, ranks, sign, code, blocks, sums):
-    """Add C·(β∘P) and the sums of counts of a block of rows.
+def add_forward(block, rows, starts, left, ranks, sign, code, blocks, sums):
+    """Add C·(β∘P) and the sums of counts of a block of rows to the sums.
 
     Args:
-        block: rows with numbers of their own.
-        walk: (n,) int64, the rows to add, best those of an offset together: their sums share the cache.
-        starts: (rows + 1,) int64, where each row's pairs start.
-        left: (rows,) int32, the ranks of their left words.
-        ranks: (V,) int32, the rank of each number.
-        sign: 1 or -1, times every count.
+        block: rows with their own numbering of words.
+        rows: (n,) int64, the rows to add, ideally grouped by offset, so that their sums share the cache.
+        starts: (rows + 1,) int64, the start of each row's pairs.
+        left: (rows,) int32, ranks of the left words.
+        ranks: (V,) int32, rank of each number.
+        sign: 1 or -1, the factor of all counts.
         code: the `FixedCode` of all ranks.
         blocks: (offsets,) int64, the block of sums of each offset.
-        sums: (blocks, N, b + 1) int64, added to: the bits of the code, then the sum of counts.
+        sums: (blocks, N, b + 1) int64, updated in place: the bits of the code, then the sum of counts.
     """
     slots = code.slots.shape[1]
     total_slot = sums.shape[2] - 1
-    own = np.zeros(total_slot + 1 + slots, np.int64)
-    for row in walk:
+    row_sums = np.zeros(total_slot + 1 + slots, np.int64)
+    for row in rows:
         drop = code.drops[left[row]]
         total = 0
         for entry in range(starts[row], starts[row + 1]):
@@ -42,20 +42,20 @@ def add_forward(block, walk, starts, left, ranks, sign, code, blocks, sums):
             weight = n * _round(code.weights[right], drop)
             total += n
             for slot in range(slots):
-                own[np.uint64(code.slots[right, np.uint64(slot)])] += weight
-        own[total_slot] = total
-        of_word = sums[blocks[block.offset[row]], left[row]]
+                row_sums[np.uint64(code.slots[right, np.uint64(slot)])] += weight
+        row_sums[total_slot] = total
+        word_sums = sums[blocks[block.offset[row]], left[row]]
         for slot in range(total_slot + 1):
-            of_word[slot] += sign * own[slot]
-        own[:] = 0
+            word_sums[slot] += sign * row_sums[slot]
+        row_sums[:] = 0
 
 
 @njit(cache=True, nogil=True)
-def add_backward(block, walk, starts, left, ranks, sign, code, blocks, sums):
-    """Add the same of the mirrored offsets: Cᵀ·(β∘P). The arguments are those of `add_forward`."""
+def add_backward(block, rows, starts, left, ranks, sign, code, blocks, sums):
+    """Add Cᵀ·(β∘P), the part of the opposite offsets. The arguments are those of `add_forward`."""
     total_slot = np.uint64(sums.shape[2] - 1)
-    for row in walk:
-        mirror = sums[blocks[block.offset[row]]]
+    for row in rows:
+        opposite = sums[blocks[block.offset[row]]]
         left_weight = code.weights[left[row]]
         left_size = code.sizes[left[row]]
         left_slots = code.slots[left[row]]
@@ -63,26 +63,26 @@ def add_backward(block, walk, starts, left, ranks, sign, code, blocks, sums):
             right = np.uint64(ranks[np.uint64(block.right[entry])])
             n = sign * block.count[entry]
             weight = n * _round(left_weight, code.drops[right])
-            mirror[right, total_slot] += n
+            opposite[right, total_slot] += n
             for slot in range(left_size):
-                mirror[right, np.uint64(left_slots[slot])] += weight
+                opposite[right, np.uint64(left_slots[slot])] += weight
 
 
 @njit(cache=True, nogil=True)
-def add_logs(block, walk, starts, logs, code, forward, backward, sums):
-    """Add log(1 + C)·(β∘P) and the sums of logs, for the offsets and for their mirrors.
+def add_logs(block, rows, starts, logs, code, forward, backward, sums):
+    """Add log(1 + C)·(β∘P) and the sums of logs, for the offsets and their opposites.
 
-    A log is no sum of logs, so each pair must come once, with all that was counted of it.
+    The log of a sum is not a sum of logs, so each pair must occur once, with its total count.
 
     Args:
         block: rows by rank.
-        walk, starts: as in `add_forward`.
+        rows, starts: as in `add_forward`.
         logs: (entries,) float64, log(1 + n) of each pair.
         code: the `FixedCode` of all ranks.
-        forward, backward: (offsets,) int64, the block of sums of each offset and of its mirror.
-        sums: (blocks, N, b + 1) int64, added to; here the sum of logs has the row's fraction digits too.
+        forward, backward: (offsets,) int64, the block of sums of each offset and of its opposite.
+        sums: (blocks, N, b + 1) int64, updated in place. Here the sum of logs has the row's fraction digits, too.
     """
-    for row in walk:
+    for row in rows:
         left, offset = block.left[row], block.offset[row]
         for entry in range(starts[row], starts[row + 1]):
             right = block.right[entry]
@@ -92,13 +92,13 @@ def add_logs(block, walk, starts, logs, code, forward, backward, sums):
 
 @njit(cache=True, nogil=True)
 def to_floats(sums, drops, of_logs, shares, noise_distribution):
-    """C·V from the sums of a block of dimensions: what they say, and the rank-one term (C(1 - β))·σᵀ.
+    """Return C·V from the sums of a block: the sums in floating point, plus the rank-one term (C(1 - β))·σᵀ.
 
     Args:
         sums: (n, b + 1) int64, from the kernels above.
-        drops: (n,) int64, those of the rows.
+        drops: (n,) int64, digits dropped in each row.
         of_logs: whether `add_logs` made the sums.
-        shares: divide each row by its sum; one of zeros becomes uniform.
+        shares: whether to divide each row by its sum; a zero row becomes uniform.
         noise_distribution: (b,) float64, σ.
 
     Returns:
@@ -108,16 +108,16 @@ def to_floats(sums, drops, of_logs, shares, noise_distribution):
     values = np.empty((words, bits))
     for word in range(words):
         unit = math.ldexp(1.0, drops[word] - WEIGHT_DIGITS)
-        doubt = sums[word, bits]
+        noise = sums[word, bits]
         if not of_logs:
-            doubt <<= WEIGHT_DIGITS - drops[word]
+            noise <<= WEIGHT_DIGITS - drops[word]
         for bit in range(bits):
-            doubt -= sums[word, bit]
-        # What the weights do not say is doubt. It is rounded as they are, so where there is none it may be below 0.
-        own_doubt = unit * max(doubt, 0)
+            noise -= sums[word, bit]
+        # The noise is the rest of the sum of counts. Without noise, rounding may make it negative.
+        noise_weight = unit * max(noise, 0)
         total = 0.0
         for bit in range(bits):
-            values[word, bit] = unit * sums[word, bit] + own_doubt * noise_distribution[bit]
+            values[word, bit] = unit * sums[word, bit] + noise_weight * noise_distribution[bit]
             total += values[word, bit]
         if shares:
             for bit in range(bits):
@@ -127,7 +127,7 @@ def to_floats(sums, drops, of_logs, shares, noise_distribution):
 
 @njit(cache=True, nogil=True)
 def _add_log(row, log, code, context, drop):
-    """Add a context's code to a row of sums."""
+    """Add the code of a context word to a row of sums."""
     weight = np.int64(np.rint(math.ldexp(log * code.weights[context], -drop)))
     for slot in range(code.sizes[context]):
         row[code.slots[context, slot]] += weight
@@ -136,5 +136,5 @@ def _add_log(row, log, code, context, drop):
 
 @njit(cache=True, nogil=True, inline="always")
 def _round(weight, drop):
-    """The weight without its last `drop` digits, rounded half up."""
+    """Return the weight without its last `drop` digits, rounded half up."""
     return ((weight >> (drop - 1)) + 1) >> 1

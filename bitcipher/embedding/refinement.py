@@ -1,24 +1,23 @@
-"""Refinement: whitening, centering, unit norm (papers/bit-cipher.txt, section 4.2; SPEC 1)."""
+"""`Refinement`: whitening, centering and unit norm (Zhao & Williams 2023, *Bit Cipher*, section 4.2)."""
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bitcipher.errors import BitcipherError
 
-# Sums over rows run over fixed blocks, in their order, on one thread: so they give the same bytes on any number
-# of cores.
+# Sums over rows run over fixed blocks, in order and on one thread: any number of cores gives the same bytes.
 BLOCK_ROWS = 4096
 
 
 class Refinement:
-    """ZCA whitening over words, then each vector centered and scaled to unit L2 norm.
+    """ZCA whitening over words; then each vector is centered and scaled to unit L2 norm.
 
-    Rows of zeros (words without context) take no part and stay zero; so do rows that whitening and centering make
-    constant, which have no direction.
+    Zero rows (words without context) are ignored and stay zero. Rows that are constant after whitening have no
+    direction and become zero.
 
     Attributes:
-        mean_: (d,) float64, learnt by `fit`.
-        matrix_: (d, d) float64, the symmetric whitening matrix; directions without variance are mapped to 0.
+        mean_: (d,) float64, learned by `fit`.
+        matrix_: (d, d) float64, the symmetric whitening matrix, learned by `fit`. Directions without variance map to 0.
     """
 
     mean_: np.ndarray
@@ -26,17 +25,15 @@ class Refinement:
 
     @threadpool_limits.wrap(limits=1)
     def fit(self, table: np.ndarray) -> "Refinement":
-        """Learn mean and matrix from a raw table, (N, d) float64.
+        """Learn the mean and the matrix from a raw table, (N, d) float64.
 
         Raises:
-            BitcipherError: if fewer than two rows hold anything.
+            BitcipherError: if fewer than two rows are non-zero.
         """
         used = table.any(axis=1)
         rows = int(np.count_nonzero(used))
         if rows < 2:
-            raise BitcipherError(
-                f"Whitening needs at least 2 words with contexts, and there are {rows}: give more text."
-            )
+            raise BitcipherError(f"Whitening needs at least 2 words with context, and there are {rows}: use more text.")
         starts = range(0, len(table), BLOCK_ROWS)
         total = np.zeros(table.shape[1])
         for start in starts:
@@ -47,8 +44,8 @@ class Refinement:
             centered = table[start : start + BLOCK_ROWS][used[start : start + BLOCK_ROWS]] - self.mean_
             covariance += centered.T @ centered
         variances, directions = np.linalg.eigh(covariance / rows)
-        # What is below is rounding, of the matrix (as in numpy's matrix_rank) or of the mean, and would be blown
-        # up to the size of a signal.
+        # Smaller variances are rounding errors, of the matrix (as in NumPy's matrix_rank) or of the mean. Whitening
+        # would amplify them to the size of a signal.
         eps = np.finfo(np.float64).eps
         floor = max(variances[-1] * len(variances) * eps, (rows * eps) ** 2 * (self.mean_ @ self.mean_))
         scales = np.zeros_like(variances)
@@ -58,7 +55,7 @@ class Refinement:
 
     @threadpool_limits.wrap(limits=1)
     def transform(self, table: np.ndarray) -> np.ndarray:
-        """Refined vectors, (N, d) float32, of the rows of a raw table."""
+        """Return the refined vectors of the rows of a raw table, (N, d) float32."""
         vectors = np.zeros(table.shape, np.float32)
         for start in range(0, len(table), BLOCK_ROWS):
             rows = table[start : start + BLOCK_ROWS]
@@ -66,17 +63,17 @@ class Refinement:
             sizes = _norms(white)
             white -= white.mean(axis=1, keepdims=True)
             norms = _norms(white)
-            # A row that was constant is centered to rounding errors, which have no direction.
-            kept = rows.any(axis=1) & (norms > 1e-9 * sizes)
-            scales = np.divide(1, norms, out=np.zeros_like(norms), where=kept)
+            # Centering leaves only rounding errors of a constant row, which have no direction.
+            has_direction = rows.any(axis=1) & (norms > 1e-9 * sizes)
+            scales = np.divide(1, norms, out=np.zeros_like(norms), where=has_direction)
             vectors[start : start + BLOCK_ROWS] = white * scales[:, None]
         return vectors
 
     def fit_transform(self, table: np.ndarray) -> np.ndarray:
-        """`fit`, then `transform`, of the same table."""
+        """Fit and transform the same table."""
         return self.fit(table).transform(table)
 
 
 def _norms(rows: np.ndarray) -> np.ndarray:
-    """The L2 norm of each row, without an array of squares on the way."""
+    """Return the L2 norm of each row, without a temporary array of squares."""
     return np.sqrt(np.einsum("ij,ij->i", rows, rows))

@@ -1,4 +1,4 @@
-"""What vectors are good for, without any training: word similarity, analogies, and how stable neighbors are."""
+"""Intrinsic evaluation of word vectors: word similarity, analogies and neighbor stability."""
 
 from bitcipher.evaluation.analogies import AnalogiesResult, AnalogySection, evaluate_word_analogies
 from bitcipher.evaluation.stability import StabilityResult, neighbor_stability

@@ -1,9 +1,8 @@
-"""Analogies: whether b - a + c leads to the word that is to c as b is to a."""
+"""Analogy questions: a is to b as c is to which word?"""
 
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -11,109 +10,108 @@ from threadpoolctl import threadpool_limits
 from bitcipher.errors import BitcipherError
 from bitcipher.evaluation.case_variants import CaseVariants
 from bitcipher.evaluation.evaluation_sets import AnalogyQuestion, read_analogies
+from bitcipher.table import VectorTable
 from bitcipher.vocabulary import OOV
 
-if TYPE_CHECKING:
-    from bitcipher.vectors import CipherVectors
-
-# Of a product of questions with the table: 32 MB of scores.
+# Block size of the product of questions and table: 32 MB of scores.
 BLOCK_QUESTIONS = 512
 BLOCK_ROWS = 1 << 14
 
 
 @dataclass(frozen=True)
 class AnalogySection:
-    """The questions of one kind."""
+    """Scores of one section of analogy questions."""
 
     name: str
     questions: int
-    """In the file."""
+    """Number of questions in the file."""
     covered: int
-    """Questions of which the table holds all four words."""
+    """Questions whose four words are all in the vocabulary."""
     correct: int
+    """Questions answered correctly."""
     asked: int
-    """Questions that count: the covered ones, or all where unknown words make an answer wrong."""
+    """Questions that are scored: the covered ones, or all if unknown words count as errors."""
 
     @property
     def accuracy(self) -> float:
-        """The share of right answers, 0 if nothing was asked."""
+        """Share of correct answers, 0 if no question is scored."""
         return self.correct / self.asked if self.asked else 0.0
 
     @property
     def coverage(self) -> float:
-        """The share of questions of which the table holds all four words."""
+        """Share of questions whose four words are all in the vocabulary."""
         return self.covered / self.questions if self.questions else 0.0
 
 
 @dataclass(frozen=True)
 class AnalogiesResult:
-    """The answers to a set of questions."""
+    """Scores of a set of analogy questions."""
 
     sections: tuple[AnalogySection, ...]
 
     @property
     def total(self) -> AnalogySection:
-        """All sections as one."""
+        """Sum of all sections."""
         columns = ((s.questions, s.covered, s.correct, s.asked) for s in self.sections)
         return AnalogySection("total", *(sum(column) for column in zip(*columns, strict=True)))
 
     @property
     def accuracy(self) -> float:
-        """The share of right answers."""
+        """Share of correct answers."""
         return self.total.accuracy
 
     @property
     def coverage(self) -> float:
-        """The share of questions of which the table holds all four words."""
+        """Share of questions whose four words are all in the vocabulary."""
         return self.total.coverage
 
 
 def evaluate_word_analogies(
-    vectors: "CipherVectors",
+    vectors: VectorTable,
     analogies: str | os.PathLike[str],
     restrict_vocab: int | None = 300_000,
     case_insensitive: bool = True,
     dummy4unknown: bool = False,
 ) -> AnalogiesResult:
-    """Ask questions of analogy by 3CosAdd (Levy and Goldberg 2014); the names and defaults are gensim's.
+    """Answer analogy questions by 3CosAdd (Levy & Goldberg 2014). Names and defaults are gensim's.
 
-    The answer is the word whose cosine with unit(b) - unit(a) + unit(c) is highest, other than the three. `<oov>`
-    and words whose vector is zero are no answers.
+    The answer is the word with the highest cosine to unit(b) - unit(a) + unit(c), except a, b and c themselves. `<oov>`
+    and words with a zero vector are never answers.
 
     Args:
-        vectors: the table.
-        analogies: a file in the form of Google's questions-words.txt.
-        restrict_vocab: only so many of the most frequent words count as known, and can be answers.
-        case_insensitive: whether case is passed over; the most frequent of words that differ in it has the vector.
-        dummy4unknown: whether questions with an unknown word count as answered wrongly instead of being left out.
+        vectors: the vectors.
+        analogies: a file in the format of Google's questions-words.txt.
+        restrict_vocab: use only this many of the most frequent words, for questions and for answers.
+        case_insensitive: whether to ignore case. Among words that differ only in case, the most frequent one is used.
+        dummy4unknown: whether questions with an unknown word count as errors instead of being skipped.
 
     Raises:
-        BitcipherError: if the file is missing or damaged, or if the table holds all words of no question.
+        BitcipherError: if the file is missing or damaged, or if the vocabulary covers none of the questions.
     """
     sections = read_analogies(analogies)
-    known = CaseVariants(vectors.index_to_key[:restrict_vocab], case_insensitive)
+    variants = CaseVariants(vectors.index_to_key[:restrict_vocab], case_insensitive)
     covered = {
-        name: [question for question in questions if all(word in known for word in question)]
+        name: [question for question in questions if all(word in variants for word in question)]
         for name, questions in sections.items()
     }
     if not any(covered.values()):
         raise BitcipherError(
-            f"The vectors hold all four words of none of the questions of {os.fspath(analogies)}: is it the same "
-            "language?"
+            f"The vocabulary covers none of the questions in {os.fspath(analogies)}: check that the language is the "
+            "same."
         )
-    answers = iter(_answer(vectors, [q for questions in covered.values() for q in questions], known))
+    answers = iter(_answer(vectors, [q for questions in covered.values() for q in questions], variants))
     results = []
     for name, questions in sections.items():
-        right = sum(int(next(answers)) in known.all_rows(question.expected) for question in covered[name])
+        correct = sum(int(next(answers)) in variants.all_rows(question.expected) for question in covered[name])
         asked = len(questions) if dummy4unknown else len(covered[name])
-        results.append(AnalogySection(name, len(questions), len(covered[name]), right, asked))
+        results.append(AnalogySection(name, len(questions), len(covered[name]), correct, asked))
     return AnalogiesResult(tuple(results))
 
 
-@threadpool_limits.wrap(limits=1)  # the sums of BLAS depend on its threads
-def _answer(vectors: "CipherVectors", questions: Sequence[AnalogyQuestion], known: CaseVariants) -> np.ndarray:
-    """The row of the answer to each question, (n,) int64."""
-    size = sum(map(len, known.rows.values()))
+@threadpool_limits.wrap(limits=1)  # BLAS sums depend on the number of threads
+def _answer(vectors: VectorTable, questions: Sequence[AnalogyQuestion], variants: CaseVariants) -> np.ndarray:
+    """Return the row of the answer to each question, (n,) int64."""
+    size = sum(map(len, variants.rows.values()))
     norms = vectors.norms[:size]
     units = np.asarray(vectors.vectors[:size]) / np.where(norms > 0, norms, 1)[:, None].astype(np.float32)
     is_answer = norms > 0
@@ -121,20 +119,22 @@ def _answer(vectors: "CipherVectors", questions: Sequence[AnalogyQuestion], know
     answers = []
     for start in range(0, len(questions), BLOCK_QUESTIONS):
         block = questions[start : start + BLOCK_QUESTIONS]
-        a, b, c = (units[[known.row(question[column]) for question in block]] for column in range(3))
-        own = [(number, row) for number, q in enumerate(block) for word in q[:3] for row in known.all_rows(word)]
-        answers.append(_best_rows(b - a + c, units, is_answer, np.array(own, np.int64)))
+        a, b, c = (units[[variants.row(question[column]) for question in block]] for column in range(3))
+        excluded = [
+            (number, row) for number, q in enumerate(block) for word in q[:3] for row in variants.all_rows(word)
+        ]
+        answers.append(_best_rows(b - a + c, units, is_answer, np.array(excluded, np.int64)))
     return np.concatenate(answers)
 
 
 def _best_rows(queries: np.ndarray, units: np.ndarray, is_answer: np.ndarray, excluded: np.ndarray) -> np.ndarray:
-    """For each query the row with the highest product, the first of equals; -1 if none can be.
+    """Return the row with the highest product for each query, the first of ties, or -1 if no row is allowed.
 
     Args:
         queries: (n, d) float32.
         units: (N, d) float32.
-        is_answer: (N,) which rows can be.
-        excluded: (m, 2) pairs of a query and a row that is no answer to it.
+        is_answer: (N,) bool, the rows that may be answers.
+        excluded: (m, 2) pairs of a query and a row that may not be its answer.
     """
     best = np.full(len(queries), -1)
     highest = np.full(len(queries), -np.inf, np.float32)

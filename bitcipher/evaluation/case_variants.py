@@ -1,34 +1,36 @@
-"""Which rows of a table are meant by a word of an evaluation set."""
+"""Lookup of the words of an evaluation set, with or without regard to case."""
 
 from collections.abc import Sequence
 
 
 class CaseVariants:
-    """The words of a table by spelling: with cases told apart, or as one, as gensim does.
+    """Rows of a table by word, optionally ignoring case, as in gensim.
 
     Args:
-        words: of the table, in order of rank.
-        case_insensitive: whether words that differ in case only are one; the most frequent of them has the vector.
+        words: words of the table, in order of rank.
+        case_insensitive: whether words that differ only in case are one word.
+
+    Attributes:
+        rows: the rows of each normalized word, most frequent first.
     """
 
     def __init__(self, words: Sequence[str], case_insensitive: bool):
         self._case_insensitive = case_insensitive
         self.rows: dict[str, list[int]] = {}
-        """The rows of each spelling, the most frequent first."""
         for row, word in enumerate(words):
-            self.rows.setdefault(self.spelling(word), []).append(row)
+            self.rows.setdefault(self.normalize(word), []).append(row)
 
-    def spelling(self, word: str) -> str:
-        """What words that count as one have in common."""
+    def normalize(self, word: str) -> str:
+        """Return the form that all variants of a word share."""
         return word.upper() if self._case_insensitive else word
 
     def __contains__(self, word: str) -> bool:
-        return self.spelling(word) in self.rows
+        return self.normalize(word) in self.rows
 
     def row(self, word: str) -> int:
-        """The row whose vector the word has."""
-        return self.rows[self.spelling(word)][0]
+        """Return the row of the most frequent variant of a word."""
+        return self.rows[self.normalize(word)][0]
 
     def all_rows(self, word: str) -> list[int]:
-        """All rows that are spelt so."""
-        return self.rows[self.spelling(word)]
+        """Return the rows of all variants of a word."""
+        return self.rows[self.normalize(word)]

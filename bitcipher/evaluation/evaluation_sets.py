@@ -1,4 +1,4 @@
-"""The files that evaluation sets come in: pairs of words with a score, and questions of analogy in sections."""
+"""Readers of evaluation sets: scored word pairs, and analogy questions in sections."""
 
 import os
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from bitcipher.errors import BitcipherError
 
 
 class ScoredPair(NamedTuple):
-    """Two words, and how alike people find them."""
+    """Two words and their human similarity score."""
 
     first: str
     second: str
@@ -26,73 +26,76 @@ class AnalogyQuestion(NamedTuple):
 
 
 def read_pairs(uri: str | os.PathLike[str], delimiter: str | None = None) -> list[ScoredPair]:
-    """The pairs of a word-similarity set: two words and a score a line.
+    """Return the pairs of a word-similarity set, with two words and a score per line.
 
-    A first line that has no number for a score is taken for the names of the columns; empty lines and those that
-    begin with # are passed over.
+    The first line is taken as a header if its score is not a number. Empty lines and lines that begin with # are
+    skipped.
 
     Args:
         uri: a text file in UTF-8.
-        delimiter: between columns; by default tabs where a line has some, else spaces.
+        delimiter: column separator; by default tabs in lines that have tabs, otherwise spaces.
 
     Raises:
-        BitcipherError: if the file is missing or empty, or if a line has other columns.
+        BitcipherError: if the file is missing or empty, or if a line is invalid.
     """
     uri = os.fspath(uri)
     pairs: list[ScoredPair] = []
-    for place, (number, line) in enumerate(_lines(uri)):
+    for index, (number, line) in enumerate(_iter_lines(uri)):
         columns = [c.strip() for c in line.split(delimiter or ("\t" if "\t" in line else None))]
         if len(columns) != 3 or not all(columns):
             raise BitcipherError(
-                f"Line {number} of {uri} has {len(columns)} columns, where pairs of words have three: two words and a "
-                "score, with tabs or spaces between them."
+                f"Line {number} of {uri} has {len(columns)} columns. A word pair has three: two words and a score, "
+                "separated by tabs or spaces."
             )
         try:
             pairs.append(ScoredPair(columns[0], columns[1], float(columns[2])))
         except ValueError:
-            if place:
-                raise BitcipherError(f"Line {number} of {uri} has the score {columns[2]!r}, not a number.") from None
+            if index:
+                raise BitcipherError(
+                    f"The score in line {number} of {uri} must be a number, got {columns[2]!r}."
+                ) from None
     if not pairs:
-        raise BitcipherError(f"{uri} holds no pairs of words.")
+        raise BitcipherError(f"{uri} contains no word pairs.")
     return pairs
 
 
 def read_analogies(uri: str | os.PathLike[str]) -> dict[str, list[AnalogyQuestion]]:
-    """The questions of a set in the form of Google's: four words a line, in sections that begin with ": name".
+    """Return the questions of a set in Google's format: four words per line, in sections that begin with ": name".
 
     Raises:
-        BitcipherError: if the file is missing or empty, if a line has other columns, or stands before any section.
+        BitcipherError: if the file is missing or empty, or if a line is invalid or precedes the first section.
     """
     uri = os.fspath(uri)
     sections: dict[str, list[AnalogyQuestion]] = {}
-    for number, line in _lines(uri):
+    for number, line in _iter_lines(uri):
         words = line.split()
         if line.startswith(":"):
             section = sections.setdefault(line[1:].strip(), [])
         elif len(words) != 4:
-            raise BitcipherError(f"Line {number} of {uri} has {len(words)} words, where a question has four.")
+            raise BitcipherError(f"Line {number} of {uri} has {len(words)} words. An analogy question has four.")
         elif not sections:
-            raise BitcipherError(f'Line {number} of {uri} stands before any section: the first line is ": name".')
+            raise BitcipherError(f'Line {number} of {uri} precedes the first section: begin with a line ": name".')
         else:
             section.append(AnalogyQuestion(*words))
     if not any(sections.values()):
-        raise BitcipherError(f"{uri} holds no questions of analogy.")
+        raise BitcipherError(f"{uri} contains no analogy questions.")
     return sections
 
 
-def similarity_files(uri: str) -> list[str]:
-    """The word-similarity sets that a name stands for: the file, or all in the folder but questions of analogy."""
+def list_similarity_files(uri: str) -> list[str]:
+    """Return a word-similarity file, or all files of a folder except analogy questions."""
     filesystem, path = storage.url_to_fs(uri)
     if not filesystem.isdir(path):
         return [uri]
     files = [storage.join(uri, name) for name in storage.list_files(uri)]
-    files = [file for file in files if not next((line for _, line in _lines(file)), "").startswith(":")]
+    files = [file for file in files if not next((line for _, line in _iter_lines(file)), "").startswith(":")]
     if not files:
-        raise BitcipherError(f"{uri} holds no files of word pairs.")
+        raise BitcipherError(f"{uri} contains no files of word pairs.")
     return files
 
 
-def _lines(uri: str) -> Iterator[tuple[int, str]]:
+def _iter_lines(uri: str) -> Iterator[tuple[int, str]]:
+    """Yield the number and text of each line, except empty lines and comments."""
     with storage.reading(uri) as stream:
         content = stream.read()
     try:

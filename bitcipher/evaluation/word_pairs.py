@@ -1,75 +1,73 @@
-"""Word similarity: whether the cosines of pairs of words are in the order that people put them in."""
+"""Word similarity: correlation of cosines with human scores."""
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bitcipher.errors import BitcipherError
 from bitcipher.evaluation.case_variants import CaseVariants
 from bitcipher.evaluation.evaluation_sets import read_pairs
-
-if TYPE_CHECKING:
-    from bitcipher.vectors import CipherVectors
+from bitcipher.table import VectorTable
 
 
 @dataclass(frozen=True)
 class WordPairsResult:
-    """How cosines and people's scores go together."""
+    """Correlation of cosines with human similarity scores."""
 
     spearman: float
-    """Rank correlation; 0 if all cosines are equal."""
+    """Rank correlation, 0 if all cosines are equal."""
     pearson: float
-    """Linear correlation; 0 if all cosines are equal."""
+    """Linear correlation, 0 if all cosines are equal."""
     pairs: int
-    """In the file."""
+    """Number of pairs in the file."""
     covered: int
-    """Pairs of which the table holds both words."""
+    """Pairs whose two words are both in the vocabulary."""
     unknown: tuple[str, ...]
-    """The words that it does not hold, sorted."""
+    """Words outside the vocabulary, sorted."""
 
     @property
     def coverage(self) -> float:
-        """The share of pairs of which the table holds both words."""
+        """Share of pairs whose two words are both in the vocabulary."""
         return self.covered / self.pairs
 
 
 def evaluate_word_pairs(
-    vectors: "CipherVectors",
+    vectors: VectorTable,
     pairs: str | os.PathLike[str],
     delimiter: str | None = None,
     restrict_vocab: int | None = 300_000,
     case_insensitive: bool = True,
     dummy4unknown: bool = False,
 ) -> WordPairsResult:
-    """Compare cosines with people's scores of similarity; the names and defaults are gensim's.
+    """Correlate cosines with human similarity scores. Names and defaults are gensim's.
 
     Args:
-        vectors: the table.
-        pairs: a file with two words and a score a line, see `read_pairs`.
-        delimiter: between its columns; tabs or spaces by default.
-        restrict_vocab: only so many of the most frequent words count as known.
-        case_insensitive: whether case is passed over; the most frequent of words that differ in it has the vector.
-        dummy4unknown: whether pairs with an unknown word have a cosine of 0 instead of being left out.
+        vectors: the vectors.
+        pairs: a file with two words and a score per line, see `read_pairs`.
+        delimiter: column separator of the file, by default tabs or spaces.
+        restrict_vocab: use only this many of the most frequent words.
+        case_insensitive: whether to ignore case. Among words that differ only in case, the most frequent one is used.
+        dummy4unknown: whether pairs with an unknown word get the cosine 0 instead of being skipped.
 
     Raises:
-        BitcipherError: if the file is missing or damaged, or if the table holds both words of fewer than two pairs.
+        BitcipherError: if the file is missing or damaged, or if the vocabulary covers fewer than two pairs.
     """
     scored = read_pairs(pairs, delimiter)
-    known = CaseVariants(vectors.index_to_key[:restrict_vocab], case_insensitive)
-    is_covered = np.array([pair.first in known and pair.second in known for pair in scored])
-    covered = [pair for pair, is_known in zip(scored, is_covered, strict=True) if is_known]
+    variants = CaseVariants(vectors.index_to_key[:restrict_vocab], case_insensitive)
+    is_covered = np.array([pair.first in variants and pair.second in variants for pair in scored])
+    covered = [pair for pair, covers in zip(scored, is_covered, strict=True) if covers]
     if len(covered) < 2:
         raise BitcipherError(
-            f"The vectors hold both words of {len(covered)} of the {len(scored):,} pairs of {os.fspath(pairs)}: is it "
-            "the same language?"
+            f"The vocabulary covers {len(covered)} of the {len(scored):,} pairs in {os.fspath(pairs)}, and at least 2 "
+            "are needed: check that the language is the same."
         )
-    from scipy import stats  # takes most of a second, which a job that only asks for neighbors is spared
+    # scipy.stats takes most of a second to import, so only callers that need it pay.
+    from scipy import stats
 
     cosines = np.zeros(len(scored))
     cosines[is_covered] = _cosines(
-        vectors, [known.row(pair.first) for pair in covered], [known.row(pair.second) for pair in covered]
+        vectors, [variants.row(pair.first) for pair in covered], [variants.row(pair.second) for pair in covered]
     )
     asked = np.ones(len(scored), bool) if dummy4unknown else is_covered
     scores = np.array([pair.score for pair in scored])
@@ -77,11 +75,11 @@ def evaluate_word_pairs(
     if np.ptp(cosines[asked]) and np.ptp(scores[asked]):
         spearman = stats.spearmanr(scores[asked], cosines[asked]).statistic
         pearson = stats.pearsonr(scores[asked], cosines[asked]).statistic
-    unknown = {word for pair in scored for word in pair[:2] if word not in known}
+    unknown = {word for pair in scored for word in pair[:2] if word not in variants}
     return WordPairsResult(float(spearman), float(pearson), len(scored), len(covered), tuple(sorted(unknown)))
 
 
-def _cosines(vectors: "CipherVectors", first: list[int], second: list[int]) -> np.ndarray:
+def _cosines(vectors: VectorTable, first: list[int], second: list[int]) -> np.ndarray:
     rows = np.asarray(vectors.vectors)
     products = np.einsum("ij,ij->i", rows[first], rows[second], dtype=np.float64)
     lengths = vectors.norms[first] * vectors.norms[second]

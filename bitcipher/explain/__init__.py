@@ -1,4 +1,4 @@
-"""Why a vector is where it is: context words and what each adds, exactly. See the README."""
+"""Exact contributions of context words to vectors and similarities. See the README."""
 
 from bitcipher.explain.contributions import Contribution, DimensionShare, Explanation
 from bitcipher.explain.explainer import Explainer, explain

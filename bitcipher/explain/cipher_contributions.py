@@ -1,8 +1,8 @@
-"""The parts of similarities in the modes cat and sum.
+"""Contributions to similarities in modes cat and sum.
 
-Refinement is linear but for the length that it gives a vector, so the cosine with a direction u is a sum over
-dimensions: (raw - mean) · g with g = matrix · centered(u) / length. Within a dimension the context words share in
-proportion to what they put there.
+Refinement is linear up to the scaling to unit length, so the cosine with a direction u is a sum over dimensions:
+(raw - mean) · g with g = matrix · centered(u) / length. The contribution of a dimension is divided among the context
+words in proportion to their terms in the product of counts and ciphers.
 """
 
 from typing import NamedTuple
@@ -11,20 +11,20 @@ import numpy as np
 
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.explain import kernels
-from bitcipher.explain.contributions import Contribution, DimensionShare, Parts
+from bitcipher.explain.contributions import Contribution, ContributionArrays, DimensionShare
 from bitcipher.rows import CipherRows, Provenance, UnknownProvenanceError, WordRows, symmetric_counts
-from bitcipher.vectors.lookup import WordLookup
+from bitcipher.table import VectorTable
 
-# Rows that are refined at once, see `bitcipher.embedding.refinement`.
+# Rows per block, see `bitcipher.embedding.refinement`.
 BLOCK_ROWS = 4096
 
 
 class Slopes(NamedTuple):
-    """What dimensions add to a cosine, and what a context adds for each unit that it puts into one.
+    """Contributions of dimensions to a cosine, and of a context per unit of its term in a dimension.
 
     Attributes:
-        shares: (blocks, b) float64, what each dimension adds.
-        slopes: (blocks, b) float64.
+        shares: (blocks, b) float64, contribution of each dimension.
+        slopes: (blocks, b) float64, contribution of a context per unit.
     """
 
     shares: np.ndarray
@@ -35,61 +35,60 @@ class CipherContributions:
     """Explains vectors of mode cat or sum.
 
     Args:
-        vectors: the table.
-        origin: how it was made.
-        counts: what it was made of.
-        chosen: the rows that will be explained one at a time; all words, and all at once, if not given.
+        vectors: the vectors.
+        provenance: how they were made.
+        counts: the counts that they were made from.
+        selected: the rows to explain, by default all.
     """
 
-    def __init__(self, vectors: WordLookup, origin: Provenance, counts: MergedCounts, chosen: np.ndarray | None):
-        embedding = origin.embedding
+    def __init__(self, vectors: VectorTable, provenance: Provenance, counts: MergedCounts, selected: np.ndarray | None):
+        embedding = provenance.embedding
         if embedding.log == "counts" and counts.context_window.summed:
             raise UnknownProvenanceError(
-                "Logs of counts that were summed while counting cannot be told apart by context word: explain vectors "
-                "of another log."
+                'With log="counts", vectors of summed counts cannot be explained by context word: use another log.'
             )
         self._vectors = vectors
         self._counts = counts
-        self._mean, self._matrix = (origin.arrays[name].astype(np.float64) for name in ("mean", "matrix"))
+        self._mean, self._matrix = (provenance.arrays[name].astype(np.float64) for name in ("mean", "matrix"))
         self._code = CipherRows(embedding, counts.vocabulary)
         mask = None
-        if chosen is not None:
+        if selected is not None:
             mask = np.zeros(len(vectors), bool)
-            mask[chosen] = True
-        # A log of counts is taken offset by offset; else all that is summed up is one number a context word.
-        together = embedding.mode == "sum" and embedding.log != "counts"
-        self._rows = WordRows(symmetric_counts(counts, origin.window, mask, together), len(vectors))
+            mask[selected] = True
+        # Mode sum needs one count per context word, except that logs of counts are taken per offset.
+        sum_offsets = embedding.mode == "sum" and embedding.log != "counts"
+        self._rows = WordRows(symmetric_counts(counts, provenance.window, mask, sum_offsets), len(vectors))
         self._raw: np.ndarray | None = None
 
-    def parts(self, row: int, other: int) -> Parts:
-        """The parts of the cosine of a word with the direction of another, or of its own."""
+    def arrays(self, row: int, other: int) -> ContributionArrays:
+        """Return all contributions to the cosine of a word with the direction of another word, or with its own."""
         found = self._rows[row]
         shares, slopes = self._slopes(row, other)
         blocks = self._code.block_of(found.offsets)
-        told = (self._code.ciphers(found.contexts) * slopes[blocks]).sum(axis=1)
-        weights = self._code.amounts(found.counts) * told
-        return Parts(found.offsets, found.contexts, weights, float(shares.sum() - weights.sum()))
+        products = (self._code.ciphers(found.contexts) * slopes[blocks]).sum(axis=1)
+        weights = self._code.transform_counts(found.counts) * products
+        return ContributionArrays(found.offsets, found.contexts, weights, float(shares.sum() - weights.sum()))
 
     def dimensions(self, row: int, other: int, topn: int, topn_contexts: int) -> list[DimensionShare]:
-        """The dimensions that add or take most, and their context words."""
+        """Return the strongest dimensions and their context words."""
         found = self._rows[row]
         shares, slopes = self._slopes(row, other)
         blocks = self._code.block_of(found.offsets)
-        amounts = self._code.amounts(found.counts)
+        factors = self._code.transform_counts(found.counts)
         words = self._vectors.index_to_key
         result = []
         for dimension in np.argsort(-np.abs(shares.ravel()), kind="stable")[:topn]:
             block, bit = divmod(int(dimension), shares.shape[1])
-            inside = blocks == block
-            contexts = found.contexts[inside]
-            weights = amounts[inside] * self._code.ciphers(contexts)[:, bit] * slopes[block, bit]
-            parts = Parts(found.offsets[inside], contexts, weights, 0.0)
-            contributions, _ = parts.strongest(topn_contexts, words)
+            in_block = blocks == block
+            contexts = found.contexts[in_block]
+            weights = factors[in_block] * self._code.ciphers(contexts)[:, bit] * slopes[block, bit]
+            arrays = ContributionArrays(found.offsets[in_block], contexts, weights, 0.0)
+            contributions, _ = arrays.strongest(topn_contexts, words)
             result.append(DimensionShare(self._code.offset_of(block), bit, float(shares[block, bit]), contributions))
         return result
 
     def strongest(self, rows: np.ndarray, topn: int) -> list[list[Contribution]]:
-        """The strongest contributions of each of many rows."""
+        """Return the strongest contributions of each of many rows."""
         if self._raw is None:
             self._raw = self._code.embedding.table(self._counts)
         slopes = np.concatenate(
@@ -107,7 +106,7 @@ class CipherContributions:
             {"none": kernels.NONE, "counts": kernels.COUNTS, "aggregate": kernels.AGGREGATE}[self._code.embedding.log],
             codes.starts,
             codes.bits,
-            self._code.trust,
+            self._code.beta,
             self._code.noise_distribution,
             slopes,
             topn,
@@ -116,17 +115,17 @@ class CipherContributions:
         return [
             [
                 Contribution(int(block.offset[row]), words[block.right[pair]], float(weight))
-                for row, pair, weight in zip(*of_word, strict=True)
+                for row, pair, weight in zip(*columns, strict=True)
                 if weight
             ]
-            for of_word in zip(*found, strict=True)
+            for columns in zip(*found, strict=True)
         ]
 
     def _slopes(self, row: int, other: int) -> Slopes:
         sums = self._code.sums(self._rows[row])
         if not sums.any():
             return Slopes(np.zeros_like(sums), np.zeros_like(sums))
-        raw = self._code.raw(sums)
+        raw = self._code.raw_row(sums)
         gains = self._gains(raw[None], np.array([other]))[0]
         shares = ((raw - self._mean) * gains).reshape(sums.shape)
         if self._code.embedding.log != "aggregate":
@@ -134,7 +133,7 @@ class CipherContributions:
         return Slopes(shares, np.divide(shares, sums, out=np.zeros_like(sums), where=sums > 0))
 
     def _gains(self, raw: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """What each dimension of raw rows adds to cosines with directions, for each unit: (n, d)."""
+        """Return the gradient of cosines with directions with respect to raw rows, up to their length: (n, d)."""
         white = (raw - self._mean) @ self._matrix
         white -= white.mean(axis=1, keepdims=True)
         lengths = np.linalg.norm(white, axis=1) * self._vectors.norms[others]
@@ -144,10 +143,10 @@ class CipherContributions:
         return (directions * scales[:, None]) @ self._matrix
 
     def _many_slopes(self, rows: np.ndarray) -> np.ndarray:
-        """The slopes of many rows with themselves, (n, blocks, b)."""
+        """Return the slopes of many rows with themselves, (n, blocks, b)."""
         raw = self._raw[rows]
         gains = self._gains(raw, rows)
         if self._code.embedding.log == "aggregate":
-            # Of each unit of a bit's share, which is what the kernel lets contexts put there.
+            # Per unit of a bit's share, since the kernel multiplies by shares.
             gains *= (raw - self._mean) / np.exp(raw)
         return gains.reshape(len(rows), self._code.blocks, -1)

@@ -1,4 +1,4 @@
-"""What an explanation consists of."""
+"""Explanations and the contributions that they consist of."""
 
 import math
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ import numpy as np
 
 
 class Contribution(NamedTuple):
-    """What a context word adds to a similarity.
+    """Contribution of a context word to a similarity.
 
     Attributes:
-        offset: where it stands; -2 is two words before, 0 anywhere in the window.
+        offset: position of the context word; -2 is two words before, 0 is anywhere in the window.
         word: the context word.
-        weight: what it adds; below 0 it tells words apart.
+        weight: the contribution. A negative one makes the words less similar.
     """
 
     offset: int
@@ -24,13 +24,13 @@ class Contribution(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """The parts of a similarity: contributions and rest add up to it.
+    """A similarity as the sum of contributions and a rest.
 
     Attributes:
         words: the word, or the two words.
-        similarity: their cosine; 1 for a word with itself, 0 where one has no vector.
-        contributions: the strongest, first those that add or take most.
-        rest: all others together, and what no context word stands for.
+        similarity: their cosine; 1 for a word with itself, 0 if a word has a zero vector.
+        contributions: the strongest contributions, by absolute weight.
+        rest: the sum of all other contributions, and of the part without a context word.
     """
 
     words: tuple[str, ...]
@@ -40,13 +40,13 @@ class Explanation:
 
 
 class DimensionShare(NamedTuple):
-    """What a dimension of mode cat or sum adds to a similarity.
+    """Contribution of a dimension of mode cat or sum to a similarity.
 
     Attributes:
-        offset: of its block of dimensions; 0 for all offsets.
+        offset: offset of its block of dimensions, 0 for all offsets.
         bit: its bit of the code, from 0.
-        weight: what it adds.
-        contributions: the context words that put most there; with the others they add up to the weight.
+        weight: the contribution.
+        contributions: the strongest context words. All context words together add up to the weight.
     """
 
     offset: int
@@ -55,14 +55,14 @@ class DimensionShare(NamedTuple):
     contributions: list[Contribution]
 
 
-class Parts(NamedTuple):
-    """All parts of a similarity.
+class ContributionArrays(NamedTuple):
+    """All contributions to a similarity, as arrays.
 
     Attributes:
         offsets: (n,) int64.
-        contexts: (n,) int64, ranks; a context may be there once an offset.
+        contexts: (n,) int64, ranks. A context may occur once per offset.
         weights: (n,) float64.
-        remainder: what no context word stands for.
+        remainder: the part without a context word.
     """
 
     offsets: np.ndarray
@@ -76,20 +76,20 @@ class Parts(NamedTuple):
         return math.fsum([*self.weights.tolist(), self.remainder])
 
     def strongest(self, topn: int, words: Sequence[str]) -> tuple[list[Contribution], float]:
-        """The strongest contributions, and the sum of the rest; ties go to the nearer offset's more frequent word."""
+        """Return the strongest contributions and the sum of the rest. Ties are broken by offset, then by rank."""
         order = np.lexsort([self.contexts, self.offsets, -np.abs(self.weights)])
         listed, others = order[:topn], order[topn:]
         contributions = [
-            Contribution(int(self.offsets[part]), words[self.contexts[part]], float(self.weights[part]))
-            for part in listed
-            if self.weights[part]
+            Contribution(int(self.offsets[index]), words[self.contexts[index]], float(self.weights[index]))
+            for index in listed
+            if self.weights[index]
         ]
         return contributions, math.fsum([*self.weights[others].tolist(), self.remainder])
 
 
-def mean_of(one: Parts, other: Parts) -> Parts:
-    """The mean of two explanations of the same similarity, from either word's side."""
-    keys = np.stack([np.concatenate(pair) for pair in zip(one[:2], other[:2], strict=True)])
-    (offsets, contexts), places = np.unique(keys, axis=1, return_inverse=True)
-    weights = np.bincount(places.ravel(), np.concatenate([one.weights, other.weights]) / 2, len(offsets))
-    return Parts(offsets, contexts, weights, (one.remainder + other.remainder) / 2)
+def average(first: ContributionArrays, second: ContributionArrays) -> ContributionArrays:
+    """Return the mean of two explanations of the same similarity, from the side of either word."""
+    keys = np.stack([np.concatenate(pair) for pair in zip(first[:2], second[:2], strict=True)])
+    (offsets, contexts), inverse = np.unique(keys, axis=1, return_inverse=True)
+    weights = np.bincount(inverse.ravel(), np.concatenate([first.weights, second.weights]) / 2, len(offsets))
+    return ContributionArrays(offsets, contexts, weights, (first.remainder + second.remainder) / 2)

@@ -1,4 +1,4 @@
-"""Vectors in the formats that other libraries open, and theirs as `CipherVectors`: one module a format."""
+"""File formats of other libraries: one module per format, `read` to detect and read them, `write` to write them."""
 
 from bitcipher.formats.reader import read
 from bitcipher.formats.registry import FORMATS, Format

@@ -1,12 +1,12 @@
-"""GloVe's text format: a word and its numbers a line, without a header."""
+"""Writer of GloVe's text format: lines of a word and its values, without a header."""
 
 from bitcipher import storage
 from bitcipher.formats.row_blocks import Advance
 from bitcipher.formats.word_lines import write_lines
-from bitcipher.vectors import CipherVectors
+from bitcipher.table import VectorTable
 
 
-def write(vectors: CipherVectors, target: str, advance: Advance) -> None:
+def write(table: VectorTable, target: str, advance: Advance) -> None:
     """Write the file."""
     with storage.writing(target) as stream:
-        write_lines(vectors, stream, advance)
+        write_lines(table, stream, advance)

@@ -1,35 +1,35 @@
-"""A folder for NumPy: vectors.npy, words.txt with a word a line in the same order, counts.npy if there are any."""
+"""Folder of NumPy arrays: vectors.npy, words.txt with one word per line, and counts.npy if there are counts."""
 
 import numpy as np
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.row_blocks import Advance, blocks, new_folder
-from bitcipher.formats.table_builder import check_numbers
-from bitcipher.vectors import CipherVectors
+from bitcipher.formats.row_blocks import Advance, iter_blocks
+from bitcipher.formats.table_builder import check_finite
+from bitcipher.table import VectorTable
 
 VECTORS = "vectors.npy"
 WORDS = "words.txt"
 COUNTS = "counts.npy"
 
 
-def write(vectors: CipherVectors, target: str, advance: Advance) -> None:
-    """Write the folder. The vectors can be mapped into memory by `np.load(..., mmap_mode="r")`."""
-    with new_folder(target) as folder:
+def write(table: VectorTable, target: str, advance: Advance) -> None:
+    """Write the folder. `np.load(..., mmap_mode="r")` can memory-map the vectors."""
+    with storage.writing_folder(target) as folder:
         with storage.writing(storage.join(folder, VECTORS)) as stream:
-            header = {"descr": "<f4", "fortran_order": False, "shape": vectors.vectors.shape}
+            header = {"descr": "<f4", "fortran_order": False, "shape": table.vectors.shape}
             np.lib.format.write_array_header_1_0(stream, header)
-            for _, _, rows in blocks(vectors, advance):
+            for _, _, rows in iter_blocks(table, advance):
                 stream.write(rows.tobytes())
         with storage.writing(storage.join(folder, WORDS)) as stream:
-            stream.writelines(word.encode() + b"\n" for word in vectors.index_to_key)
-        if vectors.counts is not None:
+            stream.writelines(word.encode() + b"\n" for word in table.index_to_key)
+        if table.counts is not None:
             with storage.writing(storage.join(folder, COUNTS)) as stream:
-                np.lib.format.write_array(stream, vectors.counts, allow_pickle=False)
+                np.lib.format.write_array(stream, table.counts, allow_pickle=False)
 
 
-def read(uri: str) -> CipherVectors:
-    """Read such a folder.
+def read(uri: str) -> VectorTable:
+    """Read the folder.
 
     Raises:
         BitcipherError: if a file is damaged, or if the files do not agree.
@@ -38,9 +38,9 @@ def read(uri: str) -> CipherVectors:
     if words[-1] == "":
         words.pop()
     counts = _load(storage.join(uri, COUNTS)) if storage.exists(storage.join(uri, COUNTS)) else None
-    vectors = CipherVectors(words, _load(storage.join(uri, VECTORS)), counts, manifest={"read_from": "numpy"})
-    check_numbers(vectors, uri)
-    return vectors
+    table = VectorTable(words, _load(storage.join(uri, VECTORS)), counts, manifest={"read_from": "numpy"})
+    check_finite(table, uri)
+    return table
 
 
 def _load(uri: str) -> np.ndarray:
@@ -48,4 +48,4 @@ def _load(uri: str) -> np.ndarray:
         with storage.reading(uri) as stream:
             return np.load(stream, allow_pickle=False)
     except (ValueError, EOFError, MemoryError) as error:
-        raise BitcipherError(f"{uri} is not an array of numbers, or it is damaged: {error}.") from None
+        raise BitcipherError(f"{uri} is not a numeric array, or it is damaged: {error}.") from None

@@ -1,42 +1,28 @@
-"""A table taken piece by piece, so that writing it takes little memory; and folders that appear when they are whole."""
+"""Iteration over a table in blocks of rows, so that writers need little memory."""
 
-import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 import numpy as np
 
-from bitcipher import storage
-from bitcipher.vectors import CipherVectors
+from bitcipher.table import VectorTable
 
 Advance = Callable[[int], None]
+"""Progress callback: called with the number of further rows that were written."""
 
-# Of float32 in a block: as text it is about three times as much.
+# Bytes of float32 per block. As text, a block is about three times as large.
 BLOCK_BYTES = 8 << 20
 
 
-def blocks(vectors: CipherVectors, advance: Advance) -> Iterator[tuple[int, list[str], np.ndarray]]:
-    """The number of the first row, the words and the rows, (n, d) little-endian float32, of each block in turn."""
-    rows = max(1, BLOCK_BYTES // (4 * vectors.vector_size))
-    for start in range(0, len(vectors), rows):
-        words = vectors.words.slice(start, rows).to_pylist()
-        yield start, words, np.ascontiguousarray(vectors.vectors[start : start + rows], "<f4")
+def iter_blocks(table: VectorTable, advance: Advance) -> Iterator[tuple[int, list[str], np.ndarray]]:
+    """Yield the first row number, the words and the rows, (n, d) little-endian float32, of each block."""
+    rows = max(1, BLOCK_BYTES // (4 * table.vector_size))
+    for start in range(0, len(table), rows):
+        words = table.words.slice(start, rows).to_pylist()
+        yield start, words, np.ascontiguousarray(table.vectors[start : start + rows], "<f4")
         advance(len(words))
 
 
-def tokenizer_of(vectors: CipherVectors) -> str:
-    """The name of the tokenizer that the words come from, or nothing if the table does not tell."""
-    options = vectors.manifest.get("options")
+def tokenizer_of(table: VectorTable) -> str:
+    """Return the name of the tokenizer that produced the words, or "" if the manifest does not record it."""
+    options = table.manifest.get("options")
     return str(options.get("tokenizer") or "") if isinstance(options, dict) else ""
-
-
-@contextmanager
-def new_folder(target: str) -> Iterator[str]:
-    """A folder to write to under a unique name beside the target, which gets its name when the block ends well."""
-    unfinished = f"{target.rstrip('/')}.{uuid.uuid4().hex}.tmp"
-    try:
-        yield unfinished
-        storage.move(unfinished, target)
-    except BaseException:
-        storage.remove(unfinished)
-        raise

@@ -1,4 +1,4 @@
-"""The folder of a spaCy pipeline that holds nothing but vectors: what `spacy.load` opens, and training starts from."""
+"""Folder of a spaCy pipeline that holds only vectors, for `spacy.load` and for spaCy's training."""
 
 import os
 import tempfile
@@ -8,42 +8,39 @@ import numpy as np
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.row_blocks import Advance, new_folder, tokenizer_of
-from bitcipher.formats.table_builder import check_numbers
-from bitcipher.vectors import CipherVectors
+from bitcipher.formats.row_blocks import Advance, tokenizer_of
+from bitcipher.formats.table_builder import check_finite
+from bitcipher.table import VectorTable
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
 
-def write(vectors: CipherVectors, target: str, advance: Advance) -> None:
-    """Write the folder, as `spacy init vectors` does of a text file, but with the rows in order of rank."""
-    pipeline = _pipeline(vectors)
-    with new_folder(target) as folder:
-        try:
-            # spaCy writes to this machine's disks only.
-            if (path := storage.local_path(folder)) is not None:
-                os.makedirs(path)
+def write(table: VectorTable, target: str, advance: Advance) -> None:
+    """Write the folder that `spacy init vectors` makes of a text file, with the rows in order of rank."""
+    pipeline = _make_pipeline(table)
+    with storage.writing_folder(target) as folder:
+        # spaCy writes to local disks only.
+        if (path := storage.local_path(folder)) is not None:
+            os.makedirs(path)
+            pipeline.to_disk(path)
+        else:
+            with tempfile.TemporaryDirectory() as path:
                 pipeline.to_disk(path)
-            else:
-                with tempfile.TemporaryDirectory() as path:
-                    pipeline.to_disk(path)
-                    _upload(path, folder)
-        except OSError as error:
-            raise BitcipherError(f"Cannot write {target}: {error.strerror or error}.") from error
-    advance(len(vectors))
+                _upload(path, folder)
+    advance(len(table))
 
 
-def _pipeline(vectors: CipherVectors) -> "Language":
+def _make_pipeline(table: VectorTable) -> "Language":
     import spacy
     from spacy.vectors import Vectors
 
-    # What spaCy's English rules have cut up finds its words by those rules; all else by those of no language.
-    pipeline = spacy.blank("en" if tokenizer_of(vectors).startswith("spacy") else "xx")
-    for word in vectors.index_to_key:
+    # Words of spaCy's English tokenizer are found by that tokenizer; all others by the one of no language.
+    pipeline = spacy.blank("en" if tokenizer_of(table).startswith("spacy") else "xx")
+    for word in table.index_to_key:
         pipeline.vocab.strings.add(word)
-    rows = np.asarray(vectors.vectors)
-    pipeline.vocab.vectors = Vectors(strings=pipeline.vocab.strings, data=rows, keys=vectors.index_to_key)
+    rows = np.asarray(table.vectors)
+    pipeline.vocab.vectors = Vectors(strings=pipeline.vocab.strings, data=rows, keys=table.index_to_key)
     pipeline.vocab.vectors.name = "bitcipher"
     return pipeline
 
@@ -55,26 +52,26 @@ def _upload(path: str, folder: str) -> None:
                 stream.write(data)
 
 
-def read(uri: str) -> CipherVectors:
-    """Read the vectors of a pipeline on this machine; of words that share a row, each gets it.
+def read(uri: str) -> VectorTable:
+    """Read the vectors of a pipeline on a local disk. Words that share a row each get a copy of it.
 
     Raises:
-        BitcipherError: if it lies elsewhere, holds no table of words, or is damaged.
+        BitcipherError: if the folder is not local, has no vectors, or is damaged.
     """
     import srsly
     from spacy.strings import StringStore
 
     folder = storage.local_path(storage.join(uri, "vocab"))
     if folder is None:
-        raise BitcipherError(f"{uri} is not on this machine: copy the pipeline here, then read it.")
+        raise BitcipherError(f"{uri} is not on a local disk: copy the pipeline here, then read it.")
     try:
         strings = StringStore().from_disk(os.path.join(folder, "strings.json"))
-        rows_of = srsly.read_msgpack(os.path.join(folder, "key2row"))
-        table = np.load(os.path.join(folder, "vectors"), allow_pickle=False)
-        rows = sorted(rows_of.items(), key=lambda pair: (pair[1], strings[pair[0]]))
-        words = [strings[key] for key, _ in rows]
-        vectors = CipherVectors(words, table[[row for _, row in rows]], manifest={"read_from": "spacy"})
+        key_to_row = srsly.read_msgpack(os.path.join(folder, "key2row"))
+        rows = np.load(os.path.join(folder, "vectors"), allow_pickle=False)
+        entries = sorted(key_to_row.items(), key=lambda entry: (entry[1], strings[entry[0]]))
+        words = [strings[key] for key, _ in entries]
+        table = VectorTable(words, rows[[row for _, row in entries]], manifest={"read_from": "spacy"})
     except (OSError, ValueError, KeyError, IndexError, AttributeError, TypeError, MemoryError) as error:
-        raise BitcipherError(f"{uri} holds no vectors of words that can be read: {error}.") from None
-    check_numbers(vectors, uri)
-    return vectors
+        raise BitcipherError(f"{uri} holds no readable word vectors: {error}.") from None
+    check_finite(table, uri)
+    return table

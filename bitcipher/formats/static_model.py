@@ -1,7 +1,7 @@
-"""A folder of words and vectors for Hugging Face's libraries: one that four of them open.
+"""Static embedding model: a folder for sentence-transformers, model2vec, transformers and safetensors.
 
-model.safetensors       one tensor "embeddings", (N, d) float32; the number of a token is its row
-tokenizer.json          whole words, and <oov> for all others
+model.safetensors       one tensor "embeddings", (N, d) float32; the id of a token is its row
+tokenizer.json          a tokenizer of whole words, with <oov> as the unknown token
 tokenizer_config.json   for AutoTokenizer
 config.json             for model2vec
 modules.json            for sentence-transformers
@@ -18,9 +18,9 @@ import safetensors.numpy
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.row_blocks import Advance, new_folder, tokenizer_of
-from bitcipher.formats.table_builder import check_numbers
-from bitcipher.vectors import CipherVectors, safetensors_file
+from bitcipher.formats.row_blocks import Advance, tokenizer_of
+from bitcipher.formats.table_builder import check_finite
+from bitcipher.table import VectorTable, safetensors_file
 from bitcipher.vocabulary import OOV
 
 if TYPE_CHECKING:
@@ -29,36 +29,36 @@ if TYPE_CHECKING:
 TENSOR = "embeddings"
 TENSORS = ("embedding.weight", TENSOR)
 
-# What spaCy's English rules cut off a chunk between white space, closely enough for text that was not cut up before: of
-# 1,000 tokens of a novel 997 are the same. The ends of contractions, punctuation before and after a word, hyphens
-# between letters, and the point of a sentence, but not that of the abbreviations in the vocabulary.
-CUTS = (
+# Approximation of spaCy's English tokenizer within a whitespace-separated chunk: 997 of 1,000 tokens of a novel are the
+# same. It splits off the ends of contractions, punctuation before and after a word, hyphens between letters, and the
+# period of a sentence, but not that of the abbreviations in the vocabulary.
+SPLITS = (
     r"n['’]t$|['’](?:s|re|ve|ll|d|m)$|(?<=^can)not$"
     r"|^[\"'“”‘’«»(\[{<*_$£€#]|[\"'“”‘’«»)\]}>,;:!?…*_%%]$|(?<=\w\w)%s\.$"
     r"|(?<=\p{L})(?:-|--|–|—)(?=\p{L})|--+|—"
 )
-# Cuts follow each other at the end of a chunk, as in `house."` and `don't,"`.
-CUT_ROUNDS = 3
-# The most frequent abbreviations, each of which is looked for at every point. Builds by spaCy's rules have some fifty.
-ABBREVIATIONS = 100
+# The end of a chunk may need several splits in turn, as in `house."` and `don't,"`.
+SPLIT_ROUNDS = 3
+# The most frequent abbreviations only, since each is tried at every period. Builds with spaCy's tokenizer have some 50.
+MAX_ABBREVIATIONS = 100
 
 
-def write(vectors: CipherVectors, target: str, advance: Advance) -> None:
-    """Write the folder. A table without `<oov>` gets one of zeros, for a tokenizer needs a token for other words."""
-    words, rows = vectors.index_to_key, vectors.vectors
-    if OOV not in vectors.key_to_index:
-        words, rows = [*words, OOV], np.concatenate([rows, np.zeros((1, vectors.vector_size), np.float32)])
-    with new_folder(target) as folder:
+def write(table: VectorTable, target: str, advance: Advance) -> None:
+    """Write the folder. A table without `<oov>` gets a zero vector for it, since a tokenizer needs an unknown token."""
+    words, rows = table.index_to_key, table.vectors
+    if OOV not in table.key_to_index:
+        words, rows = [*words, OOV], np.concatenate([rows, np.zeros((1, table.vector_size), np.float32)])
+    with storage.writing_folder(target) as folder:
         with storage.writing(storage.join(folder, "model.safetensors")) as stream:
-            stream.writelines(safetensors_file.pieces(rows, TENSOR))
-        advance(len(vectors))
-        is_split = tokenizer_of(vectors) == "whitespace"
+            stream.writelines(safetensors_file.iter_bytes(rows, TENSOR))
+        advance(len(table))
+        whitespace_only = tokenizer_of(table) == "whitespace"
         with storage.writing(storage.join(folder, "tokenizer.json")) as stream:
-            stream.write(_tokenizer(words, is_split).to_str().encode())
-        # model2vec cuts texts off after 512 tokens unless it is told otherwise.
+            stream.write(_make_tokenizer(words, whitespace_only).to_str().encode())
+        # model2vec truncates texts to 512 tokens by default.
         config = {"normalize": False, "max_length": None}
         storage.write_json(
-            storage.join(folder, "config.json"), {**config, "hidden_dim": vectors.vector_size, "vocab_size": len(words)}
+            storage.join(folder, "config.json"), {**config, "hidden_dim": table.vector_size, "vocab_size": len(words)}
         )
         storage.write_json(
             storage.join(folder, "tokenizer_config.json"),
@@ -69,56 +69,56 @@ def write(vectors: CipherVectors, target: str, advance: Advance) -> None:
             stream.write(orjson.dumps([module], option=orjson.OPT_INDENT_2) + b"\n")
 
 
-def _tokenizer(words: list[str], is_split: bool) -> "Tokenizer":
+def _make_tokenizer(words: list[str], whitespace_only: bool) -> "Tokenizer":
     from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
     tokenizer = Tokenizer(models.WordLevel({word: row for row, word in enumerate(words)}, unk_token=OOV))
     if all(word == word.lower() for word in words):
         tokenizer.normalizer = normalizers.Lowercase()
     steps = [pre_tokenizers.WhitespaceSplit()]
-    if not is_split:
+    if not whitespace_only:
         abbreviations = (rf"\b{re.escape(word[:-1])}" for word in words if re.fullmatch(r"\w\w+\.", word))
-        unless = "|".join(islice(abbreviations, ABBREVIATIONS))
+        unless = "|".join(islice(abbreviations, MAX_ABBREVIATIONS))
         unless = f"(?<!{unless})" if unless else ""
-        steps += [pre_tokenizers.Split(Regex(CUTS % unless), "isolated")] * CUT_ROUNDS
+        steps += [pre_tokenizers.Split(Regex(SPLITS % unless), "isolated")] * SPLIT_ROUNDS
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(steps)
     tokenizer.add_special_tokens([AddedToken(OOV, special=True, normalized=False)])
     return tokenizer
 
 
-def read(uri: str) -> CipherVectors:
-    """Read the words and vectors of such a folder, also of one that model2vec or sentence-transformers wrote.
+def read(uri: str) -> VectorTable:
+    """Read the words and vectors of such a folder, or of one that model2vec or sentence-transformers wrote.
 
     Raises:
         BitcipherError: if a file is missing or damaged, or if the tokens and vectors do not agree.
     """
-    tokens = _tokens(storage.read_json(storage.join(uri, "tokenizer.json")))
+    tokens = _read_tokens(storage.read_json(storage.join(uri, "tokenizer.json")))
     path = storage.join(uri, "model.safetensors")
     data = storage.read_bytes(path)
     if data is None:
-        raise BitcipherError(f"{uri} holds no model.safetensors beside its tokenizer.json.")
+        raise BitcipherError(f"{uri} has a tokenizer.json but no model.safetensors.")
     try:
         tensors = safetensors.numpy.load(data)
     except KeyError as error:
         raise BitcipherError(
-            f"{path} has numbers of the type {error.args[0]}, which NumPy does not: write float32."
+            f"{path} has values of the type {error.args[0]}, which NumPy does not support: write float32."
         ) from None
     except safetensors.SafetensorError as error:
         raise BitcipherError(f"{path} is not a safetensors file, or it is damaged: {error}.") from None
-    table = next((tensors[name] for name in TENSORS if name in tensors), None)
-    if table is None or table.ndim != 2 or "mapping" in tensors or len(tokens) != len(table):
-        raise BitcipherError(f"{path} holds no table with a row for each of the {len(tokens):,} tokens.")
-    vectors = CipherVectors(tokens, table.astype(np.float32), manifest={"read_from": "sentence-transformers"})
-    check_numbers(vectors, uri)
-    return vectors
+    rows = next((tensors[name] for name in TENSORS if name in tensors), None)
+    if rows is None or rows.ndim != 2 or "mapping" in tensors or len(tokens) != len(rows):
+        raise BitcipherError(f"{path} has no matrix with one row for each of the {len(tokens):,} tokens.")
+    table = VectorTable(tokens, rows.astype(np.float32), manifest={"read_from": "sentence-transformers"})
+    check_finite(table, uri)
+    return table
 
 
-def _tokens(tokenizer: dict[str, Any]) -> list[str]:
+def _read_tokens(tokenizer: dict[str, Any]) -> list[str]:
     try:
         vocabulary = tokenizer["model"]["vocab"]
         pairs = vocabulary.items() if isinstance(vocabulary, dict) else ((t, i) for i, (t, _) in enumerate(vocabulary))
-        numbers = {number: token for token, number in pairs}
-        numbers |= {token["id"]: token["content"] for token in tokenizer.get("added_tokens") or []}
-        return [numbers[number] for number in range(len(numbers))]
+        token_of_id = {number: token for token, number in pairs}
+        token_of_id |= {token["id"]: token["content"] for token in tokenizer.get("added_tokens") or []}
+        return [token_of_id[number] for number in range(len(token_of_id))]
     except (AttributeError, KeyError, TypeError, ValueError):
-        raise BitcipherError("The tokenizer.json does not number its tokens: it is damaged.") from None
+        raise BitcipherError("The token ids in tokenizer.json are not 0, 1, 2, …: the file is damaged.") from None

@@ -1,4 +1,4 @@
-"""What was read, as a table: words as text, each once, with the vectors that belong to them."""
+"""Construction of a table from words and values that were read: decoding, duplicates and finite values."""
 
 import warnings
 
@@ -6,44 +6,43 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.table import VectorTable
 
-# Read at once: enough that a call costs nothing beside its bytes.
+# Bytes per read: enough that the cost of a call does not matter.
 READ_BYTES = 8 << 20
 
 
-def gather(words: list[bytes], table: bytearray, dims: int, uri: str, format: str) -> CipherVectors:
-    """The table of words as bytes, and of their vectors end to end as little-endian float32.
+def build_table(words: list[bytes], values: bytearray, vector_size: int, uri: str, format: str) -> VectorTable:
+    """Return a table of words as bytes and their vectors, end to end as little-endian float32.
 
-    Of a word that is there twice the first stays, as in gensim; bytes that are not UTF-8 become U+FFFD. Either is said
-    by one warning.
+    The first of repeated words is used, as in gensim. Bytes that are not UTF-8 become U+FFFD. Either gives one warning.
 
     Raises:
-        BitcipherError: if there is no word, or a vector holds what is not a number.
+        BitcipherError: if there are no words, or if a vector holds a value that is not finite.
     """
     if not words:
-        raise BitcipherError(f"{uri} holds no words: fetch it again.")
-    first: dict[str, int] = {}
-    damaged = 0
+        raise BitcipherError(f"{uri} contains no words: fetch it again.")
+    first_rows: dict[str, int] = {}
+    undecodable = 0
     for row, word in enumerate(words):
         text = word.decode("utf-8", "replace")
-        damaged += "\ufffd" in text
-        first.setdefault(text, row)
-    vectors = np.frombuffer(table, "<f4").reshape(len(words), dims)
-    if len(first) < len(words):
-        vectors = vectors[list(first.values())]
-        doubled = len(words) - len(first)
-        warnings.warn(f"{uri} holds {doubled:,} words a second time: the first of each is read.", stacklevel=4)
-    if damaged:
-        warnings.warn(f"{uri} holds {damaged:,} words with U+FFFD, or bytes that are not UTF-8.", stacklevel=4)
-    result = CipherVectors(pa.array(first, pa.large_string()), vectors, manifest={"read_from": format})
-    check_numbers(result, uri)
-    return result
+        undecodable += "\ufffd" in text
+        first_rows.setdefault(text, row)
+    vectors = np.frombuffer(values, "<f4").reshape(len(words), vector_size)
+    if len(first_rows) < len(words):
+        vectors = vectors[list(first_rows.values())]
+        repeated = len(words) - len(first_rows)
+        warnings.warn(f"{uri} repeats {repeated:,} words: the first vector of each is used.", stacklevel=4)
+    if undecodable:
+        warnings.warn(f"{uri} has {undecodable:,} words with U+FFFD or with bytes that are not UTF-8.", stacklevel=4)
+    table = VectorTable(pa.array(first_rows, pa.large_string()), vectors, manifest={"read_from": format})
+    check_finite(table, uri)
+    return table
 
 
-def check_numbers(vectors: CipherVectors, uri: str) -> None:
-    """Refuse vectors that hold what is not a number, with the name of their file."""
+def check_finite(table: VectorTable, uri: str) -> None:
+    """Raise an error that names the file if a vector holds a value that is not finite."""
     try:
-        vectors.norms  # noqa: B018 - made once, and kept
+        table.norms  # noqa: B018 - computed once, and cached
     except BitcipherError as error:
         raise BitcipherError(f"{uri} cannot be used: {error}") from None

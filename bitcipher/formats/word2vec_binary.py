@@ -1,56 +1,56 @@
-"""word2vec's binary format: a header as in its text, then each word, a space, and its float32 numbers as bytes."""
+"""word2vec's binary format: the header of its text format, then each word, a space, and its values as float32 bytes."""
 
 import warnings
 from typing import IO
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.row_blocks import Advance, blocks
-from bitcipher.formats.table_builder import READ_BYTES, gather
+from bitcipher.formats.row_blocks import Advance, iter_blocks
+from bitcipher.formats.table_builder import READ_BYTES, build_table
 from bitcipher.formats.word_lines import HEADER
-from bitcipher.vectors import CipherVectors
+from bitcipher.table import VectorTable
 
-# Longer than any header, word or vector of a sound file, so that a damaged one is told before it fills the memory.
-LONGEST = 1 << 20
+# Longer than any valid header, word or vector, so that a damaged file is detected before it fills the memory.
+MAX_BYTES = 1 << 20
 
 
-def write(vectors: CipherVectors, target: str, advance: Advance) -> None:
-    """Write the file, with a line break after each vector as the tool of word2vec does."""
+def write(table: VectorTable, target: str, advance: Advance) -> None:
+    """Write the file, with a line break after each vector, as the word2vec tool does."""
     with storage.writing(target) as stream:
-        stream.write(f"{len(vectors)} {vectors.vector_size}\n".encode())
-        for _, words, rows in blocks(vectors, advance):
+        stream.write(f"{len(table)} {table.vector_size}\n".encode())
+        for _, words, rows in iter_blocks(table, advance):
             stream.writelines(
                 word.encode() + b" " + row.tobytes() + b"\n" for word, row in zip(words, rows, strict=True)
             )
 
 
-def read(stream: IO[bytes], uri: str) -> CipherVectors:
-    """Read the file, with or without the line breaks, which gensim leaves out.
+def read(stream: IO[bytes], uri: str) -> VectorTable:
+    """Read the file, with or without line breaks between vectors (gensim writes none).
 
     Raises:
-        BitcipherError: if it is of another format, cut short or damaged.
+        BitcipherError: if the file has another format, or is cut short or damaged.
     """
-    header = HEADER.fullmatch(stream.readline(LONGEST))
+    header = HEADER.fullmatch(stream.readline(MAX_BYTES))
     size = 4 * int(header[2]) if header else 0
-    if not 0 < size <= LONGEST:
-        raise BitcipherError(f"Line 1 of {uri} is not the numbers of words and dimensions: is it of that format?")
-    number = int(header[1])
-    words, table, chunk, at = [], bytearray(), b"", 0
-    while len(words) < number:
-        space = chunk.find(b" ", at)
-        if space < 0 and len(chunk) - at > LONGEST:
+    if not 0 < size <= MAX_BYTES:
+        raise BitcipherError(f"Line 1 of {uri} must hold the numbers of words and dimensions: check the format.")
+    expected = int(header[1])
+    words, values, chunk, start = [], bytearray(), b"", 0
+    while len(words) < expected:
+        space = chunk.find(b" ", start)
+        if space < 0 and len(chunk) - start > MAX_BYTES:
             raise BitcipherError(f"Word {len(words) + 1:,} of {uri} does not end: the file is damaged, fetch it again.")
         if space < 0 or space + 1 + size > len(chunk):
             more = stream.read(READ_BYTES)
             if not more:
                 raise BitcipherError(
-                    f"{uri} ends within word {len(words) + 1:,} of {number:,}: it is cut short, fetch it again."
+                    f"{uri} ends within word {len(words) + 1:,} of {expected:,}: it is cut short, fetch it again."
                 )
-            chunk, at = chunk[at:] + more, 0
+            chunk, start = chunk[start:] + more, 0
             continue
-        words.append(chunk[at:space].lstrip(b"\n"))
-        at = space + 1 + size
-        table += chunk[space + 1 : at]
-    if chunk[at:].strip(b"\n") or stream.read(2).strip(b"\n"):
-        warnings.warn(f"{uri} goes on after the {number:,} words that it says it holds: they are read.", stacklevel=3)
-    return gather(words, table, size // 4, uri, "word2vec-binary")
+        words.append(chunk[start:space].lstrip(b"\n"))
+        start = space + 1 + size
+        values += chunk[space + 1 : start]
+    if chunk[start:].strip(b"\n") or stream.read(2).strip(b"\n"):
+        warnings.warn(f"{uri} has data after the {expected:,} words of its header: they are ignored.", stacklevel=3)
+    return build_table(words, values, size // 4, uri, "word2vec-binary")

@@ -1,4 +1,4 @@
-"""Lines of a word and its numbers, with one space between: what word2vec, GloVe and fastText share."""
+"""Text lines of a word and its values, separated by single spaces: shared by word2vec, GloVe and fastText."""
 
 import re
 import warnings
@@ -12,111 +12,123 @@ import pyarrow as pa
 import pyarrow.csv
 
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.row_blocks import Advance, blocks
-from bitcipher.formats.table_builder import READ_BYTES, gather
-from bitcipher.vectors import CipherVectors
+from bitcipher.formats.row_blocks import Advance, iter_blocks
+from bitcipher.formats.table_builder import READ_BYTES, build_table
+from bitcipher.table import VectorTable
 
 HEADER = re.compile(rb"\s*(\d+)\s+(\d+)\s*")
 
-# Lines that tell the number of dimensions, by what most of them have: one may hold a word with spaces, or be cut short.
-TELLING_LINES = 100
+# The number of dimensions is that of most of the first lines, since any one line may hold a word with spaces or be cut
+# short.
+SAMPLED_LINES = 100
 
 
-def write_lines(vectors: CipherVectors, stream: IO[bytes], advance: Advance) -> None:
-    """Write each word and its numbers: the fewest digits that give the same float32 when they are read."""
-    for _, words, rows in blocks(vectors, advance):
-        # orjson's floats are the shortest, and 30 times as fast as Python's.
-        numbers = orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)[2:-2].replace(b",", b" ").split(b"] [")
-        lines = (word.encode() + b" " + row for word, row in zip(words, numbers, strict=True))
+def write_lines(table: VectorTable, stream: IO[bytes], advance: Advance) -> None:
+    """Write each word and its values, with the fewest digits that give the same float32 when they are read."""
+    for _, words, rows in iter_blocks(table, advance):
+        # orjson writes the shortest floats, 30 times as fast as Python.
+        values = orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)[2:-2].replace(b",", b" ").split(b"] [")
+        lines = (word.encode() + b" " + row for word, row in zip(words, values, strict=True))
         stream.write(b"\n".join(lines) + b"\n")
 
 
-def read_lines(stream: IO[bytes], uri: str, has_header: bool | None, format: str) -> CipherVectors:
-    """Read words and numbers; the last numbers of a line are the vector, and what stands before them is the word.
+def read_lines(stream: IO[bytes], uri: str, has_header: bool | None, format: str) -> VectorTable:
+    """Read words and vectors. The last values of a line are the vector; everything before them is the word.
 
     Args:
         stream: the file, at its beginning.
-        uri: its name, for errors.
-        has_header: whether the first line says how many words and dimensions there are; found out if None.
-        format: what the table is to say that it was read from.
+        uri: name of the file for error messages.
+        has_header: whether the first line holds the numbers of words and dimensions; None to detect it.
+        format: the format that the manifest records.
 
     Raises:
-        BitcipherError: if a line has too few numbers, or what is no number; or if the header says that there are more.
+        BitcipherError: if a line has too few values or an invalid one, or if there are fewer words than the header
+            says.
     """
-    pieces = _lines(stream, uri)
-    first_line, lines = next(pieces, (1, []))
+    blocks = _iter_line_blocks(stream, uri)
+    first_line, lines = next(blocks, (1, []))
     if not lines:
         raise BitcipherError(f"{uri} is empty: fetch it again.")
     header = HEADER.fullmatch(lines[0])
-    translating_errors = filter(None, lines[bool(header) :][:TELLING_LINES])
-    dims = Counter(line.count(b" ") for line in translating_errors).most_common(1)
-    dims = dims[0][0] if dims else 0
+    sample = filter(None, lines[bool(header) :][:SAMPLED_LINES])
+    most_common = Counter(line.count(b" ") for line in sample).most_common(1)
+    vector_size = most_common[0][0] if most_common else 0
     if has_header is None:
-        # A line of one whole number after a word may be either; a header that is wrong is still one.
-        has_header = header is not None and (int(header[2]) == dims or dims != 1)
+        # A word with one integer has the form of a header. A header with a wrong number is still a header.
+        has_header = header is not None and (int(header[2]) == vector_size or vector_size != 1)
     if has_header and not header:
-        raise BitcipherError(f"Line 1 of {uri} should be the numbers of words and dimensions: leave the format out.")
-    if dims < 1:
-        raise BitcipherError(f"Line {1 + has_header} of {uri} is not a word with numbers after it: is it such a file?")
+        raise BitcipherError(
+            f"Line 1 of {uri} must hold the numbers of words and dimensions: leave out the format to detect it."
+        )
+    if vector_size < 1:
+        raise BitcipherError(f"Line {1 + has_header} of {uri} is not a word followed by numbers: check the format.")
     if has_header:
         first_line, lines = 2, lines[1:]
-        if int(header[2]) != dims:
-            warnings.warn(f"{uri} says {int(header[2]):,} dimensions, but its lines have {dims:,}.", stacklevel=3)
-    words, table = [], bytearray()
+        if int(header[2]) != vector_size:
+            warnings.warn(
+                f"The header of {uri} says {int(header[2]):,} dimensions, but its lines have {vector_size:,}.",
+                stacklevel=3,
+            )
+    words, values = [], bytearray()
     while True:
-        words += _parse(lines, first_line, dims, uri, table)
-        first_line, lines = next(pieces, (0, []))
+        words += _parse_lines(lines, first_line, vector_size, uri, values)
+        first_line, lines = next(blocks, (0, []))
         if not lines:
             break
     if has_header and len(words) < int(header[1]):
         raise BitcipherError(
-            f"{uri} says that it holds {int(header[1]):,} words, but it ends after {len(words):,}: it is cut short, or "
-            "line 1 is wrong; fetch it again, or correct that line."
+            f"{uri} ends after {len(words):,} words, but its header says {int(header[1]):,}. It is cut short, or "
+            "line 1 is wrong: fetch it again, or correct that line."
         )
     if has_header and len(words) > int(header[1]):
-        warnings.warn(f"{uri} says {int(header[1]):,} words, but it holds {len(words):,}: all are read.", stacklevel=3)
-    return gather(words, table, dims, uri, format)
+        warnings.warn(
+            f"The header of {uri} says {int(header[1]):,} words, but it holds {len(words):,}: all are read.",
+            stacklevel=3,
+        )
+    return build_table(words, values, vector_size, uri, format)
 
 
-def _lines(stream: IO[bytes], uri: str) -> Iterator[tuple[int, list[bytes]]]:
+def _iter_line_blocks(stream: IO[bytes], uri: str) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield blocks of lines, each with the number of its first line."""
     number, rest = 1, b""
     while data := stream.read(READ_BYTES):
         rest += data
         *lines, last = rest.split(b"\n")
         if len(last) > READ_BYTES:
-            raise BitcipherError(f"Line {number + len(lines)} of {uri} does not end: it is no text file of vectors.")
-        if len(lines) > 1:  # a header alone would not tell how the lines look
+            raise BitcipherError(f"Line {number + len(lines)} of {uri} does not end: it is not a text file of vectors.")
+        if len(lines) > 1:  # the number of dimensions cannot be taken from a header alone
             yield number, [line.rstrip(b" \t\r") for line in lines]
             number, rest = number + len(lines), last
     if rest.strip():
         yield number, [line.rstrip(b" \t\r") for line in rest.split(b"\n")]
 
 
-def _parse(lines: list[bytes], first_line: int, dims: int, uri: str, table: bytearray) -> list[bytes]:
-    words, rests, places = [], [], []
-    for place, line in enumerate(lines, first_line):
+def _parse_lines(lines: list[bytes], first_line: int, vector_size: int, uri: str, values: bytearray) -> list[bytes]:
+    """Return the words of lines, and append their vectors to `values`."""
+    words, texts, numbers = [], [], []
+    for number, line in enumerate(lines, first_line):
         if not line:
             continue
-        # Most words hold no space, and to count is cheaper than to split.
+        # Most words hold no space, and counting is cheaper than splitting.
         spaces = line.count(b" ")
-        if spaces < dims:
+        if spaces < vector_size:
             raise BitcipherError(
-                f"Line {place:,} of {uri} has {spaces:,} numbers after its word instead of {dims:,}: it is cut short "
-                "or damaged there; fetch it again."
+                f"Line {number:,} of {uri} has {spaces:,} values after its word instead of {vector_size:,}: it is cut "
+                "short or damaged, fetch it again."
             )
-        word = line.partition(b" ")[0] if spaces == dims else line.rsplit(b" ", dims)[0]
+        word = line.partition(b" ")[0] if spaces == vector_size else line.rsplit(b" ", vector_size)[0]
         words.append(word)
-        rests.append(line[len(word) + 1 :])
-        places.append(place)
-    if rests:
-        table += _numbers(rests, places, dims, uri).tobytes()
+        texts.append(line[len(word) + 1 :])
+        numbers.append(number)
+    if texts:
+        values += _parse_values(texts, numbers, vector_size, uri).tobytes()
     return words
 
 
-def _numbers(rests: list[bytes], places: list[int], dims: int, uri: str) -> np.ndarray:
-    # Arrow's parser rounds once, to float32, and is the fastest that there is: 80 ns a number.
-    text = b"\n".join(rests)
-    names = [str(column) for column in range(dims)]
+def _parse_values(texts: list[bytes], line_numbers: list[int], vector_size: int, uri: str) -> np.ndarray:
+    # Arrow's parser rounds once, to float32, and is the fastest available: 80 ns per value.
+    text = b"\n".join(texts)
+    names = [str(column) for column in range(vector_size)]
     try:
         columns = pyarrow.csv.read_csv(
             pa.BufferReader(text),
@@ -125,18 +137,18 @@ def _numbers(rests: list[bytes], places: list[int], dims: int, uri: str) -> np.n
             pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.float32()), null_values=[]),
         ).columns
     except pa.ArrowInvalid:
-        raise BitcipherError(_where_no_number(rests, places, uri)) from None
-    rows = np.empty((len(rests), dims), "<f4")
+        raise BitcipherError(_describe_invalid_value(texts, line_numbers, uri)) from None
+    rows = np.empty((len(texts), vector_size), "<f4")
     for column, values in enumerate(columns):
         rows[:, column] = values.to_numpy()
     return rows
 
 
-def _where_no_number(rests: list[bytes], places: list[int], uri: str) -> str:
-    for place, rest in zip(places, rests, strict=True):
-        for field in rest.split(b" "):
+def _describe_invalid_value(texts: list[bytes], line_numbers: list[int], uri: str) -> str:
+    for number, text in zip(line_numbers, texts, strict=True):
+        for field in text.split(b" "):
             try:
                 float(field)
             except ValueError:
-                return f"Line {place:,} of {uri} holds {field[:40]!r} where a number should be: fetch it again."
-    return f"Lines {places[0]:,} to {places[-1]:,} of {uri} hold what is not a number: fetch it again."
+                return f"Line {number:,} of {uri} holds {field[:40]!r} instead of a number: fetch it again."
+    return f"Lines {line_numbers[0]:,} to {line_numbers[-1]:,} of {uri} hold an invalid number: fetch it again."

@@ -1,4 +1,4 @@
-"""Writing a table in any of the formats: what is the same for all of them."""
+"""The function `write` for all formats."""
 
 import importlib
 import os
@@ -6,48 +6,49 @@ from collections.abc import Callable
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.registry import FORMATS, Format, find
-from bitcipher.vectors import CipherVectors
+from bitcipher.formats.registry import FORMATS, Format, get_format
+from bitcipher.table import VectorTable
 
 
 def write(
-    vectors: CipherVectors,
+    table: VectorTable,
     format: str,
     target: str | os.PathLike[str],
     advance: Callable[[int], None] = lambda rows: None,
 ) -> None:
-    """Write a table for another library; the same table gives the same bytes.
+    """Write vectors in the format of another library. Equal vectors give equal bytes.
 
     Args:
-        vectors: the table.
-        format: a name of `FORMATS`.
-        target: the file or folder to write, a local path or whatever fsspec reaches. It appears when it is whole.
-        advance: told how many more rows are written, for a bar of progress.
+        table: the vectors.
+        format: a name in `FORMATS`.
+        target: the file or folder to write, as a local path or a URI that fsspec supports. It appears under its name
+            only when it is complete.
+        advance: progress callback, called with the number of further rows that were written.
 
     Raises:
-        BitcipherError: if there is no such format, it cannot carry a word, something is at the target already, a
-            vector holds what is not a number, or the target cannot be written.
+        BitcipherError: if there is no such format, it cannot represent a word, the target exists or cannot be
+            written, or a vector holds a value that is not finite.
 
-    >>> vectors = CipherVectors(["cat", "<oov>"], [[0.1, 2], [0, 1]])
-    >>> write(vectors, "word2vec", "memory://doctest/cat.txt")
+    >>> table = VectorTable(["cat", "<oov>"], [[0.1, 2], [0, 1]])
+    >>> write(table, "word2vec", "memory://doctest/cat.txt")
     >>> storage.read_bytes("memory://doctest/cat.txt")
     b'2 2\\ncat 0.1 2.0\\n<oov> 0.0 1.0\\n'
     >>> storage.remove("memory://doctest/cat.txt")
     """
-    chosen, target = find(format), os.fspath(target)
+    chosen, target = get_format(format), os.fspath(target)
     if storage.exists(target):
-        raise BitcipherError(f"{target} is already there: choose another name, or remove it first.")
-    _check_words(vectors, format, chosen)
-    vectors.norms  # noqa: B018 - refuses values that are not numbers, which other libraries would take
+        raise BitcipherError(f"{target} already exists: choose another name, or remove it first.")
+    _check_words(table, format, chosen)
+    table.norms  # noqa: B018 - raises for values that are not finite, which other libraries would accept
     module = importlib.import_module(f"bitcipher.formats.{chosen.module}")
-    module.write(vectors, target, advance)
+    module.write(table, target, advance)
 
 
-def _check_words(vectors: CipherVectors, name: str, format: Format) -> None:
-    for row, word in enumerate(vectors.index_to_key):
+def _check_words(table: VectorTable, name: str, format: Format) -> None:
+    for row, word in enumerate(table.index_to_key):
         if format.refused.search(word):
             able = [other for other, each in FORMATS.items() if not each.refused.search(word)]
             raise BitcipherError(
-                f"The format {name} cannot carry the word {word!r} (row {row}): it would not be read back as one word. "
-                f"These formats can: {', '.join(able)}."
+                f"The format {name} cannot represent the word {word!r} (row {row}): it would not be read back as one "
+                f"word. Formats that can: {', '.join(able)}."
             )

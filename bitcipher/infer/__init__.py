@@ -1,4 +1,4 @@
-"""A vector for a word that was never counted, from a few sentences that hold it. See the README."""
+"""Vectors of new words from sentences that contain them. See the README."""
 
 from bitcipher.infer.inference import infer
 

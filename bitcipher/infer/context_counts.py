@@ -1,4 +1,4 @@
-"""What stands around a word in some sentences."""
+"""Context counts of a word in given sentences."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,40 +6,41 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from bitcipher.rows import Row
+from bitcipher.rows import ContextCounts
 from bitcipher.vocabulary import OOV
 
 
-def row_of_contexts(
-    contexts: Iterable[Sequence[str]], word: str, window: int, known: Mapping[str, int], summed: bool = False
-) -> Row:
-    """The row of a word as it is counted: windows end where a sentence does, each occurrence counts.
+def count_contexts(
+    sentences: Iterable[Sequence[str]], word: str, window: int, key_to_index: Mapping[str, int], summed: bool = False
+) -> ContextCounts:
+    """Count the contexts of a word as a build does: windows end at sentence ends, and each occurrence counts.
 
     Args:
-        contexts: sentences or documents as sequences of tokens; those without the word say nothing.
+        sentences: sentences or documents as sequences of tokens. Those without the word are ignored.
         word: the token.
-        window: the largest offset that is context.
-        known: the rank of each word; others count as `<oov>`.
-        summed: whether offsets are added up, all before the word as one, and all behind it.
+        window: the largest offset of a context word.
+        key_to_index: rank of each word; other words count as `<oov>`.
+        summed: whether to add up the offsets on each side.
 
     Raises:
-        BitcipherError: if a sentence is no sequence of tokens, or if nothing stands around the word.
+        BitcipherError: if a sentence is not a sequence of tokens, or if the word has no context.
     """
     pairs: Counter[tuple[int, int]] = Counter()
     occurrences = 0
-    for tokens in contexts:
+    for tokens in sentences:
         if isinstance(tokens, str) or not isinstance(tokens, Sequence):
-            raise BitcipherError(f"Give each sentence as a list of tokens, not as {type(tokens).__name__}.")
-        for place, token in enumerate(tokens):
+            raise BitcipherError(f"Each sentence must be a list of tokens, got {type(tokens).__name__}.")
+        for position, token in enumerate(tokens):
             if token != word:
                 continue
             occurrences += 1
-            for other in range(max(0, place - window), min(len(tokens), place + window + 1)):
-                if other != place:
-                    offset = other - place
-                    pairs[np.sign(offset) if summed else offset, known.get(tokens[other], known[OOV])] += 1
+            for other in range(max(0, position - window), min(len(tokens), position + window + 1)):
+                if other != position:
+                    offset = other - position
+                    rank = key_to_index.get(tokens[other], key_to_index[OOV])
+                    pairs[np.sign(offset) if summed else offset, rank] += 1
     if not pairs:
-        why = "no other word stands near it" if occurrences else "none of them holds it as a token"
-        raise BitcipherError(f"The sentences say nothing about {word!r}: {why}.")
+        reason = "no other word is near it" if occurrences else "none of them contains it as a token"
+        raise BitcipherError(f"The sentences give {word!r} no context: {reason}.")
     offsets, ranks = np.array(sorted(pairs), np.int64).T
-    return Row(offsets, ranks, np.array([pairs[pair] for pair in sorted(pairs)], np.int64))
+    return ContextCounts(offsets, ranks, np.array([pairs[pair] for pair in sorted(pairs)], np.int64))

@@ -1,4 +1,4 @@
-"""From the sentences around a word to its vector, with what a table has kept of how it was made."""
+"""`infer`: the vector of a word from its sentences, made as the vectors of the table were made."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,104 +6,106 @@ import numpy as np
 
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.embedding import CipherEmbedding, Refinement
-from bitcipher.embedding.spectral.ppmi import DISCOUNT, Marginals, mirror_of
+from bitcipher.embedding.spectral.ppmi import DISCOUNT, Marginals, opposite_block
 from bitcipher.errors import BitcipherError
-from bitcipher.infer.context_counts import row_of_contexts
-from bitcipher.rows import CipherRows, Provenance, Row, SpectralRows, check_belonging, provenance_of
-from bitcipher.vectors.cosines import unit
-from bitcipher.vectors.lookup import WordLookup
+from bitcipher.infer.context_counts import count_contexts
+from bitcipher.rows import CipherRows, ContextCounts, Provenance, SpectralRows, check_counts_match, read_provenance
+from bitcipher.table import VectorTable
+from bitcipher.table.cosines import unit
 from bitcipher.vocabulary import OOV, Vocabulary
 
 
 def infer(
-    vectors: WordLookup, contexts: Iterable[Sequence[str]], word: str, counts: MergedCounts | None = None
+    vectors: VectorTable, contexts: Iterable[Sequence[str]], word: str, counts: MergedCounts | None = None
 ) -> np.ndarray:
-    """The vector of a word from sentences that hold it, made as the table's own were.
+    """Return the vector of a word from sentences that contain it.
 
-    A word of the vocabulary gets its own vector from all of its own sentences.
+    A word of the vocabulary gets its own vector from the set of all its sentences.
 
     Args:
-        vectors: a table of a build, of mode cat, sum or spectral.
-        contexts: sentences or documents as sequences of tokens, tokenized as the build's; windows end where they do.
-        word: the token that is meant; every occurrence counts.
-        counts: what the table was made of. Mode spectral needs them, and noise by the share of passages too, unless
-            the table's manifest holds `total_passages`.
+        vectors: vectors of a build, of mode cat, sum or spectral.
+        contexts: sentences or documents as sequences of tokens, tokenized as in the build. Windows end where they end.
+        word: the token. Every occurrence counts.
+        counts: the counts that the vectors were made from. Mode spectral needs them. The noise `document_share` needs
+            them if the manifest has no `total_passages`.
 
     Returns:
         (d,) float32 of length 1.
 
     Raises:
-        BitcipherError: if the sentences say nothing about the word, if the table does not say how it was made, or if
-            counts are needed.
+        BitcipherError: if the sentences give the word no context, if the provenance is unknown, or if counts are
+            required.
     """
     if counts is not None:
-        check_belonging(vectors, counts)
+        check_counts_match(vectors, counts)
     if OOV not in vectors.key_to_index:
-        raise BitcipherError(f"The table has no {OOV}, which unknown words count as: take the vectors of a build.")
-    origin = provenance_of(vectors, "inferred")
-    # Only the logs of counts tell apart what was added up and what was not.
-    logs = isinstance(origin.embedding, CipherEmbedding) and origin.embedding.log == "counts"
-    row = row_of_contexts(contexts, word, origin.window, vectors.key_to_index, logs and origin.summed)
-    if isinstance(origin.embedding, CipherEmbedding):
-        return _by_ciphers(origin, row, counts.vocabulary if counts else _vocabulary_of(vectors, origin.embedding))
+        raise BitcipherError(f"The table has no {OOV} for unknown context words: use the vectors of a build.")
+    provenance = read_provenance(vectors, "inferred")
+    embedding = provenance.embedding
+    # Summing the offsets first only matters if logs of counts are taken.
+    takes_logs = isinstance(embedding, CipherEmbedding) and embedding.log == "counts"
+    row = count_contexts(contexts, word, provenance.window, vectors.key_to_index, takes_logs and provenance.summed)
+    if isinstance(embedding, CipherEmbedding):
+        return _infer_cipher(provenance, row, counts.vocabulary if counts else _make_vocabulary(vectors, provenance))
     if counts is None:
-        raise BitcipherError("A vector of mode spectral is inferred from the counts of the build: give them.")
-    return _by_spectrum(origin, row, counts)
+        raise BitcipherError("Inference in mode spectral needs the counts of the build: pass `counts`.")
+    return _infer_spectral(provenance, row, counts)
 
 
-def _by_ciphers(origin: Provenance, row: Row, vocabulary: Vocabulary) -> np.ndarray:
-    code = CipherRows(origin.embedding, vocabulary)
+def _infer_cipher(provenance: Provenance, row: ContextCounts, vocabulary: Vocabulary) -> np.ndarray:
+    code = CipherRows(provenance.embedding, vocabulary)
     refinement = Refinement()
-    refinement.mean_, refinement.matrix_ = origin.arrays["mean"], origin.arrays["matrix"]
-    return refinement.transform(code.raw(code.sums(row))[None])[0]
+    refinement.mean_, refinement.matrix_ = provenance.arrays["mean"], provenance.arrays["matrix"]
+    return refinement.transform(code.raw_row(code.sums(row))[None])[0]
 
 
-def _by_spectrum(origin: Provenance, row: Row, counts: MergedCounts) -> np.ndarray:
-    chosen = np.zeros(len(counts.vocabulary), bool)
-    chosen[row.contexts] = True
-    rows = SpectralRows(counts, origin.window, chosen)
-    total = np.zeros(origin.arrays["directions"].shape[1])
-    scales = origin.embedding.scales(rows.blocks)
+def _infer_spectral(provenance: Provenance, row: ContextCounts, counts: MergedCounts) -> np.ndarray:
+    selected = np.zeros(len(counts.vocabulary), bool)
+    selected[row.contexts] = True
+    rows = SpectralRows(counts, provenance.window, selected)
+    directions = provenance.arrays["directions"]
+    total = np.zeros(directions.shape[1])
+    scales = provenance.embedding.scales(rows.blocks)
     for block in np.flatnonzero(scales):
         offset = rows.offset_of(block)
-        inside = row.offsets == offset if offset else slice(None)
-        if not row.offsets[inside].size:
+        in_block = row.offsets == offset if offset else slice(None)
+        if not row.offsets[in_block].size:
             continue
-        contexts, places = np.unique(row.contexts[inside], return_inverse=True)
-        numbers = np.bincount(places, row.counts[inside], len(contexts))
-        weights = _weights(contexts, numbers, block, rows.marginals)
-        # A context that the build has only seen beside others has no row, and no weight.
-        known = weights > 0
-        told = rows.told(block, origin.arrays["directions"])[rows.places[contexts[known]]]
-        total += scales[block] * (weights[known] @ told.astype(np.float64))
+        contexts, inverse = np.unique(row.contexts[in_block], return_inverse=True)
+        pair_counts = np.bincount(inverse, row.counts[in_block], len(contexts))
+        weights = _weight_contexts(contexts, pair_counts, block, rows.marginals)
+        # A context without pairs in this block of the build has no row, and no weight.
+        used = weights > 0
+        context_vectors = rows.context_vectors(block, directions)[rows.row_of_rank[contexts[used]]]
+        total += scales[block] * (weights[used] @ context_vectors.astype(np.float64))
     return unit(total).astype(np.float32)
 
 
-def _weights(contexts: np.ndarray, numbers: np.ndarray, block: int, marginals: Marginals) -> np.ndarray:
-    """The weights of one word's pairs in a block, as `bitcipher.embedding.spectral.kernels.weigh` gives them.
+def _weight_contexts(contexts: np.ndarray, pair_counts: np.ndarray, block: int, marginals: Marginals) -> np.ndarray:
+    """Return the weights of one word's pairs in a block, as `bitcipher.embedding.spectral.kernels` computes them.
 
-    How often the word itself stands beside anything is taken from its sentences, and what is usual of the contexts
-    from the corpus as it is, whether it holds these sentences or not.
+    The marginal of the word itself is taken from its sentences. The marginals of the contexts are those of the corpus,
+    whether it contains these sentences or not.
     """
-    own = numbers.sum()
-    usual = marginals.sums[mirror_of(block, len(marginals.sums))][contexts]
-    seen = usual > 0
+    word_sum = pair_counts.sum()
+    context_sums = marginals.sums[opposite_block(block, len(marginals.sums))][contexts]
+    seen = context_sums > 0
     weights = np.zeros(len(contexts))
-    weights[seen] = np.log(numbers[seen]) - np.log(own) - marginals.log_shares[block][contexts[seen]]
-    rarer = np.minimum(own, usual)
-    return np.maximum(weights, 0) * (numbers / (numbers + DISCOUNT)) * (rarer / (rarer + DISCOUNT))
+    weights[seen] = np.log(pair_counts[seen]) - np.log(word_sum) - marginals.log_shares[block][contexts[seen]]
+    rarer = np.minimum(word_sum, context_sums)
+    return np.maximum(weights, 0) * (pair_counts / (pair_counts + DISCOUNT)) * (rarer / (rarer + DISCOUNT))
 
 
-def _vocabulary_of(vectors: WordLookup, embedding: CipherEmbedding) -> Vocabulary:
-    """The vocabulary that a table was made of, as far as its noise needs it.
+def _make_vocabulary(vectors: VectorTable, provenance: Provenance) -> Vocabulary:
+    """Return the vocabulary of the build, as far as its noise needs it.
 
     Raises:
-        BitcipherError: if the table does not keep it.
+        BitcipherError: if the table lacks the counts that the noise needs.
     """
-    total = vectors.manifest.get("total_passages")
-    if embedding.noise == "none":
+    noise, total = provenance.embedding.noise, provenance.total_passages
+    if noise == "none":
         zeros = np.zeros(len(vectors), np.int64)
         return Vocabulary(vectors.words, zeros, zeros, 0)
-    if vectors.counts is None or vectors.passages is None or (embedding.noise == "document_share" and total is None):
-        raise BitcipherError("These vectors do not say how many passages they were made of: give the build's counts.")
+    if vectors.counts is None or vectors.passages is None or (noise == "document_share" and total is None):
+        raise BitcipherError("These vectors lack the passage counts that their noise needs: pass `counts`.")
     return Vocabulary(vectors.words, vectors.counts, vectors.passages, total or 0)

@@ -1,20 +1,20 @@
-"""Rows of single words: what was counted around them, and what each mode makes of that."""
+"""Counts around single words, and the rows that each mode makes of them."""
 
 from bitcipher.rows.cipher_rows import CipherRows
-from bitcipher.rows.provenance import Provenance, UnknownProvenanceError, check_belonging, provenance_of
+from bitcipher.rows.provenance import Provenance, UnknownProvenanceError, check_counts_match, read_provenance
 from bitcipher.rows.spectral_rows import SpectralRows
-from bitcipher.rows.symmetric_counts import chosen_marginals, symmetric_counts
-from bitcipher.rows.word_rows import Row, WordRows
+from bitcipher.rows.symmetric_counts import stream_marginals, symmetric_counts
+from bitcipher.rows.word_rows import ContextCounts, WordRows
 
 __all__ = [
     "CipherRows",
+    "ContextCounts",
     "Provenance",
-    "Row",
     "SpectralRows",
     "UnknownProvenanceError",
     "WordRows",
-    "check_belonging",
-    "chosen_marginals",
-    "provenance_of",
+    "check_counts_match",
+    "read_provenance",
+    "stream_marginals",
     "symmetric_counts",
 ]

@@ -1,81 +1,138 @@
-"""How a table was made, as far as its manifest says."""
+"""`Provenance`: how vectors were made, read from their manifest."""
 
 from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import ConfigDict, Field
 
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.embedding import CipherEmbedding
 from bitcipher.embedding.spectral import SpectralEmbedding
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors.lookup import WordLookup
+from bitcipher.records import Record
+from bitcipher.table import VectorTable
 
 SPECTRAL = "spectral"
+SOURCE = "The manifest of the vectors"
+EMBEDDING_SOURCE = "The embedding in the manifest of the vectors"
+
+PositiveInt = Annotated[int, Field(ge=1)]
 
 
 class UnknownProvenanceError(BitcipherError):
-    """Vectors cannot be explained or inferred, for they do not keep how they were made of contexts."""
+    """The vectors do not record how they were made from contexts, so they cannot be explained or inferred."""
+
+
+class EmbeddingRecord(Record):
+    """Embedding options of all modes in a manifest."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    mode: Literal["spectral", "cat", "sum", "cipher"]
+    window: PositiveInt
+
+
+class SpectralRecord(EmbeddingRecord):
+    """Embedding options of mode spectral in a manifest."""
+
+    vector_size: PositiveInt
+    context: str
+
+    def make(self) -> SpectralEmbedding:
+        """Return the embedding of these options."""
+        return SpectralEmbedding(self.vector_size, self.context)
+
+
+class CipherRecord(EmbeddingRecord):
+    """Embedding options of modes cat and sum in a manifest."""
+
+    bits: PositiveInt
+    noise: str
+    log: str
+
+    def make(self) -> CipherEmbedding:
+        """Return the embedding of these options."""
+        return CipherEmbedding(self.bits, self.window, self.mode, self.noise, self.log)
+
+
+class CountRecord(Record):
+    """Options of counting in a manifest."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    summed: bool = False
+
+
+class ProvenanceRecord(Record):
+    """The part of a manifest that explanation and inference need."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    embedding: dict[str, Any] | None = None
+    options: CountRecord = CountRecord()
+    total_passages: Annotated[int, Field(ge=0)] | None = None
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """What made a table.
+    """How vectors were made.
 
     Attributes:
-        embedding: the estimator.
-        window: the largest offset that is context.
-        arrays: what it kept: "mean" and "matrix" of a whitening, or "directions".
+        embedding: the embedding.
+        window: the largest offset of a context word.
+        arrays: its learned arrays: "mean" and "matrix" of a whitening, or "directions".
         summed: whether offsets were added up while counting.
+        total_passages: number of passages of the corpus, if the manifest records it.
     """
 
     embedding: CipherEmbedding | SpectralEmbedding
     window: int
     arrays: dict[str, np.ndarray]
     summed: bool
+    total_passages: int | None
 
 
-def provenance_of(vectors: WordLookup, purpose: str) -> Provenance:
-    """What made a table.
+def read_provenance(vectors: VectorTable, purpose: str) -> Provenance:
+    """Return how vectors were made.
 
     Args:
-        vectors: the table.
-        purpose: what it is wanted for, "explained" or "inferred", for the sentence if it is not known.
+        vectors: the vectors.
+        purpose: "explained" or "inferred", for error messages.
 
     Raises:
-        UnknownProvenanceError: if the table does not say, or was made without context.
+        UnknownProvenanceError: if the vectors do not record it, or were made without context.
+        BitcipherError: if the manifest is damaged.
     """
-    options = vectors.manifest.get("embedding")
+    record = ProvenanceRecord.parse(vectors.manifest, SOURCE)
     arrays = vectors.refinement or {}
-    if not isinstance(options, dict) or not {"mode", "window"} <= options.keys():
+    if record.embedding is None:
         raise UnknownProvenanceError(
-            f"These vectors do not say how they were made, so nothing can be {purpose}: take those of a build."
+            f"These vectors do not record how they were made, so nothing can be {purpose}: use the vectors of a build."
         )
-    mode, window = options["mode"], options["window"]
+    mode = EmbeddingRecord.parse(record.embedding, EMBEDDING_SOURCE).mode
     if mode == "cipher":
         raise UnknownProvenanceError(
-            f"Vectors of mode cipher know no context, so nothing can be {purpose}: they follow from ranks alone."
+            f"Vectors of mode cipher do not depend on contexts, so nothing can be {purpose}: use another mode."
         )
-    needed = {"directions"} if mode == SPECTRAL else {"mean", "matrix"}
-    if not needed <= arrays.keys():
+    required = {"directions"} if mode == SPECTRAL else {"mean", "matrix"}
+    if not required <= arrays.keys():
         raise UnknownProvenanceError(
-            f"These vectors do not keep {' and '.join(sorted(needed - arrays.keys()))}, without which nothing can be "
-            f"{purpose}: make them again by `bitcipher embed`."
+            f"These vectors lack {' and '.join(sorted(required - arrays.keys()))}, so nothing can be {purpose}: make "
+            "them again with `bitcipher embed`."
         )
-    if mode == SPECTRAL:
-        embedding = SpectralEmbedding(options["vector_size"], options["context"])
-    else:
-        embedding = CipherEmbedding(options["bits"], window, mode, options["noise"], options["log"])
-    return Provenance(embedding, window, arrays, vectors.manifest.get("options", {}).get("summed", False))
+    options = (SpectralRecord if mode == SPECTRAL else CipherRecord).parse(record.embedding, EMBEDDING_SOURCE)
+    return Provenance(options.make(), options.window, arrays, record.options.summed, record.total_passages)
 
 
-def check_belonging(vectors: WordLookup, counts: MergedCounts) -> None:
-    """Refuse counts that a table was not made of.
+def check_counts_match(vectors: VectorTable, counts: MergedCounts) -> None:
+    """Check that vectors and counts have the same vocabulary.
 
     Raises:
-        BitcipherError: if their words are not those of the table.
+        BitcipherError: if they do not.
     """
     if not vectors.words.equals(counts.vocabulary.words):
         raise BitcipherError(
-            f"The counts are of {len(counts.vocabulary):,} words and the vectors of {len(vectors):,}, which are not "
-            "the same in the same order: take the counts that the vectors were made of."
+            f"The counts have {len(counts.vocabulary):,} words and the vectors have {len(vectors):,}, and they are not "
+            "the same words in the same order: use the counts that the vectors were made from."
         )

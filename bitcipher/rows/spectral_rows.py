@@ -1,19 +1,19 @@
-"""Weighed rows of some words or of all, as mode spectral factors them."""
+"""`SpectralRows`: weighted rows by word, as mode spectral factors them."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from bitcipher.counts.merged_counts import MergedCounts
-from bitcipher.embedding.spectral import Marginals, add_up, weigh
-from bitcipher.rows.symmetric_counts import chosen_marginals, symmetric_counts
+from bitcipher.embedding.spectral import Marginals, compute_marginals, weight_rows
+from bitcipher.rows.symmetric_counts import stream_marginals, symmetric_counts
 
 
 class WeightedPairs(NamedTuple):
-    """The weights of a word in one block.
+    """Weights of a word in one block.
 
     Attributes:
-        contexts: (n,) int32, ranks.
+        contexts: (n,) int32, ranks of the contexts.
         weights: (n,) float32.
     """
 
@@ -22,49 +22,57 @@ class WeightedPairs(NamedTuple):
 
 
 class SpectralRows:
-    """Weighed rows that can be asked for by word.
+    """Weighted rows with lookup by word.
 
     Args:
-        counts: of a corpus.
-        window: the largest offset that is context.
-        chosen: (N,) bool, whose rows are wanted; those of all words if not given.
+        counts: counts of a corpus.
+        window: the largest offset of a context word.
+        selected: (N,) bool, the words whose rows are needed, by default all.
 
     Attributes:
-        rows: the weights.
-        marginals: those of all words.
-        places: (N,) int64, where each word is among the rows; -1 if it is not.
+        rows: the weighted rows.
+        marginals: marginals of all words.
+        row_of_rank: (N,) int64, index of each word among the rows, or -1.
     """
 
-    def __init__(self, counts: MergedCounts, window: int, chosen: np.ndarray | None = None):
+    def __init__(self, counts: MergedCounts, window: int, selected: np.ndarray | None = None):
         words = len(counts.vocabulary)
-        both = symmetric_counts(counts, window, chosen)
+        pairs = symmetric_counts(counts, window, selected)
         self.marginals: Marginals = (
-            add_up([both], window, counts.context_window.summed, words)
-            if chosen is None
-            else chosen_marginals(counts, window)
+            compute_marginals([pairs], window, counts.context_window.summed, words)
+            if selected is None
+            else stream_marginals(counts, window)
         )
-        self.rows = weigh(both, self.marginals)
-        self.places = np.full(words, -1)
-        self.places[self.rows.words] = np.arange(len(self.rows.words))
+        self.rows = weight_rows(pairs, self.marginals)
+        self.row_of_rank = np.full(words, -1)
+        self.row_of_rank[self.rows.words] = np.arange(len(self.rows.words))
 
     @property
     def blocks(self) -> int:
-        """Offsets, and the window."""
+        """Number of blocks: the offsets and the window."""
         return len(self.rows.starts)
 
     def offset_of(self, block: int) -> int:
-        """The offset of a block; 0 for the window."""
+        """Return the offset of a block, 0 for the window."""
         window = (self.blocks - 1) // 2
         return 0 if block == self.blocks - 1 else int(block) - window + int(block >= window)
 
-    def of(self, rank: int, block: int) -> WeightedPairs:
-        """The weights of a word in a block; none where nothing is known of it."""
-        place = self.places[rank]
-        pairs = slice(0, 0) if place < 0 else slice(*self.rows.starts[block, place : place + 2])
+    def pairs(self, rank: int, block: int) -> WeightedPairs:
+        """Return the weights of a word in a block; empty if it has none."""
+        row = self.row_of_rank[rank]
+        pairs = slice(0, 0) if row < 0 else slice(*self.rows.starts[block, row : row + 2])
         return WeightedPairs(self.rows.contexts[pairs], self.rows.weights[pairs])
 
-    def told(self, block: int, table: np.ndarray) -> np.ndarray:
-        """What these words tell as contexts of a block, (n, d): its transpose times a table, (N, d)."""
+    def context_vectors(self, block: int, table: np.ndarray) -> np.ndarray:
+        """Return the vectors of these words as contexts: the transpose of a block times a table.
+
+        Args:
+            block: the block.
+            table: (N, d).
+
+        Returns:
+            (n, d), of the dtype of the table.
+        """
         result = np.zeros((len(self.rows.words), table.shape[1]), table.dtype)
         self.rows.add_transposed(block, 1, table, result)
         return result

@@ -1,4 +1,4 @@
-"""Counts of some words or of all, with what stands before them beside what stands behind them."""
+"""Counts of some or all words with backward and forward offsets."""
 
 from collections.abc import Iterator
 
@@ -6,72 +6,72 @@ import numpy as np
 
 from bitcipher.counts.merge import merge_rows, negate, renumber
 from bitcipher.counts.merged_counts import MergedCounts
-from bitcipher.counts.pairs import PairBlock, concatenate, within
-from bitcipher.embedding.spectral.ppmi import Marginals, block_count, block_of, mirror_of
-from bitcipher.embedding.spectral.transpose import both_ways, mirror
+from bitcipher.counts.pairs import PairBlock, concatenate, limit_window
+from bitcipher.embedding.spectral.ppmi import Marginals, block_count, block_of, opposite_block
+from bitcipher.embedding.spectral.transpose import forward_and_backward, transpose
 
 
 def symmetric_counts(
-    counts: MergedCounts, window: int, chosen: np.ndarray | None = None, together: bool = False
+    counts: MergedCounts, window: int, selected: np.ndarray | None = None, sum_offsets: bool = False
 ) -> PairBlock:
-    """The rows of words, merged: those of a word together, in the order of their offsets, -radius … radius.
+    """Return the merged rows of words: those of a word are adjacent, in the order of offsets -window … window.
 
     Args:
-        counts: of a corpus.
-        window: the largest offset that is taken.
-        chosen: (N,) bool, whose rows are wanted; those of all words if not given, which takes longer.
-        together: add all offsets up, as offset 0.
+        counts: counts of a corpus.
+        window: the largest offset.
+        selected: (N,) bool, the words whose rows are needed, by default all, which takes longer.
+        sum_offsets: whether to add up all offsets, as offset 0.
     """
     vocabulary = counts.vocabulary
-    if chosen is None:
-        blocks = both_ways(counts, window)
+    if selected is None:
+        blocks = forward_and_backward(counts, window)
     else:
         blocks = [
             block
-            for part in _parts(counts, window)
-            for block in (_with_left(part, chosen), mirror(_with_right(part, chosen), len(vocabulary)))
+            for partial in _iter_by_rank(counts, window)
+            for block in (_select_left(partial, selected), transpose(_select_right(partial, selected), len(vocabulary)))
         ]
-    if together:
+    if sum_offsets:
         blocks = [block._replace(offset=np.zeros_like(block.offset)) for block in blocks]
     return concatenate(merge_rows(blocks, vocabulary.row_order(), vocabulary.oov_rank))
 
 
-def chosen_marginals(counts: MergedCounts, window: int) -> Marginals:
-    """The marginals of all words, by one walk that keeps no rows; see `bitcipher.embedding.spectral.add_up`."""
+def stream_marginals(counts: MergedCounts, window: int) -> Marginals:
+    """Return the marginals of all words in one pass that stores no rows; see `compute_marginals`."""
     words, summed = len(counts.vocabulary), counts.context_window.summed
     blocks = block_count(window, summed)
     sums = np.zeros((blocks, words), np.int64)
-    for part in _parts(counts, window):
-        columns = np.repeat(block_of(part.offset, blocks), part.length)
-        lefts = np.repeat(part.left, part.length)
+    for partial in _iter_by_rank(counts, window):
+        columns = np.repeat(block_of(partial.offset, blocks), partial.length)
+        lefts = np.repeat(partial.left, partial.length)
         for column in np.unique(columns):
-            of_column = columns == column
-            numbers = part.count[of_column]
-            # Sums of whole numbers stay exact in float64 up to 9e15.
-            for block, ends in ((column, lefts), (mirror_of(column, blocks), part.right)):
-                sums[block] += np.bincount(ends[of_column], numbers, words).astype(np.int64)
+            in_column = columns == column
+            pair_counts = partial.count[in_column]
+            # Sums of integers are exact in float64 up to 9e15.
+            for block, ends in ((column, lefts), (opposite_block(column, blocks), partial.right)):
+                sums[block] += np.bincount(ends[in_column], pair_counts, words).astype(np.int64)
     if not summed:
         sums[-1] = sums[:-1].sum(axis=0)
     return Marginals(sums)
 
 
-def _parts(counts: MergedCounts, window: int) -> Iterator[PairBlock]:
-    """The pieces of the counts, by rank."""
-    for block, ranks, sign in counts.parts(window):
-        piece = renumber(within(block, window), ranks)
-        yield negate(piece) if sign < 0 else piece
+def _iter_by_rank(counts: MergedCounts, window: int) -> Iterator[PairBlock]:
+    """Yield the terms of the counts, numbered by rank."""
+    for block, ranks, sign in counts.partials(window):
+        partial = renumber(limit_window(block, window), ranks)
+        yield negate(partial) if sign < 0 else partial
 
 
-def _with_left(block: PairBlock, chosen: np.ndarray) -> PairBlock:
-    """The rows of chosen words."""
-    kept = chosen[block.left]
-    pairs = np.repeat(kept, block.length)
-    return PairBlock(*(column[kept] for column in block[:3]), *(column[pairs] for column in block[3:]))
+def _select_left(block: PairBlock, selected: np.ndarray) -> PairBlock:
+    """Return the rows whose left word is selected."""
+    rows = selected[block.left]
+    pairs = np.repeat(rows, block.length)
+    return PairBlock(*(column[rows] for column in block[:3]), *(column[pairs] for column in block[3:]))
 
 
-def _with_right(block: PairBlock, chosen: np.ndarray) -> PairBlock:
-    """The pairs whose right word is chosen."""
-    pairs = chosen[block.right]
+def _select_right(block: PairBlock, selected: np.ndarray) -> PairBlock:
+    """Return the pairs whose right word is selected."""
+    pairs = selected[block.right]
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(pairs)])
     ends = np.cumsum(block.length)
     lengths = before[ends] - before[ends - block.length]

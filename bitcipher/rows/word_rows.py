@@ -1,4 +1,4 @@
-"""What stands around one word."""
+"""`WordRows`: the counts around single words."""
 
 from typing import NamedTuple
 
@@ -7,13 +7,13 @@ import numpy as np
 from bitcipher.counts.pairs import PairBlock
 
 
-class Row(NamedTuple):
-    """The pairs of a word.
+class ContextCounts(NamedTuple):
+    """Context counts of a word.
 
     Attributes:
-        offsets: (n,) int64, where the contexts stand: -radius … -1, 1 … radius, or 0 for anywhere.
-        contexts: (n,) int64, their ranks.
-        counts: (n,) int64, how often.
+        offsets: (n,) int64, offsets of the contexts: -window … -1, 1 … window, or 0 if offsets are added up.
+        contexts: (n,) int64, ranks of the contexts.
+        counts: (n,) int64.
     """
 
     offsets: np.ndarray
@@ -22,16 +22,16 @@ class Row(NamedTuple):
 
 
 class WordRows:
-    """Rows that can be asked for by word.
+    """Merged rows with lookup by word.
 
     Args:
-        block: merged rows, those of a word together, see `symmetric_counts`.
-        words: N, those of the vocabulary.
+        block: merged rows, those of a word adjacent, see `symmetric_counts`.
+        words: N, the size of the vocabulary.
 
     Attributes:
-        block: as given.
-        first_pairs: (rows + 1,) int64, where the pairs of each row start.
-        first_rows, last_rows: (N,) int64, where the rows of each word start, and where they end.
+        block: the rows.
+        first_pairs: (rows + 1,) int64, the start of each row's pairs.
+        first_rows, last_rows: (N,) int64, start and stop of each word's rows.
     """
 
     def __init__(self, block: PairBlock, words: int):
@@ -44,9 +44,9 @@ class WordRows:
             self.first_rows[block.left[firsts]] = firsts
             self.last_rows[block.left[firsts]] = np.append(changes, len(block.left))
 
-    def __getitem__(self, rank: int) -> Row:
-        """The row of a word; an empty one where nothing is known of it."""
+    def __getitem__(self, rank: int) -> ContextCounts:
+        """Return the context counts of a word; empty if it has none."""
         rows = slice(self.first_rows[rank], self.last_rows[rank])
         pairs = slice(self.first_pairs[rows.start], self.first_pairs[rows.stop])
         offsets = np.repeat(self.block.offset[rows].astype(np.int64), self.block.length[rows])
-        return Row(offsets, self.block.right[pairs].astype(np.int64), self.block.count[pairs])
+        return ContextCounts(offsets, self.block.right[pairs].astype(np.int64), self.block.count[pairs])

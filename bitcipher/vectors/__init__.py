@@ -1,4 +1,4 @@
-"""The finished table: words, their vectors, and where they come from."""
+"""`CipherVectors`: word vectors with gensim's verbs, and `WordIndex` for approximate neighbor search."""
 
 from bitcipher.vectors.ann_index import WordIndex
 from bitcipher.vectors.cipher_vectors import CipherVectors

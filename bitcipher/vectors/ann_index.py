@@ -1,9 +1,9 @@
-"""An index of the rows of a large table: it finds nearly all of the nearest without comparing with every row.
+"""`WordIndex`: approximate nearest neighbors in large tables.
 
-Comparing with all rows is exact, and takes 40 ms for 420,000 rows of 200 dimensions on one core: an index is worth its
-making above a million or so. It is a graph of near neighbors (HNSW, Malkov and Yashunin 2020, arXiv:1603.09320) that
-`usearch` builds and searches. What it finds is compared exactly, so cosines and their order are those of an exact
-search, and only a neighbor that it misses makes a difference.
+Exact search compares the query with every row. It takes 40 ms for 420,000 rows of 200 dimensions on one core, so an
+index pays off from about a million rows. The index is an HNSW graph (Malkov & Yashunin 2020, arXiv:1603.09320), built
+and searched by `usearch`. Cosines of the rows that it finds are computed exactly, so results differ from an exact
+search only where the graph misses a neighbor.
 """
 
 import os
@@ -13,29 +13,31 @@ import numpy as np
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.table import VectorTable
 from bitcipher.vocabulary import OOV
 
 if TYPE_CHECKING:
     from usearch.index import Index
 
-    from bitcipher.vectors.lookup import WordLookup
-
-# Rows that are looked at to place a row.
+# Candidates that HNSW compares when it adds a row.
 EXPANSION_ADD = 128
 
-# Rows that are looked at to answer. Among 85,338 words of 200 dimensions 98 of 100 neighbors are found so, in 3 ms;
-# with half as many 95, in 2 ms.
+# Candidates that HNSW compares when it answers a query. Among 85,338 words of 200 dimensions, this finds 98 of 100
+# neighbors in 3 ms; half as many find 95 in 2 ms.
 EXPANSION_SEARCH = 512
 
 # Rows that are added at once.
 BLOCK_ROWS = 1 << 14
 
-# Half precision of the index's own copy: at most this far from a row of length 1.
+# The index stores unit vectors in half precision, which are at most this far from the originals.
 TOLERANCE = 2e-3
+
+# Rows that `load` compares with the table.
+CHECKED_ROWS = 16
 
 
 class WordIndex:
-    """The index of one table: `most_similar(..., index=index)` asks it. Made by `build` or `load`.
+    """Index of one table, for `most_similar(..., index=index)`. `build` or `load` creates it.
 
     >>> from bitcipher import CipherVectors
     >>> vectors = CipherVectors(["cat", "dog", "<oov>"], np.array([[3, 4], [4, 3], [1, 1]], np.float32))
@@ -48,14 +50,15 @@ class WordIndex:
         self._graph = graph
 
     @classmethod
-    def build(cls, vectors: "WordLookup", threads: int = 1) -> "WordIndex":
-        """Make the index of a table; rows of zeros and `<oov>` are left out.
+    def build(cls, vectors: VectorTable, threads: int = 1) -> "WordIndex":
+        """Build the index of a table, without zero vectors and `<oov>`.
 
         85,338 rows of 200 dimensions take 44 s on one thread, and 45 MB.
 
         Args:
             vectors: the table.
-            threads: with more than one the same table may give other bytes, and so now and then another neighbor.
+            threads: number of threads. With more than one, the index is not deterministic: repeated builds may find
+                other neighbors now and then.
 
         Raises:
             BitcipherError: if usearch is not installed.
@@ -64,52 +67,58 @@ class WordIndex:
         indexed = np.flatnonzero(_is_indexed(vectors))
         for start in range(0, len(indexed), BLOCK_ROWS):
             rows = indexed[start : start + BLOCK_ROWS]
-            graph.add(rows, _units(vectors, rows), threads=threads)
+            graph.add(rows, _unit_rows(vectors, rows), threads=threads)
         return cls(graph)
 
     def save(self, uri: str | os.PathLike[str]) -> None:
-        """Write the index as one file, a local path or whatever fsspec reaches."""
+        """Write the index to a file, by local path or URI."""
         with storage.writing(os.fspath(uri)) as stream:
             stream.write(self._graph.save())
 
     @classmethod
-    def load(cls, uri: str | os.PathLike[str], vectors: "WordLookup") -> "WordIndex":
+    def load(cls, uri: str | os.PathLike[str], vectors: VectorTable) -> "WordIndex":
         """Read the index of a table.
 
         Raises:
-            BitcipherError: if the file is missing, damaged, or the index of another table; or without usearch.
+            BitcipherError: if the file is missing, damaged, or belongs to another table, or if usearch is not
+                installed.
         """
         uri = os.fspath(uri)
         content = storage.read_bytes(uri)
         if content is None:
-            raise BitcipherError(f"There is no file {uri}: make the index with WordIndex.build(vectors).save(...).")
+            raise BitcipherError(f"There is no file {uri}: create it with WordIndex.build(vectors).save(...).")
         graph = _new_graph(vectors.vector_size)
         try:
             graph.load(content)
         except (ValueError, RuntimeError) as error:
             raise BitcipherError(f"{uri} is not an index, or it is damaged: {error}") from None
         graph.expansion_search = EXPANSION_SEARCH
-        if not _belongs(graph, vectors):
-            raise BitcipherError(f"{uri} is the index of another table: make one of this by WordIndex.build.")
+        if not _matches(graph, vectors):
+            raise BitcipherError(f"{uri} is the index of another table: build one for this table with WordIndex.build.")
         return cls(graph)
 
     def __len__(self) -> int:
-        """Rows in the index."""
+        """Number of indexed rows."""
         return len(self._graph)
 
-    def nearest(self, query: np.ndarray, number: int) -> np.ndarray:
-        """Rows of the table that are nearest to a vector, (n,) int64 in ascending order; a few may be missed."""
-        found = self._graph.search(np.asarray(query, np.float32), min(number, len(self)), threads=1)
+    def nearest(self, query: np.ndarray, topn: int) -> np.ndarray:
+        """Return the rows nearest to a vector, (n,) int64, ascending. It may miss a few.
+
+        Args:
+            query: (d,).
+            topn: number of rows.
+        """
+        found = self._graph.search(np.asarray(query, np.float32), min(topn, len(self)), threads=1)
         return np.sort(found.keys.astype(np.int64))
 
 
-def _new_graph(dimensions: int) -> "Index":
+def _new_graph(vector_size: int) -> "Index":
     try:
         from usearch.index import Index
     except ImportError:
-        raise BitcipherError("An index needs usearch: install it by pip install bitcipher[search].") from None
+        raise BitcipherError("WordIndex requires usearch: run `pip install bitcipher[search]`.") from None
     return Index(
-        ndim=dimensions,
+        ndim=vector_size,
         metric="cos",
         dtype="f16",
         expansion_add=EXPANSION_ADD,
@@ -117,23 +126,23 @@ def _new_graph(dimensions: int) -> "Index":
     )
 
 
-def _is_indexed(vectors: "WordLookup") -> np.ndarray:
+def _is_indexed(vectors: VectorTable) -> np.ndarray:
     indexed = vectors.norms > 0
     if OOV in vectors.key_to_index:
         indexed[vectors.key_to_index[OOV]] = False
     return indexed
 
 
-def _units(vectors: "WordLookup", rows: np.ndarray) -> np.ndarray:
+def _unit_rows(vectors: VectorTable, rows: np.ndarray) -> np.ndarray:
     return (np.asarray(vectors.vectors[rows]) / vectors.norms[rows, None]).astype(np.float32)
 
 
-def _belongs(graph: "Index", vectors: "WordLookup") -> bool:
+def _matches(graph: "Index", vectors: VectorTable) -> bool:
     rows = np.flatnonzero(_is_indexed(vectors))
     if graph.ndim != vectors.vector_size or len(graph) != len(rows):
         return False
-    some = rows[np.linspace(0, len(rows) - 1, min(len(rows), 16)).astype(int)] if len(rows) else rows
-    kept = [graph.get(int(row), "f32") for row in some]
-    if any(row is None for row in kept):
+    checked = rows[np.linspace(0, len(rows) - 1, min(len(rows), CHECKED_ROWS)).astype(int)] if len(rows) else rows
+    stored = [graph.get(int(row), "f32") for row in checked]
+    if any(row is None for row in stored):
         return False
-    return not kept or bool(np.allclose(np.array(kept), _units(vectors, some), atol=TOLERANCE))
+    return not stored or bool(np.allclose(np.array(stored), _unit_rows(vectors, checked), atol=TOLERANCE))

@@ -1,4 +1,4 @@
-"""`CipherVectors`: the table that a build ends in, and that is saved, loaded and asked."""
+"""`CipherVectors`: the vectors of a build, with gensim's verbs, file formats, evaluation and explanations."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bitcipher.vectors.lookup_errors import Key
+from bitcipher.table import Key, read_folder, write_folder
 from bitcipher.vectors.similarity import WordSimilarity
-from bitcipher.vectors.vector_files import Content, read_folder, write_folder
 from bitcipher.versions import vectors_of
 
 if TYPE_CHECKING:
@@ -18,24 +17,27 @@ if TYPE_CHECKING:
     from bitcipher.evaluation import AnalogiesResult, WordPairsResult
     from bitcipher.explain import Explanation
 
+# Methods import formats, evaluation, explain and infer when they are called, so that loading and querying vectors
+# does not load numba, SciPy or a file format.
+
 
 class CipherVectors(WordSimilarity):
-    """Words in order of rank with their vectors, what new vectors are made with, and where it all comes from.
+    """Word vectors in order of rank, with their counts and provenance.
 
-    The verbs have gensim's names and meanings; `bitcipher.vectors.similarity` names the few differences.
-    A verb that meets an unknown word raises `UnknownWordError`, unless it is called with `oov=True`: then the
-    word counts as `<oov>`, the entry that all words outside the vocabulary share.
+    The methods have gensim's names and meanings; `bitcipher.vectors.similarity` lists the few differences. An unknown
+    word raises `UnknownWordError`, unless `oov=True` is passed: then the word gets the vector of `<oov>`, the entry
+    that all words outside the vocabulary share.
 
     Args:
-        words: (N,) the words in order of rank, each once, `<oov>` among them if the table has that entry.
-        vectors: (N, d) float32, also a memory map; not copied, and read-only through this class.
+        words: (N,) unique words in order of rank. `<oov>` is among them if the table has that entry.
+        vectors: (N, d) float32, also a memory map. They are not copied, and read-only through this class.
         counts: (N,) int64, occurrences of each word.
-        passages: (N,) int64, passages that hold each word.
-        refinement: arrays that new words are mapped with, such as the mean and the matrix of a whitening.
-        manifest: where the vectors come from: what JSON can hold.
+        passages: (N,) int64, passages that contain each word.
+        refinement: arrays that map the contexts of new words to vectors, such as the mean and matrix of a whitening.
+        manifest: provenance of the vectors, as values that JSON can hold.
 
     Raises:
-        BitcipherError: if words are missing or doubled, or if the sizes do not agree.
+        BitcipherError: if words are missing or repeated, or if the sizes do not agree.
 
     >>> import numpy as np
     >>> vectors = CipherVectors(
@@ -56,73 +58,70 @@ class CipherVectors(WordSimilarity):
     >>> vectors["Cat"]
     Traceback (most recent call last):
     ...
-    bitcipher.errors.UnknownWordError: The word 'Cat' is not among the 4 words of the table \
-(close to it: 'cat'); ask with oov=True to get the vector of <oov> for it.
+    bitcipher.errors.UnknownWordError: The word 'Cat' is not in the vocabulary of 4 words \
+(close spellings: 'cat'). Pass oov=True to use the vector of <oov> instead.
     """
 
     def save(self, uri: str | os.PathLike[str], overwrite: bool = False) -> None:
-        """Write the table as one folder, which appears under its name only when it is whole.
+        """Write the vectors to a folder, which appears under its name only when it is complete.
 
-        It holds `vectors.safetensors`, `words.parquet`, `refinement.safetensors` if there is a refinement,
-        and `manifest.json`. The same table gives the same bytes.
+        The folder holds `vectors.safetensors`, `words.parquet`, `manifest.json`, and `refinement.safetensors` if there
+        is a refinement. Equal vectors give equal bytes.
 
         Args:
-            uri: a local path or whatever fsspec reaches.
-            overwrite: whether to replace a folder of vectors that is already there.
+            uri: a local path or a URI that fsspec supports.
+            overwrite: whether to replace an existing folder of vectors.
 
         Raises:
-            BitcipherError: if something is already there, if it cannot be written, or if JSON cannot hold the
-                manifest.
+            BitcipherError: if `uri` exists, if it cannot be written, or if JSON cannot hold the manifest.
 
         >>> import numpy as np
         >>> CipherVectors(["cat", "<oov>"], np.eye(2)).save("memory://doctest/cat", overwrite=True)
         >>> CipherVectors.load("memory://doctest/cat").index_to_key
         ['cat', '<oov>']
         """
-        content = Content(self.words, self.vectors, self.counts, self.passages, self.refinement, self.manifest)
-        write_folder(os.fspath(uri), content, overwrite)
+        write_folder(os.fspath(uri), self, overwrite)
 
     @classmethod
     def load(cls, uri: str | os.PathLike[str], mmap: bool = True) -> "CipherVectors":
         """Open a folder that `save` wrote, or the newest version of a build.
 
-        All sizes, types and shapes are checked, and the SHA-256 of all that is read whole. Vectors that are
-        mapped into memory are not read, so of them only the size, type and shape are checked.
+        All sizes, types and shapes are checked, and the SHA-256 of each file that is read. Memory-mapped vectors are
+        not read, so their SHA-256 is not checked.
 
         Args:
-            uri: a local path or whatever fsspec reaches.
-            mmap: whether to map the vectors of a local folder into memory, read-only, instead of reading
-                them.
+            uri: a local path or a URI that fsspec supports.
+            mmap: whether to memory-map the vectors of a local folder, read-only, instead of reading them.
 
         Raises:
-            BitcipherError: if it is not such a folder, is of another version, or is damaged.
+            BitcipherError: if `uri` is not such a folder, has another format version, or is damaged.
         """
-        return cls(*read_folder(vectors_of(os.fspath(uri)), mmap))
+        return cls.from_table(read_folder(vectors_of(os.fspath(uri)), mmap))
 
     @classmethod
     def read(cls, uri: str | os.PathLike[str], format: str | None = None) -> "CipherVectors":
-        """Read a file or folder of another library, such as word2vec's, GloVe's or fastText's, or of `save`.
+        """Read vectors in any supported format, such as word2vec, GloVe, fastText, or a folder of `save`.
 
         Args:
-            uri: a local path or whatever fsspec reaches; a file may be compressed by gzip.
-            format: a name of `bitcipher.formats.FORMATS`, if it is not to be found out.
+            uri: a local path or a URI that fsspec supports. Files may be compressed with gzip.
+            format: a name in `bitcipher.formats.FORMATS`, by default detected from the content.
 
         Raises:
-            BitcipherError: if there is nothing there, it is of no known format, or it is damaged.
+            BitcipherError: if there is no such file, its format is not supported, or it is damaged.
         """
         from bitcipher.formats import read
 
-        return read(uri, format)
+        return cls.from_table(read(uri, format))
 
     def export(self, format: str, target: str | os.PathLike[str]) -> None:
-        """Write a file or folder that another library opens; the same table gives the same bytes.
+        """Write the vectors in the format of another library. Equal vectors give equal bytes.
 
         Args:
-            format: a name of `bitcipher.formats.FORMATS`.
-            target: a local path or whatever fsspec reaches, where nothing is yet.
+            format: a name in `bitcipher.formats.FORMATS`.
+            target: a local path or a URI that fsspec supports. It must not exist.
 
         Raises:
-            BitcipherError: if something is there, or if the format cannot carry one of the words.
+            BitcipherError: if `target` exists, or if the format cannot represent one of the words.
         """
         from bitcipher.formats import write
 
@@ -130,17 +129,17 @@ class CipherVectors(WordSimilarity):
 
     @classmethod
     def from_gensim(cls, keyed_vectors: "KeyedVectors") -> "CipherVectors":
-        """A copy of a table of gensim's, with its counts if it has them.
+        """Return a copy of gensim's `KeyedVectors`, with their counts if they have them.
 
         Raises:
-            BitcipherError: if it is no `KeyedVectors`: of a model of gensim, give its `wv`.
+            BitcipherError: if the argument is not `KeyedVectors`. Pass the `wv` of a gensim model.
         """
         from bitcipher.formats.gensim_vectors import from_gensim
 
-        return from_gensim(keyed_vectors)
+        return cls.from_table(from_gensim(keyed_vectors))
 
     def to_gensim(self) -> "KeyedVectors":
-        """A copy in gensim's class, with the attributes "count" and "passages" where the table has them.
+        """Return a copy as gensim's `KeyedVectors`, with the attributes "count" and "passages" if present.
 
         Raises:
             BitcipherError: if gensim is not installed.
@@ -157,10 +156,10 @@ class CipherVectors(WordSimilarity):
         case_insensitive: bool = True,
         dummy4unknown: bool = False,
     ) -> "WordPairsResult":
-        """Compare cosines with people's scores of similarity; see `bitcipher.evaluation.evaluate_word_pairs`.
+        """Correlate cosines with human similarity scores; see `bitcipher.evaluation.evaluate_word_pairs`.
 
         Raises:
-            BitcipherError: if the file is missing or damaged, or if the table holds next to none of its pairs.
+            BitcipherError: if the file is missing or damaged, or if the vocabulary covers fewer than two pairs.
         """
         from bitcipher.evaluation import evaluate_word_pairs
 
@@ -173,20 +172,21 @@ class CipherVectors(WordSimilarity):
         case_insensitive: bool = True,
         dummy4unknown: bool = False,
     ) -> "AnalogiesResult":
-        """Ask questions of analogy by 3CosAdd; see `bitcipher.evaluation.evaluate_word_analogies`.
+        """Answer analogy questions by 3CosAdd; see `bitcipher.evaluation.evaluate_word_analogies`.
 
         Raises:
-            BitcipherError: if the file is missing or damaged, or if the table holds all words of no question.
+            BitcipherError: if the file is missing or damaged, or if the vocabulary covers none of the questions.
         """
         from bitcipher.evaluation import evaluate_word_analogies
 
         return evaluate_word_analogies(self, analogies, restrict_vocab, case_insensitive, dummy4unknown)
 
     def explain(self, word: Key, other: Key | None = None, topn: int = 10, *, counts: "MergedCounts") -> "Explanation":
-        """Which context words put a vector where it is, or make two words alike; see `bitcipher.explain.Explainer`.
+        """Return what each context word contributes to a vector or to a similarity; see `bitcipher.explain.Explainer`.
 
         Raises:
-            BitcipherError: if the table does not say how it was made, is of mode cipher, or was made of other counts.
+            BitcipherError: if the provenance is unknown, the mode is cipher, or the counts are not those of the
+                vectors.
             UnknownWordError: if a word has no row.
         """
         from bitcipher.explain import explain
@@ -194,11 +194,11 @@ class CipherVectors(WordSimilarity):
         return explain(self, counts, word, other, topn)
 
     def infer(self, contexts: Iterable[Sequence[str]], word: str, counts: "MergedCounts | None" = None) -> np.ndarray:
-        """The vector of a new word from sentences that hold it, (d,) float32; see `bitcipher.infer.infer`.
+        """Return the vector of a new word from sentences that contain it, (d,) float32; see `bitcipher.infer.infer`.
 
         Raises:
-            BitcipherError: if the sentences say nothing about the word, if the table does not say how it was made, or
-                if counts are needed.
+            BitcipherError: if the sentences give the word no context, the provenance is unknown, or counts are
+                required.
         """
         from bitcipher.infer import infer
 

@@ -1,8 +1,8 @@
-"""gensim's verbs of similarity, by the same names and with the same meanings.
+"""gensim's verbs that compare words by the cosine of their vectors.
 
-They differ from gensim's in four ways. `<oov>` and words whose vector is zero are never given as neighbors.
-A zero vector has similarity 0 to everything. An unknown word is an error in every verb, also where gensim
-leaves it out, unless `oov=True` gives it the vector of `<oov>`. Ties go to the more frequent word.
+They differ from gensim's in four ways. `<oov>` and words with a zero vector are never returned as neighbors. The
+similarity of a zero vector to anything is 0. An unknown word is an error in every verb, also where gensim skips it,
+unless `oov=True` gives it the vector of `<oov>`. Ties are broken by rank: the more frequent word comes first.
 """
 
 from collections.abc import Iterable
@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 
 from bitcipher.errors import BitcipherError
+from bitcipher.table.cosines import cosines, top_indices, unit
+from bitcipher.table.keys import Key, as_list
 from bitcipher.vectors.ann_index import WordIndex
-from bitcipher.vectors.cosines import best, cosines, unit
 from bitcipher.vectors.lookup import WordLookup
-from bitcipher.vectors.lookup_errors import Key, as_list
 from bitcipher.vocabulary import OOV
 
 Neighbors = list[tuple[str, float]]
 
 
 class WordSimilarity(WordLookup):
-    """The part of `CipherVectors` that compares words by the cosine of their vectors."""
+    """The part of `CipherVectors` that compares words by cosine."""
 
     def most_similar(
         self,
@@ -33,61 +33,61 @@ class WordSimilarity(WordLookup):
         oov: bool = False,
         index: WordIndex | None = None,
     ) -> Neighbors | np.ndarray:
-        """The words closest to the mean of some words less the mean of others.
+        """Return the words most similar to the mean of `positive` minus `negative`.
 
         Args:
-            positive: a word, a row number or a vector, or a list of them; each may be a pair with its weight,
-                which is 1 otherwise. Words weigh in at length 1, vectors as they are.
-            negative: the same, weighing -1 unless a pair says otherwise.
-            topn: how many words to give, or None for the similarities of all.
-            restrict_vocab: look only among that many of the most frequent words.
-            oov: whether unknown words count as `<oov>`.
-            index: look only where this index of the table leads, which is fast in tables of millions of words but may
-                miss a neighbor; without it the search is exact.
+            positive: a word, a row number or a vector, or a list of them. An element may be a (key, weight) pair; the
+                default weight is 1. Vectors of words are scaled to length 1 first, other vectors stay as they are.
+            negative: like `positive`, with the default weight -1.
+            topn: number of words to return, or None for the similarities of all words.
+            restrict_vocab: search only this many of the most frequent words.
+            oov: whether unknown words get the vector of `<oov>`.
+            index: an index of this table. The search is fast in tables of millions of words, but may miss a neighbor.
+                Without an index the search is exact.
 
         Returns:
-            Words and cosines, best first, the words of the query left out; none if the query's mean is zero.
-            With `topn=None` the cosines of all rows, `<oov>` and the query's included: (N,) float32.
+            Words and cosines, best first, without the words of the query; an empty list if the mean is zero. With
+            `topn=None`, the cosines of all rows, including `<oov>` and the words of the query: (N,) float32.
 
         Raises:
             UnknownWordError: if a word has no row.
         """
         if topn is not None and not isinstance(topn, Integral):
-            raise BitcipherError(f"topn must be a whole number or None, not {topn!r}.")
+            raise BitcipherError(f"`topn` must be an integer or None, got {topn!r}.")
         if topn is not None and topn < 1:
             return []
         keys, weights = _keys_and_weights(positive, negative)
         if not keys:
-            raise BitcipherError("Name at least one word or vector to find what is similar to it.")
+            raise BitcipherError("most_similar needs at least one word or vector.")
         query = self.get_mean_vector(keys, weights, post_normalize=True, ignore_missing=False, oov=oov)
-        own = self._rows([key for key in keys if not isinstance(key, np.ndarray)], oov)
+        query_rows = self._get_rows([key for key in keys if not isinstance(key, np.ndarray)], oov)
         if index is not None:
             if topn is None or restrict_vocab is not None:
-                raise BitcipherError("An index gives the nearest of all words: leave out restrict_vocab, and say topn.")
-            return self._nearest(index, query, own, topn)
+                raise BitcipherError("A search with `index` needs `topn`, and does not support `restrict_vocab`.")
+            return self._search_index(index, query, query_rows, topn)
         scores = self._cosines(query, restrict_vocab)
         if topn is None:
             return scores
         if not query.any():
             return []
-        scores[own[own < len(scores)]] = -np.inf
+        scores[query_rows[query_rows < len(scores)]] = -np.inf
         scores[~self._may_be_neighbor(len(scores))] = -np.inf
-        return [(self.index_to_key[row], float(scores[row])) for row in best(scores, topn)]
+        return [(self.index_to_key[row], float(scores[row])) for row in top_indices(scores, topn)]
 
     def similar_by_word(
         self, word: Key, topn: int | None = 10, restrict_vocab: int | None = None, oov: bool = False
     ) -> Neighbors | np.ndarray:
-        """The words closest to one word: `most_similar` of it alone."""
+        """Return the words most similar to one word; see `most_similar`."""
         return self.most_similar([word], topn=topn, restrict_vocab=restrict_vocab, oov=oov)
 
     def similar_by_vector(
         self, vector: np.ndarray, topn: int | None = 10, restrict_vocab: int | None = None
     ) -> Neighbors | np.ndarray:
-        """The words closest to a vector, (d,)."""
-        return self.most_similar([self._as_vector(vector)], topn=topn, restrict_vocab=restrict_vocab)
+        """Return the words most similar to a vector, (d,); see `most_similar`."""
+        return self.most_similar([self._check_vector(vector)], topn=topn, restrict_vocab=restrict_vocab)
 
     def similarity(self, w1: Key, w2: Key, oov: bool = False) -> float:
-        """The cosine of two words.
+        """Return the cosine of two words.
 
         Raises:
             UnknownWordError: if a word has no row.
@@ -95,11 +95,11 @@ class WordSimilarity(WordLookup):
         return _cosine(self.get_vector(w1, oov=oov), self.get_vector(w2, oov=oov))
 
     def distance(self, w1: Key, w2: Key, oov: bool = False) -> float:
-        """1 less the cosine of two words."""
+        """Return 1 minus the cosine of two words."""
         return 1 - self.similarity(w1, w2, oov)
 
     def n_similarity(self, ws1: Iterable[Key], ws2: Iterable[Key], oov: bool = False) -> float:
-        """The cosine of the means of two lists of words.
+        """Return the cosine between the means of two lists of words.
 
         Raises:
             UnknownWordError: if a word has no row.
@@ -112,7 +112,7 @@ class WordSimilarity(WordLookup):
     def distances(
         self, word_or_vector: Key | np.ndarray, other_words: Iterable[Key] = (), oov: bool = False
     ) -> np.ndarray:
-        """1 less the cosine of a word or vector with each of some words, or with all of the table.
+        """Return 1 minus the cosines of a word or vector with some words, or with all words of the table.
 
         Returns:
             (n,) or (N,) float32.
@@ -120,67 +120,68 @@ class WordSimilarity(WordLookup):
         Raises:
             UnknownWordError: if a word has no row.
         """
-        query = self._query(word_or_vector, oov)
+        query = self._query_vector(word_or_vector, oov)
         others = as_list(other_words)
         if not others:
             return 1 - self._cosines(query)
-        rows = self._rows(others, oov)
+        rows = self._get_rows(others, oov)
         return 1 - cosines(np.asarray(self.vectors)[rows], self.norms[rows], query)
 
     def doesnt_match(self, words: Iterable[Key], oov: bool = False) -> Key:
-        """The word that is furthest from the mean of all the words given.
+        """Return the word that is farthest from the mean of all given words.
 
         Raises:
             UnknownWordError: if a word has no row.
         """
         words = as_list(words)
         if not words:
-            raise BitcipherError("Give at least one word to find the one that does not match.")
+            raise BitcipherError("doesnt_match needs at least one word.")
         units = np.array([unit(self.get_vector(word, oov=oov)) for word in words])
         return words[int(np.argmin(units @ unit(units.mean(axis=0))))]
 
     def most_similar_to_given(self, key1: Key, keys_list: Iterable[Key], oov: bool = False) -> Key:
-        """The one of several words that is closest to a word."""
+        """Return the word of a list that is most similar to a given word."""
         keys = as_list(keys_list)
         if not keys:
-            raise BitcipherError("Give at least one word to choose the most similar from.")
+            raise BitcipherError("most_similar_to_given needs at least one word to choose from.")
         return keys[int(np.argmax([self.similarity(key1, key, oov) for key in keys]))]
 
     def closer_than(self, key1: Key, key2: Key, oov: bool = False) -> list[str]:
-        """The words that are closer to the first word than the second is, in order of rank.
+        """Return the words that are closer to the first word than the second word is, in order of rank.
 
         Raises:
             UnknownWordError: if a word has no row.
         """
-        scores = self._cosines(self._query(key1, oov))
+        scores = self._cosines(self._query_vector(key1, oov))
         closer = (scores > scores[self.get_index(key2, oov=oov)]) & self._may_be_neighbor(len(scores))
         closer[self.get_index(key1, oov=oov)] = False
         return [self.index_to_key[row] for row in np.flatnonzero(closer)]
 
     def rank(self, key1: Key, key2: Key, oov: bool = False) -> int:
-        """The place of the second word among the neighbors of the first, counted from 1."""
+        """Return the position of the second word among the neighbors of the first, counted from 1."""
         return len(self.closer_than(key1, key2, oov)) + 1
 
-    def _query(self, word_or_vector: Key | np.ndarray, oov: bool) -> np.ndarray:
+    def _query_vector(self, word_or_vector: Key | np.ndarray, oov: bool) -> np.ndarray:
         if isinstance(word_or_vector, Key):
             return self.get_vector(word_or_vector, norm=True, oov=oov)
-        return unit(self._as_vector(word_or_vector)).astype(np.float32)
+        return unit(self._check_vector(word_or_vector)).astype(np.float32)
 
-    def _cosines(self, query: np.ndarray, first: int | None = None) -> np.ndarray:
-        if first is not None and (not isinstance(first, Integral) or first < 1):
-            raise BitcipherError(f"restrict_vocab must be a whole number of at least 1, not {first!r}.")
-        return cosines(np.asarray(self.vectors)[:first], self.norms[:first], query)
+    def _cosines(self, query: np.ndarray, restrict_vocab: int | None = None) -> np.ndarray:
+        if restrict_vocab is not None and (not isinstance(restrict_vocab, Integral) or restrict_vocab < 1):
+            raise BitcipherError(f"`restrict_vocab` must be an integer of at least 1, got {restrict_vocab!r}.")
+        return cosines(np.asarray(self.vectors)[:restrict_vocab], self.norms[:restrict_vocab], query)
 
-    def _nearest(self, index: WordIndex, query: np.ndarray, own: np.ndarray, topn: int) -> Neighbors:
+    def _search_index(self, index: WordIndex, query: np.ndarray, query_rows: np.ndarray, topn: int) -> Neighbors:
         if not query.any():
             return []
-        rows = np.setdiff1d(index.nearest(query, topn + len(own)), own)
+        rows = np.setdiff1d(index.nearest(query, topn + len(query_rows)), query_rows)
         scores = cosines(np.asarray(self.vectors[rows]), self.norms[rows], query)
-        return [(self.index_to_key[rows[place]], float(scores[place])) for place in best(scores, topn)]
+        return [(self.index_to_key[rows[i]], float(scores[i])) for i in top_indices(scores, topn)]
 
-    def _may_be_neighbor(self, first: int) -> np.ndarray:
-        allowed = self.norms[:first] > 0
-        oov_row = self.key_to_index.get(OOV, first)
+    def _may_be_neighbor(self, rows: int) -> np.ndarray:
+        """Return which of the first rows may be neighbors: not `<oov>`, and no zero vector."""
+        allowed = self.norms[:rows] > 0
+        oov_row = self.key_to_index.get(OOV, rows)
         allowed[oov_row : oov_row + 1] = False
         return allowed
 
@@ -192,7 +193,7 @@ def _keys_and_weights(positive: Any, negative: Any) -> tuple[list[Key | np.ndarr
         for item in [items] if is_vector else as_list(items):
             key, weight = item if isinstance(item, tuple) and len(item) == 2 else (item, default)
             if not isinstance(weight, int | float | np.number):
-                raise BitcipherError(f"The weight of {key!r} must be a number, not {weight!r}.")
+                raise BitcipherError(f"The weight of {key!r} must be a number, got {weight!r}.")
             keys.append(key)
             weights.append(float(weight))
     return keys, weights

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bitcipher.errors import BitcipherError
-from bitcipher.evaluation.neighbors import neighbor_overlap, nearest_rows, rows_of_words
+from bitcipher.evaluation.neighbors import neighbor_overlap, nearest_rows, match_rows
 from bitcipher.vectors import CipherVectors
 from pipelines.runtime.runtime import Row, StageSpec
 
@@ -56,7 +56,7 @@ def measure_drift(before: CipherVectors, now: CipherVectors) -> Row:
         neighbors: how many of the ten nearest words of a sample stayed, as a share; sample: how many words it has.
     """
     old, new = (pa.array(vectors.index_to_key, pa.large_string()) for vectors in (before, now))
-    places = rows_of_words(before, now)
+    places = match_rows(before, now)
     stayed = np.flatnonzero(places >= 0)
     came = new.filter(pc.invert(pc.is_in(new, old)))
     went = old.filter(pa.array(places < 0))

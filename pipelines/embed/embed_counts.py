@@ -234,7 +234,7 @@ def _factor(
     embedding = options.estimator()
     if runtime.workers == 0 and counts.entries <= budget.weighted_entries:
         merged = counts.open()
-        products = InMemoryProducts.of(merged, context_window.size)
+        products = InMemoryProducts.from_counts(merged, context_window.size)
         return embedding.factor(ProgressProducts(products, tell), len(merged.vocabulary), products.blocks)
     return spectral.factor(
         spectral.CountPaths(counts.vocabulary, counts.segments, work),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from bitcipher.embedding.cipher_embedding import SUMS_BYTES
-from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, columns_at_once
+from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, columns_per_product
 from pipelines.options import SPECTRAL, EmbeddingOptions
 from pipelines.runtime.memory_budget import BYTES_OF_ENTRY, LIBRARY_BYTES, MemoryBudget
 
@@ -69,7 +69,7 @@ def memory_of(
     held = types * (type_memory + MERGE_BYTES_OF_TYPE)
     merging = LIBRARY_BYTES + held + max(budget.range_entries, row_entries) * BYTES_OF_ENTRY
     if embedding.mode == SPECTRAL:
-        table = vocabulary * columns_at_once(embedding.vector_size) * PRODUCTS * SPECTRAL_BYTES
+        table = vocabulary * columns_per_product(embedding.vector_size) * PRODUCTS * SPECTRAL_BYTES
     else:
         table = vocabulary * embedding.estimator().vector_size * EMBED_BYTES
     ranks = sum(segment_types) * RANK_BYTES + max(segment_types, default=0) * (type_memory + INDEX_BYTES)

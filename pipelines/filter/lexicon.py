@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bitcipher.word_filter import words_of
+from bitcipher.word_filter import extract_words
 from pipelines.filter.segmentation import begins_lower, ends_sentence
 
 # What is told of a word as it is written, one bit each.
@@ -24,14 +24,14 @@ _CACHED = 1_000_000
 def corpus_words(text: str) -> list[str]:
     """The words of text of a corpus that must be known.
 
-    As `words_of` has them, but names are no exception: the study lower-cases corpora before it looks, and only its
+    As `extract_words` has them, but names are no exception: the study lower-cases corpora before it looks, and only its
     code for GLUE lets names pass. And what a hyphen or dash joins is several words.
 
     Examples:
         >>> corpus_words("The well-known Peter's 3 cats")
         ['the', 'well', 'known', 'peters', 'cats']
     """
-    return words_of(_DASHES.sub(" ", text.lower()))
+    return extract_words(_DASHES.sub(" ", text.lower()))
 
 
 class Lexicon:

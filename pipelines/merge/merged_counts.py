@@ -10,12 +10,12 @@ from bitcipher.counts import (
     ContextWindow,
     MergedCounts,
     PairBlock,
-    Part,
+    PartialCounts,
     iter_pairs,
+    limit_window,
     merge_rows,
     read_words,
     renumber,
-    within,
 )
 from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import Vocabulary
@@ -38,13 +38,13 @@ def open_merged(
     """
     ranks = [ranks_of(vocabulary, read_words(parts)) for parts in segments]
 
-    def parts(window: int) -> Iterator[Part]:
+    def partials(window: int) -> Iterator[PartialCounts]:
         for names, ranks_of_segment in zip(segments, ranks, strict=True):
             for name in names:
                 for block in iter_pairs(name):
                     if len(block.right) and max(block.left.max(), block.right.max()) >= len(ranks_of_segment):
                         raise BitcipherError(f"The counts {name} are damaged: build again.")
-                    yield Part(block, ranks_of_segment, 1)
+                    yield PartialCounts(block, ranks_of_segment, 1)
 
     def rows(window: int) -> Iterator[PairBlock]:
         order, oov_rank = vocabulary.row_order(), vocabulary.oov_rank
@@ -54,7 +54,7 @@ def open_merged(
         oov: list[PairBlock] = []
         for i in range(len(firsts)):
             blocks = [
-                renumber(within(run.read(), window), ranks_of_segment)
+                renumber(limit_window(run.read(), window), ranks_of_segment)
                 for runs_of_segment, ranks_of_segment in zip(runs, ranks, strict=True)
                 for run in runs_of_segment[i]
             ]
@@ -63,7 +63,7 @@ def open_merged(
             yield merged
         yield from oov
 
-    return MergedCounts(vocabulary, context_window, rows, parts)
+    return MergedCounts(vocabulary, context_window, rows, partials)
 
 
 def read_vocabulary(uri: str) -> Vocabulary:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from bitcipher.counts import PairBlock, read_run
+from bitcipher.counts import PairBlock, read_row_range
 
 
 class RowRange(NamedTuple):
@@ -21,7 +21,7 @@ class RowRange(NamedTuple):
 
     def read(self) -> PairBlock:
         """The rows, by the segment's own numbers."""
-        return read_run(self.part, (self.first_row, self.behind_row), (self.first_entry, self.behind_entry))
+        return read_row_range(self.part, (self.first_row, self.behind_row), (self.first_entry, self.behind_entry))
 
 
 def find_runs(parts: Sequence[str], tables: Sequence[pa.Table], firsts: Sequence[bytes]) -> list[list[RowRange]]:

@@ -83,7 +83,7 @@ def choose_vocabulary(
         min_count=options.min_count,
         max_vocab_size=options.max_vocab_size,
         word_list=None if options.word_list is None else read_word_list(options.word_list),
-        known=known,
+        ranked_words=known,
     )
 
 

@@ -8,8 +8,7 @@ import sys
 
 import numpy as np
 
-from bitcipher.evaluation.evaluation_sets import similarity_files
-from bitcipher.formats import read
+from bitcipher.evaluation.evaluation_sets import list_similarity_files
 from bitcipher.vectors import CipherVectors
 from bitcipher.vocabulary import OOV
 from training.probes import ProbeResult, probe, read_task
@@ -30,9 +29,9 @@ def figures_of_probe(result: ProbeResult) -> dict[str, list[float]]:
 
 def main(asked: dict) -> None:
     """Read, evaluate and print."""
-    tables = restrict_to_shared([read(each["uri"]) for each in asked["vectors"]])
+    tables = restrict_to_shared([CipherVectors.read(each["uri"]) for each in asked["vectors"]])
     tasks = [read_task(name, asked[name]) for name in ("pos", "ner")]
-    sets = {file.rpartition("/")[2].removesuffix(".txt"): file for file in similarity_files(asked["similarity"])}
+    sets = {file.rpartition("/")[2].removesuffix(".txt"): file for file in list_similarity_files(asked["similarity"])}
     scores = []
     for given, table in zip(asked["vectors"], tables, strict=True):
         probes = {task.name: figures_of_probe(probe(table, task, range(asked["seeds"]))) for task in tasks}

@@ -7,7 +7,7 @@ from bitcipher.versions import manifest_uri, read_version, vectors_of, versions
 
 @pytest.fixture
 def build(place):
-    """A build with versions 2 and 10; what is made of an eleventh is not published."""
+    """A build with versions 2 and 10. An eleventh version is not published yet."""
     uri = storage.join(place, "build")
     for version in (2, 10):
         storage.write_json(manifest_uri(uri, version), {"version": version, "folder": f"versions/{version:06d}-ab"})
@@ -16,35 +16,35 @@ def build(place):
     return uri
 
 
-def test_versions_are_those_whose_manifest_is_there(build):
+def test_versions_are_the_published_manifests(build):
     assert versions(build) == [2, 10]
     assert manifest_uri(build, 2) == f"{build}/versions/000002.json"
 
 
-def test_a_version_is_read_by_its_number_and_the_newest_without(build):
+def test_read_version_by_number_or_newest(build):
     assert read_version(build)["version"] == 10
     assert read_version(build, 2)["version"] == 2
     with pytest.raises(BitcipherError, match=r"has no version 3: there are 2, 10; others were pruned"):
         read_version(build, 3)
 
 
-def test_a_folder_without_versions_is_no_build(place):
+def test_folder_without_versions_is_not_a_build(place):
     for uri in (place, storage.join(place, "nowhere")):
         assert versions(uri) == []
         with pytest.raises(BitcipherError, match="is not a build: it holds no versions; make one with"):
             read_version(uri)
 
 
-def test_vectors_are_those_of_a_version_or_the_folder_itself(build, place):
+def test_vectors_of_a_version_or_a_folder(build, place):
     assert vectors_of(build) == f"{build}/versions/000010-ab/vectors"
     assert vectors_of(build, 2) == f"{build}/versions/000002-ab/vectors"
     elsewhere = storage.join(place, "vectors")
     assert vectors_of(elsewhere) == elsewhere
     with pytest.raises(BitcipherError, match="is not a build"):
-        vectors_of(elsewhere, 2)  # who names a version means a build
+        vectors_of(elsewhere, 2)  # a version number implies a build
 
 
-def test_loading_a_build_is_loading_its_newest_vectors(build):
+def test_loading_a_build_loads_its_newest_vectors(build):
     for version, words in ((2, ["old"]), (10, ["new", "newer"])):
         CipherVectors(words, [[1.0, 2.0]] * len(words)).save(vectors_of(build, version))
     assert CipherVectors.load(build).index_to_key == ["new", "newer"]

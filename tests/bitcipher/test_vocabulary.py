@@ -20,8 +20,8 @@ def as_rows(vocabulary):
     return list(zip(*columns, strict=True))
 
 
-def test_words_are_ranked_by_count_and_then_by_their_bytes():
-    # In UTF-16 the surrogates of 😀 would come before ﬀ; by first sight, zoo before ant.
+def test_words_are_ranked_by_count_then_by_bytes():
+    # In UTF-16 order 😀 would precede ﬀ, and in order of appearance zoo would precede ant.
     counts = {"zoo": 2, "😀": 2, "ant": 2, "ﬀ": 2, "é": 2, "Zoo": 2, "rare": 1, "frequent": 5, "antler": 2}
     assert choose(counts).words.to_pylist() == [
         *("frequent", "Zoo", "ant", "antler", "zoo", "é", "ﬀ", "😀", "rare"),
@@ -38,7 +38,7 @@ def test_ranks_do_not_depend_on_the_order_of_the_words():
     assert all(as_rows(vocabulary) == as_rows(vocabularies[0]) for vocabulary in vocabularies)
 
 
-def test_words_outside_share_one_entry_that_is_ranked_like_any_other():
+def test_words_outside_the_vocabulary_share_a_ranked_entry():
     vocabulary = choose({"a": 9, "b": 5, "c": 4, "d": 3}, {"a": 7, "b": 5, "c": 2, "d": 1}, 20, min_count=5)
     assert as_rows(vocabulary) == [("a", 9, 7), (OOV, 7, 3), ("b", 5, 5)]
     assert vocabulary.oov_rank == 1
@@ -47,7 +47,7 @@ def test_words_outside_share_one_entry_that_is_ranked_like_any_other():
     assert vocabulary.total_passages == 20
 
 
-def test_where_counts_are_equal_oov_stands_by_its_bytes():
+def test_oov_is_ranked_by_bytes_among_equal_counts():
     assert choose({"!": 3, "a": 3, "b": 3}, word_list=["!", "a"]).words.to_pylist() == ["!", OOV, "a"]
 
 
@@ -56,58 +56,58 @@ def test_passages_of_oov_are_at_most_all_passages():
     assert as_rows(vocabulary) == [("a", 9, 3), (OOV, 8, 5)]
 
 
-def test_nothing_left_out_leaves_an_oov_without_count():
+def test_oov_has_count_0_if_all_words_are_in_the_vocabulary():
     assert as_rows(choose({"a": 2})) == [("a", 2, 1), (OOV, 0, 0)]
 
 
 @pytest.mark.parametrize(
     "choice", [{}, {"max_vocab_size": 2}, {"word_list": ["a", "b"]}, {"word_list": ["a", OOV, "b"]}]
 )
-def test_a_token_spelled_oov_joins_the_words_outside(choice):
+def test_token_spelled_oov_counts_as_oov(choice):
     vocabulary = choose({"a": 9, OOV: 8, "b": 1}, {"a": 3, OOV: 2, "b": 1}, **choice)
     assert as_rows(vocabulary) == [("a", 9, 3), (OOV, 8, 2), ("b", 1, 1)]
 
 
-def test_min_count_keeps_words_that_occur_so_often():
+def test_min_count_is_inclusive():
     vocabulary = choose({"a": 3, "b": 2, "c": 1}, min_count=2)
     assert as_rows(vocabulary) == [("a", 3, 1), ("b", 2, 1), (OOV, 1, 1)]
 
 
-def test_max_size_keeps_the_first_by_rank_beside_oov():
+def test_max_vocab_size_keeps_the_first_ranks_besides_oov():
     vocabulary = choose({"d": 2, "c": 2, "b": 2, "a": 2, "e": 3}, max_vocab_size=3)
     assert as_rows(vocabulary) == [(OOV, 4, 2), ("e", 3, 1), ("a", 2, 1), ("b", 2, 1)]
 
 
-def test_max_size_larger_than_the_corpus_keeps_all():
+def test_max_vocab_size_may_exceed_the_corpus():
     assert len(choose({"a": 1, "b": 1}, max_vocab_size=10)) == 3
 
 
-def test_min_count_and_max_size_hold_together():
+def test_min_count_and_max_vocab_size_combine():
     assert choose({"a": 5, "b": 4, "c": 3, "d": 1}, min_count=3, max_vocab_size=2).words.to_pylist() == ["a", OOV, "b"]
 
 
-def test_a_word_list_is_kept_exactly_with_words_that_never_occur():
+def test_word_list_includes_words_that_never_occur():
     vocabulary = choose({"b": 4, "a": 4, "c": 7}, word_list=["unseen", "b", "unseen", "Unseen"])
     assert as_rows(vocabulary) == [(OOV, 11, 2), ("b", 4, 1), ("Unseen", 0, 0), ("unseen", 0, 0)]
 
 
-def test_a_word_list_that_never_occurs_at_all_leaves_everything_outside():
+def test_word_list_without_any_occurrence():
     assert as_rows(choose({"a": 3}, word_list=["x"])) == [(OOV, 3, 1), ("x", 0, 0)]
 
 
-def test_arrow_words_and_lists_give_the_same():
+def test_arrow_arrays_and_iterables_are_equivalent():
     words, counts, passages = ["b", "a", "é"], [3, 3, 1], [1, 2, 1]
     from_arrow = Vocabulary.from_counts(pa.array(words, pa.large_string()), counts, passages, 4)
     assert as_rows(from_arrow) == as_rows(Vocabulary.from_counts(iter(words), counts, passages, 4))
 
 
-def test_counts_of_any_size_are_exact():
+def test_large_counts_are_exact():
     vocabulary = choose({"a": 2**60 + 1, "b": 2**60 - 1, "c": 2**60}, min_count=2**60)
     assert as_rows(vocabulary) == [("a", 2**60 + 1, 1), ("c", 2**60, 1), (OOV, 2**60 - 1, 1)]
     assert vocabulary.total_count == 3 * 2**60
 
 
-def test_ranks_are_those_of_the_words_and_of_oov_for_others():
+def test_ranks_of_words_and_of_unknown_words():
     vocabulary = choose({"a": 9, "b": 5, "é": 5, "c": 1}, min_count=5)
     assert vocabulary.words.to_pylist() == ["a", "b", "é", OOV]
     ranks = vocabulary.ranks(pa.array(["é", "unseen", "a", "c", OOV, "", "b"], pa.large_string()))
@@ -115,13 +115,13 @@ def test_ranks_are_those_of_the_words_and_of_oov_for_others():
     assert ranks.tolist() == [2, 3, 0, 3, 3, 3, 1]
 
 
-def test_rows_lie_in_the_order_of_the_words_bytes():
+def test_row_order_is_the_order_of_bytes():
     vocabulary = choose({"😀": 9, "b": 5, "ﬀ": 5, "B": 1}, min_count=5)
     assert vocabulary.words.to_pylist() == ["😀", "b", "ﬀ", OOV]
     assert vocabulary.row_order().tolist() == [3, 1, 2, 0]
 
 
-def test_a_table_through_parquet_gives_the_same_vocabulary():
+def test_parquet_round_trip():
     vocabulary = choose({"a": 2**40, "é": 5, "😀": 5, "c": 1}, {"a": 12, "é": 3, "😀": 2, "c": 1}, 34, min_count=5)
     table = vocabulary.to_table()
     assert table.column_names == ["word", "count", "passages"]
@@ -137,13 +137,13 @@ def test_a_table_through_parquet_gives_the_same_vocabulary():
 @pytest.mark.parametrize(
     ("counts", "choice", "message"),
     [
-        ({}, {}, "The sources hold no words"),
-        ({"a": 4, "b": 1_234}, {"min_count": 5_000}, "the most frequent of 2 words occurs 1,234 times; lower"),
-        ({OOV: 3}, {}, "No word is left"),
-        ({"a": 1}, {"word_list": []}, "The word list holds no words"),
-        ({"a": 1}, {"word_list": [OOV]}, "The word list holds no words"),
+        ({}, {}, "The sources contain no words"),
+        ({"a": 4, "b": 1_234}, {"min_count": 5_000}, "most frequent of 2 words occurs 1,234 times"),
+        ({OOV: 3}, {}, "No word reaches the minimum count"),
+        ({"a": 1}, {"word_list": []}, "The word list contains no words"),
+        ({"a": 1}, {"word_list": [OOV]}, "The word list contains no words"),
     ],
 )
-def test_a_choice_that_leaves_no_word_is_an_error(counts, choice, message):
+def test_empty_vocabulary_raises(counts, choice, message):
     with pytest.raises(BitcipherError, match=message):
         choose(counts, **choice)

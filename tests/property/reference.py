@@ -1,4 +1,4 @@
-"""Plain reference implementations, word by word and pair by pair, straight from SPEC 1 and 2."""
+"""Plain reference implementations of counting and of the cipher embedding, word by word and pair by pair."""
 
 from collections import Counter, defaultdict
 from typing import NamedTuple
@@ -14,8 +14,8 @@ class Word(NamedTuple):
     passages: int
 
 
-def ranked(counts):
-    """Words by count, descending, then by their bytes."""
+def rank_words(counts):
+    """Return the words by count, descending, then by their bytes."""
     return sorted(counts, key=lambda word: (-counts[word], word.encode()))
 
 
@@ -30,7 +30,7 @@ def count_words(documents, size=2_000):
 
 
 def count_pairs(documents, window, summed=False):
-    """{(left, offset): {right: n}}, forward offsets only; offset 0 stands for all of them if summed."""
+    """Return {(left, offset): {right: n}} for forward offsets, or for their sum as offset 0."""
     pairs = defaultdict(Counter)
     for document in documents:
         for position, left in enumerate(document):
@@ -41,20 +41,22 @@ def count_pairs(documents, window, summed=False):
 
 
 def choose_words(documents, min_count=1, max_vocab_size=None, word_list=None):
-    """The vocabulary as a list of `Word`, by rank, and all documents."""
+    """Return the vocabulary as a list of `Word` by rank, and the number of passages."""
     counts, holding, total = count_words(documents)
     if word_list is None:
-        kept = [word for word in ranked(counts) if counts[word] >= min_count and word != OOV][:max_vocab_size]
+        chosen = [word for word in rank_words(counts) if counts[word] >= min_count and word != OOV][:max_vocab_size]
     else:
-        kept = set(word_list) - {OOV}
-    outside = [word for word in counts if word not in kept]
-    kept_counts = {word: counts[word] for word in kept} | {OOV: sum(counts[word] for word in outside)}
-    kept_holding = {word: holding[word] for word in kept} | {OOV: min(total, sum(holding[word] for word in outside))}
-    return [Word(word, kept_counts[word], kept_holding[word]) for word in ranked(kept_counts)], total
+        chosen = set(word_list) - {OOV}
+    outside = [word for word in counts if word not in chosen]
+    chosen_counts = {word: counts[word] for word in chosen}
+    chosen_counts[OOV] = sum(counts[word] for word in outside)
+    chosen_holding = {word: holding[word] for word in chosen}
+    chosen_holding[OOV] = min(total, sum(holding[word] for word in outside))
+    return [Word(word, chosen_counts[word], chosen_holding[word]) for word in rank_words(chosen_counts)], total
 
 
 def codes(bits, n):
-    """The closed form of SPEC 1, as sets of active bits."""
+    """Return the codes of n words as sets of active bits, by the closed form of Figure 2 of the paper."""
     level = [{bit} for bit in range(bits)]
     found = list(level)
     while len(found) < n:
@@ -64,7 +66,7 @@ def codes(bits, n):
 
 
 def noisy_ciphers(words, total_passages, bits, noise):
-    """v = β p + (1 - β) σ of every word, dense."""
+    """Return v = β p + (1 - β) σ of every word, dense."""
     ciphers = np.zeros((len(words), bits))
     for rank, code in enumerate(codes(bits, len(words))):
         ciphers[rank, list(code)] = 1 / len(code)
@@ -82,7 +84,7 @@ def noisy_ciphers(words, total_passages, bits, noise):
 
 
 def context_matrices(documents, words, window):
-    """{offset: C_o, (N, N)} for -radius … -1, 1 … radius, words outside the vocabulary as <oov>."""
+    """Return {offset: C_o, (N, N)} for -window … -1, 1 … window. Unknown words count as <oov>."""
     ranks = {word.word: rank for rank, word in enumerate(words)}
     matrices = {offset: np.zeros((len(words), len(words))) for offset in range(-window, window + 1) if offset}
     for document in documents:
@@ -95,17 +97,17 @@ def context_matrices(documents, words, window):
 
 
 def table(documents, words, total_passages, bits, window, mode, noise, log, summed=False):
-    """The raw table of SPEC 1 from dense matrices."""
+    """Return the raw table from dense matrices."""
     ciphers = noisy_ciphers(words, total_passages, bits, noise)
     if mode == "cipher":
         return ciphers
     matrices = context_matrices(documents, words, window)
     if summed:
-        # What is counted is one matrix of all offsets forward; its transpose stands for all offsets backward.
+        # Summed counts have one matrix of all forward offsets; its transpose is that of all backward offsets.
         forward = sum(matrices[offset] for offset in range(1, window + 1))
         matrices = {-1: forward.T, 1: forward}
-    weigh = np.log1p if log == "counts" else np.array
-    blocks = [weigh(matrices[offset]) @ ciphers for offset in sorted(matrices)]
+    transform = np.log1p if log == "counts" else np.array
+    blocks = [transform(matrices[offset]) @ ciphers for offset in sorted(matrices)]
     if mode == "sum":
         blocks = [sum(blocks)]
     empty = ~np.hstack(list(matrices.values())).any(axis=1)
@@ -117,6 +119,6 @@ def table(documents, words, total_passages, bits, window, mode, noise, log, summ
 
 
 def shares(block):
-    """Rows divided by their sums; empty rows are uniform."""
+    """Return the rows divided by their sums. Empty rows are uniform."""
     sums = block.sum(axis=1, keepdims=True)
     return np.where(sums > 0, block / np.where(sums > 0, sums, 1), 1 / block.shape[1])

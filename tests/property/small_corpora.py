@@ -1,4 +1,4 @@
-"""Small corpora for property tests, and the real way from documents to merged counts."""
+"""Strategies for small corpora, and their merged counts."""
 
 from itertools import islice, pairwise
 
@@ -9,7 +9,7 @@ from bitcipher.counts import (
     ContextWindow,
     MergedCounts,
     PairBlock,
-    Part,
+    PartialCounts,
     TokenizedShard,
     concatenate,
     count_shard,
@@ -19,10 +19,10 @@ from bitcipher.counts import (
 )
 from bitcipher.vocabulary import Vocabulary
 
-# Words whose order differs between bytes, UTF-16 and alphabets, and one that is spelled like the entry for others.
+# Words whose order differs between UTF-8, UTF-16 and alphabets, and one with the spelling of <oov>.
 WORDS = ["the", "of", "a", "b", "Zoo", "zoo", "zoom", "é", "ﬀ", "𝒳", "😀", "<oov>"]
 
-# Phrases said again and again: ragged documents of up to 160 tokens, empty ones and single words among them.
+# Repeated phrases: documents of 0 to 160 tokens.
 documents = st.lists(
     st.builds(lambda phrase, times: phrase * times, st.lists(st.sampled_from(WORDS), max_size=8), st.integers(1, 20)),
     max_size=6,
@@ -33,14 +33,14 @@ choices = st.fixed_dictionaries({}, optional={"min_count": st.integers(1, 20), "
 )
 
 
-def cut(items, places):
-    """The items in runs, cut at places (any whole numbers)."""
-    bounds = sorted({0, len(items), *(place % (len(items) + 1) for place in places)})
+def cut(items, positions):
+    """Return the items in consecutive groups, cut at positions (any integers)."""
+    bounds = sorted({0, len(items), *(position % (len(items) + 1) for position in positions)})
     return [items[start:stop] for start, stop in pairwise(bounds)]
 
 
 def rows_of(blocks, words):
-    """Rows as (left, offset, [(right, n), …]), with the words that numbers stand for."""
+    """Return rows as (left, offset, [(right, n), …]), with words instead of numbers."""
     block = concatenate(blocks)
     pairs = iter(zip(block.right, block.count.tolist(), strict=True))
     return [
@@ -50,7 +50,7 @@ def rows_of(blocks, words):
 
 
 class CountedShards:
-    """Shards counted by the real code, before their vocabulary is chosen."""
+    """Counted shards, before their vocabulary is chosen."""
 
     def __init__(self, shards, context_window, block_entries=64):
         self.context_window = context_window
@@ -71,35 +71,34 @@ class CountedShards:
         total = sum(shard.total_passages for shard, _ in self.shards)
         return Vocabulary.from_counts(list(totals), counts, passages, total, **choice)
 
-    def parts(self, vocabulary):
-        """The pairs of each shard with its own numbers, and the ranks of these."""
-        parts = []
+    def partials(self, vocabulary):
+        """Return the pairs of each shard in its own numbering, and the ranks of its numbers."""
+        partials = []
         for shard, pairs in self.shards:
             ranks = np.empty(len(shard.words), np.int32)
             ranks[shard.numbers] = vocabulary.ranks(shard.words)
-            parts.append(Part(pairs, ranks))
-        return parts
+            partials.append(PartialCounts(pairs, ranks))
+        return partials
 
     def renumbered(self, vocabulary):
-        """The pairs of each shard by rank."""
-        return [renumber(part.block, part.ranks) for part in self.parts(vocabulary)]
+        """Return the pairs of each shard by rank."""
+        return [renumber(partial.block, partial.ranks) for partial in self.partials(vocabulary)]
 
     def merged(self, block_entries=100, **choice):
-        """The merged counts, in blocks of so many entries."""
+        """Return the merged counts in blocks of `block_entries` entries."""
         vocabulary = self.vocabulary(**choice)
         rows = merge_rows(self.renumbered(vocabulary), vocabulary.row_order(), vocabulary.oov_rank)
         return merged_counts(vocabulary, self.context_window, rows, block_entries)
 
 
-def merged_counts(vocabulary, context_window, runs, block_entries):
-    """Runs of merged rows as `MergedCounts`, walked in blocks of so many entries."""
-
+def merged_counts(vocabulary, context_window, blocks, block_entries):
+    """Return merged rows as `MergedCounts`, in blocks of `block_entries` entries."""
     return MergedCounts.from_rows(
-        vocabulary, context_window, [block for run in runs for block in split(run, block_entries)]
+        vocabulary, context_window, [part for block in blocks for part in split(block, block_entries)]
     )
 
 
-def keep_rows(block, kept):
-    """Only some of the rows."""
-    entries = np.repeat(kept, block.length)
-    return PairBlock(*(column[kept] for column in block[:3]), *(column[entries] for column in block[3:]))
+def keep_rows(block, selected):
+    """Return the selected rows."""
+    entries = np.repeat(selected, block.length)
+    return PairBlock(*(column[selected] for column in block[:3]), *(column[entries] for column in block[3:]))

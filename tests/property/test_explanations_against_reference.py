@@ -1,4 +1,4 @@
-"""Explanations are those of dense matrices, pair by pair, and add up to cosines."""
+"""Explanations compared with dense matrices, pair by pair."""
 
 import dense_spectra
 import numpy as np
@@ -17,14 +17,14 @@ from bitcipher.noise import NOISES
 
 corpora = st.tuples(documents.filter(any), choices, st.lists(st.integers(0, 6), max_size=2))
 window_sizes = st.sampled_from([1, 2, 5])
-words_to_ask = st.integers(0, 20)
+row_numbers = st.integers(0, 20)
 
 
 def build(corpus, context_window):
     documents, choice, places = corpus
     try:
         counts = CountedShards(cut(documents, places), context_window).merged(**choice)
-    except (BitcipherError, ValueError):  # no document has any word, or none is kept
+    except (BitcipherError, ValueError):  # the corpus has no words, or none is in the vocabulary
         assume(False)
     return counts, *reference.choose_words(documents, **choice)
 
@@ -33,14 +33,14 @@ def weights_by_pair(explanation):
     return {(each.offset, each.word): each.weight for each in explanation.contributions}
 
 
-def assert_same_parts(found, expected, tolerance):
-    """Of {(offset, word): weight}: what is not there is 0."""
+def assert_same_contributions(found, expected, tolerance):
+    """Compare {(offset, word): weight}, where missing pairs have weight 0."""
     for pair in found.keys() | expected.keys():
         assert found.get(pair, 0) == pytest.approx(expected.get(pair, 0), abs=tolerance)
 
 
-def parts_of_ciphers(corpus, words, total, options, vectors, row, other):
-    """{(offset, word): weight} of the cosine of a row with another's direction, and the cosine."""
+def cipher_contributions(corpus, words, total, options, vectors, row, other):
+    """Return {(offset, word): weight} of the cosine of a row with the direction of another row, and the cosine."""
     bits, window, mode, noise, log = (options[name] for name in ("bits", "window", "mode", "noise", "log"))
     raw = reference.table(corpus[0], words, total, bits, window, mode, noise, log)[row]
     if not raw.any():
@@ -55,56 +55,56 @@ def parts_of_ciphers(corpus, words, total, options, vectors, row, other):
     gains = matrix @ (direction - direction.mean()) / length
     shares = (raw - mean) * gains
     ciphers = reference.noisy_ciphers(words, total, bits, noise)
-    amount = np.log1p if log == "counts" else np.array
+    transform = np.log1p if log == "counts" else np.array
     counts = reference.context_matrices(corpus[0], words, window)
-    places = {offset: 0 if mode == "sum" else place for place, offset in enumerate(sorted(counts))}
-    told = {offset: amount(counts[offset][row])[:, None] * ciphers for offset in counts}
-    sums = np.zeros((max(places.values()) + 1, bits))
-    for offset, place in places.items():
-        sums[place] += told[offset].sum(axis=0)
-    parts = {}
-    for offset, place in places.items():
-        dimensions = slice(place * bits, (place + 1) * bits)
+    blocks = {offset: 0 if mode == "sum" else block for block, offset in enumerate(sorted(counts))}
+    terms = {offset: transform(counts[offset][row])[:, None] * ciphers for offset in counts}
+    sums = np.zeros((max(blocks.values()) + 1, bits))
+    for offset, block in blocks.items():
+        sums[block] += terms[offset].sum(axis=0)
+    contributions = {}
+    for offset, block in blocks.items():
+        dimensions = slice(block * bits, (block + 1) * bits)
         slopes = gains[dimensions]
         if log == "aggregate":
-            slopes = np.divide(shares[dimensions], sums[place], out=np.zeros(bits), where=sums[place] > 0)
+            slopes = np.divide(shares[dimensions], sums[block], out=np.zeros(bits), where=sums[block] > 0)
         shown = 0 if mode == "sum" and log != "counts" else offset
-        for rank, weight in enumerate(told[offset] @ slopes):
-            parts[shown, words[rank].word] = parts.get((shown, words[rank].word), 0) + weight
-    return parts, float(shares.sum())
+        for rank, weight in enumerate(terms[offset] @ slopes):
+            contributions[shown, words[rank].word] = contributions.get((shown, words[rank].word), 0) + weight
+    return contributions, float(shares.sum())
 
 
 @pytest.mark.parametrize("mode", ["cat", "sum"])
 @pytest.mark.parametrize("log", LOGS)
-@given(corpora, window_sizes, st.sampled_from(list(NOISES)), words_to_ask, words_to_ask)
+@given(corpora, window_sizes, st.sampled_from(list(NOISES)), row_numbers, row_numbers)
 @settings(max_examples=40, deadline=None)
-def test_parts_of_ciphers_are_those_of_dense_matrices(mode, log, corpus, window, noise, one, other):
+def test_cipher_contributions_match_dense_matrices(mode, log, corpus, window, noise, one, other):
     counts, words, total = build(corpus, ContextWindow(window))
     options = {"bits": max(2, len(words).bit_length()) + 1, "window": window, "mode": mode, "noise": noise, "log": log}
     try:
         vectors = made(counts, **options)
-    except BitcipherError:  # fewer than two words have contexts
+    except BitcipherError:  # fewer than two words have context
         assume(False)
     one, other = one % len(words), other % len(words)
     explanation = Explainer(vectors, counts).explain(one, other, topn=10_000)
-    expected, cosine = parts_of_ciphers(corpus, words, total, options, vectors, one, other)
-    back, back_cosine = parts_of_ciphers(corpus, words, total, options, vectors, other, one)
+    expected, cosine = cipher_contributions(corpus, words, total, options, vectors, one, other)
+    back, back_cosine = cipher_contributions(corpus, words, total, options, vectors, other, one)
     assert explanation.similarity == pytest.approx((cosine + back_cosine) / 2, abs=1e-7)
     assert explanation.similarity == pytest.approx(vectors.similarity(one, other), abs=1e-6)
     weights = weights_by_pair(explanation)
     assert sum(weights.values()) + explanation.rest == pytest.approx(explanation.similarity, abs=1e-9)
-    assert_same_parts(
+    assert_same_contributions(
         weights, {pair: (expected.get(pair, 0) + back.get(pair, 0)) / 2 for pair in expected | back}, 1e-8
     )
 
 
-@given(corpora, window_sizes, st.sampled_from(["both", "positions", "window"]), words_to_ask, words_to_ask)
+@given(corpora, window_sizes, st.sampled_from(["both", "positions", "window"]), row_numbers, row_numbers)
 @settings(max_examples=60, deadline=None)
-def test_parts_of_spectra_are_those_of_dense_matrices(corpus, window, context, one, other):
+def test_spectral_contributions_match_dense_matrices(corpus, window, context, one, other):
     counts, words, _ = build(corpus, ContextWindow(window))
     try:
         vectors = made(counts, mode="spectral", vector_size=6, context=context)
-    except BitcipherError:  # nothing stands together more often than by chance
+    except BitcipherError:  # no pair is more frequent than by chance
         assume(False)
     one, other = one % len(words), other % len(words)
     explanation = Explainer(vectors, counts).explain(one, other, topn=10_000)
@@ -120,7 +120,7 @@ def test_parts_of_spectra_are_those_of_dense_matrices(corpus, window, context, o
                 expected[pair] = expected.get(pair, 0) + (weight / length / 2 if length > 0 else 0)
     weights = weights_by_pair(explanation)
     assert sum(weights.values()) + explanation.rest == pytest.approx(explanation.similarity, abs=1e-9)
-    # Weights are float32, and in a text of a few words large parts may cancel each other out.
+    # Weights are float32, and large contributions may cancel in a text of few words.
     tolerance = 1e-5 * max(1, *map(abs, expected.values()))
     assert explanation.similarity == pytest.approx(sum(expected.values()), abs=tolerance)
-    assert_same_parts(weights, expected, tolerance)
+    assert_same_contributions(weights, expected, tolerance)

@@ -13,15 +13,15 @@ cuts = st.lists(st.integers(0, 200), max_size=4)
 def choose(counted, **choice):
     try:
         return counted.vocabulary(**choice)
-    except (BitcipherError, ValueError):  # no document has any word, or none is kept
+    except (BitcipherError, ValueError):  # the corpus has no words, or none is in the vocabulary
         assume(False)
 
 
 def expected_rows(documents, words, context_window):
-    """All rows over the vocabulary, by the left word's bytes and then by offset, those of <oov> apart."""
+    """Return all rows over the vocabulary by the left word's bytes, then by offset; those of <oov> separately."""
     ranks = {word.word: rank for rank, word in enumerate(words)}
-    known = [[word if word in ranks else reference.OOV for word in document] for document in documents]
-    pairs = reference.count_pairs(known, context_window.size, context_window.summed)
+    mapped = [[word if word in ranks else reference.OOV for word in document] for document in documents]
+    pairs = reference.count_pairs(mapped, context_window.size, context_window.summed)
     rows = [
         (left, offset, sorted(pairs[left, offset].items(), key=lambda pair: ranks[pair[0]]))
         for left, offset in sorted(pairs, key=lambda row: (row[0].encode(), row[1]))
@@ -31,7 +31,7 @@ def expected_rows(documents, words, context_window):
 
 @given(documents, context_windows, choices, cuts)
 @settings(max_examples=120, deadline=None)
-def test_merged_shards_are_the_counts_of_all_documents(documents, context_window, choice, places):
+def test_merged_shards_match_the_counts_of_all_documents(documents, context_window, choice, places):
     counted = CountedShards(cut(documents, places), context_window)
     vocabulary = choose(counted, **choice)
     expected, total = reference.choose_words(documents, **choice)
@@ -62,17 +62,17 @@ def test_the_order_of_shards_does_not_matter(documents, context_window, choice, 
 
 @given(documents, context_windows, choices, cuts, cuts)
 @settings(max_examples=80, deadline=None)
-def test_ranges_of_words_merged_apart_make_the_same_rows(documents, context_window, choice, places, ranges):
+def test_merging_by_word_ranges_gives_the_same_rows(documents, context_window, choice, places, ranges):
     counted = CountedShards(cut(documents, places), context_window)
     vocabulary = choose(counted, **choice)
     order = vocabulary.row_order()
     words, oov = merge_rows(counted.renumbered(vocabulary), order, vocabulary.oov_rank)
 
     parts = []
-    for run in cut(sorted({word for document in documents for word in document}, key=str.encode), ranges):
+    for words_of_range in cut(sorted({word for document in documents for word in document}, key=str.encode), ranges):
         blocks = []
         for (shard, pairs), renumbered in zip(counted.shards, counted.renumbered(vocabulary), strict=True):
-            numbers = shard.numbers[[word in run for word in shard.words.to_pylist()]]
+            numbers = shard.numbers[[word in words_of_range for word in shard.words.to_pylist()]]
             blocks.append(keep_rows(renumbered, np.isin(pairs.left, numbers)))
         parts.append(merge_rows(blocks, order, vocabulary.oov_rank))
     assert_same(merge_rows([part for _, part in parts], order, vocabulary.oov_rank)[1], oov)
@@ -85,12 +85,12 @@ def assert_same(one, other):
 
 @given(documents, documents, context_windows, choices, cuts, st.randoms(use_true_random=False))
 @settings(max_examples=80, deadline=None)
-def test_shards_that_are_subtracted_leave_the_others(kept, replaced, context_window, choice, places, random):
-    """Vocabularies are those of all documents, so words of the replaced ones must vanish from rows of their own."""
+def test_subtracting_shards_leaves_the_others(kept, replaced, context_window, choice, places, random):
+    """The vocabulary is that of all documents, so rows of words that occur only in the replaced ones must vanish."""
     vocabulary = choose(CountedShards([kept + replaced], context_window), **choice)
     order = vocabulary.row_order(), vocabulary.oov_rank
     blocks = CountedShards(cut(kept + replaced, places), context_window).renumbered(vocabulary)
-    # What is subtracted was counted in shards that were cut in another way.
+    # The subtracted documents were counted in other shards.
     blocks += [negate(block) for block in CountedShards(cut(replaced, places), context_window).renumbered(vocabulary)]
     random.shuffle(blocks)
     left = CountedShards([kept], context_window).renumbered(vocabulary)

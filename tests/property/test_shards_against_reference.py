@@ -13,10 +13,10 @@ from bitcipher.counts.shard_counts import BLOCK_ENTRIES
 
 
 def check_shard(documents, context_window, block_entries=BLOCK_ENTRIES):
-    """Count documents and compare everything with the reference."""
+    """Count documents and compare all results with the reference."""
     counts = count_shard(TokenizedShard.from_documents(documents), context_window, block_entries=block_entries)
     expected, holding, total = reference.count_words(documents)
-    words, by_rank = sorted(expected, key=str.encode), reference.ranked(expected)
+    words, by_rank = sorted(expected, key=str.encode), reference.rank_words(expected)
     assert counts.words.to_pylist() == words
     assert [by_rank[number] for number in counts.numbers] == words
     assert counts.counts.tolist() == [expected[word] for word in words]
@@ -40,20 +40,20 @@ def check_shard(documents, context_window, block_entries=BLOCK_ENTRIES):
 @example([["a"] * 130], ContextWindow(128, summed=True), 2)
 @example([["a", "b"] * 65, ["b"]], ContextWindow(128), 2)
 @settings(max_examples=120, deadline=None)
-def test_any_small_shard(documents, context_window, block_entries):
+def test_small_shards_match_the_reference(documents, context_window, block_entries):
     check_shard(documents, context_window, block_entries=block_entries)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 300), st.lists(st.integers(0, 400), max_size=4), context_windows)
 @settings(max_examples=40, deadline=None)
-def test_random_words_of_any_number(seed, types, lengths, context_window):
+def test_random_words_match_the_reference(seed, types, lengths, context_window):
     random = np.random.default_rng(seed)
-    # A few words take most of the text, as in any language.
+    # A few words make up most of the text, as in natural language.
     drawn = [[f"w{number}" for number in random.zipf(1.3, length) % types] for length in lengths]
     check_shard(drawn, ContextWindow(min(context_window.size, 25), context_window.summed))
 
 
-def test_more_words_than_one_upper_word_of_the_bitset_holds():
+def test_more_words_than_one_word_of_the_upper_bitset():
     random = np.random.default_rng(7)
     often = [f"w{number}" for number in random.permutation(9_000)]
     documents = [[word for pair in zip(often, ["the"] * 9_000, strict=True) for word in pair], often[:500]]
@@ -61,7 +61,7 @@ def test_more_words_than_one_upper_word_of_the_bitset_holds():
     check_shard(documents, ContextWindow(3, summed=True))
 
 
-def test_long_documents_count_as_slices_but_windows_run_on():
+def test_passages_cut_document_counts_but_not_windows():
     random = np.random.default_rng(8)
     words = np.array([f"w{number}" for number in range(400)])
     documents = [
@@ -80,9 +80,9 @@ def test_long_documents_count_as_slices_but_windows_run_on():
     st.lists(st.integers(0, 100), max_size=5),
 )
 @settings(max_examples=120, deadline=None)
-def test_pieces_of_a_document_add_up_to_the_whole(document, others, context_window, passage_tokens, cuts):
-    places = {cut * passage_tokens for cut in cuts if cut * passage_tokens < len(document)}
-    bounds = sorted({0, len(document), *places})
+def test_batches_of_a_document_add_up(document, others, context_window, passage_tokens, cuts):
+    positions = {cut * passage_tokens for cut in cuts if cut * passage_tokens < len(document)}
+    bounds = sorted({0, len(document), *positions})
     expected = reference.count_words([document, *others], passage_tokens)
     counts, holding, total = Counter(), Counter(), 0
     pairs = defaultdict(Counter)
@@ -90,9 +90,9 @@ def test_pieces_of_a_document_add_up_to_the_whole(document, others, context_wind
         patch.setattr(shard_counts, "PASSAGE_TOKENS", passage_tokens)
         for start, stop in pairwise(bounds):
             carried = min(context_window.size, start)
-            # Other documents stand behind the last slice.
-            behind = others if stop == len(document) else []
-            tokens = TokenizedShard.from_documents([document[start - carried : stop], *behind])
+            # Other documents follow the last batch.
+            following = others if stop == len(document) else []
+            tokens = TokenizedShard.from_documents([document[start - carried : stop], *following])
             counted = count_shard(tokens, context_window, carried, block_entries=50)
             words = counted.words.to_pylist()
             for word, count, held in zip(words, counted.counts.tolist(), counted.passages.tolist(), strict=True):
@@ -103,7 +103,7 @@ def test_pieces_of_a_document_add_up_to_the_whole(document, others, context_wind
             rows = rows_of(counted.pairs, by_number)
             for left, offset, row in rows:
                 pairs[left, offset].update(dict(row))
-            only_carried = {words[place] for place in np.flatnonzero(counted.counts == 0)}
+            only_carried = {words[index] for index in np.flatnonzero(counted.counts == 0)}
             assert only_carried <= {left for left, _, _ in rows}
     assert (+counts, +holding, total) == expected
     assert pairs == reference.count_pairs([document, *others], context_window.size, context_window.summed)

@@ -4,7 +4,7 @@ from collections.abc import Set
 from dataclasses import replace
 
 from bitcipher.errors import BitcipherError
-from bitcipher.word_filter import words_of
+from bitcipher.word_filter import extract_words
 from training.tasks.base import Part
 from training.tasks.sentences import SentenceExample, SentenceTask
 
@@ -12,8 +12,8 @@ from training.tasks.sentences import SentenceExample, SentenceTask
 def keep_known(task: SentenceTask, words: Set[str], share: float = 1.0) -> SentenceTask:
     """The task with those examples alone whose words are known.
 
-    The words of an example are those of all its sentences, see `bitcipher.word_filter.words_of`. A remark tells how
-    many examples of each part remain.
+    The words of an example are those of all its sentences, see `bitcipher.word_filter.extract_words`. A remark tells
+    how many examples of each part remain.
 
     Args:
         task: any of sentences.
@@ -36,5 +36,5 @@ def keep_known(task: SentenceTask, words: Set[str], share: float = 1.0) -> Sente
 
 
 def _is_known(example: SentenceExample, words: Set[str], share: float) -> bool:
-    own = [word for text in (example.first, example.second) if text for word in words_of(text)]
+    own = [word for text in (example.first, example.second) if text for word in extract_words(text)]
     return not own or sum(word in words for word in own) / len(own) >= share

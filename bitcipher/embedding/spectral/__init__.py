@@ -1,7 +1,14 @@
-"""Spectral vectors: the weighed counts factored, from the code on (SPEC 1, "Past the paper")."""
+"""Mode spectral: factorization of weighted counts by a block Krylov method that starts from the code."""
 
 from bitcipher.embedding.spectral.in_memory_products import InMemoryProducts
-from bitcipher.embedding.spectral.ppmi import Marginals, WeightedRows, add_up, block_count, mirror_of, weigh
+from bitcipher.embedding.spectral.ppmi import (
+    Marginals,
+    WeightedRows,
+    block_count,
+    compute_marginals,
+    opposite_block,
+    weight_rows,
+)
 from bitcipher.embedding.spectral.spectral_embedding import (
     CONTEXTS,
     Products,
@@ -9,7 +16,7 @@ from bitcipher.embedding.spectral.spectral_embedding import (
     Spectrum,
     check_window,
 )
-from bitcipher.embedding.spectral.transpose import mirror
+from bitcipher.embedding.spectral.transpose import transpose
 
 __all__ = [
     "CONTEXTS",
@@ -19,10 +26,10 @@ __all__ = [
     "SpectralEmbedding",
     "Spectrum",
     "WeightedRows",
-    "add_up",
     "block_count",
     "check_window",
-    "mirror",
-    "mirror_of",
-    "weigh",
+    "compute_marginals",
+    "opposite_block",
+    "transpose",
+    "weight_rows",
 ]

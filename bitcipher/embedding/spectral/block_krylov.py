@@ -1,9 +1,10 @@
-"""The leading eigenvectors of a symmetric matrix that can only be multiplied, by the block Krylov method.
+"""Leading eigenvectors of a symmetric matrix by the block Krylov method.
 
-Musco & Musco 2015, "Randomized block Krylov methods for stronger and faster approximate singular value
-decomposition", with the code's own product as the start in place of random numbers. What each product gives is kept
-beside what went in, and the best combination of all of them is chosen in the end: as close as subspace iteration gets
-with blocks three times as wide. The sums over rows run over fixed blocks, in their order, on one thread.
+The method needs only products with the matrix (Musco & Musco 2015, "Randomized block Krylov methods for stronger and
+faster approximate singular value decomposition"). The start is the product of the code with the counts instead of
+random numbers. The inputs and outputs of all products are retained, and the best combination of all of them is chosen
+at the end, which is as accurate as subspace iteration with blocks three times as wide. Sums over rows run over fixed
+blocks, in order and on one thread.
 """
 
 from collections.abc import Callable
@@ -15,19 +16,20 @@ from threadpoolctl import threadpool_limits
 # Rows that are summed at once, see `bitcipher.embedding.refinement`.
 BLOCK_ROWS = 4096
 
-# What columns hold of a direction, squared, beside the most that they hold of any, below which it is a rounding error
-# of float32; and likewise of eigenvalues.
-LEAST_SHARE = 1e-10
-LEAST_EIGENVALUE = 1e-6
+# Directions with a smaller squared length, relative to the longest one, are rounding errors of float32.
+MIN_SQUARED_LENGTH = 1e-10
+
+# Likewise for eigenvalues, relative to the largest one.
+MIN_EIGENVALUE = 1e-6
 
 
 class Eigenvectors(NamedTuple):
-    """The leading eigenvectors of A, largest eigenvalue first.
+    """Leading eigenvectors of A, largest eigenvalue first.
 
     Attributes:
         directions: (N, d) float32, orthonormal: U.
-        images: (N, d) float32, A·U divided by the eigenvalues, which is U once more where the method has converged.
-        values: (d,) float64, the eigenvalues, descending.
+        images: (N, d) float32, A·U divided by the eigenvalues; equal to U where the method has converged.
+        values: (d,) float64, eigenvalues, descending.
     """
 
     directions: np.ndarray
@@ -37,15 +39,15 @@ class Eigenvectors(NamedTuple):
 
 @threadpool_limits.wrap(limits=1)
 def leading_eigenvectors(
-    multiply: Callable[[np.ndarray], np.ndarray], start: np.ndarray, products: int, dimensions: int
+    multiply: Callable[[np.ndarray], np.ndarray], start: np.ndarray, products: int, vector_size: int
 ) -> Eigenvectors:
-    """The best approximation from start and its first images under A.
+    """Return the best approximation in the Krylov space of `start`.
 
     Args:
-        multiply: A·Q for (N, b) float32 Q; A symmetric with eigenvalues of at least 0.
+        multiply: returns A·Q for (N, b) float32 Q; A is symmetric with non-negative eigenvalues.
         start: (N, b) float32.
-        products: how often to multiply.
-        dimensions: how many eigenvectors are wanted; fewer come back where the space has fewer.
+        products: number of products.
+        vector_size: number of eigenvectors; fewer are returned if the space has fewer.
     """
     block = orthonormal(start)
     inputs = np.empty((len(start), 0), np.float32)
@@ -58,41 +60,42 @@ def leading_eigenvectors(
     if not inputs.shape[1]:
         return Eigenvectors(inputs, outputs, np.empty(0))
     small = gram(inputs, outputs)
-    values, turns = np.linalg.eigh((small + small.T) / 2)
-    kept = np.argsort(-values, kind="stable")[:dimensions]
-    kept = kept[values[kept] > LEAST_EIGENVALUE * values.max(initial=0)]
-    values, turns = values[kept], turns[:, kept]
-    # A direction's sign is no property of the matrix: the largest part of each turn is made positive.
-    turns *= np.sign(turns[np.abs(turns).argmax(axis=0), np.arange(len(kept))])
-    return Eigenvectors(combine(inputs, turns), combine(outputs, turns / values), values)
+    values, rotation = np.linalg.eigh((small + small.T) / 2)
+    selected = np.argsort(-values, kind="stable")[:vector_size]
+    selected = selected[values[selected] > MIN_EIGENVALUE * values.max(initial=0)]
+    values, rotation = values[selected], rotation[:, selected]
+    # The sign of an eigenvector is arbitrary: the largest component of each column is made positive.
+    rotation *= np.sign(rotation[np.abs(rotation).argmax(axis=0), np.arange(len(selected))])
+    return Eigenvectors(combine(inputs, rotation), combine(outputs, rotation / values), values)
 
 
 def orthonormal(columns: np.ndarray, largest: float = 0) -> np.ndarray:
-    """An orthonormal basis of what (N, b) float32 columns span, without directions that are rounding errors.
+    """Return an orthonormal basis of the span of (N, b) float32 columns, without directions of rounding errors.
 
     Args:
-        columns: what is left of others.
-        largest: the squared length of the others' longest direction, which rounding errors are in proportion to.
+        columns: the columns, possibly after a projection.
+        largest: squared length of the longest direction before that projection, to which rounding errors are
+            proportional.
     """
-    for _ in range(2):  # the second round takes away what rounding left in the first
-        values, turns = np.linalg.eigh(gram(columns, columns))
-        kept = values > LEAST_SHARE * values.max(initial=largest)
-        columns = combine(columns, turns[:, kept] / np.sqrt(values[kept]))
+    for _ in range(2):  # the second round removes the rounding errors of the first
+        values, rotation = np.linalg.eigh(gram(columns, columns))
+        selected = values > MIN_SQUARED_LENGTH * values.max(initial=largest)
+        columns = combine(columns, rotation[:, selected] / np.sqrt(values[selected]))
         largest = 0
     return columns
 
 
-def _new_directions(image: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """An orthonormal basis of what an image has beyond the directions known."""
+def _new_directions(image: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis of the part of an image that is orthogonal to a basis."""
     largest = np.linalg.eigvalsh(gram(image, image)).max(initial=0)
     for _ in range(2):
-        image = orthonormal(image - combine(known, gram(known, image)), largest)
+        image = orthonormal(image - combine(basis, gram(basis, image)), largest)
         largest = 0
     return image
 
 
 def gram(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """LeftᵀRight, (l, r) float64, of (N, l) and (N, r) float32, summed in a fixed order."""
+    """Return leftᵀ·right, (l, r) float64, of (N, l) and (N, r) float32, summed in a fixed order."""
     total = np.zeros((left.shape[1], right.shape[1]))
     for start in range(0, len(left), BLOCK_ROWS):
         rows = slice(start, start + BLOCK_ROWS)
@@ -100,10 +103,10 @@ def gram(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return total
 
 
-def combine(columns: np.ndarray, turns: np.ndarray) -> np.ndarray:
-    """Columns times a (b, d) matrix, (N, d) float32."""
-    turns = turns.astype(np.float32)
-    result = np.empty((len(columns), turns.shape[1]), np.float32)
+def combine(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return columns times a (b, d) matrix of weights, (N, d) float32."""
+    weights = weights.astype(np.float32)
+    result = np.empty((len(columns), weights.shape[1]), np.float32)
     for start in range(0, len(columns), BLOCK_ROWS):
-        np.matmul(columns[start : start + BLOCK_ROWS], turns, out=result[start : start + BLOCK_ROWS])
+        np.matmul(columns[start : start + BLOCK_ROWS], weights, out=result[start : start + BLOCK_ROWS])
     return result

@@ -1,9 +1,9 @@
-"""Damping what frequent words have in common.
+"""Damping of the directions that frequent words share.
 
-A few directions tell how frequent a word is and how general its use, more than what it means. Mu & Viswanath 2018
-("All-but-the-top: simple and effective postprocessing for word representations") take the main directions of all words
-away; those of the frequent words are a better choice, and what is left of them keeps what they know of syntax
-(bitcipher/evaluation/README.md).
+A few directions encode how frequent a word is and how general its use, rather than its meaning. Mu & Viswanath (2018),
+"All-but-the-top: simple and effective postprocessing for word representations", remove the main directions of all
+words. Those of the frequent words are a better choice, and scaling them down instead of removing them preserves their
+syntactic information (measurements in bitcipher/evaluation/README.md).
 """
 
 import numpy as np
@@ -11,21 +11,25 @@ from threadpoolctl import threadpool_limits
 
 from bitcipher.embedding.spectral.block_krylov import gram
 
-# The most frequent words, among which the directions are found.
+# Number of the most frequent words whose directions are damped.
 COMMON_WORDS = 10_000
 
-# One direction for so many dimensions, and what is left of it.
-DIMENSIONS_OF_COMMON = 28
+# One direction is damped per this many dimensions, to this fraction.
+DIMENSIONS_PER_DIRECTION = 28
 COMMON_SCALE = 0.3
 
 
 @threadpool_limits.wrap(limits=1)
-def damping(table: np.ndarray) -> np.ndarray:
-    """The symmetric matrix that damps the common directions: (d, d) float32, for (N, d) float32 by rank."""
+def damping_matrix(table: np.ndarray) -> np.ndarray:
+    """Return the symmetric matrix that damps the common directions, (d, d) float32.
+
+    Args:
+        table: (N, d) float32, in order of rank.
+    """
     common = table[:COMMON_WORDS]
     lengths = np.linalg.norm(common, axis=1, keepdims=True)
     units = np.divide(common, lengths, out=np.zeros_like(common), where=lengths > 0)
     _, directions = np.linalg.eigh(gram(units, units))
-    dimensions = table.shape[1]
-    main = directions[:, dimensions - dimensions // DIMENSIONS_OF_COMMON :]
-    return (np.eye(dimensions) - (1 - COMMON_SCALE) * main @ main.T).astype(np.float32)
+    vector_size = table.shape[1]
+    main = directions[:, vector_size - vector_size // DIMENSIONS_PER_DIRECTION :]
+    return (np.eye(vector_size) - (1 - COMMON_SCALE) * main @ main.T).astype(np.float32)

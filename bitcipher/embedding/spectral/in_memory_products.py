@@ -1,4 +1,4 @@
-"""Weighed counts in memory, and their products."""
+"""`InMemoryProducts`: products with weighted counts that fit into memory."""
 
 from collections.abc import Sequence
 
@@ -7,33 +7,36 @@ import numpy as np
 from bitcipher.counts.merge import merge_rows
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.counts.pairs import concatenate
-from bitcipher.embedding.spectral.ppmi import WeightedRows, add_up, weigh
-from bitcipher.embedding.spectral.transpose import both_ways
+from bitcipher.embedding.spectral.ppmi import WeightedRows, compute_marginals, weight_rows
+from bitcipher.embedding.spectral.transpose import forward_and_backward
 
 
 class InMemoryProducts:
-    """`Products` of rows that are in memory.
+    """`Products` of rows in memory.
 
     Args:
-        rows: pieces of rows, each word in one of them.
+        rows: groups of rows; each word is in exactly one of them.
     """
 
     def __init__(self, rows: Sequence[WeightedRows]):
         self._rows = rows
 
     @classmethod
-    def of(cls, counts: MergedCounts, window: int) -> "InMemoryProducts":
-        """All rows of a corpus, of offsets up to a radius."""
+    def from_counts(cls, counts: MergedCounts, window: int) -> "InMemoryProducts":
+        """Return the products of all rows of a corpus, with offsets up to `window`."""
         vocabulary = counts.vocabulary
-        both = concatenate(merge_rows(both_ways(counts, window), vocabulary.row_order(), vocabulary.oov_rank))
-        return cls([weigh(both, add_up([both], window, counts.context_window.summed, len(vocabulary)))])
+        pairs = concatenate(
+            merge_rows(forward_and_backward(counts, window), vocabulary.row_order(), vocabulary.oov_rank)
+        )
+        marginals = compute_marginals([pairs], window, counts.context_window.summed, len(vocabulary))
+        return cls([weight_rows(pairs, marginals)])
 
     @property
     def blocks(self) -> int:
-        """Offsets, and the window."""
+        """Number of blocks: the offsets and the window."""
         return len(self._rows[0].starts)
 
-    def around(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    def project(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """See `Products`."""
         total = np.zeros_like(table)
         for block, scale in enumerate(scales):
@@ -41,7 +44,7 @@ class InMemoryProducts:
                 self.add(block, scale, table, total)
         return total
 
-    def multiply(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """See `Products`."""
         total = np.zeros_like(table)
         for block, scale in enumerate(scales):
@@ -50,17 +53,17 @@ class InMemoryProducts:
         return total
 
     def transposed(self, block: int, scale: float, table: np.ndarray) -> np.ndarray:
-        """A block's transpose times a table, (N, b) float32: what its contexts are told by."""
+        """Return the transpose of a block times a table, (N, b) float32."""
         result = np.zeros_like(table)
         for rows in self._rows:
-            own = result[rows.words]
-            rows.add_transposed(block, scale, table, own)
-            result[rows.words] = own
+            group = result[rows.words]
+            rows.add_transposed(block, scale, table, group)
+            result[rows.words] = group
         return result
 
     def add(self, block: int, scale: float, table: np.ndarray, total: np.ndarray) -> None:
         """Add a block times a table to a total, both (N, b) float32."""
         for rows in self._rows:
-            own = total[rows.words]
-            rows.add(block, scale, table, own)
-            total[rows.words] = own
+            group = total[rows.words]
+            rows.add(block, scale, table, group)
+            total[rows.words] = group

@@ -1,8 +1,8 @@
-"""Weighing pairs and multiplying with the weights, in numba.
+"""Numba kernels that weight pairs by PPMI and multiply by the weights.
 
-A row is a word, its blocks the offsets -r … -1, 1 … r, and last the whole window, in which all offsets are added up.
-Every row is weighed and multiplied by itself, with its pairs in the order of the counts, so it comes out to the same
-bytes whatever rows are beside it.
+A row is a word. Its blocks are the offsets -r … -1, 1 … r and, last, the window, in which all offsets are added up.
+Each row is weighted and multiplied independently, with its pairs in the order of the counts, so its bytes do not depend
+on the other rows.
 """
 
 import math
@@ -12,31 +12,31 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def weigh(block, first_pairs, first_rows, columns, sums, log_sums, log_shares, discount, words):
-    """Weights of all pairs of some words.
+def weight_pairs(block, first_pairs, first_rows, columns, sums, log_sums, log_shares, discount, words):
+    """Return the weights of all pairs of some words.
 
     Args:
-        block: `PairBlock` of both directions, the rows of a word together, by offset.
-        first_pairs: (rows + 1,) int64, where each row's pairs start.
-        first_rows: (n + 1,) int64, where each word's rows start.
+        block: `PairBlock` with forward and backward offsets; the rows of a word are adjacent, in the order of offsets.
+        first_pairs: (rows + 1,) int64, the start of each row's pairs.
+        first_rows: (n + 1,) int64, the start of each word's rows.
         columns: (rows,) int64, the block of each row's offset.
-        sums: (blocks, N) int64, the pairs of each word in each block.
+        sums: (blocks, N) int64, pairs of each word in each block.
         log_sums, log_shares: (blocks, N) float64, see `Marginals`.
-        discount: pairs that are taken off the certainty of each weight.
+        discount: pairs that reduce the certainty of each weight.
         words: N.
 
     Returns:
-        (blocks, n) int64, the pairs that are left; and of these, word after word, their contexts, int32, and (pairs, 2)
-        float32, their weights and those that they have seen from the context.
+        (blocks, n) int64, the number of remaining pairs; and, word after word, their contexts, int32, and (pairs, 2)
+        float32, their weights and those in the opposite direction.
     """
     blocks = len(sums)
-    context_window = blocks - 1
+    window_block = blocks - 1
     pairs = len(block.right)
     # The window cannot have more pairs than its offsets together.
     contexts = np.empty(2 * pairs, np.int32)
     weights = np.empty((2 * pairs, 2), np.float32)
-    kept = np.zeros((blocks, len(first_rows) - 1), np.int64)
-    together = np.zeros(words, np.int64)
+    sizes = np.zeros((blocks, len(first_rows) - 1), np.int64)
+    window_counts = np.zeros(words, np.int64)
     seen = np.empty(words, np.int32)
     used = 0
     for word in range(len(first_rows) - 1):
@@ -46,77 +46,81 @@ def weigh(block, first_pairs, first_rows, columns, sums, log_sums, log_shares, d
             before = used
             for pair in range(first_pairs[row], first_pairs[row + 1]):
                 right, n = block.right[pair], block.count[pair]
-                if together[right] == 0:
+                if window_counts[right] == 0:
                     seen[distinct] = right
                     distinct += 1
-                together[right] += n
-                if column < context_window:
-                    used = _keep(n, left, right, column, sums, log_sums, log_shares, discount, contexts, weights, used)
-            kept[column, word] = used - before
+                window_counts[right] += n
+                if column < window_block:
+                    used = _append_pair(
+                        n, left, right, column, sums, log_sums, log_shares, discount, contexts, weights, used
+                    )
+            sizes[column, word] = used - before
         before = used
         for index in range(distinct):
             right = seen[index]
-            n = together[right]
-            together[right] = 0
-            used = _keep(n, left, right, context_window, sums, log_sums, log_shares, discount, contexts, weights, used)
-        kept[context_window, word] = used - before
-    return kept, contexts[:used], weights[:used]
+            n = window_counts[right]
+            window_counts[right] = 0
+            used = _append_pair(
+                n, left, right, window_block, sums, log_sums, log_shares, discount, contexts, weights, used
+            )
+        sizes[window_block, word] = used - before
+    return sizes, contexts[:used], weights[:used]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _keep(n, left, right, column, sums, log_sums, log_shares, discount, contexts, weights, used):
-    """Put a pair behind the others if it has a weight from either side; returns how many there are then."""
-    mirror = len(sums) - 2 - column if column < len(sums) - 1 else column
+def _append_pair(n, left, right, column, sums, log_sums, log_shares, discount, contexts, weights, used):
+    """Append a pair if it has a weight in either direction, and return the new number of pairs."""
+    opposite = len(sums) - 2 - column if column < len(sums) - 1 else column
     log = math.log(n)
     weight = max(0.0, log - log_sums[column, left] - log_shares[column, right])
-    mirrored = max(0.0, log - log_sums[mirror, right] - log_shares[mirror, left])
-    if weight == 0 and mirrored == 0:
+    opposite_weight = max(0.0, log - log_sums[opposite, right] - log_shares[opposite, left])
+    if weight == 0 and opposite_weight == 0:
         return used
-    rarer = min(sums[column, left], sums[mirror, right])
+    rarer = min(sums[column, left], sums[opposite, right])
     certainty = (n / (n + discount)) * (rarer / (rarer + discount))
     contexts[used] = right
     weights[used, 0] = certainty * weight
-    weights[used, 1] = certainty * mirrored
+    weights[used, 1] = certainty * opposite_weight
     return used + 1
 
 
 @njit(cache=True, nogil=True)
-def by_block(kept, starts, contexts, weights):
-    """The same pairs, block after block instead of word after word: a block's tables share the cache.
+def sort_by_block(sizes, starts, contexts, weights):
+    """Return the same pairs sorted by block instead of by word, so that the tables of a block share the cache.
 
     Args:
-        kept: (blocks, n) int64, pairs of each word in each block.
-        starts: (blocks, n) int64, where they go.
-        contexts, weights: as `weigh` gives them.
+        sizes: (blocks, n) int64, pairs of each word in each block.
+        starts: (blocks, n) int64, their positions in the output.
+        contexts, weights: from `weight_pairs`.
     """
     sorted_contexts = np.empty_like(contexts)
-    sorted_weights, sorted_mirrored = np.empty(len(weights), np.float32), np.empty(len(weights), np.float32)
+    sorted_weights, sorted_opposite = np.empty(len(weights), np.float32), np.empty(len(weights), np.float32)
     pair = 0
-    for word in range(kept.shape[1]):
-        for block in range(len(kept)):
+    for word in range(sizes.shape[1]):
+        for block in range(len(sizes)):
             start = starts[block, word]
-            for place in range(start, start + kept[block, word]):
-                sorted_contexts[place] = contexts[pair]
-                sorted_weights[place] = weights[pair, 0]
-                sorted_mirrored[place] = weights[pair, 1]
+            for target in range(start, start + sizes[block, word]):
+                sorted_contexts[target] = contexts[pair]
+                sorted_weights[target] = weights[pair, 0]
+                sorted_opposite[target] = weights[pair, 1]
                 pair += 1
-    return sorted_contexts, sorted_weights, sorted_mirrored
+    return sorted_contexts, sorted_weights, sorted_opposite
 
 
 @njit(cache=True, nogil=True, fastmath=True)
 def multiply(starts, contexts, weights, scale, table, result):
-    """Add what stands around words, in the dimensions of a table: one block of rows times the table.
+    """Add one block of rows times a table to the result.
 
     Args:
-        starts: (n + 1,) int64, where the pairs of each word start.
-        contexts, weights: the pairs, as `by_block` gave them; the weights of either side.
-        scale: times every weight.
+        starts: (n + 1,) int64, the start of each word's pairs.
+        contexts, weights: the pairs, from `sort_by_block`, with the weights of either direction.
+        scale: factor of all weights.
         table: (N, b) float32.
-        result: (n, b) float32, added to.
+        result: (n, b) float32, updated in place.
     """
     for word in range(len(result)):
-        own = result[word]
+        row = result[word]
         for pair in range(starts[word], starts[word + 1]):
-            weight, of_context = scale * weights[pair], table[contexts[pair]]
-            for dimension in range(len(own)):
-                own[dimension] += weight * of_context[dimension]
+            weight, context_row = scale * weights[pair], table[contexts[pair]]
+            for dimension in range(len(row)):
+                row[dimension] += weight * context_row[dimension]

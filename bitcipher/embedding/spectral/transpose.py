@@ -1,51 +1,50 @@
-"""Pairs seen from their other end: C₋ₒ = Cₒᵀ."""
+"""Transposed pair counts: C₋ₒ = Cₒᵀ."""
 
 import numpy as np
 from numba import njit
 
 from bitcipher.counts.merged_counts import MergedCounts
-from bitcipher.counts.pairs import PairBlock, concatenate, within
+from bitcipher.counts.pairs import PairBlock, concatenate, limit_window
 
 
-def both_ways(counts: MergedCounts, window: int) -> list[PairBlock]:
-    """All pairs of a corpus up to a radius, forward and mirrored, still to be merged."""
-    forward = concatenate(within(block, window) for block in counts.rows(window))
-    return [forward, mirror(forward, len(counts.vocabulary))]
+def forward_and_backward(counts: MergedCounts, window: int) -> list[PairBlock]:
+    """Return all pairs of a corpus with offsets up to `window`, and their transpose, not yet merged."""
+    forward = concatenate(limit_window(block, window) for block in counts.rows(window))
+    return [forward, transpose(forward, len(counts.vocabulary))]
 
 
-def mirror(block: PairBlock, words: int) -> PairBlock:
-    """The same pairs with right and left exchanged and offsets turned round.
+def transpose(block: PairBlock, words: int) -> PairBlock:
+    """Exchange left and right words, and negate the offsets.
 
     Args:
         block: rows in any order.
-        words: more than any number in the block.
+        words: number of words; greater than any number in the block.
 
     Returns:
-        Rows by left word, those of a word by offset from the nearest backwards, right words in the order of the rows
-        that they came from.
+        Rows by left word; those of a word by offset, -1 first; right words in the order of the input rows.
     """
-    offsets, places = np.unique(block.offset, return_inverse=True)
-    lefts, counts, sizes = _exchange(block, places, len(offsets), words)
+    offsets, offset_indices = np.unique(block.offset, return_inverse=True)
+    lefts, counts, sizes = _exchange(block, offset_indices, len(offsets), words)
     used = np.flatnonzero(sizes)
-    rows, of_offset = used // max(len(offsets), 1), used % max(len(offsets), 1)
-    return PairBlock(rows.astype(np.int32), -offsets[of_offset], sizes[used], lefts, counts)
+    rows, indices = used // max(len(offsets), 1), used % max(len(offsets), 1)
+    return PairBlock(rows.astype(np.int32), -offsets[indices], sizes[used], lefts, counts)
 
 
 @njit(cache=True, nogil=True)
-def _exchange(block, places, offsets, words):
-    """The pairs sorted by right word and place of their offset, and how many there are of each."""
+def _exchange(block, offset_indices, offsets, words):
+    """Return the pairs sorted by right word and offset index, and the number of pairs of each."""
     sizes = np.zeros(words * offsets, np.int64)
     pair = 0
     for row in range(len(block.left)):
         for _ in range(block.length[row]):
-            sizes[block.right[pair] * offsets + places[row]] += 1
+            sizes[block.right[pair] * offsets + offset_indices[row]] += 1
             pair += 1
     ends = np.cumsum(sizes) - sizes
     lefts, counts = np.empty_like(block.right), np.empty_like(block.count)
     pair = 0
     for row in range(len(block.left)):
         for _ in range(block.length[row]):
-            key = block.right[pair] * offsets + places[row]
+            key = block.right[pair] * offsets + offset_indices[row]
             lefts[ends[key]] = block.left[row]
             counts[ends[key]] = block.count[pair]
             ends[key] += 1

@@ -57,10 +57,10 @@ def evaluate(
     """
     if similarity is None and analogies is None:
         raise BitcipherError("Give --similarity, --analogies, or both.")
-    from bitcipher.evaluation.evaluation_sets import similarity_files
+    from bitcipher.evaluation.evaluation_sets import list_similarity_files
     from cluster.cli.display import evaluation
 
-    files = similarity_files(similarity) if similarity else []
+    files = list_similarity_files(similarity) if similarity else []
     tables = list(_read_each(vectors))
     if files:
         scores = {file: [table.evaluate_word_pairs(file) for _, table in tables] for file in files}

@@ -10,9 +10,18 @@ from typing import Any
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow, PairBlock, iter_pairs, merge_rows, renumber, split, within, write_pairs
+from bitcipher.counts import (
+    ContextWindow,
+    PairBlock,
+    iter_pairs,
+    limit_window,
+    merge_rows,
+    renumber,
+    split,
+    write_pairs,
+)
 from bitcipher.counts.pairs import pair_files
-from bitcipher.embedding.spectral import add_up, mirror
+from bitcipher.embedding.spectral import compute_marginals, transpose
 from pipelines.embed.spectral.array_files import read_array, write_array
 from pipelines.embed.spectral.rank_ranges import read_ranks
 from pipelines.merge.merged_counts import read_vocabulary
@@ -64,7 +73,7 @@ class GatherStage:
         for segment, of_segment in runs:
             ranks = read_ranks(self._work, segment)
             for run in of_segment:
-                yield renumber(within(RowRange(*run).read(), self._context_window.size), ranks)
+                yield renumber(limit_window(RowRange(*run).read(), self._context_window.size), ranks)
 
     def _merge_oov(self, pieces: list[str]) -> PairBlock:
         held: list[PairBlock] = []
@@ -78,13 +87,13 @@ class GatherStage:
         """The same pairs by their right words, in the order of those words' bytes."""
         ranks = np.empty(len(self._order), np.int32)
         ranks[self._order] = np.arange(len(ranks), dtype=np.int32)
-        turned = mirror(rows._replace(right=self._order[rows.right].astype(np.int32)), len(ranks))
+        turned = transpose(rows._replace(right=self._order[rows.right].astype(np.int32)), len(ranks))
         return turned._replace(left=ranks[turned.left])
 
     def _sums(self, rows: PairBlock, turned: PairBlock) -> np.ndarray:
         """(blocks + 1, N) int64: what the piece adds to the marginals, and last to the entries of each word."""
         words = len(self._order)
-        sums = add_up([rows, turned], self._context_window.size, self._context_window.summed, words).sums
+        sums = compute_marginals([rows, turned], self._context_window.size, self._context_window.summed, words).sums
         entries = np.zeros(words, np.int64)
         for block in (rows, turned):
             np.add.at(entries, block.left, block.length)

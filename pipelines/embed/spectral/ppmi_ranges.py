@@ -6,7 +6,7 @@ import numpy as np
 
 from bitcipher import storage
 from bitcipher.counts import merge_rows
-from bitcipher.embedding.spectral import Marginals, weigh
+from bitcipher.embedding.spectral import Marginals, weight_rows
 from pipelines.embed.spectral.array_files import read_array, write_array, write_rows
 from pipelines.merge.merged_counts import read_vocabulary
 from pipelines.merge.row_ranges import RowRange
@@ -30,7 +30,7 @@ class PpmiStage:
         """From a range's runs in each piece to its weighed rows."""
         # <oov> is a word like the others by now.
         pairs, _ = merge_rows([RowRange(*run).read() for run in row["runs"]], self._order, -1)
-        rows = weigh(pairs, self._marginals)
+        rows = weight_rows(pairs, self._marginals)
         write_rows(rows_uri(self._work, row["index"]), rows)
         yield {"index": row["index"], "entries": len(rows.contexts)}
 

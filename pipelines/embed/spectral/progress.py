@@ -22,13 +22,13 @@ class ProgressProducts:
         self._done = 0
         tell("weighed")
 
-    def around(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    def project(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """See `Products`."""
-        return self._told(self._products.around(table, scales))
+        return self._told(self._products.project(table, scales))
 
-    def multiply(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """See `Products`."""
-        return self._told(self._products.multiply(table, scales))
+        return self._told(self._products.gram_product(table, scales))
 
     def _told(self, product: np.ndarray) -> np.ndarray:
         self._done += 1

@@ -46,7 +46,7 @@ class TransposeStage:
 
     def __call__(self, row: Row) -> Iterator[Row]:
         """From the blocks, their scales and the table to a product each, (blocks, n, b) float32, in the target."""
-        rows = read_rows(rows_uri(self._work, row["index"]), "starts", "contexts", "mirrored")
+        rows = read_rows(rows_uri(self._work, row["index"]), "starts", "contexts", "opposite_weights")
         table = read_array(row["table"])
         results = np.zeros((len(row["blocks"]), rows.starts.shape[1] - 1, table.shape[1]), np.float32)
         for (block, scale), result in zip(row["blocks"], results, strict=True):
@@ -74,7 +74,7 @@ class RangeProducts:
         self._words = [read_rows(rows_uri(work, index), "words").words.copy() for index in range(ranges)]
         self._products = 0
 
-    def around(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    def project(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """See `Products`."""
         folder = self._begin()
         operand = storage.join(folder, "operand.npy")
@@ -82,7 +82,7 @@ class RangeProducts:
         terms = [(block, float(scale), operand) for block, scale in enumerate(scales) if scale]
         return self._end(folder, self._add(folder, terms, table.shape))
 
-    def multiply(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """See `Products`."""
         folder = self._begin()
         operand = storage.join(folder, "operand.npy")

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bitcipher.evaluation.neighbors import nearest_rows, neighbor_overlap, rows_of_words
+from bitcipher.evaluation.neighbors import match_rows, nearest_rows, neighbor_overlap
 from bitcipher.vectors import CipherVectors
 from bitcipher.vocabulary import OOV
 from pipelines.build.version_drift import NEIGHBOURS, SAMPLE_RANKS
@@ -34,8 +34,8 @@ def compare(name: str, before: CipherVectors, now: CipherVectors, rows: np.ndarr
     """
     chosen = choose_rows(before, len(rows))
     # Where the page's words were before, and which of the page's words those of before are now.
-    old_rows = rows_of_words(now, before)[rows]
-    numbers = _numbers(rows, rows_of_words(before, now)[chosen])
+    old_rows = match_rows(now, before)[rows]
+    numbers = _numbers(rows, match_rows(before, now)[chosen])
     queries = _numbers(chosen, old_rows)
     asked = np.flatnonzero(queries >= 0)
     found, cosines = nearest_rows(unit_rows(before, chosen), queries[asked], NEIGHBOURS)

@@ -4,14 +4,14 @@ from hypothesis import strategies as st
 
 from bitcipher.counts.bitset import drain, empty_set, insert
 
-# Both sides of every border of the two levels: 64 and 64² members.
-BORDERS = [0, 1, 31, 32, 63, 64, 65, 127, 128, 4_095, 4_096, 4_097, 8_191, 8_192, 299_999]
+# Both sides of every boundary of the two levels: 64 and 64² members.
+BOUNDARIES = [0, 1, 31, 32, 63, 64, 65, 127, 128, 4_095, 4_096, 4_097, 8_191, 8_192, 299_999]
 SIZE = 300_000
 
 
-@given(st.lists(st.sampled_from(BORDERS) | st.integers(0, SIZE - 1), max_size=200))
+@given(st.lists(st.sampled_from(BOUNDARIES) | st.integers(0, SIZE - 1), max_size=200))
 @settings(max_examples=100, deadline=None)
-def test_members_come_out_once_ascending_with_their_totals_and_leave_nothing_behind(members):
+def test_drain_yields_ascending_members_with_totals_and_clears_the_set(members):
     low, high = empty_set(SIZE)
     totals = np.zeros(SIZE, np.int64)
     for member in members:
@@ -27,7 +27,7 @@ def test_members_come_out_once_ascending_with_their_totals_and_leave_nothing_beh
     assert not totals.any()
 
 
-def test_members_whose_total_is_0_are_left_out_and_leave_nothing_behind():
+def test_drain_skips_members_with_total_zero():
     low, high = empty_set(100)
     totals = np.zeros(100, np.int64)
     for member, total in ((3, 5), (64, 0), (70, -2), (99, 0)):

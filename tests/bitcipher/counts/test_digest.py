@@ -11,7 +11,7 @@ HASHES = word_hashes(pa.array(["a", "b", "é", "<oov>"], pa.large_string()))
 
 
 def block_of(rows):
-    """A block from (left, offset, {right: n})."""
+    """Return a block of (left, offset, {right: n})."""
     return PairBlock(
         np.array([left for left, _, _ in rows], np.int32),
         np.array([offset for _, offset, _ in rows], np.int16),
@@ -25,7 +25,7 @@ def digest(*rows):
     return digest_pairs(block_of(rows), HASHES)
 
 
-def test_hashes_are_those_of_the_bytes_whatever_surrounds_them():
+def test_word_hashes_depend_only_on_the_bytes_of_the_word():
     words = pa.array(["x", "b", "é"], pa.large_string())
     assert word_hashes(words).dtype == np.uint64
     np.testing.assert_array_equal(word_hashes(words)[1:], HASHES[1:3])
@@ -33,8 +33,8 @@ def test_hashes_are_those_of_the_bytes_whatever_surrounds_them():
     assert word_hashes(words[:0]).shape == (0, 2)
 
 
-def test_digests_stay_what_they_were():
-    """A build of today and one of next year are compared by them."""
+def test_digests_do_not_change_between_releases():
+    """Manifests store digests, and builds of different releases are compared by them."""
     assert digest((0, 1, {1: 2, 2: -3}), (3, 128, {0: 2**40})).hex() == "f50f0d19789d20d083ba2243d9f7882c"
     assert (
         digest_words(HASHES, np.array([1, 2, 3, 4]), np.array([1, 1, 0, 2]), 7).hex()
@@ -42,7 +42,7 @@ def test_digests_stay_what_they_were():
     )
 
 
-def test_every_part_of_a_pair_matters():
+def test_digest_depends_on_every_field_of_a_pair():
     found = [
         digest((0, 1, {1: 2})),
         digest((1, 1, {0: 2})),
@@ -58,12 +58,12 @@ def test_every_part_of_a_pair_matters():
     assert len({one.first for one in found}) == len({one.second for one in found}) == len(found)
 
 
-def test_right_words_that_change_places_matter():
+def test_digest_depends_on_the_pairing_of_left_and_right_words():
     assert digest((0, 1, {1: 1}), (2, 1, {3: 1})) != digest((0, 1, {3: 1}), (2, 1, {1: 1}))
     assert digest((0, 1, {1: 1}), (0, 2, {3: 1})) != digest((0, 1, {3: 1}), (0, 2, {1: 1}))
 
 
-def test_every_count_of_a_word_matters():
+def test_word_digest_depends_on_every_count():
     counts, passages = np.array([4, 3, 2, 1]), np.array([2, 2, 2, 1])
     found = {
         digest_words(HASHES, counts, passages, 5),
@@ -78,7 +78,7 @@ pairs = st.tuples(st.integers(0, 3), st.integers(0, 128), st.integers(0, 3), st.
 
 
 @given(st.lists(pairs, max_size=20), st.lists(pairs, max_size=20))
-def test_digests_add_up_as_counts_do(one, other):
+def test_digests_are_additive(one, other):
     def block(entries):
         return block_of([(left, offset, {right: n}) for left, offset, right, n in entries])
 
@@ -87,19 +87,19 @@ def test_digests_add_up_as_counts_do(one, other):
     assert digest_pairs(negate(block(one)), HASHES) == -first
     assert second + first - first == second
     doubled = [(left, offset, right, 2 * n) for left, offset, right, n in one if abs(n) < 2**61]
-    kept = [pair for pair in one if abs(pair[3]) < 2**61]
-    assert digest_pairs(block(doubled), HASHES) == digest_pairs(block(kept), HASHES) + digest_pairs(block(kept), HASHES)
+    small = [pair for pair in one if abs(pair[3]) < 2**61]
+    assert digest_pairs(block(doubled), HASHES) == digest_pairs(block(small + small), HASHES)
     assert first + -first == CountDigest()
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
-def test_digits_read_back(first, second):
+def test_hex_round_trip(first, second):
     shown = CountDigest(first, second).hex()
     assert len(shown) == 32
     assert CountDigest.from_hex(shown) == CountDigest(first, second)
 
 
 @pytest.mark.parametrize("digits", ["", "0" * 31, "0" * 33, "g" * 32, "0" * 32 + "\n", "A" * 32])
-def test_other_digits_are_an_error(digits):
-    with pytest.raises(BitcipherError, match="is not a digest of counts"):
+def test_invalid_digits_raise(digits):
+    with pytest.raises(BitcipherError, match="must have 32 digits"):
         CountDigest.from_hex(digits)

@@ -6,7 +6,7 @@ from bitcipher.counts import PairBlock, merge_rows, negate, renumber
 
 
 def block_of(rows):
-    """A block from (left, offset, {right: n})."""
+    """Return a block of (left, offset, {right: n})."""
     return PairBlock(
         np.array([left for left, _, _ in rows], np.int32),
         np.array([offset for _, offset, _ in rows], np.int16),
@@ -22,13 +22,13 @@ def as_rows(block):
     return [(left, offset, dict(islice(pairs, length))) for left, offset, length in rows]
 
 
-def test_numbers_become_ranks():
+def test_renumber_replaces_numbers_by_ranks():
     block = block_of([(0, 1, {0: 1, 2: 3}), (2, 2, {1: 4})])
     assert as_rows(renumber(block, np.array([5, 7, 6], np.int32))) == [(5, 1, {5: 1, 6: 3}), (6, 2, {7: 4})]
 
 
-def test_equal_rows_are_added_up_and_those_of_oov_set_apart():
-    # Ranks 0 … 3, of which 1 is <oov>; by bytes the words stand 3, 0, 2.
+def test_merge_adds_equal_rows_and_separates_oov():
+    # Rank 1 is <oov>. The order of the other words by bytes is 3, 0, 2.
     blocks = [
         block_of([(0, 1, {2: 1, 0: 2}), (1, 1, {3: 4}), (3, 2, {1: 5}), (3, 1, {1: 6})]),
         block_of([(1, 1, {3: 1}), (0, 1, {3: 1, 2: 1}), (1, 2, {0: 2}), (1, 1, {0: 7})]),
@@ -40,14 +40,14 @@ def test_equal_rows_are_added_up_and_those_of_oov_set_apart():
         assert list(pairs) == sorted(pairs)
 
 
-def test_right_words_that_became_one_are_added_up_within_a_row():
+def test_merge_adds_right_words_that_were_mapped_to_oov():
     block = renumber(block_of([(0, 0, {0: 1, 1: 2, 2: 4, 3: 8})]), np.array([0, 1, 1, 1], np.int32))
     words, oov = merge_rows([block], np.array([1, 0]), oov_rank=1)
     assert as_rows(words) == [(0, 0, {0: 1, 1: 14})]
     assert as_rows(oov) == []
 
 
-def test_what_was_added_and_subtracted_leaves_no_pair_and_no_row():
+def test_merge_removes_pairs_and_rows_with_sum_zero():
     one = block_of([(0, 1, {0: 1, 2: 2**62}), (2, 1, {1: 3}), (1, 2, {1: 4})])
     other = block_of([(0, 1, {2: 2**62}), (2, 1, {1: 3}), (1, 2, {1: 4, 2: 5})])
     words, oov = merge_rows([one, negate(other)], np.array([0, 1, 2]), oov_rank=1)
@@ -55,14 +55,14 @@ def test_what_was_added_and_subtracted_leaves_no_pair_and_no_row():
     assert as_rows(oov) == [(1, 2, {2: -5})]
 
 
-def test_nothing_merges_to_nothing():
+def test_merge_of_nothing_is_empty():
     for blocks in ([], [block_of([])]):
         for merged in merge_rows(blocks, np.array([0, 1]), oov_rank=0):
             assert [len(column) for column in merged] == [0] * 5
             assert [column.dtype for column in merged] == [np.int32, np.int16, np.int64, np.int32, np.int64]
 
 
-def test_counts_beyond_32_bits_and_beyond_the_whole_numbers_of_a_float_are_exact():
+def test_merge_is_exact_beyond_32_bits_and_float_precision():
     large = [2**31 - 1, 2**31, 2**53, 2**53 + 1, 2**60 + 1]
     blocks = [block_of([(0, 1, {0: n, 1: 1}), (1, 1, {1: n})]) for n in large]
     words, oov = merge_rows(blocks, np.array([0, 1]), oov_rank=1)

@@ -11,7 +11,7 @@ def count(documents, context_window, **settings):
     return counts, [column.tolist() for column in concatenate(counts.pairs)]
 
 
-def test_a_shard_by_hand():
+def test_count_of_a_small_shard():
     counts, pairs = count([["b", "a", "b", "c"], [], ["b", "b"]], ContextWindow(2))
     assert counts.words.to_pylist() == ["a", "b", "c"]
     assert counts.numbers.tolist() == [1, 0, 2]
@@ -23,13 +23,13 @@ def test_a_shard_by_hand():
     assert list(zip(right, n, strict=True)) == [(0, 1), (2, 1), (0, 1), (1, 1), (2, 1), (0, 1)]
 
 
-def test_a_summed_shard_by_hand():
+def test_summed_count_of_a_small_shard():
     _, (left, offset, length, right, n) = count([["b", "a", "b", "c"], [], ["b", "b"]], ContextWindow(2, summed=True))
     assert list(zip(left, offset, length, strict=True)) == [(1, 0, 2), (0, 0, 3)]
     assert list(zip(right, n, strict=True)) == [(0, 1), (2, 1), (0, 2), (1, 1), (2, 1)]
 
 
-def test_a_summed_window_of_radius_1_is_a_sum_too():
+def test_summed_window_of_size_1_has_offset_0():
     _, (left, offset, length, right, n) = count([["a", "b"]], ContextWindow(1, summed=True))
     assert (left, offset, length, right, n) == ([0], [0], [1], [1], [1])
 
@@ -42,7 +42,7 @@ def test_documents_without_two_words_have_no_pairs(documents, summed):
     assert pairs == [[]] * 5
 
 
-def test_words_that_do_not_occur_leave_no_trace():
+def test_words_that_do_not_occur_are_not_counted():
     tokens = TokenizedShard(
         pa.array(["z", "unseen", "a", "never"], pa.large_string()), np.array([2, 0, 2], np.int32), np.array([3])
     )
@@ -61,7 +61,7 @@ def test_blocks_have_the_documented_types():
     assert counts.counts.dtype == counts.passages.dtype == np.int64
 
 
-def test_how_blocks_are_cut_does_not_change_the_rows():
+def test_block_size_does_not_change_the_rows():
     documents = [[chr(97 + number * number % 23) for number in range(200)], list("abcabcabd")]
     whole, cut = (
         list(count_shard(TokenizedShard.from_documents(documents), ContextWindow(4), block_entries=entries).pairs)
@@ -75,18 +75,16 @@ def test_how_blocks_are_cut_does_not_change_the_rows():
 
 
 @pytest.mark.long
-def test_a_pair_may_occur_more_than_2_to_the_31_times_in_a_shard():
+def test_a_pair_may_occur_more_than_2_to_the_31_times():
     tokens = 16_900_000
-    said_again = TokenizedShard(
-        pa.array(["buffalo"], pa.large_string()), np.zeros(tokens, np.int32), np.array([tokens])
-    )
-    pairs = concatenate(count_shard(said_again, ContextWindow(128, summed=True)).pairs)
+    repeated = TokenizedShard(pa.array(["buffalo"], pa.large_string()), np.zeros(tokens, np.int32), np.array([tokens]))
+    pairs = concatenate(count_shard(repeated, ContextWindow(128, summed=True)).pairs)
     assert pairs.count.tolist() == [sum(tokens - offset for offset in range(1, 129))]
     assert pairs.count[0] > 2**31
 
 
-def test_carried_tokens_are_context_only():
-    # "x" is too far away to have rows; "a" is carried only, but stands before "b" and "c".
+def test_carried_tokens_are_only_context():
+    # "x" is outside every window. "a" is only carried, but it precedes "b" and "c".
     counts, pairs = count([["x", "b", "a", "b", "c"], ["a", "b"]], ContextWindow(2), carried=3)
     assert counts.words.to_pylist() == ["a", "b", "c"]
     assert counts.counts.tolist() == [1, 2, 1]
@@ -98,7 +96,7 @@ def test_carried_tokens_are_context_only():
     assert list(zip(right, n, strict=True)) == [(0, 2), (2, 1), (2, 1), (0, 1)]
 
 
-def test_words_that_are_only_carried_have_count_0():
+def test_words_among_carried_tokens_only_have_count_0():
     counts, _ = count([["a", "b"]], ContextWindow(1), carried=1)
     assert counts.words.to_pylist() == ["a", "b"]
     assert counts.counts.tolist() == [0, 1]
@@ -107,7 +105,7 @@ def test_words_that_are_only_carried_have_count_0():
 
 
 @pytest.mark.parametrize("summed", [False, True])
-def test_carried_tokens_without_new_ones_behind_them_leave_no_trace(summed):
+def test_carried_tokens_without_following_tokens_are_not_counted(summed):
     counts, pairs = count([["a", "b", "a"], ["c"]], ContextWindow(2, summed), carried=3)
     assert counts.words.to_pylist() == ["c"]
     assert counts.total_passages == 1
@@ -115,13 +113,13 @@ def test_carried_tokens_without_new_ones_behind_them_leave_no_trace(summed):
 
 
 @pytest.mark.parametrize("documents", [[], [["a"], ["b"] * 9]])
-def test_more_carried_tokens_than_the_first_document_has_are_an_error(documents):
-    with pytest.raises(BitcipherError, match="first document has fewer than 2 tokens"):
+def test_more_carried_tokens_than_the_first_document_raises(documents):
+    with pytest.raises(BitcipherError, match="first document has fewer"):
         count(documents, ContextWindow(1), carried=2)
 
 
-def test_a_shard_with_too_many_positions_is_an_error(monkeypatch):
+def test_too_many_positions_raise(monkeypatch):
     monkeypatch.setattr(shard_counts, "MAX_POSITIONS", 10)
     assert count([["a"] * 7], ContextWindow(1))[0].counts.tolist() == [7]
-    with pytest.raises(BitcipherError, match="A shard of 8 tokens is too large to count: make shards smaller"):
+    with pytest.raises(BitcipherError, match="shard of 8 tokens is too large"):
         count([["a"] * 8], ContextWindow(1))

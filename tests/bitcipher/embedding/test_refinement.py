@@ -8,7 +8,7 @@ from bitcipher.embedding import refinement as module
 
 
 def table_of(rows, columns, rank=None, seed=0):
-    """A table of a mean far from 0 and of directions of very different size; of that rank."""
+    """Return a table of a given rank with a mean far from 0 and directions of very different variance."""
     random = np.random.default_rng(seed)
     mixing = random.normal(size=(rank or columns, columns)) * np.logspace(0, -3, rank or columns)[:, None]
     return random.normal(size=(rows, rank or columns)) @ mixing + random.normal(size=columns) * 3
@@ -24,26 +24,26 @@ def test_whitened_rows_have_unit_covariance(rows, columns):
 
 
 @pytest.mark.parametrize(("rows", "columns", "rank"), [(300, 8, 5), (300, 8, 1), (6, 40, 6), (2, 10, 2)])
-def test_where_ranks_are_missing_covariance_is_a_projection(rows, columns, rank):
+def test_covariance_of_a_low_rank_table_is_a_projection(rows, columns, rank):
     table = table_of(rows, columns, rank)
     refinement = Refinement().fit(table)
     white = (table - refinement.mean_) @ refinement.matrix_
     covariance = white.T @ white / rows
     np.testing.assert_allclose(covariance @ covariance, covariance, atol=1e-6)
     assert np.trace(covariance) == pytest.approx(min(rank, rows - 1), abs=1e-5)
-    # A direction without variance is mapped to 0, not blown up.
+    # Directions without variance are mapped to 0 and not amplified.
     unused = np.linalg.svd(table - table.mean(axis=0))[2][min(rank, rows - 1) :]
     np.testing.assert_allclose(unused @ refinement.matrix_, 0, atol=1e-5)
 
 
 def test_the_matrix_is_symmetric_and_zca():
-    # Of all whitenings ZCA is the one by a symmetric, positive matrix: so vectors stay closest to what they were.
+    # ZCA is the whitening with a symmetric positive matrix, which changes the vectors least.
     refinement = Refinement().fit(table_of(400, 6))
     np.testing.assert_allclose(refinement.matrix_, refinement.matrix_.T, rtol=1e-9)
     assert (np.linalg.eigvalsh(refinement.matrix_) > 0).all()
 
 
-def test_vectors_are_centred_whitened_rows_of_unit_length():
+def test_vectors_are_whitened_centered_rows_of_unit_length():
     table = table_of(300, 9)
     refinement = Refinement()
     vectors = refinement.fit_transform(table)
@@ -56,7 +56,7 @@ def test_vectors_are_centred_whitened_rows_of_unit_length():
     np.testing.assert_allclose(vectors.mean(axis=1), 0, atol=1e-6)
 
 
-def test_rows_of_zeros_take_no_part_and_stay_zero():
+def test_zero_rows_are_ignored_and_stay_zero():
     table = table_of(200, 5)
     with_zeros = np.insert(table, [0, 50, 50, 200], 0, axis=0)
     refinement, other = Refinement().fit(table), Refinement().fit(with_zeros)
@@ -76,9 +76,9 @@ def test_rows_of_zeros_take_no_part_and_stay_zero():
 )
 @settings(max_examples=150, deadline=None)
 def test_any_table_gives_unit_vectors_or_zeros(rows, columns, seed, scale, values):
-    # Whole numbers from a small range: repeated rows, equal columns, ranks that are missing in every way.
+    # Small integers give repeated rows, equal columns and all kinds of rank deficiency.
     table = np.random.default_rng(seed).integers(-values, values + 1, (rows, columns)) * scale
-    table[:2, 0] = scale  # at least two rows hold something
+    table[:2, 0] = scale  # at least two rows are non-zero
     refinement = Refinement()
     vectors = refinement.fit_transform(table)
     assert np.isfinite(refinement.matrix_).all()
@@ -89,17 +89,17 @@ def test_any_table_gives_unit_vectors_or_zeros(rows, columns, seed, scale, value
 
 
 def test_equal_rows_have_no_direction():
-    # Their mean is rounded, so each differs from it a little, all in the same way.
+    # The mean is rounded, so all rows differ from it by the same small vector.
     row = np.array([0.1, 0.2, 0.3, 0.7])
     assert not Refinement().fit_transform(np.tile(row, (3, 1))).any()
 
 
-def test_equal_rows_of_logarithms_have_no_direction():
+def test_equal_rows_of_logs_have_no_direction():
     row = np.log(np.random.default_rng(1).dirichlet(np.ones(25)))
     assert not Refinement().fit_transform(np.tile(row, (1_000, 1))).any()
 
 
-def test_a_column_that_never_changes_is_not_blown_up():
+def test_constant_column_is_not_amplified():
     table = table_of(300, 6)
     constant = np.column_stack([table, np.full(300, 0.1)])
     refinement = Refinement().fit(constant)
@@ -107,19 +107,19 @@ def test_a_column_that_never_changes_is_not_blown_up():
     np.testing.assert_allclose(refinement.matrix_[:6, :6], Refinement().fit(table).matrix_, rtol=1e-6, atol=1e-6)
 
 
-def test_one_dimension_has_no_direction_once_it_is_centred():
+def test_one_dimension_has_no_direction_after_centering():
     assert not Refinement().fit_transform(np.array([[1.0], [2.0], [4.0]])).any()
 
 
 @pytest.mark.parametrize("rows", [0, 1])
-def test_fewer_than_two_words_with_context_are_an_error(rows):
+def test_fewer_than_two_words_with_context_raise(rows):
     table = np.zeros((5, 3))
     table[:rows] = [1, 2, 3]
-    with pytest.raises(BitcipherError, match=rf"Whitening needs at least 2 words with contexts, and there are {rows}:"):
+    with pytest.raises(BitcipherError, match=f"at least 2 words with context, and there are {rows}"):
         Refinement().fit(table)
 
 
-def test_new_rows_are_mapped_as_the_old_ones():
+def test_transform_maps_new_rows():
     table = table_of(300, 6)
     refinement = Refinement().fit(table)
     mean, matrix = refinement.mean_.copy(), refinement.matrix_.copy()
@@ -133,7 +133,7 @@ def test_new_rows_are_mapped_as_the_old_ones():
     assert not refinement.transform(np.zeros((1, 6))).any()
 
 
-def test_fitting_gives_the_refinement_itself_and_leaves_the_table_alone():
+def test_fit_returns_self_and_does_not_change_the_table():
     table = table_of(30, 4)
     before = table.copy()
     refinement = Refinement()
@@ -142,7 +142,7 @@ def test_fitting_gives_the_refinement_itself_and_leaves_the_table_alone():
     np.testing.assert_array_equal(table, before)
 
 
-def test_tables_of_several_blocks_are_those_of_one(monkeypatch):
+def test_block_size_does_not_change_the_vectors(monkeypatch):
     table = np.insert(table_of(1_000, 5), [0, 400], 0, axis=0)
     whole = Refinement().fit_transform(table)
     monkeypatch.setattr(module, "BLOCK_ROWS", 300)

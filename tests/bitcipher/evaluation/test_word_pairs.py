@@ -5,7 +5,7 @@ import pytest
 from gensim.models import KeyedVectors
 
 from bitcipher.errors import BitcipherError
-from bitcipher.evaluation.evaluation_sets import ScoredPair, read_pairs, similarity_files
+from bitcipher.evaluation.evaluation_sets import ScoredPair, list_similarity_files, read_pairs
 from bitcipher.vectors import CipherVectors
 
 WORDS = ["the", "The", "cat", "Dog", "dog", "king", "Straße", "paris", "zero"]
@@ -18,7 +18,7 @@ def vectors():
     return CipherVectors(WORDS, rows)
 
 
-def gensims(vectors):
+def to_gensim(vectors):
     keyed = KeyedVectors(vectors.vector_size)
     keyed.add_vectors(vectors.index_to_key, np.asarray(vectors.vectors))
     return keyed
@@ -26,9 +26,9 @@ def gensims(vectors):
 
 def pairs_file(path, separator="\t", ending="\n"):
     random = np.random.default_rng(2)
-    known = [word for word in WORDS if word != "zero"]
-    # Not a word with itself, whose cosine gensim rounds below 1 for some words.
-    pairs = [pair for pair in combinations(known, 2) if pair[0].upper() != pair[1].upper()]
+    words = [word for word in WORDS if word != "zero"]
+    # Without pairs of equal words, whose cosine gensim rounds below 1 for some words.
+    pairs = [pair for pair in combinations(words, 2) if pair[0].upper() != pair[1].upper()]
     lines = [separator.join([*pair, f"{random.uniform(0, 10):.3f}"]) for pair in random.permutation(pairs)]
     lines += [separator.join(["cat", "unicorn", "5"]), "# a comment", separator.join(["CAT", "DOG", "7.5"])]
     path.write_text(ending.join(lines) + ending)
@@ -38,15 +38,15 @@ def pairs_file(path, separator="\t", ending="\n"):
 @pytest.mark.parametrize("case_insensitive", [True, False])
 @pytest.mark.parametrize("dummy4unknown", [True, False])
 @pytest.mark.parametrize("restrict_vocab", [300_000, 5])
-def test_correlations_are_gensims(tmp_path, vectors, case_insensitive, dummy4unknown, restrict_vocab):
+def test_correlations_match_gensim(tmp_path, vectors, case_insensitive, dummy4unknown, restrict_vocab):
     path = pairs_file(tmp_path / "pairs.txt")
-    chosen = {
+    options = {
         "restrict_vocab": restrict_vocab,
         "case_insensitive": case_insensitive,
         "dummy4unknown": dummy4unknown,
     }
-    found = vectors.evaluate_word_pairs(path, **chosen)
-    pearson, spearman, oov = gensims(vectors).evaluate_word_pairs(str(path), **chosen)
+    found = vectors.evaluate_word_pairs(path, **options)
+    pearson, spearman, oov = to_gensim(vectors).evaluate_word_pairs(str(path), **options)
     assert found.spearman == pytest.approx(spearman.statistic, abs=1e-6)
     assert found.pearson == pytest.approx(pearson.statistic, abs=1e-6)
     assert 100 * (1 - found.coverage) == pytest.approx(oov)
@@ -55,51 +55,51 @@ def test_correlations_are_gensims(tmp_path, vectors, case_insensitive, dummy4unk
 
 
 @pytest.mark.parametrize(("separator", "ending"), [(" ", "\n"), ("\t", "\r\n"), ("  ", "\n")])
-def test_files_of_any_form_say_the_same(tmp_path, vectors, separator, ending):
+def test_separators_and_line_endings_do_not_matter(tmp_path, vectors, separator, ending):
     one = pairs_file(tmp_path / "one.txt")
     other = pairs_file(tmp_path / "other.txt", separator, ending)
     assert vectors.evaluate_word_pairs(one) == vectors.evaluate_word_pairs(other)
 
 
-def test_a_header_and_a_delimiter_of_choice(tmp_path):
+def test_read_pairs_with_header_and_delimiter(tmp_path):
     path = tmp_path / "pairs.csv"
     path.write_text("Word 1,Word 2,Human (mean)\nlove,sex,6.77\nice cream,snow,3\n")
     assert read_pairs(path, ",") == [ScoredPair("love", "sex", 6.77), ScoredPair("ice cream", "snow", 3.0)]
 
 
-def test_zero_vectors_are_similar_to_nothing(tmp_path, vectors):
+def test_zero_vectors_have_similarity_0(tmp_path, vectors):
     path = tmp_path / "pairs.txt"
     path.write_text("zero\tcat\t1\nzero\tdog\t2\n")
     assert vectors.evaluate_word_pairs(path).spearman == 0.0
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("content", "message"),
     [
-        ("cat\tdog\n", r"Line 1 of .* has 2 columns, where pairs of words have three"),
-        ("cat\tdog\t1\ncat\tking\tmuch\n", r"Line 2 of .* has the score 'much', not a number"),
-        ("", r"holds no pairs of words"),
-        ("word1\tword2\tscore\n", r"holds no pairs of words"),
-        (b"\xff\xfe", r"is not text in UTF-8"),
-        ("katze\thund\t3\nkatze\tmaus\t4\n", r"hold both words of 0 of the 2 pairs"),
+        ("cat\tdog\n", "Line 1 .* has 2 columns"),
+        ("cat\tdog\t1\ncat\tking\tmuch\n", "line 2 .* must be a number, got 'much'"),
+        ("", "no word pairs"),
+        ("word1\tword2\tscore\n", "no word pairs"),
+        (b"\xff\xfe", "UTF-8"),
+        ("katze\thund\t3\nkatze\tmaus\t4\n", "covers 0 of the 2 pairs"),
     ],
 )
-def test_a_damaged_file_is_told_in_a_sentence(tmp_path, vectors, content, sentence):
+def test_invalid_file_raises(tmp_path, vectors, content, message):
     path = tmp_path / "pairs.txt"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(BitcipherError, match=sentence):
+    with pytest.raises(BitcipherError, match=message):
         vectors.evaluate_word_pairs(path)
 
 
-def test_a_missing_file(tmp_path, vectors):
+def test_missing_file_raises(tmp_path, vectors):
     with pytest.raises(BitcipherError, match=r"absent\.txt"):
         vectors.evaluate_word_pairs(tmp_path / "absent.txt")
 
 
-def test_a_folder_stands_for_its_sets_of_pairs(tmp_path):
+def test_folder_lists_its_pair_files(tmp_path):
     for name in ("b.txt", "a.txt"):
         pairs_file(tmp_path / name)
     (tmp_path / "questions.txt").write_text(": capitals\na b c d\n")
-    found = similarity_files(str(tmp_path))
+    found = list_similarity_files(str(tmp_path))
     assert [uri.rpartition("/")[2] for uri in found] == ["a.txt", "b.txt"]
-    assert similarity_files(found[0]) == found[:1]
+    assert list_similarity_files(found[0]) == found[:1]

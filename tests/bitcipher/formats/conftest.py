@@ -1,4 +1,4 @@
-"""A small table with what makes trouble: odd words, a vector of zeros, and <oov>."""
+"""A small table of difficult content: unusual words, a zero vector, and <oov>."""
 
 import os
 
@@ -7,10 +7,10 @@ import pytest
 
 from bitcipher.vectors import CipherVectors
 
-# Nothing that these tests open may be looked for on the network. Read when the libraries are imported.
+# These tests must not access the network. The variable is read when the libraries are imported.
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-# A no-break space is a letter to all of these formats; white space that they part words by is tested apart.
+# All of these formats treat a no-break space as a letter. Words with whitespace have their own tests.
 WORDS = [
     "the",
     "cat",
@@ -44,11 +44,11 @@ def table() -> CipherVectors:
 
 @pytest.fixture(scope="session")
 def neighbors(table):
-    """The five nearest of some words, and a check that another library finds the same ones with the same cosines."""
+    """Check that another library finds the same five nearest words with the same cosines."""
     expected = {word: table.most_similar(word, topn=5) for word in ("cat", "قلب", "word7", "a\u00a0b")}
 
     def check(find):
-        """`find` gives all words with their cosines to a word, in any order."""
+        """Compare `find`, which returns all words with their cosines to a word in any order."""
         for word, nearest in expected.items():
             found = [(other, cosine) for other, cosine in find(word) if other not in (word, "<oov>", "zero")]
             found = sorted(found, key=lambda pair: -pair[1])[:5]
@@ -59,12 +59,12 @@ def neighbors(table):
 
 
 @pytest.fixture(scope="session")
-def by_numpy():
-    """Cosines of all words by nothing but NumPy, for consumers that give words and rows."""
+def numpy_finder():
+    """Return a `find` of plain NumPy, for libraries that give words and rows."""
 
-    def finder(words, rows):
+    def make_finder(words, rows):
         rows = np.asarray(rows, np.float64)
         units = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
         return lambda word: zip(words, units @ units[list(words).index(word)], strict=True)
 
-    return finder
+    return make_finder

@@ -1,4 +1,4 @@
-"""word2vec's binary format: with and without line breaks, and damaged."""
+"""Reader of word2vec's binary format."""
 
 import gzip
 
@@ -18,37 +18,37 @@ def content(end: bytes = b"\n", header: bytes = b"2 3\n") -> bytes:
 
 
 @pytest.mark.parametrize("data", [content(), content(b""), gzip.compress(content())])
-def test_with_line_breaks_and_without(tmp_path, data):
+def test_line_breaks_are_optional(tmp_path, data):
     (tmp_path / "file").write_bytes(data)
     vectors = read(tmp_path / "file")
     assert vectors.index_to_key == ["a", "bé"]
     np.testing.assert_array_equal(vectors.vectors, ROWS)
 
 
-def test_records_may_lie_across_blocks(tmp_path, monkeypatch):
+def test_records_may_span_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr(word2vec_binary, "READ_BYTES", 5)
     (tmp_path / "file").write_bytes(content())
     np.testing.assert_array_equal(read(tmp_path / "file").vectors, ROWS)
 
 
 @pytest.mark.parametrize("size", range(5, len(content()) - 1))
-def test_a_file_that_is_cut_short_is_told(tmp_path, size):
+def test_truncated_file_raises(tmp_path, size):
     (tmp_path / "file").write_bytes(content()[:size])
     with pytest.raises(BitcipherError, match=r"ends within word [12] of 2"):
         read(tmp_path / "file", format="word2vec-binary")
 
 
-def test_damage_is_told(tmp_path):
+def test_damaged_file_raises(tmp_path):
     (tmp_path / "file").write_bytes(content(header=b"1 3\n"))
-    with pytest.warns(UserWarning, match="goes on after the 1 words"):
+    with pytest.warns(UserWarning, match="after the 1 words"):
         assert read(tmp_path / "file").index_to_key == ["a"]
     for header in (b"words 3\n", b"2 0\n", b"2 99999999999\n"):
         (tmp_path / "file").write_bytes(content(header=header))
-        with pytest.raises(BitcipherError, match="Line 1 of"):
+        with pytest.raises(BitcipherError, match="Line 1"):
             read(tmp_path / "file", format="word2vec-binary")
     (tmp_path / "file").write_bytes(b"2 3\n" + b"x" * (1 << 22))
     with pytest.raises(BitcipherError, match=r"Word 1 of .* does not end"):
         read(tmp_path / "file", format="word2vec-binary")
     (tmp_path / "file").write_bytes(b"1 1\na " + np.float32(np.nan).tobytes())
-    with pytest.raises(BitcipherError, match=r"file cannot be used: The vector of 'a' \(row 0\)"):
+    with pytest.raises(BitcipherError, match="vector of 'a'"):
         read(tmp_path / "file")

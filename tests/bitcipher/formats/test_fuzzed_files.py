@@ -1,4 +1,4 @@
-"""Whatever a file holds: a table or a sentence, never another error."""
+"""Reading arbitrary bytes gives a table or a BitcipherError, never another exception."""
 
 import gzip
 import warnings
@@ -8,16 +8,17 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from bitcipher import BitcipherError, CipherVectors
+from bitcipher import BitcipherError
 from bitcipher.formats import read
+from bitcipher.table import VectorTable
 
 FILES = ["word2vec", "word2vec-binary", "glove", "parquet"]
 
 
-def is_told(path, content: bytes) -> None:
+def check_read(path, content: bytes) -> None:
     path.write_bytes(content)
     with warnings.catch_warnings(action="ignore"), suppress(BitcipherError):
-        assert isinstance(read(path), CipherVectors)
+        assert isinstance(read(path), VectorTable)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -31,7 +32,7 @@ def is_told(path, content: bytes) -> None:
 @example(b"99999999999999999999 99999999999999999999\na 1\n")
 @example(b"\n\na 1\nb 2\n")
 def test_any_bytes(tmp_path, content):
-    is_told(tmp_path / "file", content)
+    check_read(tmp_path / "file", content)
 
 
 @pytest.fixture(scope="module", params=FILES)
@@ -43,8 +44,8 @@ def whole(tmp_path_factory, table, request) -> bytes:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(st.data())
-def test_flipped_and_cut_bytes(tmp_path, whole, data):
+def test_changed_and_truncated_files(tmp_path, whole, data):
     content = bytearray(whole)
-    for place in data.draw(st.lists(st.integers(0, len(whole) - 1), max_size=4)):
-        content[place] ^= data.draw(st.integers(1, 255))
-    is_told(tmp_path / "file", bytes(content[: data.draw(st.integers(0, len(whole)) | st.just(len(whole)))]))
+    for index in data.draw(st.lists(st.integers(0, len(whole) - 1), max_size=4)):
+        content[index] ^= data.draw(st.integers(1, 255))
+    check_read(tmp_path / "file", bytes(content[: data.draw(st.integers(0, len(whole)) | st.just(len(whole)))]))

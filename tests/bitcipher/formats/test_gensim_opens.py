@@ -1,4 +1,4 @@
-"""What gensim's users open: both formats of word2vec, GloVe's, fastText's, and KeyedVectors in memory."""
+"""gensim opens word2vec, GloVe and fastText files, and KeyedVectors convert both ways."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from gensim.models import KeyedVectors, Word2Vec
 
 from bitcipher import BitcipherError, CipherVectors
 
-# Of the vector of zeros, which gensim divides by its length.
+# gensim divides the zero vector by its length.
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered in divide:RuntimeWarning")
 
 FORMATS = {
@@ -18,7 +18,7 @@ FORMATS = {
 
 
 @pytest.mark.parametrize(("name", "settings"), FORMATS.items(), ids=FORMATS)
-def test_gensim_reads_every_word_and_bit(tmp_path, table, neighbors, name, settings):
+def test_gensim_reads_identical_words_and_vectors(tmp_path, table, neighbors, name, settings):
     table.export(name, tmp_path / "out")
     read = KeyedVectors.load_word2vec_format(tmp_path / "out", **settings)
     assert read.index_to_key == table.index_to_key
@@ -27,15 +27,15 @@ def test_gensim_reads_every_word_and_bit(tmp_path, table, neighbors, name, setti
 
 
 @pytest.mark.parametrize("binary", [False, True])
-def test_what_gensim_writes_is_read(tmp_path, table, binary):
+def test_files_of_gensim_are_read(tmp_path, table, binary):
     table.to_gensim().save_word2vec_format(tmp_path / "theirs", binary=binary)
     read = CipherVectors.read(tmp_path / "theirs")
-    # gensim writes words in the order of their counts, which is that of the table.
+    # gensim writes words in the order of their counts, which is the order of the table.
     assert read.index_to_key == table.index_to_key
     np.testing.assert_array_equal(read.vectors, table.vectors)
 
 
-def test_keyed_vectors_in_memory_keep_counts(table, neighbors):
+def test_keyed_vectors_have_the_counts(table, neighbors):
     theirs = table.to_gensim()
     assert theirs.get_vecattr("cat", "count") == table.get_vecattr("cat", "count")
     neighbors(lambda word: theirs.most_similar(word, topn=len(table)))
@@ -45,14 +45,14 @@ def test_keyed_vectors_in_memory_keep_counts(table, neighbors):
     np.testing.assert_array_equal(ours.counts, table.counts)
 
 
-def test_a_model_is_no_table():
+def test_from_gensim_rejects_a_model():
     model = Word2Vec([["a", "b"] * 3] * 3, vector_size=4, min_count=1, workers=1, seed=1, epochs=1)
     assert CipherVectors.from_gensim(model.wv).get_vecattr("a", "count") == 9
-    with pytest.raises(BitcipherError, match=r"of a model, give its \.wv"):
+    with pytest.raises(BitcipherError, match="KeyedVectors, got Word2Vec"):
         CipherVectors.from_gensim(model)
 
 
-def test_gensims_own_files_are_refused_both_ways(tmp_path, table):
+def test_gensim_pickles_are_neither_written_nor_read(tmp_path, table):
     with pytest.raises(BitcipherError, match="word2vec-binary"):
         table.export("gensim", tmp_path / "out")
     table.to_gensim().save(str(tmp_path / "theirs.kv"))

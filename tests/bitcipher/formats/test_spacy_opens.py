@@ -1,4 +1,4 @@
-"""What spaCy opens: the folder of a pipeline, and text by `spacy init vectors`."""
+"""spaCy opens the pipeline folder, and `spacy init vectors` reads the text format."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import spacy
 
-from bitcipher import BitcipherError, CipherVectors
+from bitcipher import BitcipherError, CipherVectors, storage
 from bitcipher.formats import write
 
 
@@ -32,25 +32,23 @@ def test_spacy_loads_the_folder(tmp_path, table, neighbors):
     np.testing.assert_array_equal(read.vectors, table.vectors)
 
 
-def test_the_language_is_that_of_the_tokenizer(tmp_path, table):
+def test_language_follows_the_tokenizer(tmp_path, table):
     for tokenizer, language in (("spacy", "en"), ("whitespace", "xx")):
         manifest = {"options": {"tokenizer": tokenizer}}
         write(CipherVectors(table.words, table.vectors, manifest=manifest), "spacy", tmp_path / tokenizer)
         assert spacy.load(tmp_path / tokenizer).lang == language
 
 
-def test_a_store_gets_the_same_files(tmp_path, table):
-    from bitcipher import storage
-
+def test_stores_get_the_same_files(tmp_path, table):
     table.export("spacy", tmp_path / "out")
     table.export("spacy", "memory://formats/spacy")
     assert storage.list_files("memory://formats/spacy") == storage.list_files(str(tmp_path / "out"))
-    with pytest.raises(BitcipherError, match="not on this machine"):
+    with pytest.raises(BitcipherError, match="not on a local disk"):
         CipherVectors.read("memory://formats/spacy")
 
 
 @pytest.mark.long
-def test_spacy_init_vectors_takes_the_text(tmp_path, table, neighbors):
+def test_spacy_init_vectors_reads_the_text(tmp_path, table, neighbors):
     table.export("word2vec", tmp_path / "out.txt")
     command = [sys.executable, "-m", "spacy", "init", "vectors", "en", tmp_path / "out.txt", tmp_path / "pipeline"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -59,12 +57,12 @@ def test_spacy_init_vectors_takes_the_text(tmp_path, table, neighbors):
     neighbors(most_similar(pipeline, len(table)))
 
 
-def test_damaged_folders_are_told(tmp_path, table):
+def test_damaged_folders_raise(tmp_path, table):
     table.export("spacy", tmp_path / "out")
     for name in ("key2row", "strings.json", "vectors"):
         path = tmp_path / "out" / "vocab" / name
         content = path.read_bytes()
         path.write_bytes(content[: len(content) // 2])
-        with pytest.raises(BitcipherError, match="no vectors of words that can be read"):
+        with pytest.raises(BitcipherError, match="no readable word vectors"):
             CipherVectors.read(tmp_path / "out", format="spacy")
         path.write_bytes(content)

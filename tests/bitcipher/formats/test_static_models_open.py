@@ -1,4 +1,4 @@
-"""One folder that model2vec, sentence-transformers, transformers and safetensors open."""
+"""model2vec, sentence-transformers, transformers and safetensors open the static model folder."""
 
 import json
 
@@ -10,7 +10,7 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoTokenizer
 
 from bitcipher import BitcipherError, CipherVectors
-from bitcipher.formats.static_model import _tokenizer
+from bitcipher.formats.static_model import _make_tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -20,29 +20,29 @@ def folder(tmp_path_factory, table):
     return folder
 
 
-def test_model2vec(folder, table, neighbors, by_numpy):
+def test_model2vec(folder, table, neighbors, numpy_finder):
     model = StaticModel.from_pretrained(folder)
     assert list(model.tokens) == table.index_to_key
-    neighbors(by_numpy(model.tokens, model.embedding))
+    neighbors(numpy_finder(model.tokens, model.embedding))
     np.testing.assert_array_equal(model.encode(["cat"])[0], table["cat"])
-    # It leaves unknown words out, and reads long texts to their end.
+    # model2vec skips unknown words, and `max_length: null` prevents truncation.
     long = "cat unknown " * 600 + "the"
     np.testing.assert_allclose(model.encode([long])[0], (600 * table["cat"] + table["the"]) / 601, rtol=1e-4, atol=1e-5)
 
 
-def test_sentence_transformers(folder, table, neighbors, by_numpy):
+def test_sentence_transformers(folder, table, neighbors, numpy_finder):
     model = SentenceTransformer(str(folder), device="cpu")
     words = [word for word in table.index_to_key if not set(word) & set('<>" \u00a0')]
     rows = model.encode(words)
     np.testing.assert_allclose(rows, table[words], rtol=1e-5)
-    # Words that it does not know count as <oov>.
+    # Unknown words get the vector of <oov>.
     mean = (table["cat"] + table["<oov>"]) / 2
     np.testing.assert_allclose(model.encode(["cat unknown"])[0], mean, rtol=1e-5)
     cosine = float(model.similarity(model.encode(["cat"]), model.encode(["word7"]))[0, 0])
     assert cosine == pytest.approx(table.similarity("cat", "word7"), abs=1e-5)
 
 
-def test_transformers_and_safetensors(tmp_path, table, neighbors, by_numpy):
+def test_transformers_and_safetensors(tmp_path, table, neighbors, numpy_finder):
     table.export("huggingface", tmp_path / "model")
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model")
     assert len(tokenizer) == len(table)
@@ -51,50 +51,52 @@ def test_transformers_and_safetensors(tmp_path, table, neighbors, by_numpy):
         table.get_index(w) for w in ("cat", "<oov>", "<oov>", "قلب")
     ]
     rows = load_file(tmp_path / "model" / "model.safetensors")["embeddings"]
-    neighbors(by_numpy(table.index_to_key, rows))
+    neighbors(numpy_finder(table.index_to_key, rows))
 
 
-def test_both_names_write_the_same_files(tmp_path, folder, table):
+def test_both_format_names_write_the_same_files(tmp_path, folder, table):
     table.export("huggingface", tmp_path / "model")
     names = sorted(path.name for path in folder.iterdir())
     assert names == sorted(path.name for path in (tmp_path / "model").iterdir())
     assert all((folder / name).read_bytes() == (tmp_path / "model" / name).read_bytes() for name in names)
 
 
-def test_a_table_without_oov_gets_one_of_zeros(tmp_path):
+def test_table_without_oov_gets_a_zero_vector(tmp_path):
     CipherVectors(["Cat", "new york", ""], np.eye(3, dtype=np.float32)).export("huggingface", tmp_path / "model")
     read = CipherVectors.read(tmp_path / "model")
     assert read.index_to_key == ["Cat", "new york", "", "<oov>"]
     np.testing.assert_array_equal(read.vectors, [*np.eye(3), np.zeros(3)])
 
 
-def test_raw_text_is_cut_up_as_spacy_would():
+def test_tokenizer_splits_raw_text_like_spacy():
     words = ["mr.", "u.s.", "<oov>"]
     text = "“I don't know Mr. Smith's well-known house,\" he said; we'll (the U.S. last.) cannot--No!"
-    pieces = [text.lower()[start:end] for start, end in _tokenizer(words, is_split=False).encode(text).offsets]
+    tokens = [
+        text.lower()[start:end] for start, end in _make_tokenizer(words, whitespace_only=False).encode(text).offsets
+    ]
     expected = (
         "“ i do n't know mr. smith 's well - known house , \" he said ; we 'll ( the u.s. last . ) can not -- no !"
     )
-    assert " ".join(pieces) == expected
+    assert " ".join(tokens) == expected
 
 
-def test_capitals_and_whitespace_are_kept_where_the_table_has_them():
-    tokenizer = _tokenizer(["Cat", "cat,", "<oov>"], is_split=True)
+def test_tokenizer_retains_case_and_punctuation_if_the_table_has_them():
+    tokenizer = _make_tokenizer(["Cat", "cat,", "<oov>"], whitespace_only=True)
     assert tokenizer.encode("Cat cat, CAT").tokens == ["Cat", "cat,", "<oov>"]
 
 
-def test_what_model2vec_writes_is_read(tmp_path, folder, table):
+def test_files_of_model2vec_are_read(tmp_path, folder, table):
     StaticModel.from_pretrained(folder).save_pretrained(tmp_path / "theirs")
     read = CipherVectors.read(tmp_path / "theirs")
     assert read.index_to_key == table.index_to_key
     np.testing.assert_array_equal(read.vectors, table.vectors)
 
 
-def test_damaged_folders_are_told(tmp_path, table):
+def test_damaged_folders_raise(tmp_path, table):
     table.export("huggingface", tmp_path / "model")
     weights, tokens = tmp_path / "model" / "model.safetensors", tmp_path / "model" / "tokenizer.json"
     whole = weights.read_bytes()
-    for content, message in ((whole[:100], "damaged"), (None, "holds no model.safetensors")):
+    for content, message in ((whole[:100], "damaged"), (None, "no model.safetensors")):
         weights.unlink()
         if content is not None:
             weights.write_bytes(content)
@@ -102,8 +104,8 @@ def test_damaged_folders_are_told(tmp_path, table):
             CipherVectors.read(tmp_path / "model")
         weights.write_bytes(whole)
     save_file({"embeddings": table.vectors[:-1].copy()}, weights)
-    with pytest.raises(BitcipherError, match="a row for each"):
+    with pytest.raises(BitcipherError, match="one row for each"):
         CipherVectors.read(tmp_path / "model")
     tokens.write_text(json.dumps({"model": {"vocab": {"a": 0, "b": 7}}}))
-    with pytest.raises(BitcipherError, match="number its tokens"):
+    with pytest.raises(BitcipherError, match="token ids"):
         CipherVectors.read(tmp_path / "model")

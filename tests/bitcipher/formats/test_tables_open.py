@@ -1,4 +1,4 @@
-"""What tools for tables open: NumPy's folder, Parquet, the projector's TSV, and Parquet for embedding-atlas."""
+"""NumPy, pandas, the TensorFlow Projector and embedding-atlas open the exported tables."""
 
 import csv
 
@@ -11,11 +11,11 @@ import pytest
 from bitcipher import BitcipherError, CipherVectors
 
 
-def test_numpy(tmp_path, table, neighbors, by_numpy):
+def test_numpy_opens_the_folder(tmp_path, table, neighbors, numpy_finder):
     table.export("numpy", tmp_path / "out")
     rows = np.load(tmp_path / "out" / "vectors.npy", mmap_mode="r", allow_pickle=False)
     words = (tmp_path / "out" / "words.txt").read_text().splitlines()
-    neighbors(by_numpy(words, rows))
+    neighbors(numpy_finder(words, rows))
     np.testing.assert_array_equal(np.load(tmp_path / "out" / "counts.npy", allow_pickle=False), table.counts)
     read = CipherVectors.read(tmp_path / "out")
     assert read.index_to_key == table.index_to_key
@@ -23,11 +23,11 @@ def test_numpy(tmp_path, table, neighbors, by_numpy):
     np.testing.assert_array_equal(read.counts, table.counts)
 
 
-def test_parquet(tmp_path, table, neighbors, by_numpy):
+def test_pandas_opens_parquet(tmp_path, table, neighbors, numpy_finder):
     table.export("parquet", tmp_path / "out.parquet")
     frame = pd.read_parquet(tmp_path / "out.parquet")
     assert list(frame) == ["word", "count", "passages", "vector"]
-    neighbors(by_numpy(list(frame["word"]), np.stack(frame["vector"].to_numpy())))
+    neighbors(numpy_finder(list(frame["word"]), np.stack(frame["vector"].to_numpy())))
     assert pq.read_schema(tmp_path / "out.parquet").field("vector").type == pa.list_(pa.float32(), table.vector_size)
     read = CipherVectors.read(tmp_path / "out.parquet")
     assert read.index_to_key == table.index_to_key
@@ -35,7 +35,7 @@ def test_parquet(tmp_path, table, neighbors, by_numpy):
     np.testing.assert_array_equal(read.passages, table.passages)
 
 
-def test_parquet_of_others(tmp_path):
+def test_foreign_parquet_files(tmp_path):
     pq.write_table(pa.table({"word": ["a", "b"], "vector": [[1.0, 2], [3, 4]]}), tmp_path / "two")
     np.testing.assert_array_equal(CipherVectors.read(tmp_path / "two").vectors, [[1, 2], [3, 4]])
     for column in ([[1.0, 2], [3]], [[1.0, 2, 3], [3]], [[1.0], None], [[1.0], [None]], [[], []], [1.0, 2]):
@@ -43,32 +43,32 @@ def test_parquet_of_others(tmp_path):
         with pytest.raises(BitcipherError):
             CipherVectors.read(tmp_path / "uneven")
     pq.write_table(pa.table({"text": ["a"]}), tmp_path / "other")
-    with pytest.raises(BitcipherError, match="needs word and vector"):
+    with pytest.raises(BitcipherError, match="must have the columns word and vector"):
         CipherVectors.read(tmp_path / "other")
 
 
-def test_projector(tmp_path, table, neighbors, by_numpy):
+def test_projector_files(tmp_path, table, neighbors, numpy_finder):
     table.export("projector", tmp_path / "out")
     rows = np.loadtxt(tmp_path / "out" / "vectors.tsv", np.float32, delimiter="\t")
     np.testing.assert_array_equal(rows, table.vectors)
     with open(tmp_path / "out" / "metadata.tsv", newline="") as stream:
         header, *lines = csv.reader(stream, "excel-tab", quoting=csv.QUOTE_NONE)
     assert header == ["word", "rank", "count"]
-    neighbors(by_numpy([word for word, _, _ in lines], rows))
+    neighbors(numpy_finder([word for word, _, _ in lines], rows))
     assert [int(count) for _, _, count in lines] == table.counts.tolist()
-    with pytest.raises(BitcipherError, match="only written"):
+    with pytest.raises(BitcipherError, match="only be written"):
         CipherVectors.read(tmp_path / "out", format="projector")
 
 
-def test_embedding_atlas(tmp_path, table, neighbors, by_numpy):
+def test_pandas_opens_embedding_atlas(tmp_path, table, neighbors, numpy_finder):
     table.export("embedding-atlas", tmp_path / "out.parquet")
-    frame = pd.read_parquet(tmp_path / "out.parquet")  # as embedding-atlas does
+    frame = pd.read_parquet(tmp_path / "out.parquet")  # as embedding-atlas reads it
     assert list(frame) == ["word", "rank", "count", "vector"]
     assert len(frame) == len(table) - 2
     assert not {"<oov>", "zero"} & set(frame["word"])
     assert [table.index_to_key[rank - 1] for rank in frame["rank"]] == list(frame["word"])
     assert [table.get_vecattr(word, "count") for word in frame["word"]] == list(frame["count"])
-    neighbors(by_numpy(list(frame["word"]), np.stack(frame["vector"].to_numpy())))
+    neighbors(numpy_finder(list(frame["word"]), np.stack(frame["vector"].to_numpy())))
 
 
 def test_tables_without_counts(tmp_path, table):
@@ -80,7 +80,7 @@ def test_tables_without_counts(tmp_path, table):
     assert (tmp_path / "projector" / "metadata.tsv").read_text().splitlines()[:2] == ["word\trank", "the\t1"]
 
 
-def test_numpys_folder_is_checked(tmp_path, table):
+def test_damaged_numpy_folder_raises(tmp_path, table):
     table.export("numpy", tmp_path / "out")
     path = tmp_path / "out" / "vectors.npy"
     path.write_bytes(path.read_bytes()[:-10])
@@ -90,5 +90,5 @@ def test_numpys_folder_is_checked(tmp_path, table):
     with pytest.raises(BitcipherError, match="as many rows"):
         CipherVectors.read(tmp_path / "out")
     np.save(path, np.array([{}], object), allow_pickle=True)
-    with pytest.raises(BitcipherError, match="not an array of numbers"):
+    with pytest.raises(BitcipherError, match="not a numeric array"):
         CipherVectors.read(tmp_path / "out")

@@ -1,4 +1,4 @@
-"""Vectors of words from sentences that hold them."""
+"""Vectors of words from sentences that contain them."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,9 @@ from made_vectors import counted, made, small_text
 
 from bitcipher import OOV, BitcipherError, CipherVectors
 from bitcipher.counts import ContextWindow
-from bitcipher.infer.context_counts import row_of_contexts
+from bitcipher.infer.context_counts import count_contexts
 
-CHOICES = [
+OPTIONS = [
     {"mode": "cat"},
     {"mode": "sum", "bits": 30, "log": "counts", "noise": "frequency"},
     {"mode": "spectral", "vector_size": 20},
@@ -20,7 +20,7 @@ def counts():
     return counted(small_text(), ContextWindow(3))
 
 
-@pytest.fixture(scope="module", params=CHOICES, ids=str)
+@pytest.fixture(scope="module", params=OPTIONS, ids=str)
 def vectors(request, counts):
     return made(counts, **request.param)
 
@@ -36,39 +36,39 @@ def test_all_sentences_of_a_word_give_its_own_vector(vectors, counts):
         assert inferred @ vectors[word] >= 1 - 1e-6
 
 
-def test_a_new_word_lies_where_its_contexts_say(vectors, counts):
-    """A word that takes the place of another in all of its sentences has the same contexts, itself apart."""
+def test_new_word_gets_the_vector_of_the_word_that_it_replaces(vectors, counts):
+    """A word that replaces another one in all sentences has the same contexts."""
     word = "w7"
     text = [["new" if token == word else token for token in document] for document in small_text()]
     inferred = vectors.infer(text, "new", counts)
     assert vectors.similar_by_vector(inferred, topn=1)[0][0] == word
 
 
-def test_sentences_without_the_word_and_their_order_change_nothing(vectors, counts):
+def test_other_sentences_and_their_order_do_not_matter(vectors, counts):
     text = [document for document in small_text() if "w3" in document]
     more = [["w1", "w2"], *text[::-1], []]
     assert vectors.infer(text, "w3", counts).tobytes() == vectors.infer(iter(more), "w3", counts).tobytes()
 
 
-def test_codes_need_no_counts_where_the_table_keeps_what_noise_needs(counts):
+def test_cipher_modes_need_no_counts_if_the_table_has_what_the_noise_needs(counts):
     text = small_text()
     for noise in ("none", "frequency", "document_ratio"):
         vectors = made(counts, noise=noise)
         assert vectors.infer(text, "w3").tobytes() == vectors.infer(text, "w3", counts).tobytes()
     vectors = made(counts)
-    with pytest.raises(BitcipherError, match="do not say how many passages they were made of: give the build's count"):
+    with pytest.raises(BitcipherError, match="pass `counts`"):
         vectors.infer(text, "w3")
     manifest = {**vectors.manifest, "total_passages": counts.vocabulary.total_passages}
-    whole = CipherVectors(
+    complete = CipherVectors(
         vectors.words, vectors.vectors, vectors.counts, vectors.passages, vectors.refinement, manifest
     )
-    assert whole.infer(text, "w3").tobytes() == vectors.infer(text, "w3", counts).tobytes()
+    assert complete.infer(text, "w3").tobytes() == vectors.infer(text, "w3", counts).tobytes()
 
 
-def test_rows_are_counted_as_windows_are():
+def test_count_contexts_matches_the_windows_of_a_build():
     text = [["a", "x", "b", "x"], ["x"], ["q", "b", "x", "a", "a"]]
-    known = {"a": 0, "b": 1, OOV: 2}
-    row = row_of_contexts(text, "x", 2, known)
+    key_to_index = {"a": 0, "b": 1, OOV: 2}
+    row = count_contexts(text, "x", 2, key_to_index)
     assert list(zip(*(column.tolist() for column in row), strict=True)) == [
         (-2, 2, 2),
         (-1, 0, 1),
@@ -78,7 +78,7 @@ def test_rows_are_counted_as_windows_are():
         (2, 0, 1),
         (2, 2, 1),
     ]
-    summed = row_of_contexts(text, "x", 2, known, summed=True)
+    summed = count_contexts(text, "x", 2, key_to_index, summed=True)
     assert list(zip(*(column.tolist() for column in summed), strict=True)) == [
         (-1, 0, 1),
         (-1, 1, 2),
@@ -89,22 +89,22 @@ def test_rows_are_counted_as_windows_are():
     ]
 
 
-def test_mistakes_are_told(counts):
+def test_invalid_arguments_raise(counts):
     vectors = made(counts)
-    for contexts, sentence in (
-        ([["w1", "w2"]], "say nothing about 'new': none of them holds it as a token"),
-        ([["new"]], "say nothing about 'new': no other word stands near it"),
-        (["a new word"], "as a list of tokens, not as str"),
-        ([], "none of them holds it as a token"),
+    for contexts, message in (
+        ([["w1", "w2"]], "'new' no context: none of them"),
+        ([["new"]], "no other word is near it"),
+        (["a new word"], "list of tokens, got str"),
+        ([], "none of them contains it"),
     ):
-        with pytest.raises(BitcipherError, match=sentence):
+        with pytest.raises(BitcipherError, match=message):
             vectors.infer(contexts, "new", counts)
     text = [["w1", "new", "w2"]]
-    with pytest.raises(BitcipherError, match="from the counts of the build"):
+    with pytest.raises(BitcipherError, match="needs the counts"):
         made(counts, mode="spectral", vector_size=5).infer(text, "new")
-    with pytest.raises(BitcipherError, match="take the counts that the vectors were made of"):
+    with pytest.raises(BitcipherError, match="use the counts"):
         vectors.infer(text, "new", counted(small_text(10), ContextWindow(3)))
-    with pytest.raises(BitcipherError, match="do not say how they were made"):
+    with pytest.raises(BitcipherError, match="do not record how they were made"):
         CipherVectors([OOV, "w1"], np.eye(2)).infer(text, "new")
     with pytest.raises(BitcipherError, match=f"The table has no {OOV}"):
         CipherVectors(["w1"], np.eye(1)).infer(text, "new")

@@ -14,7 +14,7 @@ def table() -> CipherVectors:
     return CipherVectors(WORDS, ROWS, counts=[50, 9, 7, 5, 4], passages=[8, 5, 4, 3, 2])
 
 
-def test_words_vectors_and_counts_are_found(table):
+def test_lookup_of_words_vectors_and_counts(table):
     assert table.index_to_key == WORDS
     assert table.key_to_index == {word: row for row, word in enumerate(WORDS)}
     assert (len(table), table.vector_size) == (5, 2)
@@ -30,12 +30,12 @@ def test_words_vectors_and_counts_are_found(table):
     assert table.get_vecattr("paris", "passages") == 2
 
 
-def test_a_normed_vector_has_length_one_and_a_zero_row_stays_zero(table):
+def test_norm_scales_to_length_1_except_zero_vectors(table):
     np.testing.assert_array_equal(table.get_vector("the", norm=True), np.float32([0.6, 0.8]))
     np.testing.assert_array_equal(table.get_vector("Paris", norm=True), [0, 0])
 
 
-def test_vectors_cannot_be_changed_through_the_table_and_are_not_copied():
+def test_vectors_are_read_only_views():
     rows = ROWS.copy()
     table = CipherVectors(WORDS, rows)
     with pytest.raises(ValueError, match="read-only"):
@@ -43,7 +43,7 @@ def test_vectors_cannot_be_changed_through_the_table_and_are_not_copied():
     with pytest.raises(ValueError, match="read-only"):
         table.vectors[0] = 1
     assert np.shares_memory(table.vectors, rows)
-    rows[0] = 1  # the caller's own array stays writeable
+    rows[0] = 1  # the caller's array stays writeable
 
 
 def test_get_index_of_an_unknown_word(table):
@@ -53,31 +53,28 @@ def test_get_index_of_an_unknown_word(table):
     assert table.get_index("the", oov=True) == 0
 
 
-def test_an_unknown_word_is_told_with_close_spellings(table):
-    with pytest.raises(UnknownWordError) as error:
+def test_unknown_words_raise_with_close_spellings(table):
+    with pytest.raises(UnknownWordError, match=r"'goverment'.*5 words \(close spellings: 'government'\).*oov=True"):
         table["goverment"]
-    assert str(error.value) == (
-        "The word 'goverment' is not among the 5 words of the table (close to it: 'government'); "
-        "ask with oov=True to get the vector of <oov> for it."
-    )
-    with pytest.raises(UnknownWordError, match=r"\(close to it: 'paris', 'Paris'\)"):
+    with pytest.raises(UnknownWordError, match="close spellings: 'paris', 'Paris'"):
         table["PaRis"]
-    with pytest.raises(UnknownWordError, match="5 words of the table; ask"):
+    with pytest.raises(UnknownWordError, match="'zebra'") as error:
         table["zebra"]
+    assert "close spellings" not in str(error.value)
 
 
-def test_an_unknown_word_is_also_a_key_error(table):
+def test_unknown_words_raise_key_error(table):
     with pytest.raises(KeyError):
         table["rome"]
 
 
 @pytest.mark.parametrize("key", [5, -1, 2.5, b"the", [["the"]], ["the", None], np.array(0.5)])
-def test_what_is_no_key_is_told(table, key):
-    with pytest.raises(BitcipherError, match=r"A key is a word or a row number|There is no row"):
+def test_invalid_keys_raise(table, key):
+    with pytest.raises(BitcipherError, match=r"A key must be|out of range"):
         table[key]
 
 
-def test_oov_gives_the_row_of_oov(table):
+def test_oov_uses_the_row_of_oov(table):
     np.testing.assert_array_equal(table.get_vector("rome", oov=True), [0, 2])
     assert table.get_vecattr("rome", "count", oov=True) == 7
     with pytest.raises(BitcipherError, match="has no <oov>"):
@@ -85,15 +82,15 @@ def test_oov_gives_the_row_of_oov(table):
     assert OOV in table
 
 
-def test_counts_that_are_not_kept_are_told(table):
-    with pytest.raises(BitcipherError, match="keeps: vectors only"):
+def test_unknown_attributes_raise(table):
+    with pytest.raises(BitcipherError, match="attributes: none"):
         CipherVectors(["a"], [[1.0]]).get_vecattr("a", "count")
-    with pytest.raises(BitcipherError, match="no 'sense'; it keeps: count, passages"):
+    with pytest.raises(BitcipherError, match=r"'sense'.*count, passages"):
         table.get_vecattr("the", "sense")
 
 
-def test_mean_follows_gensim(table):
-    # Values from gensim 4.4's KeyedVectors.get_mean_vector on the same rows.
+def test_mean_matches_gensim(table):
+    # Expected values of KeyedVectors.get_mean_vector in gensim 4.4.
     def mean(*args, **kwargs):
         return table.get_mean_vector(*args, **kwargs)
 
@@ -108,7 +105,7 @@ def test_mean_follows_gensim(table):
     assert mean(["the"]).dtype == np.float32
 
 
-def test_a_mean_that_cannot_be_is_told(table):
+def test_invalid_means_raise(table):
     with pytest.raises(BitcipherError, match="at least one"):
         table.get_mean_vector([])
     with pytest.raises(UnknownWordError, match="'rome'"):
@@ -122,25 +119,25 @@ def test_a_mean_that_cannot_be_is_told(table):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
-        ((["a", "a"], ROWS[:2]), "only 1 different"),
+        ((["a", "a"], ROWS[:2]), "Only 1 of the 2 words"),
         (([], ROWS[:0]), "at least one"),
-        ((["a", None], ROWS[:2]), "none of them missing"),
-        ((["a", 3], ROWS[:2]), "list of text"),
-        ((["a", "\ud800"], ROWS[:2]), "list of text"),
+        ((["a", None], ROWS[:2]), "no word may be missing"),
+        ((["a", 3], ROWS[:2]), "list of strings"),
+        ((["a", "\ud800"], ROWS[:2]), "list of strings"),
         ((["a"], ROWS[:2]), "rows of vectors"),
         ((["a"], ROWS[:1, :0]), "rows of vectors"),
-        ((["a"], [["x", "y"]]), "array of numbers"),
-        ((["a"], ROWS[:1], [1, 2]), "of counts"),
-        ((["a"], ROWS[:1], [1], [0.5]), "of passages"),
+        ((["a"], [["x", "y"]]), "numeric array"),
+        ((["a"], ROWS[:1], [1, 2]), "`counts`"),
+        ((["a"], ROWS[:1], [1], [0.5]), "`passages`"),
         ((["a"], ROWS[:1], None, None, {"mean": np.arange(3)}), "'mean' must be float32"),
     ],
 )
-def test_parts_that_do_not_agree_are_told(arguments, says):
-    with pytest.raises(BitcipherError, match=says):
+def test_invalid_content_raises(arguments, message):
+    with pytest.raises(BitcipherError, match=message):
         CipherVectors(*arguments)
 
 
-def test_repr_says_how_large_it_is(table):
+def test_repr_shows_the_sizes(table):
     assert repr(table) == "CipherVectors(5 words, 2 dimensions)"

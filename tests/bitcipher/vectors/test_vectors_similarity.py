@@ -11,14 +11,14 @@ from bitcipher.errors import BitcipherError, UnknownWordError
 from bitcipher.vectors import CipherVectors
 from bitcipher.vocabulary import OOV
 
-# Few different values, so that equal rows and zero rows are common; float32 holds their products exactly.
+# Few distinct values, so that equal rows and zero rows are common. Their products are exact in float32.
 VALUES = st.integers(-3, 3).map(lambda number: number / 8)
 
 
 @st.composite
 def tables(draw) -> CipherVectors:
-    size, dimensions = draw(st.integers(2, 12)), draw(st.integers(1, 5))
-    rows = draw(arrays(np.float32, (size, dimensions), elements=VALUES))
+    size, vector_size = draw(st.integers(2, 12)), draw(st.integers(1, 5))
+    rows = draw(arrays(np.float32, (size, vector_size), elements=VALUES))
     words = [f"w{row}" for row in range(size)]
     oov_row = draw(st.integers(0, size))
     if oov_row < size:
@@ -38,7 +38,7 @@ def plain_unit(vector) -> np.ndarray:
 
 
 @given(tables(), st.data())
-def test_most_similar_is_the_brute_force_ranking(table, data):
+def test_most_similar_matches_brute_force(table, data):
     words = st.sampled_from(table.index_to_key)
     positive = data.draw(st.lists(words, max_size=3))
     negative = data.draw(st.lists(words, min_size=not positive, max_size=2))
@@ -48,7 +48,7 @@ def test_most_similar_is_the_brute_force_ranking(table, data):
     query = np.zeros(table.vector_size)
     for sign, words in ((1, positive), (-1, negative)):
         query += sign * sum(plain_unit(table[word]) for word in words)
-    # Rounding decides whether a query of almost nothing has neighbors; the next test has an exact zero.
+    # Rounding decides whether a nearly zero query has neighbors. The next test has an exact zero.
     assume(np.abs(query).max() > 1e-9)
     found = table.most_similar(positive, negative, topn, restrict_vocab)
     expected = [
@@ -61,11 +61,11 @@ def test_most_similar_is_the_brute_force_ranking(table, data):
     cosine_of = {word: cosine for cosine, word in expected}
     assert [cosine for _, cosine in found] == pytest.approx([cosine_of[word] for word, _ in found], abs=1e-6)
     assert all(type(cosine) is float for _, cosine in found)
-    # Equal scores stand in order of rank.
+    # Ties are in order of rank.
     assert found == sorted(found, key=lambda item: (-item[1], table.key_to_index[item[0]]))
 
 
-def test_a_query_of_nothing_has_no_neighbours():
+def test_zero_queries_have_no_neighbors():
     table = CipherVectors(["a", "b", "zero"], [[1, 0], [1, 1], [0, 0]])
     assert table.most_similar("zero") == []
     assert table.most_similar(["a"], ["a"]) == []
@@ -73,7 +73,7 @@ def test_a_query_of_nothing_has_no_neighbours():
     assert table.most_similar("zero", topn=None).tolist() == [0, 0, 0]
 
 
-def test_equal_rows_are_ties_wherever_they_lie_and_ties_go_to_the_more_frequent():
+def test_equal_rows_tie_at_any_position_and_ties_are_in_order_of_rank():
     # 1,003 rows and 37 columns: BLAS would sum the last rows in another order than the first.
     row = np.random.default_rng(0).standard_normal(37, dtype=np.float32)
     table = CipherVectors([f"w{i}" for i in range(1_003)], np.tile(row, (1_003, 1)))
@@ -82,7 +82,7 @@ def test_equal_rows_are_ties_wherever_they_lie_and_ties_go_to_the_more_frequent(
     assert table.rank("w0", "w1002") == 1
 
 
-# The rows that the golden values below were made of with gensim 4.4's KeyedVectors.
+# The expected values below are those of KeyedVectors in gensim 4.4 on these rows.
 ROYALS = CipherVectors(
     ["king", "queen", "man", "woman", "crown", "apple"],
     [[5, 1, 4], [5, -1, 4.5], [1, 2, 0], [1, -2, 0.5], [4, 0, 5], [-1, 3, 1]],
@@ -90,17 +90,17 @@ ROYALS = CipherVectors(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "golden"),
+    ("arguments", "expected"),
     [
         ((["king", "woman"], ["man"]), [("queen", 0.685135), ("crown", 0.572564), ("apple", -0.729415)]),
         (("king", None, 2), [("crown", 0.963925), ("queen", 0.952947)]),
         ((0, None, 2), [("crown", 0.963925), ("queen", 0.952947)]),
         (
-            ([("king", 2.0), "woman"], [("man", 0.5)]),  # a pair's weight holds as it is, among negatives too
+            ([("king", 2.0), "woman"], [("man", 0.5)]),  # an explicit weight is not negated
             [("queen", 0.983596), ("crown", 0.950442), ("apple", -0.125740)],
         ),
         (
-            (["king", np.float32([0, 10, 0])], None, 3),  # a vector weighs in at its own length
+            (["king", np.float32([0, 10, 0])], None, 3),  # vectors are not normalized
             [("man", 0.924042), ("apple", 0.895722), ("crown", 0.094482)],
         ),
         (("king", "man", 10, 4), [("woman", 0.907008), ("queen", 0.743173)]),
@@ -108,13 +108,13 @@ ROYALS = CipherVectors(
         (("king", None, 0), []),
     ],
 )
-def test_most_similar_has_the_meaning_of_gensim(arguments, golden):
+def test_most_similar_matches_gensim(arguments, expected):
     found = ROYALS.most_similar(*arguments)
-    assert [word for word, _ in found] == [word for word, _ in golden]
-    assert [cosine for _, cosine in found] == pytest.approx([cosine for _, cosine in golden], abs=2e-6)
+    assert [word for word, _ in found] == [word for word, _ in expected]
+    assert [cosine for _, cosine in found] == pytest.approx([cosine for _, cosine in expected], abs=2e-6)
 
 
-def test_the_other_verbs_have_the_meaning_of_gensim():
+def test_other_verbs_match_gensim():
     near = partial(pytest.approx, abs=1e-6)
     assert ROYALS.n_similarity(["king", "queen"], ["man", "apple"]) == near(0.127014)
     assert ROYALS.doesnt_match(ROYALS.index_to_key) == "apple"
@@ -133,7 +133,7 @@ def test_the_other_verbs_have_the_meaning_of_gensim():
 
 
 @given(tables(), st.data())
-def test_pairs_and_ranks_against_brute_force(table, data):
+def test_pairs_and_ranks_match_brute_force(table, data):
     words = st.sampled_from(table.index_to_key)
     first, second = data.draw(words), data.draw(words)
     cosine = plain_cosine(table[first], table[second])
@@ -160,19 +160,19 @@ def test_pairs_and_ranks_against_brute_force(table, data):
 
 
 @given(tables(), st.data())
-def test_sets_of_words_against_brute_force(table, data):
+def test_sets_of_words_match_brute_force(table, data):
     words = st.lists(st.sampled_from(table.index_to_key), min_size=1, max_size=5)
     first, second = data.draw(words), data.draw(words)
     expected = plain_cosine(table[first].sum(axis=0), table[second].sum(axis=0))
     assert table.n_similarity(first, second) == pytest.approx(expected, abs=1e-5)
     center = sum(plain_unit(table[word]) for word in first)
-    furthest = table.doesnt_match(first)
-    assert plain_unit(table[furthest]) @ center == pytest.approx(
+    farthest = table.doesnt_match(first)
+    assert plain_unit(table[farthest]) @ center == pytest.approx(
         min(plain_unit(table[word]) @ center for word in first), abs=1e-6
     )
 
 
-def test_oov_is_no_neighbour_but_answers_when_asked():
+def test_oov_is_never_a_neighbor_but_can_be_a_query():
     table = CipherVectors(["a", OOV, "b"], [[1, 0], [1, 0.1], [0, 1]])
     assert [word for word, _ in table.most_similar("a")] == ["b"]
     assert table.closer_than("a", "b") == []
@@ -181,7 +181,7 @@ def test_oov_is_no_neighbour_but_answers_when_asked():
     assert table.most_similar("a", topn=None)[1] == pytest.approx(1 / math.sqrt(1.01))
 
 
-def test_every_verb_tells_an_unknown_word_or_takes_oov_for_it():
+def test_every_verb_raises_for_unknown_words_unless_oov_is_true():
     table = CipherVectors(["a", OOV, "b"], [[1, 0], [1, 0.5], [0, 1]])
     calls = [
         lambda word, **oov: table.most_similar(["a", word], **oov),
@@ -203,7 +203,7 @@ def test_every_verb_tells_an_unknown_word_or_takes_oov_for_it():
         assert call("unheard", oov=True) == call(OOV)
 
 
-def test_zero_rows_are_similar_to_nothing():
+def test_zero_rows_have_similarity_0():
     table = CipherVectors(["a", "zero", "b"], [[1, 0], [0, 0], [-1, 0.1]])
     assert [word for word, _ in table.most_similar("a")] == ["b"]
     assert table.similarity("a", "zero") == table.similarity("zero", "zero") == 0
@@ -213,11 +213,11 @@ def test_zero_rows_are_similar_to_nothing():
     assert table.doesnt_match(["zero", "zero"]) == "zero"
 
 
-def test_a_value_that_is_no_number_is_told_and_never_spreads():
+def test_values_that_are_not_finite_raise():
     table = CipherVectors(["a", "bad", "c"], [[1, 0], [1, math.nan], [0, 1]])
     assert table.similarity("a", "c") == 0
     for ask in (lambda: table.most_similar("a"), lambda: table.similarity("a", "bad")):
-        with pytest.raises(BitcipherError, match="not a number"):
+        with pytest.raises(BitcipherError, match="not finite"):
             ask()
     with pytest.raises(BitcipherError, match="'huge'"):
         CipherVectors(["a", "huge"], [[1, 0], [3e38, 3e38]]).most_similar("a")
@@ -242,6 +242,6 @@ def test_a_value_that_is_no_number_is_told_and_never_spreads():
         lambda: ROYALS.most_similar_to_given("king", []),
     ],
 )
-def test_a_question_that_makes_no_sense_is_told(ask):
+def test_invalid_queries_raise(ask):
     with pytest.raises(BitcipherError):
         ask()

@@ -56,7 +56,7 @@ def narrowed(grid):
 
 
 def test_probe_reads_vectors_of_any_format(tmp_path, gum, conll2003):
-    vectors = labeled.knowing(labeled.TAGS)
+    vectors = labeled.informative_vectors(labeled.TAGS)
     vectors.save(tmp_path / "ours")
     vectors.export("word2vec", tmp_path / "theirs.vec")
     output = run("probe", tmp_path / "ours", tmp_path / "theirs.vec", "--task", "pos", "--data", gum, "--seeds", 2)
@@ -73,7 +73,7 @@ def test_probe_reads_vectors_of_any_format(tmp_path, gum, conll2003):
 
 
 def test_evaluate_prints_each_set_and_section(tmp_path):
-    vectors = labeled.knowing(labeled.TAGS)
+    vectors = labeled.informative_vectors(labeled.TAGS)
     vectors.save(tmp_path / "ours")
     (tmp_path / "sets").mkdir()
     for name in ("one", "two"):

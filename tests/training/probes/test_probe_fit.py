@@ -20,7 +20,7 @@ def task():
 
 @pytest.fixture(scope="module")
 def features(task):
-    return torch.from_numpy(look_up(labeled.knowing(labeled.TAGS), task.words)[0])
+    return torch.from_numpy(look_up(labeled.informative_vectors(labeled.TAGS), task.words)[0])
 
 
 def by_token(split):

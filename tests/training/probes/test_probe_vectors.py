@@ -19,8 +19,8 @@ def ner():
 
 
 def test_vectors_that_know_labels_are_told_from_those_that_do_not(ner):
-    knowing = probe(labeled.knowing(labeled.KINDS), ner, seeds=(0, 1))
-    ignorant = probe(labeled.ignorant(), ner, seeds=(0, 1))
+    knowing = probe(labeled.informative_vectors(labeled.KINDS), ner, seeds=(0, 1))
+    ignorant = probe(labeled.uninformative_vectors(), ner, seeds=(0, 1))
     for figure in ("accuracy", "weighted_f1", "span_f1"):
         assert knowing.mean(figure) > ignorant.mean(figure) + 0.2
     # Without any information a probe gives the most frequent label.
@@ -30,17 +30,17 @@ def test_vectors_that_know_labels_are_told_from_those_that_do_not(ner):
 
 
 def test_mean_and_spread_are_those_of_the_seeds(ner):
-    result = probe(labeled.knowing(labeled.KINDS), ner, seeds=(0, 1, 2))
+    result = probe(labeled.informative_vectors(labeled.KINDS), ner, seeds=(0, 1, 2))
     accuracies = [seed.accuracy for seed in result.seeds]
     assert [seed.seed for seed in result.seeds] == [0, 1, 2]
     assert result.mean("accuracy") == pytest.approx(np.mean(accuracies))
     assert result.spread("accuracy") == pytest.approx(np.std(accuracies, ddof=1))
-    assert result == probe(labeled.knowing(labeled.KINDS), ner, seeds=(0, 1, 2))
+    assert result == probe(labeled.informative_vectors(labeled.KINDS), ner, seeds=(0, 1, 2))
     assert dataclasses.replace(result, seeds=result.seeds[:1]).spread("accuracy") == 0
 
 
 def test_the_lengths_of_vectors_make_no_difference(ner):
-    vectors = labeled.knowing(labeled.KINDS)
+    vectors = labeled.informative_vectors(labeled.KINDS)
     # Powers of two, by which numbers are multiplied exactly.
     lengths = 2.0 ** np.arange(-8, len(vectors) - 8).clip(max=8)
     scaled = CipherVectors(vectors.words, lengths[:, None] * vectors.vectors)

@@ -96,14 +96,14 @@ def test_what_fails_leaves_nothing_behind(build, tmp_path):
 
 
 def test_each_product_is_that_of_memory(build, tmp_path):
-    whole = InMemoryProducts.of(opened(build), 4)
+    whole = InMemoryProducts.from_counts(opened(build), 4)
     seen = []
 
     def compare(products):
         table = np.random.default_rng(0).normal(size=(len(opened(build).vocabulary), 16)).astype(np.float32)
         for scales in (np.ones(9, np.float32), np.eye(9, dtype=np.float32)[8]):
-            seen.append(products.around(table, scales).tobytes() == whole.around(table, scales).tobytes())
-            seen.append(products.multiply(table, scales).tobytes() == whole.multiply(table, scales).tobytes())
+            seen.append(products.project(table, scales).tobytes() == whole.project(table, scales).tobytes())
+            seen.append(products.gram_product(table, scales).tobytes() == whole.gram_product(table, scales).tobytes())
         return products
 
     in_ranges(build, tmp_path / "work", 100_000, on_products=compare)

@@ -46,18 +46,18 @@ def assert_same(first: CipherVectors, second: CipherVectors) -> None:
 
 @pytest.mark.parametrize("mmap", [True, False])
 @pytest.mark.parametrize("make", [make_table, make_full_table])
-def test_a_local_folder_gives_the_table_back(tmp_path, make, mmap):
+def test_local_folder_round_trip(tmp_path, make, mmap):
     table = make()
     table.save(tmp_path / "below" / "table")
     assert_same(table, CipherVectors.load(tmp_path / "below" / "table", mmap=mmap))
     assert os.listdir(tmp_path / "below") == ["table"]
 
 
-def test_a_remote_folder_gives_the_table_back():
+def test_remote_folder_round_trip():
     table = make_full_table()
     table.save("memory://vectors/table/")
     assert_same(table, CipherVectors.load("memory://vectors/table"))
-    with pytest.raises(BitcipherError, match="already there"):
+    with pytest.raises(BitcipherError, match="already exists"):
         table.save("memory://vectors/table")
     make_table().save("memory://vectors/table", overwrite=True)
     assert_same(make_table(), CipherVectors.load("memory://vectors/table"))
@@ -67,7 +67,7 @@ def test_a_remote_folder_gives_the_table_back():
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, unique=True))
-def test_any_words_come_back_identical(words):
+def test_any_words_read_back(words):
     uri = "memory://any-words"
     table = make_table(words)
     table.save(uri, overwrite=True)
@@ -106,38 +106,38 @@ def test_other_libraries_read_the_files(tmp_path):
     }
 
 
-def test_columns_that_are_absent_stay_absent(tmp_path):
+def test_missing_columns_stay_missing(tmp_path):
     make_table(counts=np.ones(len(ODD_WORDS), int)).save(tmp_path / "table")
     assert pq.read_schema(tmp_path / "table" / "words.parquet").names == ["word", "count"]
     assert sorted(os.listdir(tmp_path / "table")) == ["manifest.json", "vectors.safetensors", "words.parquet"]
 
 
-def test_the_same_table_gives_the_same_bytes(tmp_path):
+def test_equal_tables_give_equal_bytes(tmp_path):
     for name in "ab":
         make_full_table().save(tmp_path / name)
     for path in (tmp_path / "a").iterdir():
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
 
 
-def test_a_table_of_several_pieces_is_written_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr("bitcipher.vectors.safetensors_file.WRITE_BYTES", 24)  # two rows
+def test_table_of_several_blocks_round_trip(tmp_path, monkeypatch):
+    monkeypatch.setattr("bitcipher.table.safetensors_file.WRITE_BYTES", 24)  # two rows
     table = CipherVectors(ODD_WORDS, np.asfortranarray(make_table().vectors))
     table.save(tmp_path / "table")
     assert_same(table, CipherVectors.load(tmp_path / "table"))
 
 
-def test_the_manifest_tells_format_sizes_and_digests(tmp_path):
+def test_manifest_has_format_sizes_and_digests(tmp_path):
     make_full_table().save(tmp_path / "table")
     manifest = json.loads((tmp_path / "table" / "manifest.json").read_text("utf-8"))
-    assert manifest["format"] == "bitcipher-vectors/1"
-    assert (manifest["words"], manifest["dimensions"]) == (len(ODD_WORDS), 3)
+    assert manifest["format"] == "bitcipher-vectors/2"
+    assert (manifest["words"], manifest["vector_size"]) == (len(ODD_WORDS), 3)
     assert manifest["provenance"] == make_full_table().manifest
     for name, entry in manifest["files"].items():
         data = (tmp_path / "table" / name).read_bytes()
         assert entry == {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
 
-def test_a_vectors_file_of_the_safetensors_library_is_read(tmp_path):
+def test_files_of_the_safetensors_library_are_read(tmp_path):
     make_table().save(tmp_path / "table")
     rows = np.arange(len(ODD_WORDS) * 3, dtype=np.float32).reshape(-1, 3)
     safetensors.numpy.save_file(
@@ -154,10 +154,10 @@ def test_a_vectors_file_of_the_safetensors_library_is_read(tmp_path):
         np.testing.assert_array_equal(CipherVectors.load(tmp_path / "table", mmap=mmap).vectors, rows)
 
 
-def test_what_is_there_is_replaced_only_on_demand_and_only_if_it_is_a_table(tmp_path):
+def test_overwrite_replaces_only_folders_of_vectors(tmp_path):
     first, second = make_table(["a", "b"]), make_table(["c", "d"])
     first.save(tmp_path / "table")
-    with pytest.raises(BitcipherError, match="already there"):
+    with pytest.raises(BitcipherError, match="already exists"):
         second.save(tmp_path / "table")
     assert_same(first, CipherVectors.load(tmp_path / "table"))
     second.save(tmp_path / "table", overwrite=True)
@@ -174,16 +174,16 @@ def test_what_is_there_is_replaced_only_on_demand_and_only_if_it_is_a_table(tmp_
 
 
 @pytest.mark.parametrize("manifest", [{"a": {1, 2}}, {"a": float("nan")}, {"a": "\ud800"}])
-def test_a_manifest_that_json_cannot_hold_leaves_nothing_behind(tmp_path, manifest):
+def test_manifest_that_json_cannot_hold_leaves_no_files(tmp_path, manifest):
     with pytest.raises(BitcipherError, match="JSON"):
         make_table(manifest=manifest).save(tmp_path / "table")
     assert os.listdir(tmp_path) == []
 
 
-def test_a_failure_while_writing_leaves_nothing_behind(tmp_path):
+def test_failed_write_leaves_no_files(tmp_path):
     (tmp_path / "file").write_text("a file")
     with pytest.raises(BitcipherError, match="Cannot write"):
         make_table().save(tmp_path / "file" / "table")
-    with pytest.raises(BitcipherError, match="already there"):
+    with pytest.raises(BitcipherError, match="already exists"):
         make_table().save(tmp_path / "file")
     assert os.listdir(tmp_path) == ["file"]

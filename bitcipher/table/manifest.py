@@ -1,0 +1,72 @@
+"""`TableManifest`: the manifest.json of a folder of vectors."""
+
+import hashlib
+import json
+from typing import Annotated, Any, Self
+
+from pydantic import Field
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from bitcipher.records import Record
+
+FORMAT = "bitcipher-vectors/2"
+MANIFEST = "manifest.json"
+
+
+class FileEntry(Record):
+    """Size and digest of a file."""
+
+    bytes: Annotated[int, Field(ge=0)]
+    """Size in bytes."""
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    """SHA-256 in hexadecimal digits."""
+
+
+class TableManifest(Record):
+    """Manifest of a folder of vectors. It is written last, so a folder with a manifest is complete."""
+
+    format: str
+    """Name and version of the format."""
+    words: Annotated[int, Field(ge=1)]
+    """Number of words."""
+    vector_size: Annotated[int, Field(ge=1)]
+    """Number of dimensions."""
+    files: dict[str, FileEntry]
+    """The other files of the folder, by name."""
+    provenance: dict[str, Any]
+    """How the vectors were made."""
+    provenance_sha256: str
+    """SHA-256 of the provenance."""
+
+    @classmethod
+    def read(cls, uri: str) -> Self:
+        """Return the manifest in a folder of vectors.
+
+        Args:
+            uri: the folder.
+
+        Raises:
+            BitcipherError: if the folder has no manifest, or one that is damaged or of another format.
+        """
+        path = storage.join(uri, MANIFEST)
+        if not storage.exists(path):
+            raise BitcipherError(f"{uri} is not a complete folder of vectors: it has no {MANIFEST}.")
+        values = storage.read_json(path)
+        name = values.get("format")
+        if name != FORMAT and isinstance(name, str) and name.startswith("bitcipher-vectors/"):
+            raise BitcipherError(
+                f"{uri} has the format {name!r}, but this version of bitcipher reads {FORMAT!r}: use the version that "
+                "wrote it, or build the vectors again."
+            )
+        if name != FORMAT:
+            raise BitcipherError(f"{uri} is not a folder of vectors: its {MANIFEST} has the format {name!r}.")
+        manifest = cls.parse(values, path)
+        if digest_provenance(manifest.provenance) != manifest.provenance_sha256:
+            raise BitcipherError(f"{path} was changed after it was written: fetch or build the folder again.")
+        return manifest
+
+
+def digest_provenance(provenance: dict[str, Any]) -> str:
+    """Return the SHA-256 of a provenance, in hexadecimal digits."""
+    return hashlib.sha256(json.dumps(provenance).encode()).hexdigest()

@@ -1,0 +1,70 @@
+"""Streaming writer and locator for a single float32 matrix in a safetensors file.
+
+The format (github.com/huggingface/safetensors, "Format") is the length of the header as 8 little-endian bytes, the
+header as JSON with the dtype, shape and byte range of every tensor, and then the tensors end to end. The safetensors
+library copies a tensor when it writes or reads it, so tables that are memory-mapped need this module.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import IO, Any
+
+import numpy as np
+
+from bitcipher.errors import BitcipherError
+
+NAME = "vectors"
+DTYPE = np.dtype("<f4")  # F32 in the header
+LENGTH_BYTES = 8
+
+# Bytes per write: 16 MB, large enough that the cost of a call does not matter.
+WRITE_BYTES = 1 << 24
+
+
+def iter_bytes(matrix: np.ndarray, name: str = NAME) -> Iterator[bytes]:
+    """Yield the file of an (n, d) matrix block by block. The bytes equal those of the safetensors library."""
+    entry = {"dtype": "F32", "shape": list(matrix.shape), "data_offsets": [0, matrix.size * DTYPE.itemsize]}
+    header = json.dumps({name: entry}, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)  # the data begin at a multiple of 8
+    yield len(header).to_bytes(LENGTH_BYTES, "little") + header
+    rows = max(1, WRITE_BYTES // (matrix.shape[1] * DTYPE.itemsize))
+    for start in range(0, len(matrix), rows):
+        yield matrix[start : start + rows].astype(DTYPE, copy=False).tobytes()
+
+
+def locate_matrix(stream: IO[bytes], size: int, uri: str) -> tuple[tuple[int, int], int]:
+    """Return the shape of the matrix and the offset of its first byte in the file.
+
+    Args:
+        stream: the file, at its beginning.
+        size: bytes of the file.
+        uri: name of the file for error messages.
+
+    Raises:
+        BitcipherError: if there is no such matrix, or its byte range does not fit the file.
+    """
+    length = int.from_bytes(stream.read(LENGTH_BYTES), "little")
+    if length > size - LENGTH_BYTES:
+        raise BitcipherError(f"{uri} is not a safetensors file or is cut short: fetch or build it again.")
+    try:
+        tensors = json.loads(stream.read(length))
+        tensors.pop("__metadata__", None)
+        is_float32 = tensors[NAME]["dtype"] == "F32"
+        rows, columns = _check_integers(tensors[NAME]["shape"])
+        begin, end = _check_integers(tensors[NAME]["data_offsets"])
+        data_end = max(_check_integers(tensor["data_offsets"])[1] for tensor in tensors.values())
+    except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError):
+        raise BitcipherError(f"The header of {uri} has no matrix named {NAME!r}: fetch or build it again.") from None
+    data = LENGTH_BYTES + length
+    if not is_float32 or not 0 < rows * columns * DTYPE.itemsize == end - begin or data + data_end != size:
+        raise BitcipherError(
+            f"{uri} has {size:,} bytes, but its header describes {rows:,} x {columns:,} {tensors[NAME]['dtype']}. "
+            "The type must be F32 and the sizes must agree: fetch or build it again."
+        )
+    return (rows, columns), data + begin
+
+
+def _check_integers(pair: list[Any]) -> list[int]:
+    if not all(type(number) is int and number >= 0 for number in pair):
+        raise ValueError
+    return pair

@@ -1,0 +1,180 @@
+"""`VectorTable`: words, their vectors, and how the vectors were made."""
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bitcipher.errors import BitcipherError
+from bitcipher.table.keys import Key, unknown_key
+from bitcipher.vocabulary import OOV
+
+# Rows per block when norms are computed: the float64 squares take 13 MB at 200 dimensions.
+NORM_ROWS = 1 << 13
+
+
+class VectorTable:
+    """Words in order of rank, with their vectors, counts and provenance.
+
+    File formats read and write tables, and evaluation takes them. `CipherVectors` adds gensim's verbs.
+
+    Args:
+        words: (N,) unique words in order of rank. `<oov>` is among them if the table has that entry.
+        vectors: (N, d) float32, also a memory map. They are not copied, and read-only through this class.
+        counts: (N,) int64, occurrences of each word.
+        passages: (N,) int64, passages that contain each word.
+        refinement: arrays that map the contexts of new words to vectors, such as the mean and matrix of a whitening.
+        manifest: provenance of the vectors, as values that JSON can hold.
+
+    Raises:
+        BitcipherError: if words are missing or repeated, or if the sizes do not agree.
+    """
+
+    def __init__(
+        self,
+        words: Iterable[str] | pa.LargeStringArray,
+        vectors: np.ndarray,
+        counts: np.ndarray | None = None,
+        passages: np.ndarray | None = None,
+        refinement: dict[str, np.ndarray] | None = None,
+        manifest: dict[str, Any] | None = None,
+    ):
+        self.words = _check_words(words)
+        self.vectors = _check_vectors(vectors, len(self.words))
+        self.counts = _check_counts("counts", counts, len(self.words))
+        self.passages = _check_counts("passages", passages, len(self.words))
+        self.refinement = _check_refinement(refinement)
+        self.manifest = dict(manifest or {})
+
+    @classmethod
+    def from_table(cls, table: "VectorTable") -> Self:
+        """Return the content of another table in this class, without copying or checking it again."""
+        result = cls.__new__(cls)
+        result.__dict__.update(vars(table))
+        return result
+
+    @property
+    def vector_size(self) -> int:
+        """Number of dimensions."""
+        return self.vectors.shape[1]
+
+    @cached_property
+    def index_to_key(self) -> list[str]:
+        """Words in order of rank."""
+        return self.words.to_pylist()
+
+    @cached_property
+    def key_to_index(self) -> dict[str, int]:
+        """Row of each word."""
+        return {word: row for row, word in enumerate(self.index_to_key)}
+
+    @cached_property
+    def norms(self) -> np.ndarray:
+        """Lengths of all vectors, (N,) float64. They are computed at first use.
+
+        Raises:
+            BitcipherError: if a vector holds a value that is not finite.
+        """
+        norms = np.empty(len(self))
+        for start in range(0, len(self), NORM_ROWS):
+            rows = np.asarray(self.vectors[start : start + NORM_ROWS], np.float64)
+            norms[start : start + NORM_ROWS] = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        # Below float32's limit no partial sum of a product with a vector of length 1 can overflow.
+        bad = np.flatnonzero(~(norms < np.finfo(np.float32).max))
+        if len(bad):
+            raise BitcipherError(
+                f"The vector of {self.words[int(bad[0])].as_py()!r} (row {bad[0]}) holds a value that is not finite or "
+                "is too large. The table is damaged: fetch or build it again."
+            )
+        return norms
+
+    def __len__(self) -> int:
+        """Number of words, including `<oov>`."""
+        return len(self.words)
+
+    def __repr__(self) -> str:
+        """Class name and sizes."""
+        return f"{type(self).__name__}({len(self):,} words, {self.vector_size} dimensions)"
+
+    def __contains__(self, key: Any) -> bool:
+        """Whether the key has a row of its own."""
+        return self._find_row(key) is not None
+
+    def get_index(self, key: Key, default: int | None = None, oov: bool = False) -> int:
+        """Return the row of a key.
+
+        Args:
+            key: a word or a row number.
+            default: the result for a key without a row.
+            oov: whether an unknown word gets the row of `<oov>`.
+
+        Raises:
+            UnknownWordError: if the key has no row, and neither `default` nor `oov` is given.
+        """
+        row = self._find_row(key, oov)
+        if row is None:
+            row = default
+        if row is None:
+            raise unknown_key(key, self.index_to_key, self.key_to_index)
+        return row
+
+    def _find_row(self, key: Any, oov: bool = False) -> int | None:
+        if isinstance(key, str):
+            row = self.key_to_index.get(key)
+            return self._oov_row() if row is None and oov else row
+        if isinstance(key, Key) and 0 <= key < len(self):
+            return int(key)
+        return None
+
+    def _oov_row(self) -> int:
+        if OOV not in self.key_to_index:
+            raise BitcipherError(f"The table has no {OOV}, so it has no vector for unknown words.")
+        return self.key_to_index[OOV]
+
+
+def _check_words(words: Iterable[str] | pa.LargeStringArray) -> pa.LargeStringArray:
+    try:
+        words = pa.array(words, pa.large_string())
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise BitcipherError(f"The words must be a list of strings: {error}.") from None
+    if not len(words) or words.null_count:
+        raise BitcipherError("A table needs at least one word, and no word may be missing.")
+    distinct = pc.count_distinct(words).as_py()
+    if distinct != len(words):
+        raise BitcipherError(f"Only {distinct:,} of the {len(words):,} words are distinct: pass each word once.")
+    return words
+
+
+def _check_vectors(vectors: np.ndarray, words: int) -> np.ndarray:
+    try:
+        vectors = np.asanyarray(vectors, np.float32)  # a memory map stays one
+    except (TypeError, ValueError):
+        raise BitcipherError("The vectors must be a numeric array with one row per word.") from None
+    if vectors.ndim != 2 or len(vectors) != words or not vectors.shape[1]:
+        raise BitcipherError(f"{words:,} words need as many rows of vectors, got the shape {vectors.shape}.")
+    # `norms` are cached, so the rows must not change.
+    vectors = vectors.view()
+    vectors.flags.writeable = False
+    return vectors
+
+
+def _check_counts(name: str, counts: np.ndarray | None, words: int) -> np.ndarray | None:
+    if counts is None:
+        return None
+    counts = np.asarray(counts)
+    if counts.shape != (words,) or counts.dtype.kind not in "iu":
+        raise BitcipherError(f"`{name}` must hold one integer for each of the {words:,} words.")
+    return counts.astype(np.int64, copy=False)
+
+
+def _check_refinement(refinement: dict[str, np.ndarray] | None) -> dict[str, np.ndarray] | None:
+    if not refinement:
+        return None
+    arrays = {name: np.asarray(array, order="C") for name, array in refinement.items()}
+    for name, array in arrays.items():
+        if array.dtype not in (np.float32, np.float64):
+            raise BitcipherError(f"The refinement array {name!r} must be float32 or float64, got {array.dtype}.")
+    return arrays
