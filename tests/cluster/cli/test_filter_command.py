@@ -82,9 +82,9 @@ def test_vocabulary_of_the_most_frequent_words_of_the_sources(run, folder):
         (("tales", "--vocabulary", "nowhere.txt"), "nowhere.txt"),
         (("nowhere", "--vocabulary", "words.csv"), "Cannot use nowhere: there is no such file or folder"),
         (("tales", "--vocabulary", "words.csv", "--stride", "200"), "`stride` must be at most the span"),
-        (("tales", "--vocabulary", "empty.txt"), "empty.txt holds no words"),
+        (("tales", "--vocabulary", "empty.txt"), "empty.txt contains no words"),
         (("empty.txt", "--vocabulary", "words.csv"), "Every source is empty"),
-        (("tales", "--vocabulary", "tales/a.txt", "--top", "3"), "does not tell how often words occur"),
+        (("tales", "--vocabulary", "tales/a.txt", "--top", "3"), "has no column of counts"),
         (("tales", "--vocabulary", "zebra.txt"), "Nothing of the sources is in the vocabulary of 1 words"),
     ],
 )

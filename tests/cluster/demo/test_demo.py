@@ -103,7 +103,7 @@ def test_failed_demo_leaves_no_files(tmp_path):
     root.mkdir()
     (root / "small.py").write_text('"""Too few words to count them."""')
     target.mkdir()
-    with pytest.raises(BitcipherError, match="No word is left"):
+    with pytest.raises(BitcipherError, match="No word reaches"):
         make_demo(str(target / "demo"), [root], InProcessRuntime(), StageProgress())
     assert list(target.iterdir()) == []
 
