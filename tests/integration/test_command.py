@@ -147,7 +147,7 @@ def test_invalid_queries_print_one_sentence(refused, built, tmp_path):
     assert "is not a" in refused("neighbors", tmp_path, "the")
     assert "is not a build" in refused("embed", tmp_path, "--out", tmp_path / "x")
     message = refused("embed", built, "--window", 7, "--out", tmp_path / "x")
-    assert "cannot give a window of 7" in message
+    assert "window of 7" in message
     assert "--out" in refused("build", tmp_path)
     assert not (tmp_path / "x").exists()
 

@@ -152,7 +152,7 @@ def test_mistakes_print_one_sentence(command, folder, spectral):
         (("explain", spectral, "w1", "--counts", "other"), "was not made of the counts of other, version 1"),
         (("explain", "build", "w1", "--by", "color"), "got 'color'"),
         (("explain", "build", "w1", "--version", "4"), "build has no version 4"),
-        (("explain", spectral, "w1", "--counts", "build", "--by", "dimension"), "explain them by context word"),
+        (("explain", spectral, "w1", "--counts", "build", "--by", "dimension"), "by context word"),
         (("explain", "nothing", "w1"), "nothing is not a folder of vectors"),
         (("infer", "build", "neu", "--contexts", "empty.txt"), "say nothing about 'neu': none of them holds it"),
         (("infer", "build", "neu", "--contexts", "missing.txt"), "There is no file missing.txt"),
