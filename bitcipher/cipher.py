@@ -90,15 +90,15 @@ class BitCipher:
 
         if n is None and self.bits > 20:
             raise BitcipherError(f"{self.bits} bits have too many codes to compare with all of them: pass `n`.")
-        n = 2**self.bits - 1 if n is None else n
+        candidates = 2**self.bits - 1 if n is None else n
         predictions = np.atleast_2d(np.asarray(predictions, np.float64))
         if predictions.shape[1] != self.bits:
             raise BitcipherError(
                 f"Predictions have {predictions.shape[1]} dimensions, but the code has {self.bits} bits."
             )
-        starts, bits = self.active_bits(n)
+        starts, bits = self.active_bits(candidates)
         sizes = np.diff(starts)
-        directions = sp.csr_array((np.repeat(sizes**-0.5, sizes), bits, starts), shape=(n, self.bits))
+        directions = sp.csr_array((np.repeat(sizes**-0.5, sizes), bits, starts), shape=(candidates, self.bits))
         best = [
             np.argsort(-(directions @ rows.T).T, axis=1, kind="stable")[:, :topn]
             for rows in np.array_split(predictions, max(1, -(-len(predictions) // DECIPHER_ROWS)))

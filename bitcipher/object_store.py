@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
-import fsspec
+import fsspec.config
 
 from bitcipher.errors import BitcipherError
 
@@ -164,19 +164,19 @@ def reader(filesystem: fsspec.AbstractFileSystem, path: str, uri: str) -> io.Buf
         BitcipherError: if there is no such file, or if it cannot be read, now or later.
     """
     with translating_errors("read", uri, is_local=False):
-        stream = filesystem.open(path, "rb")
+        stream: Any = filesystem.open(path, "rb")
     return io.BufferedReader(_Reader(stream, "read", uri))
 
 
 @contextmanager
-def uploading(filesystem: fsspec.AbstractFileSystem, path: str, uri: str) -> Iterator[IO[bytes]]:
+def uploading(filesystem: fsspec.AbstractFileSystem, path: str, uri: str) -> Iterator[Any]:
     """Open a file of a store for writing bytes. It becomes visible only if the block ends without an error.
 
     Raises:
         BitcipherError: if it cannot be written.
     """
     with translating_errors("write", uri, is_local=False):
-        stream = filesystem.open(path, "wb", autocommit=False)
+        stream: Any = filesystem.open(path, "wb", autocommit=False)
     try:
         yield _Writer(stream, "write", uri)
         with translating_errors("write", uri, is_local=False):

@@ -265,9 +265,9 @@ def read_yaml(uri: str) -> dict[str, Any]:
         try:
             values = yaml.safe_load(stream)
         except yaml.YAMLError as error:
-            raise BitcipherError(f"The recipe {uri} is not valid YAML: {' '.join(str(error).split())}.") from None
+            raise BitcipherError(f"The recipe {uri} is not YAML: {' '.join(str(error).split())}.") from None
     if not isinstance(values, dict):
-        raise BitcipherError(f"The recipe {uri} must be a mapping: write options as `name: value` lines.")
+        raise BitcipherError(f"The recipe {uri} must hold options as `name: value` lines.")
     return values
 
 

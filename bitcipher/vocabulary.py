@@ -59,28 +59,28 @@ class Vocabulary:
         Raises:
             BitcipherError: if the choice leaves no word.
         """
-        words = pa.array(words, pa.large_string())
+        corpus_words = pa.array(words, pa.large_string())
         counts, passages = np.asarray(counts, np.int64), np.asarray(passages, np.int64)
-        is_oov = np.asarray(pc.equal(words, OOV), bool)
+        is_oov = np.asarray(pc.equal(corpus_words, OOV), bool)
         required = [] if ranked_words is None else [word for word in ranked_words.to_pylist() if word != OOV]
         if word_list is None:
             is_candidate = (counts >= min_count) & ~is_oov
             if required:
-                is_candidate &= ~np.asarray(pc.is_in(words, pa.array(required, pa.large_string())))
+                is_candidate &= ~np.asarray(pc.is_in(corpus_words, pa.array(required, pa.large_string())))
             added = np.flatnonzero(is_candidate)
             if max_vocab_size is not None:
-                order = _rank_order(words.take(pa.array(added)), counts[added])
+                order = _rank_order(corpus_words.take(pa.array(added)), counts[added])
                 added = added[order[: max(0, max_vocab_size - len(required))]]
-            chosen = pa.concat_arrays([pa.array(required, pa.large_string()), words.take(pa.array(added))])
+            chosen = pa.concat_arrays([pa.array(required, pa.large_string()), corpus_words.take(pa.array(added))])
         else:
             listed = (word for word in word_list if word != OOV)
             chosen = pc.unique(pa.array([*required, *listed], pa.large_string()))
-        indices = np.asarray(pc.index_in(chosen, words).fill_null(-1), np.int64)
+        indices = np.asarray(pc.index_in(chosen, corpus_words).fill_null(-1), np.int64)
         found = indices >= 0
         chosen_counts, chosen_passages = np.zeros((2, len(chosen)), np.int64)
         chosen_counts[found], chosen_passages[found] = counts[indices[found]], passages[indices[found]]
         if not len(chosen):
-            raise BitcipherError(_describe_empty(len(words), counts, word_list is not None))
+            raise BitcipherError(_describe_empty(len(corpus_words), counts, word_list is not None))
         oov_count = counts.sum() - chosen_counts.sum()
         oov_passages = min(total_passages, passages.sum() - chosen_passages.sum())
         all_words = pa.concat_arrays([chosen, pa.array([OOV], pa.large_string())])

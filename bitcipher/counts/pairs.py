@@ -67,11 +67,11 @@ def split(block: PairBlock, entries: int) -> Iterator[PairBlock]:
 
 def limit_window(block: PairBlock, window: int) -> PairBlock:
     """Return the rows whose offset is at most `window`."""
-    kept = block.offset <= window
-    if kept.all():
+    selected = block.offset <= window
+    if selected.all():
         return block
-    entries = np.repeat(kept, block.length)
-    return PairBlock(*(c[kept] for c in block[:3]), *(c[entries] for c in block[3:]))
+    entries = np.repeat(selected, block.length)
+    return PairBlock(*(c[selected] for c in block[:3]), *(c[entries] for c in block[3:]))
 
 
 def write_pairs(uri: str, blocks: Iterable[PairBlock]) -> Iterator[PairBlock]:

@@ -29,13 +29,13 @@ class AnalogySection:
     """Questions whose four words are all in the vocabulary."""
     correct: int
     """Questions answered correctly."""
-    asked: int
+    scored: int
     """Questions that are scored: the covered ones, or all if unknown words count as errors."""
 
     @property
     def accuracy(self) -> float:
         """Share of correct answers, 0 if no question is scored."""
-        return self.correct / self.asked if self.asked else 0.0
+        return self.correct / self.scored if self.scored else 0.0
 
     @property
     def coverage(self) -> float:
@@ -52,7 +52,7 @@ class AnalogiesResult:
     @property
     def total(self) -> AnalogySection:
         """Sum of all sections."""
-        columns = ((s.questions, s.covered, s.correct, s.asked) for s in self.sections)
+        columns = ((s.questions, s.covered, s.correct, s.scored) for s in self.sections)
         return AnalogySection("total", *(sum(column) for column in zip(*columns, strict=True)))
 
     @property
@@ -103,8 +103,8 @@ def evaluate_word_analogies(
     results = []
     for name, questions in sections.items():
         correct = sum(int(next(answers)) in variants.all_rows(question.expected) for question in covered[name])
-        asked = len(questions) if dummy4unknown else len(covered[name])
-        results.append(AnalogySection(name, len(questions), len(covered[name]), correct, asked))
+        scored = len(questions) if dummy4unknown else len(covered[name])
+        results.append(AnalogySection(name, len(questions), len(covered[name]), correct, scored))
     return AnalogiesResult(tuple(results))
 
 

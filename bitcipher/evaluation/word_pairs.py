@@ -69,12 +69,12 @@ def evaluate_word_pairs(
     cosines[is_covered] = _cosines(
         vectors, [variants.row(pair.first) for pair in covered], [variants.row(pair.second) for pair in covered]
     )
-    asked = np.ones(len(scored), bool) if dummy4unknown else is_covered
+    is_scored = np.ones(len(scored), bool) if dummy4unknown else is_covered
     scores = np.array([pair.score for pair in scored])
     spearman, pearson = 0.0, 0.0
-    if np.ptp(cosines[asked]) and np.ptp(scores[asked]):
-        spearman = stats.spearmanr(scores[asked], cosines[asked]).statistic
-        pearson = stats.pearsonr(scores[asked], cosines[asked]).statistic
+    if np.ptp(cosines[is_scored]) and np.ptp(scores[is_scored]):
+        spearman = stats.spearmanr(scores[is_scored], cosines[is_scored]).statistic
+        pearson = stats.pearsonr(scores[is_scored], cosines[is_scored]).statistic
     unknown = {word for pair in scored for word in pair[:2] if word not in variants}
     return WordPairsResult(float(spearman), float(pearson), len(scored), len(covered), tuple(sorted(unknown)))
 

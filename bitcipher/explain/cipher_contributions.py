@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bitcipher.counts.merged_counts import MergedCounts
+from bitcipher.embedding import CipherEmbedding
 from bitcipher.explain import kernels
 from bitcipher.explain.contributions import Contribution, ContributionArrays, DimensionShare
 from bitcipher.rows import CipherRows, Provenance, UnknownProvenanceError, WordRows, symmetric_counts
@@ -36,13 +37,20 @@ class CipherContributions:
 
     Args:
         vectors: the vectors.
+        embedding: the embedding that made them.
         provenance: how they were made.
         counts: the counts that they were made from.
         selected: the rows to explain, by default all.
     """
 
-    def __init__(self, vectors: VectorTable, provenance: Provenance, counts: MergedCounts, selected: np.ndarray | None):
-        embedding = provenance.embedding
+    def __init__(
+        self,
+        vectors: VectorTable,
+        embedding: CipherEmbedding,
+        provenance: Provenance,
+        counts: MergedCounts,
+        selected: np.ndarray | None,
+    ):
         if embedding.log == "counts" and counts.context_window.summed:
             raise UnknownProvenanceError(
                 'With log="counts", vectors of summed counts cannot be explained by context word: use another log.'
@@ -92,7 +100,10 @@ class CipherContributions:
         if self._raw is None:
             self._raw = self._code.embedding.table(self._counts)
         slopes = np.concatenate(
-            [self._many_slopes(rows[start : start + BLOCK_ROWS]) for start in range(0, len(rows), BLOCK_ROWS)]
+            [
+                self._slopes_of_rows(self._raw, rows[start : start + BLOCK_ROWS])
+                for start in range(0, len(rows), BLOCK_ROWS)
+            ]
         )
         block = self._rows.block
         starts = np.stack([self._rows.first_rows[rows], self._rows.last_rows[rows]], axis=1)
@@ -142,9 +153,9 @@ class CipherContributions:
         scales = np.divide(1, lengths, out=np.zeros(len(raw)), where=lengths > 0)
         return (directions * scales[:, None]) @ self._matrix
 
-    def _many_slopes(self, rows: np.ndarray) -> np.ndarray:
+    def _slopes_of_rows(self, table: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return the slopes of many rows with themselves, (n, blocks, b)."""
-        raw = self._raw[rows]
+        raw = table[rows]
         gains = self._gains(raw, rows)
         if self._code.embedding.log == "aggregate":
             # Per unit of a bit's share, since the kernel multiplies by shares.

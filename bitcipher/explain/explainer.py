@@ -33,8 +33,12 @@ class Explainer:
         provenance = read_provenance(vectors, "explained")
         self._vectors = vectors
         rows = None if only is None else np.array([vectors.get_index(key) for key in only], np.int64)
-        kind = CipherContributions if isinstance(provenance.embedding, CipherEmbedding) else SpectralContributions
-        self._contributions: CipherContributions | SpectralContributions = kind(vectors, provenance, counts, rows)
+        embedding = provenance.embedding
+        self._contributions = (
+            CipherContributions(vectors, embedding, provenance, counts, rows)
+            if isinstance(embedding, CipherEmbedding)
+            else SpectralContributions(vectors, embedding, provenance, counts, rows)
+        )
 
     def explain(self, word: Key, other: Key | None = None, topn: int = 10) -> Explanation:
         """Return the contributions to the similarity of two words, or of a word with itself.

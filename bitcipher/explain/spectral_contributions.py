@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bitcipher.counts.merged_counts import MergedCounts
+from bitcipher.embedding.spectral import SpectralEmbedding
 from bitcipher.explain import kernels
 from bitcipher.explain.contributions import Contribution, ContributionArrays
 from bitcipher.rows import Provenance, SpectralRows, WordRows, symmetric_counts
@@ -32,22 +33,30 @@ class SpectralContributions:
 
     Args:
         vectors: the vectors.
+        embedding: the embedding that made them.
         provenance: how they were made.
         counts: the counts that they were made from.
         selected: the rows to explain, by default all.
     """
 
-    def __init__(self, vectors: VectorTable, provenance: Provenance, counts: MergedCounts, selected: np.ndarray | None):
+    def __init__(
+        self,
+        vectors: VectorTable,
+        embedding: SpectralEmbedding,
+        provenance: Provenance,
+        counts: MergedCounts,
+        selected: np.ndarray | None,
+    ):
         self._vectors = vectors
         self._directions = provenance.arrays["directions"]
         mask = None if selected is None else _select_with_contexts(counts, provenance.window, selected)
         self._rows = SpectralRows(counts, provenance.window, mask)
-        self._scales = provenance.embedding.scales(self._rows.blocks)
+        self._scales = embedding.scales(self._rows.blocks)
         self._strongest: dict[int, StrongestContributions] = {}
 
     def arrays(self, row: int, other: int) -> ContributionArrays:
         """Return all contributions to the cosine of a word with the direction of another word, or with its own."""
-        found = [(block, *self._rows.pairs(row, block)) for block in np.flatnonzero(self._scales)]
+        found = [(block, *self._rows.pairs(row, block)) for block in np.flatnonzero(self._scales).tolist()]
         projected = self._project_contexts(np.stack([self._unit(row), self._unit(other)], axis=1))
         products = np.concatenate(
             [
@@ -89,7 +98,7 @@ class SpectralContributions:
             *(np.zeros((words, topn), dtype) for dtype in (np.float32, np.int32, np.int64))
         )
         rows = self._rows.rows
-        for block in np.flatnonzero(self._scales):
+        for block in np.flatnonzero(self._scales).tolist():
             context_vectors = self._rows.context_vectors(block, self._directions)
             kernels.add_strongest(
                 rows.words,
@@ -115,7 +124,7 @@ class SpectralContributions:
                 for start in range(0, len(self._directions), BLOCK_ROWS)
             ]
         )
-        return {int(block): self._rows.context_vectors(block, columns) for block in np.flatnonzero(self._scales)}
+        return {block: self._rows.context_vectors(block, columns) for block in np.flatnonzero(self._scales).tolist()}
 
     def _unit(self, row: int) -> np.ndarray:
         """Return the unit vector of a word, (d,) float64; zeros if it has none."""

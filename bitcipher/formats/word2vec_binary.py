@@ -31,10 +31,10 @@ def read(stream: IO[bytes], uri: str) -> VectorTable:
         BitcipherError: if the file has another format, or is cut short or damaged.
     """
     header = HEADER.fullmatch(stream.readline(MAX_BYTES))
-    size = 4 * int(header[2]) if header else 0
+    expected, vector_size = map(int, header.groups()) if header else (0, 0)
+    size = 4 * vector_size
     if not 0 < size <= MAX_BYTES:
         raise BitcipherError(f"Line 1 of {uri} must hold the numbers of words and dimensions: check the format.")
-    expected = int(header[1])
     words, values, chunk, start = [], bytearray(), b"", 0
     while len(words) < expected:
         space = chunk.find(b" ", start)
@@ -53,4 +53,4 @@ def read(stream: IO[bytes], uri: str) -> VectorTable:
         values += chunk[space + 1 : start]
     if chunk[start:].strip(b"\n") or stream.read(2).strip(b"\n"):
         warnings.warn(f"{uri} has data after the {expected:,} words of its header: they are ignored.", stacklevel=3)
-    return build_table(words, values, size // 4, uri, "word2vec-binary")
+    return build_table(words, values, vector_size, uri, "word2vec-binary")

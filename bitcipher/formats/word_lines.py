@@ -50,12 +50,13 @@ def read_lines(stream: IO[bytes], uri: str, has_header: bool | None, format: str
     if not lines:
         raise BitcipherError(f"{uri} is empty: fetch it again.")
     header = HEADER.fullmatch(lines[0])
+    header_words, header_size = map(int, header.groups()) if header else (0, 0)
     sample = filter(None, lines[bool(header) :][:SAMPLED_LINES])
     most_common = Counter(line.count(b" ") for line in sample).most_common(1)
     vector_size = most_common[0][0] if most_common else 0
     if has_header is None:
         # A word with one integer has the form of a header. A header with a wrong number is still a header.
-        has_header = header is not None and (int(header[2]) == vector_size or vector_size != 1)
+        has_header = header is not None and (header_size == vector_size or vector_size != 1)
     if has_header and not header:
         raise BitcipherError(
             f"Line 1 of {uri} must hold the numbers of words and dimensions: leave out the format to detect it."
@@ -64,9 +65,9 @@ def read_lines(stream: IO[bytes], uri: str, has_header: bool | None, format: str
         raise BitcipherError(f"Line {1 + has_header} of {uri} is not a word followed by numbers: check the format.")
     if has_header:
         first_line, lines = 2, lines[1:]
-        if int(header[2]) != vector_size:
+        if header_size != vector_size:
             warnings.warn(
-                f"The header of {uri} says {int(header[2]):,} dimensions, but its lines have {vector_size:,}.",
+                f"The header of {uri} says {header_size:,} dimensions, but its lines have {vector_size:,}.",
                 stacklevel=3,
             )
     words, values = [], bytearray()
@@ -75,14 +76,14 @@ def read_lines(stream: IO[bytes], uri: str, has_header: bool | None, format: str
         first_line, lines = next(blocks, (0, []))
         if not lines:
             break
-    if has_header and len(words) < int(header[1]):
+    if has_header and len(words) < header_words:
         raise BitcipherError(
-            f"{uri} ends after {len(words):,} words, but its header says {int(header[1]):,}. It is cut short, or "
+            f"{uri} ends after {len(words):,} words, but its header says {header_words:,}. It is cut short, or "
             "line 1 is wrong: fetch it again, or correct that line."
         )
-    if has_header and len(words) > int(header[1]):
+    if has_header and len(words) > header_words:
         warnings.warn(
-            f"The header of {uri} says {int(header[1]):,} words, but it holds {len(words):,}: all are read.",
+            f"The header of {uri} says {header_words:,} words, but it holds {len(words):,}: all are read.",
             stacklevel=3,
         )
     return build_table(words, values, vector_size, uri, format)

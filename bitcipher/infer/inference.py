@@ -6,6 +6,7 @@ import numpy as np
 
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.embedding import CipherEmbedding, Refinement
+from bitcipher.embedding.spectral import SpectralEmbedding
 from bitcipher.embedding.spectral.ppmi import DISCOUNT, Marginals, opposite_block
 from bitcipher.errors import BitcipherError
 from bitcipher.infer.context_counts import count_contexts
@@ -46,27 +47,32 @@ def infer(
     takes_logs = isinstance(embedding, CipherEmbedding) and embedding.log == "counts"
     row = count_contexts(contexts, word, provenance.window, vectors.key_to_index, takes_logs and provenance.summed)
     if isinstance(embedding, CipherEmbedding):
-        return _infer_cipher(provenance, row, counts.vocabulary if counts else _make_vocabulary(vectors, provenance))
+        vocabulary = counts.vocabulary if counts else _make_vocabulary(vectors, embedding.noise, provenance)
+        return _infer_cipher(embedding, provenance, row, vocabulary)
     if counts is None:
         raise BitcipherError("Inference in mode spectral needs the counts of the build: pass `counts`.")
-    return _infer_spectral(provenance, row, counts)
+    return _infer_spectral(embedding, provenance, row, counts)
 
 
-def _infer_cipher(provenance: Provenance, row: ContextCounts, vocabulary: Vocabulary) -> np.ndarray:
-    code = CipherRows(provenance.embedding, vocabulary)
+def _infer_cipher(
+    embedding: CipherEmbedding, provenance: Provenance, row: ContextCounts, vocabulary: Vocabulary
+) -> np.ndarray:
+    code = CipherRows(embedding, vocabulary)
     refinement = Refinement()
     refinement.mean_, refinement.matrix_ = provenance.arrays["mean"], provenance.arrays["matrix"]
     return refinement.transform(code.raw_row(code.sums(row))[None])[0]
 
 
-def _infer_spectral(provenance: Provenance, row: ContextCounts, counts: MergedCounts) -> np.ndarray:
+def _infer_spectral(
+    embedding: SpectralEmbedding, provenance: Provenance, row: ContextCounts, counts: MergedCounts
+) -> np.ndarray:
     selected = np.zeros(len(counts.vocabulary), bool)
     selected[row.contexts] = True
     rows = SpectralRows(counts, provenance.window, selected)
     directions = provenance.arrays["directions"]
     total = np.zeros(directions.shape[1])
-    scales = provenance.embedding.scales(rows.blocks)
-    for block in np.flatnonzero(scales):
+    scales = embedding.scales(rows.blocks)
+    for block in np.flatnonzero(scales).tolist():
         offset = rows.offset_of(block)
         in_block = row.offsets == offset if offset else slice(None)
         if not row.offsets[in_block].size:
@@ -96,13 +102,13 @@ def _weight_contexts(contexts: np.ndarray, pair_counts: np.ndarray, block: int, 
     return np.maximum(weights, 0) * (pair_counts / (pair_counts + DISCOUNT)) * (rarer / (rarer + DISCOUNT))
 
 
-def _make_vocabulary(vectors: VectorTable, provenance: Provenance) -> Vocabulary:
+def _make_vocabulary(vectors: VectorTable, noise: str, provenance: Provenance) -> Vocabulary:
     """Return the vocabulary of the build, as far as its noise needs it.
 
     Raises:
         BitcipherError: if the table lacks the counts that the noise needs.
     """
-    noise, total = provenance.embedding.noise, provenance.total_passages
+    total = provenance.total_passages
     if noise == "none":
         zeros = np.zeros(len(vectors), np.int64)
         return Vocabulary(vectors.words, zeros, zeros, 0)

@@ -39,7 +39,7 @@ def cosines(rows: np.ndarray, norms: np.ndarray, query: np.ndarray) -> np.ndarra
 
 def top_indices(scores: np.ndarray, topn: int) -> np.ndarray:
     """Return the indices of the highest scores, best first. Ties keep their order; -inf is never returned."""
-    topn = min(topn, np.count_nonzero(scores > -np.inf))
+    topn = min(topn, int(np.count_nonzero(scores > -np.inf)))
     if not topn:
         return np.empty(0, np.int64)
     lowest = np.partition(scores, -topn)[-topn]

@@ -51,7 +51,7 @@ class TableManifest(Record):
         """
         path = storage.join(uri, MANIFEST)
         if not storage.exists(path):
-            raise BitcipherError(f"{uri} is not a complete folder of vectors: it has no {MANIFEST}.")
+            raise BitcipherError(f"{uri} is not a folder of vectors, or is incomplete: it has no {MANIFEST}.")
         values = storage.read_json(path)
         name = values.get("format")
         if name != FORMAT and isinstance(name, str) and name.startswith("bitcipher-vectors/"):

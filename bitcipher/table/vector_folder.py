@@ -71,8 +71,9 @@ def read_folder(uri: str, mmap: bool = True) -> VectorTable:
     manifest = TableManifest.read(uri)
     _check_files(uri, manifest.files)
     words, counts, passages = _read_words(uri, manifest.files[WORDS])
-    if mmap and storage.local_path(uri) is not None:
-        vectors = _map_vectors(uri, manifest.files[VECTORS])
+    path = storage.local_path(storage.join(uri, VECTORS))
+    if mmap and path is not None:
+        vectors = _map_vectors(path, manifest.files[VECTORS])
     else:
         vectors = _read_vectors(uri, manifest.files[VECTORS])
     if vectors.shape != (manifest.words, manifest.vector_size) or len(words) != len(vectors):
@@ -164,11 +165,10 @@ def _read_words(uri: str, entry: FileEntry) -> tuple[pa.LargeStringArray, np.nda
     return words, numbers.get("count"), numbers.get("passages")
 
 
-def _map_vectors(uri: str, entry: FileEntry) -> np.ndarray:
-    path = storage.join(uri, VECTORS)
+def _map_vectors(path: str, entry: FileEntry) -> np.ndarray:
     with storage.reading(path) as stream:
         shape, offset = safetensors_file.locate_matrix(stream, entry.bytes, path)
-    return np.memmap(storage.local_path(path), safetensors_file.DTYPE, "r", offset, shape)
+    return np.memmap(path, safetensors_file.DTYPE, "r", offset, shape)
 
 
 def _read_vectors(uri: str, entry: FileEntry) -> np.ndarray:

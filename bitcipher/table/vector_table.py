@@ -125,7 +125,7 @@ class VectorTable:
         if isinstance(key, str):
             row = self.key_to_index.get(key)
             return self._oov_row() if row is None and oov else row
-        if isinstance(key, Key) and 0 <= key < len(self):
+        if isinstance(key, int | np.integer) and 0 <= key < len(self):
             return int(key)
         return None
 
@@ -137,15 +137,15 @@ class VectorTable:
 
 def _check_words(words: Iterable[str] | pa.LargeStringArray) -> pa.LargeStringArray:
     try:
-        words = pa.array(words, pa.large_string())
+        array = pa.array(words, pa.large_string())
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise BitcipherError(f"The words must be a list of strings: {error}.") from None
-    if not len(words) or words.null_count:
+    if not len(array) or array.null_count:
         raise BitcipherError("A table needs at least one word, and no word may be missing.")
-    distinct = pc.count_distinct(words).as_py()
-    if distinct != len(words):
-        raise BitcipherError(f"Only {distinct:,} of the {len(words):,} words are distinct: pass each word once.")
-    return words
+    distinct = pc.count_distinct(array).as_py()
+    if distinct != len(array):
+        raise BitcipherError(f"Only {distinct:,} of the {len(array):,} words are distinct: pass each word once.")
+    return array
 
 
 def _check_vectors(vectors: np.ndarray, words: int) -> np.ndarray:

@@ -7,7 +7,7 @@ search only where the graph misses a neighbor.
 """
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -72,8 +72,9 @@ class WordIndex:
 
     def save(self, uri: str | os.PathLike[str]) -> None:
         """Write the index to a file, by local path or URI."""
+        content: Any = self._graph.save()  # without a path, usearch returns the bytes
         with storage.writing(os.fspath(uri)) as stream:
-            stream.write(self._graph.save())
+            stream.write(content)
 
     @classmethod
     def load(cls, uri: str | os.PathLike[str], vectors: VectorTable) -> "WordIndex":

@@ -24,7 +24,7 @@ def test_an_update_on_a_full_disk_can_be_run_again(documents, tmp_path, size):
     assert versions(str(build)) == [1]
     (sentence,) = full.said().splitlines()
     assert sentence.startswith("bitcipher: Cannot write ")
-    assert "no room left" in sentence
+    assert "disk is full" in sentence
     again = Command("update", build, *files, log=tmp_path / "again.log")
     assert again.wait() == 0, again.said()
     assert digests(build) == digests(tmp_path / "whole")

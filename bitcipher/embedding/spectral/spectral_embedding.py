@@ -66,9 +66,11 @@ class Products(Protocol):
             table: (N, b) float32.
             scales: (blocks,) factor of each block.
         """
+        ...
 
     def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """Return MMᵀ times a table, (N, b) float32, with each block scaled."""
+        ...
 
 
 class Spectrum(NamedTuple):

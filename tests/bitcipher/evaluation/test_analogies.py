@@ -54,7 +54,7 @@ def test_sections_match_gensim(tmp_path, case_insensitive, dummy4unknown, restri
     assert 0.05 < score < 0.95
     assert found.accuracy == pytest.approx(score)
     for ours, theirs in zip((*found.sections, found.total), sections, strict=True):
-        assert (ours.correct, ours.asked) == (len(theirs["correct"]), len(theirs["correct"] + theirs["incorrect"]))
+        assert (ours.correct, ours.scored) == (len(theirs["correct"]), len(theirs["correct"] + theirs["incorrect"]))
     assert [section.name for section in found.sections] == ["first", "gram second"]
     assert found.coverage == pytest.approx(found.total.covered / found.total.questions)
     assert found.coverage < 1

@@ -154,7 +154,7 @@ def test_mistakes_print_one_sentence(command, folder, spectral):
         (("explain", "build", "w1", "--version", "4"), "build has no version 4"),
         (("explain", spectral, "w1", "--counts", "build", "--by", "dimension"), "by context word"),
         (("explain", "nothing", "w1"), "nothing is not a folder of vectors"),
-        (("infer", "build", "neu", "--contexts", "empty.txt"), "say nothing about 'neu': none of them holds it"),
+        (("infer", "build", "neu", "--contexts", "empty.txt"), "give 'neu' no context"),
         (("infer", "build", "neu", "--contexts", "missing.txt"), "There is no file missing.txt"),
         (("infer", "build", "neu", "--contexts", "bytes.txt"), "bytes.txt is not text in UTF-8 (byte 0)"),
     ):
