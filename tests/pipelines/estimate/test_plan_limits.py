@@ -102,6 +102,6 @@ def test_walks_over_the_pairs_are_those_of_the_embedding():
                 return self.size
 
         counts = MergedCounts(Sized(words), ContextWindow(4), None, None)
-        taken = options.estimator()._walks(counts)
+        taken = options.estimator()._plan_passes(counts)
         assert walks(words, options) == len(taken)
         assert sums_bytes(words, options) >= max(len(columns) for _, _, columns in taken) * words * 26 * 8
