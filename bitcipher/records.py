@@ -18,6 +18,17 @@ from pydantic_core import ErrorDetails
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 
+
+def _parse_number(value: Any) -> Any:
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+# YAML 1.1 reads 1e-3 as a string, because it has no decimal point.
+Float = Annotated[float, BeforeValidator(_parse_number)]
+
 # JSON and YAML have lists only. Records hold tuples, so that they cannot change.
 Strings = Annotated[tuple[str, ...], BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)]
 
@@ -101,6 +112,15 @@ class Record(BaseModel, metaclass=_RecordType):
         """
         return cls.parse(storage.read_json(uri), uri)
 
+    def copy_with(self, **changes: Any) -> Self:
+        """Return a copy with some fields changed, validated like a new record.
+
+        Raises:
+            BitcipherError: if a changed field is invalid.
+        """
+        fields = {name: getattr(self, name) for name in self.model_fields_set}
+        return type(self)(**(fields | changes))
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that JSON and YAML can hold; `parse` reads them."""
         return self.model_dump(mode="json")
@@ -137,6 +157,8 @@ def _expected(error: ErrorDetails, record: type[BaseModel]) -> str:
         return f"{words} {context[key]}"
     if kind == "literal_error":
         return context["expected"].replace("'", "")
+    if kind == "too_short":
+        return f"a list with a length of at least {context['min_length']}"
     return _TYPES.get(kind) or error["msg"].removeprefix("Input should be ")
 
 

@@ -1,30 +1,37 @@
-"""Runs of a second: a small text, its token shards, and a recipe for it."""
+"""Tiny runs: a small text, its token shards, and a recipe."""
 
 import json
 from pathlib import Path
 
 import numpy as np
 
-from training.data import finish_text, train_tokenizer, write_shard
+from training.data import finish_dataset, train_tokenizer, write_shard
 from training.pretrain import CONFIG
 
 RECIPE = {
-    "model": {"architecture": "gpt2", "layers": 1, "width": 16, "heads": 2, "inner": 32, "positions": 16},
+    "model": {
+        "architecture": "gpt2",
+        "num_hidden_layers": 1,
+        "hidden_size": 16,
+        "num_attention_heads": 2,
+        "intermediate_size": 32,
+        "max_position_embeddings": 16,
+    },
     "objective": {"name": "causal"},
     "loop": {
-        "steps": 12,
-        "batch": 8,
-        "log_every": 1,
-        "evaluate_every": 4,
-        "evaluate_sequences": 8,
-        "checkpoint_every": 4,
-        "keep_checkpoints": 0,
+        "max_steps": 12,
+        "batch_size": 8,
+        "logging_steps": 1,
+        "eval_steps": 4,
+        "eval_sequences": 8,
+        "save_steps": 4,
+        "save_total_limit": None,
     },
 }
 
 
 def tiny_documents(count: int = 120) -> list[str]:
-    """Sentences in which some words follow others more often than chance has it."""
+    """Return documents with predictable word sequences."""
     random = np.random.default_rng(3)
     subjects, verbs = ["the cat", "a dog", "my old aunt", "nobody"], ["sees", "likes", "hears", "bites"]
     return [
@@ -34,16 +41,16 @@ def tiny_documents(count: int = 120) -> list[str]:
 
 
 def write_tiny_text(folder: Path, **options) -> Path:
-    """Token shards of the documents, in a folder."""
+    """Write the token shards of the documents, and return their folder."""
     documents = tiny_documents()
     tokenizer = train_tokenizer(documents, options.pop("kind", "bpe"), 300, **options)
     notes = [write_shard(str(folder), name, documents[at::2], tokenizer, 0.2) for at, name in enumerate("ab")]
-    finish_text(str(folder), notes, tokenizer)
+    finish_dataset(str(folder), notes, tokenizer)
     return folder
 
 
 def merged(values: dict, changes: dict) -> dict:
-    """Values with others put in, group by group."""
+    """Return nested values with some of them changed."""
     return values | {
         name: merged(values[name], change)
         if isinstance(change, dict) and isinstance(values.get(name), dict)
@@ -53,7 +60,7 @@ def merged(values: dict, changes: dict) -> dict:
 
 
 def config_of(folder: Path, text: Path, vectors: Path | None = None, **changes) -> dict:
-    """What `pretrain` takes, for a run in a new folder."""
+    """Return the config of a run in a new folder."""
     folder.mkdir(parents=True, exist_ok=True)
     recipe = merged(RECIPE, changes)
     config = {"recipe": recipe, "text": str(text), "vectors": vectors and str(vectors), "folder": str(folder)}
@@ -62,6 +69,6 @@ def config_of(folder: Path, text: Path, vectors: Path | None = None, **changes) 
 
 
 def curve_of(folder: Path) -> list[dict]:
-    """The lines of a run without what depends on the clock."""
+    """Return the metrics of a run without the times."""
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     return [{name: value for name, value in line.items() if name != "seconds"} for line in lines]

@@ -1,4 +1,4 @@
-"""A study of seconds: a small corpus with a few rare words, tasks in its words, and a recipe for both."""
+"""Tiny study: a small corpus with a few rare words, tasks in its words, and a recipe."""
 
 from pathlib import Path
 
@@ -9,28 +9,35 @@ import yaml
 SHAPES = ("8-8-16-1-1", "16-8-32-1-2", "16-16-32-2-2")
 RECIPE = {
     "language": {"level": "sentences", "top": 20, "span": 20, "stride": 10, "held_out_share": 0.15},
-    "tokenizer": {"size": 300},
+    "tokenizer": {"vocab_size": 300},
     "shapes": {"sets": [], "names": list(SHAPES)},
     "pretraining": {
-        "starts": ["cold", "cipher"],
-        "positions": 16,
+        "inits": ["random", "cipher"],
+        "max_position_embeddings": 16,
         "loop": {
-            "steps": 24,
-            "batch": 8,
+            "max_steps": 24,
+            "batch_size": 8,
             "learning_rate": 1e-2,
-            "log_every": 4,
-            "evaluate_every": 6,
-            "evaluate_sequences": 16,
-            "checkpoint_every": 8,
+            "logging_steps": 4,
+            "eval_steps": 6,
+            "eval_sequences": 16,
+            "save_steps": 8,
             "device": "cpu",
         },
     },
-    "downstream": {"tasks": ["cola"], "filtered": [True, False], "seeds": 1, "epochs": 1, "batch": 16, "most": 2},
+    "downstream": {
+        "tasks": ["cola"],
+        "filtered": [True, False],
+        "seeds": 1,
+        "num_train_epochs": 1,
+        "batch_size": 16,
+        "max_models": 2,
+    },
 }
 
 
 def write(folder: Path) -> Path:
-    """A folder with `corpus`, `glue` and `study.yaml`, which names both as they are called from there."""
+    """Write `corpus`, `glue` and `study.yaml` to a folder; the recipe has relative paths."""
     random = np.random.default_rng(5)
     (folder / "corpus").mkdir(parents=True)
     for part in "ab":
@@ -45,6 +52,6 @@ def write(folder: Path) -> Path:
 
 def _sentence(random: np.random.Generator) -> str:
     words = [*random.choice(tiny_tasks.FILLERS, random.integers(4, 9)), random.choice(tiny_tasks.NAMES)]
-    # One in ten has a word that few others have, and is not kept.
+    # One in ten has a rare word and is filtered out.
     rare = [f"rare{'abcdefghij'[random.integers(10)]}"] if random.random() < 0.1 else []
     return f"{' '.join([*words, *rare]).capitalize()}."

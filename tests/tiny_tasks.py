@@ -1,33 +1,40 @@
-"""Tasks with a rule that a tiny model learns in seconds, in files as published, and such models to begin with."""
+"""Tasks that a tiny model learns in seconds, in the published file formats, and models to fine-tune."""
 
 import json
 from pathlib import Path
 
 import numpy as np
 
-from training.data import save_tokenizer, special_tokens, train_tokenizer, vocabulary_size
+from training.data import save_tokenizer, special_tokens, train_tokenizer, vocab_size
 from training.models import ModelOptions, build_model, save_model
 
 FILLERS = ("the", "house", "runs", "over", "blue", "hills", "and", "sees", "many", "dogs")
 NAMES = ("peter", "maria", "london", "oslo")
-# In the order of CoNLL-2003's labels for `NAMES`.
+# Labels of `NAMES` in the format of CoNLL-2003.
 TAGS = {"peter": "I-PER", "maria": "I-PER", "london": "I-LOC", "oslo": "I-LOC"}
 TASKS = ("cola", "stsb", "squad", "squad2", "entities")
 
 
 def write_model(folder: Path, architecture: str = "roberta", **changed) -> Path:
-    """A model of random weights with its tokenizer, as transformers has it."""
+    """Write a model with random weights and its tokenizer as a transformers folder."""
     tokenizer = train_tokenizer([" ".join((*FILLERS, *NAMES, "who", "is", "here"))], "wordpiece", 120)
-    sizes = {"layers": 1, "width": 32, "heads": 2, "inner": 64, "positions": 32, "dropout": 0.1} | changed
-    options = ModelOptions(architecture, **sizes)
-    model = build_model(options, special_tokens(tokenizer), vocabulary_size(tokenizer), 7)
+    sizes = {
+        "num_hidden_layers": 1,
+        "hidden_size": 32,
+        "num_attention_heads": 2,
+        "intermediate_size": 64,
+        "max_position_embeddings": 32,
+        "dropout": 0.1,
+    } | changed
+    options = ModelOptions(architecture=architecture, **sizes)
+    model = build_model(options, special_tokens(tokenizer), vocab_size(tokenizer), 7)
     save_model(model, str(folder))
     save_tokenizer(tokenizer, str(folder / "tokenizer.json"))
     return folder
 
 
 def write_task(folder: Path, name: str, number: int = 160) -> Path:
-    """The files of one of `TASKS`.
+    """Write the files of one of `TASKS`.
 
     A sentence of CoLA is good if it names peter or maria; two of STS-B are similar if the second one does; the answer
     to every question is the name in the context, if there is one (SQuAD 2.0 has contexts without).

@@ -1,1 +1,1 @@
-"""Language models that start from cipher vectors; see the README for what is to come."""
+"""Language models initialized with cipher vectors: pre-training, fine-tuning, generation and analysis."""

@@ -1,4 +1,4 @@
-"""Uniform numbers of counters: the same wherever, and in whatever company, they are asked for."""
+"""Counter-based random numbers: each number depends only on its key, row and column."""
 
 import hashlib
 
@@ -9,32 +9,28 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 
-_TO_UNIT = 2.0**-53  # of the upper 53 bits, as many as a float64 holds
+_TO_UNIT = 2.0**-53  # for the upper 53 bits, the precision of a float64
 
 
-def key_of(*parts: int | str) -> int:
-    """A key of what it is for: `key_of(seed, "masks")`.
-
-    Returns:
-        A number below 2⁶³; any other parts give another one.
-    """
+def derive_key(*parts: int | str) -> int:
+    """Return a key below 2⁶³ for a seed and a purpose, such as `derive_key(seed, "masks")`."""
     return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=8).digest(), "little") >> 1
 
 
-def uniforms(key: int, rows: np.ndarray, columns: int) -> np.ndarray:
-    """Numbers in [0, 1) that depend on the key, the row's number and the column alone.
+def uniform(key: int, rows: np.ndarray, n_columns: int) -> np.ndarray:
+    """Return numbers in [0, 1) that depend only on the key, the row's counter and the column.
 
     Args:
-        key: as of `key_of`.
-        rows: [R], whole numbers that name the rows, such as positions in a run.
-        columns: how many numbers a row has; asking for more does not change the first.
+        key: key from `derive_key`.
+        rows: [R] integers, the counters of the rows, such as positions in a run.
+        n_columns: numbers per row. A larger value does not change the first ones.
 
     Returns:
-        [R, columns], float64.
+        [R, n_columns] float64.
     """
     with np.errstate(over="ignore"):
         starts = _mix(np.asarray(rows).astype(np.uint64) * _STEP + np.uint64(key))
-        mixed = _mix(starts[:, None] + np.arange(1, columns + 1, dtype=np.uint64) * _STEP)
+        mixed = _mix(starts[:, None] + np.arange(1, n_columns + 1, dtype=np.uint64) * _STEP)
     return (mixed >> np.uint64(11)) * _TO_UNIT
 
 

@@ -1,64 +1,96 @@
-"""A recipe's run, on one worker among others: the model with its table, the examples, and the loop."""
+"""Pre-training run of a recipe, on one of several workers."""
 
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from bitcipher import storage
+from bitcipher.records import Record
 from bitcipher.vectors import CipherVectors
-from training.data import TokenText, special_tokens, vocabulary_size
-from training.embeddings import FreezeSchedule, freeze_all_but_table, install_table, scale_table, token_table
-from training.loop import TextExamples, TrainingRun, World, model_folder, run_loop
+from training.data import TokenDataset, special_tokens, vocab_size
+from training.embeddings import (
+    FreezeSchedule,
+    freeze_all_but_embeddings,
+    init_embeddings,
+    scale_embeddings,
+    token_embeddings,
+)
+from training.loop import TextExamples, TrainingRun, World, resolve_model_folder, run_loop
 from training.models import build_model
-from training.objectives import make_objective, word_starts
-from training.recipe import Recipe, make_recipe
+from training.objectives import MaskedLM, word_starts
+from training.recipe import Recipe
 
 CONFIG = "run.json"
 RECIPE = "recipe.yaml"
-START = "start.json"
+EMBEDDING_INIT = "embedding_init.json"
 TOKENIZER = "tokenizer.json"
 
 
-def pretrain(config: dict[str, Any], advance: Callable[[int, str], None] = lambda step, note: None) -> None:
-    """Train what a recipe says; called on every worker.
+class PretrainingConfig(Record):
+    """Inputs of a pre-training run; stored as `run.json` in its folder."""
+
+    recipe: Recipe
+    text: str
+    """Folder of the token shards."""
+    vectors: str | None
+    """Folder of the vectors of a cipher init, or None."""
+    folder: str
+    """Folder of the run."""
+
+
+def pretrain(values: dict[str, Any], advance: Callable[[int, str], None] = lambda step, note: None) -> None:
+    """Train the model of a recipe. Called on every worker.
 
     Args:
-        config: `recipe` (plain values), `text` (folder of token shards), `vectors` (folder, or None) and `folder` (of
-            the run).
-        advance: called with the steps that are done and a note on them.
+        values: plain values of a `PretrainingConfig`.
+        advance: called with the number of completed steps and a note on the losses.
     """
-    recipe = make_recipe(config["recipe"], "the recipe")
-    folder = Path(config["folder"])
-    job = make_job(recipe, TokenText.open(config["text"]), config["vectors"], folder)
-    world = World.here(recipe.loop.device)
+    config = PretrainingConfig.parse(values, CONFIG)
+    recipe, folder = config.recipe, Path(config.folder)
+    run = make_training_run(recipe, TokenDataset.open(config.text), config.vectors, folder)
+    world = World.current(recipe.loop.device)
     if world.rank == 0:
         (folder / RECIPE).write_text(recipe.to_yaml(), "utf-8")
-        shutil.copyfile(Path(config["text"]) / TOKENIZER, folder / TOKENIZER)
-    run_loop(job, world, advance)
+        shutil.copyfile(Path(config.text) / TOKENIZER, folder / TOKENIZER)
+    run_loop(run, world, advance)
 
 
-def make_job(recipe: Recipe, text: TokenText, vectors: str | None, folder: Path) -> TrainingRun:
-    """The model as it starts, and what it is trained on."""
+def make_training_run(recipe: Recipe, text: TokenDataset, vectors: str | None, folder: Path) -> TrainingRun:
+    """Return the model with its initial weights, its examples, and the options of the loop.
+
+    Args:
+        recipe: options of the run.
+        text: dataset to train on.
+        vectors: folder of the vectors of a cipher init, or None.
+        folder: folder of the run; with vectors, `embedding_init.json` is written to it.
+    """
     tokens = special_tokens(text.tokenizer)
-    vocabulary = vocabulary_size(text.tokenizer)
-    objective = make_objective(**recipe.objective)
-    options = recipe.model
+    n_tokens = vocab_size(text.tokenizer)
+    objective, options = recipe.make_objective(), recipe.model
     if options.checkpoint is not None:
-        options = replace(options, checkpoint=model_folder(options.checkpoint))
-    model = build_model(options, tokens, vocabulary, recipe.seed)
+        options = options.copy_with(checkpoint=resolve_model_folder(options.checkpoint))
+    model = build_model(options, tokens, n_tokens, recipe.seed)
     if vectors is not None:
-        installed = install_table(model, token_table(CipherVectors.load(vectors), text.tokenizer), recipe.embeddings)
-        # By every worker, each at once.
-        storage.write_json(str(folder / START), asdict(installed))
+        table = token_embeddings(CipherVectors.load(vectors), text.tokenizer)
+        report = init_embeddings(model, table, recipe.embeddings)
+        # Every worker writes the same file.
+        storage.write_json(str(folder / EMBEDDING_INIT), report.to_dict())
     else:
-        scale_table(model, recipe.embeddings.table_scale)
-    if recipe.embeddings.alone:
-        freeze_all_but_table(model)
-    starts = word_starts(text.tokenizer) if getattr(objective, "whole_words", False) else None
-    examples = TextExamples(text, objective, recipe.model.positions, recipe.seed, tokens, vocabulary, starts)
-    tokens_per_step = recipe.loop.batch * objective.text_length(recipe.model.positions)
+        scale_embeddings(model, recipe.embeddings.effective_scale)
+    if recipe.embeddings.train_embeddings_only:
+        freeze_all_but_embeddings(model)
+    masks_words = isinstance(objective, MaskedLM) and objective.whole_word_mask
+    length = options.max_position_embeddings
     return TrainingRun(
-        model, objective, examples, recipe.loop, FreezeSchedule(recipe.embeddings), recipe.seed, folder, tokens_per_step
+        model=model,
+        objective=objective,
+        examples=TextExamples(
+            text, objective, length, recipe.seed, tokens, n_tokens, word_starts(text.tokenizer) if masks_words else None
+        ),
+        options=recipe.loop,
+        freeze_schedule=FreezeSchedule(recipe.embeddings),
+        seed=recipe.seed,
+        folder=folder,
+        tokens_per_step=recipe.loop.batch_size * objective.text_length(length),
     )

@@ -19,11 +19,11 @@ import numpy as np
 
 from training.data import (
     Sequences,
-    TokenText,
-    finish_text,
+    TokenDataset,
+    finish_dataset,
     special_tokens,
     train_tokenizer,
-    vocabulary_size,
+    vocab_size,
     write_shard,
 )
 from training.embeddings import EmbeddingInitOptions, FreezeSchedule
@@ -31,7 +31,14 @@ from training.loop import LoopOptions, TextExamples, TrainingRun, World, run_loo
 from training.models import ModelOptions, build_model
 from training.objectives import MaskedLM
 
-MODEL = ModelOptions("roberta", layers=4, width=256, heads=4, inner=1024, positions=128)
+MODEL = ModelOptions(
+    architecture="roberta",
+    num_hidden_layers=4,
+    hidden_size=256,
+    num_attention_heads=4,
+    intermediate_size=1024,
+    max_position_embeddings=128,
+)
 BATCH = 32
 VOCABULARY = 19_000  # as in the downscaling study
 UNCOUNTED = 5
@@ -42,7 +49,7 @@ def prepare(folder: str, files: list[str]) -> None:
     """Yield the lines of files as documents."""
     documents = [line for file in files for line in Path(file).read_text("utf-8").split("\n")]
     tokenizer = train_tokenizer(documents, "bpe", VOCABULARY)
-    finish_text(folder, [write_shard(folder, "all", documents, tokenizer, 0.02)], tokenizer)
+    finish_dataset(folder, [write_shard(folder, "all", documents, tokenizer, 0.02)], tokenizer)
 
 
 class Clock:
@@ -59,24 +66,28 @@ class Clock:
     def told(self) -> dict[str, float]:
         """Return medians of the measured steps, in seconds."""
         cpu, wall = (median(np.diff(times)[UNCOUNTED:]) for times in (self._cpu, self._wall))
-        return {"cpu": cpu, "wall": wall, "tokens": BATCH * MODEL.positions}
+        return {"cpu": cpu, "wall": wall, "tokens": BATCH * MODEL.max_position_embeddings}
 
 
-def ours(text: TokenText, steps: int) -> dict[str, float]:
+def ours(text: TokenDataset, steps: int) -> dict[str, float]:
     """Train with training.loop."""
-    tokens, vocabulary = special_tokens(text.tokenizer), vocabulary_size(text.tokenizer)
-    options = LoopOptions(steps, BATCH, log_every=1, evaluate_every=steps, evaluate_sequences=1, checkpoint_every=steps)
-    examples = TextExamples(text, MaskedLM(), MODEL.positions, SEED, tokens, vocabulary, None)
+    tokens, vocabulary = special_tokens(text.tokenizer), vocab_size(text.tokenizer)
+    options = LoopOptions(
+        max_steps=steps, batch_size=BATCH, logging_steps=1, eval_steps=steps, eval_sequences=1, save_steps=steps
+    )
+    examples = TextExamples(text, MaskedLM(), MODEL.max_position_embeddings, SEED, tokens, vocabulary, None)
     clock = Clock()
     with tempfile.TemporaryDirectory() as folder:
         model = build_model(MODEL, tokens, vocabulary, SEED)
         table = FreezeSchedule(EmbeddingInitOptions())
-        job = TrainingRun(model, MaskedLM(), examples, options, table, SEED, Path(folder), BATCH * MODEL.positions)
-        run_loop(job, World.here("cpu"), clock.tick)
+        run = TrainingRun(
+            model, MaskedLM(), examples, options, table, SEED, Path(folder), BATCH * MODEL.max_position_embeddings
+        )
+        run_loop(run, World.current("cpu"), clock.tick)
     return clock.told()
 
 
-def trainer(text: TokenText, steps: int) -> dict[str, float]:
+def trainer(text: TokenDataset, steps: int) -> dict[str, float]:
     """Train with transformers' Trainer and its collator for masked language models."""
     from transformers import (
         DataCollatorForLanguageModeling,
@@ -87,7 +98,7 @@ def trainer(text: TokenText, steps: int) -> dict[str, float]:
         TrainingArguments,
     )
 
-    tokens, vocabulary = special_tokens(text.tokenizer), vocabulary_size(text.tokenizer)
+    tokens, vocabulary = special_tokens(text.tokenizer), vocab_size(text.tokenizer)
     names = {name: text.tokenizer.id_to_token(getattr(tokens, name)) for name in ("pad", "unknown", "mask")}
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=text.tokenizer,
@@ -95,7 +106,7 @@ def trainer(text: TokenText, steps: int) -> dict[str, float]:
         unk_token=names["unknown"],
         mask_token=names["mask"],
     )
-    sequences = Sequences(text.train, MODEL.positions)
+    sequences = Sequences(text.train, MODEL.max_position_embeddings)
     rows = [{"input_ids": row} for row in sequences.take(np.arange(steps * BATCH) % len(sequences))]
     clock = Clock()
 
@@ -131,11 +142,11 @@ def trainer(text: TokenText, steps: int) -> dict[str, float]:
     return clock.told()
 
 
-WAYS: dict[str, Callable[[TokenText, int], dict[str, float]]] = {"ours": ours, "trainer": trainer}
+WAYS: dict[str, Callable[[TokenDataset, int], dict[str, float]]] = {"ours": ours, "trainer": trainer}
 
 if __name__ == "__main__":
     way, folder, *rest = sys.argv[1:]
     if way == "prepare":
         prepare(folder, rest)
     else:
-        print(json.dumps(WAYS[way](TokenText.open(folder), int(rest[0]))))
+        print(json.dumps(WAYS[way](TokenDataset.open(folder), int(rest[0]))))

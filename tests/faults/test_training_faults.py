@@ -1,4 +1,4 @@
-"""Workers and drivers of training that are killed: the curve goes on to the bit as if nothing had happened."""
+"""Killed workers and drivers of training: the resumed run is identical to an uninterrupted one."""
 
 import contextlib
 import os
@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 from commands import Command
 from tiny_runs import RECIPE, config_of, curve_of, tiny_documents, write_tiny_text
 
@@ -16,7 +17,7 @@ from training.runtime import run_workers
 
 pytestmark = pytest.mark.long
 
-STEPS = {"steps": 300, "evaluate_every": 100, "checkpoint_every": 60, "micro_batch": 4}
+STEPS = {"max_steps": 300, "eval_steps": 100, "save_steps": 60, "micro_batch_size": 4}
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +26,9 @@ def text(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def undisturbed(ray_cluster, text, tmp_path_factory):
-    """The curve of two workers to whom nothing happens."""
-    folder = tmp_path_factory.mktemp("undisturbed") / "run"
+def uninterrupted(ray_cluster, text, tmp_path_factory):
+    """Return the metrics of an uninterrupted run on two workers."""
+    folder = tmp_path_factory.mktemp("uninterrupted") / "run"
     run_workers(pretrain, config_of(folder, text, loop=STEPS), 2, "cpu", folder / "ray")
     return curve_of(folder)
 
@@ -39,7 +40,7 @@ def wait_for_step(folder, step, is_running=lambda: True):
 
 
 def training_workers():
-    """The processes of Ray Train's workers, by the names that Ray gives them."""
+    """Return the processes of Ray Train's workers, found by their names."""
     found = set()
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
@@ -49,7 +50,7 @@ def training_workers():
 
 
 @pytest.mark.parametrize("step", [20, 130])
-def test_a_run_goes_on_to_the_bit_when_a_worker_is_killed(undisturbed, text, tmp_path, step):
+def test_resume_after_worker_death_is_exact(uninterrupted, text, tmp_path, step):
     config = config_of(tmp_path, text, loop=STEPS)
     run = threading.Thread(target=run_workers, args=(pretrain, config, 2, "cpu", tmp_path / "ray"))
     run.start()
@@ -58,29 +59,27 @@ def test_a_run_goes_on_to_the_bit_when_a_worker_is_killed(undisturbed, text, tmp
     assert len(first) == 2
     os.kill(min(first), signal.SIGKILL)
     wait_for_step(tmp_path, 300, run.is_alive)
-    assert training_workers() != first  # others took over
+    assert training_workers() != first  # new workers took over
     run.join(120)
     assert not run.is_alive()
-    assert curve_of(tmp_path) == undisturbed
+    assert curve_of(tmp_path) == uninterrupted
 
 
-def test_one_and_two_workers_agree_to_rounding(undisturbed, text, tmp_path):
+def test_one_and_two_workers_agree(uninterrupted, text, tmp_path):
     pretrain(config_of(tmp_path, text, loop=STEPS))
-    for one, two in zip(curve_of(tmp_path), undisturbed, strict=True):
+    for one, two in zip(curve_of(tmp_path), uninterrupted, strict=True):
         assert one == pytest.approx(two, rel=1e-4)
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_a_run_goes_on_to_the_bit_when_its_driver_is_killed(ray_cluster, tmp_path, workers):
+def test_resume_after_driver_death_is_exact(ray_cluster, tmp_path, workers):
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("\n".join(tiny_documents()))
     recipe = tmp_path / "recipe.yaml"
-    recipe.write_text(
-        f"text: {{sources: [{corpus}], validation_share: 0.2, tokenizer: {{size: 300}}}}\n"
-        f"model: {RECIPE['model']}\nobjective: {RECIPE['objective']}\nloop: {RECIPE['loop'] | STEPS}\n"
-    )
+    text = {"sources": [str(corpus)], "validation_fraction": 0.2, "tokenizer": {"vocab_size": 300}}
+    recipe.write_text(yaml.safe_dump({**RECIPE, "text": text, "loop": RECIPE["loop"] | STEPS}))
 
-    # A second cluster on this machine would want the ports of the first.
+    # A second cluster on this machine would need the ports of the first.
     environment = {"RAY_ADDRESS": ray_cluster.cluster, "OMP_NUM_THREADS": "1"}
 
     def start(name):

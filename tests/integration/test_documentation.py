@@ -89,8 +89,8 @@ def test_training_quick_start_runs(tmp_path, monkeypatch, capsys):
         with pytest.raises(SystemExit, match="0"):
             main()
     printed = capsys.readouterr().out
-    assert "| cold-1 | 1 |" in printed
-    assert "| warm-1 | 1 |" in printed
+    assert "| random-1 | 1 |" in printed
+    assert "| cipher-1 | 1 |" in printed
     assert sorted(path.name for path in Path("curves").iterdir()) == ["curves.html", "curves.png", "table.md"]
     assert len(list(Path("runs/prepared").iterdir())) == 2
 

@@ -63,7 +63,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for text in ("enwiki", "gutenberg"):
         (folder / text).symlink_to("corpus")
     (folder / "words.csv").write_text("word\n" + (folder / "words.txt").read_text())
-    for name, setting in (("cold-1", "seed=1"), ("cold-2", "seed=2"), ("warm-1", "embeddings.rate=0.5")):
+    for name, setting in (
+        ("random-1", "seed=1"),
+        ("random-2", "seed=2"),
+        ("cipher-1", "embeddings.learning_rate_multiplier=0.5"),
+    ):
         tiny_commands.train(folder, folder / "runs" / name, setting)
     pretrained = folder / "runs" / "roberta-pretrained"
     tiny_commands.train(folder, pretrained, recipe="figure-5-roberta-pretrain")

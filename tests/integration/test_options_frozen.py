@@ -49,12 +49,12 @@ def test_options_of_each_command():
         "figure-5": running | {"pretraining", "pretraining_settings"},
     }
     assert options_of("train") == {"recipe", "out", "settings", "prepared", "workers"}
-    finetuning = {"model", "task", "data", "out", "settings", "vocabulary", "random", "seed", "workers"}
+    finetuning = {"model", "task", "data", "out", "settings", "vocabulary", "random_init", "seed", "workers"}
     assert options_of("finetune") == finetuning
     assert options_of("compare") == {"runs", "out"}
     assert options_of("layers") == {"run", "out", "classes", "sequences", "task", "data"}
     assert options_of("sweep") == {"recipe", "out", "settings", "scale", "budget", "max_concurrent_trials", "gpus"}
-    choosing = {"tokens", "temperature", "top_k", "top_p", "seed"}
+    choosing = {"max_new_tokens", "temperature", "top_k", "top_p", "seed"}
     assert options_of("generate") == choosing | {"model", "prompt", "prompts", "shots", "checkpoint"}
     assert options_of("inspect") == {"vectors", "version"}
     assert options_of("submit") == {"command", "address", "working_dir", "env", "no_wait"}

@@ -94,7 +94,7 @@ def group_runs(runs: Sequence[RunMetrics]) -> list[Group]:
 def _name(runs: Sequence[RunMetrics]) -> str:
     if len(runs) == 1:
         return runs[0].name
-    # Each without its own seed: warm-10 and warm-11 are runs of warm, not of warm-1.
+    # Each without its own seed: cipher-10 and cipher-11 are runs of cipher, not of cipher-1.
     names = {re.sub(rf"[-_. ]*(seed)?[-_. ]*0*{run.seed}$", "", run.name) for run in runs}
     return (len(names) == 1 and names.pop()) or runs[0].name
 

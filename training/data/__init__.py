@@ -1,29 +1,29 @@
-"""Text for language models: tokenizers, documents as token shards, and which sequence comes when; see README.md."""
+"""Text for language models: tokenizers, token shards, and the order of the sequences."""
 
-from training.data.sequence_order import Order
+from training.data.sequence_order import SequenceOrder
 from training.data.special_tokens import SpecialTokens, special_tokens
-from training.data.token_shards import PartNote, ShardNote, finish_text, is_validation, write_shard
-from training.data.token_streams import Sequences, TokenStream, TokenText
-from training.data.tokenizer_files import load_tokenizer, save_tokenizer, text_only, vocabulary_size
+from training.data.token_shards import ShardInfo, SplitInfo, finish_dataset, is_validation, write_shard
+from training.data.token_streams import Sequences, TokenDataset, TokenStream
+from training.data.tokenizer_files import load_tokenizer, plain_text_tokenizer, save_tokenizer, vocab_size
 from training.data.tokenizer_options import TokenizerOptions
 from training.data.train_tokenizer import train_tokenizer
 
 __all__ = [
-    "Order",
-    "PartNote",
+    "SequenceOrder",
     "Sequences",
-    "ShardNote",
+    "ShardInfo",
     "SpecialTokens",
+    "SplitInfo",
+    "TokenDataset",
     "TokenStream",
-    "TokenText",
     "TokenizerOptions",
-    "finish_text",
+    "finish_dataset",
     "is_validation",
     "load_tokenizer",
+    "plain_text_tokenizer",
     "save_tokenizer",
     "special_tokens",
-    "text_only",
     "train_tokenizer",
-    "vocabulary_size",
+    "vocab_size",
     "write_shard",
 ]

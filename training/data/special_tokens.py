@@ -1,4 +1,4 @@
-"""Which tokens of a tokenizer pad, begin, end and mask: found by the names that language models give them."""
+"""Special tokens of a tokenizer, found by the names that published language models use."""
 
 from dataclasses import dataclass
 from itertools import count, takewhile
@@ -16,38 +16,38 @@ MASK = ("<mask>", "[MASK]")
 
 
 def sentinel(number: int) -> str:
-    """The name of a token that stands for the `number`-th gap in a text, as T5 has it."""
+    """Return the name of T5's sentinel token with the given number."""
     return f"<extra_id_{number}>"
 
 
 @dataclass(frozen=True)
 class SpecialTokens:
-    """Ids of the tokens that are no text."""
+    """Ids of the special tokens."""
 
     pad: int
-    """fills up rows"""
+    """Padding."""
     begin: int
-    """stands before a text"""
+    """Begin of a text."""
     end: int
-    """stands after a text"""
+    """End of a text."""
     unknown: int
-    """stands for text that has no token"""
+    """Text without a token."""
     mask: int | None
-    """stands for a token to be guessed; None where the tokenizer has none"""
+    """Masked token, or None if the tokenizer has none."""
     sentinels: tuple[int, ...]
-    """stand for gaps, `<extra_id_0>` first; empty where the tokenizer has none"""
+    """Noise spans, `<extra_id_0>` first; empty if the tokenizer has none."""
 
 
 def special_tokens(tokenizer: Tokenizer) -> SpecialTokens:
-    """The special tokens of a tokenizer, by their usual names.
+    """Return the special tokens of a tokenizer.
 
-    Only tokens that the tokenizer itself marks as special count: OPT's vocabulary has a `<s>` that OPT never uses.
-    Where one is missing that pads, begins or is unknown, the token that ends a text serves, as in GPT-2 and OPT.
+    Only tokens that the tokenizer marks as special are considered: OPT's vocabulary has a `<s>` that OPT never uses. A
+    missing padding, begin or unknown token is replaced with the end token, as in GPT-2 and OPT.
 
     Raises:
-        BitcipherError: if none of the usual names ends a text.
+        BitcipherError: if there is no end token.
     """
-    ids = {token.content: number for number, token in tokenizer.get_added_tokens_decoder().items() if token.special}
+    ids = {token.content: token_id for token_id, token in tokenizer.get_added_tokens_decoder().items() if token.special}
 
     def first_of(names: tuple[str, ...]) -> int | None:
         return next((ids[name] for name in names if name in ids), None)
@@ -55,8 +55,7 @@ def special_tokens(tokenizer: Tokenizer) -> SpecialTokens:
     end = first_of(END)
     if end is None:
         raise BitcipherError(
-            f"The tokenizer has no special token that ends a text: "
-            f"it needs one of {', '.join(END)} among the added_tokens of its tokenizer.json."
+            f"The tokenizer has no end token; add one of {', '.join(END)} to the added_tokens of its tokenizer.json."
         )
     pad, begin, unknown = (end if (found := first_of(names)) is None else found for names in (PAD, BEGIN, UNKNOWN))
     names = takewhile(ids.__contains__, map(sentinel, count()))

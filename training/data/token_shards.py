@@ -1,160 +1,186 @@
-"""Documents as token shards: flat files of tokens that training maps into memory; README.md tells their format."""
+"""Writer of token shards: flat files of tokens that training maps into memory. README.md describes the format."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
-from typing import IO
+from typing import IO, Annotated, Literal
 
 import numpy as np
-from tokenizers import Tokenizer
+from pydantic import BeforeValidator
+from tokenizers import Encoding, Tokenizer
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.records import Record
 from training.data.special_tokens import special_tokens
-from training.data.tokenizer_files import text_only, tokenizer_json, vocabulary_size
+from training.data.tokenizer_files import plain_text_tokenizer, tokenizer_json, vocab_size
 
 FORMAT = "bitcipher-text/1"
-PARTS = ("train", "validation")
+METADATA = "text.json"
+SPLITS = ("train", "validation")
 END_DTYPE = np.dtype("<i8")
-# Documents are encoded a few at a time: an encoding takes some hundred bytes a token.
+# Documents are encoded in batches: an encoding takes some hundred bytes per token.
 BATCH_CHARACTERS = 1 << 20
 
 
-@dataclass(frozen=True)
-class PartNote:
-    """What a shard holds of one part."""
+class SplitInfo(Record):
+    """Contents of one split of a shard."""
 
     tokens: int
-    """with the end token of each document"""
+    """Number of tokens, with the end token of each document."""
     documents: int
-    """those that have tokens"""
+    """Number of documents with at least one token."""
     tokens_sha256: str
-    """of the file of tokens"""
+    """SHA-256 of the tokens file."""
     ends_sha256: str
-    """of the file of ends"""
+    """SHA-256 of the file of document ends."""
 
 
-@dataclass(frozen=True)
-class ShardNote:
-    """What `write_shard` wrote; `finish_text` takes the notes of all shards."""
+class ShardInfo(Record):
+    """Contents of a shard that `write_shard` wrote; `finish_dataset` takes those of all shards."""
 
     name: str
-    """the shard's own name"""
-    train: PartNote
-    """documents to learn from"""
-    validation: PartNote
-    """documents held back"""
+    """Name of the shard."""
+    train: SplitInfo
+    """Training split."""
+    validation: SplitInfo
+    """Validation split."""
 
 
-def token_dtype(vocabulary: int) -> np.dtype:
-    """The numbers that ids of a vocabulary are stored as, little-endian: uint16, or uint32 from 65,536 tokens on."""
-    return np.dtype("<u2" if vocabulary <= np.iinfo(np.uint16).max else "<u4")
+class NamedSplitInfo(SplitInfo):
+    """One split of a shard in the metadata of a dataset."""
+
+    name: str
+    """Name of the shard."""
 
 
-def tokens_file(part: str, name: str) -> str:
-    """The file name of a shard's tokens."""
-    return f"{part}-{name}.tokens"
+Splits = Annotated[
+    tuple[NamedSplitInfo, ...], BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
+]
 
 
-def ends_file(part: str, name: str) -> str:
-    """The file name of a shard's ends of documents."""
-    return f"{part}-{name}.ends"
+class DatasetMetadata(Record):
+    """Metadata of a dataset; stored as `text.json`."""
+
+    format: Literal["bitcipher-text/1"] = FORMAT
+    dtype: Literal["uint16", "uint32"]
+    """Type of the tokens, little-endian."""
+    tokenizer_sha256: str
+    """SHA-256 of tokenizer.json."""
+    train: Splits
+    """Training splits of the shards, in reading order."""
+    validation: Splits
+    """Validation splits of the shards, in reading order."""
 
 
-class _PartWriter:
-    """Two growing files, with their digests."""
+def token_dtype(n_tokens: int) -> np.dtype:
+    """Return the little-endian type of the ids of a vocabulary: uint16, or uint32 from 65,536 tokens on."""
+    return np.dtype("<u2" if n_tokens <= np.iinfo(np.uint16).max else "<u4")
+
+
+def tokens_file(split: str, name: str) -> str:
+    """Return the name of the tokens file of a shard."""
+    return f"{split}-{name}.tokens"
+
+
+def ends_file(split: str, name: str) -> str:
+    """Return the name of the file of a shard's document ends."""
+    return f"{split}-{name}.ends"
+
+
+class _SplitWriter:
+    """Writer of a split's two files and their digests."""
 
     def __init__(self, tokens: IO[bytes], ends: IO[bytes], dtype: np.dtype):
-        self._files = {tokens: hashlib.sha256(), ends: hashlib.sha256()}
+        self._digests = {tokens: hashlib.sha256(), ends: hashlib.sha256()}
         self._tokens, self._ends, self._dtype = tokens, ends, dtype
-        self._length = self._documents = 0
+        self._n_tokens = self._n_documents = 0
 
     def write(self, rows: list[list[int]]) -> None:
         lengths = np.array([len(row) for row in rows], END_DTYPE)
-        self._append(
-            self._tokens, np.concatenate([np.empty(0, self._dtype), *(np.array(r, self._dtype) for r in rows)])
-        )
-        self._append(self._ends, self._length + np.cumsum(lengths, dtype=END_DTYPE))
-        self._length += int(lengths.sum())
-        self._documents += len(rows)
+        tokens = [np.empty(0, self._dtype), *(np.array(row, self._dtype) for row in rows)]
+        self._append(self._tokens, np.concatenate(tokens))
+        self._append(self._ends, self._n_tokens + np.cumsum(lengths, dtype=END_DTYPE))
+        self._n_tokens += int(lengths.sum())
+        self._n_documents += len(rows)
 
     def _append(self, file: IO[bytes], values: np.ndarray) -> None:
         content = values.tobytes()
         file.write(content)
-        self._files[file].update(content)
+        self._digests[file].update(content)
 
-    def note(self) -> PartNote:
-        digests = (digest.hexdigest() for digest in self._files.values())
-        return PartNote(self._length, self._documents, *digests)
+    def info(self) -> SplitInfo:
+        tokens, ends = (digest.hexdigest() for digest in self._digests.values())
+        return SplitInfo(tokens=self._n_tokens, documents=self._n_documents, tokens_sha256=tokens, ends_sha256=ends)
 
 
 def write_shard(
-    folder: str, name: str, documents: Iterable[str], tokenizer: Tokenizer, validation_share: float
-) -> ShardNote:
-    """Write documents as tokens, each followed by the end token; those without any token are left out.
+    folder: str, name: str, documents: Iterable[str], tokenizer: Tokenizer, validation_fraction: float
+) -> ShardInfo:
+    """Write documents as tokens, each followed by the end token. Documents without tokens are dropped.
 
-    A document's own text decides its part, so that it does not depend on the others, and copies stay together. Special
-    tokens that a text seems to hold are text.
+    The split of a document is decided by its text, so it does not depend on the other documents, and copies stay
+    together. Special tokens that occur in a text are encoded as text.
 
     Args:
-        folder: a path or URI.
-        name: of this shard: shards are read in the order of their names.
-        documents: read once; some megabytes are in memory at a time.
-        tokenizer: which has a token that ends a text.
-        validation_share: of all documents, from 0 to 1.
+        folder: path or URI.
+        name: name of the shard; shards are read in the order of their names.
+        documents: documents, read once; a batch of some megabytes is in memory at a time.
+        tokenizer: tokenizer with an end token.
+        validation_fraction: fraction of the documents in the validation split, between 0 and 1.
 
     Raises:
-        BitcipherError: if the share is another number, a document is no valid Unicode, or files cannot be written.
+        BitcipherError: if the fraction is out of bounds, a document is not valid Unicode, or a file cannot be written.
     """
-    if not 0 <= validation_share <= 1:
-        raise BitcipherError(f"The share of documents for validation is {validation_share}: it must be from 0 to 1.")
-    dtype = token_dtype(vocabulary_size(tokenizer))
+    if not 0 <= validation_fraction <= 1:
+        raise BitcipherError(f"`validation_fraction` must be between 0 and 1, got {validation_fraction}.")
+    dtype = token_dtype(vocab_size(tokenizer))
     end = special_tokens(tokenizer).end
-    encoder = text_only(tokenizer)
+    encoder = plain_text_tokenizer(tokenizer)
     with ExitStack() as stack:
         writers = [
-            _PartWriter(*(stack.enter_context(storage.writing(storage.join(folder, file))) for file in files), dtype)
-            for files in [(tokens_file(part, name), ends_file(part, name)) for part in PARTS]
+            _SplitWriter(*(stack.enter_context(storage.writing(storage.join(folder, file))) for file in files), dtype)
+            for files in [(tokens_file(split, name), ends_file(split, name)) for split in SPLITS]
         ]
         for batch in _batches(documents):
             rows: list[list[list[int]]] = [[], []]
             for document, encoding in zip(batch, _encode(encoder, batch, name), strict=True):
                 if ids := encoding.ids:
-                    rows[is_validation(document, validation_share)].append([*ids, end])
-            for writer, of_part in zip(writers, rows, strict=True):
-                writer.write(of_part)
-    return ShardNote(name, *(writer.note() for writer in writers))
+                    rows[is_validation(document, validation_fraction)].append([*ids, end])
+            for writer, split_rows in zip(writers, rows, strict=True):
+                writer.write(split_rows)
+    train, validation = (writer.info() for writer in writers)
+    return ShardInfo(name=name, train=train, validation=validation)
 
 
-def is_validation(document: str, share: float) -> bool:
-    """Whether a document is held back for validation, by a hash of its text."""
+def is_validation(document: str, fraction: float) -> bool:
+    """Return whether a document is in the validation split, which a hash of its text decides."""
     digest = hashlib.blake2b(document.encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little") < share * 2**64
+    return int.from_bytes(digest, "little") < fraction * 2**64
 
 
 def _batches(documents: Iterable[str]) -> Iterator[list[str]]:
     batch: list[str] = []
-    characters = 0
+    n_characters = 0
     for document in documents:
         batch.append(document)
-        characters += len(document)
-        if characters >= BATCH_CHARACTERS:
+        n_characters += len(document)
+        if n_characters >= BATCH_CHARACTERS:
             yield batch
-            batch, characters = [], 0
+            batch, n_characters = [], 0
     yield batch
 
 
-def _encode(encoder: Tokenizer, batch: list[str], name: str) -> list:
+def _encode(encoder: Tokenizer, batch: list[str], name: str) -> list[Encoding]:
     try:
         return encoder.encode_batch_fast(batch, add_special_tokens=False)
     except (TypeError, UnicodeEncodeError):
-        broken = next((text for text in batch if not _is_unicode(text)), None)
-        if broken is None:
+        invalid = next((text for text in batch if not _is_unicode(text)), None)
+        if invalid is None:
             raise
         raise BitcipherError(
-            f"A document of shard {name} is not valid Unicode (it has half a surrogate pair) and begins "
-            f"{broken[:40]!a}: mend it or leave it out."
+            f"A document of shard {name} is not valid Unicode: it has half a surrogate pair, and begins with "
+            f"{invalid[:40]!a}. Correct or remove it."
         ) from None
 
 
@@ -166,35 +192,33 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def finish_text(folder: str, notes: Iterable[ShardNote], tokenizer: Tokenizer) -> None:
-    """Write `tokenizer.json`, and last `text.json`, which makes the shards a text that `TokenText.open` opens.
+def finish_dataset(folder: str, shards: Iterable[ShardInfo], tokenizer: Tokenizer) -> None:
+    """Write `tokenizer.json` and then `text.json`, which makes the shards a dataset for `TokenDataset.open`.
 
     Args:
-        folder: where the shards are.
-        notes: of all shards, in any order.
-        tokenizer: with which they were written.
+        folder: folder of the shards.
+        shards: all shards, in any order.
+        tokenizer: tokenizer that they were written with.
 
     Raises:
-        BitcipherError: if no document is there to train on, or files cannot be written.
+        BitcipherError: if there is no training document, or a file cannot be written.
     """
-    notes = sorted(notes, key=lambda note: note.name)
-    if len({note.name for note in notes}) < len(notes):
+    shards = sorted(shards, key=lambda shard: shard.name)
+    if len({shard.name for shard in shards}) < len(shards):
         raise ValueError("Two shards have the same name.")
-    if not any(note.train.documents for note in notes):
-        held_back = sum(note.validation.documents for note in notes)
+    if not any(shard.train.documents for shard in shards):
+        n_validation = sum(shard.validation.documents for shard in shards)
         raise BitcipherError(
-            f"There is no document to train on in {folder}, and {held_back} for validation: give more text."
+            f"{folder} has no training document and {n_validation} validation documents; provide more text."
         )
     content = tokenizer_json(tokenizer)
     with storage.writing(storage.join(folder, "tokenizer.json")) as stream:
         stream.write(content)
-    parts = {part: [{"name": note.name, **asdict(getattr(note, part))} for note in notes] for part in PARTS}
-    storage.write_json(
-        storage.join(folder, "text.json"),
-        {
-            "format": FORMAT,
-            "dtype": token_dtype(vocabulary_size(tokenizer)).name,
-            "tokenizer_sha256": hashlib.sha256(content).hexdigest(),
-            **parts,
-        },
+    splits = {
+        split: tuple(NamedSplitInfo(name=shard.name, **getattr(shard, split).to_dict()) for shard in shards)
+        for split in SPLITS
+    }
+    metadata = DatasetMetadata(
+        dtype=token_dtype(vocab_size(tokenizer)).name, tokenizer_sha256=hashlib.sha256(content).hexdigest(), **splits
     )
+    storage.write_json(storage.join(folder, METADATA), metadata.to_dict())

@@ -1,4 +1,4 @@
-"""Token shards as one long stream of tokens, mapped into memory, and as sequences of equal length."""
+"""Reader of token shards: memory-mapped token streams, and sequences of equal length."""
 
 import hashlib
 from bisect import bisect_right
@@ -12,32 +12,32 @@ from tokenizers import Tokenizer
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from training.data.token_shards import END_DTYPE, FORMAT, PARTS, PartNote, ends_file, tokens_file
+from training.data.token_shards import END_DTYPE, METADATA, DatasetMetadata, NamedSplitInfo, ends_file, tokens_file
 from training.data.tokenizer_files import load_tokenizer
 
-# Mapped shards keep their files open, of which a process may have 1,024 by default on Linux.
-MAPPED_SHARDS = 128
+# A mapped shard keeps its file open, and a process may have 1,024 open files by default on Linux.
+MAX_MAPPED_SHARDS = 128
 
 
 @dataclass(frozen=True)
-class _Shard:
-    """One part of a shard on this machine's disk."""
+class _LocalSplit:
+    """One split of a shard on the local disk."""
 
     tokens_path: str
     ends_path: str
-    note: PartNote
+    info: NamedSplitInfo
 
 
 class TokenStream:
-    """The documents of one part of a text, one after the other: `len(stream)` tokens.
+    """Concatenation of the documents of one split; `len(stream)` is the number of tokens.
 
-    It is not for sending: a worker opens the folder itself.
+    A stream cannot be pickled usefully: each worker opens the folder itself.
     """
 
-    def __init__(self, shards: list[_Shard], dtype: np.dtype):
-        self._shards = [shard for shard in shards if shard.note.tokens]  # an empty file cannot be mapped
-        self._starts = list(accumulate((shard.note.tokens for shard in self._shards), initial=0))
-        self._tokens = lru_cache(MAPPED_SHARDS)(
+    def __init__(self, shards: list[_LocalSplit], dtype: np.dtype):
+        self._shards = [shard for shard in shards if shard.info.tokens]  # an empty file cannot be mapped
+        self._starts = list(accumulate((shard.info.tokens for shard in self._shards), initial=0))
+        self._map_shard = lru_cache(MAX_MAPPED_SHARDS)(
             lambda number: np.memmap(self._shards[number].tokens_path, dtype, mode="r")
         )
 
@@ -45,125 +45,113 @@ class TokenStream:
         return self._starts[-1]
 
     @property
-    def documents(self) -> int:
-        """How many documents there are."""
-        return sum(shard.note.documents for shard in self._shards)
+    def n_documents(self) -> int:
+        """Number of documents."""
+        return sum(shard.info.documents for shard in self._shards)
 
     @cached_property
     def ends(self) -> np.ndarray:
-        """[documents], int64: where each document ends, in tokens from the beginning of the stream."""
+        """[n_documents] int64: end of each document, in tokens from the start of the stream."""
         ends = (np.fromfile(shard.ends_path, END_DTYPE) for shard in self._shards)
         return np.concatenate([np.empty(0, np.int64), *map(np.add, ends, self._starts)])
 
     def read(self, starts: np.ndarray, length: int) -> np.ndarray:
-        """Runs of tokens from anywhere in the stream.
+        """Return slices of the stream.
 
         Args:
-            starts: [B], where they begin.
-            length: how long each is.
+            starts: [B], first token of each slice.
+            length: number of tokens of each slice.
 
         Returns:
-            [B, length], int64.
+            [B, length] int64.
 
         Raises:
-            IndexError: if one goes beyond the stream.
+            IndexError: if a slice is not within the stream.
         """
         starts = np.asarray(starts, np.int64)
         if len(starts) and (starts.min() < 0 or starts.max() + length > len(self)):
-            raise IndexError(f"Not all of these {len(starts)} runs of {length} lie within {len(self)} tokens.")
+            raise IndexError(f"A slice of {length} tokens is not within the stream of {len(self)} tokens.")
         rows = np.empty((len(starts), length), np.int64)
         for row, start in zip(rows, starts.tolist(), strict=True):
             number = bisect_right(self._starts, start) - 1
             filled = 0
             while filled < length:
-                within = start + filled - self._starts[number]
-                piece = self._tokens(number)[within : within + length - filled]
-                row[filled : filled + len(piece)] = piece
-                filled += len(piece)
+                offset = start + filled - self._starts[number]
+                tokens = self._map_shard(number)[offset : offset + length - filled]
+                row[filled : filled + len(tokens)] = tokens
+                filled += len(tokens)
                 number += 1
         return rows
 
 
 @dataclass(frozen=True)
-class TokenText:
-    """A folder that `finish_text` finished, opened."""
+class TokenDataset:
+    """Token shards of a text with their tokenizer."""
 
     folder: str
-    """its path"""
+    """Local path of the folder."""
     tokenizer: Tokenizer
-    """which made its tokens"""
+    """Tokenizer of the tokens."""
     train: TokenStream
-    """documents to learn from"""
+    """Training split."""
     validation: TokenStream
-    """documents held back; may be none"""
+    """Validation split; may be empty."""
 
     @classmethod
-    def open(cls, folder: str) -> "TokenText":
-        """Open a folder; tokens stay on the disk.
+    def open(cls, folder: str) -> "TokenDataset":
+        """Open a folder that `finish_dataset` completed. Tokens stay on disk.
 
         Raises:
-            BitcipherError: if it is not on this machine's disks, is no finished text, or a file is missing or has
-                another length than `text.json` says.
+            BitcipherError: if the folder is not on the local disk or not complete, or a file is missing or damaged.
         """
         local = storage.local_path(folder)
         if local is None:
             raise BitcipherError(
-                f"{folder} is not on this machine's disks, where training maps its tokens into memory: copy it there."
+                f"{folder} is not on a local disk, but training maps tokens into memory; copy it to this machine."
             )
-        uri = storage.join(local, "text.json")
+        uri = storage.join(local, METADATA)
         if not path.exists(uri):
-            raise BitcipherError(
-                f"There is no text.json in {folder}: it is no folder of token shards, or not finished."
-            )
-        content = storage.read_json(uri)
-        if content.get("format") != FORMAT:
-            raise BitcipherError(
-                f"{uri} has the format {content.get('format')!r}, not {FORMAT!r}: make the text again."
-            )
-        try:
-            dtype = np.dtype({"uint16": "<u2", "uint32": "<u4"}[content["dtype"]])
-            digest = content["tokenizer_sha256"]
-            shards = [[_shard(local, part, dict(entry)) for entry in content[part]] for part in PARTS]
-        except (KeyError, TypeError, ValueError):
-            raise BitcipherError(f"{uri} is damaged: make the text again.") from None
-        for shard in (shard for of_part in shards for shard in of_part):
-            _demand_length(shard.tokens_path, shard.note.tokens * dtype.itemsize)
-            _demand_length(shard.ends_path, shard.note.documents * END_DTYPE.itemsize)
-        train, validation = (TokenStream(of_part, dtype) for of_part in shards)
-        return cls(local, _tokenizer(storage.join(local, "tokenizer.json"), digest), train, validation)
+            raise BitcipherError(f"There is no {METADATA} in {folder}; it is not a complete folder of token shards.")
+        metadata = DatasetMetadata.read(uri)
+        dtype = np.dtype({"uint16": "<u2", "uint32": "<u4"}[metadata.dtype])
+        train = [_local_split(local, "train", info) for info in metadata.train]
+        validation = [_local_split(local, "validation", info) for info in metadata.validation]
+        for split in (*train, *validation):
+            _check_size(split.tokens_path, split.info.tokens * dtype.itemsize)
+            _check_size(split.ends_path, split.info.documents * END_DTYPE.itemsize)
+        tokenizer = _load_checked(storage.join(local, "tokenizer.json"), metadata.tokenizer_sha256)
+        return cls(local, tokenizer, TokenStream(train, dtype), TokenStream(validation, dtype))
 
 
-def _shard(folder: str, part: str, entry: dict) -> _Shard:
-    name = entry.pop("name")
-    tokens, ends = (storage.join(folder, file) for file in (tokens_file(part, name), ends_file(part, name)))
-    return _Shard(tokens, ends, PartNote(**entry))
+def _local_split(folder: str, split: str, info: NamedSplitInfo) -> _LocalSplit:
+    tokens, ends = (storage.join(folder, file) for file in (tokens_file(split, info.name), ends_file(split, info.name)))
+    return _LocalSplit(tokens, ends, info)
 
 
-def _demand_length(file: str, length: int) -> None:
+def _check_size(file: str, n_bytes: int) -> None:
     if not path.exists(file):
+        raise BitcipherError(f"{file} is missing; copy or write the token shards again.")
+    if path.getsize(file) != n_bytes:
         raise BitcipherError(
-            f"The file {file} is missing, which text.json names: copy the folder again, or make it again."
-        )
-    if path.getsize(file) != length:
-        raise BitcipherError(
-            f"The file {file} has {path.getsize(file)} bytes in place of {length}: "
-            "copy the folder again, or make it again."
+            f"{file} has {path.getsize(file)} bytes instead of {n_bytes}; copy or write the token shards again."
         )
 
 
-def _tokenizer(file: str, digest: str) -> Tokenizer:
+def _load_checked(file: str, sha256: str) -> Tokenizer:
     content = storage.read_bytes(file)
-    if content is None or hashlib.sha256(content).hexdigest() != digest:
-        raise BitcipherError(f"The file {file} is missing or not the one of these tokens: copy the folder again.")
+    if content is None or hashlib.sha256(content).hexdigest() != sha256:
+        raise BitcipherError(
+            f"{file} is missing or not the tokenizer of these tokens; copy or write the token shards again."
+        )
     return load_tokenizer(file)
 
 
 class Sequences:
-    """A stream cut into sequences of equal length; the tokens left over at its end belong to none.
+    """Token stream cut into sequences of equal length; the remaining tokens at its end are not used.
 
     Args:
-        stream: the tokens.
-        length: of a sequence, in tokens.
+        stream: tokens.
+        length: tokens per sequence.
 
     Raises:
         BitcipherError: if the stream is shorter than one sequence.
@@ -172,7 +160,7 @@ class Sequences:
     def __init__(self, stream: TokenStream, length: int):
         if len(stream) < length:
             raise BitcipherError(
-                f"The text has {len(stream)} tokens, fewer than one sequence of {length}: give more text."
+                f"The text has {len(stream)} tokens, fewer than one sequence of {length}; provide more text."
             )
         self.stream = stream
         self.length = length
@@ -180,13 +168,13 @@ class Sequences:
     def __len__(self) -> int:
         return len(self.stream) // self.length
 
-    def take(self, numbers: np.ndarray) -> np.ndarray:
-        """Sequences by number: sequence i is tokens i · length … (i + 1) · length.
+    def take(self, ids: np.ndarray) -> np.ndarray:
+        """Return sequences by id; sequence i is tokens i · length … (i + 1) · length.
 
         Args:
-            numbers: [B], below `len(sequences)`.
+            ids: [B], below `len(sequences)`.
 
         Returns:
-            [B, length], int64.
+            [B, length] int64.
         """
-        return self.stream.read(np.asarray(numbers, np.int64) * self.length, self.length)
+        return self.stream.read(np.asarray(ids, np.int64) * self.length, self.length)

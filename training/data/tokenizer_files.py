@@ -1,28 +1,13 @@
-"""Tokenizers as files of Hugging Face's `tokenizer.json`, and a tokenizer to which all text is text."""
+"""Tokenizer files, and a tokenizer without special tokens in text."""
 
 import json
 
 from tokenizers import Tokenizer
 
 from bitcipher import storage
-from bitcipher.errors import BitcipherError
+from pipelines.tokenizers.huggingface import load_tokenizer
 
-
-def load_tokenizer(path: str) -> Tokenizer:
-    """The tokenizer of a `tokenizer.json`, by path or URI, with truncation and padding off.
-
-    Raises:
-        BitcipherError: if there is no such file, or it is no tokenizer.
-    """
-    with storage.reading(path) as stream:
-        content = stream.read()
-    try:
-        tokenizer = Tokenizer.from_buffer(content)
-    except Exception as error:  # the Rust library raises plain Exception
-        raise BitcipherError(f"{path} is not a Hugging Face tokenizer.json: {error}.") from None
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
+__all__ = ["load_tokenizer", "plain_text_tokenizer", "save_tokenizer", "tokenizer_json", "vocab_size"]
 
 
 def save_tokenizer(tokenizer: Tokenizer, path: str) -> None:
@@ -36,36 +21,37 @@ def save_tokenizer(tokenizer: Tokenizer, path: str) -> None:
 
 
 def tokenizer_json(tokenizer: Tokenizer) -> bytes:
-    """The content of `tokenizer.json`."""
+    """Return the contents of `tokenizer.json`."""
     return tokenizer.to_str(pretty=True).encode()
 
 
-def vocabulary_size(tokenizer: Tokenizer) -> int:
-    """How many rows a table for all ids needs: one more than the highest, since a vocabulary may have gaps."""
+def vocab_size(tokenizer: Tokenizer) -> int:
+    """Return the number of rows of an embedding for all ids: the highest id plus one, as a vocabulary may have gaps."""
     return max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
 
 
-def text_only(tokenizer: Tokenizer) -> Tokenizer:
-    """A copy that finds no special tokens in text: `</s>` in a document is four letters, not its end.
+def plain_text_tokenizer(tokenizer: Tokenizer) -> Tokenizer:
+    """Return a copy that finds no special tokens in text: `</s>` in a document is four characters.
 
-    Encode with `add_special_tokens=False`. The copy is for encoding alone: it calls special tokens by other names.
+    Encode with `add_special_tokens=False`. Use the copy for encoding only: its special tokens have other names.
     """
     content = json.loads(tokenizer.to_str())
     added = [token for token in content["added_tokens"] if token["special"]]
-    # The library's switch keeps it from looking for special tokens before a text is cut up, but a model may have them
-    # among its pieces too: Unigram gives them the best score of all. No piece of text holds a space when it gets there.
-    hidden = {token["content"]: f" {token['content']} " for token in added}
+    # `encode_special_tokens` stops the search for special tokens before a text is split, but the model may have them as
+    # pieces too: Unigram gives them the best score of all. No piece holds a space at that stage, so names with spaces
+    # are never found.
+    renamed = {token["content"]: f" {token['content']} " for token in added}
     for token in added:
-        token["content"] = hidden[token["content"]]
+        token["content"] = renamed[token["content"]]
     model = content["model"]
     if isinstance(model["vocab"], dict):
-        model["vocab"] = {hidden.get(piece, piece): number for piece, number in model["vocab"].items()}
+        model["vocab"] = {renamed.get(piece, piece): number for piece, number in model["vocab"].items()}
     else:
-        model["vocab"] = [[hidden.get(piece, piece), score] for piece, score in model["vocab"]]
-    if model.get("unk_token") in hidden:
-        model["unk_token"] = hidden[model["unk_token"]]
-    copy = Tokenizer.from_str(json.dumps(content))
-    copy.encode_special_tokens = True
-    copy.no_truncation()
-    copy.no_padding()
-    return copy
+        model["vocab"] = [[renamed.get(piece, piece), score] for piece, score in model["vocab"]]
+    if model.get("unk_token") in renamed:
+        model["unk_token"] = renamed[model["unk_token"]]
+    plain = Tokenizer.from_str(json.dumps(content))
+    plain.encode_special_tokens = True
+    plain.no_truncation()
+    plain.no_padding()
+    return plain

@@ -1,30 +1,25 @@
-"""Which tokenizer a text is read with."""
+"""Options of a tokenizer."""
 
-from dataclasses import dataclass
+from typing import Literal, get_args
 
-from bitcipher.errors import BitcipherError
+from pydantic import Field
 
-KINDS = ("bpe", "wordpiece", "unigram")
+from bitcipher.records import Record
+
+TokenizerKind = Literal["bpe", "wordpiece", "unigram"]
+KINDS: tuple[str, ...] = get_args(TokenizerKind)
 
 
-@dataclass(frozen=True)
-class TokenizerOptions:
-    """One that is trained on the text, or one that is there."""
+class TokenizerOptions(Record):
+    """Tokenizer to train, or to load."""
 
-    kind: str = "bpe"
-    """bpe (byte-level, as RoBERTa and GPT-2 have it), wordpiece (as BERT) or unigram (as T5)."""
-    size: int = 8000
-    """Tokens in all, special ones among them."""
+    kind: TokenizerKind = "bpe"
+    """`bpe` (byte-level, as RoBERTa and GPT-2), `wordpiece` (as BERT) or `unigram` (as T5)."""
+    vocab_size: int = Field(8000, ge=1)
+    """Number of tokens, including the special ones."""
     lowercase: bool = False
-    """Whether "The" and "the" are the same."""
-    sentinels: int = 0
-    """Tokens that stand for gaps, which T5's span corruption needs (T5: 100)."""
+    """Lowercase the text."""
+    sentinels: int = Field(0, ge=0)
+    """Number of sentinel tokens, which span corruption needs (T5: 100)."""
     path: str | None = None
-    """A tokenizer.json to use instead; the other options are then of no effect."""
-
-    def __post_init__(self) -> None:
-        """Refuse what no trainer understands."""
-        if self.kind not in KINDS:
-            raise BitcipherError(f"There is no tokenizer of kind {self.kind!r}: take one of {', '.join(KINDS)}.")
-        if self.size < 1 or self.sentinels < 0:
-            raise BitcipherError(f"A tokenizer cannot have {self.size} tokens and {self.sentinels} sentinels.")
+    """A tokenizer.json to load instead; the other options are then ignored."""

@@ -1,9 +1,9 @@
-"""Training of tokenizers: byte-level BPE, WordPiece and Unigram; the same texts give the same tokenizer.
+"""Deterministic training of tokenizers: byte-level BPE, WordPiece and Unigram.
 
-The trainers of `tokenizers` go through words in the order of a hash map with random keys. By that order WordPiece's
-letters get their numbers, which decide between equally frequent pairs; so it is told all its letters beforehand, for
-which words are counted first. Unigram adds probabilities up in that order, on any number of threads; so sentencepiece
-trains it, with which T5's was made. Byte-level BPE knows its 256 letters anyway, and only counts whole numbers.
+The trainers of `tokenizers` visit words in the order of a hash map with random keys. For WordPiece that order numbers
+the characters, which breaks ties between equally frequent pairs, so its trainer gets all characters in advance; for
+this, words are counted first. For Unigram it changes sums of probabilities, so sentencepiece trains it, as it did T5's.
+Byte-level BPE has 256 fixed symbols and counts integers only, so it is deterministic already.
 """
 
 import io
@@ -18,64 +18,65 @@ from training.data.special_tokens import sentinel
 
 UNKNOWN = "<unk>"
 NAMES = ["<pad>", "<s>", "</s>", UNKNOWN, "<mask>"]
-# The most frequent letters only, so that rare scripts do not fill a vocabulary. The trainer's own limit is the same.
-WORDPIECE_LETTERS = 1000
-# sentencepiece adds up what its threads found, each on its share of the words: so their number is fixed.
+# Maximum number of characters, so that rare scripts do not fill the vocabulary. It is also the trainer's default.
+WORDPIECE_CHARACTERS = 1000
+# sentencepiece adds up the results of its threads, so their number must be fixed.
 UNIGRAM_THREADS = 16
-# How many times a word is repeated in one text that WordPiece's trainer reads: it counts words itself.
+# Maximum repetitions of a word in one text for WordPiece's trainer, which counts words itself.
 REPEATS = 1000
 
 
 def train_tokenizer(
     texts: Iterable[str], kind: str, size: int, *, lowercase: bool = False, sentinels: int = 0
 ) -> Tokenizer:
-    """Make a tokenizer from texts, which are read once, in any order; its special tokens come first.
+    """Train a tokenizer. Its special tokens have the first ids; the order of the texts does not matter.
 
     Args:
-        texts: documents or lines.
+        texts: documents or lines, read once.
         kind: "bpe" (byte-level, as RoBERTa and GPT-2), "wordpiece" (as BERT) or "unigram" (as T5).
-        size: tokens in all; small texts may give fewer.
-        lowercase: whether "The" and "the" are the same; WordPiece then takes accents off as well, as BERT does.
-        sentinels: how many tokens `<extra_id_0>`, `<extra_id_1>`, … for gaps in texts it has (T5: 100).
+        size: number of tokens; small texts may give fewer.
+        lowercase: lowercase the text; WordPiece then strips accents too, as BERT does.
+        sentinels: number of sentinel tokens `<extra_id_0>`, `<extra_id_1>`, … (T5: 100).
 
     Raises:
-        BitcipherError: if there is no such kind, no text or an invalid one, or no room for single letters.
+        BitcipherError: if the kind does not exist, there is no text or an invalid one, or `size` is too small for the
+            characters of the text.
     """
-    makers = {"bpe": _byte_level_bpe, "wordpiece": _wordpiece, "unigram": _unigram}
-    if kind not in makers:
-        raise BitcipherError(f"There is no tokenizer of kind {kind!r}: take one of {', '.join(makers)}.")
+    trainers_by_kind = {"bpe": _byte_level_bpe, "wordpiece": _wordpiece, "unigram": _unigram}
+    if kind not in trainers_by_kind:
+        raise BitcipherError(f"The kind of a tokenizer must be one of {', '.join(trainers_by_kind)}, got {kind!r}.")
     special = NAMES + [sentinel(number) for number in range(sentinels)]
     try:
-        tokenizer = makers[kind](_some(texts), size, special, lowercase)
+        tokenizer = trainers_by_kind[kind](_require_text(texts), size, special, lowercase)
     except UnicodeEncodeError as error:
         raise BitcipherError(
-            "A text to train a tokenizer on is not valid Unicode (it has half a surrogate pair) and holds "
-            f"{error.object[max(0, error.start - 20) : error.end + 20]!a}: mend it or leave it out."
+            "A text is not valid Unicode: it has half a surrogate pair, near "
+            f"{error.object[max(0, error.start - 20) : error.end + 20]!a}. Correct or remove it."
         ) from None
-    # RoBERTa's mask takes the space before it along, so that "is <mask>." has the tokens that "is here." has.
+    # RoBERTa's mask token includes the preceding space, so that "is <mask>." has as many tokens as "is here.".
     tokenizer.add_special_tokens([AddedToken(name, lstrip=name == "<mask>", normalized=False) for name in special])
     return tokenizer
 
 
-def _some(texts: Iterable[str]) -> Iterator[str]:
+def _require_text(texts: Iterable[str]) -> Iterator[str]:
     texts = iter(texts)
     first = next((text for text in texts if text.strip()), None)
     if first is None:
-        raise BitcipherError("There is no text to train a tokenizer on: all documents are empty.")
+        raise BitcipherError("There is no text to train a tokenizer on; all documents are empty.")
     return chain([first], texts)
 
 
-def _demand_size(kind: str, size: int, needed: int) -> None:
-    if size < needed:
+def _check_size(kind: str, size: int, min_size: int) -> None:
+    if size < min_size:
         raise BitcipherError(
-            f"A tokenizer of kind {kind} with {size} tokens has no room for its single letters: "
-            f"this text needs {needed} tokens or more."
+            f"The vocabulary size of this {kind} tokenizer must be at least {min_size}, for the special tokens and the "
+            f"characters of the text, got {size}."
         )
 
 
 def _byte_level_bpe(texts: Iterator[str], size: int, special: list[str], lowercase: bool) -> Tokenizer:
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    _demand_size("bpe", size, len(special) + len(alphabet))
+    _check_size("bpe", size, len(special) + len(alphabet))
     tokenizer = Tokenizer(models.BPE())
     if lowercase:
         tokenizer.normalizer = normalizers.Lowercase()
@@ -94,23 +95,23 @@ def _wordpiece(texts: Iterator[str], size: int, special: list[str], lowercase: b
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
 
-    words = _counted_words(texts, tokenizer.normalizer)
+    words = _count_words(texts, tokenizer.normalizer)
     counts: Counter[str] = Counter()
-    for word, times in words.items():
-        for letter in word:
-            counts[letter] += times
-    letters = sorted(sorted(counts, key=lambda letter: (-counts[letter], letter))[:WORDPIECE_LETTERS])
-    _demand_size("wordpiece", size, len(special) + 2 * len(letters))
+    for word, count in words.items():
+        for character in word:
+            counts[character] += count
+    alphabet = sorted(sorted(counts, key=lambda character: (-counts[character], character))[:WORDPIECE_CHARACTERS])
+    _check_size("wordpiece", size, len(special) + 2 * len(alphabet))
     trainer = trainers.WordPieceTrainer(
         vocab_size=size,
-        # Letters within words are known to the trainer in advance only if they are called special.
-        special_tokens=special + [f"##{letter}" for letter in letters],
-        initial_alphabet=letters,
-        limit_alphabet=len(letters),
+        # The trainer accepts continuation characters in advance only as special tokens.
+        special_tokens=special + [f"##{character}" for character in alphabet],
+        initial_alphabet=alphabet,
+        limit_alphabet=len(alphabet),
         show_progress=False,
     )
     trained = Tokenizer.from_str(tokenizer.to_str())
-    trained.train_from_iterator(_repeated(words), trainer)
+    trained.train_from_iterator(_repeat_words(words), trainer)
     tokenizer.model = models.WordPiece(trained.get_vocab(), unk_token=UNKNOWN)
     return tokenizer
 
@@ -120,15 +121,15 @@ def _unigram(texts: Iterator[str], size: int, special: list[str], lowercase: boo
 
     steps = [normalizers.NFKC(), normalizers.Lowercase()] if lowercase else [normalizers.NFKC()]
     normalizer = normalizers.Sequence(steps)
-    words = _counted_words(texts, normalizer)
+    words = _count_words(texts, normalizer)
     content = io.BytesIO()
     try:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=(f"{word}\t{times}" for word, times in words.items()),
+            sentence_iterator=(f"{word}\t{count}" for word, count in words.items()),
             input_format="tsv",
             model_writer=content,
             model_type="unigram",
-            vocab_size=size - len(special) + 1,  # one for its own unknown token, which is left out below
+            vocab_size=size - len(special) + 1,  # one more for sentencepiece's unknown token, which is dropped below
             hard_vocab_limit=False,
             normalization_rule_name="identity",
             unk_id=0,
@@ -139,7 +140,9 @@ def _unigram(texts: Iterator[str], size: int, special: list[str], lowercase: boo
             minloglevel=2,
         )
     except RuntimeError as error:
-        raise BitcipherError(f"No unigram tokenizer of {size} tokens comes of this text: {error}.") from None
+        raise BitcipherError(
+            f"sentencepiece cannot train a unigram tokenizer of {size} tokens on this text: {error}."
+        ) from None
     trained = sentencepiece.SentencePieceProcessor(model_proto=content.getvalue())
     pieces = [(trained.id_to_piece(number), trained.get_score(number)) for number in range(1, len(trained))]
 
@@ -151,18 +154,18 @@ def _unigram(texts: Iterator[str], size: int, special: list[str], lowercase: boo
     return tokenizer
 
 
-def _counted_words(texts: Iterator[str], normalizer: normalizers.Normalizer) -> dict[str, int]:
+def _count_words(texts: Iterator[str], normalizer: normalizers.Normalizer) -> dict[str, int]:
     found: Counter[str] = Counter()
     for text in texts:
         found.update(text.split())
     words: Counter[str] = Counter()
-    for word, times in found.items():
+    for word, count in found.items():
         for part in normalizer.normalize_str(word).split():
-            words[part] += times
+            words[part] += count
     return dict(sorted(words.items()))
 
 
-def _repeated(words: dict[str, int]) -> Iterator[str]:
-    for word, times in words.items():
-        for start in range(0, times, REPEATS):
-            yield f"{word} " * min(REPEATS, times - start)
+def _repeat_words(words: dict[str, int]) -> Iterator[str]:
+    for word, count in words.items():
+        for start in range(0, count, REPEATS):
+            yield f"{word} " * min(REPEATS, count - start)

@@ -1,8 +1,8 @@
-"""Text from a model: greedy or sampled, from prompts with or without examples."""
+"""Text generation with greedy search or sampling, from zero-, one- and few-shot prompts."""
 
-from training.decoding.complete import complete
-from training.decoding.folders import open_model
+from training.decoding.generate import generate
+from training.decoding.open_model import open_model
 from training.decoding.options import DecodingOptions
 from training.decoding.prompts import PromptFile, read_prompts
 
-__all__ = ["DecodingOptions", "PromptFile", "complete", "open_model", "read_prompts"]
+__all__ = ["DecodingOptions", "PromptFile", "generate", "open_model", "read_prompts"]

@@ -1,37 +1,28 @@
-"""How the next token is chosen."""
+"""Options of text generation. Names follow `transformers.GenerationConfig`."""
 
-from dataclasses import dataclass
+from typing import Self
 
-from bitcipher.errors import BitcipherError
+from pydantic import Field, model_validator
+
+from bitcipher.records import Float, Record
 
 
-@dataclass(frozen=True)
-class DecodingOptions:
-    """Greedy without a temperature, else sampled."""
+class DecodingOptions(Record):
+    """Greedy search if `temperature` is 0, else sampling."""
 
-    tokens: int = 40
-    """New tokens at most; a text may end before."""
-    temperature: float = 0.0
-    """0 takes the likeliest token; 1 samples as the model says, less makes it surer, more bolder."""
-    top_k: int | None = None
-    """Sample among so many of the likeliest tokens."""
-    top_p: float | None = None
-    """Sample among the likeliest tokens that together have this share."""
+    max_new_tokens: int = Field(40, ge=1)
+    """Maximum number of new tokens."""
+    temperature: Float = Field(0.0, ge=0)
+    """Sampling temperature; 0 always takes the most likely token."""
+    top_k: int | None = Field(None, ge=1)
+    """Sample from the `top_k` most likely tokens only."""
+    top_p: Float | None = Field(None, gt=0, le=1)
+    """Sample from the most likely tokens whose probabilities add up to `top_p`."""
     seed: int = 1
-    """Of sampling; each prompt has its own numbers."""
+    """Seed of sampling; each prompt has its own random numbers."""
 
-    def __post_init__(self) -> None:
-        """Refuse what cannot be sampled."""
-        _require(self.tokens >= 1, f"There must be at least 1 new token, not {self.tokens}.")
-        _require(self.temperature >= 0, f"The temperature must not be negative: {self.temperature}.")
-        _require(self.top_k is None or self.top_k >= 1, f"top_k must be at least 1, not {self.top_k}.")
-        _require(self.top_p is None or 0 < self.top_p <= 1, f"top_p is a share above 0, up to 1, not {self.top_p}.")
-        _require(
-            self.temperature > 0 or (self.top_k is None and self.top_p is None),
-            "top_k and top_p are of sampling: give a temperature too, such as 1.",
-        )
-
-
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise BitcipherError(message)
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.temperature == 0 and (self.top_k is not None or self.top_p is not None):
+            raise ValueError("`top_k` and `top_p` need sampling; set `temperature`, for example to 1.")
+        return self

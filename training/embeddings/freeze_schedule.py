@@ -1,4 +1,4 @@
-"""When an embedding table is frozen, and when it thaws."""
+"""Freezing of the token embeddings."""
 
 from dataclasses import dataclass
 
@@ -10,49 +10,53 @@ from training.models import input_embeddings
 
 @dataclass(frozen=True)
 class FreezeSchedule:
-    """The embedding table through a run.
+    """When the token embeddings of a run are frozen.
 
-    A frozen table is not trained, and neither is a head that is tied to it (SPEC section 6): it is the same weight.
+    A tied output layer is the same weight, so it is frozen with the embeddings.
     """
 
     options: EmbeddingInitOptions
 
     @property
-    def rate(self) -> float:
-        """Its learning rate, as a share of that of all other weights."""
-        return self.options.rate
+    def learning_rate_multiplier(self) -> float:
+        """Learning rate of the embeddings, as a multiple of that of the other weights."""
+        return self.options.learning_rate_multiplier
 
-    def frozen_steps(self, steps: int) -> int:
-        """For how many steps of a run it is frozen at most."""
-        return round(self.options.frozen * steps)
+    def max_frozen_steps(self, max_steps: int) -> int:
+        """Return the maximum number of frozen steps in a run of `max_steps` steps."""
+        return round(self.options.freeze_fraction * max_steps)
 
-    def is_frozen(self, step: int, steps: int, thawed_at: int | None) -> bool:
-        """Whether it is frozen in a step.
-
-        Args:
-            step: from 0.
-            steps: of the run.
-            thawed_at: the step at which it thawed early, or None.
-        """
-        return step < (self.frozen_steps(steps) if thawed_at is None else thawed_at)
-
-    def thaws(self, before: float | None, now: float) -> bool:
-        """Whether it thaws early.
+    def is_frozen(self, step: int, max_steps: int, unfrozen_at: int | None) -> bool:
+        """Return whether the embeddings are frozen in a step.
 
         Args:
-            before: the held-out loss of the evaluation before, or None.
-            now: that of this one.
+            step: step number, from 0.
+            max_steps: number of steps of the run.
+            unfrozen_at: step at which they were unfrozen early, or None.
         """
-        return self.options.thaw == "plateau" and before is not None and now > before * (1 - self.options.plateau)
+        return step < (self.max_frozen_steps(max_steps) if unfrozen_at is None else unfrozen_at)
+
+    def should_unfreeze(self, previous_loss: float | None, loss: float) -> bool:
+        """Return whether to unfreeze early.
+
+        Args:
+            previous_loss: validation loss of the previous evaluation, or None.
+            loss: validation loss of this evaluation.
+        """
+        return (
+            self.options.unfreeze == "plateau"
+            and previous_loss is not None
+            and loss > previous_loss * (1 - self.options.plateau_threshold)
+        )
 
 
-def set_frozen(model: nn.Module, frozen: bool) -> None:
-    """Train the embedding table of a model, or do not."""
+def set_embeddings_frozen(model: nn.Module, frozen: bool) -> None:
+    """Freeze or unfreeze the token embeddings of a model."""
     input_embeddings(model).weight.requires_grad_(not frozen)
 
 
-def freeze_all_but_table(model: nn.Module) -> None:
-    """Train the embedding table of a model alone, with a head that is tied to it, and never anything else."""
-    table = input_embeddings(model).weight
+def freeze_all_but_embeddings(model: nn.Module) -> None:
+    """Freeze all weights of a model except its token embeddings and a tied output layer."""
+    embeddings = input_embeddings(model).weight
     for weight in model.parameters():
-        weight.requires_grad_(weight is table)
+        weight.requires_grad_(weight is embeddings)

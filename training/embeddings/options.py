@@ -1,74 +1,60 @@
-"""How a model's embedding layer starts, and when it is trained."""
+"""Options of the token embeddings: initialization, freezing and learning rate."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from bitcipher.errors import BitcipherError
+from pydantic import Field, model_validator
 
-STARTS = ("cold", "cipher")
-THAWS = ("step", "plateau")
+from bitcipher.records import Float, Record
 
-# A small GPT-2 with tied tables learned as fast from 6, and slower from 1 (training/README.md).
-CIPHER_SCALE = 3.0
+# A small GPT-2 with tied embeddings learned as fast from 6, and more slowly from 1 (training/README.md).
+DEFAULT_CIPHER_SCALE = 3.0
 
 
-@dataclass(frozen=True)
-class EmbeddingInitOptions:
-    """Where the table comes from, and how it is treated."""
+class EmbeddingInitOptions(Record):
+    """Initialization of the token embeddings, and when they are trained."""
 
-    start: str = "cold"
-    """cold (the model's own random numbers) or cipher."""
+    init: Literal["random", "cipher"] = "random"
+    """`random` keeps the model's random initialization; `cipher` starts from cipher vectors."""
     vectors: str | None = None
-    """Of a cipher start: vectors of the tokenizer's tokens; made of the run's own text if not given."""
-    build: dict[str, Any] = field(default_factory=dict)
-    """Of a cipher start without `vectors`: options of `bitcipher build`, such as mode, bits and radius."""
-    scale: float | None = None
-    """Spread of the table's numbers, as a multiple of the spread that the model itself begins with; 3 for a cipher
-    start and 1 for a cold one if not given."""
+    """Folder of vectors of the tokenizer's tokens, for `cipher`; built from the run's own text by default."""
+    build: dict[str, Any] = Field(default_factory=dict)
+    """Options of `bitcipher build`, such as mode, bits and window, for `cipher` without `vectors`."""
+    scale: Float | None = Field(None, gt=0)
+    """Root mean square of the embeddings, as a multiple of that of the model's random ones; 3 for `cipher` and 1 for
+    `random` by default."""
     centered: bool = True
-    """Take the mean of all rows away first."""
+    """Subtract the mean of the vectors."""
     output_bias: bool = False
-    """Let the model's last bias, where it has one, start at the log of the tokens' frequencies."""
-    frozen: float = 0.0
-    """Share of the steps for which the table is not trained, at most."""
-    thaw: str = "step"
-    """When it is trained: step (after that share), or plateau: as soon as the held-out loss stops falling."""
-    plateau: float = 0.01
-    """Share by which the loss must fall from one evaluation to the next, not to have stopped."""
-    rate: float = 1.0
-    """Learning rate of the table once it is trained, as a share of that of the other weights."""
-    alone: bool = False
-    """Train nothing but the table. Its counterpart is frozen 1, which trains all but the table."""
+    """Initialize the output bias, if the model has one, with the log frequencies of the tokens."""
+    freeze_fraction: Float = Field(0.0, ge=0, le=1)
+    """Fraction of the steps for which the embeddings are frozen."""
+    unfreeze: Literal["step", "plateau"] = "step"
+    """`step` unfreezes after `freeze_fraction` of the steps; `plateau` also when the validation loss stops falling."""
+    plateau_threshold: Float = Field(0.01, ge=0, lt=1)
+    """Relative decrease of the validation loss between two evaluations below which it has stopped falling."""
+    learning_rate_multiplier: Float = Field(1.0, ge=0)
+    """Learning rate of the embeddings, as a multiple of that of the other weights."""
+    train_embeddings_only: bool = False
+    """Train only the embeddings. For the opposite, set `freeze_fraction` to 1."""
 
-    def __post_init__(self) -> None:
-        """Refuse what cannot be."""
-        _require(self.start in STARTS, f"There is no start {self.start!r}: choose {' or '.join(STARTS)}.")
-        _require(self.thaw in THAWS, f"There is no way to thaw {self.thaw!r}: choose {' or '.join(THAWS)}.")
-        _require(0 <= self.frozen <= 1, f"frozen is a share of the steps from 0 to 1, not {self.frozen}.")
-        _require(self.scale is None or self.scale > 0, f"The scale must be above 0, not {self.scale}.")
-        _require(self.rate >= 0, f"The table's rate must not be negative: {self.rate}.")
-        _require(0 <= self.plateau < 1, f"plateau is a share from 0 to below 1, not {self.plateau}.")
-        _require(
-            not self.alone or self.frozen == 0,
-            "A table that is trained alone cannot be frozen as well: give alone or frozen.",
-        )
-        _require(
-            self.start == "cipher" or (self.vectors is None and not self.build),
-            "vectors and build are of a cipher start: set start to cipher, or leave them out.",
-        )
-        _require(
-            self.vectors is None or not self.build,
-            "Vectors that are there are not built: give vectors or build, not both.",
-        )
+    @model_validator(mode="after")
+    def _check(self) -> "EmbeddingInitOptions":
+        if self.train_embeddings_only and self.freeze_fraction > 0:
+            raise ValueError(
+                "`embeddings.train_embeddings_only` and `embeddings.freeze_fraction` exclude each other; set one."
+            )
+        if self.init == "random" and (self.vectors is not None or self.build):
+            raise ValueError(
+                "`embeddings.vectors` and `embeddings.build` need `embeddings.init` to be cipher; set it, or leave "
+                "them out."
+            )
+        if self.vectors is not None and self.build:
+            raise ValueError("`embeddings.vectors` and `embeddings.build` exclude each other; set one of them.")
+        return self
 
     @property
-    def table_scale(self) -> float:
-        """The scale that was chosen, or the default of the start."""
+    def effective_scale(self) -> float:
+        """The scale, or its default for the initialization."""
         if self.scale is not None:
             return self.scale
-        return CIPHER_SCALE if self.start == "cipher" else 1.0
-
-
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise BitcipherError(message)
+        return DEFAULT_CIPHER_SCALE if self.init == "cipher" else 1.0

@@ -1,7 +1,18 @@
-"""Fine-tuning: from a pre-trained model to one for a task, and how good it is; see README.md."""
+"""Fine-tuning of pre-trained models on tasks; see README.md."""
 
-from training.finetune.finetune import CONFIG, NOTES, PREDICTIONS, finetune
-from training.finetune.options import FinetuneOptions, make_options
+from training.finetune.finetune import CONFIG, PREDICTIONS, TASK_INFO, Predictions, TaskInfo, finetune
+from training.finetune.options import FinetuneOptions, make_finetune_options
 from training.finetune.task_files import GLUE, TASKS
 
-__all__ = ["CONFIG", "GLUE", "NOTES", "PREDICTIONS", "TASKS", "FinetuneOptions", "finetune", "make_options"]
+__all__ = [
+    "CONFIG",
+    "GLUE",
+    "PREDICTIONS",
+    "TASKS",
+    "TASK_INFO",
+    "FinetuneOptions",
+    "Predictions",
+    "TaskInfo",
+    "finetune",
+    "make_finetune_options",
+]

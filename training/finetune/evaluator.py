@@ -1,4 +1,4 @@
-"""How good a model is at a task: its predictions for the validation part, and their score."""
+"""Evaluation of a model on the validation split of a task."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,64 +8,64 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from training.finetune.examples import rows_of
-from training.finetune.losses import outputs_of
+from training.finetune.examples import select_rows
+from training.finetune.losses import model_logits
 from training.loop import LoopOptions, World
-from training.loop.steps import autocast, on_device
+from training.loop.steps import autocast, to_device
 from training.tasks.base import Features, Task
 
 
 @dataclass
 class Evaluator:
-    """Called at each evaluation; workers share out the rows."""
+    """Callable that predicts and scores the validation split; workers share the rows."""
 
     task: Task
     features: Features
-    """Of the validation part."""
+    """Features of the validation split."""
     options: LoopOptions
     last: Sequence[Any] | None = field(default=None, init=False)
-    """The predictions of the last evaluation, if there was one."""
+    """Predictions of the latest evaluation."""
 
     def __call__(self, model: PreTrainedModel, world: World) -> dict[str, float]:
-        """The task's figures, in percent."""
+        """Return the scores of the task, in percent."""
         self.last = self.predictions(model, world)
         return self.task.score(self.last)
 
     @torch.no_grad()
     def predictions(self, model: PreTrainedModel, world: World) -> Sequence[Any]:
-        """One for each example, the same on every worker.
+        """Return one prediction per example, the same on every worker.
 
         Raises:
-            Diverged: if the model's outputs are NaN.
+            Diverged: if the outputs of the model are NaN.
         """
-        size = self.options.micro_batch_on(world.size)
-        pieces = [
-            np.arange(start, min(start + size, len(self.features))) for start in range(0, len(self.features), size)
-        ]
+        size = self.options.micro_batch_size_for(world.size)
+        n_rows = len(self.features)
+        micro_batches = [np.arange(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
         outputs = {
-            name: torch.zeros(shape, device=world.device) for name, shape in self._shapes(model.config.num_labels)
+            name: torch.zeros(shape, device=world.device)
+            for name, shape in self._output_shapes(model.config.num_labels)
         }
         was_training = model.training
         model.eval()
-        for piece in pieces[world.rank :: world.size]:
+        for rows in micro_batches[world.rank :: world.size]:
             with autocast(world, self.options):
-                found = outputs_of(model, on_device(rows_of(self.features, piece), world))
+                logits = model_logits(model, to_device(select_rows(self.features, rows), world))
             for name, values in outputs.items():
-                # Behind the longest row of the piece there is only padding, which has no say.
-                values[piece[0] : piece[-1] + 1, : found[name].shape[1]] = found[name]
+                # Positions after the longest row of the micro-batch are padding, which tasks ignore.
+                values[rows[0] : rows[-1] + 1, : logits[name].shape[1]] = logits[name]
         model.train(was_training)
-        world.add_up(list(outputs.values()))
+        world.all_reduce(list(outputs.values()))
         return self.task.predictions(self.features, {name: values.cpu().numpy() for name, values in outputs.items()})
 
-    def _shapes(self, labels: int) -> list[tuple[str, tuple[int, ...]]]:
+    def _output_shapes(self, n_labels: int) -> list[tuple[str, tuple[int, ...]]]:
         rows, length = self.features.inputs["input_ids"].shape
         if self.task.kind == "question-answering":
             return [("start_logits", (rows, length)), ("end_logits", (rows, length))]
-        return [("logits", (rows, length, labels) if self.task.kind == "token-classification" else (rows, labels))]
+        return [("logits", (rows, length, n_labels) if self.task.kind == "token-classification" else (rows, n_labels))]
 
 
-def readable(task: Task, predictions: Sequence[Any]) -> list[dict[str, Any]]:
-    """Predictions beside their examples, as JSON has them."""
+def describe_predictions(task: Task, predictions: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return predictions with their examples as plain values for JSON."""
     pairs = list(zip(task.validation, predictions, strict=True))
     if task.kind == "question-answering":
         return [
@@ -79,9 +79,9 @@ def readable(task: Task, predictions: Sequence[Any]) -> list[dict[str, Any]]:
         ]
     if task.kind == "token-classification":
         return [{"words": [word for word, _ in sentence], "tags": tags} for sentence, tags in pairs]
-    # Labels by name, values as they are.
-    told = float if task.kind == "regression" else lambda number: task.labels[int(number)]
+    # Labels by name, regression values as numbers.
+    describe = float if task.kind == "regression" else lambda number: task.labels[int(number)]
     return [
-        {**example._asdict(), "label": told(example.label), "predicted": told(predicted)}
+        {**example._asdict(), "label": describe(example.label), "predicted": describe(predicted)}
         for example, predicted in pairs
     ]

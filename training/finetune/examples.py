@@ -1,64 +1,65 @@
-"""The loop's examples of a task."""
+"""Training and validation examples of a task."""
 
 from dataclasses import dataclass, fields
 
 import numpy as np
 
-from training.data import Order
+from training.data import SequenceOrder
 from training.loop import Batch
 from training.tasks.base import IGNORED, Features
 
 
 @dataclass(frozen=True)
 class TaskExamples:
-    """The rows of a task in an order of their own each epoch: see `training.loop.Examples`."""
+    """Rows of a task, shuffled in each epoch; implements `training.loop.Examples`."""
 
     train: Features
-    """See `with_targets`."""
+    """Features of the training split, without unlabeled rows (see `drop_unlabeled_rows`)."""
     validation: Features
+    """Features of the validation split."""
     seed: int
 
     @property
-    def held_out_size(self) -> int:
-        """See `Examples`."""
+    def validation_size(self) -> int:
+        """Number of validation rows."""
         return len(self.validation)
 
-    def training(self, positions: np.ndarray) -> Batch:
-        """See `Examples`."""
-        return rows_of(self.train, Order(len(self.train), self.seed).numbers(positions))
+    def training_batch(self, positions: np.ndarray) -> Batch:
+        """Return the training rows at positions [B] of the run."""
+        return select_rows(self.train, SequenceOrder(len(self.train), self.seed).sequence_ids(positions))
 
-    def held_out(self, numbers: np.ndarray) -> Batch:
-        """See `Examples`."""
-        return rows_of(self.validation, numbers)
+    def validation_batch(self, ids: np.ndarray) -> Batch:
+        """Return validation rows by id [B]."""
+        return select_rows(self.validation, ids)
 
 
-def rows_of(features: Features, numbers: np.ndarray) -> Batch:
-    """Rows of a task as a model takes them: whole numbers as int64, without padding that they all have.
+def select_rows(features: Features, ids: np.ndarray) -> Batch:
+    """Return rows as inputs of a model: integers as int64, cut to the longest of the rows.
 
     Args:
         features: inputs and targets of N rows of S tokens.
-        numbers: [B], which rows.
+        ids: [B] row numbers.
 
     Returns:
-        [B, T] each, or [B] for targets of whole rows; T is the length of the longest of them.
+        Arrays [B, T], or [B] for targets of whole rows; T is the length of the longest row.
     """
-    longest = int(features.inputs["attention_mask"][numbers].sum(axis=1).max())
+    longest = int(features.inputs["attention_mask"][ids].sum(axis=1).max())
     batch = {}
     for name, values in (features.inputs | features.targets).items():
-        chosen = values[numbers] if values.ndim == 1 else values[numbers, :longest]
-        batch[name] = chosen.astype(np.int64) if np.issubdtype(chosen.dtype, np.integer) else chosen
+        selected = values[ids] if values.ndim == 1 else values[ids, :longest]
+        batch[name] = selected.astype(np.int64) if np.issubdtype(selected.dtype, np.integer) else selected
     return batch
 
 
-def with_targets(features: Features) -> Features:
-    """The rows from which there is something to learn: a long sentence may have one without a labeled word."""
+def drop_unlabeled_rows(features: Features) -> Features:
+    """Drop rows without a labeled word, which windows of a long sentence may have."""
     labels = features.targets.get("labels")
     if labels is None or labels.ndim == 1:
         return features
-    kept = (labels != IGNORED).any(axis=1)
-    chosen = {
-        field.name: {name: values[kept] for name, values in getattr(features, field.name).items()}
+    is_labeled = (labels != IGNORED).any(axis=1)
+    selected = {
+        field.name: {name: values[is_labeled] for name, values in getattr(features, field.name).items()}
         for field in fields(features)
         if field.name != "remarks"
     }
-    return Features(**chosen, remarks=features.remarks)
+    return Features(**selected, remarks=features.remarks)

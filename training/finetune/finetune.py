@@ -1,140 +1,178 @@
-"""A fine-tuning run, on one worker among others: the model with its head, the task's rows, and the loop."""
+"""Fine-tuning run, on one of several workers."""
 
-import json
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
 from tokenizers import Tokenizer
 from transformers import PreTrainedConfig
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.records import Record, Strings
 from bitcipher.vectors import CipherVectors
-from training.data import load_tokenizer, special_tokens, vocabulary_size
-from training.embeddings import FreezeSchedule, freeze_all_but_table, install_table, token_table
-from training.finetune.evaluator import Evaluator, readable
-from training.finetune.examples import TaskExamples, with_targets
-from training.finetune.heads import TaskModel, positions_of, task_model
+from training.data import load_tokenizer, special_tokens, vocab_size
+from training.embeddings import FreezeSchedule, freeze_all_but_embeddings, init_embeddings, token_embeddings
+from training.finetune.evaluator import Evaluator, describe_predictions
+from training.finetune.examples import TaskExamples, drop_unlabeled_rows
+from training.finetune.heads import TaskModel, build_task_model, max_sequence_length
 from training.finetune.losses import LOSSES
 from training.finetune.options import FinetuneOptions
-from training.finetune.task_files import open_task
-from training.loop import TrainingRun, World, model_folder, run_loop
+from training.finetune.task_files import read_task
+from training.loop import TrainingRun, World, resolve_model_folder, run_loop
 from training.models import architecture_of
-from training.pretrain import START, TOKENIZER
-from training.settings import make_record
+from training.pretrain import EMBEDDING_INIT, TOKENIZER
 from training.tasks.base import Task
 from training.tasks.encoder import Encoder
 
 CONFIG = "finetune.json"
-NOTES = "task.json"
+TASK_INFO = "task.json"
 PREDICTIONS = "predictions.json"
 
-# Tokens of a row, unless told otherwise: as BERT has it for SQuAD. Batches are padded to their own longest row only.
-LENGTH = 384
+# Default maximum of tokens per row: BERT's for SQuAD. Batches are padded to their own longest row only.
+MAX_SEQ_LENGTH = 384
+
+Scores = dict[str, float]
 
 
-def finetune(config: dict[str, Any], advance: Callable[[int, str], None] = lambda step, note: None) -> None:
-    """Fine-tune as options say: `metrics.jsonl`, checkpoints, and in the end predictions.
+class FinetuningConfig(Record):
+    """Inputs of a fine-tuning run; stored as `finetune.json` in its folder."""
 
-    Called on every worker.
+    options: FinetuneOptions
+    folder: str
+    """Folder of the run."""
+
+
+class TaskInfo(Record):
+    """The task as a run sees it; stored as `task.json`."""
+
+    task: str
+    """Name of the task."""
+    main_metric: str
+    """Metric that the task is reported with."""
+    labels: Strings
+    """Labels in the order of their ids."""
+    rows: dict[str, int]
+    """Number of rows of each split."""
+    max_steps: int
+    """Number of updates."""
+    new_weights: Strings
+    """Names of the weights that the pre-trained model does not have."""
+    remarks: Strings
+    """Notes for the user."""
+
+
+class Predictions(Record):
+    """Result of a run; stored as `predictions.json`."""
+
+    scores: Scores
+    """Scores of the last step, in percent."""
+    baselines: dict[str, Scores]
+    """Scores of baselines that do not read the text."""
+    predictions: list[dict[str, Any]] = Field(repr=False)
+    """Predictions with their examples."""
+
+
+def finetune(values: dict[str, Any], advance: Callable[[int, str], None] = lambda step, note: None) -> None:
+    """Fine-tune a model on a task, and write `metrics.jsonl`, checkpoints and predictions. Called on every worker.
 
     Args:
-        config: `options` (plain values of `FinetuneOptions`) and `folder` (of the run).
-        advance: called with the steps that are done and a note on them.
+        values: plain values of a `FinetuningConfig`.
+        advance: called with the number of completed steps and a note on the losses.
     """
-    options, folder = make_record(FinetuneOptions, config["options"], "Fine-tuning"), Path(config["folder"])
-    task = open_task(options.task, options.data, options.vocabulary)
-    tokenizer = _tokenizer_of(options.model)
-    made = _make_model(options, task, tokenizer, folder)
-    encoder = make_encoder(made.model.config, tokenizer, options.length)
-    train, validation = with_targets(task.features("train", encoder)), task.features("validation", encoder)
+    config = FinetuningConfig.parse(values, CONFIG)
+    options, folder = config.options, Path(config.folder)
+    task = read_task(options.task, options.data, options.vocabulary)
+    tokenizer = _load_tokenizer(options.model)
+    task_model = _build_model(options, task, tokenizer, folder)
+    encoder = make_encoder(task_model.model.config, tokenizer, options.max_seq_length)
+    train, validation = drop_unlabeled_rows(task.features("train", encoder)), task.features("validation", encoder)
     loop = options.loop_for(len(train))
-    judge = Evaluator(task, validation, loop)
-    job = TrainingRun(
-        model=made.model,
+    evaluator = Evaluator(task, validation, loop)
+    run = TrainingRun(
+        model=task_model.model,
         objective=LOSSES[task.kind],
         examples=TaskExamples(train, validation, options.seed),
         options=loop,
-        table=FreezeSchedule(options.embeddings),
+        freeze_schedule=FreezeSchedule(options.embeddings),
         seed=options.seed,
         folder=folder,
-        tokens_per_step=loop.batch * encoder.length,
-        judge=judge,
+        tokens_per_step=loop.batch_size * encoder.length,
+        evaluator=evaluator,
     )
-    world = World.here(loop.device)
+    world = World.current(loop.device)
     if world.rank == 0:
         with storage.reading(storage.join(options.model, TOKENIZER)) as stream:
             (folder / TOKENIZER).write_bytes(stream.read())
-        notes = {
-            "task": task.name,
-            "main_figure": task.main_figure,
-            "labels": task.labels,
-            "rows": {"train": len(train), "validation": len(validation)},
-            "steps": loop.steps,
-            "new_weights": made.new,
-            "remarks": [*task.remarks, *train.remarks, *validation.remarks, *_remarks(made, options)],
-        }
-        storage.write_json(str(folder / NOTES), notes)
-    run_loop(job, world, advance)
-    # A run that had ended before was not evaluated again.
-    predictions = judge.last if judge.last is not None else judge.predictions(made.model, world)
+        info = TaskInfo(
+            task=task.name,
+            main_metric=task.main_figure,
+            labels=tuple(task.labels),
+            rows={"train": len(train), "validation": len(validation)},
+            max_steps=loop.max_steps,
+            new_weights=task_model.new_weights,
+            remarks=(*task.remarks, *train.remarks, *validation.remarks, *_remarks(task_model, options)),
+        )
+        storage.write_json(str(folder / TASK_INFO), info.to_dict())
+    run_loop(run, world, advance)
+    # A run that was complete already is not evaluated in the loop.
+    predictions = evaluator.last if evaluator.last is not None else evaluator.predictions(task_model.model, world)
     if world.rank == 0:
-        content = {
-            "scores": task.score(predictions),
-            "baselines": {name: task.score(guesses) for name, guesses in task.baselines().items()},
-            "predictions": readable(task, predictions),
-        }
-        storage.write_json(str(folder / PREDICTIONS), content)
+        result = Predictions(
+            scores=task.score(predictions),
+            baselines={name: task.score(guesses) for name, guesses in task.baselines().items()},
+            predictions=describe_predictions(task, predictions),
+        )
+        storage.write_json(str(folder / PREDICTIONS), result.to_dict())
 
 
-def make_encoder(config: PreTrainedConfig, tokenizer: Tokenizer, length: int | None) -> Encoder:
-    """Texts as the model's family wants them.
+def make_encoder(config: PreTrainedConfig, tokenizer: Tokenizer, max_seq_length: int | None) -> Encoder:
+    """Return the encoder of texts in the format of a model's family.
 
     Args:
-        config: of the model.
-        tokenizer: its own.
-        length: of a row; None for as many tokens as the model reads, and `LENGTH` at most.
+        config: configuration of the model.
+        tokenizer: tokenizer of the model.
+        max_seq_length: tokens per row; by default as many as the model reads, and at most `MAX_SEQ_LENGTH`.
 
     Raises:
         BitcipherError: if the model does not read rows of this length.
     """
-    most = positions_of(config)
-    if length is not None and most is not None and length > most:
-        raise BitcipherError(f"The model reads rows of {most} tokens at most: set length to that, not to {length}.")
+    limit = max_sequence_length(config)
+    if max_seq_length is not None and limit is not None and max_seq_length > limit:
+        raise BitcipherError(f"`max_seq_length` must be at most {limit}, the limit of the model, got {max_seq_length}.")
     return Encoder(
         tokenizer,
         special_tokens(tokenizer),
-        length or min(LENGTH, most or LENGTH),
+        max_seq_length or min(MAX_SEQ_LENGTH, limit or MAX_SEQ_LENGTH),
         double_end=architecture_of(config) == "roberta",
         token_types=config.model_type == "bert",
     )
 
 
-def _tokenizer_of(model: str) -> Tokenizer:
+def _load_tokenizer(model: str) -> Tokenizer:
     path = storage.join(model, TOKENIZER)
     if not storage.exists(path):
         raise BitcipherError(
-            f"There is no {TOKENIZER} in {model}: name a run of `bitcipher train`, or put that of the model there."
+            f"There is no {TOKENIZER} in {model}; give a run of `bitcipher train`, or put the model's tokenizer there."
         )
     return load_tokenizer(path)
 
 
-def _make_model(options: FinetuneOptions, task: Task, tokenizer: Tokenizer, folder: Path) -> TaskModel:
-    source = model_folder(options.model)
-    specials, vocabulary = special_tokens(tokenizer), vocabulary_size(tokenizer)
-    made = task_model(source, task, specials, vocabulary, options.seed, random=options.random)
+def _build_model(options: FinetuneOptions, task: Task, tokenizer: Tokenizer, folder: Path) -> TaskModel:
+    source = resolve_model_folder(options.model)
+    special, n_tokens = special_tokens(tokenizer), vocab_size(tokenizer)
+    task_model = build_task_model(source, task, special, n_tokens, options.seed, random_init=options.random_init)
     if options.embeddings.vectors is not None:
-        table = token_table(CipherVectors.load(options.embeddings.vectors), tokenizer)
-        installed = install_table(made.model, table, options.embeddings)
-        (folder / START).write_text(json.dumps(asdict(installed)), "utf-8")
-    if options.embeddings.alone:
-        freeze_all_but_table(made.model)
-    return made
+        table = token_embeddings(CipherVectors.load(options.embeddings.vectors), tokenizer)
+        report = init_embeddings(task_model.model, table, options.embeddings)
+        storage.write_json(str(folder / EMBEDDING_INIT), report.to_dict())
+    if options.embeddings.train_embeddings_only:
+        freeze_all_but_embeddings(task_model.model)
+    return task_model
 
 
-def _remarks(made: TaskModel, options: FinetuneOptions) -> list[str]:
-    if not options.random and any("pooler" in name for name in made.new):
-        return ["The model has no pooler, as only next-sentence prediction trains one: its weights start at random."]
+def _remarks(task_model: TaskModel, options: FinetuneOptions) -> list[str]:
+    if not options.random_init and any("pooler" in name for name in task_model.new_weights):
+        return ["The model has no pooler, which only next-sentence prediction trains; its weights start at random."]
     return []

@@ -1,4 +1,4 @@
-"""A pre-trained model under a head for a task: the classes that transformers has or knows for its configuration."""
+"""Pre-trained models with a head for a task, as transformers defines them for each configuration."""
 
 from typing import NamedTuple
 
@@ -25,93 +25,97 @@ _CLASSES = {
     "token-classification": MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING,
 }
 
-# Parts that transformers counts to a base model and that a pre-trained one may lack: BERT's pooler, which only the
-# next-sentence objective trains, and T5's head for questions.
+# Weights of transformers' base models that a pre-trained model may lack: BERT's pooler, which only next-sentence
+# prediction trains, and T5's head for questions.
 _MAY_BE_NEW = ("pooler", "qa_outputs")
 
 
 class TaskModel(NamedTuple):
-    """A model for a task, as it starts."""
+    """Model for a task before fine-tuning."""
 
     model: PreTrainedModel
-    """In float32 on the CPU, in training mode."""
-    new: tuple[str, ...]
-    """The names of weights that are random."""
+    """Model in float32 on the CPU, in training mode."""
+    new_weights: tuple[str, ...]
+    """Names of the randomly initialized weights."""
 
 
-def task_model(
-    folder: str, task: Task, specials: SpecialTokens, vocabulary: int, seed: int, *, random: bool = False
+def build_task_model(
+    folder: str, task: Task, special_tokens: SpecialTokens, n_tokens: int, seed: int, *, random_init: bool = False
 ) -> TaskModel:
-    """Put a head for a task on a pre-trained model.
+    """Add a head for a task to a pre-trained model.
 
-    All weights are drawn from the seed first, and the pre-trained ones are then put in: a model and its random twin
-    have the same head.
+    All weights are drawn from the seed first and then replaced with the pre-trained ones, so a model and its randomly
+    initialized baseline have the same head.
 
     Args:
-        folder: of the pre-trained model, with whatever head it has.
-        task: whose kind and labels say which head.
-        specials: of its tokenizer.
-        vocabulary: the tokenizer's highest id and one more.
-        seed: of the random weights. The caller's random numbers go on as before.
-        random: whether to leave all weights random.
+        folder: folder of the pre-trained model, with any head.
+        task: task, whose kind and labels determine the head.
+        special_tokens: special tokens of the tokenizer.
+        n_tokens: the tokenizer's highest id plus one.
+        seed: seed of the random weights. The caller's random state is restored.
+        random_init: keep all weights random.
 
     Raises:
-        BitcipherError: if there is no such head for the model, it lacks weights, or the tokenizer is not its own.
+        BitcipherError: if transformers has no such head for the model, weights are missing, or the tokenizer does not
+            match.
     """
     config = read_config(folder)
     classes = _CLASSES[task.kind]
     if type(config) not in classes:
-        raise BitcipherError(f"transformers has no model of the kind {config.model_type} for {task.kind}.")
-    _check_tokenizer(config, specials, vocabulary, task.kind)
+        raise BitcipherError(f"transformers has no {config.model_type} model for {task.kind}.")
+    _check_tokenizer(config, special_tokens, n_tokens, task.kind)
     _set_labels(config, task)
     config._attn_implementation = "sdpa"
-    # No head for a task writes text, so a T5's decoder always shares its encoder's table.
+    # No head for a task generates text, so a T5's decoder always shares the embeddings of its encoder.
     config.tie_word_embeddings = True
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         model = classes[type(config)](config)
-    # What classes for sentences tell padding by; set late, or OPT would not train that token's row.
-    model.config.pad_token_id = specials.pad
+    # Sequence classifiers find the last token by the padding token. It is set late, or OPT would not train its row.
+    model.config.pad_token_id = special_tokens.pad
     model.config.use_cache = False
-    filled = set() if random else _fill(model, load_model(folder), folder)
-    new = (name for name, _ in model.named_parameters() if name not in filled)
-    return TaskModel(model.train(), tuple(new))
+    copied = set() if random_init else _copy_weights(model, load_model(folder), folder)
+    new_weights = (name for name, _ in model.named_parameters() if name not in copied)
+    return TaskModel(model.train(), tuple(new_weights))
 
 
-def positions_of(config: PreTrainedConfig) -> int | None:
-    """Tokens of the longest row that a model reads; None if there is no limit, as of T5."""
-    most = getattr(config, "max_position_embeddings", None)
-    if most is not None and architecture_of(config) == "roberta":
-        return most - max(ROBERTA_OFFSET, config.pad_token_id + 1)
-    return most
+def max_sequence_length(config: PreTrainedConfig) -> int | None:
+    """Return the maximum sequence length of a model in tokens, or None if it has no limit, like T5."""
+    positions = getattr(config, "max_position_embeddings", None)
+    if positions is not None and architecture_of(config) == "roberta":
+        return positions - max(ROBERTA_OFFSET, config.pad_token_id + 1)
+    return positions
 
 
 @torch.no_grad()
-def _fill(model: PreTrainedModel, source: PreTrainedModel, folder: str) -> set[str]:
-    """Copy the weights below the head, and tell their names."""
-    body, own = model.base_model, source.base_model.state_dict()
-    shared = {name: own[name] for name in body.state_dict() if name in own}
-    for name in body.state_dict():
+def _copy_weights(model: PreTrainedModel, source: PreTrainedModel, folder: str) -> set[str]:
+    """Copy the weights of the base model, and return their names."""
+    base, weights = model.base_model, source.base_model.state_dict()
+    shared = {name: weights[name] for name in base.state_dict() if name in weights}
+    for name in base.state_dict():
         if name not in shared and not name.startswith(_MAY_BE_NEW):
-            raise BitcipherError(f"The model in {folder} has no weights {name}, which {type(model).__name__} needs.")
-    body.load_state_dict(shared, strict=False)
-    copied = {weight for name, weight in body.named_parameters() if name in shared}
+            raise BitcipherError(f"The model in {folder} lacks the weights {name}, which {type(model).__name__} needs.")
+    base.load_state_dict(shared, strict=False)
+    copied = {weight for name, weight in base.named_parameters() if name in shared}
     return {name for name, weight in model.named_parameters() if weight in copied}
 
 
-def _check_tokenizer(config: PreTrainedConfig, specials: SpecialTokens, vocabulary: int, kind: str) -> None:
-    if vocabulary > config.vocab_size:
+def _check_tokenizer(config: PreTrainedConfig, special_tokens: SpecialTokens, n_tokens: int, kind: str) -> None:
+    if n_tokens > config.vocab_size:
         raise BitcipherError(
-            f"The model knows {config.vocab_size:,} tokens, and its tokenizer.json has {vocabulary:,}: "
-            "put that beside it that it was trained with."
+            f"The model has {config.vocab_size:,} tokens, but its tokenizer.json has {n_tokens:,}; use the tokenizer "
+            "that the model was trained with."
         )
-    if config.pad_token_id not in (None, specials.pad):
+    if config.pad_token_id not in (None, special_tokens.pad):
         raise BitcipherError(
-            f"The model pads with token {config.pad_token_id}, and its tokenizer.json with token {specials.pad}: "
-            "put that beside it that it was trained with."
+            f"The model pads with token {config.pad_token_id}, but its tokenizer.json pads with token "
+            f"{special_tokens.pad}; use the tokenizer that the model was trained with."
         )
-    if config.model_type == "t5" and kind in ("classification", "regression") and specials.pad == specials.end:
-        raise BitcipherError("T5 tells sentences by their last end token, and its tokenizer pads with that: add <pad>.")
+    needs_end = config.model_type == "t5" and kind in ("classification", "regression")
+    if needs_end and special_tokens.pad == special_tokens.end:
+        raise BitcipherError(
+            "T5 classifies sentences by their last end token, but its tokenizer pads with the end token; add <pad>."
+        )
 
 
 def _set_labels(config: PreTrainedConfig, task: Task) -> None:

@@ -1,99 +1,101 @@
-"""All that a fine-tuning run depends on."""
+"""Options of a fine-tuning run."""
 
+import copy
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
+
+from pydantic import Field, model_validator
 
 from bitcipher.errors import BitcipherError
+from bitcipher.records import Float, Record
 from training.embeddings import EmbeddingInitOptions
 from training.finetune.task_files import TASKS
 from training.loop import LoopOptions
-from training.settings import change, make_record
+from training.settings import apply_setting
 
-# As BERT is fine-tuned (Devlin et al. 2019, appendix A.3), apart from the rate, which is higher for models as small as
-# those pre-trained here.
-LOOP = {
-    "batch": 32,
+# As BERT is fine-tuned (Devlin et al. 2019, appendix A.3), except for the learning rate, which is higher for models as
+# small as those pre-trained here.
+LOOP_DEFAULTS = {
+    "batch_size": 32,
     "learning_rate": 1e-4,
-    "warmup": 0.1,
-    "schedule": "linear",
-    "final_rate": 0.0,
-    "beta2": 0.999,
-    "evaluate_every": 500,
+    "warmup_steps": 0.1,
+    "lr_scheduler_type": "linear",
+    "min_lr_ratio": 0.0,
+    "adam_beta2": 0.999,
+    "eval_steps": 500,
 }
-EPOCHS = 3.0
 
 
-@dataclass(frozen=True)
-class FinetuneOptions:
-    """A fine-tuning run."""
+class FinetuneOptions(Record):
+    """Options of a fine-tuning run."""
 
     model: str
-    """A run, or path or URI of a folder of transformers with a tokenizer.json."""
+    """Run, or path or URI of a transformers folder with a tokenizer.json."""
     task: str
-    """A name of `TASKS`."""
+    """Name of the task: one of `TASKS`."""
     data: str
     """Path or URI of the folder with the task's files."""
-    length: int | None = None
-    """Tokens of a row at most; as many as the model reads if not given, and 384 at most."""
-    epochs: float | None = EPOCHS
-    """Passes over the rows of the task, which give the loop its steps; none to have `loop.steps`."""
-    each_epoch: bool = False
-    """Evaluate after each epoch, whatever `loop.evaluate_every` says."""
+    max_seq_length: int | None = Field(None, ge=1)
+    """Maximum tokens per row; by default as many as the model reads, and at most 384."""
+    num_train_epochs: Float | None = Field(3.0, gt=0)
+    """Passes over the training rows, which determine `loop.max_steps`; null uses `loop.max_steps`."""
+    eval_each_epoch: bool = False
+    """Evaluate after each epoch, instead of every `loop.eval_steps` steps."""
     vocabulary: str | None = None
-    """Keep examples alone whose words are all in this file; of tasks of sentences."""
-    random: bool = False
-    """Start from random weights instead of the model's: its twin, to see what pre-training was good for."""
-    embeddings: EmbeddingInitOptions = field(default_factory=EmbeddingInitOptions)
-    """Whether the model's table is replaced by cipher vectors first, and when it is frozen."""
-    loop: LoopOptions = field(default_factory=lambda: LoopOptions(**LOOP))
+    """File of words; only examples whose words are all in it are used (sentence tasks only)."""
+    random_init: bool = False
+    """Start from random weights instead of the model's, as a baseline without pre-training."""
+    embeddings: EmbeddingInitOptions = EmbeddingInitOptions()
+    """Replacement of the token embeddings with cipher vectors, and when they are frozen."""
+    loop: LoopOptions = LoopOptions(**LOOP_DEFAULTS)
     seed: int = 1
-    """Of the head, the order and dropout; of a random twin also of its weights."""
+    """Seed of the head, the order of the rows and dropout, and with `random_init` of all weights."""
 
-    def __post_init__(self) -> None:
-        """Refuse what cannot be run."""
+    @model_validator(mode="after")
+    def _check(self) -> Self:
         if self.task not in TASKS:
-            raise BitcipherError(f"There is no task {self.task!r}: choose one of {', '.join(TASKS)}.")
-        if self.length is not None and self.length < 1:
-            raise BitcipherError(f"A row must have at least 1 token, not {self.length}.")
-        if self.epochs is not None and self.epochs <= 0:
-            raise BitcipherError(f"There must be more than {self.epochs:g} epochs.")
-        if self.epochs is None and self.each_epoch:
-            raise BitcipherError("A run of loop.steps has no epochs to evaluate after: leave out each_epoch.")
-        if self.embeddings.start == "cipher" and self.embeddings.vectors is None:
-            raise BitcipherError(
-                "Vectors for fine-tuning are there already: give them by --set embeddings.vectors=FOLDER, "
-                "a build with --tokenizer and the path of the model's tokenizer.json."
+            raise ValueError(f"`task` must be one of {', '.join(TASKS)}, got {self.task!r}.")
+        if self.num_train_epochs is None and self.eval_each_epoch:
+            raise ValueError("`eval_each_epoch` needs `num_train_epochs`; leave it out or set the number of epochs.")
+        if self.embeddings.init == "cipher" and self.embeddings.vectors is None:
+            raise ValueError(
+                "`embeddings.vectors` is missing; give a build that was made with --tokenizer and the path of the "
+                "model's tokenizer.json. Fine-tuning does not build vectors."
             )
-        if self.embeddings.table_scale != 1 and self.embeddings.start == "cold":
-            raise BitcipherError("The table of a pre-trained model keeps its scale: leave out embeddings.scale.")
+        if self.embeddings.init == "random" and self.embeddings.effective_scale != 1:
+            raise ValueError(
+                "`embeddings.scale` needs `embeddings.init` to be cipher, because fine-tuning keeps the embeddings of "
+                "the model; leave it out."
+            )
+        return self
 
-    def loop_for(self, rows: int) -> LoopOptions:
-        """The loop's options for a task with so many rows to train on."""
-        if self.epochs is None:
+    def loop_for(self, n_rows: int) -> LoopOptions:
+        """Return the options of the loop for the given number of training rows."""
+        if self.num_train_epochs is None:
             return self.loop
-        every = math.ceil(rows / self.loop.batch) if self.each_epoch else self.loop.evaluate_every
-        return replace(self.loop, steps=math.ceil(self.epochs * rows / self.loop.batch), evaluate_every=every)
+        batch_size = self.loop.batch_size
+        eval_steps = math.ceil(n_rows / batch_size) if self.eval_each_epoch else self.loop.eval_steps
+        max_steps = math.ceil(self.num_train_epochs * n_rows / batch_size)
+        return self.loop.copy_with(max_steps=max_steps, eval_steps=eval_steps)
 
 
-def make_options(values: dict[str, Any], settings: Sequence[str] = ()) -> FinetuneOptions:
-    """Options from plain values; the loop's defaults are those of fine-tuning, and steps that are given count.
+def make_finetune_options(values: dict[str, Any], settings: Sequence[str] = ()) -> FinetuneOptions:
+    """Return fine-tuning options from plain values, with `LOOP_DEFAULTS` for the loop.
 
     Args:
         values: options by group.
-        settings: changes to them, such as "loop.learning_rate=3e-5"; the value is YAML.
+        settings: changes, such as "loop.learning_rate=3e-5"; values are YAML.
 
     Raises:
-        BitcipherError: if an option does not exist, or cannot have such a value, or there are both epochs and steps.
+        BitcipherError: if an option does not exist or is invalid, or both epochs and steps are set.
     """
-    values = dict(values)
+    values = copy.deepcopy(values)
     for setting in settings:
-        change(values, setting)
+        apply_setting(values, setting)
     loop = values.get("loop", {})
     if isinstance(loop, dict):
-        if "steps" in loop:
-            if values.setdefault("epochs", None) is not None:
-                raise BitcipherError("Steps follow from epochs: give epochs or loop.steps, not both.")
-        values["loop"] = LOOP | loop
-    return make_record(FinetuneOptions, values, "Fine-tuning")
+        if "max_steps" in loop and values.setdefault("num_train_epochs", None) is not None:
+            raise BitcipherError("`num_train_epochs` and `loop.max_steps` exclude each other; set one of them.")
+        values["loop"] = LOOP_DEFAULTS | loop
+    return FinetuneOptions.parse(values, "Fine-tuning")

@@ -1,4 +1,4 @@
-"""Tasks by the names that the command has for them, and the files they are read from."""
+"""Tasks by their names on the command line, and the files they are read from."""
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
@@ -9,7 +9,7 @@ from training.tasks.filter import keep_known
 from training.tasks.glue import read_glue
 from training.tasks.question_answering import read_questions
 
-# By the names of their folders, as published.
+# Task names to the names of their folders, as published.
 GLUE = {
     "cola": "CoLA",
     "sst2": "SST-2",
@@ -19,29 +19,29 @@ GLUE = {
     "rte": "RTE",
     "wnli": "WNLI",
 }
-# Versions, as the published files are named: train-v1.1.json, dev-v1.1.json.
+# Versions in the names of the published files: train-v1.1.json, dev-v1.1.json.
 _SQUAD = {"squad": "v1.1", "squad2": "v2.0"}
-_ENDINGS = (".json", ".json.gz")
+_EXTENSIONS = (".json", ".json.gz")
 
 TASKS = (*GLUE, *_SQUAD, "entities")
 
 
-def open_task(name: str, folder: str, vocabulary: str | None = None) -> Task:
+def read_task(name: str, folder: str, vocabulary: str | None = None) -> Task:
     """Read a task.
 
     Args:
-        name: of `TASKS`.
-        folder: path or URI, with train.tsv and dev.tsv of GLUE's; train-v1.1….json and dev-v1.1….json, or v2.0, of
-            SQuAD's, plain or gzip; eng.train and eng.testa of entities (CoNLL-2003).
-        vocabulary: file of words; examples with others are left out, of tasks of sentences.
+        name: one of `TASKS`.
+        folder: path or URI of a folder with train.tsv and dev.tsv (GLUE); train-v1.1.json and dev-v1.1.json, or v2.0,
+            plain or gzip (SQuAD); or eng.train and eng.testa (entities of CoNLL-2003).
+        vocabulary: file of words; examples with other words are dropped (sentence tasks only).
 
     Raises:
-        BitcipherError: if files are missing or broken, or the task cannot be filtered.
+        BitcipherError: if a file is missing or damaged, or the task cannot be filtered.
     """
     if vocabulary is not None and name not in GLUE:
-        raise BitcipherError(f"Only tasks of sentences can be kept to a vocabulary ({', '.join(GLUE)}), not {name}.")
+        raise BitcipherError(f"`vocabulary` needs a sentence task ({', '.join(GLUE)}), got {name}.")
     if name in _SQUAD:
-        train, validation = (_find(folder, f"{part}-{_SQUAD[name]}") for part in ("train", "dev"))
+        train, validation = (_find_file(folder, f"{split}-{_SQUAD[name]}") for split in ("train", "dev"))
         return read_questions(f"SQuAD {_SQUAD[name].removeprefix('v')}", validation, train)
     if name == "entities":
         return read_entities(folder)
@@ -49,10 +49,10 @@ def open_task(name: str, folder: str, vocabulary: str | None = None) -> Task:
     return task if vocabulary is None else keep_known(task, read_words(vocabulary))
 
 
-def _find(folder: str, begin: str) -> str:
-    """The one file whose name begins so."""
-    names = [name for name in storage.list_files(folder) if name.startswith(begin) and name.endswith(_ENDINGS)]
+def _find_file(folder: str, prefix: str) -> str:
+    """Return the only JSON file whose name has the given prefix."""
+    names = [name for name in storage.list_files(folder) if name.startswith(prefix) and name.endswith(_EXTENSIONS)]
     if len(names) != 1:
-        found = f"there are {' and '.join(sorted(names))}" if names else "there is none"
-        raise BitcipherError(f"{folder} should hold one file {begin}….json, plain or gzip, and {found}.")
+        found = " and ".join(sorted(names)) if names else "none"
+        raise BitcipherError(f"{folder} must contain exactly one file {prefix}….json or .json.gz, found {found}.")
     return storage.join(folder, names[0])

@@ -1,59 +1,62 @@
-"""A fine-tuning run: what is asked for is written down, then workers train."""
+"""Launcher of a fine-tuning run."""
 
-import json
-from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from bitcipher import storage
+from bitcipher.records import Record, Strings
 from pipelines.runtime.progress import StageProgress
-from training.finetune import CONFIG, NOTES, PREDICTIONS, FinetuneOptions, finetune
-from training.launch.run_dir import claim, work_in
+from training.finetune import CONFIG, PREDICTIONS, TASK_INFO, FinetuneOptions, Predictions, TaskInfo, finetune
+from training.finetune.finetune import Scores
+from training.launch.run_dir import launch, prepare_run_dir
 
 
-def finetune_on(options: FinetuneOptions, folder: Path, workers: int, progress: StageProgress) -> dict[str, Any]:
-    """Fine-tune a model, or go on with a run that was stopped.
+class FinetuningResult(Record):
+    """Result of a fine-tuning run."""
+
+    main_metric: str
+    """Metric that the task is reported with."""
+    scores: Scores
+    """Scores of the model, in percent."""
+    baselines: dict[str, Scores]
+    """Scores of baselines that do not read the text."""
+    remarks: Strings
+    """Notes for the user."""
+
+
+def launch_finetuning(
+    options: FinetuneOptions, folder: Path, n_workers: int, progress: StageProgress
+) -> FinetuningResult:
+    """Fine-tune a model, or resume an interrupted run.
 
     Args:
-        options: of the run.
-        folder: of the run, which all workers see.
-        workers: of Ray; 0 trains in this process.
-        progress: where to show how far it is.
-
-    Returns:
-        `main_figure`, `scores`, `baselines` (scores of those who have read nothing) and `remarks`.
+        options: options of the run.
+        folder: folder of the run, on a file system that all workers share.
+        n_workers: number of Ray workers; 0 trains in this process.
+        progress: progress bars.
 
     Raises:
-        BitcipherError: if the folder holds a run of other options, or the options cannot be run.
+        BitcipherError: if the folder holds a run of other options, or the options are invalid.
     """
-    options.loop.micro_batch_on(max(workers, 1))
-    plain = json.loads(json.dumps(asdict(_with_absolute_places(options))))
-    claim(folder, CONFIG, {"options": plain})
+    options.loop.micro_batch_size_for(max(n_workers, 1))
+    values = {"options": _with_absolute_paths(options).to_dict()}
+    prepare_run_dir(folder, CONFIG, values)
 
-    def steps() -> int:
-        return _read(folder / NOTES)["steps"]
+    def max_steps() -> int:
+        return TaskInfo.read(str(folder / TASK_INFO)).max_steps
 
-    work_in(folder, CONFIG, finetune, {"options": plain}, steps, workers, options.loop.device, progress)
-    told, found = _read(folder / NOTES), _read(folder / PREDICTIONS)
-    return {
-        "main_figure": told["main_figure"],
-        "scores": found["scores"],
-        "baselines": found["baselines"],
-        "remarks": told["remarks"],
-    }
-
-
-def _with_absolute_places(options: FinetuneOptions) -> FinetuneOptions:
-    """Workers have other working directories."""
-    vectors = options.embeddings.vectors
-    return replace(
-        options,
-        model=storage.absolute(options.model),
-        data=storage.absolute(options.data),
-        vocabulary=options.vocabulary and storage.absolute(options.vocabulary),
-        embeddings=replace(options.embeddings, vectors=vectors and storage.absolute(vectors)),
+    launch(folder, CONFIG, finetune, values, max_steps, n_workers, options.loop.device, progress)
+    info, result = TaskInfo.read(str(folder / TASK_INFO)), Predictions.read(str(folder / PREDICTIONS))
+    return FinetuningResult(
+        main_metric=info.main_metric, scores=result.scores, baselines=result.baselines, remarks=info.remarks
     )
 
 
-def _read(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text("utf-8"))
+def _with_absolute_paths(options: FinetuneOptions) -> FinetuneOptions:
+    """Workers have other working directories."""
+    vectors = options.embeddings.vectors
+    return options.copy_with(
+        model=storage.absolute(options.model),
+        data=storage.absolute(options.data),
+        vocabulary=options.vocabulary and storage.absolute(options.vocabulary),
+        embeddings=options.embeddings.copy_with(vectors=vectors and storage.absolute(vectors)),
+    )

@@ -1,4 +1,4 @@
-"""Shows how far a training run is, from the lines that its workers write, wherever they are."""
+"""Progress bar of a training run, from the metrics that its workers write."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -8,48 +8,48 @@ from pathlib import Path
 from pipelines.runtime.progress import StageProgress
 from training.loop import read_metrics
 
-LOOK_SECONDS = 0.5
+POLL_SECONDS = 0.5
 
 
 @contextmanager
-def following(folder: Path, steps: Callable[[], int], progress: StageProgress) -> Iterator[None]:
-    """A bar that moves with the lines of `metrics.jsonl` until the block ends.
+def follow_metrics(folder: Path, max_steps: Callable[[], int], progress: StageProgress) -> Iterator[None]:
+    """Show a progress bar that follows `metrics.jsonl` until the block ends.
 
     Args:
-        folder: of the run.
-        steps: tells how many the whole run has, once there are lines.
-        progress: where to show it.
+        folder: folder of the run.
+        max_steps: returns the number of steps of the run; called once there are metrics.
+        progress: progress bars.
     """
     bar = None
     ended = threading.Event()
     shown = 0
 
-    def look() -> None:
+    def update() -> None:
         nonlocal bar, shown
         lines = read_metrics(folder)
         if not lines:
             return
         if bar is None:
-            bar = progress.begin("train", steps())
+            bar = progress.begin("train", max_steps())
         step = lines[-1]["step"]
         losses = [line["loss"] for line in lines if "loss" in line]
         perplexities = [line["perplexity"] for line in lines if "perplexity" in line]
         note = f"loss {losses[-1]:.3f}" if losses else ""
         if perplexities:
             note += f"  perplexity {perplexities[-1]:,.1f}"
-        # A run that goes on after a worker's death may be a few steps back.
+        # A run that resumes after a worker's death may be a few steps back.
         progress.advance(bar, step - shown, note)
         shown = step
 
-    def follow() -> None:
-        while not ended.wait(LOOK_SECONDS):
-            look()
+    def poll() -> None:
+        while not ended.wait(POLL_SECONDS):
+            update()
 
-    thread = threading.Thread(target=follow, daemon=True)
+    thread = threading.Thread(target=poll, daemon=True)
     thread.start()
     try:
         yield
     finally:
         ended.set()
         thread.join()
-        look()
+        update()

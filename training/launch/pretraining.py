@@ -1,56 +1,54 @@
-"""A training run from a recipe: text and vectors are prepared, then workers train."""
+"""Launcher of a pre-training run: prepare text and vectors, then train."""
 
-import json
-from dataclasses import asdict, replace
 from pathlib import Path
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
-from training.launch.run_dir import claim, work_in
+from training.launch.run_dir import launch, prepare_run_dir
 from training.prepare import prepare_text, prepare_vectors
 from training.pretrain import CONFIG, TOKENIZER, pretrain
 from training.recipe import Recipe
 
 
-def train(recipe: Recipe, folder: Path, prepared: Path, workers: int, progress: StageProgress) -> None:
-    """Train what a recipe says, or go on with a run that was stopped.
+def launch_pretraining(recipe: Recipe, folder: Path, prepared: Path, n_workers: int, progress: StageProgress) -> None:
+    """Train the model of a recipe, or resume an interrupted run.
 
     Args:
-        recipe: of the run.
-        folder: of the run, which all workers see.
-        prepared: folder of token shards and vectors, which runs share; all workers see it.
-        workers: of Ray; 0 trains in this process.
-        progress: where to show how far it is.
+        recipe: options of the run.
+        folder: folder of the run, on a file system that all workers share.
+        prepared: folder of token shards and vectors, which runs and workers share.
+        n_workers: number of Ray workers; 0 trains in this process.
+        progress: progress bars.
 
     Raises:
-        BitcipherError: if the folder holds a run of another recipe, or the recipe cannot be run.
+        BitcipherError: if the folder holds a run of another recipe, or the recipe is invalid.
     """
-    recipe.loop.micro_batch_on(max(workers, 1))
+    recipe.loop.micro_batch_size_for(max(n_workers, 1))
     recipe = _with_tokenizer_of_checkpoint(recipe)
-    plain = json.loads(json.dumps(asdict(recipe)))
-    claim(folder, CONFIG, {"recipe": plain})
-    with open_runtime(workers) as runtime:
+    values = {"recipe": recipe.to_dict()}
+    prepare_run_dir(folder, CONFIG, values)
+    with open_runtime(n_workers) as runtime:
         text = prepare_text(recipe.text, prepared, runtime, progress)
         vectors = prepare_vectors(recipe, text, prepared, runtime, progress)
-    config = {"recipe": plain, "text": str(text), "vectors": vectors}
-    work_in(folder, CONFIG, pretrain, config, lambda: recipe.loop.steps, workers, recipe.loop.device, progress)
+    config = {**values, "text": str(text), "vectors": vectors}
+    launch(folder, CONFIG, pretrain, config, lambda: recipe.loop.max_steps, n_workers, recipe.loop.device, progress)
 
 
 def _with_tokenizer_of_checkpoint(recipe: Recipe) -> Recipe:
-    """A model that starts from a checkpoint reads the text with its own tokenizer, unless another one is named."""
+    """Use the tokenizer of the checkpoint that the model starts from, unless the recipe names another one."""
     if recipe.model.checkpoint is None:
         return recipe
     # Workers have other working directories.
     checkpoint = storage.absolute(recipe.model.checkpoint)
-    recipe = replace(recipe, model=replace(recipe.model, checkpoint=checkpoint))
+    recipe = recipe.copy_with(model=recipe.model.copy_with(checkpoint=checkpoint))
     if recipe.text.tokenizer.path is not None:
         return recipe
     path = storage.join(checkpoint, TOKENIZER)
     if not storage.exists(path):
         raise BitcipherError(
-            f"There is no {TOKENIZER} in {checkpoint}: name a run by --set model.checkpoint=RUN, or the tokenizer of "
-            "the model there by --set text.tokenizer.path=PATH."
+            f"There is no {TOKENIZER} in {checkpoint}; set `model.checkpoint` to a run, or `text.tokenizer.path` to "
+            "the tokenizer of the model."
         )
-    return replace(recipe, text=replace(recipe.text, tokenizer=replace(recipe.text.tokenizer, path=path)))
+    return recipe.copy_with(text=recipe.text.copy_with(tokenizer=recipe.text.tokenizer.copy_with(path=path)))

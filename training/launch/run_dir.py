@@ -1,6 +1,5 @@
-"""The folder of a training run: whose it is, and workers at work in it."""
+"""Folder of a training run: checks before it is used, and workers that train in it."""
 
-import json
 import shutil
 import uuid
 from collections.abc import Callable
@@ -10,75 +9,76 @@ from typing import Any
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.runtime.progress import StageProgress
-from training.launch.metrics_follower import following
+from training.launch.metrics_follower import follow_metrics
 from training.loop import METRICS
 from training.runtime import run_workers
 
-# Ray's notes of a run, while it is there.
-NOTES = "ray-"
+# Prefix of Ray Train's own files, which exist while a run trains.
+RAY_STORAGE = "ray-"
 
 
 def local_folder(uri: str) -> Path:
-    """The path of a folder of a run.
+    """Return the local path of a folder.
 
     Raises:
-        BitcipherError: if it is not on a file system: shards are mapped into memory, and lines are added to logs.
+        BitcipherError: if it is not on a file system. Token shards are memory-mapped and logs are appended to, which
+            object stores do not support.
     """
     path = storage.local_path(storage.absolute(uri))
     if path is None:
-        raise BitcipherError(f"Training takes a folder on a file system that all workers see, and {uri} is none.")
+        raise BitcipherError(f"Training needs a folder on a file system that all workers share, got {uri}.")
     return Path(path)
 
 
-def claim(folder: Path, name: str, asked: dict[str, Any]) -> None:
-    """Make the folder of a run, or find in it the same run, stopped.
+def prepare_run_dir(folder: Path, name: str, config: dict[str, Any]) -> None:
+    """Create the folder of a run, or check that it holds the same run.
 
-    A run that has trained nothing yet may still be changed: its options may have been a mistake.
+    The options of a run without metrics may still change, because a mistake in them may be why it has none.
 
     Args:
-        folder: of the run.
-        name: of the file in it that tells what is run.
-        asked: what that file must tell.
+        folder: folder of the run.
+        name: name of the config file in it.
+        config: values that the config file must have.
 
     Raises:
         BitcipherError: if the folder holds another run, or something else.
     """
-    told = folder / name
-    if folder.exists() and any(folder.iterdir()) and not told.exists():
-        raise BitcipherError(f"{folder} is not empty, and has no {name} of such a run: choose another folder.")
+    path = folder / name
+    if folder.exists() and any(folder.iterdir()) and not path.exists():
+        raise BitcipherError(f"{folder} is not empty and has no {name}; choose another folder.")
     if (folder / METRICS).exists():
-        known = storage.read_json(str(told))
-        if any(known[key] != value for key, value in asked.items()):
-            raise BitcipherError(f"{folder} holds a run of other options: choose another folder, or remove it first.")
+        stored = storage.read_json(str(path))
+        if any(stored.get(key) != value for key, value in config.items()):
+            raise BitcipherError(f"{folder} holds a run with other options; choose another folder, or remove it first.")
     folder.mkdir(parents=True, exist_ok=True)
-    storage.write_json(str(told), asked)
+    storage.write_json(str(path), config)
 
 
-def work_in(
+def launch(
     folder: Path,
     name: str,
     function: Callable[[dict[str, Any]], None],
     config: dict[str, Any],
-    steps: Callable[[], int],
-    workers: int,
+    max_steps: Callable[[], int],
+    n_workers: int,
     device: str,
     progress: StageProgress,
 ) -> None:
-    """Let workers train, or go on, in a folder that was claimed.
+    """Train, or resume, in a folder that `prepare_run_dir` prepared.
 
     Args:
-        folder: of the run.
-        name: of the file in it that tells what is run.
+        folder: folder of the run.
+        name: name of the config file in it.
         function: see `run_workers`.
-        config: what the function is called with, without the folder.
-        steps: tells how many steps the run has, once it has begun.
-        workers: of Ray; 0 trains in this process.
+        config: plain values that the function is called with; the folder is added.
+        max_steps: returns the number of steps of the run; called once there are metrics.
+        n_workers: number of Ray workers; 0 trains in this process.
         device: see `run_workers`.
-        progress: where to show how far it is.
+        progress: progress bars.
     """
-    for notes in folder.glob(f"{NOTES}*"):  # of a driver that was killed
-        shutil.rmtree(notes, ignore_errors=True)
-    config = json.loads(json.dumps({**config, "folder": str(folder)}))
+    for leftover in folder.glob(f"{RAY_STORAGE}*"):  # of a driver that was killed
+        shutil.rmtree(leftover, ignore_errors=True)
+    config = {**config, "folder": str(folder)}
     storage.write_json(str(folder / name), config)
-    with following(folder, steps, progress):
-        run_workers(function, config, workers, device, folder / f"{NOTES}{uuid.uuid4().hex[:8]}")
+    with follow_metrics(folder, max_steps, progress):
+        run_workers(function, config, n_workers, device, folder / f"{RAY_STORAGE}{uuid.uuid4().hex[:8]}")

@@ -1,6 +1,5 @@
 """All kept checkpoints of a run, layer by layer."""
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,17 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training.data import TokenText
+from training.data import TokenDataset
 from training.layer_analysis.labeled_words import label_words, word_figures
 from training.layer_analysis.records import LayerMetrics
 from training.layer_analysis.token_classes import frequent_tokens
 from training.layer_analysis.token_predictions import token_figures
-from training.loop import Batch, TrainingRun, World, checkpoint_of
+from training.loop import Batch, TrainingRun, World, latest_checkpoint
 from training.loop.checkpoints import CHECKPOINTS
 from training.models import load_model
-from training.pretrain import CONFIG, make_job
+from training.pretrain import CONFIG, PretrainingConfig, make_training_run
 from training.probes.data import TaskData
-from training.recipe import Recipe, make_recipe
+from training.recipe import Recipe
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -46,19 +45,19 @@ def layers_of_run(
     Raises:
         BitcipherError: if it is no run, has no checkpoint, or its text is gone.
     """
-    checkpoint_of(folder)
+    latest_checkpoint(folder)
     kept = sorted(path for path in (folder / CHECKPOINTS).iterdir() if path.name.isdigit())
     recipe, job = _job_of(folder)
     numbers = np.arange(min(sequences, _training_size(recipe, job)))
-    train = list(_batches(job.examples.training, numbers))
-    held_out = list(_batches(job.examples.held_out, np.arange(min(sequences, job.examples.held_out_size))))
+    train = list(_batches(job.examples.training_batch, numbers))
+    held_out = list(_batches(job.examples.validation_batch, np.arange(min(sequences, job.examples.validation_size))))
     tokens = frequent_tokens(train, classes, job.examples.special_tokens)
     words = None
     if task is not None:
-        shape = job.examples.text.tokenizer, recipe.model.architecture, recipe.model.positions
+        shape = job.examples.text.tokenizer, recipe.model.architecture, recipe.model.max_position_embeddings
         words = label_words(task.train, task, *shape), label_words(task.test, task, *shape)
     advance = begin(1 + len(kept))
-    device = World.here("auto").device
+    device = World.current("auto").device
     records = []
     for step, model in _models(job, kept):
         model = model.to(device).eval()
@@ -76,20 +75,17 @@ def layers_of_run(
 
 def _job_of(folder: Path) -> tuple[Recipe, TrainingRun]:
     """The run's recipe, and the job as it was begun."""
-    try:
-        config = json.loads((folder / CONFIG).read_text("utf-8"))
-        text, vectors, plain = config["text"], config["vectors"], config["recipe"]
-    except FileNotFoundError:
-        raise BitcipherError(f"{folder} is no run: name a folder that `bitcipher train` wrote.") from None
-    except (KeyError, TypeError, ValueError):
-        raise BitcipherError(f"{folder / CONFIG} is damaged: copy the folder again.") from None
-    recipe = make_recipe(plain, str(folder / CONFIG))
-    with TemporaryDirectory() as notes:  # a job leaves a note on its start
-        return recipe, make_job(recipe, TokenText.open(text), vectors, Path(notes))
+    if not (folder / CONFIG).exists():
+        raise BitcipherError(f"{folder} is not a run; give a folder that `bitcipher train` wrote.")
+    config = PretrainingConfig.read(str(folder / CONFIG))
+    with TemporaryDirectory() as scratch:  # for the report on the embeddings
+        return config.recipe, make_training_run(
+            config.recipe, TokenDataset.open(config.text), config.vectors, Path(scratch)
+        )
 
 
 def _training_size(recipe: Recipe, job: TrainingRun) -> int:
-    return len(job.examples.text.train) // job.objective.text_length(recipe.model.positions)
+    return len(job.examples.text.train) // job.objective.text_length(recipe.model.max_position_embeddings)
 
 
 def _batches(make: Callable[[np.ndarray], Batch], numbers: np.ndarray) -> Iterator[Batch]:

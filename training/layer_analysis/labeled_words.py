@@ -9,7 +9,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from bitcipher.errors import BitcipherError
-from training.data import special_tokens, text_only
+from training.data import plain_text_tokenizer, special_tokens
 from training.layer_analysis.hidden_states import layer_states, states_at
 from training.layer_analysis.linear_probe import probe_accuracy
 from training.loop import Batch
@@ -57,7 +57,7 @@ def label_words(split: Split, task: TaskData, tokenizer: Tokenizer, architecture
         "opt": ([specials.end], []),
         "t5": ([], [specials.end]),
     }.get(architecture, ([specials.begin], [specials.end]))
-    encoder, room = text_only(tokenizer), positions - len(before) - len(after)
+    encoder, room = plain_text_tokenizer(tokenizer), positions - len(before) - len(after)
     rows, places, labels = [], [], []
     for words, its_labels in _sentences(split, task):
         encoding = encoder.encode(" ".join(words), add_special_tokens=False)

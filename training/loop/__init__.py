@@ -1,6 +1,6 @@
-"""One plain loop for everything that is trained: exact over restarts, and over any number of workers."""
+"""Training loop with exact resume, for any model, objective and number of workers."""
 
-from training.loop.checkpoints import checkpoint_of, model_folder, newest_checkpoint
+from training.loop.checkpoints import find_latest_checkpoint, latest_checkpoint, resolve_model_folder
 from training.loop.distributed import World
 from training.loop.examples import Batch, Examples, TextExamples
 from training.loop.metrics_logger import METRICS, read_metrics
@@ -15,9 +15,9 @@ __all__ = [
     "TextExamples",
     "TrainingRun",
     "World",
-    "checkpoint_of",
-    "model_folder",
-    "newest_checkpoint",
+    "find_latest_checkpoint",
+    "latest_checkpoint",
     "read_metrics",
+    "resolve_model_folder",
     "run_loop",
 ]

@@ -1,23 +1,24 @@
-"""Checkpoints: folders named after their step, which appear when they are whole. Nothing in them is pickled.
+"""Checkpoints: folders named after their step and published atomically. Nothing in them is pickled.
 
-checkpoints/00000500/   config.json, model.safetensors    what transformers opens
-                        optimizer.safetensors             what AdamW remembers
-                        state.json                        steps and seconds so far, and whether the table is frozen
+checkpoints/00000500/   config.json, model.safetensors    the model, as transformers opens it
+                        optimizer.safetensors             AdamW's state
+                        state.json                        `TrainingState`
 """
 
-import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import torch
+from pydantic import Field
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from bitcipher import storage
-from bitcipher.errors import BitcipherError
+from bitcipher.errors import BitcipherError, first_line
+from bitcipher.records import Record
 from training.loop.metrics_logger import METRICS
-from training.loop.optimizer import remember, remembered
+from training.loop.optimizer import load_optimizer_state, optimizer_state
 from training.models import load_model, save_model
 
 CHECKPOINTS = "checkpoints"
@@ -25,73 +26,90 @@ OPTIMIZER = "optimizer.safetensors"
 STATE = "state.json"
 
 
+class TrainingState(Record):
+    """Progress of a run, as stored in a checkpoint."""
+
+    step: int = Field(0, ge=0)
+    """Number of updates made."""
+    seconds: float = 0.0
+    """Time spent on updates, without evaluations and checkpoints."""
+    unfrozen_at: int | None = None
+    """Step at which the embeddings were unfrozen early."""
+    last_validation_loss: float | None = None
+    """Validation loss of the latest evaluation."""
+
+
 def save_checkpoint(
-    folder: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer, state: dict[str, Any], keep: int
+    folder: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer, state: TrainingState, limit: int | None
 ) -> None:
-    """Write a checkpoint of `state["step"]`, then remove all but the newest `keep` (0: none)."""
-    target = folder / CHECKPOINTS / f"{state['step']:08d}"
+    """Write the checkpoint of `state.step`, then remove all but the latest `limit` checkpoints (None: keep all)."""
+    target = folder / CHECKPOINTS / f"{state.step:08d}"
     unfinished = target.with_suffix(".partial")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
     save_model(model, str(unfinished))
-    save_file(remembered(model, optimizer), unfinished / OPTIMIZER)
-    (unfinished / STATE).write_text(json.dumps(state), "utf-8")
+    save_file(optimizer_state(model, optimizer), unfinished / OPTIMIZER)
+    storage.write_json(str(unfinished / STATE), state.to_dict())
     for path in unfinished.iterdir():
         with open(path, "rb") as stream:
             os.fsync(stream.fileno())
     shutil.rmtree(target, ignore_errors=True)
     os.replace(unfinished, target)
-    for old in _checkpoints(folder)[:-keep] if keep else []:
+    for old in _list_checkpoints(folder)[:-limit] if limit is not None else []:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def newest_checkpoint(folder: Path) -> Path | None:
-    """The folder of the newest checkpoint of a run, if it has one."""
-    found = _checkpoints(folder)
+def find_latest_checkpoint(folder: Path) -> Path | None:
+    """Return the folder of the latest checkpoint of a run, or None if it has none."""
+    found = _list_checkpoints(folder)
     return found[-1] if found else None
 
 
-def checkpoint_of(folder: Path) -> Path:
-    """The newest checkpoint of a run.
+def latest_checkpoint(folder: Path) -> Path:
+    """Return the folder of the latest checkpoint of a run.
 
     Raises:
         BitcipherError: if there is none.
     """
-    newest = newest_checkpoint(folder)
-    if newest is None:
-        raise BitcipherError(f"{folder} is no run with a checkpoint: name the folder that `bitcipher train` wrote.")
-    return newest
+    latest = find_latest_checkpoint(folder)
+    if latest is None:
+        raise BitcipherError(f"{folder} is not a run with a checkpoint; give a folder that `bitcipher train` wrote.")
+    return latest
 
 
-def model_folder(folder: str) -> str:
-    """Where a model's files are: of a run in its newest checkpoint, else in the folder itself.
+def resolve_model_folder(folder: str) -> str:
+    """Return the folder of a model's files: the latest checkpoint of a run, else the folder itself.
 
     Args:
-        folder: of a run, or path or URI of a folder of transformers.
+        folder: folder of a run, or path or URI of a transformers model.
 
     Raises:
-        BitcipherError: if it is a run that has no checkpoint yet.
+        BitcipherError: if it is a run without a checkpoint.
     """
     path = storage.local_path(folder)
     is_run = path is not None and Path(path, METRICS).exists()
-    return str(checkpoint_of(Path(path))) if is_run else folder
+    return str(latest_checkpoint(Path(path))) if is_run else folder
 
 
-def read_state(checkpoint: Path) -> dict[str, Any]:
-    """What `save_checkpoint` was given as state."""
-    return json.loads((checkpoint / STATE).read_text("utf-8"))
+def load_checkpoint(checkpoint: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> TrainingState:
+    """Restore the weights of a model and the state of its optimizer from a checkpoint, and return the progress.
 
-
-def load_weights(checkpoint: Path, model: torch.nn.Module) -> None:
-    """Put the weights of a checkpoint into a model of the same shape."""
+    Raises:
+        BitcipherError: if a file of the checkpoint is missing or damaged.
+    """
+    state = TrainingState.read(str(checkpoint / STATE))
     model.load_state_dict(load_model(str(checkpoint)).state_dict())
+    path = checkpoint / OPTIMIZER
+    try:
+        tensors = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise BitcipherError(
+            f"{path} is missing or damaged ({first_line(error)}); remove {checkpoint} to resume from an older one."
+        ) from None
+    load_optimizer_state(model, optimizer, tensors)
+    return state
 
 
-def load_optimizer(checkpoint: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
-    """Let the optimizer remember what it remembered."""
-    remember(model, optimizer, load_file(checkpoint / OPTIMIZER))
-
-
-def _checkpoints(folder: Path) -> list[Path]:
-    inside = sorted((folder / CHECKPOINTS).glob("*")) if (folder / CHECKPOINTS).is_dir() else []
-    return [path for path in inside if path.name.isdigit()]
+def _list_checkpoints(folder: Path) -> list[Path]:
+    paths = sorted((folder / CHECKPOINTS).glob("*")) if (folder / CHECKPOINTS).is_dir() else []
+    return [path for path in paths if path.name.isdigit()]

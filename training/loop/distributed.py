@@ -1,4 +1,4 @@
-"""Which worker this is, and how many there are: of the process group if one was made, else alone."""
+"""Rank, device and collective operations of a worker."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,32 +11,32 @@ from bitcipher.errors import BitcipherError
 
 @dataclass(frozen=True)
 class World:
-    """One worker among others."""
+    """A worker's view of the process group; without a group it is a single worker."""
 
     rank: int
     size: int
     device: torch.device
 
     @classmethod
-    def here(cls, device: str) -> "World":
-        """This worker, with the device that was asked for.
+    def current(cls, device: str) -> "World":
+        """Return the world of the current process.
 
         Args:
-            device: cpu, cuda, or auto: a GPU if there is one.
+            device: `cpu`, `cuda`, or `auto`: a GPU if there is one.
 
         Raises:
-            BitcipherError: if a GPU was asked for and there is none.
+            BitcipherError: if `cuda` is requested and there is no GPU.
         """
-        there_is_one = torch.cuda.is_available()
-        if device == "cuda" and not there_is_one:
-            raise BitcipherError("There is no GPU that torch can use here: choose device auto or cpu.")
-        chosen = torch.device("cuda", torch.cuda.current_device()) if there_is_one and device != "cpu" else "cpu"
-        grouped = dist.is_available() and dist.is_initialized()
-        rank, size = (dist.get_rank(), dist.get_world_size()) if grouped else (0, 1)
+        has_gpu = torch.cuda.is_available()
+        if device == "cuda" and not has_gpu:
+            raise BitcipherError("There is no GPU that torch can use; set `loop.device` to auto or cpu.")
+        chosen = torch.device("cuda", torch.cuda.current_device()) if has_gpu and device != "cpu" else "cpu"
+        has_group = dist.is_available() and dist.is_initialized()
+        rank, size = (dist.get_rank(), dist.get_world_size()) if has_group else (0, 1)
         return cls(rank, size, torch.device(chosen))
 
-    def add_up(self, tensors: Sequence[torch.Tensor]) -> None:
-        """Put into each tensor its sum over all workers."""
+    def all_reduce(self, tensors: Sequence[torch.Tensor]) -> None:
+        """Replace each tensor with its sum over all workers, in one all-reduce."""
         if self.size == 1 or not tensors:
             return
         flat = torch.cat([tensor.reshape(-1) for tensor in tensors])
@@ -44,7 +44,7 @@ class World:
         for tensor, part in zip(tensors, flat.split([tensor.numel() for tensor in tensors]), strict=True):
             tensor.copy_(part.view_as(tensor))
 
-    def wait(self) -> None:
-        """Go on when all workers are here."""
+    def barrier(self) -> None:
+        """Wait until all workers have reached this point."""
         if self.size > 1:
             dist.barrier()

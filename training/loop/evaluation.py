@@ -1,4 +1,4 @@
-"""The loss on held-out examples, which are the same at every step and for every seed."""
+"""Validation loss, on examples that are the same at every step and for every seed."""
 
 import math
 
@@ -8,27 +8,29 @@ import torch
 from training.loop.distributed import World
 from training.loop.examples import Examples
 from training.loop.options import LoopOptions
-from training.loop.steps import autocast, on_device
-from training.objectives import Objective
+from training.loop.steps import SummedLoss, autocast, to_device
+
+# exp of a larger loss overflows float64.
+_MAX_LOSS = 700
 
 
 @torch.no_grad()
 def evaluate(
-    model: torch.nn.Module, objective: Objective, examples: Examples, options: LoopOptions, world: World
+    model: torch.nn.Module, objective: SummedLoss, examples: Examples, options: LoopOptions, world: World
 ) -> dict[str, float]:
-    """Mean loss of all predictions, and the perplexity: its exponential."""
-    size = options.micro_batch_on(world.size)
-    numbers = np.arange(min(options.evaluate_sequences, examples.held_out_size))
-    pieces = [numbers[start : start + size] for start in range(0, len(numbers), size)]
+    """Return `validation_loss`, the mean over all predictions, and `perplexity`, its exponential."""
+    size = options.micro_batch_size_for(world.size)
+    ids = np.arange(min(options.eval_sequences, examples.validation_size))
+    micro_batches = [ids[start : start + size] for start in range(0, len(ids), size)]
     sums = torch.zeros(2, dtype=torch.float64, device=world.device)
     was_training = model.training
     model.eval()
-    for piece in pieces[world.rank :: world.size]:
-        batch = examples.held_out(piece)
+    for micro_batch in micro_batches[world.rank :: world.size]:
+        batch = examples.validation_batch(micro_batch)
         with autocast(world, options):
-            sums[0] += objective.loss(model, on_device(batch, world)).double()
-        sums[1] += objective.targets(batch)
+            sums[0] += objective.loss(model, to_device(batch, world)).double()
+        sums[1] += objective.count_targets(batch)
     model.train(was_training)
-    world.add_up([sums])
+    world.all_reduce([sums])
     loss = float(sums[0] / sums[1])
-    return {"validation_loss": loss, "perplexity": math.exp(min(loss, 700))}
+    return {"validation_loss": loss, "perplexity": math.exp(min(loss, _MAX_LOSS))}

@@ -1,54 +1,54 @@
-"""What a run is fed with: arrays of examples by their positions in the run."""
+"""Training and validation examples of a run."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training.counter_rng import key_of
-from training.data import Order, Sequences, SpecialTokens, TokenText
+from training.counter_rng import derive_key
+from training.data import SequenceOrder, Sequences, SpecialTokens, TokenDataset
 from training.objectives import BatchContext, Objective
 
 Batch = dict[str, np.ndarray]
 
 
 class Examples(Protocol):
-    """Examples to train on and to hold out; the same position or number always gives the same arrays."""
+    """Source of batches. The same position or id always gives the same arrays, on every worker."""
 
-    def training(self, positions: np.ndarray) -> Batch:
-        """Those at positions of a run, which count over all its batches and epochs; [B]."""
+    def training_batch(self, positions: np.ndarray) -> Batch:
+        """Return the training examples at positions [B] of the run, which count across batches and epochs."""
 
-    def held_out(self, numbers: np.ndarray) -> Batch:
-        """Those of held-out numbers, below `held_out_size`; [B]."""
+    def validation_batch(self, ids: np.ndarray) -> Batch:
+        """Return the validation examples with ids [B] below `validation_size`."""
 
     @property
-    def held_out_size(self) -> int:
-        """How many are held out."""
+    def validation_size(self) -> int:
+        """Number of validation examples."""
 
 
 @dataclass(frozen=True)
 class TextExamples:
-    """Sequences of a text in an order of their own each epoch, made into examples by an objective."""
+    """Examples that an objective makes from the sequences of a dataset, shuffled in each epoch."""
 
-    text: TokenText
+    text: TokenDataset
     objective: Objective
     length: int
     """Positions of an example."""
     seed: int
     special_tokens: SpecialTokens
-    vocabulary: int
+    vocab_size: int
     word_starts: np.ndarray | None
-    """[vocabulary], bool: tokens that begin a word, where whole words are masked."""
+    """[vocab_size] bool: tokens that begin a word; required for whole-word masking."""
 
     def __post_init__(self) -> None:
-        """Refuse a text without a whole sequence."""
-        for stream, name in ((self.text.train, "training"), (self.text.validation, "held-out")):
-            length = self.objective.text_length(self.length)
+        """Check that both splits have at least one sequence."""
+        length = self.objective.text_length(self.length)
+        for stream, name in ((self.text.train, "training"), (self.text.validation, "validation")):
             if len(stream) < length:
                 raise BitcipherError(
-                    f"The {name} part of the text has {len(stream):,} tokens, less than one sequence of {length}: give "
-                    "more text, or choose fewer positions or another validation_share."
+                    f"The {name} split has {len(stream):,} tokens, fewer than one sequence of {length}; provide more "
+                    "text, or change `model.max_position_embeddings` or `text.validation_fraction`."
                 )
 
     @property
@@ -60,19 +60,19 @@ class TextExamples:
         return Sequences(self.text.validation, self.objective.text_length(self.length))
 
     @property
-    def held_out_size(self) -> int:
-        """See `Examples`."""
+    def validation_size(self) -> int:
+        """Number of validation examples."""
         return len(self._validation)
 
-    def training(self, positions: np.ndarray) -> Batch:
-        """See `Examples`."""
-        numbers = Order(len(self._train), self.seed).numbers(positions)
-        return self._make(self._train, numbers, positions, key_of(self.seed, "training"))
+    def training_batch(self, positions: np.ndarray) -> Batch:
+        """Return the training examples at positions [B] of the run."""
+        ids = SequenceOrder(len(self._train), self.seed).sequence_ids(positions)
+        return self._make_batch(self._train, ids, positions, derive_key(self.seed, "training"))
 
-    def held_out(self, numbers: np.ndarray) -> Batch:
-        """See `Examples`; their masks are the same for every seed of training."""
-        return self._make(self._validation, numbers, numbers, key_of("validation"))
+    def validation_batch(self, ids: np.ndarray) -> Batch:
+        """Return validation examples by id [B]; their masks do not depend on the seed of the run."""
+        return self._make_batch(self._validation, ids, ids, derive_key("validation"))
 
-    def _make(self, sequences: Sequences, numbers: np.ndarray, rows: np.ndarray, key: int) -> dict[str, Any]:
-        draw = BatchContext(sequences, numbers, rows, key, self.special_tokens, self.vocabulary, self.word_starts)
-        return self.objective.batch(draw)
+    def _make_batch(self, sequences: Sequences, ids: np.ndarray, row_ids: np.ndarray, key: int) -> Batch:
+        context = BatchContext(sequences, ids, row_ids, key, self.special_tokens, self.vocab_size, self.word_starts)
+        return self.objective.make_batch(context)

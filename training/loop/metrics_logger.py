@@ -1,55 +1,82 @@
-"""`metrics.jsonl` of a run, a line for every look at it; and the same for TensorBoard."""
+"""Metrics of a run: `metrics.jsonl`, and the same values for TensorBoard."""
 
 import json
 import os
 from pathlib import Path
 from typing import Any
 
+from pydantic import ConfigDict
 from torch.utils.tensorboard import SummaryWriter
+
+from bitcipher.errors import BitcipherError
+from bitcipher.records import Record
 
 METRICS = "metrics.jsonl"
 TENSORBOARD = "tensorboard"
 
 
+class MetricsLine(Record):
+    """A line of `metrics.jsonl`: the step and any number of metrics."""
+
+    model_config = ConfigDict(extra="allow")
+
+    step: int
+    """Number of updates made."""
+
+
 class MetricsLogger:
-    """Writes what is measured. A run that goes on from a step drops what was written after it.
+    """Writer of metrics. A run that resumes from a step drops the lines after it.
 
     Args:
-        folder: of the run.
-        step: how many steps are done; 0 begins anew.
+        folder: folder of the run.
+        step: number of updates made; 0 starts a new file.
     """
 
     def __init__(self, folder: Path, step: int):
         self._path = folder / METRICS
-        kept = [line for line in read_metrics(folder) if line["step"] <= step] if step else []
+        lines = [line for line in read_metrics(folder) if line["step"] <= step] if step else []
         unfinished = self._path.with_suffix(".partial")
-        unfinished.write_text("".join(map(_line, kept)), "utf-8")
+        unfinished.write_text("".join(map(_to_line, lines)), "utf-8")
         os.replace(unfinished, self._path)
         self._lines = open(self._path, "a", encoding="utf-8")
-        self._board = SummaryWriter(str(folder / TENSORBOARD), purge_step=step + 1 if step else None)
+        self._tensorboard = SummaryWriter(str(folder / TENSORBOARD), purge_step=step + 1 if step else None)
 
-    def write(self, step: int, values: dict[str, float | int | str]) -> None:
-        """Add a line, at once readable by others."""
-        self._lines.write(_line({"step": step, **values}))
+    def write(self, step: int, metrics: dict[str, float | int | str]) -> None:
+        """Append a line and flush it, so that others can read it at once."""
+        self._lines.write(_to_line({"step": step, **metrics}))
         self._lines.flush()
-        for name, value in values.items():
+        for name, value in metrics.items():
             if not isinstance(value, str):
-                self._board.add_scalar(name, value, step)
+                self._tensorboard.add_scalar(name, value, step)
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self._lines.close()
-        self._board.close()
+        self._tensorboard.close()
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
-    """The lines of a run; a last one that was cut off while it was written is left out."""
+    """Return the lines of a run, without an incomplete last line.
+
+    Raises:
+        BitcipherError: if another line is damaged.
+    """
     path = folder / METRICS
     if not path.exists():
         return []
     lines = path.read_text("utf-8").split("\n")
-    return [json.loads(line) for line in lines[:-1]]
+    return [_parse_line(line, f"{path}, line {number}") for number, line in enumerate(lines[:-1], 1)]
 
 
-def _line(values: dict[str, Any]) -> str:
+def _parse_line(line: str, source: str) -> dict[str, Any]:
+    try:
+        values = json.loads(line)
+    except json.JSONDecodeError:
+        values = None
+    if not isinstance(values, dict):
+        raise BitcipherError(f"{source} is damaged; remove the line.")
+    return MetricsLine.parse(values, source).model_dump()
+
+
+def _to_line(values: dict[str, Any]) -> str:
     return json.dumps(values) + "\n"

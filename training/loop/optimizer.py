@@ -1,65 +1,76 @@
-"""AdamW over three groups of weights: matrices, the embedding table, and the rest."""
+"""AdamW with parameter groups for matrices, other weights and the token embeddings, and its learning-rate schedule."""
 
 import torch
 from torch import nn
+from torch.optim.lr_scheduler import LambdaLR
+from transformers import get_scheduler
 
 from training.loop.options import LoopOptions
-from training.loop.schedule import rate_share
 from training.models import input_embeddings
 
-# What AdamW remembers of each weight, in this order.
-MEMORIES = ("exp_avg", "exp_avg_sq", "step")
+# AdamW's state of each weight.
+STATE_TENSORS = ("exp_avg", "exp_avg_sq", "step")
 
 
-def make_optimizer(model: nn.Module, options: LoopOptions, table_rate: float) -> torch.optim.AdamW:
-    """AdamW with decay for matrices alone, and a rate of its own for the embedding table.
+def make_optimizer(model: nn.Module, options: LoopOptions, embeddings_multiplier: float) -> torch.optim.AdamW:
+    """Return AdamW with weight decay for matrices only.
 
     Args:
-        model: whose weights are to be trained.
-        options: of the loop.
-        table_rate: the rate of the table, as a share of that of all others.
+        model: model to train.
+        options: options of the loop.
+        embeddings_multiplier: learning rate of the token embeddings, as a multiple of that of the other weights.
     """
-    table = input_embeddings(model).weight
-    others = [weight for weight in model.parameters() if weight is not table]
+    embeddings = input_embeddings(model).weight
+    others = [weight for weight in model.parameters() if weight is not embeddings]
     groups = [
-        {
-            "params": [weight for weight in others if weight.ndim >= 2],
-            "weight_decay": options.weight_decay,
-            "share": 1.0,
-        },
-        {"params": [weight for weight in others if weight.ndim < 2], "weight_decay": 0.0, "share": 1.0},
-        {"params": [table], "weight_decay": 0.0, "share": table_rate},
+        {"params": [weight for weight in others if weight.ndim >= 2], "weight_decay": options.weight_decay},
+        {"params": [weight for weight in others if weight.ndim < 2], "weight_decay": 0.0},
+        {"params": [embeddings], "weight_decay": 0.0, "lr": options.learning_rate * embeddings_multiplier},
     ]
-    # One call for all weights instead of one each.
-    return torch.optim.AdamW(groups, lr=options.learning_rate, betas=(options.beta1, options.beta2), fused=True)
+    betas = (options.adam_beta1, options.adam_beta2)
+    # Fused: one kernel for all weights instead of several for each.
+    return torch.optim.AdamW(groups, lr=options.learning_rate, betas=betas, fused=True)
 
 
-def set_rate(optimizer: torch.optim.Optimizer, options: LoopOptions, step: int) -> float:
-    """Give every group the rate of a step.
+def make_scheduler(optimizer: torch.optim.Optimizer, options: LoopOptions) -> LambdaLR:
+    """Return the learning-rate schedule of transformers that the options name."""
+    name, kwargs = options.lr_scheduler_type, {}
+    if name == "cosine":
+        name, kwargs = "cosine_with_min_lr", {"min_lr_rate": options.min_lr_ratio}
+    elif name == "linear":
+        # The polynomial schedule of power 1 is the linear one with a minimum.
+        name, kwargs = "polynomial", {"lr_end": options.min_lr_ratio * options.learning_rate, "power": 1.0}
+    return get_scheduler(name, optimizer, options.n_warmup_steps, options.max_steps, kwargs)
+
+
+def set_learning_rate(optimizer: torch.optim.Optimizer, scheduler: LambdaLR, step: int) -> float:
+    """Set the learning rate of every parameter group to that of a step, counted from 0.
+
+    The schedule is evaluated at the step, not advanced, so a resumed run needs no scheduler state.
 
     Returns:
-        That of weights with no share of their own.
+        The learning rate of the weights other than the token embeddings.
     """
-    share = rate_share(options.schedule, step, options.steps, options.warmup, options.final_rate)
-    rate = options.learning_rate * share
-    for group in optimizer.param_groups:
-        group["lr"] = rate * group["share"]
-    return rate
+    rates = [base_lr * factor(step) for base_lr, factor in zip(scheduler.base_lrs, scheduler.lr_lambdas, strict=True)]
+    for group, rate in zip(optimizer.param_groups, rates, strict=True):
+        group["lr"] = rate
+    return rates[0]
 
 
-def remembered(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
-    """What the optimizer remembers, by the name of each weight."""
+def optimizer_state(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
+    """Return the state tensors of the optimizer, named after their weights."""
     return {
-        f"{name}:{memory}": optimizer.state[weight][memory].detach().contiguous().clone()
+        f"{name}:{tensor}": optimizer.state[weight][tensor].detach().contiguous().clone()
         for name, weight in model.named_parameters()
         if weight in optimizer.state
-        for memory in MEMORIES
+        for tensor in STATE_TENSORS
     }
 
 
-def remember(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, torch.Tensor]) -> None:
-    """Put back what `remembered` gave."""
+def load_optimizer_state(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, torch.Tensor]) -> None:
+    """Restore the state that `optimizer_state` returned."""
     for name, weight in model.named_parameters():
         if f"{name}:step" in tensors:
-            kept = {memory: tensors[f"{name}:{memory}"] for memory in MEMORIES}
-            optimizer.state[weight] = {memory: tensor.to(weight.device) for memory, tensor in kept.items()}
+            optimizer.state[weight] = {
+                tensor: tensors[f"{name}:{tensor}"].to(weight.device) for tensor in STATE_TENSORS
+            }

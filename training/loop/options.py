@@ -1,95 +1,82 @@
-"""What can be chosen of a training run, whatever is trained."""
+"""Options of the training loop. Names follow `transformers.TrainingArguments`."""
 
-from dataclasses import dataclass
+import math
+from typing import Literal
+
+from pydantic import Field, model_validator
 
 from bitcipher.errors import BitcipherError
-from training.loop.schedule import SCHEDULES
-
-PRECISIONS = ("auto", "float32", "bfloat16")
-DEVICES = ("auto", "cpu", "cuda")
+from bitcipher.records import Float, Record
 
 
-@dataclass(frozen=True)
-class LoopOptions:
-    """Steps, batches, rates, and how often to look and to keep."""
+class LoopOptions(Record):
+    """Steps, batches, optimizer, learning rate, and intervals of evaluations and checkpoints."""
 
-    steps: int = 1000
-    """Updates of the weights."""
-    batch: int = 64
-    """Sequences of an update, over all workers."""
-    micro_batch: int | None = None
-    """Sequences that are worked on at once; the whole batch divided by the workers if not given. It is the unit that
-    workers share out, and has its own dropout: leave it the same to have the same run on other numbers of workers."""
-    learning_rate: float = 1e-3
-    """The highest rate of AdamW."""
-    warmup: float = 0.05
-    """Share of the steps over which the rate rises from zero."""
-    schedule: str = "cosine"
-    """How the rate falls after that: cosine, linear, inverse-square-root or constant."""
-    final_rate: float = 0.1
-    """Share of the highest rate that cosine and linear end with."""
-    weight_decay: float = 0.01
-    """Of matrices, not of biases, norms and embeddings."""
-    beta1: float = 0.9
-    """How long AdamW remembers gradients."""
-    beta2: float = 0.98
-    """How long it remembers their squares."""
-    clip: float = 1.0
-    """Longest gradient, over all weights together."""
-    precision: str = "auto"
-    """float32, bfloat16 (products only; weights stay float32), or auto: bfloat16 where a GPU has it."""
-    device: str = "auto"
-    """cpu, cuda, or auto: a GPU if there is one."""
+    max_steps: int = Field(1000, ge=1)
+    """Number of updates of the weights."""
+    batch_size: int = Field(64, ge=1)
+    """Sequences per update, over all workers."""
+    micro_batch_size: int | None = Field(None, ge=1)
+    """Sequences per forward pass; the batch divided by the number of workers by default. Dropout is drawn per
+    micro-batch, so keep this size to reproduce a run with another number of workers."""
+    learning_rate: Float = Field(1e-3, gt=0)
+    """Peak learning rate of AdamW."""
+    warmup_steps: Float = Field(0.05, ge=0)
+    """Number of steps over which the learning rate rises linearly from 0; a value below 1 is a fraction of
+    `max_steps`."""
+    lr_scheduler_type: Literal["cosine", "linear", "inverse_sqrt", "constant_with_warmup"] = "cosine"
+    """Learning-rate schedule after the warmup: cosine, linear, inverse_sqrt or constant_with_warmup."""
+    min_lr_ratio: Float = Field(0.1, ge=0, lt=1)
+    """Final learning rate of `cosine` and `linear`, as a fraction of the peak."""
+    weight_decay: Float = Field(0.01, ge=0)
+    """Weight decay of matrices; biases, norms and embeddings have none."""
+    adam_beta1: Float = Field(0.9, ge=0, lt=1)
+    """AdamW's decay rate of the first moment."""
+    adam_beta2: Float = Field(0.98, ge=0, lt=1)
+    """AdamW's decay rate of the second moment."""
+    max_grad_norm: Float = Field(1.0, gt=0)
+    """Maximum norm of the gradient over all weights; larger gradients are clipped."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """`float32`; `bfloat16` for autocast with float32 weights; or `auto`: bfloat16 on GPUs that support it."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """`cpu`, `cuda`, or `auto`: a GPU if there is one."""
     compile: bool = False
-    """Compile the model first: a minute or more, for runs that are much longer. It needs a C++ compiler on CPUs."""
-    log_every: int = 10
-    """Steps between lines of loss in metrics.jsonl."""
-    evaluate_every: int = 100
-    """Steps between evaluations; there is one before the first step and one after the last too."""
-    evaluate_sequences: int = 512
-    """Held-out sequences of an evaluation, always the same ones."""
-    checkpoint_every: int = 500
-    """Steps between checkpoints; there is one after the last step too."""
-    keep_checkpoints: int = 1
-    """How many of the newest checkpoints to keep; 0 keeps all."""
+    """Compile the model with torch.compile. It takes a minute or more, and needs a C++ compiler on CPUs."""
+    logging_steps: int = Field(10, ge=1)
+    """Steps between two training losses in metrics.jsonl."""
+    eval_steps: int = Field(100, ge=1)
+    """Steps between two evaluations; there is one before the first step and one after the last step too."""
+    eval_sequences: int = Field(512, ge=1)
+    """Validation sequences per evaluation, always the same ones."""
+    save_steps: int = Field(500, ge=1)
+    """Steps between two checkpoints; there is one after the last step too."""
+    save_total_limit: int | None = Field(1, ge=1)
+    """Number of the latest checkpoints to keep; null keeps all."""
 
-    def __post_init__(self) -> None:
-        """Refuse what cannot be trained with."""
-        for name in ("steps", "batch", "log_every", "evaluate_every", "evaluate_sequences", "checkpoint_every"):
-            _require(getattr(self, name) >= 1, f"{name} must be at least 1, not {getattr(self, name)}.")
-        _require(
-            self.micro_batch is None or (self.micro_batch >= 1 and self.batch % self.micro_batch == 0),
-            f"A batch of {self.batch} sequences cannot be divided into micro-batches of {self.micro_batch}.",
-        )
-        _require(self.learning_rate > 0, f"The learning rate must be above 0, not {self.learning_rate}.")
-        _require(0 <= self.warmup <= 1, f"The warm-up is a share of the steps from 0 to 1, not {self.warmup}.")
-        _require(0 <= self.final_rate <= 1, f"The final rate is a share from 0 to 1, not {self.final_rate}.")
-        _require(0 <= self.beta1 < 1 and 0 <= self.beta2 < 1, "beta1 and beta2 are from 0 to below 1.")
-        _require(self.clip > 0, f"The longest gradient must be above 0, not {self.clip}.")
-        _require(self.weight_decay >= 0, f"The weight decay must not be negative: {self.weight_decay}.")
-        _require(self.keep_checkpoints >= 0, f"keep_checkpoints must not be negative: {self.keep_checkpoints}.")
-        for value, known in (
-            (self.schedule, tuple(SCHEDULES)),
-            (self.precision, PRECISIONS),
-            (self.device, DEVICES),
-        ):
-            _require(value in known, f"There is no {value!r} among {', '.join(known)}.")
+    @model_validator(mode="after")
+    def _check(self) -> "LoopOptions":
+        if self.micro_batch_size is not None and self.batch_size % self.micro_batch_size:
+            raise ValueError(
+                f"`loop.batch_size` must be a multiple of `loop.micro_batch_size`, got {self.batch_size} and "
+                f"{self.micro_batch_size}."
+            )
+        return self
 
-    def micro_batch_on(self, workers: int) -> int:
-        """Sequences of a micro-batch with so many workers.
+    @property
+    def n_warmup_steps(self) -> int:
+        """Number of warmup steps."""
+        return math.ceil(self.warmup_steps * self.max_steps) if self.warmup_steps < 1 else int(self.warmup_steps)
+
+    def micro_batch_size_for(self, n_workers: int) -> int:
+        """Return the micro-batch size with the given number of workers.
 
         Raises:
-            BitcipherError: if the batch cannot be shared out evenly.
+            BitcipherError: if the batch cannot be split evenly.
         """
-        size = self.micro_batch or self.batch // workers
-        _require(
-            size > 0 and self.batch % (size * workers) == 0,
-            f"{workers} workers cannot share a batch of {self.batch} in micro-batches of {size or 1}: choose a batch "
-            "that is a multiple of both.",
-        )
+        size = self.micro_batch_size or self.batch_size // n_workers
+        if size == 0 or self.batch_size % (size * n_workers):
+            raise BitcipherError(
+                f"{n_workers} workers cannot split a batch of {self.batch_size} sequences into micro-batches of "
+                f"{size or 1}; set `loop.batch_size` to a multiple of both."
+            )
         return size
-
-
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise BitcipherError(message)

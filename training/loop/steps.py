@@ -1,91 +1,101 @@
-"""One update of the weights: micro-batches, sums of losses and gradients over workers, AdamW."""
+"""Gradients of one update: micro-batches, and sums of losses and gradients over workers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
 
-from training.counter_rng import key_of
+from training.counter_rng import derive_key
 from training.loop.distributed import World
 from training.loop.examples import Batch, Examples
 from training.loop.options import LoopOptions
-from training.objectives import Objective
+
+
+class SummedLoss(Protocol):
+    """What the loop needs from a pre-training objective or the loss of a task."""
+
+    def count_targets(self, batch: Mapping[str, np.ndarray]) -> int:
+        """Return the number of predictions in a batch."""
+
+    def loss(self, model: torch.nn.Module, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """Return the sum of the losses of all predictions as a float32 scalar."""
 
 
 @dataclass(frozen=True)
 class StepData:
-    """This worker's share of a step."""
+    """One worker's micro-batches of a step."""
 
-    numbers: list[int]
-    """Of its micro-batches, among all of the step."""
+    micro_batch_ids: list[int]
+    """Positions of the micro-batches in the step."""
     batches: list[Batch]
-    targets: int
-    """Predictions in all of them."""
+    n_targets: int
+    """Number of predictions in all of them."""
 
 
-def steps_of(
-    examples: Examples, objective: Objective, options: LoopOptions, world: World, first: int
+def iter_steps(
+    examples: Examples, objective: SummedLoss, options: LoopOptions, world: World, first: int
 ) -> Iterator[StepData]:
-    """This worker's share of each step, the next one being made while the last is used."""
-    size = options.micro_batch_on(world.size)
-    share = options.batch // size // world.size
-    numbers = list(range(world.rank * share, (world.rank + 1) * share))
+    """Yield this worker's data of each step from `first` on; the next step is prepared in a thread."""
+    size = options.micro_batch_size_for(world.size)
+    per_worker = options.batch_size // size // world.size
+    micro_batch_ids = list(range(world.rank * per_worker, (world.rank + 1) * per_worker))
 
     def make(step: int) -> StepData:
-        begins = [step * options.batch + number * size for number in numbers]
-        batches = [examples.training(np.arange(begin, begin + size)) for begin in begins]
-        return StepData(numbers, batches, sum(objective.targets(batch) for batch in batches))
+        starts = [step * options.batch_size + micro_batch_id * size for micro_batch_id in micro_batch_ids]
+        batches = [examples.training_batch(np.arange(start, start + size)) for start in starts]
+        return StepData(micro_batch_ids, batches, sum(objective.count_targets(batch) for batch in batches))
 
-    with ThreadPoolExecutor(1, "batches") as ahead:
+    with ThreadPoolExecutor(1, "batches") as executor:
         pending: Future[StepData] | None = None
-        for step in range(first, options.steps):
+        for step in range(first, options.max_steps):
             data = pending.result() if pending else make(step)
-            pending = ahead.submit(make, step + 1) if step + 1 < options.steps else None
+            pending = executor.submit(make, step + 1) if step + 1 < options.max_steps else None
             yield data
 
 
-def gather_gradients(
-    model: torch.nn.Module, objective: Objective, data: StepData, world: World, options: LoopOptions, key: int
+def compute_gradients(
+    model: torch.nn.Module, objective: SummedLoss, data: StepData, world: World, options: LoopOptions, key: int
 ) -> torch.Tensor:
-    """Leave in the model the gradients of the mean loss of the whole batch, and give that loss.
+    """Compute the gradients of the mean loss of the whole batch, and return that loss.
 
-    Losses are summed and divided once by the number of targets of all workers: the mean of means would weigh a
-    micro-batch with few targets too much.
+    Losses are summed and divided once by the number of targets of all workers. A mean of means would give too much
+    weight to micro-batches with few targets.
 
     Args:
-        model: to be trained.
-        objective: what is predicted.
-        data: this worker's share of the step.
-        world: which worker this is.
-        options: of the loop.
-        key: of this step's dropout.
+        model: model to train.
+        objective: loss of the predictions.
+        data: this worker's data of the step.
+        world: this worker.
+        options: options of the loop.
+        key: key of the dropout of this step.
     """
-    totals = torch.tensor([float(data.targets)], dtype=torch.float64, device=world.device)
-    world.add_up([totals])
-    lost = torch.zeros(1, dtype=torch.float64, device=world.device)
-    for number, batch in zip(data.numbers, data.batches, strict=True):
-        # Dropout is a micro-batch's own, so that it does not depend on who works on it.
-        torch.manual_seed(key_of(key, number))
+    n_targets = torch.tensor([float(data.n_targets)], dtype=torch.float64, device=world.device)
+    world.all_reduce([n_targets])
+    total_loss = torch.zeros(1, dtype=torch.float64, device=world.device)
+    for micro_batch_id, batch in zip(data.micro_batch_ids, data.batches, strict=True):
+        # Dropout depends on the micro-batch only, not on the worker that processes it.
+        torch.manual_seed(derive_key(key, micro_batch_id))
         with autocast(world, options):
-            loss = objective.loss(model, on_device(batch, world))
-        (loss / totals[0].float()).backward()
-        lost += loss.detach().double()
-    world.add_up([weight.grad for weight in model.parameters() if weight.grad is not None])
-    world.add_up([lost])
-    return lost[0] / totals[0]
+            loss = objective.loss(model, to_device(batch, world))
+        (loss / n_targets[0].float()).backward()
+        total_loss += loss.detach().double()
+    world.all_reduce([weight.grad for weight in model.parameters() if weight.grad is not None])
+    world.all_reduce([total_loss])
+    return total_loss[0] / n_targets[0]
 
 
 def autocast(world: World, options: LoopOptions) -> torch.autocast:
-    """Products in bfloat16, if the options and the device say so."""
-    has_it = world.device.type == "cuda" and torch.cuda.is_bf16_supported()
-    wanted = options.precision == "bfloat16" or (options.precision == "auto" and has_it)
-    return torch.autocast(world.device.type, torch.bfloat16, enabled=wanted)
+    """Return the bfloat16 autocast context that the options and the device call for."""
+    is_supported = world.device.type == "cuda" and torch.cuda.is_bf16_supported()
+    enabled = options.precision == "bfloat16" or (options.precision == "auto" and is_supported)
+    return torch.autocast(world.device.type, torch.bfloat16, enabled=enabled)
 
 
-def on_device(batch: Batch, world: World) -> dict[str, torch.Tensor]:
-    """Arrays as tensors where the model is."""
+def to_device(batch: Batch, world: World) -> dict[str, torch.Tensor]:
+    """Return the arrays of a batch as tensors on the device of the worker."""
     tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in batch.items()}
     if world.device.type == "cuda":
         tensors = {name: tensor.pin_memory().to(world.device, non_blocking=True) for name, tensor in tensors.items()}

@@ -1,4 +1,4 @@
-"""Transformers of the `transformers` library: built, stored, and taken apart by one name for every architecture."""
+"""Transformer models of the `transformers` library: build, load, save, and access parts by one name."""
 
 from training.models.build import build_model
 from training.models.checkpoint import load_model, save_model

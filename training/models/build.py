@@ -1,4 +1,4 @@
-"""A model of options: with random weights of a seed, or those of a checkpoint."""
+"""Model construction from options: random weights from a seed, or the weights of a checkpoint."""
 
 from typing import TYPE_CHECKING
 
@@ -15,12 +15,12 @@ from transformers import (
 )
 
 from bitcipher.errors import BitcipherError
-from training.models.checkpoint import load_as, read_config
+from training.models.checkpoint import load_model_as, read_config
 from training.models.decoders import gpt2_config, opt_config
 from training.models.encoder_decoders import t5_config, untie_t5
 from training.models.encoders import architecture_of, bert_config, roberta_config
 from training.models.options import ModelOptions
-from training.models.parts import freeze_unread, is_tied
+from training.models.parts import freeze_unused_parameters, is_tied
 from training.models.projected import ProjectedRobertaForMaskedLM
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ _FAMILIES = {
     "t5": (t5_config, T5ForConditionalGeneration),
 }
 
-# Sizes by the names that options and the families' configurations have for them.
+# The options that a checkpoint must match, with the names that the configurations of the families have for them.
 _SIZES = {
-    "layers": ("num_hidden_layers",),
-    "width": ("hidden_size",),
-    "heads": ("num_attention_heads",),
-    "inner": ("intermediate_size", "n_inner", "ffn_dim", "d_ff"),
+    "num_hidden_layers": ("num_hidden_layers",),
+    "hidden_size": ("hidden_size",),
+    "num_attention_heads": ("num_attention_heads",),
+    "intermediate_size": ("intermediate_size", "n_inner", "ffn_dim", "d_ff"),
 }
 _DROPOUTS = (
     *("hidden_dropout_prob", "attention_probs_dropout_prob"),
@@ -48,97 +48,94 @@ _DROPOUTS = (
 )
 
 
-def build_model(options: ModelOptions, specials: "SpecialTokens", vocabulary: int, seed: int) -> PreTrainedModel:
-    """A model in float32 on the CPU, in training mode, with PyTorch's own attention ("sdpa").
+def build_model(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: int, seed: int) -> PreTrainedModel:
+    """Build a model in float32 on the CPU, in training mode, with PyTorch's attention kernel ("sdpa").
 
     Args:
-        options: its shape, and the checkpoint that it starts from if there is one.
-        specials: the tokenizer's special tokens.
-        vocabulary: the tokenizer's highest id and one more; a checkpoint may have rows for more.
-        seed: of the random weights. The caller's random numbers go on as if no model had been built.
+        options: architecture, sizes, and the checkpoint to start from, if any.
+        special_tokens: ids of the tokenizer's special tokens.
+        vocab_size: the tokenizer's highest id plus one; a checkpoint may have more rows.
+        seed: seed of the random weights. The caller's random state is restored.
 
     Raises:
-        BitcipherError: if the tokenizer or the checkpoint does not fit the options.
+        BitcipherError: if the tokenizer or the checkpoint does not match the options.
     """
-    make_config, kind = _FAMILIES[options.architecture]
+    make_config, model_class = _FAMILIES[options.architecture]
     if options.next_sentence:
-        kind = BertForPreTraining
-    if options.embedding is not None:
-        kind = ProjectedRobertaForMaskedLM
-    config = make_config(options, specials, vocabulary)
-    # Weights are drawn on the CPU alone; `torch.manual_seed` would seed the caller's accelerators too.
+        model_class = BertForPreTraining
+    if options.embedding_size is not None:
+        model_class = ProjectedRobertaForMaskedLM
+    config = make_config(options, special_tokens, vocab_size)
+    # Weights are drawn on the CPU only; `torch.manual_seed` would seed the caller's accelerators too.
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         if options.checkpoint is not None:
-            return _from_checkpoint(options, config, kind)
+            return _from_checkpoint(options, options.checkpoint, config, model_class)
         config._attn_implementation = "sdpa"
-        model = kind(config)
-        if options.architecture == "t5" and not options.tied:
+        model = model_class(config)
+        if options.architecture == "t5" and not options.tie_word_embeddings:
             untie_t5(model)
-    freeze_unread(model)
+    freeze_unused_parameters(model)
     return model
 
 
-def _from_checkpoint(options: ModelOptions, wanted: PreTrainedConfig, kind: type[PreTrainedModel]) -> PreTrainedModel:
-    folder = options.checkpoint
+def _from_checkpoint(
+    options: ModelOptions, folder: str, expected: PreTrainedConfig, model_class: type[PreTrainedModel]
+) -> PreTrainedModel:
     config = read_config(folder)
-    if architecture_of(config) != options.architecture:
-        raise BitcipherError(
-            f"{folder} holds a model of the kind {architecture_of(config)}, not {options.architecture}."
-        )
-    _check_embedding(options, config)
-    for option in _SIZES:
-        stored = _size(config, option)
-        if stored != getattr(options, option):
-            raise BitcipherError(
-                f"The model in {folder} has {option} {stored}, and the options say {getattr(options, option)}: "
-                f"set {option} to {stored}."
-            )
-    if config.vocab_size < wanted.vocab_size:
-        raise BitcipherError(
-            f"The model in {folder} knows {config.vocab_size:,} tokens, and the tokenizer has "
-            f"{wanted.vocab_size:,}: use the tokenizer that the model was trained with."
-        )
-    if config.pad_token_id is not None and wanted.pad_token_id not in (None, config.pad_token_id):
-        raise BitcipherError(
-            f"The model in {folder} pads with token {config.pad_token_id}, and the tokenizer with token "
-            f"{wanted.pad_token_id}: use the tokenizer that the model was trained with."
-        )
-    most = getattr(config, "max_position_embeddings", None)
-    if most is not None and most < wanted.max_position_embeddings:
-        missing = wanted.max_position_embeddings - most
-        raise BitcipherError(
-            f"The model in {folder} reads sequences of {options.positions - missing} tokens at most: "
-            f"set positions to that, not to {options.positions}."
-        )
+    _check_config(options, folder, config, expected)
     for name in _DROPOUTS:
-        if hasattr(wanted, name):
-            setattr(config, name, getattr(wanted, name))
-    model = load_as(folder, kind, config)
-    if is_tied(model) != options.tied:
+        if hasattr(expected, name):
+            setattr(config, name, getattr(expected, name))
+    model = load_model_as(folder, model_class, config)
+    if is_tied(model) != options.tie_word_embeddings:
         raise BitcipherError(
-            f"The model in {folder} has {'one table for' if is_tied(model) else 'tables of their own for'} input and "
-            f"output: set tied to {str(is_tied(model)).lower()}."
+            f"The model in {folder} has {'tied' if is_tied(model) else 'untied'} word embeddings; set "
+            f"`model.tie_word_embeddings` to {str(is_tied(model)).lower()}."
         )
     return model.train()
 
 
-def _check_embedding(options: ModelOptions, config: PreTrainedConfig) -> None:
-    stored = getattr(config, "embedding_size", None)
-    if stored == options.embedding:
-        return
-    if stored is None:
+def _check_config(options: ModelOptions, folder: str, config: PreTrainedConfig, expected: PreTrainedConfig) -> None:
+    if architecture_of(config) != options.architecture:
         raise BitcipherError(
-            f"The model in {options.checkpoint} has embeddings as wide as its states, and the options say embedding "
-            f"{options.embedding}: leave embedding out."
+            f"{folder} holds a {architecture_of(config)} model, but `model.architecture` is {options.architecture}."
         )
-    raise BitcipherError(
-        f"The model in {options.checkpoint} has embeddings of {stored} numbers and a projection: "
-        f"set embedding to {stored} and tied to false."
-    )
+    stored_embedding = getattr(config, "embedding_size", None)
+    if stored_embedding != options.embedding_size:
+        fix = "leave it out" if stored_embedding is None else f"set it to {stored_embedding} and untie the embeddings"
+        raise BitcipherError(
+            f"The model in {folder} has embedding_size {stored_embedding}, but `model.embedding_size` is "
+            f"{options.embedding_size}; {fix}."
+        )
+    for option in _SIZES:
+        stored = _size(config, option)
+        if stored != getattr(options, option):
+            raise BitcipherError(
+                f"The model in {folder} has {option} {stored}, but `model.{option}` is {getattr(options, option)}; "
+                f"set it to {stored}."
+            )
+    if config.vocab_size < expected.vocab_size:
+        raise BitcipherError(
+            f"The model in {folder} has {config.vocab_size:,} tokens, but the tokenizer has {expected.vocab_size:,}; "
+            "use the tokenizer that the model was trained with."
+        )
+    if config.pad_token_id is not None and expected.pad_token_id not in (None, config.pad_token_id):
+        raise BitcipherError(
+            f"The model in {folder} pads with token {config.pad_token_id}, but the tokenizer pads with token "
+            f"{expected.pad_token_id}; use the tokenizer that the model was trained with."
+        )
+    maximum = getattr(config, "max_position_embeddings", None)
+    if maximum is not None and maximum < expected.max_position_embeddings:
+        # Some architectures add rows to the table of positions, so the difference is in option units.
+        length = options.max_position_embeddings - (expected.max_position_embeddings - maximum)
+        raise BitcipherError(
+            f"The model in {folder} reads sequences of at most {length} tokens, but `model.max_position_embeddings` "
+            f"is {options.max_position_embeddings}; set it to {length}."
+        )
 
 
 def _size(config: PreTrainedConfig, option: str) -> int:
-    found = next(getattr(config, name) for name in _SIZES[option] if hasattr(config, name))
-    # GPT-2's configurations leave this size out where it is the common one.
-    return 4 * config.hidden_size if found is None else found
+    stored = next(getattr(config, name) for name in _SIZES[option] if hasattr(config, name))
+    # Configurations of GPT-2 omit the intermediate size if it is the common one.
+    return 4 * config.hidden_size if stored is None else stored

@@ -1,4 +1,4 @@
-"""Configurations of decoders: GPT-2 (Radford et al. 2019) and OPT (Zhang et al. 2022)."""
+"""Configurations of decoder models: GPT-2 (Radford et al. 2019) and OPT (Zhang et al. 2022)."""
 
 from typing import TYPE_CHECKING
 
@@ -10,40 +10,41 @@ if TYPE_CHECKING:
     from training.data import SpecialTokens
 
 
-def gpt2_config(options: ModelOptions, specials: "SpecialTokens", vocabulary: int) -> GPT2Config:
-    """A GPT-2."""
+def gpt2_config(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: int) -> GPT2Config:
+    """Return the configuration of a GPT-2."""
     return GPT2Config(
-        vocab_size=vocabulary,
-        n_embd=options.width,
-        n_layer=options.layers,
-        n_head=options.heads,
-        n_inner=options.inner,
-        n_positions=options.positions,
+        vocab_size=vocab_size,
+        n_embd=options.hidden_size,
+        n_layer=options.num_hidden_layers,
+        n_head=options.num_attention_heads,
+        n_inner=options.intermediate_size,
+        n_positions=options.max_position_embeddings,
         embd_pdrop=options.dropout,
         attn_pdrop=options.dropout,
         resid_pdrop=options.dropout,
-        tie_word_embeddings=options.tied,
-        pad_token_id=specials.pad,
-        bos_token_id=specials.begin,
-        eos_token_id=specials.end,
+        tie_word_embeddings=options.tie_word_embeddings,
+        pad_token_id=special_tokens.pad,
+        bos_token_id=special_tokens.begin,
+        eos_token_id=special_tokens.end,
     )
 
 
-def opt_config(options: ModelOptions, specials: "SpecialTokens", vocabulary: int) -> OPTConfig:
-    """An OPT that normalises before each part, as all published sizes but one; it adds its own offset to positions."""
-    # OPT does not train the padding token's embedding: a token that has another role too must not be called padding.
-    alone = specials.pad not in (specials.begin, specials.end)
+def opt_config(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: int) -> OPTConfig:
+    """Return the configuration of a pre-norm OPT, like all published sizes but one."""
+    # OPT does not train the embedding of the padding token, so a token with another role must not be called padding.
+    has_pad = special_tokens.pad not in (special_tokens.begin, special_tokens.end)
     return OPTConfig(
-        vocab_size=vocabulary,
-        hidden_size=options.width,
-        num_hidden_layers=options.layers,
-        num_attention_heads=options.heads,
-        ffn_dim=options.inner,
-        max_position_embeddings=options.positions,
+        vocab_size=vocab_size,
+        hidden_size=options.hidden_size,
+        num_hidden_layers=options.num_hidden_layers,
+        num_attention_heads=options.num_attention_heads,
+        ffn_dim=options.intermediate_size,
+        # transformers adds OPT's offset of the positions itself.
+        max_position_embeddings=options.max_position_embeddings,
         dropout=options.dropout,
         attention_dropout=options.dropout,
-        tie_word_embeddings=options.tied,
-        pad_token_id=specials.pad if alone else None,
-        bos_token_id=specials.begin,
-        eos_token_id=specials.end,
+        tie_word_embeddings=options.tie_word_embeddings,
+        pad_token_id=special_tokens.pad if has_pad else None,
+        bos_token_id=special_tokens.begin,
+        eos_token_id=special_tokens.end,
     )

@@ -1,4 +1,4 @@
-"""Configurations of encoders with a decoder: T5 (Raffel et al. 2020)."""
+"""Configurations of encoder-decoder models: T5 (Raffel et al. 2020)."""
 
 from typing import TYPE_CHECKING
 
@@ -12,29 +12,30 @@ if TYPE_CHECKING:
     from training.data import SpecialTokens
 
 
-def t5_config(options: ModelOptions, specials: "SpecialTokens", vocabulary: int) -> T5Config:
-    """A T5 whose decoder starts with the padding token, and scales its output when its tables are tied."""
+def t5_config(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: int) -> T5Config:
+    """Return the configuration of a T5. Its decoder starts with the padding token, as in the original."""
     return T5Config(
-        vocab_size=vocabulary,
-        d_model=options.width,
-        d_kv=options.width // options.heads,
-        d_ff=options.inner,
-        num_layers=options.layers,
-        num_heads=options.heads,
+        vocab_size=vocab_size,
+        d_model=options.hidden_size,
+        d_kv=options.hidden_size // options.num_attention_heads,
+        d_ff=options.intermediate_size,
+        num_layers=options.num_hidden_layers,
+        num_heads=options.num_attention_heads,
         dropout_rate=options.dropout,
-        tie_word_embeddings=options.tied,
-        pad_token_id=specials.pad,
-        eos_token_id=specials.end,
-        decoder_start_token_id=specials.pad,
+        tie_word_embeddings=options.tie_word_embeddings,
+        pad_token_id=special_tokens.pad,
+        eos_token_id=special_tokens.end,
+        decoder_start_token_id=special_tokens.pad,
     )
 
 
 def untie_t5(model: T5ForConditionalGeneration) -> None:
-    """Give T5's output a table of its own: transformers (5.23) ties it whatever the configuration says.
+    """Give the output layer of a T5 its own weight: transformers 5.23 ties it whatever the configuration says.
 
-    Its numbers have a deviation of width**-0.5, so that logits begin as large as those of the scaled, tied output.
+    The standard deviation is hidden_size**-0.5, so that the first logits are as large as those of a tied output layer,
+    which T5 scales by that factor.
     """
     weight = torch.randn(model.lm_head.weight.shape) * model.config.d_model**-0.5
     model.lm_head.weight = nn.Parameter(weight)
-    # Else a later `tie_weights` would tie it again.
+    # Otherwise a later `tie_weights` would tie it again.
     model.config.tie_word_embeddings = False

@@ -1,6 +1,6 @@
-"""Configurations of encoders: BERT (Devlin et al. 2019) and RoBERTa (Liu et al. 2019)."""
+"""Configurations of encoder models: BERT (Devlin et al. 2019) and RoBERTa (Liu et al. 2019)."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from transformers import BertConfig, PreTrainedConfig, RobertaConfig
 
@@ -11,54 +11,59 @@ from training.models.projected import ProjectedRobertaConfig
 if TYPE_CHECKING:
     from training.data import SpecialTokens
 
-# Rows before the first position in RoBERTa's table: published models pad with token 1 and count positions from 2.
+# Rows before the first position in RoBERTa's position embeddings: published models pad with token 1 and count
+# positions from 2.
 ROBERTA_OFFSET = 2
 
 
-def bert_config(options: ModelOptions, specials: "SpecialTokens", vocabulary: int) -> BertConfig:
-    """A BERT with two token types.
+def bert_config(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: int) -> BertConfig:
+    """Return the configuration of a BERT with two token types.
 
     Raises:
-        BitcipherError: if the tokenizer has no padding token of its own.
+        BitcipherError: if the tokenizer has no dedicated padding token.
     """
-    return BertConfig(max_position_embeddings=options.positions, **_shared(options, specials, vocabulary))
+    return BertConfig(
+        max_position_embeddings=options.max_position_embeddings, **_shared(options, special_tokens, vocab_size)
+    )
 
 
-def roberta_config(options: ModelOptions, specials: "SpecialTokens", vocabulary: int) -> RobertaConfig:
-    """A RoBERTa, whose table of positions begins after the padding token's number; one of `projected` if asked for.
+def roberta_config(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: int) -> RobertaConfig:
+    """Return the configuration of a RoBERTa, or of a projected RoBERTa if `embedding_size` is set.
+
+    RoBERTa counts positions from the id of the padding token, so its position embeddings have that many more rows.
 
     Raises:
-        BitcipherError: if the tokenizer has no padding token of its own.
+        BitcipherError: if the tokenizer has no dedicated padding token.
     """
-    positions = options.positions + max(ROBERTA_OFFSET, specials.pad + 1)
-    sizes = {"max_position_embeddings": positions, **_shared(options, specials, vocabulary)}
-    if options.embedding is None:
+    positions = options.max_position_embeddings + max(ROBERTA_OFFSET, special_tokens.pad + 1)
+    sizes = {"max_position_embeddings": positions, **_shared(options, special_tokens, vocab_size)}
+    if options.embedding_size is None:
         return RobertaConfig(**sizes)
-    return ProjectedRobertaConfig(embedding_size=options.embedding, **sizes)
+    return ProjectedRobertaConfig(embedding_size=options.embedding_size, **sizes)
 
 
 def architecture_of(config: PreTrainedConfig) -> str:
-    """What `ModelOptions.architecture` calls a model of this configuration: one of `projected` is a RoBERTa too."""
+    """Return the `ModelOptions.architecture` of a configuration; a projected RoBERTa is a `roberta`."""
     return "roberta" if isinstance(config, RobertaConfig) else config.model_type
 
 
-def _shared(options: ModelOptions, specials: "SpecialTokens", vocabulary: int) -> dict[str, object]:
-    # The padding token's embedding is not trained, and RoBERTa does not count it as a position.
-    if specials.pad in (specials.begin, specials.end):
+def _shared(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: int) -> dict[str, Any]:
+    # The embedding of the padding token is not trained, and RoBERTa gives padding no position.
+    if special_tokens.pad in (special_tokens.begin, special_tokens.end):
         raise BitcipherError(
-            f"A model of the kind {options.architecture} needs a padding token that is no other token too, "
-            f"and token {specials.pad} also begins or ends texts: add <pad> to the tokenizer."
+            f"A {options.architecture} needs a dedicated padding token, but token {special_tokens.pad} also begins or "
+            "ends texts; add <pad> to the tokenizer."
         )
     return {
-        "vocab_size": vocabulary,
-        "hidden_size": options.width,
-        "num_hidden_layers": options.layers,
-        "num_attention_heads": options.heads,
-        "intermediate_size": options.inner,
+        "vocab_size": vocab_size,
+        "hidden_size": options.hidden_size,
+        "num_hidden_layers": options.num_hidden_layers,
+        "num_attention_heads": options.num_attention_heads,
+        "intermediate_size": options.intermediate_size,
         "hidden_dropout_prob": options.dropout,
         "attention_probs_dropout_prob": options.dropout,
-        "tie_word_embeddings": options.tied,
-        "pad_token_id": specials.pad,
-        "bos_token_id": specials.begin,
-        "eos_token_id": specials.end,
+        "tie_word_embeddings": options.tie_word_embeddings,
+        "pad_token_id": special_tokens.pad,
+        "bos_token_id": special_tokens.begin,
+        "eos_token_id": special_tokens.end,
     }

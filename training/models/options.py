@@ -1,91 +1,62 @@
-"""Which transformer, and how large."""
+"""Model options: architecture and sizes."""
 
-from dataclasses import dataclass
+from typing import Literal, get_args
 
-from bitcipher.errors import BitcipherError
+from pydantic import Field, model_validator
 
-ARCHITECTURES = ("bert", "roberta", "gpt2", "opt", "t5")
+from bitcipher.records import Float, Record
+
+Architecture = Literal["bert", "roberta", "gpt2", "opt", "t5"]
+ARCHITECTURES: tuple[str, ...] = get_args(Architecture)
 
 
-@dataclass(frozen=True)
-class ModelOptions:
-    """The shape of a model; its vocabulary is that of its tokenizer.
+class ModelOptions(Record):
+    """Architecture and sizes of a model; the size of its vocabulary comes from the tokenizer.
 
-    Unless told otherwise it is a RoBERTa of the downscaling study (SPEC section 7): 11.3 million weights at a
+    The default is a RoBERTa of Deshpande et al. (2023), "Honey, I Shrunk the Language": 11.3 million parameters with a
     vocabulary of 19,010 tokens.
-
-    Raises:
-        BitcipherError: if there is no such architecture, or a size does not fit.
     """
 
-    architecture: str = "roberta"
-    """`bert`, `roberta` (encoders), `gpt2`, `opt` (decoders) or `t5` (encoder and decoder)."""
-
-    layers: int = 8
-    """Transformer layers; of T5 so many in the encoder and as many in the decoder."""
-
-    width: int = 256
-    """Numbers in every hidden state, and in a token's embedding unless `embedding` says otherwise."""
-
-    heads: int = 8
-    """Attention heads of a layer; the width is shared out evenly among them."""
-
-    inner: int = 1024
-    """Width within the feed-forward part of a layer, commonly four times `width`."""
-
-    positions: int = 128
-    """Tokens of the longest sequence. What an architecture needs on top is added to it; T5 has no positions' table."""
-
-    dropout: float = 0.1
-    """The share of numbers that are left out at random while training, wherever the architecture has dropout."""
-
-    tied: bool = True
-    """Whether the output's table is the input's."""
-
-    embedding: int | None = None
-    """Numbers in a row of the table, where they are not `width`: a linear layer and a LayerNorm come between. RoBERTa
-    alone, and untied."""
-
+    architecture: Architecture = "roberta"
+    """`bert` or `roberta` (encoders), `gpt2` or `opt` (decoders), or `t5` (encoder-decoder)."""
+    num_hidden_layers: int = Field(8, ge=1)
+    """Number of Transformer layers; T5 has this many in the encoder and in the decoder."""
+    hidden_size: int = Field(256, ge=1)
+    """Width of the hidden states, and of the token embeddings unless `embedding_size` is set."""
+    num_attention_heads: int = Field(8, ge=1)
+    """Attention heads per layer; must divide `hidden_size`."""
+    intermediate_size: int = Field(1024, ge=1)
+    """Width of the feed-forward layers, commonly four times `hidden_size`."""
+    max_position_embeddings: int = Field(128, ge=1)
+    """Maximum sequence length in tokens; T5 has no position embeddings and uses it as the sequence length."""
+    dropout: Float = Field(0.1, ge=0, lt=1)
+    """Dropout probability of every dropout layer of the architecture."""
+    tie_word_embeddings: bool = True
+    """Share one weight between the input embeddings and the output layer."""
+    embedding_size: int | None = Field(None, ge=1)
+    """Width of the token embeddings if it differs from `hidden_size` (untied `roberta` only); a linear layer and a
+    LayerNorm project them to `hidden_size`."""
     next_sentence: bool = False
-    """Whether a BERT has the head that tells if one half of its text follows the other."""
-
+    """Add the next-sentence head (`bert` only)."""
     checkpoint: str | None = None
-    """A folder or URI whose weights the model starts from, or a run whose newest checkpoint has them; its sizes must be
-    those given here, and its tokenizer is the text's."""
+    """Folder or URI of a model, or a run, whose weights the model starts from; its sizes must equal these options."""
 
-    def __post_init__(self) -> None:
-        if self.architecture not in ARCHITECTURES:
-            raise BitcipherError(
-                f"There is no architecture {self.architecture!r}: choose one of {', '.join(ARCHITECTURES)}."
+    @model_validator(mode="after")
+    def _check(self) -> "ModelOptions":
+        if self.embedding_size is not None and self.architecture != "roberta":
+            raise ValueError(f"`model.embedding_size` needs a roberta; leave it out for {self.architecture}.")
+        if self.embedding_size is not None and self.tie_word_embeddings:
+            raise ValueError("`model.embedding_size` needs an untied model; set `model.tie_word_embeddings` to false.")
+        if self.hidden_size % self.num_attention_heads:
+            raise ValueError(
+                f"`model.hidden_size` must be divisible by `model.num_attention_heads`, "
+                f"got {self.hidden_size} and {self.num_attention_heads}."
             )
-        for name in ("layers", "width", "heads", "inner", "positions"):
-            if getattr(self, name) < 1:
-                raise BitcipherError(f"A model's {name} must be 1 or more, not {getattr(self, name)}.")
-        if self.embedding is not None:
-            self._check_embedding()
-        if self.width % self.heads:
-            raise BitcipherError(
-                f"A model's width must be divisible by its heads, and {self.width} by {self.heads} is not."
-            )
-        if not 0 <= self.dropout < 1:
-            raise BitcipherError(f"A model's dropout must be at least 0 and below 1, not {self.dropout}.")
         if self.next_sentence and self.architecture != "bert":
-            raise BitcipherError(f"Only bert has a next-sentence head: leave it out for {self.architecture}.")
+            raise ValueError(f"`model.next_sentence` needs a bert; leave it out for {self.architecture}.")
+        return self
 
     @property
-    def table_width(self) -> int:
-        """Numbers in a row of the table of token embeddings."""
-        return self.width if self.embedding is None else self.embedding
-
-    def _check_embedding(self) -> None:
-        if self.architecture != "roberta":
-            raise BitcipherError(
-                f"Only roberta has an embedding of another width than its states: "
-                f"leave embedding out for {self.architecture}."
-            )
-        if self.embedding < 1:
-            raise BitcipherError(f"A model's embedding must be 1 or more, not {self.embedding}.")
-        if self.tied:
-            raise BitcipherError(
-                "A model whose embedding has a width of its own has a table of its own for output: set tied to false."
-            )
+    def embedding_dim(self) -> int:
+        """Width of the token embeddings."""
+        return self.hidden_size if self.embedding_size is None else self.embedding_size

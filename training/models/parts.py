@@ -1,4 +1,4 @@
-"""The parts of a language model by one name, whatever its architecture calls them."""
+"""Access to the parts of a language model by one name for every architecture."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -8,22 +8,22 @@ from torch import Tensor, nn
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-# What a model reads of a batch; the rest is for losses.
-_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+# The inputs of a model in a batch; the other arrays are for the loss.
+MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def hidden_states(model: "PreTrainedModel", batch: Mapping[str, Tensor]) -> Tensor:
-    """What the last layer makes of every position: what `logits` starts from.
+    """Return the output of the last layer at every position, which `logits` takes.
 
     Args:
-        model: as `build_model` gives it.
-        batch: `input_ids` [B, S] int64, for T5 also `decoder_input_ids` [B, D]; `attention_mask` [B, S] where there is
-            padding, `token_type_ids` [B, S] where there are types. Other keys are not looked at.
+        model: a model from `build_model`.
+        batch: `input_ids` [B, S] int64, and for T5 `decoder_input_ids` [B, D]; optionally `attention_mask` [B, S] and
+            `token_type_ids` [B, S]. Other keys are ignored.
 
     Returns:
-        [B, S, H]; of T5's decoder [B, D, H].
+        [B, S, H]; for T5 the decoder's [B, D, H].
     """
-    inputs = {name: batch[name] for name in _INPUTS if name in batch}
+    inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}
     if model.config.model_type != "t5":
         return model.base_model(**inputs, use_cache=False).last_hidden_state
     return model.decoder(
@@ -36,14 +36,14 @@ def hidden_states(model: "PreTrainedModel", batch: Mapping[str, Tensor]) -> Tens
 
 
 def logits(model: "PreTrainedModel", hidden: Tensor) -> Tensor:
-    """A number for each token of the vocabulary, by the model's whole head.
+    """Return the logit of each token of the vocabulary.
 
     Args:
-        model: as `build_model` gives it.
-        hidden: [N, H] or [..., H], any positions of `hidden_states`.
+        model: a model from `build_model`.
+        hidden: [..., H], any positions of `hidden_states`.
 
     Returns:
-        [N, V] or [..., V].
+        [..., V].
     """
     if model.config.model_type == "t5" and model.config.scale_decoder_outputs:
         hidden = hidden * model.model_dim**-0.5
@@ -51,11 +51,11 @@ def logits(model: "PreTrainedModel", hidden: Tensor) -> Tensor:
 
 
 def sentence_logits(model: "PreTrainedModel", hidden: Tensor) -> Tensor:
-    """What BERT's next-sentence head tells of each row: whether the second half follows, or is random.
+    """Return the logits of BERT's next-sentence head: the second half follows (0), or is random (1).
 
     Args:
         model: a BERT with that head.
-        hidden: [B, S, H] of `hidden_states`.
+        hidden: [B, S, H] from `hidden_states`.
 
     Returns:
         [B, 2].
@@ -64,27 +64,27 @@ def sentence_logits(model: "PreTrainedModel", hidden: Tensor) -> Tensor:
 
 
 def input_embeddings(model: "PreTrainedModel") -> nn.Embedding:
-    """The table of token embeddings; of T5 the one that encoder and decoder share."""
+    """Return the token embeddings; T5's encoder and decoder share them."""
     return model.get_input_embeddings()
 
 
 def output_head(model: "PreTrainedModel") -> nn.Module:
-    """From hidden states to logits: with dense layer, norm and bias where the architecture has them."""
+    """Return the module from hidden states to logits, with the dense layer, norm and bias of the architecture."""
     return model.cls.predictions if model.config.model_type == "bert" else model.lm_head
 
 
 def output_bias(model: "PreTrainedModel") -> nn.Parameter | None:
-    """[V], what the last layer adds to each token's logit: BERT and RoBERTa have it, the others do not."""
+    """Return the bias [V] of the logits, which only BERT and RoBERTa have."""
     return model.get_output_embeddings().bias
 
 
 def is_tied(model: "PreTrainedModel") -> bool:
-    """Whether the output's table is the input's."""
+    """Return whether the output layer and the token embeddings share one weight."""
     return model.get_output_embeddings().weight is model.get_input_embeddings().weight
 
 
-def freeze_unread(model: "PreTrainedModel") -> None:
-    """Freeze what no output depends on: of an untied BERT or RoBERTa the second of two biases, which nothing reads."""
+def freeze_unused_parameters(model: "PreTrainedModel") -> None:
+    """Freeze the parameters that no output depends on: the second of two biases of an untied BERT or RoBERTa."""
     bias = getattr(output_head(model), "bias", None)
     if bias is not None and bias is not output_bias(model):
         bias.requires_grad_(False)

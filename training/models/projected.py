@@ -1,7 +1,7 @@
-"""RoBERTa whose embeddings have a width of their own: a linear layer and a norm come before the first layer.
+"""RoBERTa with narrow embeddings: a linear layer and a LayerNorm project them to the hidden size.
 
-It is the model of the downscaling study ("Honey, I Shrunk the Language", section 3.4; SPEC section 7). transformers'
-own classes do all the rest, and know these by their configuration.
+This is the model of Deshpande et al. (2023), "Honey, I Shrunk the Language", section 3.4. The classes extend those of
+transformers and are registered with its Auto classes.
 """
 
 import copy
@@ -25,36 +25,35 @@ from transformers.models.roberta.modeling_roberta import RobertaEmbeddings
 
 @strict
 class ProjectedRobertaConfig(RobertaConfig):
-    """A RoBERTa's configuration, and the width of its embeddings."""
+    """Configuration of a RoBERTa with narrow embeddings."""
 
     model_type = "projected-roberta"
 
     embedding_size: int = 768
-    """Numbers in a row of the tables of tokens, positions and types."""
+    """Width of the token, position and token-type embeddings."""
 
 
 class ProjectedEmbeddings(RobertaEmbeddings):
-    """RoBERTa's embeddings of width E with their norm and dropout, then a linear layer and a norm of width H."""
+    """RoBERTa's embeddings of width E with norm and dropout, then a linear layer and a LayerNorm of width H."""
 
     def __init__(self, config: ProjectedRobertaConfig) -> None:
-        """Make tables as wide as `config.embedding_size`, and a projection to `config.hidden_size`."""
-        own = copy.copy(config)
-        own.hidden_size = config.embedding_size
-        super().__init__(own)
+        """Create embeddings of width `config.embedding_size` and a projection to `config.hidden_size`."""
+        narrow = copy.copy(config)
+        narrow.hidden_size = config.embedding_size
+        super().__init__(narrow)
         self.projection = nn.Linear(config.embedding_size, config.hidden_size)
         self.projection_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
 
     def forward(self, *args: object, **inputs: object) -> Tensor:
-        """What the first layer reads, [B, S, H]; arguments are those of RoBERTa's embeddings."""
+        """Return the input [B, S, H] of the first layer. The arguments are those of `RobertaEmbeddings`."""
         return self.projection_norm(self.projection(super().forward(*args, **inputs)))
 
 
 class _Projected:
-    """In front of one of RoBERTa's classes: puts such embeddings in the place of its own."""
+    """Mixin that replaces the embeddings of a RoBERTa class with `ProjectedEmbeddings`."""
 
     config_class = ProjectedRobertaConfig
-    # The output's table is as wide as hidden states, and the input's is not: none is tied, whatever a configuration
-    # says and even where both are as wide.
+    # The output layer has width H and the embeddings have width E, so nothing is tied, even if E equals H.
     _tied_weights_keys = None
 
     def __init__(self, config: ProjectedRobertaConfig) -> None:
@@ -64,30 +63,30 @@ class _Projected:
 
 
 class ProjectedRobertaForMaskedLM(_Projected, RobertaForMaskedLM):
-    """With the head of a masked language model and a table of its own for the output."""
+    """Masked language model with an untied output layer."""
 
     def __init__(self, config: ProjectedRobertaConfig) -> None:
-        """Make it without RoBERTa's second bias, which nothing reads where tables are not tied."""
+        """Create the model without RoBERTa's second bias, which an untied model does not use."""
         super().__init__(config)
         del self.lm_head.bias
 
 
 class ProjectedRobertaForSequenceClassification(_Projected, RobertaForSequenceClassification):
-    """With a head that classifies or scores sentences."""
+    """Classification or regression of sentences."""
 
 
 class ProjectedRobertaForTokenClassification(_Projected, RobertaForTokenClassification):
-    """With a head that classifies tokens."""
+    """Classification of tokens."""
 
 
 class ProjectedRobertaForQuestionAnswering(_Projected, RobertaForQuestionAnswering):
-    """With a head that tells where an answer begins and ends."""
+    """Extractive question answering."""
 
 
-# By their names in `config.json`.
+# By the class names in `config.json`.
 PROJECTED = {
-    kind.__name__: kind
-    for kind in (
+    model_class.__name__: model_class
+    for model_class in (
         ProjectedRobertaForMaskedLM,
         ProjectedRobertaForSequenceClassification,
         ProjectedRobertaForTokenClassification,
@@ -95,7 +94,7 @@ PROJECTED = {
     )
 }
 
-# So transformers' own look-up finds the class of a task, and opens what was saved in a process that imported this.
+# With these the Auto classes of transformers open saved models in any process that imports this module.
 AutoConfig.register(ProjectedRobertaConfig.model_type, ProjectedRobertaConfig)
 AutoModelForMaskedLM.register(ProjectedRobertaConfig, ProjectedRobertaForMaskedLM)
 AutoModelForSequenceClassification.register(ProjectedRobertaConfig, ProjectedRobertaForSequenceClassification)

@@ -1,17 +1,17 @@
-"""What a language model is trained to predict: examples of sequences, and the sum of their losses."""
+"""Pre-training objectives: inputs and targets from token sequences, and the sum of the losses of the predictions."""
 
-from dataclasses import fields
+from typing import Any
 
 from bitcipher.errors import BitcipherError
-from training.objectives.base import BatchContext, Objective, check_fits
+from training.objectives.base import BatchContext, Objective, check_objective
 from training.objectives.causal import CausalLM
 from training.objectives.masked import MaskedLM
 from training.objectives.next_sentence import NextSentence
 from training.objectives.span_corruption import SpanCorruption
 from training.objectives.word_boundaries import word_starts
-from training.settings import make_record
 
-OBJECTIVES: dict[str, type] = {
+# To add an objective, write its module and add it here.
+OBJECTIVES: dict[str, type[Objective]] = {
     "masked": MaskedLM,
     "causal": CausalLM,
     "span_corruption": SpanCorruption,
@@ -19,20 +19,24 @@ OBJECTIVES: dict[str, type] = {
 }
 
 
-def make_objective(name: str, **options: object) -> Objective:
-    """An objective by its name, with options by theirs.
+def make_objective(values: dict[str, Any], source: str = "The objective") -> Objective:
+    """Return an objective from plain values.
+
+    Args:
+        values: `name`, a key of `OBJECTIVES`, and the options of that objective.
+        source: where the values come from, such as a file name. Error messages begin with it.
 
     Raises:
-        BitcipherError: if there is no such objective, or it has no such option, or the option cannot have such a value.
+        BitcipherError: if the name or an option does not exist, or an option is invalid.
+
+    >>> make_objective({"name": "masked", "mlm_probability": 0.4}).mlm_probability
+    0.4
     """
-    if name not in OBJECTIVES:
-        raise BitcipherError(f"There is no objective {name!r}: choose one of {', '.join(OBJECTIVES)}.")
-    known = [field.name for field in fields(OBJECTIVES[name])]
-    for option in options:
-        if option not in known:
-            offer = f"it has {', '.join(known)}" if known else "it has none"
-            raise BitcipherError(f"The objective {name} has no option {option!r}: {offer}.")
-    return make_record(OBJECTIVES[name], options, f"The objective {name}")
+    options = dict(values)
+    name = options.pop("name", None)
+    if not isinstance(name, str) or name not in OBJECTIVES:
+        raise BitcipherError(f"{source}: `objective.name` must be one of {', '.join(OBJECTIVES)}, got {name!r}.")
+    return OBJECTIVES[name].parse(options, source, lambda path: ".".join(map(str, ("objective", *path))))
 
 
 __all__ = [
@@ -43,7 +47,7 @@ __all__ = [
     "NextSentence",
     "Objective",
     "SpanCorruption",
-    "check_fits",
+    "check_objective",
     "make_objective",
     "word_starts",
 ]

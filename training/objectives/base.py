@@ -1,12 +1,13 @@
-"""What every objective is: examples of sequences, and the sum of the losses of their predictions."""
+"""Base class of the objectives, and the data that a batch is made from."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from bitcipher.errors import BitcipherError
+from bitcipher.records import Record
 from training.models import ModelOptions
 
 if TYPE_CHECKING:
@@ -18,68 +19,68 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BatchContext:
-    """What a batch is drawn from: an example depends on its own row alone, not on the batch that it is in."""
+    """Inputs of `Objective.make_batch`. An example depends only on its own row, not on the rest of the batch."""
 
     sequences: "Sequences"
     """Text in sequences of `Objective.text_length` tokens."""
-
-    numbers: np.ndarray
-    """[B] int64: which sequences."""
-
-    rows: np.ndarray
-    """[B] int64: the rows' names for chance, their positions in the run."""
-
-    key: int
-    """Of `chance.key_of`: what all choices depend on besides the row."""
-
-    tokens: "SpecialTokens"
-    """The tokenizer's special tokens."""
-
-    vocabulary: int
-    """The tokenizer's highest id and one more."""
-
+    sequence_ids: np.ndarray
+    """[B] int64: sequence of each row."""
+    row_ids: np.ndarray
+    """[B] int64: position of each row in the run, the counter of its random numbers."""
+    rng_key: int
+    """Key of the random numbers, from `counter_rng.derive_key`."""
+    special_tokens: "SpecialTokens"
+    """Ids of the tokenizer's special tokens."""
+    vocab_size: int
+    """Highest id of the tokenizer plus one."""
     word_starts: np.ndarray | None = None
-    """[vocabulary] bool of `words.word_starts`: needed where whole words are masked."""
+    """[vocab_size] bool, from `word_starts`; required for whole-word masking."""
 
 
-class Objective(Protocol):
-    """A frozen dataclass of its options. Arrays of a batch have the same shapes for every row, whatever chance says."""
+class Objective(Record):
+    """Options of an objective, and its examples and losses.
 
-    families: ClassVar[tuple[str, ...]]
-    """The architectures that it fits."""
+    Subclasses are stateless. The arrays of a batch have the same shapes for every row and every draw, except for
+    flattened lists of predictions.
+    """
 
-    sentence_head: ClassVar[bool]
+    architectures: ClassVar[tuple[str, ...]]
+    """Architectures that the objective can train."""
+    needs_next_sentence_head: ClassVar[bool] = False
     """Whether the model needs the next-sentence head."""
 
     def text_length(self, length: int) -> int:
-        """How many tokens of text one example takes that the model reads as `length` positions.
+        """Return the number of text tokens in an example of `length` positions.
 
         Raises:
             BitcipherError: if no example has this length.
         """
+        raise NotImplementedError
 
-    def batch(self, draw: BatchContext) -> dict[str, np.ndarray]:
-        """The model's inputs, and what `loss` needs besides them."""
+    def make_batch(self, context: BatchContext) -> dict[str, np.ndarray]:
+        """Return the inputs of the model and the other arrays that `loss` takes."""
+        raise NotImplementedError
 
-    def targets(self, batch: Mapping[str, np.ndarray]) -> int:
-        """How many predictions a batch asks for: what a sum of losses is divided by."""
+    def count_targets(self, batch: Mapping[str, np.ndarray]) -> int:
+        """Return the number of predictions in a batch, which the sum of losses is divided by."""
+        raise NotImplementedError
 
     def loss(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> "Tensor":
-        """The sum of the losses of all predictions, float32, in nats."""
+        """Return the sum of the losses of all predictions as a float32 scalar, in nats."""
+        raise NotImplementedError
 
 
-def check_fits(objective: Objective, options: ModelOptions) -> None:
+def check_objective(objective: Objective, options: ModelOptions) -> None:
     """Check that an objective can train a model.
 
     Raises:
         BitcipherError: if it cannot.
     """
-    if options.architecture not in objective.families:
+    name = type(objective).__name__
+    if options.architecture not in objective.architectures:
         raise BitcipherError(
-            f"{type(objective).__name__} trains {' or '.join(objective.families)}, not {options.architecture}: "
-            f"choose another objective or another architecture."
+            f"{name} trains {' or '.join(objective.architectures)}, but `model.architecture` is "
+            f"{options.architecture}; change it or `objective.name`."
         )
-    if objective.sentence_head and not options.next_sentence:
-        raise BitcipherError(
-            f"{type(objective).__name__} needs a model with the next-sentence head: set next_sentence to true."
-        )
+    if objective.needs_next_sentence_head and not options.next_sentence:
+        raise BitcipherError(f"{name} needs the next-sentence head; set `model.next_sentence` to true.")

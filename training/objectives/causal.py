@@ -1,14 +1,13 @@
-"""Next-token prediction (Radford et al. 2018, equation 1)."""
+"""Causal language modeling: next-token prediction (Radford et al. 2018, equation 1)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from bitcipher.errors import BitcipherError
 from training.models import hidden_states
-from training.objectives.base import BatchContext
+from training.objectives.base import BatchContext, Objective
 from training.objectives.losses import summed_loss
 
 if TYPE_CHECKING:
@@ -16,35 +15,29 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 
-@dataclass(frozen=True)
-class CausalLM:
-    """Each token is to be predicted from those before it.
+class CausalLM(Objective):
+    """Predict each token from the preceding ones.
 
-    The text is read as it is packed: several documents may stand in a sequence, each closed by the end token.
+    A sequence is a slice of the packed text: it may hold several documents, each closed by the end token.
     """
 
-    families: ClassVar[tuple[str, ...]] = ("gpt2", "opt")
-    sentence_head: ClassVar[bool] = False
+    architectures: ClassVar[tuple[str, ...]] = ("gpt2", "opt")
 
     def text_length(self, length: int) -> int:
-        """One token more than positions: the last one is only predicted, the first only read."""
+        """Return one more than `length`: the first token is only an input and the last only a label."""
         if length < 1:
-            raise BitcipherError(f"Causal examples need at least 1 position, not {length}.")
+            raise BitcipherError(f"Causal examples need at least 1 position, got {length}.")
         return length + 1
 
-    def batch(self, draw: BatchContext) -> dict[str, np.ndarray]:
-        """Text, and the same text one token later.
-
-        Returns:
-            `input_ids` and `labels`, [B, length] int64.
-        """
-        text = draw.sequences.take(draw.numbers)
+    def make_batch(self, context: BatchContext) -> dict[str, np.ndarray]:
+        """Return `input_ids` and `labels`, [B, length] int64; the labels are the text shifted by one token."""
+        text = context.sequences.take(context.sequence_ids)
         return {"input_ids": text[:, :-1].copy(), "labels": text[:, 1:].copy()}
 
-    def targets(self, batch: Mapping[str, np.ndarray]) -> int:
-        """Every position predicts."""
+    def count_targets(self, batch: Mapping[str, np.ndarray]) -> int:
+        """Return the number of positions."""
         return batch["labels"].size
 
     def loss(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> "Tensor":
-        """The sum over all positions."""
+        """Return the sum of the cross-entropies of all positions."""
         return summed_loss(model, hidden_states(model, batch).flatten(0, 1), batch["labels"].flatten())

@@ -1,4 +1,4 @@
-"""The sum of the losses of many predictions, without the logits of all of them at a time."""
+"""Summed cross-entropy of many predictions with bounded memory."""
 
 from typing import TYPE_CHECKING
 
@@ -12,32 +12,33 @@ from training.models import logits
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-# Logits held at a time: 64 MiB in float32. More are made slice by slice, and made again for their gradients: 4,096
-# predictions of 32,768 tokens then take 233 MiB in place of 1,537, and 2.3 s in place of 1.4 (one core, width 64).
-LOGITS_AT_ONCE = 2**24
+# Maximum number of logits in memory: 64 MiB in float32. More are computed chunk by chunk, and computed again in the
+# backward pass: 4,096 predictions over 32,768 tokens then take 233 MiB instead of 1,537 MiB, and 2.3 s instead of
+# 1.4 s (one core, hidden size 64).
+MAX_LOGITS = 2**24
 
 
 def summed_loss(model: "PreTrainedModel", hidden: Tensor, labels: Tensor) -> Tensor:
-    """The sum of the cross-entropies of predictions at hidden states.
+    """Return the sum of the cross-entropies of predictions from hidden states.
 
     Args:
-        model: whose head makes logits of them.
+        model: model whose head computes the logits.
         hidden: [N, H].
-        labels: [N] int64, the right tokens.
+        labels: [N] int64, the target tokens.
 
     Returns:
         A float32 scalar, in nats.
     """
-    rows = max(1, LOGITS_AT_ONCE // model.config.vocab_size)
+    rows = max(1, MAX_LOGITS // model.config.vocab_size)
     if len(labels) <= rows:
-        return _loss_of_slice(model, hidden, labels)
+        return _chunk_loss(model, hidden, labels)
     losses = [
-        # The head has no dropout, so that its second run needs no random numbers of the first.
-        checkpoint(_loss_of_slice, model, part, wanted, use_reentrant=False, preserve_rng_state=False)
-        for part, wanted in zip(hidden.split(rows), labels.split(rows), strict=True)
+        # The head has no dropout, so its second run needs no random state of the first.
+        checkpoint(_chunk_loss, model, chunk, chunk_labels, use_reentrant=False, preserve_rng_state=False)
+        for chunk, chunk_labels in zip(hidden.split(rows), labels.split(rows), strict=True)
     ]
     return torch.stack(losses).sum()
 
 
-def _loss_of_slice(model: "PreTrainedModel", hidden: Tensor, labels: Tensor) -> Tensor:
+def _chunk_loss(model: "PreTrainedModel", hidden: Tensor, labels: Tensor) -> Tensor:
     return functional.cross_entropy(logits(model, hidden).float(), labels, reduction="sum")

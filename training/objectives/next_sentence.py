@@ -1,83 +1,81 @@
-"""Masked language modelling with next-sentence prediction (Devlin et al. 2019, section 3.1)."""
+"""Masked language modeling with next-sentence prediction (Devlin et al. 2019, section 3.1)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from torch.nn import functional
 
 from bitcipher.errors import BitcipherError
-from training.counter_rng import key_of, uniforms
+from training.counter_rng import derive_key, uniform
 from training.models import hidden_states, sentence_logits
 from training.objectives.base import BatchContext
 from training.objectives.losses import summed_loss
-from training.objectives.masked import MaskedLM, joined
+from training.objectives.masked import MaskedLM, concat_columns
 
 if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
 
-@dataclass(frozen=True)
 class NextSentence(MaskedLM):
-    """Masked language modelling of two pieces of text, and the question whether the second one follows the first.
+    """Masked language modeling of two segments, and a prediction whether the second follows the first.
 
     An example is the begin token, the first half of a sequence, the end token, a second half, and the end token. In
-    one row of two the second half is that of another sequence, every other one being as likely.
+    half of the rows the second half is that of another sequence, drawn uniformly.
 
-    The targets are the hidden tokens. A row's sentence loss counts as often as the row has hidden tokens: divided by
-    all of them, the sentence losses are a mean of weight 1 beside the mean of the masked losses, as in BERT. So the
-    sum of a batch is still that of its rows, however they are shared out.
+    The targets are the masked tokens. The sentence loss of a row is weighted by the row's number of masked tokens, so
+    that after division by all targets it is a mean with weight 1 beside the mean masked loss, as in BERT. The sum over
+    a batch is then the sum over its rows, however they are split between workers.
     """
 
-    families: ClassVar[tuple[str, ...]] = ("bert",)
-    sentence_head: ClassVar[bool] = True
+    architectures: ClassVar[tuple[str, ...]] = ("bert",)
+    needs_next_sentence_head: ClassVar[bool] = True
 
     def text_length(self, length: int) -> int:
-        """All positions but those of the begin token and two end tokens."""
+        """Return `length` without the begin token and the two end tokens."""
         if length < 5:
-            raise BitcipherError(f"Examples with a next sentence need at least 5 positions, not {length}.")
+            raise BitcipherError(f"Next-sentence examples need at least 5 positions, got {length}.")
         return length - 3
 
-    def batch(self, draw: BatchContext) -> dict[str, np.ndarray]:
-        """Pairs of texts with hidden tokens.
+    def make_batch(self, context: BatchContext) -> dict[str, np.ndarray]:
+        """Return pairs of segments with masked tokens.
 
         Returns:
-            As `MaskedLM.batch`, and `token_type_ids` [B, length] int64, 0 up to the first end token and then 1;
-            `is_random` [B] int64, 1 where the second half is another sequence's; `sentence_weights` [B] float32, the
-            hidden tokens of each row.
+            The arrays of `MaskedLM.make_batch`; `token_type_ids` [B, length] int64, 0 up to the first end token and
+            then 1; `is_random` [B] int64, 1 if the second half is that of another sequence; `sentence_weights` [B]
+            float32, the number of masked tokens of each row.
         """
-        text = draw.sequences.take(draw.numbers)
+        text = context.sequences.take(context.sequence_ids)
         half = text.shape[1] // 2
-        is_random, partners = self._partners(draw)
-        second = draw.sequences.take(partners)[:, half:]
-        end = draw.tokens.end
-        examples = joined(draw.tokens.begin, text[:, :half], end, second, end)
-        batch = self.hide(examples, draw)
+        is_random, second_ids = self._draw_second_halves(context)
+        second = context.sequences.take(second_ids)[:, half:]
+        end = context.special_tokens.end
+        examples = concat_columns(context.special_tokens.begin, text[:, :half], end, second, end)
+        batch = self.mask_tokens(examples, context)
         types = np.tile(np.arange(examples.shape[1]) >= half + 2, (len(examples), 1))
-        hidden_in_row = np.bincount(batch["positions"] // examples.shape[1], minlength=len(examples))
+        masked_per_row = np.bincount(batch["positions"] // examples.shape[1], minlength=len(examples))
         return batch | {
             "token_type_ids": types.astype(np.int64),
             "is_random": is_random.astype(np.int64),
-            "sentence_weights": hidden_in_row.astype(np.float32),
+            "sentence_weights": masked_per_row.astype(np.float32),
         }
 
-    def _partners(self, draw: BatchContext) -> tuple[np.ndarray, np.ndarray]:
-        """[B] bool and int64: whether the second half is another sequence's, and which sequence's."""
-        others = len(draw.sequences) - 1
-        if others < 1:
-            raise BitcipherError("Next-sentence prediction needs two sequences or more: take more text.")
-        chances = uniforms(key_of(draw.key, "second half"), self.chance_rows(draw), 2)
-        is_random = chances[:, 0] < 0.5
-        steps = 1 + (chances[:, 1] * others).astype(np.int64)
-        return is_random, np.where(is_random, (draw.numbers + steps) % (others + 1), draw.numbers)
+    def _draw_second_halves(self, context: BatchContext) -> tuple[np.ndarray, np.ndarray]:
+        """Return [B] bool, whether the second half is random, and [B] int64, the sequence that it comes from."""
+        n_others = len(context.sequences) - 1
+        if n_others < 1:
+            raise BitcipherError("Next-sentence prediction needs at least two sequences; provide more text.")
+        draws = uniform(derive_key(context.rng_key, "second half"), self.rng_rows(context), 2)
+        is_random = draws[:, 0] < 0.5
+        steps = 1 + (draws[:, 1] * n_others).astype(np.int64)
+        return is_random, np.where(is_random, (context.sequence_ids + steps) % (n_others + 1), context.sequence_ids)
 
     def loss(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> "Tensor":
-        """The sum over hidden tokens, with each row's sentence loss as often as it has hidden tokens."""
+        """Return the sum of the masked losses and the weighted sentence losses."""
         hidden = hidden_states(model, batch)
         masked = hidden.flatten(0, 1).index_select(0, batch["positions"])
-        sentences = functional.cross_entropy(
+        sentence_losses = functional.cross_entropy(
             sentence_logits(model, hidden).float(), batch["is_random"], reduction="none"
         )
-        return summed_loss(model, masked, batch["labels"]) + (sentences * batch["sentence_weights"]).sum()
+        return summed_loss(model, masked, batch["labels"]) + (sentence_losses * batch["sentence_weights"]).sum()

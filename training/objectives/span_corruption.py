@@ -1,117 +1,115 @@
-"""Span corruption (Raffel et al. 2020, section 3.1.4 and 3.3.4), with lengths and choices as in their code."""
+"""Span corruption (Raffel et al. 2020, sections 3.1.4 and 3.3.4), with lengths and draws as in their code."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from bitcipher.errors import BitcipherError
-from training.counter_rng import key_of, uniforms
+from bitcipher.records import Float
+from training.counter_rng import derive_key, uniform
 from training.models import hidden_states
-from training.objectives.base import BatchContext
+from training.objectives.base import BatchContext, Objective
 from training.objectives.losses import summed_loss
-from training.objectives.masked import joined
+from training.objectives.masked import concat_columns
 
 if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
 
-@dataclass(frozen=True)
-class SpanCorruption:
-    """Spans of text are taken out, each with a sentinel in its place, and are to be written one after another.
+class SpanCorruption(Objective):
+    """Replace spans of the text with sentinels, and predict the spans.
 
-    The numbers of lost tokens and of spans are fixed by the length of the text; how long each span is, and each piece
-    between, is one of all ways to part them, every one as likely. Text comes first and a span last, so that targets
-    read "sentinel, span, sentinel, span, …, end token" and need no closing sentinel.
-
-    Raises:
-        BitcipherError: if an option has no meaning.
+    The numbers of noise tokens and spans are fixed by the length of the text. The lengths of the spans, and of the text
+    between them, are drawn uniformly from all partitions. An example begins with text and ends with a span, so the
+    targets are "sentinel, span, sentinel, span, ..., end token" without a closing sentinel.
     """
 
-    families: ClassVar[tuple[str, ...]] = ("t5",)
-    sentence_head: ClassVar[bool] = False
+    architectures: ClassVar[tuple[str, ...]] = ("t5",)
 
-    density: float = 0.15
-    """The share of tokens taken out."""
-
-    mean_span: float = 3.0
-    """Tokens in a span on average."""
-
-    def __post_init__(self) -> None:
-        if not 0 < self.density <= 0.5:
-            raise BitcipherError(f"The density of noise must be above 0 and at most 0.5, not {self.density}.")
-        if self.mean_span < 1:
-            raise BitcipherError(f"Spans must be 1 token long or more on average, not {self.mean_span}.")
+    noise_density: Float = Field(0.15, gt=0, le=0.5)
+    """Fraction of tokens to replace."""
+    mean_noise_span_length: Float = Field(3.0, ge=1)
+    """Mean number of tokens in a span."""
 
     def text_length(self, length: int) -> int:
-        """The most text whose inputs are of this length: text left, sentinels, and the end token."""
+        """Return the most text tokens whose inputs (text, sentinels and end token) have `length` positions."""
         if length < 3:
-            raise BitcipherError(f"Examples of span corruption need at least 3 positions, not {length}.")
-        # One token of text more makes inputs longer by one or not at all, so that every length is met exactly.
+            raise BitcipherError(f"Span-corruption examples need at least 3 positions, got {length}.")
+        # One more text token makes the inputs longer by one or not at all, so every length is met exactly.
         text = 2
         while self._inputs_length(text + 1) <= length:
             text += 1
         return text
 
-    def batch(self, draw: BatchContext) -> dict[str, np.ndarray]:
-        """Texts with holes, and what was in them.
+    def make_batch(self, context: BatchContext) -> dict[str, np.ndarray]:
+        """Return corrupted texts and their noise spans.
 
         Returns:
-            `input_ids` [B, length] int64, `labels` and `decoder_input_ids` [B, lost tokens + spans + 1] int64; the
-            decoder reads the padding token and then the labels one position later.
+            `input_ids` [B, length] int64; `labels` and `decoder_input_ids` [B, noise tokens + spans + 1] int64. The
+            decoder's inputs are the padding token followed by the labels without the last one.
         """
-        text = draw.sequences.take(draw.numbers)
-        lost, spans = self._sizes(text.shape[1])
-        if spans > len(draw.tokens.sentinels):
+        text = context.sequences.take(context.sequence_ids)
+        special = context.special_tokens
+        n_noise, n_spans = self._noise_sizes(text.shape[1])
+        if n_spans > len(special.sentinels):
             raise BitcipherError(
-                f"Examples of this length have {spans} spans, and the tokenizer has {len(draw.tokens.sentinels)} "
-                f"sentinels: train it with at least {spans}, or take shorter sequences or longer spans."
+                f"Examples of this length have {n_spans} spans, but the tokenizer has {len(special.sentinels)} "
+                f"sentinels; set `text.tokenizer.sentinels` to at least {n_spans}, or use shorter sequences or longer "
+                "spans."
             )
-        pieces = np.empty((len(text), 2 * spans), np.int64)
-        pieces[:, 0::2] = _parted(text.shape[1] - lost, spans, key_of(draw.key, "pieces kept"), draw.rows)
-        pieces[:, 1::2] = _parted(lost, spans, key_of(draw.key, "pieces lost"), draw.rows)
-        piece = np.repeat(np.tile(np.arange(2 * spans), len(text)), pieces.ravel()).reshape(text.shape)
-        first = np.diff(piece, axis=1, prepend=-1) != 0
-        is_lost = piece % 2 == 1
-        sentinels = np.asarray(draw.tokens.sentinels)[piece // 2]
-        end = draw.tokens.end
-        labels = joined(_with_sentinels(text, sentinels, is_lost, first & ~is_lost), end)
+        lengths = np.empty((len(text), 2 * n_spans), np.int64)
+        lengths[:, 0::2] = _random_partition(
+            text.shape[1] - n_noise, n_spans, derive_key(context.rng_key, "pieces kept"), context.row_ids
+        )
+        lengths[:, 1::2] = _random_partition(
+            n_noise, n_spans, derive_key(context.rng_key, "pieces lost"), context.row_ids
+        )
+        # Even segments are text and odd ones are noise.
+        segment = np.repeat(np.tile(np.arange(2 * n_spans), len(text)), lengths.ravel()).reshape(text.shape)
+        is_first = np.diff(segment, axis=1, prepend=-1) != 0
+        is_noise = segment % 2 == 1
+        sentinels = np.asarray(special.sentinels)[segment // 2]
+        labels = concat_columns(_collapse(text, sentinels, is_noise, is_first & ~is_noise), special.end)
         return {
-            "input_ids": joined(_with_sentinels(text, sentinels, ~is_lost, first & is_lost), end),
-            "decoder_input_ids": joined(draw.tokens.pad, labels[:, :-1]),
+            "input_ids": concat_columns(_collapse(text, sentinels, ~is_noise, is_first & is_noise), special.end),
+            "decoder_input_ids": concat_columns(special.pad, labels[:, :-1]),
             "labels": labels,
         }
 
-    def targets(self, batch: Mapping[str, np.ndarray]) -> int:
-        """Every token that the decoder writes, with sentinels and the end token."""
+    def count_targets(self, batch: Mapping[str, np.ndarray]) -> int:
+        """Return the number of tokens that the decoder predicts, with sentinels and the end token."""
         return batch["labels"].size
 
     def loss(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> "Tensor":
-        """The sum over all tokens that the decoder writes."""
+        """Return the sum of the cross-entropies of the decoder's predictions."""
         return summed_loss(model, hidden_states(model, batch).flatten(0, 1), batch["labels"].flatten())
 
-    def _sizes(self, text: int) -> tuple[int, int]:
-        """How many tokens are lost of so many, and in how many spans."""
-        # At most half, which only rounding of a density of 0.5 could exceed: between spans there must be text.
-        lost = max(1, min(round(text * self.density), text // 2))
-        return lost, max(1, round(lost / self.mean_span))
+    def _noise_sizes(self, text: int) -> tuple[int, int]:
+        """Return the numbers of noise tokens and of spans in a text of the given length."""
+        # At most half, which only the rounding of a density of 0.5 could exceed: there must be text between spans.
+        n_noise = max(1, min(round(text * self.noise_density), text // 2))
+        return n_noise, max(1, round(n_noise / self.mean_noise_span_length))
 
     def _inputs_length(self, text: int) -> int:
-        lost, spans = self._sizes(text)
-        return text - lost + spans + 1
+        n_noise, n_spans = self._noise_sizes(text)
+        return text - n_noise + n_spans + 1
 
 
-def _parted(total: int, parts: int, key: int, rows: np.ndarray) -> np.ndarray:
-    """[R, parts]: `total` as a sum of so many numbers of 1 or more, all sums being as likely."""
-    places = np.argsort(uniforms(key, rows, total - 1), axis=1)[:, : parts - 1]
-    ends = np.full((len(rows), parts + 1), total)
+def _random_partition(total: int, n_parts: int, key: int, rows: np.ndarray) -> np.ndarray:
+    """Return [R, n_parts] positive integers that sum to `total`, drawn uniformly from all such lists."""
+    cuts = np.argsort(uniform(key, rows, total - 1), axis=1)[:, : n_parts - 1]
+    ends = np.full((len(rows), n_parts + 1), total)
     ends[:, 0] = 0
-    ends[:, 1:-1] = np.sort(places, axis=1) + 1
+    ends[:, 1:-1] = np.sort(cuts, axis=1) + 1
     return np.diff(ends, axis=1)
 
 
-def _with_sentinels(text: np.ndarray, sentinels: np.ndarray, kept: np.ndarray, replaced: np.ndarray) -> np.ndarray:
-    """[B, …]: the kept tokens, and a sentinel where a piece begins that is left out; as many in every row."""
-    return np.where(replaced, sentinels, text)[kept | replaced].reshape(len(text), -1)
+def _collapse(text: np.ndarray, sentinels: np.ndarray, is_kept: np.ndarray, is_replaced: np.ndarray) -> np.ndarray:
+    """Return [B, ...]: the kept tokens, and a sentinel at the first token of each dropped segment.
+
+    Every row has the same number of them.
+    """
+    return np.where(is_replaced, sentinels, text)[is_kept | is_replaced].reshape(len(text), -1)

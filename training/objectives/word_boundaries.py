@@ -1,8 +1,8 @@
-"""Which tokens begin a word, as the tokenizer marks it."""
+"""Word boundaries as a tokenizer marks them."""
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,41 +11,41 @@ from bitcipher.errors import BitcipherError
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-# How byte-level tokens write the bytes of a space, a line feed, a carriage return and a tabulator.
+# Byte-level BPE's characters for a space, line feed, carriage return and tab.
 _BYTE_LEVEL_BLANKS = ("Ġ", "Ċ", "č", "ĉ")
 
 
 def word_starts(tokenizer: "Tokenizer") -> np.ndarray:
-    """Which tokens begin a word: those after a blank, or of WordPiece those that do not continue one.
+    """Return which tokens begin a word: those after a blank, or in WordPiece those without the continuation prefix.
 
     Returns:
-        [highest id + 1] bool. Punctuation goes on with its word, but begins one of its own in WordPiece.
+        [highest id + 1] bool. Punctuation belongs to the preceding word, except in WordPiece.
 
     Raises:
-        BitcipherError: if the tokenizer marks words in none of these ways.
+        BitcipherError: if the tokenizer marks words in neither way.
     """
     content = json.loads(tokenizer.to_str())
     vocabulary = tokenizer.get_vocab()
     starts = np.zeros(max(vocabulary.values()) + 1, bool)
     if content["model"]["type"] == "WordPiece":
-        continuing = content["model"]["continuing_subword_prefix"]
-        starts[[number for token, number in vocabulary.items() if not token.startswith(continuing)]] = True
+        prefix = content["model"]["continuing_subword_prefix"]
+        starts[[token_id for token, token_id in vocabulary.items() if not token.startswith(prefix)]] = True
         return starts
-    marks = tuple(_marks(content["pre_tokenizer"]))
+    marks = tuple(_blank_marks(content["pre_tokenizer"]))
     if not marks:
         raise BitcipherError(
-            "The tokenizer does not mark where words begin: masks of whole words need byte-level BPE, WordPiece, "
+            "The tokenizer does not mark where words begin; whole-word masking needs byte-level BPE, WordPiece, "
             "or a tokenizer that writes blanks as ▁."
         )
-    starts[[number for token, number in vocabulary.items() if token.startswith(marks)]] = True
+    starts[[token_id for token, token_id in vocabulary.items() if token.startswith(marks)]] = True
     return starts
 
 
-def _marks(pre_tokenizer: dict | None) -> Iterator[str]:
+def _blank_marks(pre_tokenizer: dict[str, Any] | None) -> Iterator[str]:
     match pre_tokenizer:
-        case {"type": "Sequence", "pretokenizers": inner}:
-            for one in inner:
-                yield from _marks(one)
+        case {"type": "Sequence", "pretokenizers": steps}:
+            for step in steps:
+                yield from _blank_marks(step)
         case {"type": "ByteLevel"}:
             yield from _BYTE_LEVEL_BLANKS
         case {"type": "Metaspace", "replacement": mark}:

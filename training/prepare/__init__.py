@@ -1,6 +1,6 @@
-"""What a training run takes of text: a tokenizer and token shards, and cipher vectors of the tokenizer's tokens.
+"""Preparation of a training run: tokenizer, token shards, and cipher vectors of the tokens.
 
-Both are made once for all runs that need the same, in folders named after what they depend on.
+Results are cached in folders named after a hash of their inputs, so runs with the same inputs share them.
 """
 
 from training.prepare.text import prepare_text

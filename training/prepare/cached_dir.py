@@ -1,4 +1,4 @@
-"""Folders named after what their content depends on, which appear when they are whole."""
+"""Cached folders, named after a hash of their inputs and published atomically."""
 
 import hashlib
 import os
@@ -11,16 +11,16 @@ from typing import Any
 from bitcipher import storage
 
 
-def cached_dir(parent: Path, kind: str, depends_on: dict[str, Any], make: Callable[[Path], None]) -> Path:
-    """A folder that is there, or is made now.
+def cached_dir(parent: Path, kind: str, inputs: dict[str, Any], make: Callable[[Path], None]) -> Path:
+    """Return the folder for the given inputs, and create it if it does not exist.
 
     Args:
-        parent: of such folders.
-        kind: what they hold.
-        depends_on: all that the content depends on: what JSON can hold.
+        parent: folder of the cached folders.
+        kind: prefix of the folder's name.
+        inputs: everything that the contents depend on, as plain values.
         make: called with an empty folder to fill.
     """
-    digest = hashlib.sha256(storage.to_json(depends_on)).hexdigest()[:16]
+    digest = hashlib.sha256(storage.to_json(inputs)).hexdigest()[:16]
     target = parent / f"{kind}-{digest}"
     if target.exists():
         return target
@@ -31,7 +31,7 @@ def cached_dir(parent: Path, kind: str, depends_on: dict[str, Any], make: Callab
         try:
             os.replace(unfinished, target)
         except OSError:
-            # Another run has made the same meanwhile.
+            # Another run may have published the same folder in the meantime.
             if not target.exists():
                 raise
     finally:

@@ -1,21 +1,22 @@
-"""Sources → tokenizer and token shards."""
+"""Preparation of text: sources to a tokenizer and token shards."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 
+from tokenizers import Tokenizer
+
 from bitcipher import storage
 from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.documents import documents_of
-from pipelines.ingest.readers import ReadOptions
+from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import Source, compression_of, list_sources
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Row, Runtime, StageSpec
 from training.data import (
-    PartNote,
-    ShardNote,
-    finish_text,
+    ShardInfo,
+    finish_dataset,
     load_tokenizer,
     save_tokenizer,
     train_tokenizer,
@@ -24,14 +25,14 @@ from training.data import (
 from training.prepare.cached_dir import cached_dir
 from training.recipe import TextOptions
 
-# To be raised when the same text comes to be cut into other shards.
+# Increase it when the same text gives other shards.
 TEXT_VERSION = 1
 
 TOKENIZER = "tokenizer.json"
 
 
-class PackStage:
-    """Encodes sources into token shards, one each."""
+class TokenShardStage:
+    """Stage that encodes each source into a token shard."""
 
     def __init__(self, folder: str, tokenizer: str, options: ReadOptions):
         self._folder = folder
@@ -39,77 +40,82 @@ class PackStage:
         self._options = options
 
     def __call__(self, row: Row) -> Iterator[Row]:
-        """From a source to the note on its shard."""
+        """Write the shard of a source, and yield its `ShardInfo`."""
         documents = documents_of(Source(**row["source"]), self._options)
-        note = write_shard(self._folder, row["name"], documents, self._tokenizer, row["validation_share"])
-        yield {"name": row["name"], "note": asdict(note), "bytes": row["source"]["size"]}
+        info = write_shard(self._folder, row["name"], documents, self._tokenizer, row["validation_fraction"])
+        yield {"shard": info.to_dict(), "bytes": row["source"]["size"]}
 
 
 def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progress: StageProgress) -> Path:
-    """The folder of a text's tokenizer and token shards, made now if it is not there.
+    """Return the folder of the tokenizer and token shards of a text, and create it if it does not exist.
 
     Args:
-        options: sources, tokenizer, share of held-out documents.
-        prepared: where such folders are.
-        runtime: where sources are encoded; the same bytes come out of each.
-        progress: where to show how far it is.
+        options: sources, tokenizer and validation split.
+        prepared: folder of the cached folders.
+        runtime: where sources are encoded; the result does not depend on it.
+        progress: progress bars.
 
     Raises:
-        BitcipherError: if the sources or the tokenizer do not allow it.
+        BitcipherError: if a source or the tokenizer is invalid.
     """
     sources = hash_sources(list_sources(options.sources, options.format), [], runtime)
-    held_out = hash_sources(list_sources(options.held_out, options.format), [], runtime) if options.held_out else []
+    validation = []
+    if options.validation_sources:
+        validation = hash_sources(list_sources(options.validation_sources, options.format), [], runtime)
     reading = ReadOptions(document=options.document, field=options.field)
-    depends_on = {
+    path = options.tokenizer.path
+    inputs = {
         "version": TEXT_VERSION,
         "sources": _contents(sources),
-        "held_out": _contents(held_out),
+        "validation_sources": _contents(validation),
         "reading": reading.to_dict(),
-        "validation_share": share_held_out(options),
-        "tokenizer": asdict(options.tokenizer)
-        if options.tokenizer.path is None
-        else {"sha256": sha256(options.tokenizer.path)},
+        "validation_fraction": effective_validation_fraction(options),
+        "tokenizer": options.tokenizer.to_dict() if path is None else {"sha256": sha256(path)},
     }
 
     def make(folder: Path) -> None:
-        path = storage.join(str(folder), TOKENIZER)
-        if options.tokenizer.path is not None:
-            tokenizer = load_tokenizer(options.tokenizer.path)
+        if path is not None:
+            tokenizer = load_tokenizer(path)
         else:
-            learning = progress.begin("learn", 1)
-            wanted = options.tokenizer
-            tokenizer = train_tokenizer(
-                chain.from_iterable(documents_of(source, reading) for source in sources),
-                wanted.kind,
-                wanted.size,
-                lowercase=wanted.lowercase,
-                sentinels=wanted.sentinels,
-            )
-            progress.advance(learning, 1, f"{tokenizer.get_vocab_size():,} tokens")
-        save_tokenizer(tokenizer, path)
-        bar = progress.begin("pack", sum(source.size for source in [*sources, *held_out]))
-        arguments = {"folder": str(folder), "tokenizer": path, "options": reading}
-        stage = StageSpec("pack", PackStage, arguments)
-        shares = [share_held_out(options)] * len(sources) + [1.0] * len(held_out)
+            tokenizer = _train_tokenizer(options, sources, reading, progress)
+        tokenizer_path = storage.join(str(folder), TOKENIZER)
+        save_tokenizer(tokenizer, tokenizer_path)
+        bar = progress.begin("pack", sum(source.size for source in [*sources, *validation]))
+        arguments = {"folder": str(folder), "tokenizer": tokenizer_path, "options": reading}
+        fractions = [effective_validation_fraction(options)] * len(sources) + [1.0] * len(validation)
         rows = [
-            {"name": f"{number:05d}", "source": asdict(source), "validation_share": share}
-            for number, (source, share) in enumerate(zip([*sources, *held_out], shares, strict=True))
+            {"name": f"{number:05d}", "source": asdict(source), "validation_fraction": fraction}
+            for number, (source, fraction) in enumerate(zip([*sources, *validation], fractions, strict=True))
         ]
-        notes = {}
-        for result in runtime.stream(stage, rows):
-            note = result["note"]
-            notes[result["name"]] = ShardNote(note["name"], PartNote(**note["train"]), PartNote(**note["validation"]))
-            progress.advance(bar, result["bytes"], f"{len(notes):,} of {len(rows):,} sources")
-        finish_text(str(folder), [notes[name] for name in sorted(notes)], tokenizer)
+        shards = []
+        for result in runtime.stream(StageSpec("pack", TokenShardStage, arguments), rows):
+            shards.append(ShardInfo.parse(result["shard"], "A token shard"))
+            progress.advance(bar, result["bytes"], f"{len(shards):,} of {len(rows):,} sources")
+        finish_dataset(str(folder), shards, tokenizer)
 
-    return cached_dir(prepared, "text", depends_on, make)
+    return cached_dir(prepared, "text", inputs, make)
 
 
-def share_held_out(options: TextOptions) -> float:
-    """The share of the sources' own documents that are held out: none where there are files for that."""
-    return 0.0 if options.held_out else options.validation_share
+def effective_validation_fraction(options: TextOptions) -> float:
+    """Return the fraction of the sources in the validation split: 0 if it has sources of its own."""
+    return 0.0 if options.validation_sources else options.validation_fraction
+
+
+def _train_tokenizer(
+    options: TextOptions, sources: Sequence[Source], reading: ReadOptions, progress: StageProgress
+) -> Tokenizer:
+    bar = progress.begin("learn", 1)
+    tokenizer = train_tokenizer(
+        chain.from_iterable(documents_of(source, reading) for source in sources),
+        options.tokenizer.kind,
+        options.tokenizer.vocab_size,
+        lowercase=options.tokenizer.lowercase,
+        sentinels=options.tokenizer.sentinels,
+    )
+    progress.advance(bar, 1, f"{tokenizer.get_vocab_size():,} tokens")
+    return tokenizer
 
 
 def _contents(sources: Sequence[Source]) -> list[list[str]]:
-    """What files hold, and how it is read, whatever they are called."""
+    """Return the hash and format of each source; renamed files give the same text."""
     return [[source.sha256, source.format + compression_of(source.uri)] for source in sources]

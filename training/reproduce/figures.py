@@ -6,18 +6,18 @@ from pathlib import Path
 
 from pipelines.runtime.progress import StageProgress
 from training.curves.compare import compare
-from training.launch.pretraining import train
+from training.launch.pretraining import launch_pretraining
 from training.recipe import find_recipe, read_recipe
 
 # Names of curves, with a recipe and what is changed in it. The first is the one to beat.
 FIGURE_4 = {
-    "cold": ("figure-4-cold", []),
+    "random": ("figure-4-random", []),
     # Larger random numbers alone help, so they are beside the best start, which is as large.
-    "cold-scaled": ("figure-4-cold", ["embeddings.scale=3"]),
+    "random-scaled": ("figure-4-random", ["embeddings.scale=3"]),
     "wide-frozen": ("figure-4-wide", []),
-    "wide": ("figure-4-wide", ["embeddings.frozen=0"]),
+    "wide": ("figure-4-wide", ["embeddings.freeze_fraction=0"]),
     "near-frozen": ("figure-4-near", []),
-    "near": ("figure-4-near", ["embeddings.frozen=0"]),
+    "near": ("figure-4-near", ["embeddings.freeze_fraction=0"]),
     "best": ("figure-4-best", []),
 }
 FIGURE_5 = ("roberta", "t5", "opt")
@@ -27,13 +27,13 @@ PREPARED = "prepared"
 def reproduce_figure_4(
     sources: Sequence[str], out: Path, seeds: int, settings: Sequence[str], workers: int, progress: StageProgress
 ) -> str:
-    """Train models of cold and warm starts on a text, and draw them side by side.
+    """Train models of random and cipher inits on a text, and draw them side by side.
 
     Args:
         sources: of the text.
         out: folder of the runs, and of curves.png, curves.html and table.md.
         seeds: runs of each start.
-        settings: changes to all recipes, such as "loop.steps=500".
+        settings: changes to all recipes, such as "loop.max_steps=500".
         workers: see `training.launch.pretraining`.
         progress: where to show how far it is.
 
@@ -89,7 +89,7 @@ def reproduce_figure_5(
 
 
 def _run(recipe: str, folder: Path, out: Path, settings: Sequence[str], workers: int, progress: StageProgress) -> Path:
-    train(read_recipe(find_recipe(recipe), settings), folder, out / PREPARED, workers, progress)
+    launch_pretraining(read_recipe(find_recipe(recipe), settings), folder, out / PREPARED, workers, progress)
     return folder
 
 

@@ -1,13 +1,13 @@
 """One dial for the size of a study: how it shrinks, and how far it must to fit the time at hand."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bitcipher.errors import BitcipherError
 from training.scaling import VOCABULARY, Shape
 from training.sweep.options import Study
 from training.sweep.trials import finetuning_trials, pretraining_trials, shapes_of
 
-# Fewer sequences, and a model's curve is that of its warm-up.
+# Fewer sequences, and a model's curve is that of its cipher-up.
 _FEWEST_STEPS = 100
 # Evaluations of a curve, from which compute-optimal points are chosen.
 _EVALUATIONS = 20
@@ -33,7 +33,7 @@ class Speed:
     """Of one trial, by `computed_flops`."""
     step_seconds: float
     """What a step takes whatever the model's size."""
-    at_once: int
+    max_concurrent_trials: int
     """Trials at once."""
 
 
@@ -56,24 +56,22 @@ def shrunk(study: Study, scale: float) -> Study:
     if scale == 1:
         return study
     loop, root = study.pretraining.loop, scale**0.25
-    sequences = loop.steps * loop.batch * scale
-    batch = loop.batch
+    sequences = loop.max_steps * loop.batch_size * scale
+    batch = loop.batch_size
     # Micro-batches divide the batch, and keep their size.
-    while batch > 16 and batch % (2 * (loop.micro_batch or 1)) == 0 and sequences / batch < 10 * batch:
+    while batch > 16 and batch % (2 * (loop.micro_batch_size or 1)) == 0 and sequences / batch < 10 * batch:
         batch //= 2
-    steps = max(min(_FEWEST_STEPS, loop.steps), round(sequences / batch))
+    steps = max(min(_FEWEST_STEPS, loop.max_steps), round(sequences / batch))
     every = max(1, steps // _EVALUATIONS)
     downstream = study.downstream
-    size, count = study.tokenizer.size, len(shapes_of(study, VOCABULARY))
-    return replace(
-        study,
-        tokenizer=replace(study.tokenizer, size=_between(_SMALLEST_VOCABULARY, size * root, size)),
-        shapes=replace(study.shapes, most=max(2, _between(_FEWEST_SHAPES, count * root, count))),
-        pretraining=replace(
-            study.pretraining,
-            loop=replace(loop, steps=steps, batch=batch, evaluate_every=every, checkpoint_every=every * 5),
+    size, count = study.tokenizer.vocab_size, len(shapes_of(study, VOCABULARY))
+    return study.copy_with(
+        tokenizer=study.tokenizer.copy_with(vocab_size=_between(_SMALLEST_VOCABULARY, size * root, size)),
+        shapes=study.shapes.copy_with(max_shapes=max(2, _between(_FEWEST_SHAPES, count * root, count))),
+        pretraining=study.pretraining.copy_with(
+            loop=loop.copy_with(max_steps=steps, batch_size=batch, eval_steps=every, save_steps=every * 5),
         ),
-        downstream=replace(downstream, seeds=_between(2, downstream.seeds * root, downstream.seeds)),
+        downstream=downstream.copy_with(seeds=_between(2, downstream.seeds * root, downstream.seeds)),
     )
 
 
@@ -88,7 +86,7 @@ def computed_flops(study: Study, shape: Shape, vocabulary: int) -> int:
         vocabulary: tokens.
     """
     wanted = study.pretraining
-    return shape.flops_published(max(1, round(wanted.share * vocabulary)), wanted.positions)
+    return shape.flops_published(max(1, round(wanted.mlm_probability * vocabulary)), wanted.max_position_embeddings)
 
 
 def seconds_of(study: Study, speed: Speed) -> float:
@@ -97,7 +95,7 @@ def seconds_of(study: Study, speed: Speed) -> float:
     Fine-tuning is taken as if no example were left out by the vocabulary and all were as long as sequences, so that it
     takes less rather than more.
     """
-    tokens, length = study.tokenizer.size, study.pretraining.positions
+    tokens, length = study.tokenizer.vocab_size, study.pretraining.max_position_embeddings
     loop, tuning = study.pretraining.loop, study.downstream
     models = pretraining_trials(study, tokens)
     shapes = {trial.name: trial.shape for trial in models}
@@ -106,22 +104,22 @@ def seconds_of(study: Study, speed: Speed) -> float:
         return steps * (speed.step_seconds + batch * flops / speed.flops_per_second)
 
     # An evaluation goes forward alone, a third of a step's work.
-    looks = (loop.steps / loop.evaluate_every + 1) * loop.evaluate_sequences / loop.batch / 3
+    looks = (loop.max_steps / loop.eval_steps + 1) * loop.eval_sequences / loop.batch_size / 3
     pretraining = sum(
-        _START + training(loop.steps + looks, loop.batch, computed_flops(study, shape, tokens))
+        _START + training(loop.max_steps + looks, loop.batch_size, computed_flops(study, shape, tokens))
         for shape in shapes.values()
     )
     finetuning = sum(
         # A task's head has a few outputs in place of all tokens.
         _START
         + training(
-            tuning.epochs * _ROWS[trial.task] / tuning.batch,
-            tuning.batch,
+            tuning.num_train_epochs * _ROWS[trial.task] / tuning.batch_size,
+            tuning.batch_size,
             shapes[trial.model].flops_published(1, length),
         )
         for trial in finetuning_trials(study, models)
     )
-    return (pretraining + finetuning) / speed.at_once
+    return (pretraining + finetuning) / speed.max_concurrent_trials
 
 
 def fitting(study: Study, seconds: float, speed: Speed) -> Study:
@@ -144,7 +142,7 @@ def fitting(study: Study, seconds: float, speed: Speed) -> Study:
             least = seconds_of(shrunk(study, 2**_LEAST), speed)
             raise BitcipherError(
                 f"The smallest study takes about {least / 60:,.1f} minutes here, more than {seconds / 60:,.1f}: give "
-                "more time, or choose less by shapes.largest, downstream.tasks or downstream.most."
+                "more time, or choose less by shapes.largest, downstream.tasks or downstream.max_models."
             )
     high = low + _STEP
     for _ in range(_HALVINGS if low < 0 else 0):

@@ -1,4 +1,4 @@
-"""Figure 4 and starts: scores by size and compute, and perplexities of cold and cipher starts by size."""
+"""Figure 4 and starts: scores by size and compute, and perplexities of random and cipher init by size."""
 
 import numpy as np
 from matplotlib.colors import LogNorm
@@ -96,27 +96,27 @@ def draw_scores(measures: Measures) -> Picture:
 
 def draw_starts(measures: Measures) -> Picture:
     """Perplexity against parameters for both starts, the two of a shape joined."""
-    name, title = "starts", "Starts: perplexity of cold and cipher starts by size"
+    name, title = "starts", "Starts: perplexity of random and cipher init by size"
     caption = "Test perplexity at the end; a line joins the two starts of a shape."
     pairs = [pair for pair in measures.start_pairs() if measures.start_ratio(pair) is not None]
     if not pairs:
-        missing = "No shape has ended from both a cold and a cipher start, so there is nothing to draw."
+        missing = "No shape has ended from both a random and a cipher init, so there is nothing to draw."
         return Picture(name, title, caption, "", None, missing)
-    sizes = np.array([measures.parameters(pair.cold) for pair in pairs], np.float64)
-    cold, cipher = (
+    sizes = np.array([measures.parameters(pair.random) for pair in pairs], np.float64)
+    random, cipher = (
         np.array([measures.perplexity(getattr(pair, start)) for pair in pairs], np.float64)
-        for start in ("cold", "cipher")
+        for start in ("random", "cipher")
     )
     figure, (panel,) = new_figure()
-    panel.vlines(sizes, cold, cipher, color=GRAY, linewidth=1, zorder=1)
-    panel.scatter(sizes, cold, s=36, color=BLUE, marker="o", edgecolors="white", linewidths=0.5, label="cold")
+    panel.vlines(sizes, random, cipher, color=GRAY, linewidth=1, zorder=1)
+    panel.scatter(sizes, random, s=36, color=BLUE, marker="o", edgecolors="white", linewidths=0.5, label="random")
     panel.scatter(sizes, cipher, s=40, color=ORANGE, marker="D", edgecolors="white", linewidths=0.5, label="cipher")
     panel.set(xlabel="parameters", ylabel="test perplexity")
     set_log(panel.xaxis, sizes, EngFormatter(sep=" "))
-    set_log(panel.yaxis, [*cold, *cipher], plain())
+    set_log(panel.yaxis, [*random, *cipher], plain())
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     alt = (
-        f"Test perplexity of {len(pairs)} shapes: from {cold.min():.2f} to {cold.max():.2f} with a cold start, "
-        f"from {cipher.min():.2f} to {cipher.max():.2f} with a cipher start."
+        f"Test perplexity of {len(pairs)} shapes: from {random.min():.2f} to {random.max():.2f} with a random init, "
+        f"from {cipher.min():.2f} to {cipher.max():.2f} with a cipher init."
     )
     return Picture(name, title, caption, alt, to_png(figure))

@@ -24,8 +24,8 @@ class PretrainedModel:
     name: str
     """Of its trial, such as "256-32-1024-8-8" or "256-32-1024-8-8-cipher"."""
     shape: Shape
-    start: str
-    """cold, or cipher: what its table of tokens started from."""
+    init: str
+    """random, or cipher: what its table of tokens started from."""
     language: str
     """constrained, or unconstrained: the twin of text that nothing was filtered from."""
     vocabulary: int
@@ -48,7 +48,7 @@ class Score:
     """Such as cola."""
     filtered: bool
     """Whether the task kept only examples in the study's vocabulary."""
-    random: bool
+    random_init: bool
     """Whether it is the random twin, with nothing pre-trained."""
     seed: int
     best: float | None

@@ -11,10 +11,9 @@ from pipelines.ingest.readers import ReadOptions
 from pipelines.ingest.sources import list_sources
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
-from training.data import TokenizerOptions, TokenText, load_tokenizer, vocabulary_size
+from training.data import TokenDataset, TokenizerOptions, load_tokenizer, vocab_size
 from training.prepare import prepare_text
 from training.recipe import TextOptions
-from training.settings import make_record
 from training.sweep.options import LANGUAGES, Study
 from training.tokenizer_selection.choose_tokenizer import CHOICE, ChoiceOptions, choose_tokenizer
 
@@ -49,7 +48,7 @@ def prepare_languages(
     """
     folder = out / "language"
     options = FilterOptions.parse({"format": study.format, **study.language}, "The study's language")
-    choice = make_record(ChoiceOptions, study.choice, "The study's choice") if study.choice else None
+    choice = ChoiceOptions.parse(study.choice, "The study's choice") if study.choice else None
     accounting = filter_corpus(study.sources, study.vocabulary, str(folder), options, runtime, progress)
     wanted = LANGUAGES if study.pretraining.unconstrained else LANGUAGES[:1]
     return accounting, {name: _prepare(study, choice, name, out, runtime, progress) for name in wanted}
@@ -69,32 +68,32 @@ def _prepare(
         chosen = out / "tokenizers" / name
         choose_tokenizer(list_sources(part(name, "train")), ReadOptions(), str(chosen), choice, progress)
         wanted = TokenizerOptions(path=str(chosen / "tokenizer.json"))
-    train = TextOptions(part(name, "train"), wanted, held_out=development)
+    train = TextOptions(sources=part(name, "train"), tokenizer=wanted, validation_sources=development)
     text = prepare_text(train, out / "prepared", runtime, progress)
     tokenizer = str(text / "tokenizer.json")
     # What is trained on there is of no use: a folder of shards has two parts.
-    tested = TextOptions(development, TokenizerOptions(path=tokenizer), held_out=test)
+    tested = TextOptions(sources=development, tokenizer=TokenizerOptions(path=tokenizer), validation_sources=test)
     prepared = PreparedLanguage(
         train.sources,
-        train.held_out,
+        train.validation_sources,
         tokenizer,
-        vocabulary_size(load_tokenizer(tokenizer)),
+        vocab_size(load_tokenizer(tokenizer)),
         text,
         prepare_text(tested, out / "prepared", runtime, progress),
     )
-    _check_parts(prepared, study.pretraining.positions)
+    _check_parts(prepared, study.pretraining.max_position_embeddings)
     return prepared
 
 
 def _check_parts(language: PreparedLanguage, positions: int) -> None:
     """Refuse before anything is trained what can be neither trained on nor tested on."""
-    trained, tested = TokenText.open(str(language.text)), TokenText.open(str(language.test))
+    trained, tested = TokenDataset.open(str(language.text)), TokenDataset.open(str(language.test))
     parts = {"train": trained.train, "development": trained.validation, "test": tested.validation}
     for part, stream in parts.items():
         if len(stream) < positions:
             raise BitcipherError(
                 f"The {part} part of the language has {len(stream):,} tokens, less than a sequence of {positions:,}: "
-                "give more text, or another vocabulary, language.held_out_share or pretraining.positions."
+                "give more text, or another vocabulary, language.held_out_share or pretraining.max_position_embeddings."
             )
 
 

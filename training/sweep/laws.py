@@ -61,7 +61,7 @@ class ScalingLaws:
 
 
 def fit_laws(measures: Measures) -> ScalingLaws:
-    """The laws of cold and constrained models, over all evaluations after their first step."""
+    """The laws of random and constrained models, over all evaluations after their first step."""
     points = optimal_points(measures)
     return ScalingLaws(
         points,

@@ -34,10 +34,10 @@ class Gain:
 
 
 @dataclass(frozen=True)
-class StartPair:
+class InitPair:
     """A shape that was trained from both starts."""
 
-    cold: PretrainedModel
+    random: PretrainedModel
     cipher: PretrainedModel
 
 
@@ -53,23 +53,23 @@ class Measures:
 
     def __init__(self, findings: Findings):
         self.findings = findings
-        self.length: int = findings.recipe.get("pretraining", {}).get("positions", LENGTH)
+        self.length: int = findings.recipe.get("pretraining", {}).get("max_position_embeddings", LENGTH)
         """Tokens of a sequence."""
         self._models: dict[tuple[Shape, str, str], PretrainedModel] = {}
         for model in findings.models:
-            other = self._models.setdefault((model.shape, model.start, model.language), model)
+            other = self._models.setdefault((model.shape, model.init, model.language), model)
             if other is not model:
                 raise BitcipherError(
                     f"{other.name} and {model.name} are models of one shape, start and language: leave one of them out."
                 )
         self._scores = _by_seed(findings)
 
-    def of(self, start: str = "cold", language: str = "constrained") -> list[PretrainedModel]:
+    def of(self, start: str = "random", language: str = "constrained") -> list[PretrainedModel]:
         """Models of a start and a language, in increasing order of FLOPs."""
-        chosen = [model for model in self.findings.models if (model.start, model.language) == (start, language)]
+        chosen = [model for model in self.findings.models if (model.init, model.language) == (start, language)]
         return sorted(chosen, key=lambda model: (self.sequence_flops(model), model.shape.name))
 
-    def find(self, shape: Shape, start: str = "cold", language: str = "constrained") -> PretrainedModel | None:
+    def find(self, shape: Shape, start: str = "random", language: str = "constrained") -> PretrainedModel | None:
         """The model of a shape."""
         return self._models.get((shape, start, language))
 
@@ -115,7 +115,7 @@ class Measures:
         return _spread(list(self.glue_by_seed(model, filtered=filtered, random=random).values()))
 
     def gain(self, *, filtered: bool, last: bool = False) -> Gain | None:
-        """Of pre-training over the random twin, over cold and constrained models; None if no twin was judged.
+        """Of pre-training over the random twin, over random and constrained models; None if no twin was judged.
 
         Scores are compared seed by seed, so that seeds which only one of the two has do not count.
         """
@@ -134,25 +134,25 @@ class Measures:
         deviation = stdev(over_seeds) if len(over_seeds) > 1 else None
         return Gain(Spread(fmean(means), deviation), sum(mean > 0 for mean in means), len(means))
 
-    def start_pairs(self) -> list[StartPair]:
+    def start_pairs(self) -> list[InitPair]:
         """Shapes of constrained models that have both starts, from the smallest to the largest."""
-        pairs = [StartPair(cold, cipher) for cipher in self.of("cipher") if (cold := self.find(cipher.shape))]
-        return sorted(pairs, key=lambda pair: (self.parameters(pair.cold), pair.cold.shape.name))
+        pairs = [InitPair(random, cipher) for cipher in self.of("cipher") if (random := self.find(cipher.shape))]
+        return sorted(pairs, key=lambda pair: (self.parameters(pair.random), pair.random.shape.name))
 
-    def start_ratio(self, pair: StartPair) -> float | None:
-        """The cipher start's perplexity by the cold one's; None unless both ended."""
-        cold, cipher = self.perplexity(pair.cold), self.perplexity(pair.cipher)
-        return cipher / cold if cold is not None and cipher is not None else None
+    def start_ratio(self, pair: InitPair) -> float | None:
+        """The cipher init's perplexity by the random one's; None unless both ended."""
+        random, cipher = self.perplexity(pair.random), self.perplexity(pair.cipher)
+        return cipher / random if random is not None and cipher is not None else None
 
 
-def steps_to_cold_end(pair: StartPair) -> float | None:
-    """The step at which the cipher start's development loss first comes down to the cold start's last one.
+def steps_to_random_loss(pair: InitPair) -> float | None:
+    """The step at which the cipher init's development loss first comes down to the random init's last one.
 
-    Between two evaluations the loss is taken as a straight line. None if it never does, or the cold one did not end.
+    Between two evaluations the loss is taken as a straight line. None if it never does, or the random one did not end.
     """
-    if pair.cold.test_loss is None or not pair.cold.evaluations:
+    if pair.random.test_loss is None or not pair.random.evaluations:
         return None
-    end = pair.cold.evaluations[-1].loss
+    end = pair.random.evaluations[-1].loss
     before = None
     for evaluation in pair.cipher.evaluations:
         if evaluation.loss <= end:
@@ -169,7 +169,7 @@ def _by_seed(findings: Findings) -> dict[tuple[str, bool, bool], dict[int, dict[
     scores: dict = defaultdict(lambda: defaultdict(dict))
     for score in findings.scores:
         if all(value is not None and math.isfinite(value) for value in (score.best, score.last)):
-            scores[score.model, score.filtered, score.random][score.seed][score.task] = (score.best, score.last)
+            scores[score.model, score.filtered, score.random_init][score.seed][score.task] = (score.best, score.last)
     return scores
 
 

@@ -1,202 +1,199 @@
-"""What a study of small models is made of: a language, a tokenizer, shapes, and how they are trained and judged."""
+"""Options of a study of small language models."""
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, Self, get_args
+
+from pydantic import BeforeValidator, Field, model_validator
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.records import Float, Record, Strings
+from pipelines.ingest.read_options import Format
 from training.data import TokenizerOptions
 from training.finetune import GLUE
 from training.loop import LoopOptions
 from training.scaling import SEQUENCES, Shape, larger, set_1, set_2, set_3, smallest
-from training.settings import change, find_yaml, make_record
+from training.settings import apply_setting, find_yaml
 
+Init = Literal["random", "cipher"]
+INITS: tuple[str, ...] = get_args(Init)
 SETS = {"1": set_1, "2": set_2, "3": set_3, "smallest": smallest, "larger": larger}
-STARTS = ("cold", "cipher")
 LANGUAGES = ("constrained", "unconstrained")
 _BATCH = 256
-# Section 3.3.
-TOKENIZER = {"kind": "bpe", "size": 19_000}
-# As section 4.2 has it: 35,475 updates, 5 % of them to warm up. Its rates are misprinted (0.5 and 0.1); this one is
-# said to be where they began.
-LOOP = {
-    "steps": SEQUENCES // _BATCH,
-    "batch": _BATCH,
+# Deshpande et al. 2023, section 3.3.
+TOKENIZER_DEFAULTS = {"kind": "bpe", "vocab_size": 19_000}
+# Section 4.2: 35,475 updates with a warmup of 5 %. Its learning rates are misprinted (0.5 and 0.1); this is the
+# one that the authors say they started from.
+LOOP_DEFAULTS = {
+    "max_steps": SEQUENCES // _BATCH,
+    "batch_size": _BATCH,
     "learning_rate": 6e-4,
-    "warmup": 0.05,
-    "schedule": "inverse-square-root",
-    "beta2": 0.95,
-    "evaluate_every": 1000,
-    "checkpoint_every": 1000,
+    "warmup_steps": 0.05,
+    "lr_scheduler_type": "inverse_sqrt",
+    "adam_beta2": 0.95,
+    "eval_steps": 1000,
+    "save_steps": 1000,
 }
 
+_as_tuple = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
 
-@dataclass(frozen=True)
-class ShapeOptions:
-    """Which models are pre-trained."""
 
-    sets: tuple[int | str, ...] = (1, 2, 3, "smallest")
-    """Of 1, 2, 3, smallest and larger (see `training.scaling`)."""
-    names: tuple[str, ...] = ()
-    """Further ones: embedding, hidden, intermediate, layers and heads, such as 32-32-128-2-2."""
-    most: int | None = None
-    """So many of them at most, chosen to span their range of FLOPs."""
+def _check_unique(name: str, values: Sequence[Any]) -> None:
+    if len(set(values)) < len(values):
+        raise ValueError(f"`{name}` must not repeat a value, got {', '.join(map(str, values))}.")
+
+
+class ShapeOptions(Record):
+    """Shapes of the models to pre-train."""
+
+    sets: Annotated[tuple[int | str, ...], _as_tuple] = (1, 2, 3, "smallest")
+    """Sets of shapes: any of 1, 2, 3, smallest and larger (see `training.scaling`)."""
+    names: Strings = ()
+    """Further shapes: embedding, hidden and intermediate size, layers and heads, such as 32-32-128-2-2."""
+    max_shapes: int | None = Field(None, ge=2)
+    """Maximum number of shapes, selected to span their range of FLOPs."""
     largest: str | None = None
-    """None whose training sequence costs more FLOPs than this shape's."""
+    """Shape with the most FLOPs per sequence; larger ones are left out."""
 
-    def __post_init__(self) -> None:
-        """Refuse names that are none."""
+    @model_validator(mode="after")
+    def _check(self) -> Self:
         for name in self.sets:
-            _require(str(name) in SETS, f"There is no set of shapes {name!r}: choose {', '.join(SETS)}.")
+            if str(name) not in SETS:
+                raise ValueError(f"`shapes.sets` must be chosen from {', '.join(SETS)}, got {name!r}.")
         for name in (*self.names, *([self.largest] if self.largest else [])):
-            Shape.from_name(name)
-        _require(bool(self.sets or self.names), "A study needs shapes: name sets, or shapes.")
-        _check_most("shapes.most", self.most)
+            try:
+                Shape.from_name(name)
+            except BitcipherError as error:
+                raise ValueError(str(error)) from None
+        if not self.sets and not self.names:
+            raise ValueError("A study needs shapes; set `shapes.sets` or `shapes.names`.")
+        return self
 
 
-@dataclass(frozen=True)
-class PretrainingOptions:
-    """How each model is pre-trained (section 4.2): masked tokens are always shown as the mask (section 3.5)."""
+class PretrainingOptions(Record):
+    """Pre-training of each model (section 4.2). Masked tokens are always replaced with the mask token (section 3.5)."""
 
-    loop: LoopOptions = field(default_factory=lambda: LoopOptions(**LOOP))
-    starts: tuple[str, ...] = ("cold",)
-    """cold, cipher or both: what the table of tokens starts from."""
+    loop: LoopOptions = LoopOptions(**LOOP_DEFAULTS)
+    inits: Annotated[tuple[Init, ...], _as_tuple] = Field(("random",), min_length=1)
+    """Initializations of the token embeddings: random, cipher or both."""
     unconstrained: bool = False
-    """Train each cold model on text that nothing was filtered from too, with a tokenizer of its own (appendix C)."""
-    positions: int = 128
-    """Tokens of a sequence."""
-    dropout: float = 0.1
-    share: float = 0.15
-    """Of the tokens that are masked."""
+    """Also train each randomly initialized model on unfiltered text with its own tokenizer (appendix C)."""
+    max_position_embeddings: int = Field(128, ge=1)
+    """Sequence length in tokens."""
+    dropout: Float = Field(0.1, ge=0, lt=1)
+    """Dropout probability."""
+    mlm_probability: Float = Field(0.15, gt=0, lt=1)
+    """Fraction of tokens to predict."""
 
-    def __post_init__(self) -> None:
-        """Refuse starts that are none."""
-        _require(
-            bool(self.starts) and set(self.starts) <= set(STARTS),
-            f"A model starts {' or '.join(STARTS)}, not {', '.join(map(repr, self.starts)) or 'from nothing'}.",
-        )
-        _check_once("pretraining.starts", self.starts)
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        _check_unique("pretraining.inits", self.inits)
+        return self
 
 
-@dataclass(frozen=True)
-class DownstreamOptions:
-    """How each model is fine-tuned and judged (section 4.3)."""
+class DownstreamOptions(Record):
+    """Fine-tuning and evaluation of each model (section 4.3)."""
 
     glue: str | None = None
-    """Path or URI of a folder with GLUE's, named as published: CoLA, SST-2, …; without it nothing is fine-tuned."""
-    tasks: tuple[str, ...] = ("cola", "sst2", "mrpc", "stsb", "rte", "wnli")
-    filtered: tuple[bool, ...] = (True, False)
-    """Keep only examples in the study's vocabulary (true), all (false), or do both."""
-    random_twins: bool = True
-    """Fine-tune each model from random weights too (filtered examples, or all where those are not asked for)."""
-    seeds: int = 3
-    epochs: float = 5
-    batch: int = 32
-    learning_rate: float = 1e-4
-    """The highest one; the paper's lie from 2e-5 to 2e-4."""
-    most: int | None = None
-    """Fine-tune so many models at most, chosen to span the range of FLOPs."""
+    """Path or URI of a folder with GLUE's task folders, named as published; without it nothing is fine-tuned."""
+    tasks: Strings = ("cola", "sst2", "mrpc", "stsb", "rte", "wnli")
+    """Tasks of GLUE."""
+    filtered: Annotated[tuple[bool, ...], _as_tuple] = Field((True, False), min_length=1)
+    """Use only examples within the study's vocabulary (true), all examples (false), or both."""
+    random_baselines: bool = True
+    """Also fine-tune each model from random weights, on the filtered examples if there are any."""
+    seeds: int = Field(3, ge=1)
+    """Number of seeds."""
+    num_train_epochs: Float = Field(5.0, gt=0)
+    """Passes over the training examples."""
+    batch_size: int = Field(32, ge=1)
+    """Examples per update."""
+    learning_rate: Float = Field(1e-4, gt=0)
+    """Peak learning rate; the paper's are between 2e-5 and 2e-4."""
+    max_models: int | None = Field(None, ge=2)
+    """Maximum number of models to fine-tune, selected to span their range of FLOPs."""
 
-    def __post_init__(self) -> None:
-        """Refuse tasks that are none."""
+    @model_validator(mode="after")
+    def _check(self) -> Self:
         for task in self.tasks:
-            _require(task in GLUE, f"There is no task {task!r} of GLUE: choose {', '.join(GLUE)}.")
-        _require(self.seeds >= 1, f"There must be 1 seed or more, not {self.seeds}.")
-        _require(
-            bool(self.filtered),
-            "Examples are filtered, unfiltered or both: give downstream.filtered as [true], [false] or [true, false].",
-        )
-        _check_once("downstream.tasks", self.tasks)
-        _check_once("downstream.filtered", self.filtered)
-        _check_most("downstream.most", self.most)
+            if task not in GLUE:
+                raise ValueError(f"`downstream.tasks` must be chosen from {', '.join(GLUE)}, got {task!r}.")
+        _check_unique("downstream.tasks", self.tasks)
+        _check_unique("downstream.filtered", self.filtered)
+        return self
 
 
-@dataclass(frozen=True)
-class Study:
-    """A study of what small models make of a small language."""
+class Study(Record):
+    """Study of small models of a small language."""
 
-    sources: tuple[str, ...] = ()
+    sources: Strings = ()
     """Files, folders or globs of the corpus."""
     vocabulary: str | None = None
-    """File of the words that the language is made of; `language.top` takes the most frequent words instead."""
-    format: str | None = None
-    """text, jsonl, parquet or wet for all files; told by each file's ending if not given."""
-    language: dict[str, Any] = field(default_factory=dict)
+    """File of the words of the language; `language.top` takes the most frequent words instead."""
+    format: Format | None = None
+    """Format of all sources; inferred from the extension of each file if not set."""
+    language: dict[str, Any] = Field(default_factory=dict)
     """Options of `bitcipher filter`."""
-    tokenizer: TokenizerOptions = field(default_factory=lambda: TokenizerOptions(**TOKENIZER))
-    """Trained on the language; the paper's is byte-level BPE."""
-    choice: dict[str, Any] = field(default_factory=dict)
-    """Train several instead, and choose one by the paper's rule: `sizes` and `references` by kind, and further options
-    of `bitcipher choose-tokenizer`."""
-    shapes: ShapeOptions = field(default_factory=ShapeOptions)
-    pretraining: PretrainingOptions = field(default_factory=PretrainingOptions)
-    downstream: DownstreamOptions = field(default_factory=DownstreamOptions)
+    tokenizer: TokenizerOptions = TokenizerOptions(**TOKENIZER_DEFAULTS)
+    """Tokenizer to train on the language; the paper's is byte-level BPE."""
+    choice: dict[str, Any] = Field(default_factory=dict)
+    """Train several tokenizers and choose one by the paper's rule: `sizes` and `references` by kind, and other
+    options of `bitcipher choose-tokenizer`."""
+    shapes: ShapeOptions = ShapeOptions()
+    pretraining: PretrainingOptions = PretrainingOptions()
+    downstream: DownstreamOptions = DownstreamOptions()
     seed: int = 0
-    """Of weights, order, masks and dropout of pre-training (section 4.2: zero)."""
+    """Seed of the weights, the order of the sequences, the masks and dropout (section 4.2: zero)."""
 
-    def __post_init__(self) -> None:
-        """Refuse a twin that the language does not have."""
-        _require(
-            not self.pretraining.unconstrained or self.language.get("unconstrained", True),
-            "Models of the unconstrained language (pretraining.unconstrained) need its text: leave out "
-            "language.unconstrained.",
-        )
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.pretraining.unconstrained and not self.language.get("unconstrained", True):
+            raise ValueError(
+                "`pretraining.unconstrained` needs the unfiltered text; leave out `language.unconstrained`."
+            )
+        return self
 
 
-def make_study(values: dict[str, Any], origin: str, settings: Sequence[str] = ()) -> Study:
-    """A study from plain values; what is left out is as in the paper.
+def make_study(values: dict[str, Any], source: str, settings: Sequence[str] = ()) -> Study:
+    """Return a study from plain values; options that are not set have the paper's values.
 
     Args:
         values: options by group.
-        origin: what to call their source in errors.
-        settings: changes to them, such as "pretraining.loop.steps=500"; the value is YAML.
+        source: where the values come from. Error messages begin with it.
+        settings: changes, such as "pretraining.loop.max_steps=500"; values are YAML.
 
     Raises:
-        BitcipherError: if an option does not exist, or cannot have such a value.
+        BitcipherError: if an option does not exist or is invalid.
     """
     values = copy.deepcopy(values)
     for setting in settings:
-        change(values, setting)
-    # What a group leaves out is the paper's, and not the default of other runs.
-    _fill(values, "tokenizer", TOKENIZER)
-    _fill(values.setdefault("pretraining", {}), "loop", LOOP)
-    return make_record(Study, values, origin)
+        apply_setting(values, setting)
+    # A group that is set in part gets the paper's values for the rest, not the defaults of other runs.
+    _fill_group(values, "tokenizer", TOKENIZER_DEFAULTS)
+    _fill_group(values.setdefault("pretraining", {}), "loop", LOOP_DEFAULTS)
+    return Study.parse(values, source)
 
 
 def find_study(name: str) -> str:
-    """The path of a study that comes with bitcipher, or the name itself where it is a file's.
+    """Return the path of a shipped study, or `name` itself if it is a path or URI.
 
     Raises:
-        BitcipherError: if there is neither.
+        BitcipherError: if no shipped study has this name.
     """
     return find_yaml(name, Path(__file__).parent / "recipes", "study")
 
 
 def read_study(uri: str, settings: Sequence[str] = ()) -> Study:
-    """A study from a YAML file, and changes to it; see `make_study`.
+    """Read a study from a YAML file, with changes; see `make_study`.
 
     Raises:
-        BitcipherError: if it is missing, is not YAML, or has options that do not exist or cannot be.
+        BitcipherError: if the file is missing or not YAML, or an option does not exist or is invalid.
     """
     return make_study(storage.read_yaml(uri), uri, settings)
 
 
-def _fill(values: Any, group: str, defaults: dict[str, Any]) -> None:
+def _fill_group(values: Any, group: str, defaults: dict[str, Any]) -> None:
     if isinstance(values, dict) and isinstance(values.get(group, {}), dict):
         values[group] = defaults | values.get(group, {})
-
-
-def _check_once(name: str, values: Sequence[Any]) -> None:
-    _require(len(set(values)) == len(values), f"{name} names something twice: {', '.join(map(str, values))}.")
-
-
-def _check_most(name: str, most: int | None) -> None:
-    _require(most is None or most >= 2, f"A range of sizes takes 2 shapes or more: {name} must not be {most}.")
-
-
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise BitcipherError(message)

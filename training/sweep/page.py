@@ -19,7 +19,7 @@ from training.sweep.laws import fit_laws
 from training.sweep.measures import Measures
 from training.sweep.summary import summarize, what_was_run
 from training.sweep.tables import PAPER, ReportTable
-from training.sweep.tables_starts import all_tables
+from training.sweep.tables_inits import all_tables
 
 FORMAT = "bitcipher-findings/1"
 TITLE = "A study of small language models"

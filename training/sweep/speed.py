@@ -1,7 +1,7 @@
 """How fast this machine trains: a few steps of a small and of a larger model, before a study is fitted to a time."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 
-from training.counter_rng import key_of, uniforms
+from training.counter_rng import derive_key, uniform
 from training.data import SpecialTokens
 from training.embeddings import EmbeddingInitOptions, FreezeSchedule
 from training.loop import Batch, LoopOptions, TrainingRun, World, run_loop
@@ -34,18 +34,18 @@ class _Noise:
     """Examples of random tokens; see `training.loop.Examples`."""
 
     length: int
-    held_out_size: int = 1
+    validation_size: int = 1
 
-    def training(self, positions: np.ndarray) -> Batch:
-        tokens = uniforms(key_of(0, "noise"), positions, self.length) * (_VOCABULARY - 5)
+    def training_batch(self, positions: np.ndarray) -> Batch:
+        tokens = uniform(derive_key(0, "noise"), positions, self.length) * (_VOCABULARY - 5)
         hidden = np.arange(0, tokens.size, 7)  # one in seven, as 15 %
         shown = tokens.astype(np.int64) + 5
         labels = shown.reshape(-1)[hidden]
         shown.reshape(-1)[hidden] = _SPECIALS.mask
         return {"input_ids": shown, "positions": hidden, "labels": labels}
 
-    def held_out(self, numbers: np.ndarray) -> Batch:
-        return self.training(numbers)
+    def validation_batch(self, ids: np.ndarray) -> Batch:
+        return self.training_batch(ids)
 
 
 def measure_speed(study: Study, at_once: int) -> Speed:
@@ -69,23 +69,23 @@ def measure_speed(study: Study, at_once: int) -> Speed:
 
 def _step_seconds(study: Study, shape: Shape, batch: int) -> float:
     loop = LoopOptions(
-        steps=_STEPS,
-        batch=batch,
-        log_every=1,
-        evaluate_every=_STEPS,
-        evaluate_sequences=1,
-        checkpoint_every=_STEPS,
+        max_steps=_STEPS,
+        batch_size=batch,
+        logging_steps=1,
+        eval_steps=_STEPS,
+        eval_sequences=1,
+        save_steps=_STEPS,
         precision=study.pretraining.loop.precision,
         device=study.pretraining.loop.device,
     )
-    timed = replace(study, pretraining=replace(study.pretraining, loop=loop))
+    timed = study.copy_with(pretraining=study.pretraining.copy_with(loop=loop))
     recipe = recipe_of(PretrainingTrial(shape), timed, (), (), "")
     model = build_model(recipe.model, _SPECIALS, _VOCABULARY, seed=0)
     with TemporaryDirectory() as folder:
         table = FreezeSchedule(EmbeddingInitOptions())
-        noise = _Noise(study.pretraining.positions)
-        job = TrainingRun(model, MaskedLM(), noise, loop, table, 0, Path(folder), batch * noise.length)
+        noise = _Noise(study.pretraining.max_position_embeddings)
+        run = TrainingRun(model, MaskedLM(), noise, loop, table, 0, Path(folder), batch * noise.length)
         # Before the first step and after each.
         times: list[float] = []
-        run_loop(job, World.here(loop.device), lambda step, note: times.append(time.perf_counter()))
+        run_loop(run, World.current(loop.device), lambda step, note: times.append(time.perf_counter()))
     return median(np.diff(times[: _STEPS + 1])[_UNCOUNTED:].tolist())

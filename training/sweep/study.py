@@ -1,6 +1,5 @@
 """A study in order: language, pre-training, fine-tuning, report. What is done is not done again."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,8 +11,8 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, open_runtime
 from training.finetune import CONFIG as FINETUNING
 from training.finetune import FinetuneOptions
-from training.finetune.task_files import open_task
-from training.launch.run_dir import claim
+from training.finetune.task_files import read_task
+from training.launch.run_dir import prepare_run_dir
 from training.prepare import prepare_vectors
 from training.pretrain import CONFIG as PRETRAINING
 from training.sweep.budget import Speed, fitting, shrunk
@@ -23,7 +22,7 @@ from training.sweep.options import Study
 from training.sweep.page import write_report
 from training.sweep.speed import measure_speed
 from training.sweep.trial_results import read_model, read_score
-from training.sweep.trial_runs import ENDED, finetune_trial, has_ended, pretrain_trial
+from training.sweep.trial_runs import ENDED, TrialEnd, finetune_trial, has_ended, pretrain_trial
 from training.sweep.trials import (
     FinetuningTrial,
     PretrainingTrial,
@@ -55,7 +54,7 @@ def run_study(study: Study, out: Path, places: TrialResources, progress: StagePr
     Raises:
         BitcipherError: if the folder holds trials of other options, or an option cannot be.
     """
-    with open_runtime(places.at_once) as runtime:
+    with open_runtime(places.max_concurrent_trials) as runtime:
         accounting, languages = prepare_languages(study, out, runtime, progress)
         # In the constrained language's tokens: shapes are ordered by it.
         trials = pretraining_trials(study, next(iter(languages.values())).tokens)
@@ -66,7 +65,9 @@ def run_study(study: Study, out: Path, places: TrialResources, progress: StagePr
         tuned = finetuning_trials(study, pretrained)
         _run([_finetuning(trial, study, out) for trial in tuned], "finetune", places, out, progress)
     models = [
-        read_model(trial, out / "models" / trial.name, languages[trial.language].tokens, study.pretraining.loop.batch)
+        read_model(
+            trial, out / "models" / trial.name, languages[trial.language].tokens, study.pretraining.loop.batch_size
+        )
         for trial in trials
     ]
     scores = [read_score(trial, out / "tasks" / trial.name) for trial in tuned]
@@ -75,7 +76,7 @@ def run_study(study: Study, out: Path, places: TrialResources, progress: StagePr
         tokenizers=tokenizers_compared(out),
         models=tuple(model for model in models if model),
         scores=tuple(score for score in scores if score),
-        recipe=asdict(study),
+        recipe=study.to_dict(),
     )
     return write_report(findings, str(out / "report"))
 
@@ -107,11 +108,11 @@ def fit_study(study: Study, out: Path, scale: float | None, seconds: float | Non
         raise BitcipherError(f"{out} is not empty, and has no {STUDY}: choose another folder.")
     speed = storage.read_json(str(path))["speed"] if path.exists() else None
     if seconds is not None:
-        speed = speed or asdict(measure_speed(study, places.at_once))
+        speed = speed or asdict(measure_speed(study, places.max_concurrent_trials))
         fitted = fitting(study, seconds, Speed(**speed))
     else:
         fitted = study if scale is None else shrunk(study, scale)
-    told = {"scale": scale, "seconds": seconds, "speed": speed, "study": asdict(fitted)}
+    told = {"scale": scale, "seconds": seconds, "speed": speed, "study": fitted.to_dict()}
     storage.write_json(str(path), told)
     return fitted
 
@@ -126,8 +127,8 @@ def _pretraining(
 ) -> Trial:
     recipe = recipe_of(trial, study, language.sources, language.held_out, language.tokenizer)
     folder = out / "models" / trial.name
-    plain = json.loads(json.dumps(asdict(recipe)))
-    claim(folder, PRETRAINING, {"recipe": plain})
+    plain = recipe.to_dict()
+    prepare_run_dir(folder, PRETRAINING, {"recipe": plain})
     vectors = prepare_vectors(recipe, language.text, out / "prepared", runtime, progress)
     config = {"recipe": plain, "text": str(language.text), "vectors": vectors, "folder": str(folder)}
     storage.write_json(str(folder / PRETRAINING), config)
@@ -139,7 +140,7 @@ def _check_tasks(trials: Sequence[FinetuningTrial], study: Study, out: Path) -> 
     waiting = [trial for trial in trials if not has_ended(out / "tasks" / trial.name)]
     for trial in {(trial.task, trial.filtered): trial for trial in waiting}.values():
         options = _finetuning_options(trial, study, out)
-        task = open_task(options.task, options.data, options.vocabulary)
+        task = read_task(options.task, options.data, options.vocabulary)
         if not task.train:
             raise BitcipherError(
                 f"{options.data} has no examples to train on: put train.tsv there, or leave {trial.task} out."
@@ -153,8 +154,8 @@ def _finetuning_options(trial: FinetuningTrial, study: Study, out: Path) -> Fine
 def _finetuning(trial: FinetuningTrial, study: Study, out: Path) -> Trial:
     options = _finetuning_options(trial, study, out)
     folder = out / "tasks" / trial.name
-    config = {"options": json.loads(json.dumps(asdict(options))), "folder": str(folder)}
-    claim(folder, FINETUNING, {"options": config["options"]})
+    config = {"options": options.to_dict(), "folder": str(folder)}
+    prepare_run_dir(folder, FINETUNING, {"options": config["options"]})
     return Trial(trial.name, _name_of(finetune_trial), config)
 
 
@@ -171,7 +172,7 @@ def _run(trials: Sequence[Trial], stage: str, places: TrialResources, out: Path,
 def _is_whole(folder: Path) -> bool:
     """Whether a model was trained to its end, and not stopped before."""
     path = folder / ENDED
-    return path.exists() and json.loads(path.read_text("utf-8"))["stopped"] is None
+    return path.exists() and TrialEnd.read(str(path)).stopped is None
 
 
 def _name_of(function: Any) -> tuple[str, str]:

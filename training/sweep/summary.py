@@ -28,7 +28,7 @@ def summarize(measures: Measures, laws: ScalingLaws) -> tuple[SummarySentence, .
         SummarySentence("Loss against compute", _law(laws)),
         SummarySentence("What pre-training adds", tuple(_gain(measures, filtered) for filtered in _KINDS)),
         SummarySentence("Perplexity and GLUE", tuple(_correlation(measures, filtered) for filtered in _KINDS)),
-        SummarySentence("Cold against cipher start", _starts(measures)),
+        SummarySentence("Random against cipher init", _starts(measures)),
     )
 
 
@@ -132,17 +132,17 @@ def _p(value: float) -> str:
 
 def _starts(measures: Measures) -> tuple[str, ...]:
     ratios = [
-        (measures.parameters(pair.cold), ratio)
+        (measures.parameters(pair.random), ratio)
         for pair in measures.start_pairs()
         if (ratio := measures.start_ratio(pair)) is not None
     ]
     if not ratios:
-        return ("No shape has ended from both a cold and a cipher start, so the two cannot be compared.",)
+        return ("No shape has ended from both a random and a cipher init, so the two cannot be compared.",)
     values = [ratio for _, ratio in ratios]
     by_size = ", ".join(f"{ratio:.3f} at {millions(size)}" for size, ratio in ratios)
     better = sum(ratio < 1 for ratio in values)
     return (
-        f"From cipher vectors, the test perplexity is {geometric_mean(values):.3f} times that of a cold start "
+        f"From cipher vectors, the test perplexity is {geometric_mean(values):.3f} times that of a random init "
         f"(geometric mean), and lower for {better} of {len(values)} {'shapes' if len(values) > 1 else 'shape'}.",
         f"By millions of parameters: {by_size}.",
     )

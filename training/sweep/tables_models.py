@@ -76,7 +76,7 @@ def _ratio(value: float | None) -> str:
 
 
 def models_table(measures: Measures) -> ReportTable:
-    """Table 3, and Table 7 for larger shapes: size, cost, perplexity and scores of cold and constrained models."""
+    """Table 3, and Table 7 for larger shapes: size, cost, perplexity and scores of random and constrained models."""
     theirs = {row.shape: row for row in (*published().larger, *published().pretrained)}
     columns: list[tuple[str, Callable[[PretrainedModel], str], str, Callable[[float], str]]] = [
         ("parameters, millions", lambda model: millions(measures.parameters(model)), "parameters", fixed),
@@ -92,7 +92,7 @@ def models_table(measures: Measures) -> ReportTable:
         ),
     ]
     # The paper has no such twins, and only a study of unfiltered examples alone does.
-    if any(score.random and not score.filtered for score in measures.findings.scores):
+    if any(score.random_init and not score.filtered for score in measures.findings.scores):
         columns.append(
             (
                 "GLUE unfiltered, not pre-trained",
@@ -133,7 +133,7 @@ def _model_notes(measures: Measures) -> list[str]:
             notes.append(f"{model.name} ended with a test loss of {model.test_loss}, which has no perplexity.")
     for score in measures.findings.scores:
         if score.stopped is not None:
-            twin = "The random twin of " if score.random else ""
+            twin = "The random twin of " if score.random_init else ""
             part = "filtered" if score.filtered else "unfiltered"
             notes.append(f"{twin}{score.model} on {part} {score.task}, seed {score.seed}, was stopped: {score.stopped}")
     return notes

@@ -1,12 +1,11 @@
 """What the runs of a study's trials wrote, as records."""
 
-import json
 from pathlib import Path
 
-from training.finetune import NOTES, PREDICTIONS
+from training.finetune import PREDICTIONS, TASK_INFO, TaskInfo
 from training.loop import read_metrics
 from training.sweep.findings import Evaluation, PretrainedModel, Score
-from training.sweep.trial_runs import ENDED
+from training.sweep.trial_runs import ENDED, TrialEnd
 from training.sweep.trials import FinetuningTrial, PretrainingTrial
 
 
@@ -22,16 +21,16 @@ def read_model(trial: PretrainingTrial, folder: Path, vocabulary: int, batch: in
     lines = [line for line in read_metrics(folder) if "validation_loss" in line]
     if not lines:
         return None
-    ended = json.loads((folder / ENDED).read_text("utf-8")) if (folder / ENDED).exists() else {}
+    ended = TrialEnd.read(str(folder / ENDED)) if (folder / ENDED).exists() else TrialEnd()
     return PretrainedModel(
         name=trial.name,
         shape=trial.shape,
-        start=trial.start,
+        init=trial.init,
         language=trial.language,
         vocabulary=vocabulary,
         evaluations=tuple(Evaluation(line["step"], line["step"] * batch, line["validation_loss"]) for line in lines),
-        test_loss=ended.get("test_loss"),
-        stopped=ended.get("stopped"),
+        test_loss=ended.test_loss,
+        stopped=ended.stopped,
     )
 
 
@@ -39,17 +38,17 @@ def read_score(trial: FinetuningTrial, folder: Path) -> Score | None:
     """How a fine-tuned model did; None if it has not ended."""
     values, stopped = [], None
     if (folder / PREDICTIONS).exists():
-        figure = json.loads((folder / NOTES).read_text("utf-8"))["main_figure"]
+        figure = TaskInfo.read(str(folder / TASK_INFO)).main_metric
         values = [line[figure] for line in read_metrics(folder) if figure in line and line["step"] > 0]
     elif (folder / ENDED).exists():
-        stopped = json.loads((folder / ENDED).read_text("utf-8"))["stopped"]
+        stopped = TrialEnd.read(str(folder / ENDED)).stopped
     else:
         return None
     return Score(
         model=trial.model,
         task=trial.task,
         filtered=trial.filtered,
-        random=trial.random,
+        random_init=trial.random_init,
         seed=trial.seed,
         best=max(values) if values else None,
         last=values[-1] if values else None,

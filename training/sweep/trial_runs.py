@@ -2,25 +2,34 @@
 
 import math
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bitcipher import storage
-from training.data import TokenText
+from bitcipher.records import Record
+from training.data import TokenDataset
 from training.finetune import PREDICTIONS, finetune
-from training.loop import World, model_folder, read_metrics
+from training.loop import World, read_metrics, resolve_model_folder
 from training.loop.checkpoints import CHECKPOINTS
 from training.loop.evaluation import evaluate
 from training.models import load_model
-from training.pretrain import make_job, pretrain
-from training.recipe import make_recipe
+from training.pretrain import CONFIG, make_training_run, pretrain
+from training.recipe import Recipe
 from training.sweep.early_stopping import why_stop
 from training.tasks.base import Diverged
 
 # What a trial of pre-training leaves when it has ended, and one of fine-tuning that was stopped.
 ENDED = "ended.json"
 _WHOLE_TEST = 2**62
+
+
+class TrialEnd(Record):
+    """End of a trial; stored as `ended.json`."""
+
+    test_loss: float | None = None
+    """Loss on the test split, in nats."""
+    stopped: str | None = None
+    """Reason of an early stop, as a sentence."""
 
 
 class _Stopped(Exception):
@@ -38,7 +47,7 @@ def pretrain_trial(config: dict[str, Any]) -> None:
 
     def look(step: int, note: str) -> None:
         # There is something new to judge by after evaluations alone.
-        if step % loop["evaluate_every"] == 0 and (reason := why_stop(read_metrics(folder), loop["steps"])):
+        if step % loop["eval_steps"] == 0 and (reason := why_stop(read_metrics(folder), loop["max_steps"])):
             raise _Stopped(reason)
 
     try:
@@ -62,7 +71,7 @@ def finetune_trial(config: dict[str, Any]) -> None:
     try:
         finetune(config)
     except Diverged as diverged:
-        storage.write_json(str(folder / ENDED), {"stopped": str(diverged)})
+        storage.write_json(str(folder / ENDED), TrialEnd(stopped=str(diverged)).to_dict())
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
 
 
@@ -72,14 +81,14 @@ def has_ended(folder: Path) -> bool:
 
 
 def _end(folder: Path, test_loss: float | None, stopped: str | None) -> None:
-    storage.write_json(str(folder / ENDED), {"test_loss": test_loss, "stopped": stopped})
+    storage.write_json(str(folder / ENDED), TrialEnd(test_loss=test_loss, stopped=stopped).to_dict())
 
 
 def _test_loss(config: dict[str, Any], folder: Path) -> float:
     """Mean loss of all test sequences, with fixed masks."""
-    recipe = make_recipe(config["recipe"], "the recipe")
-    job = make_job(recipe, TokenText.open(config["test"]), None, folder)
-    world = World.here(recipe.loop.device)
-    model = load_model(model_folder(str(folder))).to(world.device)
-    options = replace(recipe.loop, evaluate_sequences=_WHOLE_TEST)
-    return evaluate(model, job.objective, job.examples, options, world)["validation_loss"]
+    recipe = Recipe.parse(config["recipe"], str(folder / CONFIG))
+    run = make_training_run(recipe, TokenDataset.open(config["test"]), None, folder)
+    world = World.current(recipe.loop.device)
+    model = load_model(resolve_model_folder(str(folder))).to(world.device)
+    options = recipe.loop.copy_with(eval_sequences=_WHOLE_TEST)
+    return evaluate(model, run.objective, run.examples, options, world)["validation_loss"]

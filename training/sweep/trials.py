@@ -21,13 +21,13 @@ class PretrainingTrial:
     """A model to be pre-trained."""
 
     shape: Shape
-    start: str = "cold"
+    init: str = "random"
     language: str = CONSTRAINED
 
     @property
     def name(self) -> str:
-        """The shape's, and how the trial differs from the cold and constrained one of that shape."""
-        differs = [self.start] * (self.start != "cold") + [self.language] * (self.language != CONSTRAINED)
+        """The shape's, and how the trial differs from the random and constrained one of that shape."""
+        differs = [self.init] * (self.init != "random") + [self.language] * (self.language != CONSTRAINED)
         return "-".join([self.shape.name, *differs])
 
 
@@ -39,14 +39,14 @@ class FinetuningTrial:
     """The name of its pre-training."""
     task: str
     filtered: bool
-    random: bool
+    random_init: bool
     seed: int
 
     @property
     def name(self) -> str:
         """Such as "256-32-1024-8-8/cola-filtered-random-1"."""
         part = "filtered" if self.filtered else "unfiltered"
-        return f"{self.model}/{self.task}-{part}{'-random' * self.random}-{self.seed}"
+        return f"{self.model}/{self.task}-{part}{'-random' * self.random_init}-{self.seed}"
 
 
 def shapes_of(study: Study, vocabulary: int) -> tuple[Shape, ...]:
@@ -66,22 +66,22 @@ def shapes_of(study: Study, vocabulary: int) -> tuple[Shape, ...]:
     if wanted.largest is not None:
         limit = Shape.from_name(wanted.largest).flops_published(vocabulary)
         ordered = [shape for shape in ordered if shape.flops_published(vocabulary) <= limit]
-    if wanted.most is not None and wanted.most < len(ordered):
-        return spanning(ordered, wanted.most, vocabulary)
+    if wanted.max_shapes is not None and wanted.max_shapes < len(ordered):
+        return spanning(ordered, wanted.max_shapes, vocabulary)
     return tuple(ordered)
 
 
 def pretraining_trials(study: Study, vocabulary: int) -> tuple[PretrainingTrial, ...]:
     """All models, the dearest first: then the last ones to end are short, and no device waits long for them."""
     shapes = shapes_of(study, vocabulary)
-    trials = [PretrainingTrial(shape, start) for shape in shapes for start in study.pretraining.starts]
+    trials = [PretrainingTrial(shape, start) for shape in shapes for start in study.pretraining.inits]
     if study.pretraining.unconstrained:
         trials += [PretrainingTrial(shape, language=UNCONSTRAINED) for shape in shapes]
     return tuple(sorted(trials, key=lambda trial: -trial.shape.flops_published(vocabulary)))
 
 
 def finetuning_trials(study: Study, pretrained: Sequence[PretrainingTrial]) -> tuple[FinetuningTrial, ...]:
-    """What is made of models: tasks, filtered or not, seeds, and twins of the cold and constrained ones.
+    """What is made of models: tasks, filtered or not, seeds, and twins of the random and constrained ones.
 
     Args:
         study: whose options say which.
@@ -91,15 +91,15 @@ def finetuning_trials(study: Study, pretrained: Sequence[PretrainingTrial]) -> t
     if wanted.glue is None:
         return ()
     chosen = {trial.shape for trial in pretrained}
-    if wanted.most is not None and wanted.most < len(chosen):
-        chosen = set(spanning(chosen, wanted.most))
+    if wanted.max_models is not None and wanted.max_models < len(chosen):
+        chosen = set(spanning(chosen, wanted.max_models))
     # A random twin knows no vocabulary, so one kind of examples tells what pre-training is worth.
     twin_filtered = True in wanted.filtered
     trials = []
     for model in pretrained:
         if model.shape not in chosen:
             continue
-        has_twin = wanted.random_twins and (model.start, model.language) == ("cold", CONSTRAINED)
+        has_twin = wanted.random_baselines and (model.init, model.language) == ("random", CONSTRAINED)
         for task in wanted.tasks:
             for seed in range(1, wanted.seeds + 1):
                 trials += [FinetuningTrial(model.name, task, filtered, False, seed) for filtered in wanted.filtered]
@@ -125,21 +125,21 @@ def recipe_of(
         text=TextOptions(
             sources=tuple(sources),
             tokenizer=TokenizerOptions(path=tokenizer),
-            held_out=tuple(held_out),
+            validation_sources=tuple(held_out),
         ),
         model=ModelOptions(
             architecture="roberta",
-            layers=shape.layers,
-            width=shape.hidden,
-            heads=shape.heads,
-            inner=shape.intermediate,
-            positions=wanted.positions,
+            num_hidden_layers=shape.layers,
+            hidden_size=shape.hidden,
+            num_attention_heads=shape.heads,
+            intermediate_size=shape.intermediate,
+            max_position_embeddings=wanted.max_position_embeddings,
             dropout=wanted.dropout,
-            tied=False,
-            embedding=shape.embedding,
+            tie_word_embeddings=False,
+            embedding_size=shape.embedding,
         ),
-        objective={"name": "masked", "share": wanted.share, "replacement": "always"},
-        embeddings=EmbeddingInitOptions(start=trial.start),
+        objective={"name": "masked", "mlm_probability": wanted.mlm_probability, "replacement": "always"},
+        embeddings=EmbeddingInitOptions(init=trial.init),
         loop=wanted.loop,
         seed=study.seed,
     )
@@ -160,17 +160,17 @@ def finetuning_of(trial: FinetuningTrial, study: Study, model: str, vocabulary: 
         task=trial.task,
         # Workers have other working directories.
         data=storage.absolute(storage.join(wanted.glue, GLUE[trial.task])),
-        epochs=wanted.epochs,
-        each_epoch=True,
+        num_train_epochs=wanted.num_train_epochs,
+        eval_each_epoch=True,
         vocabulary=vocabulary if trial.filtered else None,
-        random=trial.random,
+        random_init=trial.random_init,
         loop=LoopOptions(
-            batch=wanted.batch,
+            batch_size=wanted.batch_size,
             learning_rate=wanted.learning_rate,
-            warmup=0.05,
-            schedule="linear",
-            final_rate=0.0,
-            beta2=0.999,
+            warmup_steps=0.05,
+            lr_scheduler_type="linear",
+            min_lr_ratio=0.0,
+            adam_beta2=0.999,
             precision=loop.precision,
             device=loop.device,
         ),

@@ -33,7 +33,7 @@ class Trial:
 class TrialResources:
     """Where trials run."""
 
-    at_once: int
+    max_concurrent_trials: int
     """Trials of Ray Tune at once at most; 0 runs them in this process, one after another."""
     gpus: float = 0.0
     """Share of a GPU that each takes: 0.25 for four on one; trials at once without a share see no GPU."""
@@ -42,7 +42,7 @@ class TrialResources:
         """Refuse a share that nothing is made of."""
         if not 0 <= self.gpus <= 1:
             raise BitcipherError(f"A trial takes a share of a GPU from 0 to 1, not {self.gpus:g}.")
-        if self.gpus and not self.at_once:
+        if self.gpus and not self.max_concurrent_trials:
             raise BitcipherError("Only trials at the same time share a GPU: say how many by --at-once.")
 
 
@@ -59,7 +59,7 @@ def run_trials(trials: Sequence[Trial], places: TrialResources, notes: Path, end
     Raises:
         BitcipherError: for a mistake that a trial tells, or one that fails again and again.
     """
-    if places.at_once == 0:
+    if places.max_concurrent_trials == 0:
         for trial in trials:
             call(trial.function, trial.config)
             ended(trial.name)
@@ -116,7 +116,7 @@ def _tune(trials: Sequence[Trial], places: TrialResources, notes: Path, ended: C
             )
         },
         # Their processes are used again: importing torch takes longer than the shortest trials.
-        tune_config=tune.TuneConfig(max_concurrent_trials=places.at_once, reuse_actors=True),
+        tune_config=tune.TuneConfig(max_concurrent_trials=places.max_concurrent_trials, reuse_actors=True),
         run_config=tune.RunConfig(
             storage_path=str(notes),
             failure_config=tune.FailureConfig(max_failures=MAX_FAILURES),

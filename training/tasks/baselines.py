@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from training.counter_rng import key_of, uniforms
+from training.counter_rng import derive_key, uniform
 from training.tasks.answers import AnswerPrediction
 from training.tasks.squad import Question
 
@@ -21,7 +21,7 @@ def random_spans(questions: Sequence[Question], seed: int) -> list[AnswerPredict
     The answer to a question depends on the seed and its place among the questions alone. No question is left unanswered
     at a threshold of 0.
     """
-    draws = uniforms(key_of(seed, "random spans"), np.arange(len(questions)), 2)
+    draws = uniform(derive_key(seed, "random spans"), np.arange(len(questions)), 2)
     return [_random_span(question.context, *draw) for question, draw in zip(questions, draws.tolist(), strict=True)]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from bitcipher.errors import BitcipherError
-from training.data import SpecialTokens, text_only
+from training.data import SpecialTokens, plain_text_tokenizer
 
 # Control and format characters: tokenizers may drop them, and no letter needs them.
 _UNSEEN = {"Cc", "Cf"}
@@ -43,7 +43,7 @@ class Encoder:
     @cached_property
     def _cutter(self) -> Tokenizer:
         # Else a text that says </s> would end there.
-        return text_only(self.tokenizer)
+        return plain_text_tokenizer(self.tokenizer)
 
     def pieces(self, texts: Sequence[str]) -> list[Pieces]:
         """The pieces of each text, all of them, however long it is."""

@@ -2,20 +2,22 @@
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict
+from typing import Annotated, Any, Self
 
+from pydantic import BeforeValidator, Field, model_validator
 from tokenizers import Tokenizer
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.records import Record
 from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.documents import documents_of
 from pipelines.ingest.readers import ReadOptions
 from pipelines.ingest.sources import Source, compression_of
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import InProcessRuntime
-from training.data import load_tokenizer, save_tokenizer, train_tokenizer, vocabulary_size
+from training.data import load_tokenizer, save_tokenizer, train_tokenizer, vocab_size
 from training.tokenizer_selection import (
     Choice,
     Measured,
@@ -43,24 +45,27 @@ CANDIDATES = "candidates"
 MADE_OF = f"{CANDIDATES}/made_of.json"
 
 
-@dataclass(frozen=True)
-class ChoiceOptions:
-    """Between what is chosen, and by what."""
+Sizes = Annotated[tuple[int, ...], BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)]
 
-    sizes: dict[str, tuple[int, ...]]
-    """By kind, see `candidate_sizes`."""
+
+class ChoiceOptions(Record):
+    """Candidate tokenizers and the criteria for choosing among them."""
+
+    sizes: dict[str, Sizes]
+    """Candidate vocabulary sizes of each kind (see `candidate_sizes`)."""
     references: dict[str, str]
-    """By kind, the path or URI of a tokenizer.json."""
+    """Path or URI of the reference tokenizer.json of each kind."""
     words: str | None = None
-    """Path or URI of reference words; None for those that the paper prints."""
-    examples: int = 5000
-    """To measure the word-split ratio on (section 3.3)."""
+    """Path or URI of reference words; by default those that the paper prints."""
+    examples: int = Field(5000, ge=1)
+    """Number of examples to measure the word-split ratio on (section 3.3)."""
     lowercase: bool = False
-    """See `train_tokenizer`."""
+    """Lowercase the text."""
 
-    def __post_init__(self) -> None:
-        """Refuse what cannot be chosen among."""
+    @model_validator(mode="after")
+    def _check(self) -> Self:
         demand_references({kind: len(sizes) for kind, sizes in self.sizes.items()}, self.references)
+        return self
 
 
 def choose_tokenizer(
@@ -95,7 +100,7 @@ def choose_tokenizer(
 
     def measured(kind: str, size: int | None, tokenizer: Tokenizer) -> Measured:
         ratio, score = split_ratio(tokenizer, examples), matching_score(tokenizer, words)
-        return Measured(kind, size, ratio, score, vocabulary_size(tokenizer))
+        return Measured(kind, size, ratio, score, vocab_size(tokenizer))
 
     rows = []
     for kind, sizes in options.sizes.items():

@@ -31,5 +31,5 @@ def candidate_sizes(kinds: Sequence[str] = (), sizes: Sequence[int] = ()) -> dic
     }
     for kind in kinds or of_paper:
         for size in sizes or [1]:
-            TokenizerOptions(kind, size)
+            TokenizerOptions(kind=kind, vocab_size=size)
     return {kind: tuple(sorted(set(sizes))) or of_paper[kind] for kind in kinds or of_paper}

@@ -6,8 +6,8 @@ from heapq import heappush, heapreplace
 from tokenizers import Tokenizer
 
 from bitcipher.errors import BitcipherError
-from training.counter_rng import key_of
-from training.data import text_only
+from training.counter_rng import derive_key
+from training.data import plain_text_tokenizer
 
 # Words of an example at most: a span of the paper's (section 3.2), so that a book is no heavier than an article.
 EXAMPLE_WORDS = 110
@@ -33,7 +33,7 @@ def draw_examples(documents: Iterable[str], number: int) -> list[str]:
     drawn: list[tuple[int, str]] = []
     keys: set[int] = set()
     for example in _examples(documents):
-        key = key_of("word-split ratio", example)
+        key = derive_key("word-split ratio", example)
         if key in keys:
             continue
         if len(drawn) < number:
@@ -77,7 +77,7 @@ def split_ratio(tokenizer: Tokenizer, examples: Sequence[str]) -> float:
         tokenizer: any.
         examples: as of `draw_examples`.
     """
-    encoder = text_only(tokenizer)
+    encoder = plain_text_tokenizer(tokenizer)
     tokens = 0
     for start in range(0, len(examples), BATCH):
         batch = list(examples[start : start + BATCH])

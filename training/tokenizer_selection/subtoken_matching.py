@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tokenizers import Encoding, Tokenizer
 
-from training.data import text_only
+from training.data import plain_text_tokenizer
 
 # How a Unigram tokenizer writes a space.
 METASPACE = "▁"
@@ -26,7 +26,7 @@ def split_words(tokenizer: Tokenizer, words: Iterable[str]) -> list[list[str]]:
         For each word one part a token; tokens for the space alone, and for further bytes of a letter, have none.
     """
     texts = [f" {word}" for word in words]
-    encodings = text_only(tokenizer).encode_batch(texts, add_special_tokens=False)
+    encodings = plain_text_tokenizer(tokenizer).encode_batch(texts, add_special_tokens=False)
     return [_parts(text, encoding) for text, encoding in zip(texts, encodings, strict=True)]
 
 

@@ -64,7 +64,9 @@ def choose_tokenizer(
     from training.tokenizer_selection.choose_tokenizer import ChoiceOptions, choose_tokenizer
 
     sizes = candidate_sizes(kind or (), size or ())
-    options = ChoiceOptions(sizes, references_of(reference or []), words, examples, lowercase)
+    options = ChoiceOptions(
+        sizes=sizes, references=references_of(reference or []), words=words, examples=examples, lowercase=lowercase
+    )
     reading = ReadOptions.parse(given, name=option_name)
     with resumable("Trained tokenizers are kept"), StageProgress() as progress:
         table = choose_tokenizer(list_sources(sources, reading.format), reading, out, options, progress)

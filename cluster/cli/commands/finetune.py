@@ -1,4 +1,4 @@
-"""The command that makes a model for a task of a pre-trained one: `finetune`."""
+"""The `finetune` command."""
 
 from typing import Annotated, Any
 
@@ -6,14 +6,12 @@ import typer
 
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINED, resumable
-from cluster.cli.options import Workers
+from cluster.cli.options import Settings, Workers
 from cluster.metavars import PATH
 
 
 def finetune(
-    model: Annotated[
-        str, typer.Argument(help="A run, or a folder of transformers with a tokenizer.json.", metavar=PATH)
-    ],
+    model: Annotated[str, typer.Argument(help="Run, or transformers folder with a tokenizer.json.", metavar=PATH)],
     *,
     task: Annotated[
         str, typer.Option(help="cola, sst2, mrpc, stsb, qnli, rte, wnli (GLUE), squad, squad2 or entities.")
@@ -21,51 +19,46 @@ def finetune(
     data: Annotated[
         str,
         typer.Option(
-            help="Folder of its files as published: train.tsv and dev.tsv of GLUE's, train-v1.1.json and dev-v1.1.json "
-            "(or v2.0) of SQuAD's, eng.train and eng.testa of CoNLL-2003.",
+            help="Folder of the task's files as published: train.tsv and dev.tsv (GLUE), train-v1.1.json and "
+            "dev-v1.1.json or v2.0 (SQuAD), eng.train and eng.testa (CoNLL-2003).",
             metavar=PATH,
         ),
     ],
-    out: Annotated[str, typer.Option(help="Folder of the run, which all workers see.", metavar=PATH)],
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", help="Change an option, such as epochs=5 or loop.learning_rate=3e-5.", metavar="NAME=VALUE"
-        ),
-    ] = None,
+    out: Annotated[str, typer.Option(help="Folder of the run, shared by all workers.", metavar=PATH)],
+    settings: Settings = None,
     vocabulary: Annotated[
         str | None,
         typer.Option(
-            help="Of GLUE: keep only examples whose words are all in this file, one a line.",
+            help="Use only GLUE examples whose words are all in this file, one word per line.",
             show_default="all examples",
             metavar=PATH,
         ),
     ] = None,
-    random: Annotated[
-        bool, typer.Option("--random", help="Start from random weights, to see what pre-training was good for.")
+    random_init: Annotated[
+        bool, typer.Option("--random-init", help="Start from random weights, as a baseline without pre-training.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Of the head, the order and dropout.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the head, the order of the examples and dropout.")] = 1,
     workers: Workers = 0,
 ) -> None:
-    """Fine-tune a pre-trained model for a task, and tell how good it is. A stopped run goes on.
+    """Fine-tune a pre-trained model on a task, and print its scores. Re-run the same command to resume.
 
-    For example: bitcipher finetune runs/cold-1 --task entities --data conll2003 --out runs/entities --set epochs=2
+    For example: bitcipher finetune runs/random-1 --task entities --data conll2003 --out runs/entities
     """
     require_extra("training", "`bitcipher finetune`")
     from pipelines.runtime.progress import StageProgress
-    from training.finetune import make_options
-    from training.launch.finetuning import finetune_on
+    from training.finetune import make_finetune_options
+    from training.launch.finetuning import launch_finetuning
     from training.launch.run_dir import local_folder
 
     values: dict[str, Any] = {"model": model, "task": task, "data": data, "vocabulary": vocabulary}
-    options = make_options(values | {"random": random, "seed": seed}, settings or [])
+    options = make_finetune_options(values | {"random_init": random_init, "seed": seed}, settings or [])
     folder = local_folder(out)
     with resumable(TRAINED), StageProgress() as progress:
-        told = finetune_on(options, folder, workers, progress)
-    for remark in told["remarks"]:
+        result = launch_finetuning(options, folder, workers, progress)
+    for remark in result.remarks:
         print(remark)
-    for name, value in told["scores"].items():
-        print(f"{name} {value:.2f}" + (" (the task's figure)" if name == told["main_figure"] else ""))
-    for name, scores in told["baselines"].items():
-        print(f"Without reading, by {name}: {told['main_figure']} {scores[told['main_figure']]:.2f}")
-    print(f"{folder} holds the run: metrics.jsonl, predictions.json, and the model in its newest checkpoint.")
+    for name, value in result.scores.items():
+        print(f"{name} {value:.2f}" + (" (main metric)" if name == result.main_metric else ""))
+    for name, scores in result.baselines.items():
+        print(f"Baseline {name}: {result.main_metric} {scores[result.main_metric]:.2f}")
+    print(f"The run is in {folder}: metrics.jsonl, predictions.json, and the model in its latest checkpoint.")

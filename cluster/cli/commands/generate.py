@@ -1,4 +1,4 @@
-"""The command that lets a language model write: `generate`."""
+"""The `generate` command."""
 
 import json
 from typing import Annotated
@@ -11,49 +11,49 @@ from cluster.metavars import PATH
 
 
 def generate(
-    model: Annotated[
-        str, typer.Argument(help="A run, or a folder of transformers with a tokenizer.json.", metavar=PATH)
-    ],
-    prompt: Annotated[str | None, typer.Option(help="Text to go on with.")] = None,
+    model: Annotated[str, typer.Argument(help="Run, or transformers folder with a tokenizer.json.", metavar=PATH)],
+    prompt: Annotated[str | None, typer.Option(help="Text to continue.")] = None,
     prompts: Annotated[
-        str | None, typer.Option(help="YAML file of inputs, a template and examples.", metavar=PATH)
+        str | None, typer.Option(help="YAML file with inputs, a template and examples.", metavar=PATH)
     ] = None,
-    shots: Annotated[int, typer.Option(min=0, help="Of --prompts: examples to show before each input.")] = 0,
-    tokens: Annotated[int, typer.Option(min=1, help="New tokens at most.")] = 40,
+    shots: Annotated[int, typer.Option(min=0, help="Examples of --prompts to show before each input.")] = 0,
+    max_new_tokens: Annotated[int, typer.Option(min=1, help="Maximum number of new tokens.")] = 40,
     temperature: Annotated[
-        float, typer.Option(min=0, help="0 takes the likeliest token; 1 samples as the model says, more is bolder.")
+        float, typer.Option(min=0, help="Sampling temperature; 0 always takes the most likely token.")
     ] = 0.0,
     top_k: Annotated[
-        int | None, typer.Option(min=1, help="Sample among so many of the likeliest tokens.", show_default="all")
+        int | None, typer.Option(min=1, help="Sample from this many of the most likely tokens.", show_default="all")
     ] = None,
     top_p: Annotated[
         float | None,
-        typer.Option(help="Sample among the likeliest tokens that together have this share.", show_default="all"),
+        typer.Option(help="Sample from the most likely tokens with this total probability.", show_default="all"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of sampling; the same seed writes the same.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of sampling.")] = 1,
     checkpoint: Annotated[
-        int | None, typer.Option(min=0, help="Of a run: the step of the checkpoint.", show_default="the newest")
+        int | None, typer.Option(min=0, help="Step of a run's checkpoint.", show_default="the latest")
     ] = None,
 ) -> None:
-    """Let a model write on from a prompt, or from each prompt of a file, with or without examples.
+    """Generate text from a prompt, or from each prompt of a file.
 
-    A file's prompts are answered in JSON, a line each.
-    For example: bitcipher generate runs/cold-1 --prompt "the king" --temperature 0.8
+    Prompts of a file are answered as JSON lines.
+    For example: bitcipher generate runs/random-1 --prompt "the king" --temperature 0.8
     """
     if (prompt is None) == (prompts is None):
-        raise BitcipherError("Say what to write on from: --prompt or --prompts, one of them.")
+        raise BitcipherError("Give one of --prompt and --prompts.")
     if shots and prompts is None:
-        raise BitcipherError("Examples are in a file: --shots is of --prompts.")
+        raise BitcipherError("--shots needs --prompts.")
     require_extra("training", "`bitcipher generate`")
-    from training.decoding import DecodingOptions, complete, open_model, read_prompts
+    from training.decoding import DecodingOptions, generate, open_model, read_prompts
 
-    options = DecodingOptions(tokens, temperature, top_k, top_p, seed)
-    asked = [prompt] if prompts is None else read_prompts(prompts).prompts(shots)
-    opened, tokenizer = open_model(model, checkpoint)
-    written = complete(opened, tokenizer, asked, options)
+    options = DecodingOptions(
+        max_new_tokens=max_new_tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed
+    )
+    texts = [prompt] if prompts is None else read_prompts(prompts).prompts(shots)
+    loaded, tokenizer = open_model(model, checkpoint)
+    generated = generate(loaded, tokenizer, texts, options)
     if prompts is None:
-        # An encoder-decoder answers; a decoder goes on with the same text.
-        print(written[0] if opened.config.is_encoder_decoder else asked[0] + written[0])
+        # An encoder-decoder answers the prompt; a decoder continues it.
+        print(generated[0] if loaded.config.is_encoder_decoder else texts[0] + generated[0])
         return
-    for question, answer in zip(asked, written, strict=True):
-        print(json.dumps({"prompt": question, "text": answer}, ensure_ascii=False))
+    for text, answer in zip(texts, generated, strict=True):
+        print(json.dumps({"prompt": text, "text": answer}, ensure_ascii=False))

@@ -8,7 +8,7 @@ from tiny_tasks import write_model, write_task
 
 from cluster.cli.main import main
 
-QUICK = ("--set", "epochs=1", "--set", "loop.batch=16", "--set", "loop.device=cpu")
+QUICK = ("--set", "num_train_epochs=1", "--set", "loop.batch_size=16", "--set", "loop.device=cpu")
 
 
 @pytest.fixture
@@ -27,29 +27,41 @@ def run(monkeypatch, capsys, tmp_path):
     return call
 
 
-def test_scores_are_told_and_kept(run, tmp_path):
+def test_scores_are_printed_and_stored(run, tmp_path):
     arguments = ("model", "--task", "cola", "--data", "cola", "--out", "out", *QUICK)
     code, printed, _ = run(*arguments)
     assert code == 0
     remark, figure, baseline, where = printed.splitlines()
     assert remark.startswith("The model has no pooler")
     scores = json.loads((tmp_path / "out" / "predictions.json").read_text())["scores"]
-    assert figure == f"matthews {scores['matthews']:.2f} (the task's figure)"
-    assert baseline == "Without reading, by the commonest label: matthews 0.00"
-    assert where.startswith(f"{tmp_path / 'out'} holds the run")
+    assert figure == f"matthews {scores['matthews']:.2f} (main metric)"
+    assert baseline == "Baseline the commonest label: matthews 0.00"
+    assert str(tmp_path / "out") in where
     # The second call finds a finished run.
     before = (tmp_path / "out" / "metrics.jsonl").read_bytes()
     assert run(*arguments)[:2] == (0, printed)
     assert (tmp_path / "out" / "metrics.jsonl").read_bytes() == before
     code, _, error = run(*arguments, "--seed", 2)
     assert code == 2
-    assert "holds a run of other options" in error
+    assert "holds a run with other options" in error
 
 
-def test_a_random_twin_and_a_vocabulary_can_be_asked_for(run, tmp_path):
+def test_random_init_and_vocabulary(run, tmp_path):
     (tmp_path / "words.txt").write_text("peter\nlondon\nthe\nhouse\nruns\nover\nblue\nhills\nand\nsees\n")
     code, printed, _ = run(
-        *("model", "--task", "cola", "--data", "cola", "--out", "out", *QUICK, "--random", "--vocabulary", "words.txt")
+        *(
+            "model",
+            "--task",
+            "cola",
+            "--data",
+            "cola",
+            "--out",
+            "out",
+            *QUICK,
+            "--random-init",
+            "--vocabulary",
+            "words.txt",
+        )
     )
     assert code == 0
     assert "remain, in a vocabulary of 10 words" in printed
@@ -61,14 +73,17 @@ def test_mistakes_print_one_sentence(run, tmp_path):
     (tmp_path / "full" / "letter.txt").write_text("mine")
     here = ("--task", "cola", "--data", "cola", "--out")
     for arguments, sentence in (
-        (("model", *here, "full"), "full is not empty, and has no finetune.json of such a run"),
+        (("model", *here, "full"), "full is not empty and has no finetune.json"),
         (("cola", *here, "out"), "There is no tokenizer.json in"),
-        (("model", "--task", "x", "--data", "cola", "--out", "out"), "There is no task 'x'"),
-        (("model", "--task", "squad", "--data", "cola", "--out", "out"), "should hold one file train-v1.1….json"),
-        (("model", *here, "out", "--set", "loop.stepss=3"), "Fine-tuning has an option loop.stepss"),
-        (("model", *here, "out", "--set", "epochs"), "A setting is NAME=VALUE"),
-        (("model", *here, "out", "--set", "loop.batch=32", "--workers", 3), "3 workers cannot share a batch of 32"),
-        (("model", *here, "s3://bucket/out"), "takes a folder on a file system"),
+        (("model", "--task", "x", "--data", "cola", "--out", "out"), "`task` must be one of"),
+        (("model", "--task", "squad", "--data", "cola", "--out", "out"), "one file train-v1.1….json"),
+        (("model", *here, "out", "--set", "loop.stepss=3"), "no option `loop.stepss`"),
+        (("model", *here, "out", "--set", "num_train_epochs"), "must be NAME=VALUE"),
+        (
+            ("model", *here, "out", "--set", "loop.batch_size=32", "--workers", 3),
+            "3 workers cannot split a batch of 32",
+        ),
+        (("model", *here, "s3://bucket/out"), "a folder on a file system"),
     ):
         code, printed, error = run(*arguments)
         assert code == 2, arguments

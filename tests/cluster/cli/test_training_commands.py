@@ -18,9 +18,9 @@ def runs(tmp_path_factory):
     """Two runs with random init, one with cipher init, and labeled words."""
     folder = tmp_path_factory.mktemp("training")
     for seed in (1, 2):
-        tiny_commands.train(folder, folder / f"cold-{seed}", f"seed={seed}")
+        tiny_commands.train(folder, folder / f"random-{seed}", f"seed={seed}")
     build = "embeddings.build={mode: sum, summed: true, bits: 16, window: 4}"
-    tiny_commands.train(folder, folder / "warm-1", build, recipe="figure-4-near")
+    tiny_commands.train(folder, folder / "cipher-1", build, recipe="figure-4-near")
     labeled.write_gum(folder / "gum", 40)
     return folder
 
@@ -42,25 +42,25 @@ def run(monkeypatch, capsys, runs):
 def test_runs_are_compared_by_recipe(run, tmp_path):
     out = tmp_path / "new" / "comparison"
     for _ in range(2):  # a second time writes anew
-        code, printed, _ = run("compare", "cold-1", "warm-1", "cold-2", "--out", out)
+        code, printed, _ = run("compare", "random-1", "cipher-1", "random-2", "--out", out)
         assert code == 0
         assert sorted(path.name for path in out.iterdir()) == ["curves.html", "curves.png", "table.md"]
         assert (out / "table.md").read_text() == printed
-    header, _, cold, warm = printed.splitlines()
-    assert header.endswith("| steps to cold's end |")
-    assert cold.startswith("| cold | 2 | ")
-    assert warm.startswith("| warm-1 | 1 | ")
-    assert "±" in cold
-    assert "±" not in warm
+    header, _, random, cipher = printed.splitlines()
+    assert header.endswith("| steps to random's end |")
+    assert random.startswith("| random | 2 | ")
+    assert cipher.startswith("| cipher-1 | 1 | ")
+    assert "±" in random
+    assert "±" not in cipher
     assert (out / "curves.png").read_bytes()[:4] == b"\x89PNG"
-    assert "<td>warm-1</td>" in (out / "curves.html").read_text()
+    assert "<td>cipher-1</td>" in (out / "curves.html").read_text()
 
 
-def test_layers_of_all_checkpoints_are_written(run, tmp_path):
+def test_layers_writes_all_checkpoints(run, tmp_path):
     arguments = ("--sequences", 8, "--classes", 5, "--task", "pos", "--data", "gum")
-    code, printed, _ = run("layers", "cold-1", "--out", tmp_path / "layers", *arguments)
+    code, printed, _ = run("layers", "random-1", "--out", tmp_path / "layers", *arguments)
     assert code == 0
-    assert printed == f"{tmp_path / 'layers'} holds layers.png, layers.csv and layers.parquet.\n"
+    assert str(tmp_path / "layers") in printed
     table = pq.read_table(tmp_path / "layers" / "layers.parquet")
     assert set(table["step"].to_pylist()) == {0, 3, 6}
     assert set(table["layer"].to_pylist()) == {0, 1, 2}
@@ -69,26 +69,26 @@ def test_layers_of_all_checkpoints_are_written(run, tmp_path):
     assert (tmp_path / "layers" / "layers.png").read_bytes()[:4] == b"\x89PNG"
 
 
-def test_a_model_writes_on_from_a_prompt(run, tmp_path):
-    code, greedy, _ = run("generate", "cold-1", "--prompt", "the king", "--tokens", 5)
+def test_generate_from_prompt(run, tmp_path):
+    code, greedy, _ = run("generate", "random-1", "--prompt", "the king", "--max-new-tokens", 5)
     assert code == 0
     assert greedy.startswith("the king")
     assert greedy != "the king\n"
-    assert run("generate", "cold-1", "--prompt", "the king", "--tokens", 5)[1] == greedy
-    sampled = ("generate", "cold-1", "--prompt", "the king", "--temperature", 2, "--top-k", 30, "--top-p", 0.9)
+    assert run("generate", "random-1", "--prompt", "the king", "--max-new-tokens", 5)[1] == greedy
+    sampled = ("generate", "random-1", "--prompt", "the king", "--temperature", 2, "--top-k", 30, "--top-p", 0.9)
     assert run(*sampled)[1] == run(*sampled, "--seed", 1)[1] != run(*sampled, "--seed", 2)[1]
     assert run(*sampled, "--checkpoint", 6)[1] == run(*sampled)[1] != run(*sampled, "--checkpoint", 3)[1]
     # A model directory as transformers writes it.
     folder = tmp_path / "model"
-    shutil.copytree("cold-1/checkpoints/00000006", folder)
-    shutil.copy("cold-1/tokenizer.json", folder)
-    assert run("generate", folder, "--prompt", "the king", "--tokens", 5)[1] == greedy
+    shutil.copytree("random-1/checkpoints/00000006", folder)
+    shutil.copy("random-1/tokenizer.json", folder)
+    assert run("generate", folder, "--prompt", "the king", "--max-new-tokens", 5)[1] == greedy
 
 
-def test_a_file_of_prompts_is_answered_a_line_each(run, tmp_path):
+def test_generate_from_prompt_file(run, tmp_path):
     path = tmp_path / "prompts.yaml"
     path.write_text('template: "{input} is\\n{output}\\n"\nexamples: [{input: a, output: b}]\ninputs: [king, queen]\n')
-    code, printed, _ = run("generate", "cold-1", "--prompts", path, "--shots", 1, "--tokens", 3)
+    code, printed, _ = run("generate", "random-1", "--prompts", path, "--shots", 1, "--max-new-tokens", 3)
     assert code == 0
     answers = [json.loads(line) for line in printed.splitlines()]
     assert [answer["prompt"] for answer in answers] == ["a is\nb\nking is\n", "a is\nb\nqueen is\n"]
@@ -97,23 +97,23 @@ def test_a_file_of_prompts_is_answered_a_line_each(run, tmp_path):
 
 def test_mistakes_print_one_sentence(run, tmp_path):
     for arguments, sentence in (
-        (("compare", "cold-1", "gum", "--out", tmp_path / "out"), "gum is no run"),
-        (("compare", "cold-1", "cold-1", "--out", tmp_path / "out"), "are runs of one recipe and one seed"),
-        (("layers", "gum", "--out", tmp_path / "out"), "is no run with a checkpoint"),
-        (("layers", "cold-1", "--out", tmp_path / "out", "--task", "pos"), "give --task and --data, or neither"),
-        (("layers", "cold-1", "--out", tmp_path / "out", "--task", "x", "--data", "gum"), "There is no task 'x'"),
-        (("generate", "cold-1"), "--prompt or --prompts, one of them"),
-        (("generate", "cold-1", "--prompt", "a", "--prompts", "b"), "--prompt or --prompts, one of them"),
-        (("generate", "cold-1", "--prompt", "a", "--shots", 1), "--shots is of --prompts"),
-        (("generate", "cold-1", "--prompt", "a", "--top-k", 3), "give a temperature too"),
+        (("compare", "random-1", "gum", "--out", tmp_path / "out"), "gum is no run"),
+        (("compare", "random-1", "random-1", "--out", tmp_path / "out"), "are runs of one recipe and one seed"),
+        (("layers", "gum", "--out", tmp_path / "out"), "not a run with a checkpoint"),
+        (("layers", "random-1", "--out", tmp_path / "out", "--task", "pos"), "both --task and --data"),
+        (("layers", "random-1", "--out", tmp_path / "out", "--task", "x", "--data", "gum"), "There is no task 'x'"),
+        (("generate", "random-1"), "--prompt and --prompts"),
+        (("generate", "random-1", "--prompt", "a", "--prompts", "b"), "--prompt and --prompts"),
+        (("generate", "random-1", "--prompt", "a", "--shots", 1), "--shots needs --prompts"),
+        (("generate", "random-1", "--prompt", "a", "--top-k", 3), "set `temperature`"),
         (
-            ("generate", "cold-1", "--prompt", "a", "--checkpoint", 4),
-            "no checkpoint of step 4; its newest is of",
+            ("generate", "random-1", "--prompt", "a", "--checkpoint", 4),
+            "no checkpoint of step 4",
         ),
         (("generate", "gum", "--prompt", "a"), "There is no model in gum"),
-        (("generate", "cold-1/checkpoints/00000006", "--prompt", "a"), "There is no tokenizer.json in"),
-        (("generate", "gum", "--prompt", "a", "--checkpoint", 4), "only runs have checkpoints"),
-        (("generate", "cold-1", "--prompts", "missing.yaml"), "missing.yaml"),
+        (("generate", "random-1/checkpoints/00000006", "--prompt", "a"), "There is no tokenizer.json in"),
+        (("generate", "gum", "--prompt", "a", "--checkpoint", 4), "not a run"),
+        (("generate", "random-1", "--prompts", "missing.yaml"), "missing.yaml"),
     ):
         code, _, error = run(*arguments)
         assert code == 2, arguments
@@ -124,7 +124,7 @@ def test_mistakes_print_one_sentence(run, tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["cat", "sum"])
-def test_vectors_are_as_wide_as_the_model_unless_told(tmp_path, mode):
-    wide = ("model.width=64", "embeddings.start=cipher", f"embeddings.build={{mode: {mode}, window: 4}}")
+def test_vectors_have_width_of_model(tmp_path, mode):
+    wide = ("model.hidden_size=64", "embeddings.init=cipher", f"embeddings.build={{mode: {mode}, window: 4}}")
     run = tiny_commands.train(tmp_path, tmp_path / "run", *wide)
-    assert json.loads((run / "start.json").read_text())["dimensions"] == 64
+    assert json.loads((run / "embedding_init.json").read_text())["vector_size"] == 64

@@ -217,7 +217,7 @@ def test_commands_mark_all_their_path_arguments():
         "filter @corpus s3://b/*.jsonl --vocabulary @words.txt --top 100 --out @language",
         "choose-tokenizer @corpus s3://b/*.jsonl --words @words.txt --size 300 --out @tokenizers",
         "train @mine.yaml --out @run --prepared @prepared --set seed=2",
-        "train figure-4-cold --out @run",
+        "train figure-4-random --out @run",
         "sweep @mine.yaml --out @study --set seed=2 --budget 2h --max-concurrent-trials 8 --gpus 0.25",
         "sweep downscaling --out @study --scale 0.01",
         "reproduce figure-5 @target --pretraining @corpus --out @figure",

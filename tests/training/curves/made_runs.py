@@ -26,7 +26,7 @@ def write_run(folder: Path, seed: int, losses: Mapping[int, float], recipe: Mapp
     for step, loss in losses.items():
         spent = {"step": step, "tokens": step * TOKENS, "seconds": step / 10}
         if step:
-            lines.append(spent | {"loss": loss + 0.1, "gradient": 1.0, "rate": 0.1})
+            lines.append(spent | {"loss": loss + 0.1, "grad_norm": 1.0, "learning_rate": 0.1})
         lines.append(spent | {"validation_loss": loss, "perplexity": math.exp(loss), **figures})
     (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     return folder

@@ -9,7 +9,7 @@ from matplotlib.image import imread
 
 from training.curves import draw, group_runs, read_run, write_page
 
-NAMES = ["cold", "<b>bold</b> & co", "_under", "$x_1$", "ten|20", "sixth", "seventh", "eighth"]
+NAMES = ["random", "<b>bold</b> & co", "_under", "$x_1$", "ten|20", "sixth", "seventh", "eighth"]
 STEPS = range(0, 401, 50)
 
 

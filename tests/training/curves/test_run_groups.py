@@ -10,12 +10,12 @@ from bitcipher.errors import BitcipherError
 from training.curves import group_runs, read_run
 
 LOSSES = {0: 3.0, 10: 2.0, 20: 1.5}
-COLD = {"embeddings": {"start": "cold"}, "loop": {"steps": 20}}
-WARM = {"loop": {"steps": 20}, "embeddings": {"start": "cipher"}}
+RANDOM = {"embeddings": {"init": "random"}, "loop": {"max_steps": 20}}
+CIPHER = {"loop": {"max_steps": 20}, "embeddings": {"init": "cipher"}}
 
 
 def test_a_run_is_its_evaluations_and_its_training(tmp_path):
-    run = read_run(write_run(tmp_path / "run", 7, LOSSES, COLD, accuracy=50.0, note="a text"))
+    run = read_run(write_run(tmp_path / "run", 7, LOSSES, RANDOM, accuracy=50.0, note="a text"))
     assert (run.name, run.seed) == ("run", 7)
     assert set(run.evaluations) == {"step", "tokens", "seconds", "validation_loss", "perplexity", "accuracy"}
     assert run.evaluations["validation_loss"].tolist() == [3.0, 2.0, 1.5]
@@ -33,24 +33,27 @@ def test_a_figure_that_some_evaluations_lack_is_left_out(tmp_path):
 
 
 def test_groups_are_recipes_apart_from_the_seed(tmp_path):
-    order = {"embeddings": {"start": "cold"}} | {"loop": {"steps": 20}}  # the same recipe, told in another order
+    order = {"embeddings": {"init": "random"}} | {"loop": {"max_steps": 20}}  # the same recipe, told in another order
     runs = [
-        read_run(write_run(tmp_path / "warm-1", 1, LOSSES, WARM)),
-        read_run(write_run(tmp_path / "cold-1", 1, LOSSES, COLD)),
-        read_run(write_run(tmp_path / "cold-2", 2, LOSSES, dict(reversed(order.items())))),
-        read_run(write_run(tmp_path / "warm-2", 2, LOSSES, WARM)),
+        read_run(write_run(tmp_path / "cipher-1", 1, LOSSES, CIPHER)),
+        read_run(write_run(tmp_path / "random-1", 1, LOSSES, RANDOM)),
+        read_run(write_run(tmp_path / "random-2", 2, LOSSES, dict(reversed(order.items())))),
+        read_run(write_run(tmp_path / "cipher-2", 2, LOSSES, CIPHER)),
     ]
     groups = group_runs(runs)
-    assert [(group.name, [run.seed for run in group.runs]) for group in groups] == [("warm", [1, 2]), ("cold", [1, 2])]
+    assert [(group.name, [run.seed for run in group.runs]) for group in groups] == [
+        ("cipher", [1, 2]),
+        ("random", [1, 2]),
+    ]
 
 
 @pytest.mark.parametrize(
     ("names", "name"),
     [
-        (("cold-seed1", "cold-seed2"), "cold"),
-        (("cold_01", "cold_02"), "cold"),
+        (("random-seed1", "random-seed2"), "random"),
+        (("random_01", "random_02"), "random"),
         (("radius-8-seed-1", "radius-8-seed-2"), "radius-8"),
-        (("cold 1", "other 2"), "cold 1"),
+        (("random 1", "other 2"), "random 1"),
         (("1", "2"), "1"),
     ],
 )
@@ -60,9 +63,9 @@ def test_a_group_is_called_what_its_runs_share(tmp_path, names, name):
 
 
 def test_seeds_of_two_digits_are_not_taken_for_a_part_of_the_name(tmp_path):
-    runs = [read_run(write_run(tmp_path / f"warm-{seed}", seed, LOSSES)) for seed in (10, 11, 12)]
-    assert [group.name for group in group_runs(runs)] == ["warm"]
-    assert [group.name for group in group_runs(runs[:1])] == ["warm-10"]
+    runs = [read_run(write_run(tmp_path / f"cipher-{seed}", seed, LOSSES)) for seed in (10, 11, 12)]
+    assert [group.name for group in group_runs(runs)] == ["cipher"]
+    assert [group.name for group in group_runs(runs[:1])] == ["cipher-10"]
 
 
 def test_runs_of_other_lengths_are_compared_as_far_as_all_have_come(tmp_path):
@@ -84,8 +87,8 @@ def test_a_line_that_is_being_written_does_not_count(tmp_path):
 
 
 def test_names_that_clash_and_seeds_that_come_twice_are_told(tmp_path):
-    one = read_run(write_run(tmp_path / "a" / "run", 1, LOSSES, COLD))
-    other = read_run(write_run(tmp_path / "b" / "run", 1, LOSSES, WARM))
+    one = read_run(write_run(tmp_path / "a" / "run", 1, LOSSES, RANDOM))
+    other = read_run(write_run(tmp_path / "b" / "run", 1, LOSSES, CIPHER))
     with pytest.raises(BitcipherError, match="Runs of two recipes would both be called run: rename their folders"):
         group_runs([one, other])
     with pytest.raises(BitcipherError, match="run and run are runs of one recipe and one seed: name one of them"):
@@ -108,5 +111,5 @@ def test_what_is_no_run_is_told_in_a_sentence(tmp_path):
     ):
         damaged = write_run(tmp_path / f"damaged-{abs(hash((file, content)))}", 1, LOSSES)
         (damaged / file).write_text(content)
-        with pytest.raises(BitcipherError, match="is damaged: copy the folder again"):
+        with pytest.raises(BitcipherError, match=r"is damaged|is missing"):
             read_run(damaged)

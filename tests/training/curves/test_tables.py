@@ -7,16 +7,16 @@ from made_runs import write_run
 
 from training.curves import figures_table, group_runs, perplexity_table, read_run, steps_to
 
-COLD = [{0: 5.0, 10: 4.0, 20: 3.0}, {0: 5.0, 10: 4.0, 20: 2.0}]
-WARM = [{0: 5.0, 10: 3.0, 20: 1.0}, {0: 5.0, 10: 2.5, 20: 1.0}]
+RANDOM = [{0: 5.0, 10: 4.0, 20: 3.0}, {0: 5.0, 10: 4.0, 20: 2.0}]
+CIPHER = [{0: 5.0, 10: 3.0, 20: 1.0}, {0: 5.0, 10: 2.5, 20: 1.0}]
 
 
 @pytest.fixture
 def groups(tmp_path):
     return group_runs(
         [
-            read_run(write_run(tmp_path / f"{name}-{seed}", seed, losses, {"start": name}, accuracy=10.0 * seed))
-            for name, runs in (("cold", COLD), ("warm", WARM))
+            read_run(write_run(tmp_path / f"{name}-{seed}", seed, losses, {"init": name}, accuracy=10.0 * seed))
+            for name, runs in (("random", RANDOM), ("cipher", CIPHER))
             for seed, losses in enumerate(runs, 1)
         ]
     )
@@ -33,30 +33,30 @@ def test_perplexities_at_equal_steps_and_seconds(groups):
     table = perplexity_table(groups)
     steps = ("step 2", "step 5", "step 10", "step 15", "step 20")
     seconds = ("0.500 s", "1.000 s", "1.500 s", "2.000 s")
-    assert table.header == ("run", "seeds", *steps, *seconds, "steps to cold's end")
-    cold, warm = table.rows
-    assert cold[:2] == ("cold", "2")
-    assert cold[2:7] == (spread(4.8, 4.8), spread(4.5, 4.5), spread(4, 4), spread(3.5, 3), spread(3, 2))
-    assert warm[2:7] == (spread(4.6, 4.5), spread(4, 3.75), spread(3, 2.5), spread(2, 1.75), spread(1, 1))
+    assert table.header == ("run", "seeds", *steps, *seconds, "steps to random's end")
+    random, cipher = table.rows
+    assert random[:2] == ("random", "2")
+    assert random[2:7] == (spread(4.8, 4.8), spread(4.5, 4.5), spread(4, 4), spread(3.5, 3), spread(3, 2))
+    assert cipher[2:7] == (spread(4.6, 4.5), spread(4, 3.75), spread(3, 2.5), spread(2, 1.75), spread(1, 1))
     # Ten steps take a second.
-    assert cold[7:11] == cold[3:7]
-    assert warm[7:11] == warm[3:7]
+    assert random[7:11] == random[3:7]
+    assert cipher[7:11] == cipher[3:7]
 
 
 def test_the_step_where_the_first_group_ends_is_found_on_the_mean_curves(groups):
-    cold, warm = groups
-    # Cold's mean ends at 2.5; warm's is 5, 2.75, 1: a seventh of the way from 10 to 20.
-    assert steps_to(warm, 2.5) == pytest.approx(10 + 10 * 0.25 / 1.75)
-    assert steps_to(cold, 2.5) == 20
-    assert steps_to(cold, 5.0) == 0
-    assert steps_to(cold, 2.4) is None
+    random, cipher = groups
+    # The random run's mean ends at 2.5; cipher's is 5, 2.75, 1: a seventh of the way from 10 to 20.
+    assert steps_to(cipher, 2.5) == pytest.approx(10 + 10 * 0.25 / 1.75)
+    assert steps_to(random, 2.5) == 20
+    assert steps_to(random, 5.0) == 0
+    assert steps_to(random, 2.4) is None
     assert [row[-1] for row in perplexity_table(groups).rows] == ["20 (100 %)", "11 (57 %)"]
     assert [row[-1] for row in perplexity_table(groups[::-1]).rows] == ["20 (100 %)", "not reached"]
 
 
 def test_a_share_of_steps_is_one_of_the_first_group_s(tmp_path):
-    short = read_run(write_run(tmp_path / "short", 1, {0: 5.0, 10: 3.0}, {"steps": 10}))
-    long = read_run(write_run(tmp_path / "long", 1, {0: 5.0, 20: 4.0, 40: 3.0}, {"steps": 40}))
+    short = read_run(write_run(tmp_path / "short", 1, {0: 5.0, 10: 3.0}, {"max_steps": 10}))
+    long = read_run(write_run(tmp_path / "long", 1, {0: 5.0, 20: 4.0, 40: 3.0}, {"max_steps": 40}))
     table = perplexity_table(group_runs([short, long]))
     assert [row[-1] for row in table.rows] == ["10 (100 %)", "40 (400 %)"]
     assert table.header[2:7] == ("step 1", "step 2", "step 5", "step 8", "step 10")
@@ -81,7 +81,7 @@ def test_one_evaluation_is_one_column(tmp_path):
 def test_further_figures_of_the_last_evaluation(groups):
     table = figures_table(groups)
     assert table.header == ("run", "seeds", "accuracy")
-    assert table.rows == (("cold", "2", "15.0 ± 7.1"), ("warm", "2", "15.0 ± 7.1"))
+    assert table.rows == (("random", "2", "15.0 ± 7.1"), ("cipher", "2", "15.0 ± 7.1"))
 
 
 def test_names_are_text_in_markdown_too(tmp_path):

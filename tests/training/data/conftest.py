@@ -1,4 +1,4 @@
-"""A tokenizer for texts of a few letters."""
+"""Tokenizer fixture."""
 
 import pytest
 from tokenizers import Tokenizer
@@ -8,5 +8,5 @@ from training.data import train_tokenizer
 
 @pytest.fixture(scope="session")
 def tokenizer() -> Tokenizer:
-    """Byte-level, so that it takes any text."""
+    """Return a byte-level tokenizer, which encodes any text."""
     return train_tokenizer(["the cat sat on the mat, the dog did not"] * 10, "bpe", 280)

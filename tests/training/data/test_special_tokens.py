@@ -5,8 +5,8 @@ from bitcipher.errors import BitcipherError
 from training.data import SpecialTokens, special_tokens
 
 
-def twin(special, *, plain=("the", "cat")):
-    """A tokenizer with these special tokens first, and words that are none."""
+def tokenizer_with(special, *, plain=("the", "cat")):
+    """Return a tokenizer with the given special tokens first, followed by words."""
     words = [*special, *plain]
     tokenizer = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, unk_token=words[0]))
     tokenizer.add_special_tokens(list(special))
@@ -25,23 +25,23 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_families_of_models(family):
+def test_special_tokens_of_published_families(family):
     names, expected = FAMILIES[family]
-    assert special_tokens(twin(names)) == expected
+    assert special_tokens(tokenizer_with(names)) == expected
 
 
-def test_a_name_in_the_vocabulary_that_is_not_marked_special_is_a_word():
+def test_unmarked_token_is_not_special():
     # As in OPT, whose texts begin with `</s>`.
-    tokenizer = twin(["<pad>", "</s>"], plain=["<s>", "<unk>", "the"])
+    tokenizer = tokenizer_with(["<pad>", "</s>"], plain=["<s>", "<unk>", "the"])
     assert special_tokens(tokenizer) == SpecialTokens(0, 1, 1, 1, None, ())
 
 
-def test_a_token_that_is_added_to_a_vocabulary_is_found_by_its_id():
-    tokenizer = twin(["</s>"])
+def test_added_special_token_is_found():
+    tokenizer = tokenizer_with(["</s>"])
     tokenizer.add_special_tokens(["<mask>"])
     assert special_tokens(tokenizer).mask == 3
 
 
-def test_a_tokenizer_without_an_end_is_told_what_it_lacks():
-    with pytest.raises(BitcipherError, match=r"no special token that ends a text: it needs one of </s>, \[SEP\], "):
-        special_tokens(twin(["<pad>", "<s>"]))
+def test_missing_end_token_raises():
+    with pytest.raises(BitcipherError, match="no end token"):
+        special_tokens(tokenizer_with(["<pad>", "<s>"]))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from training.data import Sequences, TokenText, finish_text, token_streams, write_shard
+from training.data import Sequences, TokenDataset, finish_dataset, token_streams, write_shard
 
 DOCUMENTS = [
     ["the cat", "", "a line\u2028separator", "sat"],
@@ -21,13 +21,13 @@ DOCUMENTS = [
 def folder(tokenizer, tmp_path_factory):
     folder = tmp_path_factory.mktemp("text")
     notes = [write_shard(str(folder), str(name), texts, tokenizer, 0.2) for name, texts in enumerate(DOCUMENTS)]
-    finish_text(str(folder), notes, tokenizer)
+    finish_dataset(str(folder), notes, tokenizer)
     return folder
 
 
 @pytest.fixture(scope="module")
 def text(folder):
-    return TokenText.open(str(folder))
+    return TokenDataset.open(str(folder))
 
 
 @pytest.fixture(scope="module", params=["train", "validation"])
@@ -36,28 +36,28 @@ def part(request):
 
 
 def joined(folder, part):
-    """All tokens of a part, and where its documents end."""
+    """Return all tokens of a split, and the ends of its documents."""
     tokens = [np.fromfile(folder / f"{part}-{name}.tokens", "<u2") for name in range(len(DOCUMENTS))]
     whole = np.concatenate(tokens).astype(np.int64)
     return whole, np.flatnonzero(whole == 2) + 1
 
 
-def test_a_stream_is_its_shards_one_after_the_other(folder, text, part):
+def test_stream_concatenates_shards(folder, text, part):
     stream = getattr(text, part)
     whole, ends = joined(folder, part)
     assert len(stream) == len(whole)
     np.testing.assert_array_equal(stream.read(np.array([0]), len(whole))[0], whole)
     np.testing.assert_array_equal(stream.ends, ends)
     assert stream.ends.dtype == np.int64
-    assert stream.documents == len(ends) > 0
+    assert stream.n_documents == len(ends) > 0
 
 
-def test_both_parts_hold_all_documents(text):
-    assert text.train.documents + text.validation.documents == 9
+def test_splits_contain_all_documents(text):
+    assert text.train.n_documents + text.validation.n_documents == 9
 
 
 @given(data=st.data())
-def test_runs_from_anywhere_are_those_of_the_whole(folder, text, data):
+def test_read_returns_slices_of_stream(folder, text, data):
     whole, _ = joined(folder, "train")
     length = data.draw(st.integers(0, len(whole)))
     starts = data.draw(st.lists(st.integers(0, len(whole) - length), max_size=5))
@@ -68,22 +68,22 @@ def test_runs_from_anywhere_are_those_of_the_whole(folder, text, data):
         np.testing.assert_array_equal(row, whole[start : start + length])
 
 
-def test_more_shards_than_may_be_open_are_read_all_the_same(folder, monkeypatch):
-    monkeypatch.setattr(token_streams, "MAPPED_SHARDS", 1)
-    stream = TokenText.open(str(folder)).train
+def test_more_shards_than_mapped_limit(folder, monkeypatch):
+    monkeypatch.setattr(token_streams, "MAX_MAPPED_SHARDS", 1)
+    stream = TokenDataset.open(str(folder)).train
     whole, _ = joined(folder, "train")
     for _ in range(2):
         np.testing.assert_array_equal(stream.read(np.array([0, 1]), len(whole) - 1), [whole[:-1], whole[1:]])
 
 
 @pytest.mark.parametrize(("start", "length"), [(-1, 2), (0, 10_000), (10_000, 0)])
-def test_no_run_goes_beyond_the_stream(text, start, length):
-    with pytest.raises(IndexError, match="lie within"):
+def test_read_outside_stream_raises(text, start, length):
+    with pytest.raises(IndexError, match="not within"):
         text.train.read(np.array([start]), length)
 
 
 @pytest.mark.parametrize("length", [1, 7, 16])
-def test_sequences_are_the_stream_cut_up(folder, text, length):
+def test_sequences_partition_stream(folder, text, length):
     whole, _ = joined(folder, "train")
     sequences = Sequences(text.train, length)
     expected = whole[: len(whole) // length * length].reshape(-1, length)
@@ -94,18 +94,18 @@ def test_sequences_are_the_stream_cut_up(folder, text, length):
         sequences.take(np.array([len(expected)]))
 
 
-def test_a_text_shorter_than_a_sequence_is_told(text):
-    with pytest.raises(BitcipherError, match=r"has \d+ tokens, fewer than one sequence of 5000: give more text"):
+def test_stream_shorter_than_sequence_raises(text):
+    with pytest.raises(BitcipherError, match="fewer than one sequence of 5000"):
         Sequences(text.train, 5000)
 
 
-def test_a_part_without_documents_is_an_empty_stream(tokenizer, tmp_path):
-    finish_text(str(tmp_path), [write_shard(str(tmp_path), "0", ["a"], tokenizer, 0.0)], tokenizer)
-    stream = TokenText.open(str(tmp_path)).validation
-    assert (len(stream), stream.documents, stream.ends.tolist()) == (0, 0, [])
+def test_empty_split_is_empty_stream(tokenizer, tmp_path):
+    finish_dataset(str(tmp_path), [write_shard(str(tmp_path), "0", ["a"], tokenizer, 0.0)], tokenizer)
+    stream = TokenDataset.open(str(tmp_path)).validation
+    assert (len(stream), stream.n_documents, stream.ends.tolist()) == (0, 0, [])
 
 
-def test_the_tokenizer_comes_with_the_text(text, tokenizer):
+def test_dataset_has_its_tokenizer(text, tokenizer):
     assert text.tokenizer.to_str() == tokenizer.to_str()
 
 
@@ -114,56 +114,56 @@ def copy(folder, tmp_path):
     return shutil.copytree(folder, tmp_path / "copy")
 
 
-def refused(folder):
-    """What is said of a folder that cannot be opened: one sentence, with a colon at most before what to do."""
+def open_error(folder):
+    """Return the message of the error that opening a folder raises."""
     with pytest.raises(BitcipherError) as error:
-        TokenText.open(str(folder))
+        TokenDataset.open(str(folder))
     assert "\n" not in str(error.value)
     return str(error.value)
 
 
 @pytest.mark.parametrize("name", ["train-3.tokens", "train-3.ends", "validation-0.ends"])
-def test_a_missing_file_is_told(copy, name):
+def test_missing_file_raises(copy, name):
     (copy / name).unlink()
-    assert f"{name} is missing" in refused(copy)
+    assert f"{name} is missing" in open_error(copy)
 
 
 @pytest.mark.parametrize("name", ["train-3.tokens", "train-3.ends"])
-def test_a_file_that_was_cut_is_told(copy, name):
+def test_truncated_file_raises(copy, name):
     content = (copy / name).read_bytes()
     (copy / name).write_bytes(content[:-1])
-    assert f"{name} has {len(content) - 1} bytes in place of {len(content)}" in refused(copy)
+    assert f"{name} has {len(content) - 1} bytes instead of {len(content)}" in open_error(copy)
 
 
-def test_a_folder_that_was_not_finished_is_told(copy):
+def test_incomplete_folder_raises(copy):
     (copy / "text.json").unlink()
-    assert "no text.json" in refused(copy)
+    assert "no text.json" in open_error(copy)
 
 
-def test_another_tokenizer_is_told(copy):
+def test_changed_tokenizer_raises(copy):
     (copy / "tokenizer.json").write_text((copy / "tokenizer.json").read_text() + "\n")
-    assert "tokenizer.json is missing or not the one of these tokens" in refused(copy)
+    assert "tokenizer.json is missing or not the tokenizer" in open_error(copy)
     (copy / "tokenizer.json").unlink()
-    assert "tokenizer.json is missing" in refused(copy)
+    assert "tokenizer.json is missing" in open_error(copy)
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "fact"),
     [
-        ({"format": "bitcipher-text/9"}, "has the format 'bitcipher-text/9', not 'bitcipher-text/1'"),
-        ({"dtype": "float32"}, "text.json is damaged"),
-        ({"dtype": []}, "text.json is damaged"),
-        ({"train": [{"name": "0"}]}, "text.json is damaged"),
-        ({"validation": 3}, "text.json is damaged"),
-        ({"validation": [3]}, "text.json is damaged"),
+        ({"format": "bitcipher-text/9"}, "`format` must be bitcipher-text/1"),
+        ({"dtype": "float32"}, "`dtype`"),
+        ({"train": [{"name": "0"}]}, "`train.0.tokens` is missing"),
+        ({"validation": 3}, "`validation`"),
     ],
 )
-def test_a_damaged_table_of_contents_is_told(copy, change, told):
+def test_damaged_metadata_raises(copy, change, fact):
     content = json.loads((copy / "text.json").read_text())
     (copy / "text.json").write_text(json.dumps({**content, **change}))
-    assert told in refused(copy)
+    message = open_error(copy)
+    assert "text.json" in message
+    assert fact in message
 
 
-def test_a_folder_elsewhere_is_told():
-    with pytest.raises(BitcipherError, match=r"is not on this machine's disks, .*: copy it there"):
-        TokenText.open("memory://text")
+def test_remote_folder_raises():
+    with pytest.raises(BitcipherError, match="not on a local disk"):
+        TokenDataset.open("memory://text")

@@ -9,7 +9,7 @@ from bitcipher.errors import BitcipherError
 from training.data import special_tokens, train_tokenizer
 
 KINDS = ("bpe", "wordpiece", "unigram")
-# Many words are equally frequent, and so are many pairs of letters: what is not ordered shows.
+# Many words and pairs of characters are equally frequent, so any dependence on their order would show.
 MAKE_TEXTS = """
 import hashlib
 words = [hashlib.sha256(str(number).encode()).hexdigest()[: 3 + number % 6] for number in range(300)]
@@ -35,7 +35,7 @@ def texts() -> list[str]:
 
 
 @pytest.mark.parametrize("threads", ["1", "3"])
-def test_the_same_texts_give_the_same_bytes_in_other_processes_with_other_threads(threads):
+def test_training_is_deterministic_across_processes(threads):
     made = (train_tokenizer(texts(), kind, 350, sentinels=2).to_str(pretty=True) for kind in KINDS)
     digests = (hashlib.sha256(content.encode()).hexdigest() for content in made)
     command = [sys.executable, "-c", SCRIPT, *KINDS]
@@ -46,13 +46,13 @@ def test_the_same_texts_give_the_same_bytes_in_other_processes_with_other_thread
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_texts_in_another_order_give_the_same_bytes(kind):
+def test_order_of_texts_does_not_change_tokenizer(kind):
     made = [train_tokenizer(order, kind, 350).to_str() for order in (texts(), texts()[::-1])]
     assert made[0] == made[1]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_special_tokens_come_first(kind):
+def test_special_tokens_have_first_ids(kind):
     tokenizer = train_tokenizer(texts(), kind, 350, sentinels=2)
     names = ["<pad>", "<s>", "</s>", "<unk>", "<mask>", "<extra_id_0>", "<extra_id_1>"]
     assert [tokenizer.id_to_token(number) for number in range(7)] == names
@@ -63,13 +63,13 @@ def test_special_tokens_come_first(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_texts_that_name_special_tokens_do_not_make_them_twice(kind):
+def test_special_token_names_in_text_add_no_tokens(kind):
     tokenizer = train_tokenizer(["</s>", "a </s>b", "<mask></s>"] * 500 + texts(), kind, 350)
     assert sorted(tokenizer.get_vocab().values()) == list(range(tokenizer.get_vocab_size()))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_text_comes_back(kind):
+def test_decode_inverts_encode(kind):
     tokenizer = train_tokenizer(texts(), kind, 350)
     text = "\u0627\u0644\u0642\u0637\u0629 caf\u00e9, (no)!"
     ids = tokenizer.encode(text).ids
@@ -78,19 +78,19 @@ def test_text_comes_back(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_frequent_words_become_tokens(kind):
+def test_frequent_words_are_tokens(kind):
     tokenizer = train_tokenizer(["the house is there, the houses were theirs"] * 200 + texts(), kind, 400)
     assert len(tokenizer.encode("the house").ids) <= 3
 
 
-def test_byte_level_bpe_keeps_every_character():
+def test_byte_level_bpe_encodes_any_text():
     tokenizer = train_tokenizer(texts(), "bpe", 300)
     for text in ("line\u2028separator\u0085 and\r\n\tmore  ", "\u6f22\u5b57 \U0001f600", "\u0000"):
         assert tokenizer.decode(tokenizer.encode(text).ids) == text
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_case_counts_unless_it_is_not_to(kind):
+def test_lowercase(kind):
     corpus = [*texts(), "THE House the house The " * 20]
     exact = train_tokenizer(corpus, kind, 350)
     lower = train_tokenizer(corpus, kind, 350, lowercase=True)
@@ -98,12 +98,12 @@ def test_case_counts_unless_it_is_not_to(kind):
     assert lower.encode("THE House").ids == lower.encode("the house").ids
 
 
-def test_the_mask_takes_the_space_before_it_along():
+def test_mask_token_includes_preceding_space():
     tokenizer = train_tokenizer(texts(), "bpe", 300)
     assert tokenizer.encode("a <mask>.").ids == [tokenizer.token_to_id(token) for token in ("a", "<mask>", ".")]
 
 
-def test_rare_scripts_do_not_fill_a_wordpiece_vocabulary():
+def test_wordpiece_limits_characters():
     rare = [chr(0x4E00 + number) for number in range(1200)]
     tokenizer = train_tokenizer([*texts(), *rare], "wordpiece", 2100)
     assert tokenizer.token_to_id("a") is not None
@@ -112,23 +112,23 @@ def test_rare_scripts_do_not_fill_a_wordpiece_vocabulary():
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("nothing", [[], ["", " \n\u2028"]])
-def test_no_text_is_told(kind, nothing):
-    with pytest.raises(BitcipherError, match=r"no text to train a tokenizer on: all documents are empty\.$"):
+def test_empty_text_raises(kind, nothing):
+    with pytest.raises(BitcipherError, match="no text"):
         train_tokenizer(iter(nothing), kind, 350)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_half_a_surrogate_pair_is_told(kind):
-    with pytest.raises(BitcipherError, match=r"not valid Unicode .* holds '.*\\ud800.*': mend it or leave it out\.$"):
+def test_surrogate_in_text_raises(kind):
+    with pytest.raises(BitcipherError, match="not valid Unicode"):
         train_tokenizer([*texts(), "bad \ud800 text"], kind, 350)
 
 
 @pytest.mark.parametrize(("kind", "size"), [("bpe", 260), ("wordpiece", 40), ("unigram", 12)])
-def test_a_size_without_room_for_letters_is_told(kind, size):
-    with pytest.raises(BitcipherError, match=f"{kind}.* {size} tokens"):
+def test_too_small_vocabulary_raises(kind, size):
+    with pytest.raises(BitcipherError, match=f"{kind} tokenizer"):
         train_tokenizer(texts(), kind, size)
 
 
-def test_an_unknown_kind_is_told():
-    with pytest.raises(BitcipherError, match="'words': take one of bpe, wordpiece, unigram"):
+def test_unknown_kind_raises():
+    with pytest.raises(BitcipherError, match="one of bpe, wordpiece, unigram, got 'words'"):
         train_tokenizer(texts(), "words", 350)

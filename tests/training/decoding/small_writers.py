@@ -1,4 +1,4 @@
-"""Small models that write, with a tokenizer, and what they say of the next token by a plain full forward pass."""
+"""Small generative models with a tokenizer, and reference decoding by full forward passes."""
 
 from functools import cache
 
@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from training.data import special_tokens, text_only, train_tokenizer, vocabulary_size
+from training.data import plain_text_tokenizer, special_tokens, train_tokenizer, vocab_size
 from training.models import ModelOptions, build_model
 
 torch.set_num_threads(1)
@@ -22,10 +22,18 @@ def tokenizer_of(kind: str = "bpe") -> Tokenizer:
 
 @cache
 def writer(architecture: str, kind: str = "bpe", seed: int = 1):
-    """With weights far larger than usual, so that its choices differ from place to place."""
+    """Return a model with large weights, so that its predictions vary between positions."""
     tokenizer = tokenizer_of(kind)
-    options = ModelOptions(architecture, layers=2, width=16, heads=2, inner=32, positions=POSITIONS, dropout=0.3)
-    model = build_model(options, special_tokens(tokenizer), vocabulary_size(tokenizer), seed)
+    options = ModelOptions(
+        architecture=architecture,
+        num_hidden_layers=2,
+        hidden_size=16,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=POSITIONS,
+        dropout=0.3,
+    )
+    model = build_model(options, special_tokens(tokenizer), vocab_size(tokenizer), seed)
     with torch.no_grad():
         for weight in model.parameters():
             if weight.ndim >= 2:
@@ -33,9 +41,9 @@ def writer(architecture: str, kind: str = "bpe", seed: int = 1):
     return model
 
 
-def read_by(model, tokenizer: Tokenizer, prompt: str) -> tuple[list[int], list[int]]:
-    """What an encoder reads (nothing, of a decoder), and what a decoder begins with."""
-    ids = text_only(tokenizer).encode(prompt, add_special_tokens=False).ids
+def model_inputs(model, tokenizer: Tokenizer, prompt: str) -> tuple[list[int], list[int]]:
+    """Return the inputs of the encoder (none for a decoder model) and the first tokens of the decoder."""
+    ids = plain_text_tokenizer(tokenizer).encode(prompt, add_special_tokens=False).ids
     specials = special_tokens(tokenizer)
     if model.config.model_type == "t5":
         return [*ids, specials.end], [specials.pad]
@@ -52,8 +60,8 @@ def next_logits(model, inputs: list[int], begun: list[int]) -> np.ndarray:
     return output.logits[0, -1].double().numpy()
 
 
-def plain_greedy(model, tokenizer: Tokenizer, prompt: str, tokens: int) -> list[int]:
-    inputs, begun = read_by(model, tokenizer, prompt)
+def reference_greedy(model, tokenizer: Tokenizer, prompt: str, tokens: int) -> list[int]:
+    inputs, begun = model_inputs(model, tokenizer, prompt)
     made: list[int] = []
     while len(made) < tokens:
         made.append(int(next_logits(model, inputs, begun + made).argmax()))
@@ -62,8 +70,10 @@ def plain_greedy(model, tokenizer: Tokenizer, prompt: str, tokens: int) -> list[
     return made
 
 
-def plain_shares(logits: np.ndarray, temperature: float, top_k: int | None, top_p: float | None) -> np.ndarray:
-    """The probability of each token: temperature, then the k likeliest, then the fewest that have a share of p."""
+def reference_probabilities(
+    logits: np.ndarray, temperature: float, top_k: int | None, top_p: float | None
+) -> np.ndarray:
+    """Return the probability of each token after temperature, top-k and top-p."""
     shares = np.exp(logits / temperature - (logits / temperature).max())
     order = np.argsort(-shares, kind="stable")
     if top_k is not None:

@@ -7,7 +7,7 @@ from tiny_runs import tiny_documents
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from training.data import special_tokens, train_tokenizer
-from training.embeddings import bits_for, fit_width, token_table
+from training.embeddings import cat_bits_and_window, resize_vectors, token_embeddings
 
 
 @pytest.fixture(scope="module")
@@ -21,60 +21,60 @@ def vectors_of(tokenizer, tokens, width=4):
     return CipherVectors(words, random.normal(size=(len(words), width)), counts=np.arange(len(words), 0, -1))
 
 
-def test_rows_stand_in_the_tokenizers_order(tokenizer):
+def test_rows_are_in_id_order(tokenizer):
     tokens = list(range(299, 9, -1))
     vectors = vectors_of(tokenizer, tokens)
-    table = token_table(vectors, tokenizer)
+    table = token_embeddings(vectors, tokenizer)
     for token in (10, 77, 299):
         np.testing.assert_array_equal(table.rows[token], vectors[tokenizer.id_to_token(token)])
         assert table.counts[token] == vectors.get_vecattr(tokenizer.id_to_token(token), "count")
     assert table.rows.shape == (300, 4)
-    assert np.flatnonzero(~table.known).tolist() == list(range(10))
+    assert np.flatnonzero(~table.has_vector).tolist() == list(range(10))
 
 
-def test_special_tokens_have_no_vector_even_if_text_looks_like_them(tokenizer):
-    table = token_table(vectors_of(tokenizer, range(300)), tokenizer)
+def test_special_tokens_have_no_vector(tokenizer):
+    table = token_embeddings(vectors_of(tokenizer, range(300)), tokenizer)
     specials = special_tokens(tokenizer)
-    assert not table.known[[specials.pad, specials.begin, specials.end, specials.unknown, specials.mask]].any()
-    assert table.known.sum() == 295
+    assert not table.has_vector[[specials.pad, specials.begin, specials.end, specials.unknown, specials.mask]].any()
+    assert table.has_vector.sum() == 295
 
 
-def test_vectors_of_words_are_refused(tokenizer):
-    with pytest.raises(BitcipherError, match=r"Only 0 of the 2 words that have vectors are tokens"):
-        token_table(CipherVectors(["dogs", "cats"], np.eye(2)), tokenizer)
+def test_vectors_of_other_tokenizer_raise(tokenizer):
+    with pytest.raises(BitcipherError, match="Only 0 of the 2 words"):
+        token_embeddings(CipherVectors(["dogs", "cats"], np.eye(2)), tokenizer)
 
 
-def test_zeros_are_no_vector(tokenizer):
+def test_zero_row_is_not_a_vector(tokenizer):
     vectors = vectors_of(tokenizer, range(5, 300))
     rows = np.array(vectors.vectors)
     rows[12] = 0
-    table = token_table(CipherVectors(vectors.index_to_key, rows), tokenizer)
-    assert not table.known[17]
+    table = token_embeddings(CipherVectors(vectors.index_to_key, rows), tokenizer)
+    assert not table.has_vector[17]
 
 
 @given(st.integers(1, 12), st.integers(1, 12))
-def test_a_wider_or_equal_model_keeps_all_distances(dimensions, more):
+def test_widening_preserves_distances(dimensions, more):
     rows = np.random.default_rng(dimensions).normal(size=(30, dimensions)).astype(np.float32)
-    fitted = fit_width(rows, dimensions + more)
+    fitted = resize_vectors(rows, dimensions + more)
     np.testing.assert_allclose(fitted @ fitted.T, rows @ rows.T, atol=1e-4)
-    assert fit_width(rows, dimensions) is rows
+    assert resize_vectors(rows, dimensions) is rows
 
 
-def test_a_narrower_model_keeps_what_differs_most():
+def test_narrowing_keeps_leading_directions():
     random = np.random.default_rng(0)
     rows = (random.normal(size=(200, 6)) * [9, 1, 7, 0.01, 0.01, 0.01]).astype(np.float32)
-    fitted = fit_width(rows, 3)
+    fitted = resize_vectors(rows, 3)
     np.testing.assert_allclose(fitted @ fitted.T, rows @ rows.T, atol=0.1)
 
 
-def test_bits_and_radius_give_exactly_the_models_width():
+def test_cat_bits_and_window():
     for width, words, window in ((128, 8000, 4), (200, 85_000, 4), (256, 30_000, 8), (768, 50_000, 8)):
-        bits, near = bits_for(width, words, window)
+        bits, near = cat_bits_and_window(width, words, window)
         assert 2 * near * bits == width
         assert 2**bits - 1 >= words
         assert near <= window
 
 
-def test_a_model_that_is_too_narrow_is_a_plain_sentence():
-    with pytest.raises(BitcipherError, match="No Cat vectors of 8,000 words are 20 wide: they take 13 bits"):
-        bits_for(20, 8_000, 4)
+def test_too_narrow_model_raises():
+    with pytest.raises(BitcipherError, match="at least 26 dimensions"):
+        cat_bits_and_window(20, 8_000, 4)

@@ -1,26 +1,25 @@
-"""Fine-tuning runs of seconds."""
+"""Tiny fine-tuning runs."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 from tiny_runs import merged
 
-from training.finetune import finetune, make_options
+from training.finetune import finetune, make_finetune_options
 
-LOOP = {"learning_rate": 3e-3, "batch": 16, "evaluate_every": 40, "log_every": 5, "device": "cpu"}
+LOOP = {"learning_rate": 3e-3, "batch_size": 16, "eval_steps": 40, "logging_steps": 5, "device": "cpu"}
 
 
 def config_of(folder: Path, model: Path, task: str, data: Path, **changes) -> dict:
-    """What `finetune` takes, for a run in a new folder."""
+    """Return the config of a run in a new folder."""
     folder.mkdir(parents=True, exist_ok=True)
     values = {"model": str(model), "task": task, "data": str(data), "loop": LOOP}
-    options = make_options(merged(values, changes))
-    return {"options": json.loads(json.dumps(asdict(options))), "folder": str(folder)}
+    options = make_finetune_options(merged(values, changes))
+    return {"options": options.to_dict(), "folder": str(folder)}
 
 
 def finetuned(folder: Path, model: Path, task: str, data: Path, **changes) -> Path:
-    """The folder of a run."""
+    """Fine-tune, and return the folder of the run."""
     finetune(config_of(folder, model, task, data, **changes))
     return folder
 

@@ -1,4 +1,4 @@
-"""Sums, which divided by the targets are the losses of transformers' own models."""
+"""Losses of tasks: sums, which divided by the targets are the losses of transformers."""
 
 from types import SimpleNamespace
 
@@ -6,8 +6,8 @@ import pytest
 import torch
 from tiny_tasks import write_model
 
-from training.data import load_tokenizer, special_tokens, vocabulary_size
-from training.finetune.heads import task_model
+from training.data import load_tokenizer, special_tokens, vocab_size
+from training.finetune.heads import build_task_model
 from training.finetune.losses import LOSSES
 from training.tasks.base import IGNORED
 
@@ -26,22 +26,22 @@ def folder(tmp_path_factory):
 
 def model_and_batch(folder, kind):
     tokenizer = load_tokenizer(str(folder / "tokenizer.json"))
-    size = vocabulary_size(tokenizer)
-    made = task_model(str(folder), SimpleNamespace(kind=kind, labels="abc"), special_tokens(tokenizer), size, 1)
+    size = vocab_size(tokenizer)
+    made = build_task_model(str(folder), SimpleNamespace(kind=kind, labels="abc"), special_tokens(tokenizer), size, 1)
     ids = torch.randint(5, size, (3, 8), generator=torch.Generator().manual_seed(0))
     return made.model.eval(), {"input_ids": ids, "attention_mask": torch.ones_like(ids), **TARGETS[kind]}
 
 
 @pytest.mark.parametrize("kind", LOSSES)
-def test_losses_are_those_of_transformers(folder, kind):
+def test_losses_match_transformers(folder, kind):
     model, batch = model_and_batch(folder, kind)
-    targets = LOSSES[kind].targets({name: values.numpy() for name, values in batch.items()})
+    targets = LOSSES[kind].count_targets({name: values.numpy() for name, values in batch.items()})
     assert targets == {"question-answering": 6, "token-classification": 15}.get(kind, 3)
     torch.testing.assert_close(LOSSES[kind].loss(model, batch) / targets, model(**batch).loss)
 
 
 @pytest.mark.parametrize("kind", LOSSES)
-def test_padding_changes_no_loss(folder, kind):
+def test_padding_does_not_change_loss(folder, kind):
     model, batch = model_and_batch(folder, kind)
     ignored = {"labels": IGNORED} if kind == "token-classification" else {}
     padded = {

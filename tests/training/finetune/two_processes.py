@@ -1,4 +1,4 @@
-"""A function in two processes at once, which are one process group, as Ray Train makes it."""
+"""Calls a function in two processes of one process group, as Ray Train does."""
 
 import socket
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import torch.multiprocessing as processes
 
 
 def on_two(function: Callable[[dict], None], config: dict) -> None:
-    """Returns when both are done; fails if one did."""
+    """Call the function in both processes, and raise if one fails."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from bitcipher.errors import BitcipherError
-from training.data import special_tokens, train_tokenizer, vocabulary_size
+from training.data import special_tokens, train_tokenizer, vocab_size
 from training.layer_analysis import label_words, probe_accuracy, word_figures
 from training.layer_analysis import labeled_words as words_module
 from training.models import ModelOptions, build_model
@@ -96,8 +96,16 @@ def test_what_the_embeddings_hold_is_found_by_layer(tmp_path):
     task = read_task("pos", str(labeled.write_gum(tmp_path / "gum", 120)))
     texts = [" ".join(task.words[n] for n in group) for group in _by_sentence(task.train)]
     tokenizer = train_tokenizer(texts, "wordpiece", 200)
-    options = ModelOptions("gpt2", layers=2, width=16, heads=2, inner=32, positions=64, dropout=0.1)
-    model = build_model(options, special_tokens(tokenizer), vocabulary_size(tokenizer), 1).eval()
+    options = ModelOptions(
+        architecture="gpt2",
+        num_hidden_layers=2,
+        hidden_size=16,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=64,
+        dropout=0.1,
+    )
+    model = build_model(options, special_tokens(tokenizer), vocab_size(tokenizer), 1).eval()
     parts = [label_words(part, task, tokenizer, "gpt2", 64) for part in (task.train, task.test)]
     untold = word_figures(model, *parts)
     assert untold.shape == (3,)

@@ -17,10 +17,16 @@ FAMILIES = ["bert", "roberta", NARROW, "gpt2", "opt", "t5"]
 
 
 def model_of(family: str):
-    sizes = {"layers": LAYERS, "width": WIDTH, "heads": 2, "inner": 32, "positions": LENGTH}
+    sizes = {
+        "num_hidden_layers": LAYERS,
+        "hidden_size": WIDTH,
+        "num_attention_heads": 2,
+        "intermediate_size": 32,
+        "max_position_embeddings": LENGTH,
+    }
     if family == NARROW:
-        sizes |= {"embedding": 6, "tied": False}
-    return build_model(ModelOptions(family.split()[0], **sizes), SPECIALS, VOCABULARY, 1).eval()
+        sizes |= {"embedding_size": 6, "tie_word_embeddings": False}
+    return build_model(ModelOptions(architecture=family.split()[0], **sizes), SPECIALS, VOCABULARY, 1).eval()
 
 
 def batch_of(family: str, seed: int) -> dict[str, np.ndarray]:

@@ -14,7 +14,7 @@ from training.models import hidden_states, is_tied, load_model, logits, save_mod
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("place", ["disk", "store"])
-def test_a_model_comes_back_as_it_was(kind, place, tmp_path):
+def test_model_round_trip(kind, place, tmp_path):
     folder = str(tmp_path / "model") if place == "disk" else f"memory://models/{kind}"
     model, batch = model_of(kind).eval(), batch_of(kind)
     with torch.no_grad():
@@ -35,7 +35,7 @@ def test_a_model_comes_back_as_it_was(kind, place, tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_model_is_the_same_bytes_with_tied_tables_once(kind, tmp_path):
+def test_saved_bytes_are_deterministic_and_tied_weights_stored_once(kind, tmp_path):
     model = model_of(kind)
     contents = []
     for name in ("one", "two"):
@@ -47,7 +47,7 @@ def test_the_same_model_is_the_same_bytes_with_tied_tables_once(kind, tmp_path):
     assert len([name for name in names if "embed_tokens" in name or "shared" in name or "lm_head.weight" in name]) <= 2
 
 
-def test_transformers_opens_what_was_saved_and_what_it_saved_is_loaded(tmp_path):
+def test_transformers_interoperability(tmp_path):
     model, batch = model_of("roberta").eval(), batch_of("roberta")
     save_model(model, str(tmp_path / "ours"))
     theirs = AutoModelForMaskedLM.from_pretrained(tmp_path / "ours", local_files_only=True)
@@ -57,7 +57,7 @@ def test_transformers_opens_what_was_saved_and_what_it_saved_is_loaded(tmp_path)
     assert torch.equal(load_model(str(tmp_path / "theirs"))(**batch).logits, model(**batch).logits)
 
 
-def test_a_model_with_another_head_of_the_family_comes_back(tmp_path):
+def test_other_heads_round_trip(tmp_path):
     config = BertConfig(vocab_size=60, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32)
     for model in (BertForSequenceClassification(config), BertModel(config)):
         save_model(model, str(tmp_path))
@@ -66,7 +66,7 @@ def test_a_model_with_another_head_of_the_family_comes_back(tmp_path):
         assert all(map(torch.equal, loaded.state_dict().values(), model.state_dict().values()))
 
 
-def test_loading_leaves_random_numbers_alone_and_prints_nothing(tmp_path, capfd):
+def test_loading_is_silent_and_keeps_random_state(tmp_path, capfd):
     save_model(model_of("t5, untied"), str(tmp_path))
     torch.manual_seed(5)
     expected = torch.rand(3)
@@ -76,52 +76,52 @@ def test_loading_leaves_random_numbers_alone_and_prints_nothing(tmp_path, capfd)
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_name_on_a_hub_is_not_looked_up(monkeypatch, tmp_path):
+def test_hub_names_are_not_downloaded(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     for name in ("bert-base-uncased", "google-bert/bert-base-uncased"):
-        with pytest.raises(BitcipherError, match=r"There is no model in .*Nothing is fetched by the name"):
+        with pytest.raises(BitcipherError, match="There is no model"):
             load_model(name)
 
 
-def test_pickled_weights_are_refused_unread(tmp_path):
+def test_pickled_weights_raise(tmp_path):
     save_model(model_of("bert"), str(tmp_path))
     (tmp_path / "model.safetensors").rename(tmp_path / "pytorch_model.bin")
-    with pytest.raises(BitcipherError, match=r"pytorch_model\.bin is pickled, .*: store the model as safetensors\."):
+    with pytest.raises(BitcipherError, match="is pickled"):
         load_model(str(tmp_path))
     (tmp_path / "pytorch_model.bin").unlink()
-    with pytest.raises(BitcipherError, match=r"There are no weights in "):
+    with pytest.raises(BitcipherError, match="no weights"):
         load_model(str(tmp_path))
 
 
-def test_weights_that_are_damaged_or_incomplete_are_told(tmp_path):
+def test_damaged_weights_raise(tmp_path):
     save_model(model_of("bert"), str(tmp_path / "whole"))
     damaged = tmp_path / "damaged"
     shutil.copytree(tmp_path / "whole", damaged)
     (damaged / "model.safetensors").write_bytes((damaged / "model.safetensors").read_bytes()[:1000])
-    with pytest.raises(BitcipherError, match=r"The model in \S+ cannot be read: "):
+    with pytest.raises(BitcipherError, match="cannot be read"):
         load_model(str(damaged))
     partial = tmp_path / "partial"
     shutil.copytree(tmp_path / "whole", partial)
     config = json.loads((partial / "config.json").read_text())
     (partial / "config.json").write_text(json.dumps(config | {"architectures": ["BertForPreTraining"]}))
-    with pytest.raises(BitcipherError, match=r"is no whole BertForPreTraining: it has no weights "):
+    with pytest.raises(BitcipherError, match="not a complete BertForPreTraining"):
         load_model(str(partial))
     (partial / "config.json").write_text(json.dumps(config | {"hidden_size": 32}))
-    with pytest.raises(BitcipherError, match=r"The model in \S+ cannot be read: "):
+    with pytest.raises(BitcipherError, match="cannot be read"):
         load_model(str(partial))
 
 
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"architectures": ["RobertaForMaskedLM"]}, "of the class RobertaForMaskedLM, which"),
-        ({"architectures": ["BertConfig"]}, "of the class BertConfig, which"),
-        ({"architectures": None}, "of the class none, which"),
-        ({"model_type": "mamba"}, "is of the kind mamba, and what can be loaded is bert, "),
-        ({"hidden_size": "wide"}, "is no configuration of a model: "),
+        ({"architectures": ["RobertaForMaskedLM"]}, "class RobertaForMaskedLM"),
+        ({"architectures": ["BertConfig"]}, "class BertConfig"),
+        ({"architectures": None}, "class none"),
+        ({"model_type": "mamba"}, "model_type 'mamba'"),
+        ({"hidden_size": "wide"}, "not a valid model configuration"),
     ],
 )
-def test_a_configuration_that_is_none_of_the_families_is_told(changed, sentence, tmp_path):
+def test_unsupported_config_raises(changed, sentence, tmp_path):
     save_model(model_of("bert"), str(tmp_path))
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config | changed))

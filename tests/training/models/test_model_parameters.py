@@ -1,4 +1,4 @@
-"""Built RoBERTa models have as many parameters as `training.scaling` counts for their shape (SPEC section 7)."""
+"""RoBERTa models have as many parameters as `training.scaling` computes for their shape."""
 
 import pytest
 import torch
@@ -11,8 +11,13 @@ from training.scaling import ANCHOR, Shape
 
 
 def counted(shape, vocabulary, tied=False):
-    sizes = {"layers": shape.layers, "width": shape.hidden, "heads": shape.heads, "inner": shape.intermediate}
-    options = ModelOptions(**sizes, tied=tied, embedding=None if tied else shape.embedding)
+    sizes = {
+        "num_hidden_layers": shape.layers,
+        "hidden_size": shape.hidden,
+        "num_attention_heads": shape.heads,
+        "intermediate_size": shape.intermediate,
+    }
+    options = ModelOptions(**sizes, tie_word_embeddings=tied, embedding_size=None if tied else shape.embedding)
     with torch.device("meta"):
         model = build_model(options, SPECIALS, vocabulary, 1)
     assert all(weight.requires_grad for weight in model.parameters())
@@ -23,12 +28,12 @@ def counted(shape, vocabulary, tied=False):
     ("name", "parameters"),
     [("128-32-256-2-2", 3_125_122), ("256-128-512-1-4", 7_601_346), ("128-256-1024-8-8", 13_753_922)],
 )
-def test_models_of_the_study_are_as_large_as_it_says(name, parameters):
+def test_parameters_of_published_shapes(name, parameters):
     shape = Shape.from_name(name)
     assert counted(shape, 19_010) == parameters == shape.parameters()
 
 
-def test_the_default_model_is_the_tied_anchor():
+def test_default_model_is_tied_anchor():
     with torch.device("meta"):
         model = build_model(ModelOptions(), SPECIALS, 19_010, 1)
     assert sum(weight.numel() for weight in model.parameters()) == 11_304_258 == ANCHOR.parameters(tied=True)
@@ -43,7 +48,7 @@ def test_the_default_model_is_the_tied_anchor():
     layers=st.integers(1, 3),
     heads=st.sampled_from([1, 2, 4]),
 )
-def test_models_of_any_shape_are_as_large_as_counted(vocabulary, embedding, hidden, intermediate, layers, heads):
+def test_parameters_of_any_shape(vocabulary, embedding, hidden, intermediate, layers, heads):
     for rows in (embedding, hidden):
         shape = Shape(rows, hidden, intermediate, layers, heads)
         assert counted(shape, vocabulary) == shape.parameters(vocabulary=vocabulary)

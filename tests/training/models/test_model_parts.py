@@ -22,7 +22,7 @@ def logits_of_transformers(model, batch):
 
 
 @every_kind
-def test_hidden_states_and_logits_are_those_of_transformers(kind):
+def test_logits_match_transformers(kind):
     model, batch = model_of(kind).eval(), batch_of(kind)
     hidden = hidden_states(model, batch)
     expected = logits_of_transformers(model, batch)
@@ -31,7 +31,7 @@ def test_hidden_states_and_logits_are_those_of_transformers(kind):
 
 
 @every_kind
-def test_attention_masks_are_handed_on(kind):
+def test_attention_mask_is_used(kind):
     model, batch = model_of(kind).eval(), batch_of(kind)
     batch["input_ids"][:, 8:] = SPECIALS.pad
     batch["attention_mask"] = (batch["input_ids"] != SPECIALS.pad).long()
@@ -40,7 +40,7 @@ def test_attention_masks_are_handed_on(kind):
     )
 
 
-def test_an_opt_that_projects_its_output_is_taken_apart_too():
+def test_opt_with_output_projection():
     config = OPTConfig(
         vocab_size=VOCABULARY, hidden_size=16, word_embed_proj_dim=8, num_hidden_layers=1, num_attention_heads=2,
         ffn_dim=32, max_position_embeddings=16, pad_token_id=0, bos_token_id=1, eos_token_id=2,
@@ -51,23 +51,23 @@ def test_an_opt_that_projects_its_output_is_taken_apart_too():
     torch.testing.assert_close(logits(model, hidden), model(**batch).logits, rtol=0, atol=0)
 
 
-def test_other_keys_of_a_batch_are_not_looked_at():
+def test_other_batch_keys_are_ignored():
     model, batch = model_of("gpt2").eval(), batch_of("gpt2")
     more = batch | {"labels": batch["input_ids"], "positions": torch.arange(3)}
     assert torch.equal(hidden_states(model, batch), hidden_states(model, more))
 
 
-def test_the_sentence_head_is_that_of_transformers():
+def test_sentence_logits_match_transformers():
     model, batch = model_of("bert with next sentence").eval(), batch_of("bert")
     expected = model(**batch).seq_relationship_logits
     torch.testing.assert_close(sentence_logits(model, hidden_states(model, batch)), expected, rtol=0, atol=0)
 
 
 @every_kind
-def test_the_table_is_the_one_that_the_model_reads(kind):
+def test_input_embeddings_are_used(kind):
     model, batch = model_of(kind).eval(), batch_of(kind)
     before = hidden_states(model, batch)
-    assert input_embeddings(model).weight.shape == (VOCABULARY, options_of(kind).table_width)
+    assert input_embeddings(model).weight.shape == (VOCABULARY, options_of(kind).embedding_dim)
     with torch.no_grad():
         input_embeddings(model).weight[batch["input_ids"][0, 0]] += 1
     after = hidden_states(model, batch)
@@ -75,7 +75,7 @@ def test_the_table_is_the_one_that_the_model_reads(kind):
 
 
 @every_kind
-def test_tied_says_whether_the_output_follows_the_table(kind):
+def test_is_tied(kind):
     model = model_of(kind)
     hidden = torch.randn(2, 16)
     before = logits(model, hidden)
@@ -87,7 +87,7 @@ def test_tied_says_whether_the_output_follows_the_table(kind):
 
 
 @every_kind
-def test_the_output_bias_is_what_logits_are_moved_by(kind):
+def test_output_bias_shifts_logits(kind):
     model = model_of(kind)
     hidden = torch.randn(2, 16)
     before = logits(model, hidden)
@@ -102,7 +102,7 @@ def test_the_output_bias_is_what_logits_are_moved_by(kind):
 
 
 @every_kind
-def test_every_weight_that_is_trained_is_read(kind):
+def test_every_trainable_weight_has_gradient(kind):
     model, batch = model_of(kind, dropout=0.0), batch_of(kind)
     hidden = hidden_states(model, batch)
     loss = logits(model, hidden).square().sum()

@@ -1,6 +1,4 @@
-"""Tiny models of every kind, and batches for them."""
-
-import dataclasses
+"""Tiny models of every architecture, and batches for them."""
 
 import torch
 
@@ -12,7 +10,15 @@ torch.set_num_threads(1)
 VOCABULARY = 60
 LENGTH = 12
 SPECIALS = SpecialTokens(pad=0, begin=1, end=2, unknown=3, mask=4, sentinels=(5, 6, 7, 8))
-TINY = ModelOptions("bert", layers=2, width=16, heads=2, inner=32, positions=LENGTH, dropout=0.1)
+TINY = ModelOptions(
+    architecture="bert",
+    num_hidden_layers=2,
+    hidden_size=16,
+    num_attention_heads=2,
+    intermediate_size=32,
+    max_position_embeddings=LENGTH,
+    dropout=0.1,
+)
 
 KINDS = {
     "bert": {"architecture": "bert"},
@@ -22,12 +28,12 @@ KINDS = {
     "opt": {"architecture": "opt"},
     "t5": {"architecture": "t5"},
 }
-KINDS |= {f"{name}, untied": options | {"tied": False} for name, options in KINDS.items()}
-KINDS["roberta, untied, of narrow rows"] = KINDS["roberta, untied"] | {"embedding": 6}
+KINDS |= {f"{name}, untied": options | {"tie_word_embeddings": False} for name, options in KINDS.items()}
+KINDS["roberta, untied, of narrow rows"] = KINDS["roberta, untied"] | {"embedding_size": 6}
 
 
 def options_of(kind: str, **changed) -> ModelOptions:
-    return dataclasses.replace(TINY, **(KINDS[kind] | changed))
+    return TINY.copy_with(**(KINDS[kind] | changed))
 
 
 def model_of(kind: str, seed: int = 1, **changed):

@@ -1,4 +1,4 @@
-"""Draws from a made stream of tokens, tiny models, and what transformers says to the same examples."""
+"""Batch contexts over random tokens, tiny models, and comparisons with transformers."""
 
 import numpy as np
 import torch
@@ -11,12 +11,12 @@ torch.set_num_threads(1)
 
 VOCABULARY = 80
 SPECIALS = SpecialTokens(pad=0, begin=1, end=2, unknown=3, mask=4, sentinels=tuple(range(5, 15)))
-FIRST_WORD = 15  # the lowest token that is text
+FIRST_WORD = 15  # lowest id of a text token
 TOKENS = 40_000
 
 
-class MadeSequences:
-    """`Sequences` over tokens that are made, with an end token after each document of some 30."""
+class RandomSequences:
+    """`Sequences` of random tokens, with documents of about 30 tokens."""
 
     def __init__(self, length: int, tokens: int = TOKENS):
         random = np.random.default_rng(0)
@@ -27,20 +27,32 @@ class MadeSequences:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def take(self, numbers: np.ndarray) -> np.ndarray:
-        return self._rows[numbers]
+    def take(self, ids: np.ndarray) -> np.ndarray:
+        return self._rows[ids]
 
 
-def draw_of(objective, length: int, rows: int, *, first: int = 0, key: int = 7, **changed) -> BatchContext:
-    sequences = changed.pop("sequences", None) or MadeSequences(objective.text_length(length))
+def make_context(objective, length: int, rows: int, *, first: int = 0, key: int = 7, **changed) -> BatchContext:
+    sequences = changed.pop("sequences", None) or RandomSequences(objective.text_length(length))
     names = np.arange(first, first + rows)
-    given = {"numbers": names % len(sequences), "rows": names, "tokens": SPECIALS, "vocabulary": VOCABULARY} | changed
-    return BatchContext(sequences=sequences, key=key, **given)
+    given = {
+        "sequence_ids": names % len(sequences),
+        "row_ids": names,
+        "special_tokens": SPECIALS,
+        "vocab_size": VOCABULARY,
+    } | changed
+    return BatchContext(sequences=sequences, rng_key=key, **given)
 
 
 def model_for(architecture: str, positions: int, **changed):
     options = ModelOptions(
-        architecture, layers=1, width=16, heads=2, inner=32, positions=positions, dropout=0.0, **changed
+        architecture=architecture,
+        num_hidden_layers=1,
+        hidden_size=16,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=positions,
+        dropout=0.0,
+        **changed,
     )
     return build_model(options, SPECIALS, VOCABULARY, 1)
 
@@ -49,8 +61,8 @@ def tensors(batch: dict[str, np.ndarray]) -> dict[str, torch.Tensor]:
     return {name: torch.from_numpy(array) for name, array in batch.items()}
 
 
-def labels_everywhere(batch: dict[str, np.ndarray]) -> np.ndarray:
-    """[B, length]: as transformers has labels, -100 where nothing is predicted."""
+def dense_labels(batch: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the labels [B, length] as transformers takes them, -100 at positions without a prediction."""
     labels = np.full(batch["input_ids"].shape, -100)
     labels.flat[batch["positions"]] = batch["labels"]
     return labels

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from batch_contexts import assert_same_gradients, draw_of, gradients, model_for, tensors
+from batch_contexts import assert_same_gradients, gradients, make_context, model_for, tensors
 
 from bitcipher.errors import BitcipherError
 from training.objectives import CausalLM
@@ -10,30 +10,30 @@ LENGTH = 20
 
 
 @pytest.mark.parametrize("architecture", ["gpt2", "opt"])
-def test_loss_and_gradients_are_those_of_transformers(architecture):
+def test_loss_and_gradients_match_transformers(architecture):
     objective, model = CausalLM(), model_for(architecture, LENGTH + 1)
-    draw = draw_of(objective, LENGTH, 5)
-    batch = objective.batch(draw)
+    context = make_context(objective, LENGTH, 5)
+    batch = objective.make_batch(context)
     loss = objective.loss(model, tensors(batch))
-    text = torch.from_numpy(draw.sequences.take(draw.numbers))
-    # transformers shifts labels itself, and drops what the last token predicts.
-    expected = model(input_ids=text, labels=text).loss * objective.targets(batch)
-    assert objective.targets(batch) == 5 * LENGTH
+    text = torch.from_numpy(context.sequences.take(context.sequence_ids))
+    # transformers shifts the labels itself and drops the prediction of the last token.
+    expected = model(input_ids=text, labels=text).loss * objective.count_targets(batch)
+    assert objective.count_targets(batch) == 5 * LENGTH
     torch.testing.assert_close(loss, expected)
     assert_same_gradients(gradients(model, loss), gradients(model, expected))
 
 
-def test_each_row_is_its_text_and_the_text_one_token_later():
+def test_labels_are_shifted_text():
     objective = CausalLM()
-    draw = draw_of(objective, LENGTH, 9, first=4)
-    batch = objective.batch(draw)
-    text = draw.sequences.take(draw.numbers)
+    context = make_context(objective, LENGTH, 9, first=4)
+    batch = objective.make_batch(context)
+    text = context.sequences.take(context.sequence_ids)
     np.testing.assert_array_equal(batch["input_ids"], text[:, :LENGTH])
     np.testing.assert_array_equal(batch["labels"], text[:, -LENGTH:])
-    alone = objective.batch(draw_of(objective, LENGTH, 1, first=8))
+    alone = objective.make_batch(make_context(objective, LENGTH, 1, first=8))
     np.testing.assert_array_equal(alone["labels"][0], batch["labels"][4])
 
 
-def test_a_length_without_predictions_is_told():
-    with pytest.raises(BitcipherError, match=r"at least 1 position, not 0"):
+def test_too_short_length_raises():
+    with pytest.raises(BitcipherError, match="at least 1 position"):
         CausalLM().text_length(0)

@@ -1,15 +1,15 @@
-"""Objectives on real token shards, with a tokenizer and a model made for them."""
+"""Objectives on token shards: each learns from text."""
 
 import numpy as np
 import pytest
 import torch
 
-from training.counter_rng import key_of
+from training.counter_rng import derive_key
 from training.data import (
-    Order,
+    SequenceOrder,
     Sequences,
-    TokenText,
-    finish_text,
+    TokenDataset,
+    finish_dataset,
     special_tokens,
     train_tokenizer,
     write_shard,
@@ -27,35 +27,43 @@ def text(tmp_path_factory):
     documents = [" ".join(random.choice(words, random.integers(5, 40))) for _ in range(150)]
     folder = str(tmp_path_factory.mktemp("text"))
     tokenizer = train_tokenizer(documents, "unigram", 120, sentinels=4)
-    finish_text(folder, [write_shard(folder, "a", documents, tokenizer, 0.1)], tokenizer)
-    return TokenText.open(folder)
+    finish_dataset(folder, [write_shard(folder, "a", documents, tokenizer, 0.1)], tokenizer)
+    return TokenDataset.open(folder)
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
-def test_a_model_learns_from_text(name, text):
+def test_objective_learns_from_text(name, text):
     torch.set_num_threads(1)
-    options = {"whole_words": True} if name in ("masked", "next_sentence") else {}
-    objective = make_objective(name, **options)
+    options = {"whole_word_mask": True} if name in ("masked", "next_sentence") else {}
+    objective = make_objective({"name": name, **options})
     tokens, vocabulary = special_tokens(text.tokenizer), text.tokenizer.get_vocab_size()
     model = build_model(
         ModelOptions(
-            objective.families[0], layers=1, width=16, heads=2, inner=32, positions=LENGTH, dropout=0.0,
-            next_sentence=objective.sentence_head,
+            architecture=objective.architectures[0],
+            num_hidden_layers=1,
+            hidden_size=16,
+            num_attention_heads=2,
+            intermediate_size=32,
+            max_position_embeddings=LENGTH,
+            dropout=0.0,
+            next_sentence=objective.needs_next_sentence_head,
         ),
-        tokens, vocabulary, 1,
-    )  # fmt: skip
+        tokens,
+        vocabulary,
+        1,
+    )
     sequences = Sequences(text.train, objective.text_length(LENGTH))
     optimizer = torch.optim.AdamW(model.parameters(), 0.01)
     means = []
     for step in range(12):
         rows = np.arange(step * 16, step * 16 + 16)
-        numbers = Order(len(sequences), 1).numbers(rows)
-        draw = BatchContext(sequences, numbers, rows, key_of(1), tokens, vocabulary, word_starts(text.tokenizer))
-        batch = objective.batch(draw)
+        numbers = SequenceOrder(len(sequences), 1).sequence_ids(rows)
+        context = BatchContext(sequences, numbers, rows, derive_key(1), tokens, vocabulary, word_starts(text.tokenizer))
+        batch = objective.make_batch(context)
         assert batch["input_ids"].shape == (16, LENGTH)
         assert all(array.flags.c_contiguous for array in batch.values())
         loss = objective.loss(model, {key: torch.from_numpy(array) for key, array in batch.items()})
-        mean = loss / objective.targets(batch)
+        mean = loss / objective.count_targets(batch)
         optimizer.zero_grad()
         mean.backward()
         optimizer.step()

@@ -9,7 +9,7 @@ TEXTS = ["the cats were chasing other cats\nunhappily, again and again", "cats c
 
 
 @pytest.mark.parametrize("kind", ["bpe", "wordpiece", "unigram"])
-def test_words_begin_where_the_text_has_blanks(kind):
+def test_word_starts_follow_blanks(kind):
     size = {"bpe": 300, "wordpiece": 60, "unigram": 60}[kind]
     tokenizer = train_tokenizer(TEXTS, kind, size)
     starts = word_starts(tokenizer)
@@ -17,12 +17,12 @@ def test_words_begin_where_the_text_has_blanks(kind):
     text = "the cats were chasing unhappily again"
     encoded = tokenizer.encode(text, add_special_tokens=False)
     found = [start for token, (start, _) in zip(encoded.ids[1:], encoded.offsets[1:], strict=True) if starts[token]]
-    # Offsets of some tokenizers take in the blank before the word.
+    # Offsets of some tokenizers include the blank before the word.
     assert [start + (text[start] == " ") for start in found] == [4, 9, 14, 22, 32]
-    assert len(encoded.ids) > 6  # or nothing would have been split
+    assert len(encoded.ids) > 6  # otherwise no word was split
 
 
-def test_a_tokenizer_that_marks_no_words_is_told():
+def test_tokenizer_without_word_marks_raises():
     tokenizer = Tokenizer(models.BPE({"a": 0, "b": 1}, []))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     with pytest.raises(BitcipherError, match=r"does not mark where words begin"):

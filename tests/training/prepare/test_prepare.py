@@ -1,4 +1,4 @@
-"""Token shards and vectors that runs share: what they are named by, and what is in them."""
+"""Prepared token shards and vectors: their cache keys and contents."""
 
 import gzip
 import json
@@ -12,17 +12,17 @@ from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import InProcessRuntime
-from training.data import TokenText, is_validation
-from training.embeddings import token_table
+from training.data import TokenDataset, is_validation
+from training.embeddings import token_embeddings
 from training.prepare import prepare_text, prepare_vectors
 from training.prepare.cached_dir import cached_dir
-from training.recipe import make_recipe
+from training.recipe import Recipe
 
 ARABIC = [f"قال الرجل للملك {number} مرة إنّ البيت بعيد والطريق طويل" for number in range(200)]
 
 
 class Backwards(InProcessRuntime):
-    """Takes the last source first, as a worker of many may."""
+    """Runtime that processes the last source first, as one of many workers may."""
 
     def stream(self, stage, rows):
         return super().stream(stage, rows[::-1])
@@ -34,7 +34,7 @@ def corpus(tmp_path):
 
 
 def written(folder, documents=None, endings=("a.txt", "b.txt", "c.txt")):
-    """Documents in files, a line each."""
+    """Write documents to files, one per line."""
     folder.mkdir()
     documents = documents or tiny_documents()
     for at, name in enumerate(endings):
@@ -43,13 +43,20 @@ def written(folder, documents=None, endings=("a.txt", "b.txt", "c.txt")):
 
 
 def recipe_of(sources, embeddings=None, model=None, **text):
-    tokenizer = {"size": 280} | text.pop("tokenizer", {})
-    options = {"sources": [str(sources)], "tokenizer": tokenizer, "validation_share": 0.2} | text
-    sizes = {"architecture": "gpt2", "layers": 1, "width": 8, "heads": 1, "inner": 8, "positions": 8}
+    tokenizer = {"vocab_size": 280} | text.pop("tokenizer", {})
+    options = {"sources": [str(sources)], "tokenizer": tokenizer, "validation_fraction": 0.2} | text
+    sizes = {
+        "architecture": "gpt2",
+        "num_hidden_layers": 1,
+        "hidden_size": 8,
+        "num_attention_heads": 1,
+        "intermediate_size": 8,
+        "max_position_embeddings": 8,
+    }
     model = sizes | (model or {})
     objective = {"name": "masked" if model["architecture"] == "roberta" else "causal"}
     values = {"text": options, "model": model, "objective": objective, "embeddings": embeddings or {}}
-    return make_recipe(values, "test")
+    return Recipe.parse(values, "test")
 
 
 def text_of(recipe, prepared, runtime=None):
@@ -65,17 +72,17 @@ def content_of(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_text_is_made_once(corpus, tmp_path):
+def test_text_is_prepared_once(corpus, tmp_path):
     recipe = recipe_of(corpus)
     first = text_of(recipe, tmp_path / "prepared")
     (first / "kept").touch()
     assert text_of(recipe, tmp_path / "prepared") == first
     assert (first / "kept").exists()
     assert [path.name for path in (tmp_path / "prepared").iterdir()] == [first.name]
-    assert TokenText.open(str(first)).train.documents > 80
+    assert TokenDataset.open(str(first)).train.n_documents > 80
 
 
-def test_other_names_of_the_same_content_are_the_same_text(corpus, tmp_path):
+def test_renamed_sources_give_same_text(corpus, tmp_path):
     first = text_of(recipe_of(corpus), tmp_path / "prepared")
     for name in ("a", "b", "c"):
         (corpus / f"{name}.txt").rename(corpus / f"part-{name}.txt")
@@ -87,19 +94,19 @@ def test_other_names_of_the_same_content_are_the_same_text(corpus, tmp_path):
 @pytest.mark.parametrize(
     "changed",
     [
-        {"tokenizer": {"size": 290}},
+        {"tokenizer": {"vocab_size": 290}},
         {"tokenizer": {"lowercase": True}},
-        {"validation_share": 0.3},
-        {"document": "file", "validation_share": 0.0001},
+        {"validation_fraction": 0.3},
+        {"document": "file", "validation_fraction": 0.0001},
     ],
     ids=str,
 )
-def test_another_option_is_another_text(corpus, tmp_path, changed):
+def test_options_change_text(corpus, tmp_path, changed):
     first = text_of(recipe_of(corpus), tmp_path / "prepared")
     assert text_of(recipe_of(corpus, **changed), tmp_path / "prepared") != first
 
 
-def test_another_content_is_another_text(corpus, tmp_path):
+def test_contents_change_text(corpus, tmp_path):
     first = text_of(recipe_of(corpus), tmp_path / "prepared")
     text = (corpus / "b.txt").read_text()
     (corpus / "b.txt").write_text(text.replace("dog", "cow", 1))
@@ -109,16 +116,16 @@ def test_another_content_is_another_text(corpus, tmp_path):
     assert text_of(recipe_of(corpus), tmp_path / "prepared") == first
 
 
-def test_another_way_to_read_the_same_bytes_is_another_text(corpus, tmp_path):
+def test_reading_changes_text(corpus, tmp_path):
     file = tmp_path / "corpus.txt"
     file.write_bytes(gzip.compress(b"\n".join(path.read_bytes() for path in sorted(corpus.iterdir()))))
     garbage = text_of(recipe_of(file), tmp_path / "prepared")
     text = text_of(recipe_of(file.rename(tmp_path / "corpus.txt.gz")), tmp_path / "prepared")
     assert text != garbage
-    assert TokenText.open(str(text)).train.documents > TokenText.open(str(garbage)).train.documents
+    assert TokenDataset.open(str(text)).train.n_documents > TokenDataset.open(str(garbage)).train.n_documents
 
 
-def test_a_tokenizer_is_known_by_its_content(corpus, tmp_path):
+def test_tokenizer_is_identified_by_content(corpus, tmp_path):
     first = text_of(recipe_of(corpus), tmp_path / "prepared")
     paths = [tmp_path / "one.json", tmp_path / "two.json"]
     for path in paths:
@@ -129,9 +136,9 @@ def test_a_tokenizer_is_known_by_its_content(corpus, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["bpe", "wordpiece", "unigram"])
-def test_the_order_of_work_changes_no_byte(corpus, tmp_path, kind):
-    start = {"start": "cipher", "build": {"mode": "sum", "bits": 10, "window": 2}}
-    recipe = recipe_of(corpus, start, tokenizer={"kind": kind, "size": 270 if kind == "bpe" else 60})
+def test_order_of_shards_changes_no_byte(corpus, tmp_path, kind):
+    start = {"init": "cipher", "build": {"mode": "sum", "bits": 10, "window": 2}}
+    recipe = recipe_of(corpus, start, tokenizer={"kind": kind, "vocab_size": 270 if kind == "bpe" else 60})
     made = []
     for runtime in (InProcessRuntime(), Backwards()):
         prepared = tmp_path / type(runtime).__name__
@@ -143,83 +150,83 @@ def test_the_order_of_work_changes_no_byte(corpus, tmp_path, kind):
     np.testing.assert_array_equal(one.vectors, other.vectors)
 
 
-def test_held_out_documents_are_not_counted(tmp_path):
+def test_validation_documents_are_not_counted(tmp_path):
     documents = [f"{text} w{number}" for number, text in enumerate(tiny_documents())]
     corpus = written(tmp_path / "corpus", documents)
-    start = {"start": "cipher", "build": {"mode": "sum", "bits": 12, "window": 2}}
-    recipe = recipe_of(corpus, start, tokenizer={"kind": "wordpiece", "size": 600})
+    start = {"init": "cipher", "build": {"mode": "sum", "bits": 12, "window": 2}}
+    recipe = recipe_of(corpus, start, tokenizer={"kind": "wordpiece", "vocab_size": 600})
     vectors = CipherVectors.load(vectors_of(recipe, tmp_path / "prepared"))
-    tokenizer = TokenText.open(str(text_of(recipe, tmp_path / "prepared"))).tokenizer
-    table = token_table(vectors, tokenizer)
-    # Each document has a word of its own, and it is one token.
+    tokenizer = TokenDataset.open(str(text_of(recipe, tmp_path / "prepared"))).tokenizer
+    table = token_embeddings(vectors, tokenizer)
+    # Each document has a unique word, which is one token.
     for number, document in enumerate(documents):
         token = tokenizer.token_to_id(f"w{number}")
         assert token is not None
         assert table.counts[token] == (0 if is_validation(document, 0.2) else 1)
-        assert table.known[token] == (table.counts[token] > 0)
+        assert table.has_vector[token] == (table.counts[token] > 0)
     trained_on = [document for document in documents if not is_validation(document, 0.2)]
     assert 0 < len(trained_on) < len(documents)
     assert table.counts[tokenizer.token_to_id("nobody")] == sum(text.count("nobody") for text in trained_on)
 
 
-def test_files_can_be_held_out_as_a_whole(corpus, tmp_path):
+def test_validation_sources(corpus, tmp_path):
     spoken = written(tmp_path / "spoken", ["Somebody said so.", "Nobody heard it."], ("a.txt",))
-    start = {"start": "cipher", "build": {"mode": "sum", "bits": 12, "window": 2}}
-    recipe = recipe_of(corpus, start, held_out=[str(spoken)])
-    text = TokenText.open(str(text_of(recipe, tmp_path / "prepared")))
-    assert (text.train.documents, text.validation.documents) == (len(set(tiny_documents())), 2)
+    start = {"init": "cipher", "build": {"mode": "sum", "bits": 12, "window": 2}}
+    recipe = recipe_of(corpus, start, validation_sources=[str(spoken)])
+    text = TokenDataset.open(str(text_of(recipe, tmp_path / "prepared")))
+    assert (text.train.n_documents, text.validation.n_documents) == (len(set(tiny_documents())), 2)
     said = text.validation.read(np.array([0]), int(text.validation.ends[0]))[0]
     assert text.tokenizer.decode(said[:-1].tolist()) == "Somebody said so."
-    # All other documents are trained on, and counted.
-    table = token_table(CipherVectors.load(vectors_of(recipe, tmp_path / "prepared")), text.tokenizer)
-    assert table.counts.sum() == len(text.train) - text.train.documents
+    # All other documents are in the training split, and counted.
+    table = token_embeddings(CipherVectors.load(vectors_of(recipe, tmp_path / "prepared")), text.tokenizer)
+    assert table.counts.sum() == len(text.train) - text.train.n_documents
     assert text_of(recipe, tmp_path / "prepared") != text_of(recipe_of(corpus, start), tmp_path / "prepared")
 
 
-def test_vectors_are_made_once_for_the_same_text_and_options(corpus, tmp_path):
+def test_vectors_are_prepared_once(corpus, tmp_path):
     def made(model=None, **build):
-        return vectors_of(recipe_of(corpus, {"start": "cipher", "build": build}, model), tmp_path / "prepared")
+        return vectors_of(recipe_of(corpus, {"init": "cipher", "build": build}, model), tmp_path / "prepared")
 
     first = made(mode="sum", bits=9)
     assert made(mode="sum", bits=9) == first
     assert made(mode="sum", bits=10) != first
-    # Of spectral vectors, as many dimensions as the model is wide.
+    # Spectral vectors have the width of the model.
     assert CipherVectors.load(made()).vector_size == 8
-    model = {"architecture": "roberta", "tied": False, "embedding": 6}
+    model = {"architecture": "roberta", "tie_word_embeddings": False, "embedding_size": 6}
     assert CipherVectors.load(made(model)).vector_size == 6
     assert CipherVectors.load(made(model, mode="sum")).vector_size == 6
     leftovers = [path for path in (tmp_path / "prepared").rglob("*") if path.name.startswith((".", "training."))]
     assert leftovers == []
 
 
-def test_vectors_that_are_there_are_named_for_every_folder(corpus, tmp_path, monkeypatch):
+def test_given_vectors_have_absolute_path(corpus, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    recipe = recipe_of(corpus, {"start": "cipher", "vectors": "books"})
+    recipe = recipe_of(corpus, {"init": "cipher", "vectors": "books"})
     assert vectors_of(recipe, tmp_path / "prepared") == str(tmp_path / "books")
     assert vectors_of(recipe_of(corpus), tmp_path / "prepared") is None
 
 
-def test_arabic_is_text_like_any_other(tmp_path):
+def test_arabic_text(tmp_path):
     corpus = written(tmp_path / "corpus", ARABIC)
     for kind, size in (("bpe", 400), ("wordpiece", 120), ("unigram", 80)):
-        recipe = recipe_of(corpus, {"start": "cipher"}, tokenizer={"kind": kind, "size": size})
-        text = TokenText.open(str(text_of(recipe, tmp_path / "prepared")))
-        assert text.train.documents == sum(not is_validation(document, 0.2) for document in ARABIC)
+        recipe = recipe_of(corpus, {"init": "cipher"}, tokenizer={"kind": kind, "vocab_size": size})
+        text = TokenDataset.open(str(text_of(recipe, tmp_path / "prepared")))
+        assert text.train.n_documents == sum(not is_validation(document, 0.2) for document in ARABIC)
         tokens = text.train.read(np.array([0]), int(text.train.ends[0]) - 1)[0]
         first = next(line for line in sorted_lines(corpus) if not is_validation(line, 0.2))
         assert text.tokenizer.decode(tokens.tolist()).replace(" ", "") == first.replace(" ", "")
-        table = token_table(CipherVectors.load(vectors_of(recipe, tmp_path / "prepared")), text.tokenizer)
-        assert set(np.flatnonzero(table.counts)) <= set(np.flatnonzero(table.known))
-        assert table.counts.sum() == len(text.train) - text.train.documents
+        table = token_embeddings(CipherVectors.load(vectors_of(recipe, tmp_path / "prepared")), text.tokenizer)
+        assert set(np.flatnonzero(table.counts)) <= set(np.flatnonzero(table.has_vector))
+        assert table.counts.sum() == len(text.train) - text.train.n_documents
 
 
 def sorted_lines(corpus):
-    """The documents in the order in which sources are read."""
+    """Return the documents in reading order."""
     return [line for path in sorted(corpus.iterdir()) for line in path.read_text().split("\n")]
 
 
 @pytest.mark.long
-def test_a_document_of_two_megabytes_is_one(tmp_path):
+def test_long_document_is_one_document(tmp_path):
     corpus = tmp_path / "corpus"
     corpus.mkdir()
     words = [f"{a}{b}" for a in "kmnprst" for b in "aeiou"]
@@ -227,16 +234,16 @@ def test_a_document_of_two_megabytes_is_one(tmp_path):
     long = " ".join(chance.choices(words, k=700_000))
     assert len(long) > 2_000_000
     (corpus / "a.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in [long, *tiny_documents(20)]))
-    recipe = recipe_of(corpus, {"start": "cipher", "build": {"mode": "sum", "bits": 10, "window": 1}})
+    recipe = recipe_of(corpus, {"init": "cipher", "build": {"mode": "sum", "bits": 10, "window": 1}})
     assert not is_validation(long, 0.2)
-    text = TokenText.open(str(text_of(recipe, tmp_path / "prepared")))
+    text = TokenDataset.open(str(text_of(recipe, tmp_path / "prepared")))
     tokens = text.train.read(np.array([0]), int(text.train.ends[0]) - 1)[0]
     assert text.tokenizer.decode(tokens.tolist()) == long
-    table = token_table(CipherVectors.load(vectors_of(recipe, tmp_path / "prepared")), text.tokenizer)
-    assert table.counts.sum() == len(text.train) - text.train.documents
+    table = token_embeddings(CipherVectors.load(vectors_of(recipe, tmp_path / "prepared")), text.tokenizer)
+    assert table.counts.sum() == len(text.train) - text.train.n_documents
 
 
-def test_two_runs_may_make_the_same_at_once(tmp_path):
+def test_concurrent_preparation(tmp_path):
     def write(folder):
         (folder / "made").write_text("whole")
 
@@ -251,18 +258,18 @@ def test_two_runs_may_make_the_same_at_once(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"tokenizer": {"size": 20}}, "has no room for its single letters"),
-        ({"validation_share": 0.999999}, "There is no document to train on"),
+        ({"tokenizer": {"vocab_size": 20}}, "must be at least"),
+        ({"validation_fraction": 0.999999}, "no training document"),
         ({"tokenizer": {"path": "nowhere.json"}}, "nowhere.json"),
     ],
 )
-def test_a_failed_text_leaves_no_folder(corpus, tmp_path, changed, sentence):
+def test_failed_text_leaves_no_folder(corpus, tmp_path, changed, sentence):
     with pytest.raises(BitcipherError, match=sentence):
         text_of(recipe_of(corpus, **changed), tmp_path / "prepared")
     assert not (tmp_path / "prepared").exists() or not list((tmp_path / "prepared").iterdir())
 
 
-def test_a_damaged_source_leaves_no_folder(corpus, tmp_path):
+def test_damaged_source_leaves_no_folder(corpus, tmp_path):
     whole = gzip.compress("\n".join(tiny_documents()).encode())
     (corpus / "d.txt.gz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(BitcipherError, match=r"d\.txt\.gz is cut short"):
@@ -273,15 +280,14 @@ def test_a_damaged_source_leaves_no_folder(corpus, tmp_path):
 @pytest.mark.parametrize(
     ("build", "sentence"),
     [
-        ({"bit": 5}, "embeddings.build: there is no option `bit`"),
-        ({"bits": "many"}, "`bits` must be an integer"),
-        ({"min_count": 2}, "embeddings.build gives min_count, which follows from the recipe's text: leave it out"),
-        ({"tokenizer": "spacy"}, "embeddings.build gives tokenizer, which follows"),
+        ({"bit": 5}, "no option `embeddings.build.bit`"),
+        ({"bits": "many"}, "`embeddings.build.bits` must be an integer"),
+        ({"min_count": 2}, "`embeddings.build.min_count` follows"),
         ({"mode": "cat", "window": 4, "bits": 2}, "bits"),  # found by the build: too few for so many tokens
     ],
 )
-def test_vectors_that_cannot_be_built_leave_no_folder(corpus, tmp_path, build, sentence):
-    recipe = recipe_of(corpus, {"start": "cipher", "build": build})
+def test_failed_build_leaves_no_folder(corpus, tmp_path, build, sentence):
+    recipe = recipe_of(corpus, {"init": "cipher", "build": build})
     with pytest.raises(BitcipherError, match=sentence):
         vectors_of(recipe, tmp_path / "prepared")
     (text,) = (tmp_path / "prepared").iterdir()

@@ -13,13 +13,13 @@ from typer.testing import CliRunner
 
 from cluster.cli.main import app
 from training.data import load_tokenizer
-from training.loop import checkpoint_of, read_metrics
+from training.loop import latest_checkpoint, read_metrics
 from training.models import input_embeddings, load_model
 
 TOKENIZERS = {
     "roberta": (),
     "opt": (),
-    "t5": ("text.tokenizer.kind=unigram", "text.tokenizer.size=100", "text.tokenizer.sentinels=10"),
+    "t5": ("text.tokenizer.kind=unigram", "text.tokenizer.vocab_size=100", "text.tokenizer.sentinels=10"),
 }
 CIPHER = "embeddings.build={mode: sum, summed: true, bits: 16, window: 4}"
 
@@ -52,7 +52,7 @@ def start_of(run):
 
 
 def weights_of(run):
-    return load_file(checkpoint_of(run) / "model.safetensors")
+    return load_file(latest_checkpoint(run) / "model.safetensors")
 
 
 def test_a_model_goes_on_with_its_own_table_or_another(pretrained):
@@ -61,7 +61,7 @@ def test_a_model_goes_on_with_its_own_table_or_another(pretrained):
     own, its = (load_tokenizer(str(folder / "tokenizer.json")) for folder in (ordinary, pretrained / "pretrained"))
     assert own.get_vocab() == its.get_vocab()
     assert start_of(ordinary) != start_of(cipher)
-    assert json.loads((cipher / "start.json").read_text())["known"] > 5
+    assert json.loads((cipher / "embedding_init.json").read_text())["n_from_vectors"] > 5
     # Again: nothing is left to do, whatever checkpoint the pre-trained run has by now.
     before = (ordinary / "metrics.jsonl").read_bytes()
     fine_tune(pretrained, "ordinary", "ordinary")
@@ -69,16 +69,16 @@ def test_a_model_goes_on_with_its_own_table_or_another(pretrained):
 
 
 def test_only_the_table_or_only_the_rest_is_trained(pretrained):
-    source = load_model(str(checkpoint_of(pretrained / "pretrained")))
+    source = load_model(str(latest_checkpoint(pretrained / "pretrained")))
     table = next(n for n, weight in source.named_parameters() if weight is input_embeddings(source).weight)
     start = weights_of(pretrained / "pretrained")
 
     def changed(run):
         return {name for name, weight in weights_of(run).items() if not torch.equal(weight, start[name])}
 
-    alone = changed(fine_tune(pretrained, "alone", "ordinary", "embeddings.alone=true"))
+    alone = changed(fine_tune(pretrained, "alone", "ordinary", "embeddings.train_embeddings_only=true"))
     assert alone == {table}
-    rest = changed(fine_tune(pretrained, "rest", "ordinary", "embeddings.frozen=1"))
+    rest = changed(fine_tune(pretrained, "rest", "ordinary", "embeddings.freeze_fraction=1"))
     assert table not in rest
     assert len(rest) > 5
 

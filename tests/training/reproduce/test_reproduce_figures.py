@@ -22,10 +22,10 @@ def steps_of(run):
 
 def test_figure_4_trains_every_start_and_draws_them(tmp_path):
     corpus = tiny_commands.write_corpus(tmp_path / "corpus")
-    narrow = ["--set", "model.width=128"]  # the paper's tables have 2⁷ bits
+    narrow = ["--set", "model.hidden_size=128"]  # the paper's tables have 2⁷ bits
     line = ["figure-4", corpus, "--out", tmp_path / "out", "--seeds", 2, *tiny_commands.arguments_of(), *narrow]
     told = run(*line)
-    names = ("cold", "cold-scaled", "wide-frozen", "wide", "near-frozen", "near", "best")
+    names = ("random", "random-scaled", "wide-frozen", "wide", "near-frozen", "near", "best")
     assert all(f"| {name} | 2 |" in told for name in names)
     for name in names:
         assert (tmp_path / "out" / f"{name}-2" / "metrics.jsonl").exists()
@@ -38,14 +38,14 @@ def test_figure_4_trains_every_start_and_draws_them(tmp_path):
 
 def test_figure_5_pretrains_and_fine_tunes_each_model_both_ways(tmp_path):
     corpus = tiny_commands.write_corpus(tmp_path / "corpus")
-    settings = ("text.tokenizer.kind=unigram", "text.tokenizer.size=100", "text.tokenizer.sentinels=10")
+    settings = ("text.tokenizer.kind=unigram", "text.tokenizer.vocab_size=100", "text.tokenizer.sentinels=10")
     tiny = tiny_commands.arguments_of((*tiny_commands.SETTINGS, *settings))
-    longer = ("--set-pretraining", "loop.steps=9")
+    longer = ("--set-pretraining", "loop.max_steps=9")
     told = run("figure-5", corpus, "--pretraining", corpus, "--out", tmp_path / "out", "--seeds", 1, *tiny, *longer)
     for model in ("roberta", "t5", "opt"):
         assert f"## {model}" in told
         assert steps_of(tmp_path / "out" / f"{model}-pretrained") == 9
         assert steps_of(tmp_path / "out" / model / "cipher-1") < 9
         assert (tmp_path / "out" / model / "curves.html").exists()
-        assert (tmp_path / "out" / model / "cipher-1" / "start.json").exists()
-        assert not (tmp_path / "out" / model / "ordinary-1" / "start.json").exists()
+        assert (tmp_path / "out" / model / "cipher-1" / "embedding_init.json").exists()
+        assert not (tmp_path / "out" / model / "ordinary-1" / "embedding_init.json").exists()

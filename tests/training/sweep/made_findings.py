@@ -20,10 +20,10 @@ def loss_at(flops: float) -> float:
 
 
 def made_model(
-    shape: Shape, start: str = "cold", language: str = "constrained", vocabulary: int = VOCABULARY, **others
+    shape: Shape, start: str = "random", language: str = "constrained", vocabulary: int = VOCABULARY, **others
 ):
-    """A model whose losses are on the law, a bit below it from a cipher start and above it on the twin."""
-    factor = {"cold": 1.0, "cipher": 0.97}[start] * (1.1 if language == "unconstrained" else 1.0)
+    """A model whose losses are on the law, a bit below it from a cipher init and above it on the twin."""
+    factor = {"random": 1.0, "cipher": 0.97}[start] * (1.1 if language == "unconstrained" else 1.0)
     evaluations = tuple(
         Evaluation(
             step,
@@ -32,7 +32,7 @@ def made_model(
         )
         for step in STEPS
     )
-    name = "-".join([shape.name, *[start] * (start != "cold"), *[language] * (language != "constrained")])
+    name = "-".join([shape.name, *[start] * (start != "random"), *[language] * (language != "constrained")])
     made = PretrainedModel(name, shape, start, language, vocabulary, evaluations, evaluations[-1].loss + 0.01)
     return replace(made, **others)
 
@@ -52,7 +52,7 @@ def made_scores(models) -> tuple[Score, ...]:
         for task in TASKS
         for seed in SEEDS
         for filtered, random in ((True, False), (False, False), (True, True))
-        if not random or (model.start, model.language) == ("cold", "constrained")
+        if not random or (model.init, model.language) == ("random", "constrained")
     )
 
 
@@ -84,16 +84,19 @@ TOKENIZERS = (
     {"kind": "bpe", "size": 3_000, "ratio": 1.36, "esms": 0.29, "chosen": False},
     {"kind": "bpe", "size": None, "ratio": 1.32, "esms": 0.1547, "chosen": False},
 )
-RECIPE = {"seed": 0, "pretraining": {"positions": LENGTH, "starts": ["cold", "cipher"], "loop": {"steps": 200}}}
+RECIPE = {
+    "seed": 0,
+    "pretraining": {"max_position_embeddings": LENGTH, "inits": ["random", "cipher"], "loop": {"max_steps": 200}},
+}
 
 
 def whole_study() -> Findings:
     """All that a study can have: set 1 and the smallest, three of them from cipher too, two of them with twins."""
     shapes = (*set_1(), *smallest())
-    cold = [made_model(shape) for shape in shapes]
+    random = [made_model(shape) for shape in shapes]
     cipher = [made_model(shape, "cipher") for shape in (*smallest(), ANCHOR)]
     twins = [made_model(shape, language="unconstrained", vocabulary=6_000) for shape in (ANCHOR, smallest()[0])]
-    models = (*cold, *cipher, *twins)
+    models = (*random, *cipher, *twins)
     return Findings(ACCOUNTING, TOKENIZERS, models, made_scores(models), RECIPE)
 
 

@@ -1,7 +1,6 @@
 """How a study shrinks, and which one fits a time."""
 
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -17,8 +16,8 @@ SMALL = read_study(find_study("downscaling-small"), ["downstream.glue=/glue"])
 TINY = make_study(
     {
         "shapes": {"sets": [], "names": ["8-8-16-1-1"]},
-        "tokenizer": {"size": 300},
-        "pretraining": {"loop": {"steps": 20, "batch": 4}},
+        "tokenizer": {"vocab_size": 300},
+        "pretraining": {"loop": {"max_steps": 20, "batch_size": 4}},
         "downstream": {"seeds": 1},
     },
     "test",
@@ -29,8 +28,8 @@ scales = st.floats(1e-4, 1)
 
 def sizes(study):
     loop = study.pretraining.loop
-    shapes = len(shapes_of(study, study.tokenizer.size))
-    return loop.steps * loop.batch, study.tokenizer.size, shapes, study.downstream.seeds, loop.batch
+    shapes = len(shapes_of(study, study.tokenizer.vocab_size))
+    return loop.max_steps * loop.batch_size, study.tokenizer.vocab_size, shapes, study.downstream.seeds, loop.batch_size
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=["paper", "small", "tiny"])
@@ -48,13 +47,13 @@ def test_a_shrunk_study_is_one_that_can_be_run(scale):
     study = shrunk(PAPER, scale)
     assert study == shrunk(PAPER, scale)
     loop = study.pretraining.loop
-    assert loop.steps >= 100
-    assert loop.batch >= 16
+    assert loop.max_steps >= 100
+    assert loop.batch_size >= 16
     # Steps are many times the batch, or the batch is the least.
-    assert loop.steps >= 10 * loop.batch - 1 or loop.batch == 16
-    assert loop.steps // loop.evaluate_every >= 20
-    assert 1000 <= study.tokenizer.size <= 19_000
-    assert len(shapes_of(study, study.tokenizer.size)) >= 5
+    assert loop.max_steps >= 10 * loop.batch_size - 1 or loop.batch_size == 16
+    assert loop.max_steps // loop.eval_steps >= 20
+    assert 1000 <= study.tokenizer.vocab_size <= 19_000
+    assert len(shapes_of(study, study.tokenizer.vocab_size)) >= 5
     assert study.downstream.seeds >= 2
 
 
@@ -66,22 +65,22 @@ def test_at_scale_1_a_study_is_itself(study):
 def test_a_hundredth_has_a_hundredth_of_the_sequences():
     study = shrunk(PAPER, 0.01)
     loop = study.pretraining.loop
-    assert loop.steps * loop.batch == pytest.approx(35_475 * 256 / 100, rel=1e-3)
-    assert study.tokenizer.size == round(19_000 * 0.01**0.25)
+    assert loop.max_steps * loop.batch_size == pytest.approx(35_475 * 256 / 100, rel=1e-3)
+    assert study.tokenizer.vocab_size == round(19_000 * 0.01**0.25)
     assert len(shapes_of(study, 6008)) == round(65 * 0.01**0.25)
-    assert replace(study.pretraining, loop=PAPER.pretraining.loop) == PAPER.pretraining
+    assert study.pretraining.copy_with(loop=PAPER.pretraining.loop) == PAPER.pretraining
     assert (study.language, study.downstream.tasks) == (PAPER.language, PAPER.downstream.tasks)
 
 
 def test_twins_and_starts_do_not_count_as_shapes():
-    both = replace(PAPER, pretraining=replace(PAPER.pretraining, starts=("cold", "cipher"), unconstrained=True))
+    both = PAPER.copy_with(pretraining=PAPER.pretraining.copy_with(inits=("random", "cipher"), unconstrained=True))
     assert shrunk(both, 0.01).shapes == shrunk(PAPER, 0.01).shapes
 
 
 def test_micro_batches_still_divide_the_batch():
-    loop = replace(PAPER.pretraining.loop, micro_batch=64)
-    study = shrunk(replace(PAPER, pretraining=replace(PAPER.pretraining, loop=loop)), 0.001)
-    assert study.pretraining.loop.batch == 64
+    loop = PAPER.pretraining.loop.copy_with(micro_batch_size=64)
+    study = shrunk(PAPER.copy_with(pretraining=PAPER.pretraining.copy_with(loop=loop)), 0.001)
+    assert study.pretraining.loop.batch_size == 64
 
 
 @pytest.mark.parametrize("scale", [0, -1, 1.5, math.nan])
@@ -94,17 +93,23 @@ def test_seconds_are_those_of_all_trials():
     study = make_study(
         {
             "shapes": {"sets": ["smallest"]},
-            "tokenizer": {"size": 2000},
+            "tokenizer": {"vocab_size": 2000},
             "pretraining": {
-                "starts": ["cold", "cipher"],
-                "positions": 64,
-                "loop": {"steps": 300, "batch": 16, "evaluate_every": 100, "evaluate_sequences": 128},
+                "inits": ["random", "cipher"],
+                "max_position_embeddings": 64,
+                "loop": {"max_steps": 300, "batch_size": 16, "eval_steps": 100, "eval_sequences": 128},
             },
-            "downstream": {"glue": "/glue", "tasks": ["rte", "wnli"], "seeds": 2, "epochs": 2, "batch": 8},
+            "downstream": {
+                "glue": "/glue",
+                "tasks": ["rte", "wnli"],
+                "seeds": 2,
+                "num_train_epochs": 2,
+                "batch_size": 8,
+            },
         },
         "test",
     )
-    speed = Speed(flops_per_second=2e9, step_seconds=0.004, at_once=3)
+    speed = Speed(flops_per_second=2e9, step_seconds=0.004, max_concurrent_trials=3)
     expected = 0.0
     for trial in pretraining_trials(study, 2000):
         # 15 % of tokens are masked; and 4 evaluations of 8 batches, which go forward alone.
@@ -116,7 +121,7 @@ def test_seconds_are_those_of_all_trials():
     assert seconds_of(study, speed) == pytest.approx(expected / 3)
 
 
-@pytest.mark.parametrize("study", [replace(PAPER, shapes=SMALL.shapes), SMALL], ids=["paper", "small"])
+@pytest.mark.parametrize("study", [PAPER.copy_with(shapes=SMALL.shapes), SMALL], ids=["paper", "small"])
 @pytest.mark.parametrize("speed", [Speed(2e10, 0.002, 1), Speed(1e15, 0.02, 8)], ids=["core", "steps alone"])
 @pytest.mark.parametrize("share", [0.9, 0.5])
 def test_a_study_that_fits_is_nearly_the_largest(study, speed, share):
@@ -143,5 +148,5 @@ def test_a_time_that_nothing_fits_is_told():
     least = seconds_of(shrunk(SMALL, 2**-13), speed) / 60
     assert str(error.value) == (
         f"The smallest study takes about {least:,.1f} minutes here, more than 1.0: give more time, or choose less by "
-        "shapes.largest, downstream.tasks or downstream.most."
+        "shapes.largest, downstream.tasks or downstream.max_models."
     )

@@ -5,7 +5,7 @@ import torch
 from training.sweep.options import make_study
 from training.sweep.speed import measure_speed
 
-TINY = make_study({"pretraining": {"positions": 8, "loop": {"device": "cpu"}}}, "test")
+TINY = make_study({"pretraining": {"max_position_embeddings": 8, "loop": {"device": "cpu"}}}, "test")
 
 
 def test_a_speed_is_measured_and_leaves_threads_as_they_were():
@@ -13,5 +13,5 @@ def test_a_speed_is_measured_and_leaves_threads_as_they_were():
     speed = measure_speed(TINY, 2)
     assert speed.flops_per_second > 0
     assert speed.step_seconds >= 0
-    assert speed.at_once == 2
+    assert speed.max_concurrent_trials == 2
     assert torch.get_num_threads() == threads

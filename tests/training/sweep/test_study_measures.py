@@ -14,7 +14,7 @@ from bitcipher.errors import BitcipherError
 from training.scaling import ANCHOR, compute_optimal, set_1, smallest
 from training.sweep.findings import Evaluation, Findings, Score
 from training.sweep.laws import fit_laws, optimal_points
-from training.sweep.measures import Measures, StartPair, steps_to_cold_end
+from training.sweep.measures import InitPair, Measures, steps_to_random_loss
 from training.sweep.summary import summarize
 
 SHAPES = (ANCHOR, *smallest())
@@ -51,13 +51,13 @@ def test_the_gain_is_the_mean_over_models_with_its_spread_over_seeds():
 
 def test_a_seed_counts_only_where_the_model_and_its_twin_both_have_it():
     model = made_model(ANCHOR)
-    kept = [score for score in made_scores([model]) if score.filtered and (score.seed == 1 or not score.random)]
+    kept = [score for score in made_scores([model]) if score.filtered and (score.seed == 1 or not score.random_init)]
     gain = study([model], kept).gain(filtered=True)
-    trained, twin = ([s.best for s in kept if s.seed == 1 and s.random == random] for random in (False, True))
+    trained, twin = ([s.best for s in kept if s.seed == 1 and s.random_init == random] for random in (False, True))
     assert gain.points.mean == pytest.approx(mean(trained) - mean(twin))
     assert gain.points.deviation is None
     last = study([model], kept).gain(filtered=True, last=True)
-    trained, twin = ([s.last for s in kept if s.seed == 1 and s.random == random] for random in (False, True))
+    trained, twin = ([s.last for s in kept if s.seed == 1 and s.random_init == random] for random in (False, True))
     assert last.points.mean == pytest.approx(mean(trained) - mean(twin))
 
 
@@ -78,8 +78,8 @@ def test_two_models_of_one_kind_are_refused():
 )
 def test_steps_are_found_on_straight_lines_between_evaluations(losses, end):
     cipher = made_model(ANCHOR, "cipher", evaluations=_evaluations(losses))
-    cold = made_model(ANCHOR, evaluations=_evaluations([8, end]))
-    found = steps_to_cold_end(StartPair(cold, cipher))
+    random = made_model(ANCHOR, evaluations=_evaluations([8, end]))
+    found = steps_to_random_loss(InitPair(random, cipher))
     if min(losses) > end:
         assert found is None
         return
@@ -93,8 +93,8 @@ def _evaluations(losses):
 
 
 def test_steps_to_the_end_of_a_model_that_did_not_end_are_not_known():
-    pair = StartPair(made_model(ANCHOR, test_loss=None), made_model(ANCHOR, "cipher"))
-    assert steps_to_cold_end(pair) is None
+    pair = InitPair(made_model(ANCHOR, test_loss=None), made_model(ANCHOR, "cipher"))
+    assert steps_to_random_loss(pair) is None
 
 
 def test_points_are_compute_optimal_over_cold_and_constrained_models_after_the_first_step():
@@ -102,7 +102,7 @@ def test_points_are_compute_optimal_over_cold_and_constrained_models_after_the_f
     points = optimal_points(Measures(findings))
     costs, losses, tokens, sizes = [], [], [], []
     for model in findings.models:
-        if (model.start, model.language) != ("cold", "constrained"):
+        if (model.init, model.language) != ("random", "constrained"):
             continue
         for evaluation in model.evaluations[1:]:
             costs.append(evaluation.sequences * model.shape.flops_published(model.vocabulary))
@@ -155,7 +155,7 @@ def _bent(flops, middle):
 
 def test_sequences_of_another_length_have_other_costs():
     model = made_model(ANCHOR)
-    measures = study([model], recipe={"pretraining": {"positions": 64}})
+    measures = study([model], recipe={"pretraining": {"max_position_embeddings": 64}})
     sequences = model.evaluations[-1].sequences
     assert measures.flops(model) == sequences * ANCHOR.flops_published(model.vocabulary, 64)
     assert measures.parameters(model) == ANCHOR.parameters(vocabulary=model.vocabulary, positions=66)

@@ -10,7 +10,7 @@ import training.sweep
 from bitcipher.errors import BitcipherError
 from training.finetune import GLUE
 from training.scaling import SEQUENCES
-from training.sweep.options import LOOP, SETS, Study, find_study, make_study, read_study
+from training.sweep.options import LOOP_DEFAULTS, SETS, Study, find_study, make_study, read_study
 from training.sweep.trials import pretraining_trials, recipe_of, shapes_of
 
 SHIPPED = sorted(path.stem for path in (Path(training.sweep.__file__).parent / "recipes").glob("*.yaml"))
@@ -32,7 +32,7 @@ def test_studies_are_shipped():
 def test_a_shipped_study_reads_and_has_runs(name):
     study = read_study(find_study(name), ["sources=[corpus]"])
     assert study.sources == ("corpus",)
-    trials = pretraining_trials(study, study.tokenizer.size)
+    trials = pretraining_trials(study, study.tokenizer.vocab_size)
     assert len(trials) >= 8
     for trial in trials:
         recipe = recipe_of(trial, study, ["train.jsonl"], ["development.jsonl"], "tokenizer.json")
@@ -43,15 +43,20 @@ def test_the_papers_study_is_as_the_paper_tells():
     study = read_study(find_study("downscaling"))
     loop = study.pretraining.loop
     assert len(shapes_of(study, 19_010)) == 65
-    assert (loop.steps, loop.batch, loop.steps * loop.batch) == (35_475, 256, SEQUENCES)
-    assert (loop.schedule, loop.warmup, loop.beta1, loop.beta2) == ("inverse-square-root", 0.05, 0.9, 0.95)
+    assert (loop.max_steps, loop.batch_size, loop.max_steps * loop.batch_size) == (35_475, 256, SEQUENCES)
+    assert (loop.lr_scheduler_type, loop.warmup_steps, loop.adam_beta1, loop.adam_beta2) == (
+        "inverse_sqrt",
+        0.05,
+        0.9,
+        0.95,
+    )
     recipe = recipe_of(pretraining_trials(study, 19_010)[0], study, ["a"], ["b"], "c")
-    assert recipe.objective == {"name": "masked", "share": 0.15, "replacement": "always"}
-    assert recipe.model.positions == 128
+    assert recipe.objective == {"name": "masked", "mlm_probability": 0.15, "replacement": "always"}
+    assert recipe.model.max_position_embeddings == 128
     assert (study.language["span"], study.language["stride"]) == (110, 30)
-    assert (study.tokenizer.kind, study.tokenizer.size, study.seed) == ("bpe", 19_000, 0)
+    assert (study.tokenizer.kind, study.tokenizer.vocab_size, study.seed) == ("bpe", 19_000, 0)
     downstream = study.downstream
-    assert (downstream.seeds, downstream.epochs, set(downstream.filtered)) == (3, 5, {True, False})
+    assert (downstream.seeds, downstream.num_train_epochs, set(downstream.filtered)) == (3, 5, {True, False})
 
 
 def test_the_papers_study_says_what_is_the_default():
@@ -61,20 +66,22 @@ def test_the_papers_study_says_what_is_the_default():
 
 
 def test_what_a_group_leaves_out_is_the_papers_and_not_that_of_other_runs():
-    study = make_study({"pretraining": {"loop": {"steps": 7}}, "tokenizer": {"lowercase": True}}, "test")
-    assert study.pretraining.loop.steps == 7
-    assert {name: getattr(study.pretraining.loop, name) for name in LOOP} == {**LOOP, "steps": 7}
-    assert (study.tokenizer.size, study.tokenizer.lowercase) == (19_000, True)
+    study = make_study({"pretraining": {"loop": {"max_steps": 7}}, "tokenizer": {"lowercase": True}}, "test")
+    assert study.pretraining.loop.max_steps == 7
+    assert {name: getattr(study.pretraining.loop, name) for name in LOOP_DEFAULTS} == {**LOOP_DEFAULTS, "max_steps": 7}
+    assert (study.tokenizer.vocab_size, study.tokenizer.lowercase) == (19_000, True)
     assert make_study({}, "test") == Study()
 
 
 def test_settings_change_a_study_and_not_the_values_that_it_was_made_of():
     values = {"shapes": {"sets": [1]}}
-    study = make_study(values, "test", ["shapes.sets=[2, smallest]", "pretraining.loop.batch=8", "downstream.most=3"])
+    study = make_study(
+        values, "test", ["shapes.sets=[2, smallest]", "pretraining.loop.batch_size=8", "downstream.max_models=3"]
+    )
     assert values == {"shapes": {"sets": [1]}}
     assert study.shapes.sets == (2, "smallest")
-    assert (study.pretraining.loop.batch, study.pretraining.loop.steps) == (8, 35_475)
-    assert study.downstream.most == 3
+    assert (study.pretraining.loop.batch_size, study.pretraining.loop.max_steps) == (8, 35_475)
+    assert study.downstream.max_models == 3
 
 
 @pytest.mark.parametrize("names", [[1, 2, 3], ["1", "2", "3"]])
@@ -84,47 +91,45 @@ def test_sets_are_numbers_or_their_names(names):
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"),
+    ("setting", "fact"),
     [
-        ("shapes.sets=[4]", "There is no set of shapes 4: choose 1, 2, 3, smallest, larger."),
-        ("shapes.sets=[]", "A study needs shapes: name sets, or shapes."),
-        ("shapes.names=[8-8]", "'8-8' is not a shape: give embedding, hidden, intermediate, layers and heads"),
-        ("shapes.names=[8-8-16-1-3]", "A hidden size of 8 cannot be shared out to 3 heads"),
+        ("shapes.sets=[4]", "`shapes.sets`"),
+        ("shapes.sets=[]", "set `shapes.sets` or `shapes.names`"),
+        ("shapes.names=[8-8]", "'8-8' is not a shape"),
+        ("shapes.names=[8-8-16-1-3]", "3 heads"),
         ("shapes.largest=big", "'big' is not a shape"),
-        ("shapes.most=1", "A range of sizes takes 2 shapes or more: shapes.most must not be 1."),
-        ("pretraining.starts=[warm]", "A model starts cold or cipher, not 'warm'."),
-        ("pretraining.starts=[]", "A model starts cold or cipher, not from nothing."),
-        ("pretraining.starts=[cold, cold]", "pretraining.starts names something twice: cold, cold."),
-        ("pretraining.loop.steps=0", "steps must be at least 1, not 0."),
-        ("pretraining.loop.step=5", "mine.yaml has an option pretraining.loop.step that does not exist; there are "),
-        ("pretraining.loop=fast", "mine.yaml gives pretraining.loop as 'fast'"),
-        ("pretraining=fast", "mine.yaml gives pretraining as 'fast'"),
-        ("downstream.tasks=[mnli]", "There is no task 'mnli' of GLUE: choose cola, sst2, mrpc, stsb, qnli, rte, wnli."),
-        ("downstream.tasks=[cola, cola]", "downstream.tasks names something twice: cola, cola."),
-        ("downstream.filtered=[]", "give downstream.filtered as [true], [false] or [true, false]."),
-        ("downstream.seeds=0", "There must be 1 seed or more, not 0."),
-        ("downstream.most=1", "A range of sizes takes 2 shapes or more: downstream.most must not be 1."),
-        ("tokenizer.kind=bytes", "There is no tokenizer of kind 'bytes'"),
-        ("sources=corpus", "mine.yaml gives sources as 'corpus': a list is wanted, such as [corpus]."),
-        ("corpus=[x]", "mine.yaml has an option corpus that does not exist; there are choice, downstream, format"),
+        ("shapes.max_shapes=1", "`shapes.max_shapes` must be at least 2"),
+        ("pretraining.inits=[warm]", "`pretraining.inits.0` must be random or cipher"),
+        ("pretraining.inits=[]", "`pretraining.inits`"),
+        ("pretraining.inits=[random, random]", "`pretraining.inits` must not repeat a value"),
+        ("pretraining.loop.max_steps=0", "`pretraining.loop.max_steps` must be at least 1, got 0"),
+        ("pretraining.loop.step=5", "no option `pretraining.loop.step`"),
+        ("pretraining=fast", "`pretraining` must be a mapping"),
+        ("downstream.tasks=[mnli]", "`downstream.tasks` must be chosen from cola"),
+        ("downstream.tasks=[cola, cola]", "`downstream.tasks` must not repeat a value"),
+        ("downstream.filtered=[]", "`downstream.filtered`"),
+        ("downstream.seeds=0", "`downstream.seeds` must be at least 1"),
+        ("downstream.max_models=1", "`downstream.max_models` must be at least 2"),
+        ("tokenizer.kind=bytes", "`tokenizer.kind` must be bpe"),
+        ("sources=corpus", "`sources` must be a list"),
+        ("corpus=[x]", "no option `corpus`"),
     ],
 )
-def test_what_cannot_be_is_told_in_a_sentence(setting, said):
-    assert said in mistake({}, setting)
+def test_invalid_study_raises(setting, fact):
+    message = mistake({}, setting)
+    assert "mine.yaml" in message
+    assert fact in message
 
 
 def test_models_of_all_words_need_the_text_of_all_words():
     values = {"language": {"unconstrained": False}, "pretraining": {"unconstrained": True}}
-    assert "leave out language.unconstrained" in mistake(values)
+    assert "`language.unconstrained`" in mistake(values)
 
 
 def test_a_name_is_that_of_a_shipped_study_or_of_a_file(tmp_path):
     assert find_study("folder/mine.yaml") == "folder/mine.yaml"
-    with pytest.raises(BitcipherError) as error:
+    with pytest.raises(BitcipherError, match="no study 'upscaling'"):
         find_study("upscaling")
-    assert str(error.value) == (
-        f"There is no study 'upscaling': choose {', '.join(SHIPPED)}, or give the path of a YAML file."
-    )
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"downstream": {"seeds": 2}}))
     assert read_study(str(tmp_path / "mine.yaml")).downstream.seeds == 2
 

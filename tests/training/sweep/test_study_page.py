@@ -69,7 +69,7 @@ def test_the_page_is_short_of_nothing_in_words(report):
     assert numbers["steps"] == "200"
     assert numbers["sequences a step"] == "16"
     assert numbers["seeds of fine-tuning"] == "3"
-    assert numbers["pretraining.loop.steps"] == "200"
+    assert numbers["pretraining.loop.max_steps"] == "200"
 
 
 def test_the_same_findings_give_the_same_bytes_in_whatever_order(report, tmp_path):
@@ -111,7 +111,7 @@ def test_a_study_that_just_began_has_sentences_for_all_that_is_missing(tmp_path)
         [made_model(smallest()[0], "cipher"), made_model(ANCHOR, language="unconstrained")],
         [replace(made_model(ANCHOR), test_loss=math.nan)],
     ],
-    ids=["none", "one", "stopped", "cipher under way", "nothing cold", "not a number"],
+    ids=["none", "one", "stopped", "cipher under way", "nothing random", "not a number"],
 )
 def test_any_part_of_a_study_gives_a_page(models, tmp_path):
     write_report(Findings({}, (), tuple(models), made_scores(models), {}), str(tmp_path))
@@ -129,7 +129,7 @@ def test_names_stay_text_whatever_they_hold(evil, tmp_path):
         ({"kind": evil, "size": 300, "ratio": 1.0, "esms": 0.5, "chosen": True},),
         (made_model(ANCHOR, name=evil, evaluations=(), test_loss=None, stopped=evil),),
         (),
-        {evil: evil, "pretraining": {"positions": 128, evil: [evil]}},
+        {evil: evil, "pretraining": {"max_position_embeddings": 128, evil: [evil]}},
     )
     write_report(findings, str(tmp_path))
     page, _ = read(tmp_path / "report.html")

@@ -13,7 +13,7 @@ from training.scaling import ANCHOR, Shape, published, smallest
 from training.sweep.findings import Findings
 from training.sweep.measures import Measures
 from training.sweep.tables import ReportTable, scientific, significant
-from training.sweep.tables_starts import all_tables
+from training.sweep.tables_inits import all_tables
 
 NONE = "—"
 
@@ -28,9 +28,9 @@ def tables(findings):
     return dict(zip("123467", all_tables(Measures(findings)), strict=True))
 
 
-def model_of(findings, cell, start="cold", language="constrained"):
+def model_of(findings, cell, start="random", language="constrained"):
     shape = Shape(*map(int, cell.strip("()").split(", ")))
-    (found,) = [m for m in findings.models if (m.shape, m.start, m.language) == (shape, start, language)]
+    (found,) = [m for m in findings.models if (m.shape, m.init, m.language) == (shape, start, language)]
     return found
 
 
@@ -44,7 +44,7 @@ def glue(findings, model, filtered, random=False):
         mean(
             score.best
             for score in findings.scores
-            if (score.model, score.filtered, score.random, score.seed) == (model.name, filtered, random, seed)
+            if (score.model, score.filtered, score.random_init, score.seed) == (model.name, filtered, random, seed)
         )
         for seed in SEEDS
     ]
@@ -193,18 +193,18 @@ def test_table_6_has_our_tokenizers_and_theirs(tables):
 def test_starts_have_perplexities_steps_and_scores_of_both(findings, tables):
     rows = tables["7"].rows
     assert [model_of(findings, row[0]).shape for row in rows] == [*reversed(smallest()), ANCHOR]
-    for cell, size, cold_cell, cipher_cell, ratio, reach, *glues in rows:
-        cold, cipher = (model_of(findings, cell, start) for start in ("cold", "cipher"))
-        assert float(size) == pytest.approx(cold.shape.parameters(vocabulary=cold.vocabulary) / 1e6, rel=0.005)
-        assert close(cold_cell, math.exp(cold.test_loss))
+    for cell, size, random_cell, cipher_cell, ratio, reach, *glues in rows:
+        random, cipher = (model_of(findings, cell, start) for start in ("random", "cipher"))
+        assert float(size) == pytest.approx(random.shape.parameters(vocabulary=random.vocabulary) / 1e6, rel=0.005)
+        assert close(random_cell, math.exp(random.test_loss))
         assert close(cipher_cell, math.exp(cipher.test_loss))
-        assert close(ratio, math.exp(cipher.test_loss - cold.test_loss), 3)
-        end = cold.evaluations[-1].loss
+        assert close(ratio, math.exp(cipher.test_loss - random.test_loss), 3)
+        end = random.evaluations[-1].loss
         before, after = next(pair for pair in pairwise(cipher.evaluations) if pair[1].loss <= end)
         share = (before.loss - end) / (before.loss - after.loss)
         steps = before.step + share * (after.step - before.step)
         assert re.fullmatch(rf"{round(steps)} \({round(100 * steps / STEPS[-1])} %\)", reach)
-        for place, (filtered, model) in enumerate((k, m) for k in (True, False) for m in (cold, cipher)):
+        for place, (filtered, model) in enumerate((k, m) for k in (True, False) for m in (random, cipher)):
             assert is_spread(glues[place], glue(findings, model, filtered))
 
 
@@ -252,7 +252,7 @@ def test_one_seed_has_no_spread_and_a_seed_without_all_tasks_does_not_count(find
     table = all_tables(Measures(replace(findings, scores=first + second)))[2]
     for row in table.rows:
         name = model_of(findings, row[0]).name
-        scores = [s.best for s in first if (s.model, s.filtered, s.random) == (name, True, False)]
+        scores = [s.best for s in first if (s.model, s.filtered, s.random_init) == (name, True, False)]
         assert row[9] == f"{mean(scores):.2f}"
 
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
-from training.loop import checkpoint_of
+from training.loop import latest_checkpoint
 from training.loop.checkpoints import CHECKPOINTS
 from training.sweep import trial_runs
 from training.sweep.options import read_study
@@ -19,7 +19,7 @@ from training.sweep.study import fit_study
 from training.sweep.tuning import TrialResources
 
 SMALL, MIDDLE, LARGE = tiny_study.SHAPES
-ONE = ("downstream.glue=null", "pretraining.starts=[cold]", f"shapes.names=[{SMALL}, {LARGE}]")
+ONE = ("downstream.glue=null", "pretraining.inits=[random]", f"shapes.names=[{SMALL}, {LARGE}]")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -96,9 +96,9 @@ def test_a_study_gives_a_report_of_all_its_trials(study, findings):
         assert [point["step"] for point in model["evaluations"]] == [0, 6, 12, 18, 24]
         assert model["evaluations"][1]["sequences"] == 48
         assert model["test_loss"] < model["evaluations"][0]["loss"]
-        assert (study / "models" / model["name"] / "start.json").exists() == (model["start"] == "cipher")
-    # The cheapest and the dearest, from both starts, filtered and not; and a random twin of the cold ones.
-    kinds = {(each["model"], each["filtered"], each["random"]) for each in findings["scores"]}
+        assert (study / "models" / model["name"] / "embedding_init.json").exists() == (model["init"] == "cipher")
+    # The cheapest and the dearest, from both starts, filtered and not; and a random twin of the random ones.
+    kinds = {(each["model"], each["filtered"], each["random_init"]) for each in findings["scores"]}
     both = {
         (f"{shape}{start}", kind, False)
         for shape in (SMALL, LARGE)
@@ -109,14 +109,14 @@ def test_a_study_gives_a_report_of_all_its_trials(study, findings):
     assert len(findings["scores"]) == len(kinds)
     tables = (study / "report" / "tables.md").read_text()
     assert all(f"## Table {number}" in tables for number in "12346")
-    assert findings["recipe"]["pretraining"]["loop"]["schedule"] == "inverse-square-root"
+    assert findings["recipe"]["pretraining"]["loop"]["lr_scheduler_type"] == "inverse_sqrt"
 
 
 def test_nothing_is_left_of_a_fine_tuning_but_what_it_found(study):
     for run in (study / "tasks").glob("*/*"):
         assert (run / "predictions.json").exists()
         assert not (run / CHECKPOINTS).exists()
-    assert checkpoint_of(study / "models" / LARGE).name == "00000024"
+    assert latest_checkpoint(study / "models" / LARGE).name == "00000024"
 
 
 def test_again_nothing_is_trained_and_the_report_is_the_same(folder, study):
@@ -131,8 +131,8 @@ def test_again_nothing_is_trained_and_the_report_is_the_same(folder, study):
 
 def test_other_steps_are_refused_and_change_nothing(folder, study):
     runs = runs_of(study)
-    said = mistake(sweep(folder, study, "pretraining.loop.steps=30"))
-    assert said == f"{study}/models/{LARGE} holds a run of other options: choose another folder, or remove it first."
+    said = mistake(sweep(folder, study, "pretraining.loop.max_steps=30"))
+    assert f"{study}/models/{LARGE} holds a run with other options" in said
     assert runs_of(study) == runs
 
 
@@ -141,17 +141,17 @@ def test_other_steps_are_refused_and_change_nothing(folder, study):
     [
         (["sources=[]"], [], "A study needs a corpus: name its files or folders, such as --set sources=[FOLDER]."),
         (["language.top=null"], [], "A study needs a vocabulary: name a file of words by --set vocabulary=FILE, or "),
-        ([], ["--scale", 0.5, "--budget", "1h"], "A budget chooses the scale: give --scale or --budget, not both."),
+        ([], ["--scale", 0.5, "--budget", "1h"], "--scale or --budget, not both"),
         ([], ["--scale", 2], "The scale of a study is above 0 and at most 1, not 2."),
         (
             [],
             ["--budget", "soon"],
-            "A budget is a number of minutes, hours or days, such as 30m, 2h or 1d, not 'soon'.",
+            "got 'soon'",
         ),
-        ([], ["--budget", "0h"], "such as 30m, 2h or 1d, not '0h'."),
+        ([], ["--budget", "0h"], "got '0h'"),
         ([], ["--gpus", 0.5], "Only trials at the same time share a GPU: say how many by --at-once."),
         (["language.spam=1"], [], "The study's language: there is no option `spam`; choose from document"),
-        (["choice.kinds=[]"], [], "The study's choice has an option kinds that does not exist; there are examples"),
+        (["choice.kinds=[]"], [], "The study's choice"),
     ],
 )
 def test_what_cannot_be_studied_is_told_in_a_sentence(folder, tmp_path, settings, options, said):
@@ -163,15 +163,15 @@ def test_a_study_takes_a_folder_of_its_own(folder, tmp_path):
     (tmp_path / "letter.txt").write_text("Dear")
     said = mistake(sweep(folder, tmp_path))
     assert said == f"{tmp_path} is not empty, and has no study.json: choose another folder."
-    assert "and s3://bucket/study is none" in mistake(sweep(folder, "s3://bucket/study"))
+    assert "got s3://bucket/study" in mistake(sweep(folder, "s3://bucket/study"))
 
 
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
         ("downstream.tasks=[cola, rte]", "RTE/dev.tsv"),
-        ("downstream.epochs=0", "There must be more than 0 epochs."),
-        ("pretraining.positions=3000", "The development part of the language has 2,"),
+        ("downstream.num_train_epochs=0", "`downstream.num_train_epochs` must be greater than 0"),
+        ("pretraining.max_position_embeddings=3000", "The development part of the language has 2,"),
     ],
 )
 def test_mistakes_are_told_before_anything_is_trained(folder, study, setting, said):
@@ -191,14 +191,14 @@ def test_a_task_without_examples_to_train_on_is_told_before_anything_is_trained(
 
 def test_a_budget_is_fitted_to_a_speed_that_is_measured_once(folder, tmp_path):
     with contextlib.chdir(folder):
-        asked = read_study("study.yaml", ["pretraining.loop.steps=100000000"])
+        asked = read_study("study.yaml", ["pretraining.loop.max_steps=100000000"])
         fitted = fit_study(asked, tmp_path, None, 3600, TrialResources(0))
         told = (tmp_path / "study.json").read_bytes()
-        assert fitted.pretraining.loop.steps < 100_000_000
+        assert fitted.pretraining.loop.max_steps < 100_000_000
         assert fit_study(asked, tmp_path, None, 3600, TrialResources(2)) == fitted
         assert (tmp_path / "study.json").read_bytes() == told
         shorter = fit_study(asked, tmp_path, None, 1800, TrialResources(0))
-        assert shorter.pretraining.loop.steps < fitted.pretraining.loop.steps
+        assert shorter.pretraining.loop.max_steps < fitted.pretraining.loop.max_steps
 
 
 def test_models_that_diverge_are_stopped_and_told_of_and_the_others_go_on(folder, tmp_path):
@@ -217,7 +217,7 @@ def test_models_that_diverge_are_stopped_and_told_of_and_the_others_go_on(folder
 
 @pytest.mark.long
 def test_fine_tuning_that_diverges_is_told_of_and_the_study_goes_on(folder, tmp_path):
-    settings = (*ONE, "downstream.glue=glue", "downstream.learning_rate=1e30", "downstream.random_twins=false")
+    settings = (*ONE, "downstream.glue=glue", "downstream.learning_rate=1e30", "downstream.random_baselines=false")
     out = done(folder, tmp_path / "out", *settings)
     scores = findings_of(out)["scores"]
     assert scores
@@ -255,7 +255,7 @@ def test_a_study_that_is_stopped_goes_on_to_the_same_findings(folder, study, fin
     assert len(ended) == 1
     first = trained_in(out)
     (begun,) = (path for path in first if path.parent.name not in ended)
-    assert checkpoint_of(out / begun.parent).name == "00000008"
+    assert latest_checkpoint(out / begun.parent).name == "00000008"
     interrupted("finetune", 3)
     assert len(list((out / "tasks").glob("*/*/predictions.json"))) == 3
     both = trained_in(out)

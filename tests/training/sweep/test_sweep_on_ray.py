@@ -115,7 +115,7 @@ def curve_of(run):
 
 
 def test_a_trial_whose_process_is_killed_goes_on_from_its_checkpoint(folder, findings, tmp_path):
-    name, loop = tiny_study.SHAPES[2], {"steps": 400, "evaluate_every": 100, "checkpoint_every": 100}
+    name, loop = tiny_study.SHAPES[2], {"max_steps": 400, "eval_steps": 100, "save_steps": 100}
     study = folder / "straight"
     straight, killed = (pretraining(study, name, tmp_path / each, **loop) for each in ("straight", "killed"))
     run_trials([straight], TrialResources(0), tmp_path, lambda name: None)

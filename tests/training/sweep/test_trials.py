@@ -25,7 +25,7 @@ def study_of(*settings, **groups):
 
 def everything(**downstream):
     return study_of(
-        pretraining={"starts": ["cold", "cipher"], "unconstrained": True},
+        pretraining={"inits": ["random", "cipher"], "unconstrained": True},
         downstream={"glue": "/data/glue", "tasks": ["cola", "stsb"], **downstream},
     )
 
@@ -41,10 +41,10 @@ def test_shapes_are_of_sets_and_names_each_once_from_the_cheapest_to_the_dearest
 
 def test_fewer_shapes_span_the_range_and_none_is_dearer_than_the_largest():
     every = shapes_of(study_of("shapes.sets=[1, 2, 3]"), VOCABULARY)
-    few = shapes_of(study_of("shapes.sets=[1, 2, 3]", "shapes.most=5"), VOCABULARY)
+    few = shapes_of(study_of("shapes.sets=[1, 2, 3]", "shapes.max_shapes=5"), VOCABULARY)
     assert len(few) == 5
     assert (few[0], few[-1]) == (every[0], every[-1])
-    assert shapes_of(study_of("shapes.sets=[1]", "shapes.most=99"), VOCABULARY) == shapes_of(
+    assert shapes_of(study_of("shapes.sets=[1]", "shapes.max_shapes=99"), VOCABULARY) == shapes_of(
         study_of("shapes.sets=[1]"), VOCABULARY
     )
     limit = every[10]
@@ -71,15 +71,15 @@ def test_the_dearest_models_are_trained_first():
 @pytest.mark.parametrize(
     ("filtered", "twins"), [([True, False], {True}), ([True], {True}), ([False], {False}), ([False, True], {True})]
 )
-def test_only_cold_models_of_the_constrained_language_have_random_twins(filtered, twins):
+def test_only_cold_models_of_the_constrained_language_have_random_baselines(filtered, twins):
     study = everything(filtered=filtered, seeds=2)
     models = pretraining_trials(study, VOCABULARY)
     tuned = finetuning_trials(study, models)
-    random = [trial for trial in tuned if trial.random]
+    random = [trial for trial in tuned if trial.random_init]
     assert {trial.model for trial in random} == {shape.name for shape in smallest()}
     assert {trial.filtered for trial in random} == twins
     expected = itertools.product((model.name for model in models), ("cola", "stsb"), filtered, (1, 2))
-    kinds = {(trial.model, trial.task, trial.filtered, trial.seed) for trial in tuned if not trial.random}
+    kinds = {(trial.model, trial.task, trial.filtered, trial.seed) for trial in tuned if not trial.random_init}
     assert kinds == set(expected)
     assert len(tuned) == 9 * 2 * len(filtered) * 2 + 3 * 2 * 2
 
@@ -87,11 +87,11 @@ def test_only_cold_models_of_the_constrained_language_have_random_twins(filtered
 def test_without_glue_or_twins_there_are_none():
     models = pretraining_trials(study_of(), VOCABULARY)
     assert finetuning_trials(study_of(), models) == ()
-    assert not any(trial.random for trial in finetuning_trials(everything(random_twins=False), models))
+    assert not any(trial.random_init for trial in finetuning_trials(everything(random_baselines=False), models))
 
 
 def test_some_models_are_fine_tuned_of_those_that_have_ended():
-    study = everything(most=2)
+    study = everything(max_models=2)
     models = pretraining_trials(study, VOCABULARY)
     tuned = {
         trial.model.removesuffix("-cipher").removesuffix("-unconstrained") for trial in finetuning_trials(study, models)
@@ -104,14 +104,25 @@ def test_some_models_are_fine_tuned_of_those_that_have_ended():
 
 
 def test_a_recipe_has_the_sizes_of_its_shape_and_heads_of_its_own():
-    study = study_of("pretraining.dropout=0.2", "pretraining.positions=64", "seed=4")
+    study = study_of("pretraining.dropout=0.2", "pretraining.max_position_embeddings=64", "seed=4")
     shape = Shape(32, 64, 256, 3, 4)
     recipe = recipe_of(PretrainingTrial(shape, "cipher"), study, ["a.jsonl"], ["b.jsonl"], "t.json")
     model = recipe.model
-    assert (model.architecture, model.embedding, model.width, model.inner) == ("roberta", 32, 64, 256)
-    assert (model.layers, model.heads, model.positions, model.dropout, model.tied) == (3, 4, 64, 0.2, False)
-    assert recipe.embeddings.start == "cipher"
-    assert (recipe.text.sources, recipe.text.held_out, recipe.text.tokenizer.path) == (
+    assert (model.architecture, model.embedding_size, model.hidden_size, model.intermediate_size) == (
+        "roberta",
+        32,
+        64,
+        256,
+    )
+    assert (
+        model.num_hidden_layers,
+        model.num_attention_heads,
+        model.max_position_embeddings,
+        model.dropout,
+        model.tie_word_embeddings,
+    ) == (3, 4, 64, 0.2, False)
+    assert recipe.embeddings.init == "cipher"
+    assert (recipe.text.sources, recipe.text.validation_sources, recipe.text.tokenizer.path) == (
         ("a.jsonl",),
         ("b.jsonl",),
         "t.json",
@@ -127,8 +138,8 @@ def test_a_fine_tuning_is_looked_at_after_each_epoch_and_finds_its_files_from_an
     for trial in finetuning_trials(study, [model]):
         options = finetuning_of(trial, study, "/models/anchor", "/language/vocabulary.txt")
         assert options.data == str(Path(tmp_path, "glue", "STS-B"))
-        assert (options.each_epoch, options.epochs, options.seed) == (True, 5, trial.seed)
+        assert (options.eval_each_epoch, options.num_train_epochs, options.seed) == (True, 5, trial.seed)
         assert options.vocabulary == ("/language/vocabulary.txt" if trial.filtered else None)
-        assert options.random == trial.random
-        assert (options.loop.batch, options.loop.learning_rate, options.loop.device) == (32, 1e-4, "cpu")
-        assert options.loop_for(100).evaluate_every == 4
+        assert options.random_init == trial.random_init
+        assert (options.loop.batch_size, options.loop.learning_rate, options.loop.device) == (32, 1e-4, "cpu")
+        assert options.loop_for(100).eval_steps == 4

@@ -55,10 +55,9 @@ def test_candidates_are_the_paper_s_if_nothing_is_said():
 @pytest.mark.parametrize(
     ("kinds", "sizes", "said"),
     [
-        (["word"], [300], "no tokenizer of kind 'word': take one of bpe, wordpiece, unigram"),
-        (["word"], [], "no tokenizer of kind 'word'"),
-        (["bpe"], [300, 0], "cannot have 0 tokens"),
-        ([], [-1], "cannot have -1 tokens"),
+        (["word"], [300], "`kind` must be bpe, wordpiece or unigram"),
+        (["bpe"], [300, 0], "`vocab_size` must be at least 1, got 0"),
+        ([], [-1], "`vocab_size` must be at least 1, got -1"),
     ],
 )
 def test_candidates_that_cannot_be_trained_are_told(kinds, sizes, said):

@@ -135,7 +135,7 @@ def test_reading_and_lowercase_reach_the_tokenizer(run, folder):
     tokenizer = load_tokenizer(str(folder / "tokenizers" / "tokenizer.json"))
     assert tokenizer.encode(" KING").tokens == tokenizer.encode(" king").tokens == ["Ġking"]
     told = json.loads((folder / "tokenizers" / "choice.json").read_text())["made_of"]
-    assert told["reading"] == {"document": "file", "field": "body"}
+    assert told["reading"] == {"format": "jsonl", "document": "file", "field": "body"}
     assert told["lowercase"] is True
 
 
@@ -156,7 +156,7 @@ def test_another_text_in_the_same_folder_is_one_sentence(run, folder, other):
         (["none", *ONE[1:]], "Cannot use none: there is no such file"),
         (["empty.txt", *ONE[1:]], "Every source is empty"),
         (["blank.txt", *ONE[1:]], "There is no text to measure tokenizers on"),
-        (["corpus", "--kind", "word", "--out", "tokenizers"], "There is no tokenizer of kind 'word'"),
+        (["corpus", "--kind", "word", "--out", "tokenizers"], "`kind` must be bpe, wordpiece or unigram"),
         (["corpus", "--kind", "bpe", "--out", "tokenizers"], "give one by --reference bpe=tokenizer.json, or one"),
         (["corpus", "--size", 280, "--size", 300, "--out", "tokenizers"], "size of a bpe tokenizer is chosen by a ref"),
         ([*ONE, "--reference", "bpe=none.json"], "none.json"),
@@ -165,10 +165,10 @@ def test_another_text_in_the_same_folder_is_one_sentence(run, folder, other):
         ([*ONE, "--reference", "bpe.json"], "A reference is KIND=tokenizer.json"),
         ([*ONE, "--words", "none.txt"], "none.txt"),
         ([*ONE, "--words", "blank.txt"], "must hold words with their sub-tokens"),
-        ([*ONE, "--document", "page"], "A document can be a line or a file"),
-        (["corpus", "--kind", "bpe", "--size", 20, "--out", "tokenizers"], "has no room for its single letters"),
-        (["corpus", "--kind", "wordpiece", "--size", 20, "--out", "tokenizers"], "has no room for its single letters"),
-        (["corpus", "--kind", "unigram", "--size", 8, "--out", "tokenizers"], "No unigram tokenizer of 8 tokens"),
+        ([*ONE, "--document", "page"], "must be line or file"),
+        (["corpus", "--kind", "bpe", "--size", 20, "--out", "tokenizers"], "must be at least"),
+        (["corpus", "--kind", "wordpiece", "--size", 20, "--out", "tokenizers"], "must be at least"),
+        (["corpus", "--kind", "unigram", "--size", 8, "--out", "tokenizers"], "unigram tokenizer"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_leaves_nothing(run, folder, arguments, said):

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from tokenizers.processors import BertProcessing
 
 from bitcipher.errors import BitcipherError
-from training.counter_rng import key_of
+from training.counter_rng import derive_key
 from training.data import train_tokenizer
 from training.tokenizer_selection import draw_examples, split_ratio
 
@@ -20,7 +20,7 @@ def examples_of(documents):
 @given(DOCUMENTS, st.integers(1, 12), st.randoms())
 @settings(max_examples=60)
 def test_examples_are_those_of_the_smallest_keys_in_whatever_order_they_are_read(documents, number, random):
-    expected = sorted(examples_of(documents), key=lambda example: key_of("word-split ratio", example))[:number]
+    expected = sorted(examples_of(documents), key=lambda example: derive_key("word-split ratio", example))[:number]
     if not expected:
         with pytest.raises(BitcipherError, match="no text to measure"):
             draw_examples(documents, number)

@@ -1,6 +1,6 @@
-"""Cold against cipher start over the sizes, and all tables of the report in order."""
+"""Random against cipher init over the sizes, and all tables of the report in order."""
 
-from training.sweep.measures import Measures, StartPair, steps_to_cold_end
+from training.sweep.measures import InitPair, Measures, steps_to_random_loss
 from training.sweep.tables import NONE, ReportTable, configuration, fixed, spread
 from training.sweep.tables_language import accounting_table, tokenizer_table
 from training.sweep.tables_models import effectiveness_table, millions, models_table, twin_table
@@ -22,51 +22,53 @@ def starts_table(measures: Measures) -> ReportTable:
     """What a table of cipher vectors to start from does to each shape."""
     rows = [
         (
-            configuration(pair.cold.shape),
-            millions(measures.parameters(pair.cold)),
-            fixed(measures.perplexity(pair.cold)),
+            configuration(pair.random.shape),
+            millions(measures.parameters(pair.random)),
+            fixed(measures.perplexity(pair.random)),
             fixed(measures.perplexity(pair.cipher)),
             fixed(measures.start_ratio(pair), 3),
             _reach(pair),
             *(
                 spread(measures.glue(model, filtered=filtered))
                 for filtered in (True, False)
-                for model in (pair.cold, pair.cipher)
+                for model in (pair.random, pair.cipher)
             ),
         )
         for pair in measures.start_pairs()
     ]
     return ReportTable(
-        "Starts: cold against cipher",
+        "Starts: random against cipher",
         (
             "(E, H, I, L, A)",
             "parameters, millions",
-            "perplexity, cold",
+            "perplexity, random",
             "cipher",
             "ratio",
-            "steps to cold's end",
-            "GLUE filtered, cold",
+            "steps to random's end",
+            "GLUE filtered, random",
             "cipher",
-            "GLUE unfiltered, cold",
+            "GLUE unfiltered, random",
             "cipher",
         ),
         tuple(rows),
         (
-            "Perplexities are of the test part at the end. Steps to cold's end: how many the cipher start takes to the "
-            "development loss that the cold one ends with, and their share of the cold one's; between two evaluations "
+            "Perplexities are of the test part at the end. Steps to random's end: how many the cipher init takes to "
+            "the "
+            "development loss that the random one ends with, and their share of the random one's; between two "
+            "evaluations "
             "the loss is taken as a straight line.",
         )
         if rows
         else (),
-        "No shape was trained from both a cold and a cipher start, so the two cannot be compared.",
+        "No shape was trained from both a random and a cipher init, so the two cannot be compared.",
     )
 
 
-def _reach(pair: StartPair) -> str:
-    if pair.cold.test_loss is None:
+def _reach(pair: InitPair) -> str:
+    if pair.random.test_loss is None:
         return NONE
-    steps = steps_to_cold_end(pair)
+    steps = steps_to_random_loss(pair)
     if steps is None:
         return "not reached" if pair.cipher.test_loss is not None else NONE
-    last = pair.cold.evaluations[-1].step
+    last = pair.random.evaluations[-1].step
     return f"{steps:,.0f} ({100 * steps / last:.0f} %)" if last else f"{steps:,.0f}"
