@@ -23,7 +23,7 @@ def small_text(documents: int = 60, words: int = 300) -> list[list[str]]:
     return result
 
 
-def counted(documents: Sequence[Sequence[str]], context_window: ContextWindow, min_count: int = 2) -> MergedCounts:
+def merge_counts(documents: Sequence[Sequence[str]], context_window: ContextWindow, min_count: int = 2) -> MergedCounts:
     """Return the merged counts of documents."""
     shard = count_shard(TokenizedShard.from_documents(documents), context_window)
     vocabulary = Vocabulary.from_counts(
@@ -36,7 +36,7 @@ def counted(documents: Sequence[Sequence[str]], context_window: ContextWindow, m
     )
 
 
-def made(counts: MergedCounts, **chosen: Any) -> CipherVectors:
+def make_vectors(counts: MergedCounts, **chosen: Any) -> CipherVectors:
     """Return the vectors of counts, of mode cat by default, with the manifest of a build."""
     sizes = {} if chosen.get("mode") == "spectral" else {"bits": 9}
     options = EmbeddingOptions(**{"mode": "cat", "window": counts.context_window.size, **sizes, **chosen})

@@ -1,4 +1,4 @@
-"""`CipherEmbedding`: the raw table of modes cat, sum and cipher (Zhao & Williams 2023, *Bit Cipher*, section 4)."""
+"""`CipherEmbedding`: the raw table of modes cat, sum and cipher (Zhao & Williams 2023, *Bit Cipher*, section 3.5)."""
 
 import numpy as np
 

@@ -6,7 +6,7 @@ import pytest
 import reference
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from made_vectors import made
+from made_vectors import make_vectors
 from small_corpora import CountedShards, choices, cut, documents
 
 from bitcipher import BitcipherError
@@ -82,7 +82,7 @@ def test_cipher_contributions_match_dense_matrices(mode, log, corpus, window, no
     counts, words, total = build(corpus, ContextWindow(window))
     options = {"bits": max(2, len(words).bit_length()) + 1, "window": window, "mode": mode, "noise": noise, "log": log}
     try:
-        vectors = made(counts, **options)
+        vectors = make_vectors(counts, **options)
     except BitcipherError:  # fewer than two words have context
         assume(False)
     one, other = one % len(words), other % len(words)
@@ -103,7 +103,7 @@ def test_cipher_contributions_match_dense_matrices(mode, log, corpus, window, no
 def test_spectral_contributions_match_dense_matrices(corpus, window, context, one, other):
     counts, words, _ = build(corpus, ContextWindow(window))
     try:
-        vectors = made(counts, mode="spectral", vector_size=6, context=context)
+        vectors = make_vectors(counts, mode="spectral", vector_size=6, context=context)
     except BitcipherError:  # no pair is more frequent than by chance
         assume(False)
     one, other = one % len(words), other % len(words)

@@ -6,7 +6,7 @@ import pytest
 import reference
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from made_vectors import made
+from made_vectors import make_vectors
 from small_corpora import CountedShards, choices, cut, documents
 
 from bitcipher import OOV, BitcipherError
@@ -28,7 +28,7 @@ def build(corpus, context_window, **options):
     sizes = {} if options["mode"] == "spectral" else {"bits": max(2, len(counts.vocabulary).bit_length()) + 1}
     options = EmbeddingOptions(window=context_window.size, **sizes, **options)
     try:
-        return counts, made(counts, **options.to_dict())
+        return counts, make_vectors(counts, **options.to_dict())
     except BitcipherError:  # too little text to whiten or to factor
         assume(False)
 

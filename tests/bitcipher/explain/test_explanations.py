@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from made_vectors import counted, made, small_text
+from made_vectors import make_vectors, merge_counts, small_text
 
 from bitcipher import BitcipherError, CipherVectors, UnknownWordError
 from bitcipher.counts import ContextWindow
@@ -22,12 +22,12 @@ OPTIONS = [
 
 @pytest.fixture(scope="module")
 def counts():
-    return counted(small_text(), ContextWindow(3))
+    return merge_counts(small_text(), ContextWindow(3))
 
 
 @pytest.fixture(scope="module", params=OPTIONS, ids=str)
 def vectors(request, counts):
-    return made(counts, **request.param)
+    return make_vectors(counts, **request.param)
 
 
 @pytest.fixture(scope="module")
@@ -88,15 +88,16 @@ def test_offsets_and_words_match_the_text():
     """The contexts of "tea" at offsets -2 and 1 are unique, and no other word distinguishes it."""
     text = [["green", "hot", "tea", "please"], ["the", "hot", "cup", "please"], ["a", "cup", "please"]] * 4
     text += [[f"x{number % 7}", f"y{number % 5}", "the", f"x{number % 3}"] for number in range(40)]
-    counts = counted(text, ContextWindow(2))
+    counts = merge_counts(text, ContextWindow(2))
     for options in ({"mode": "cat", "bits": 6}, {"mode": "spectral", "vector_size": 5, "context": "positions"}):
-        pairs = {each[:2] for each in made(counts, **options).explain("tea", topn=100, counts=counts).contributions}
+        explanation = make_vectors(counts, **options).explain("tea", topn=100, counts=counts)
+        pairs = {each[:2] for each in explanation.contributions}
         assert pairs <= {(-2, "green"), (-1, "hot"), (1, "please")}
         assert (-2, "green") in pairs
 
 
 def test_dimensions_and_their_contexts_sum_to_the_similarity(counts):
-    vectors = made(counts, mode="cat")
+    vectors = make_vectors(counts, mode="cat")
     explainer = Explainer(vectors, counts)
     shares = explainer.dimensions("w5", "w6", topn=1_000, topn_contexts=1_000)
     assert {(each.offset, each.bit) for each in shares} == {
@@ -112,18 +113,18 @@ def test_dimensions_and_their_contexts_sum_to_the_similarity(counts):
 
 
 def test_word_without_context_has_no_contributions():
-    counts = counted([*small_text(20), ["alone"], ["alone"]], ContextWindow(2))
+    counts = merge_counts([*small_text(20), ["alone"], ["alone"]], ContextWindow(2))
     for options in ({"mode": "cat"}, {"mode": "spectral", "vector_size": 5}):
-        explainer = Explainer(made(counts, **options), counts)
+        explainer = Explainer(make_vectors(counts, **options), counts)
         explanation = explainer.explain("alone", "w1")
         assert (explanation.similarity, explanation.contributions, explanation.rest) == (0, [], 0)
         assert explainer.strongest([list(counts.vocabulary.words.to_pylist()).index("alone")]) == [[]]
 
 
 def test_summed_counts_are_explained_without_offsets():
-    summed = counted(small_text(), ContextWindow(3, summed=True))
+    summed = merge_counts(small_text(), ContextWindow(3, summed=True))
     for options in ({"mode": "sum", "bits": 30}, {"mode": "spectral", "vector_size": 10}):
-        vectors = made(summed, **options)
+        vectors = make_vectors(summed, **options)
         explanation = vectors.explain("w1", "w2", topn=1_000, counts=summed)
         assert explanation.similarity == pytest.approx(vectors.similarity("w1", "w2"), abs=1e-6)
         assert {each.offset for each in explanation.contributions} == {0}
@@ -140,24 +141,24 @@ def test_summed_counts_are_explained_without_offsets():
     ],
 )
 def test_unknown_provenance_raises(counts, change, message):
-    vectors = made(counts)
+    vectors = make_vectors(counts)
     other = CipherVectors(vectors.words, vectors.vectors, refinement=vectors.refinement, manifest=change(vectors))
     with pytest.raises(BitcipherError, match=message):
         Explainer(other, counts)
 
 
 def test_invalid_arguments_raise(counts):
-    vectors = made(counts)
+    vectors = make_vectors(counts)
     with pytest.raises(UnknownWordError, match="'w0w'"):
         vectors.explain("w0w", counts=counts)
     bare = CipherVectors(vectors.words, vectors.vectors, manifest=vectors.manifest)
     with pytest.raises(BitcipherError, match="lack matrix and mean"):
         bare.explain("w1", counts=counts)
-    others = counted(small_text(10), ContextWindow(3))
+    others = merge_counts(small_text(10), ContextWindow(3))
     with pytest.raises(BitcipherError, match="use the counts"):
         vectors.explain("w1", counts=others)
-    summed = counted(small_text(), ContextWindow(3, summed=True))
+    summed = merge_counts(small_text(), ContextWindow(3, summed=True))
     with pytest.raises(BitcipherError, match="use another log"):
-        made(summed, mode="sum", bits=20, log="counts").explain("w1", counts=summed)
+        make_vectors(summed, mode="sum", bits=20, log="counts").explain("w1", counts=summed)
     with pytest.raises(BitcipherError, match="by context word"):
-        Explainer(made(counts, mode="spectral", vector_size=5), counts).dimensions("w1")
+        Explainer(make_vectors(counts, mode="spectral", vector_size=5), counts).dimensions("w1")

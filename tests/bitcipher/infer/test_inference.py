@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from made_vectors import counted, made, small_text
+from made_vectors import make_vectors, merge_counts, small_text
 
 from bitcipher import OOV, BitcipherError, CipherVectors
 from bitcipher.counts import ContextWindow
@@ -17,12 +17,12 @@ OPTIONS = [
 
 @pytest.fixture(scope="module")
 def counts():
-    return counted(small_text(), ContextWindow(3))
+    return merge_counts(small_text(), ContextWindow(3))
 
 
 @pytest.fixture(scope="module", params=OPTIONS, ids=str)
 def vectors(request, counts):
-    return made(counts, **request.param)
+    return make_vectors(counts, **request.param)
 
 
 def test_all_sentences_of_a_word_give_its_own_vector(vectors, counts):
@@ -53,9 +53,9 @@ def test_other_sentences_and_their_order_do_not_matter(vectors, counts):
 def test_cipher_modes_need_no_counts_if_the_table_has_what_the_noise_needs(counts):
     text = small_text()
     for noise in ("none", "frequency", "document_ratio"):
-        vectors = made(counts, noise=noise)
+        vectors = make_vectors(counts, noise=noise)
         assert vectors.infer(text, "w3").tobytes() == vectors.infer(text, "w3", counts).tobytes()
-    vectors = made(counts)
+    vectors = make_vectors(counts)
     with pytest.raises(BitcipherError, match="pass `counts`"):
         vectors.infer(text, "w3")
     manifest = {**vectors.manifest, "total_passages": counts.vocabulary.total_passages}
@@ -90,7 +90,7 @@ def test_count_contexts_matches_the_windows_of_a_build():
 
 
 def test_invalid_arguments_raise(counts):
-    vectors = made(counts)
+    vectors = make_vectors(counts)
     for contexts, message in (
         ([["w1", "w2"]], "'new' no context: none of them"),
         ([["new"]], "no other word is near it"),
@@ -101,9 +101,9 @@ def test_invalid_arguments_raise(counts):
             vectors.infer(contexts, "new", counts)
     text = [["w1", "new", "w2"]]
     with pytest.raises(BitcipherError, match="needs the counts"):
-        made(counts, mode="spectral", vector_size=5).infer(text, "new")
+        make_vectors(counts, mode="spectral", vector_size=5).infer(text, "new")
     with pytest.raises(BitcipherError, match="use the counts"):
-        vectors.infer(text, "new", counted(small_text(10), ContextWindow(3)))
+        vectors.infer(text, "new", merge_counts(small_text(10), ContextWindow(3)))
     with pytest.raises(BitcipherError, match="do not record how they were made"):
         CipherVectors([OOV, "w1"], np.eye(2)).infer(text, "new")
     with pytest.raises(BitcipherError, match=f"The table has no {OOV}"):
