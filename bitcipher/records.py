@@ -9,9 +9,10 @@ This module imports pydantic, so `import bitcipher` must not import it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
@@ -30,7 +31,23 @@ def _parse_number(value: Any) -> Any:
 Float = Annotated[float, BeforeValidator(_parse_number)]
 
 # JSON and YAML have lists only. Records hold tuples, so that they cannot change.
-Strings = Annotated[tuple[str, ...], BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)]
+FROM_LIST = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
+Strings = Annotated[tuple[str, ...], FROM_LIST]
+
+Count = Annotated[int, Field(ge=0)]
+
+
+def _check_time(value: str) -> str:
+    try:
+        has_zone = datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        has_zone = False
+    if not has_zone:
+        raise ValueError(f"{value!r} is not an ISO 8601 time with a time zone.")
+    return value
+
+
+Time = Annotated[str, AfterValidator(_check_time)]
 
 
 @dataclass(frozen=True)
@@ -159,7 +176,9 @@ def _expected(error: ErrorDetails, record: type[BaseModel]) -> str:
         return context["expected"].replace("'", "")
     if kind == "too_short":
         return f"a list with a length of at least {context['min_length']}"
-    return _TYPES.get(kind) or error["msg"].removeprefix("Input should be ")
+    message = error["msg"].removeprefix("Input should be ")
+    message = message.replace("String should have", "a string with").replace("String should match", "a string of")
+    return _TYPES.get(kind) or message
 
 
 def _fields_at(record: Any, groups: Sequence[str | int]) -> dict[str, FieldInfo]:

@@ -8,7 +8,7 @@ functions, because the command line reads the options before it knows which comm
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from bitcipher.records import Metavar, Record
 from pipelines.ingest.read_options import ReadOptions
@@ -78,9 +78,9 @@ class EmbeddingOptions(Record):
             )
         return self
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the options of the mode as plain values."""
-        return {name: value for name, value in super().to_dict().items() if is_option_of(name, self.mode)}
+    @model_serializer(mode="wrap")
+    def _leave_out_other_modes(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in serialize(self).items() if is_option_of(name, self.mode)}
 
     def derive(self, changes: dict[str, Any], source: str) -> Self:
         """Return a copy with some options changed.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bitcipher import storage
+from bitcipher.versions import manifest_uri
 from pipelines.build.build import build, update
 from pipelines.ingest.source_changes import SourceChanges
 from pipelines.merge.merged_counts import open_merged, read_vocabulary
@@ -17,6 +18,7 @@ from pipelines.options import BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
 from pipelines.store import layout
+from pipelines.store.manifest import BuildManifest, VectorSizes, VersionDigests, read_manifest
 
 OPTIONS = BuildOptions(tokenizer="whitespace", shard_mib=1, memory_mib=600)
 
@@ -34,7 +36,7 @@ def run_build(patterns: Iterable[object], target: object, options: BuildOptions 
     """Build, and give the manifest."""
     with StageProgress() as progress, open_runtime(workers, options.memory_mib << 20) as runtime:
         build(list(map(str, patterns)), str(target), options, runtime, progress)
-    return layout.read_manifest(str(target))
+    return read_manifest(str(target)).to_dict()
 
 
 def run_update(
@@ -42,31 +44,54 @@ def run_update(
 ) -> tuple[dict, SourceChanges]:
     """Update, and give the manifest and what became of the sources."""
     with StageProgress() as progress, open_runtime(workers, 600 << 20) as runtime:
-        return update(str(target), list(map(str, patterns)), UpdateOptions(**chosen), 600, runtime, progress)
+        options = UpdateOptions(**chosen)
+        manifest, changes = update(str(target), list(map(str, patterns)), options, 600, runtime, progress)
+    return manifest.to_dict(), changes
 
 
 def digests(target: object, version: int | None = None) -> Digests:
     """What a version holds: the bytes of words and vectors, and the merged counts in their one order."""
     build = str(target)
-    manifest = layout.read_manifest(build, version)
-    words = storage.read_bytes(layout.version_file(build, manifest, layout.WORDS))
+    manifest = read_manifest(build, version)
+    words = storage.read_bytes(manifest.file(build, layout.WORDS))
     vectors = hashlib.sha256()
-    folder_of_vectors = layout.version_file(build, manifest, "vectors")
+    folder_of_vectors = manifest.file(build, "vectors")
     for name in ("vectors.safetensors", "refinement.safetensors"):
         vectors.update(storage.read_bytes(storage.join(folder_of_vectors, name)))
     return Digests(hashlib.sha256(words).hexdigest(), _counts_digest(build, manifest), vectors.hexdigest())
 
 
-def _counts_digest(build: str, manifest: dict) -> str:
-    vocabulary = read_vocabulary(layout.version_file(build, manifest, layout.WORDS))
-    options = BuildOptions.parse(manifest["options"], build)
-    segments = [[storage.join(build, part) for part in segment["parts"]] for segment in manifest["segments"]]
-    counts = open_merged(vocabulary, options.context_window, segments)
-    columns = list(zip(*counts.rows(options.context_window.size), strict=True))
+def _counts_digest(build: str, manifest: BuildManifest) -> str:
+    vocabulary = read_vocabulary(manifest.file(build, layout.WORDS))
+    context_window = manifest.options.context_window
+    counts = open_merged(vocabulary, context_window, manifest.part_uris(build))
+    columns = list(zip(*counts.rows(context_window.size), strict=True))
     total = hashlib.sha256()
     for column in columns:
         total.update(np.concatenate(column).tobytes())
     return total.hexdigest()
+
+
+def write_manifest(target: str, **sizes: int) -> None:
+    """Publish a version 1 that has sizes but no files."""
+    no_sizes = dict.fromkeys(("documents", "text_bytes", "tokens", "vocabulary", "oov_tokens"), 0)
+    manifest = BuildManifest(
+        version=1,
+        folder="versions/000001-test",
+        bitcipher="test",
+        options=OPTIONS,
+        fingerprint={},
+        aligned=None,
+        **{**no_sizes, **sizes},
+        sources=(),
+        tasks=(),
+        shards=(),
+        segments=(),
+        digests=VersionDigests(words="", counts="", vectors=""),
+        vectors=VectorSizes(words=0, dimensions=0, empty_words=0),
+        drift=None,
+    )
+    storage.write_json(manifest_uri(target, 1), manifest.to_dict())
 
 
 def write_lines(path: Path, texts: Iterable[str]) -> Path:

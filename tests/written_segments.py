@@ -50,7 +50,13 @@ def write_segment(build: str, name: str, documents: list[list[str]], context_win
     sizes = {"documents": len(documents), "text_bytes": 5 * tokens, "tokens": tokens, "types": len(counts.words)}
     digest = digest_of(build, (part,), counts.total_passages)
     return Segment(
-        name, (part,), (name,), total_passages=counts.total_passages, entries=entries, digest=digest, **sizes
+        name=name,
+        parts=(part,),
+        shards=(name,),
+        total_passages=counts.total_passages,
+        entries=entries,
+        digest=digest,
+        **sizes,
     )
 
 

@@ -24,7 +24,9 @@ from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from cluster.demo.docstrings import installed_roots, write_docstrings
 from pipelines.store import layout
+from pipelines.store.manifest import read_manifest
 from pipelines.build.build import build
+from pipelines.build.report import read_report
 from pipelines.embed.embed_counts import embed_build
 from pipelines.options import BuildOptions
 from pipelines.runtime.progress import StageProgress
@@ -88,8 +90,8 @@ def _make(out: str, roots: Sequence[Path], runtime: Runtime, progress: StageProg
     with _timed(seconds, "docstrings"):
         write_docstrings(roots, docstrings, progress)
     build([docstrings], built, OPTIONS, runtime, progress)
-    report = layout.version_file(built, layout.read_manifest(built), layout.REPORT)
-    seconds.update((name, stage["seconds"]) for name, stage in storage.read_json(report)["stages"].items())
+    report = read_report(built, read_manifest(built))
+    seconds.update((name, stage.seconds) for name, stage in report.stages.items())
     bar = progress.begin("page", 1)
     with _timed(seconds, "embed as Sum"):
         target = storage.join(out, SUM)
@@ -104,11 +106,11 @@ def _make(out: str, roots: Sequence[Path], runtime: Runtime, progress: StageProg
 def show_demo(out: str) -> None:
     """Print the sizes of a demo, neighbors of some words, and commands to try."""
     console = Console(highlight=False)
-    manifest = layout.read_manifest(storage.join(out, BUILD))
+    manifest = read_manifest(storage.join(out, BUILD))
     report = storage.read_json(storage.join(out, layout.REPORT))
     stages = ", ".join(f"{name} {taken:.1f}" for name, taken in report["stages"].items())
     console.print(
-        f"{manifest['documents']:,} docstrings, {manifest['tokens']:,} tokens, {manifest['vocabulary']:,} words "
+        f"{manifest.documents:,} docstrings, {manifest.tokens:,} tokens, {manifest.vocabulary:,} words "
         f"in {report['seconds']:.1f} s ({stages})\n",
         soft_wrap=True,
     )

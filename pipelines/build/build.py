@@ -1,4 +1,4 @@
-"""Building, and updating what was built: both make a version of a build, by the same job."""
+"""Making and updating builds: both publish a version, by the same job."""
 
 from collections.abc import Sequence
 
@@ -6,125 +6,109 @@ import pyarrow as pa
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.versions import versions
-from pipelines.store import layout
-from pipelines.store import lease
-from pipelines.ingest.source_changes import SourceChanges, compare
+from bitcipher.versions import vectors_of, versions
+from pipelines.build.job import finish_job, start_job
+from pipelines.build.make_version import make_version
+from pipelines.build.version_plan import plan_version
 from pipelines.ingest.content_hash import hash_sources
-from pipelines.build.job import BuildJob
-from pipelines.store.lease import Lease
-from pipelines.store.ledger import Ledger
+from pipelines.ingest.source_changes import SourceChanges, compare_sources
+from pipelines.ingest.sources import list_sources
 from pipelines.options import BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import Row, Runtime
-from pipelines.store.segments import Segment
-from pipelines.ingest.sources import Source, list_sources
+from pipelines.runtime.runtime import Runtime
+from pipelines.store import layout
+from pipelines.store.job_ledger import recorded_shards
+from pipelines.store.lease import Lease
+from pipelines.store.manifest import BuildManifest, read_manifest
 
 
 def build(
     patterns: Sequence[str], target: str, options: BuildOptions, runtime: Runtime, progress: StageProgress
 ) -> None:
-    """Build counts and vectors, as version 1 of a new folder (see `pipelines.store.layout`), or finish what was begun there.
+    """Make a build, or resume the unfinished one in the same folder.
 
     Args:
         patterns: files, folders or globs.
-        target: the folder, by path or URI.
-        options: how.
-        runtime: where the stages run; the same bytes come out of each.
-        progress: where to show how far it is.
+        target: folder of the build, a path or URI (see `pipelines.store.layout`).
+        options: options of the build.
+        runtime: where the stages run; all runtimes give the same bytes.
+        progress: progress bars.
 
     Raises:
-        BitcipherError: if sources, options or target do not allow it; no version is then published.
+        BitcipherError: if sources, options or target are not valid. No version is published then.
     """
     target = storage.absolute(target)
-    _check_free(target)
-    sources = list_sources(patterns, options.format)
-    is_begun = False
+    _check_target(target)
+    listed = list_sources(patterns, options.format)
+    has_begun = False
     try:
         with Lease(target) as lease:
-            is_begun = True
-            job = BuildJob(target, options, None, lease, runtime, progress)
-            job.begin()
-            sources = hash_sources(sources, [], runtime)
-            _make_version(job, sources, compare(sources, [], patterns), UpdateOptions())
+            has_begun = True
+            job = start_job(target, options, None, lease, runtime, progress)
+            sources = hash_sources(listed, [], runtime)
+            changes = compare_sources(sources, [], patterns)
+            plan = plan_version(sources, changes, False, None, options.shard_mib << 20)
+            make_version(job, plan, UpdateOptions(), None)
     finally:
-        # Where not one shard was counted, there is nothing to go on with.
-        if is_begun and not versions(target) and not _has_shards(target):
+        # Without a single shard there is nothing to resume.
+        if has_begun and not versions(target) and not recorded_shards(target):
             storage.remove(target)
 
 
 def update(
     target: str,
     patterns: Sequence[str],
-    chosen: UpdateOptions,
+    options: UpdateOptions,
     memory_mib: int,
     runtime: Runtime,
     progress: StageProgress,
-) -> tuple[Row, SourceChanges]:
-    """Count what is new and publish a new version; if nothing is new, the newest version stays.
+) -> tuple[BuildManifest, SourceChanges]:
+    """Count new sources, and publish a new version; if nothing is new, the newest version stays.
 
     Args:
-        target: the folder of the build.
-        patterns: files, folders or globs: all of the corpus, or what came to it.
-        chosen: how.
-        memory_mib: of each worker.
+        target: folder of the build.
+        patterns: files, folders or globs: the whole corpus, or what was added to it.
+        options: options of the update.
+        memory_mib: memory of each worker in MiB.
         runtime: where the stages run.
-        progress: where to show how far it is.
+        progress: progress bars.
 
     Returns:
-        The manifest of the newest version, and what became of the sources.
+        The manifest of the newest version, and the difference between the sources and those already counted.
 
     Raises:
-        BitcipherError: if anything does not allow it; no version is then published, and what was counted is kept for
-            the next try.
+        BitcipherError: if the update is not possible. No version is published then, and finished work is kept for the
+            next attempt.
     """
     target = storage.absolute(target)
-    layout.read_manifest(target)
+    read_manifest(target)  # before the lease is written
     with Lease(target) as lease:
-        base = layout.read_manifest(target)
-        options = BuildOptions.parse({**base["options"], "memory_mib": memory_mib}, target)
-        job = BuildJob(target, options, base, lease, runtime, progress)
-        known_words = job.known_words(chosen.align)  # a false name shows before anything is counted
-        job.begin()
-        known = [Source(**source) for source in base["sources"]]
-        sources = hash_sources(list_sources(patterns, options.format), known, runtime)
-        changes = compare(sources, known, patterns)
-        return _make_version(job, sources, changes, chosen, known_words) or base, changes
+        base = read_manifest(target)
+        known_words = _read_known_words(target, options.align)  # fails before anything is counted
+        build_options = base.options.derive({"memory_mib": memory_mib}, target)
+        job = start_job(target, build_options, base, lease, runtime, progress)
+        known = list(base.sources)
+        sources = hash_sources(list_sources(patterns, build_options.format), known, runtime)
+        changes = compare_sources(sources, known, patterns)
+        plan = plan_version(sources, changes, options.replace, base, build_options.shard_mib << 20)
+        if not plan.to_count and len(plan.kept) == len(base.tasks) and not options.align:
+            finish_job(job)
+            return base, changes
+        return make_version(job, plan, options, known_words), changes
 
 
-def _make_version(
-    job: BuildJob,
-    sources: list[Source],
-    changes: SourceChanges,
-    chosen: UpdateOptions,
-    known_words: pa.LargeStringArray | None = None,
-) -> Row | None:
-    """The manifest of the new version, or None if there is nothing to make one of."""
-    tasks = job.plan(sources, changes, chosen.replace)
-    if job.base and not tasks.to_count and len(tasks.kept) == len(job.base["tasks"]) and not chosen.align:
-        job.finish()
-        return None
-    new = job.count(tasks.to_count)
-    kept = {name for task in tasks.kept for name in task["shards"]}
-    segments = job.merge(kept, new)
-    shards = [Segment.from_dict(shard) for shard in job.base["shards"] if shard["name"] in kept] if job.base else []
-    vocabulary = job.choose_vocabulary(segments, known_words)
-    manifest = job.describe(tasks, [*shards, *new], segments, vocabulary, chosen.align)
-    job.embed(manifest)
-    job.measure_drift(manifest, chosen.max_drift)
-    job.publish(manifest)
-    return manifest
-
-
-def _check_free(target: str) -> None:
+def _check_target(target: str) -> None:
     if versions(target):
-        raise BitcipherError(f"{target} is already there: add to it with `bitcipher update`, or choose another name.")
-    # A job leaves its lease wherever it was stopped.
-    places = {name.split("/")[0] for name in storage.list_files(target)}
-    if places and lease.FOLDER not in places:
-        raise BitcipherError(f"{target} is already there and is no build: choose another name, or remove it first.")
+        raise BitcipherError(f"{target} already exists: add to it with `bitcipher update`, or choose another path.")
+    # An interrupted job leaves its lease.
+    folders = {name.split("/")[0] for name in storage.list_files(target)}
+    if folders and layout.LEASE not in folders:
+        raise BitcipherError(f"{target} already exists and is not a build: choose another path, or remove it first.")
 
 
-def _has_shards(target: str) -> bool:
-    entries = Ledger(storage.join(target, layout.LEDGER)).entries()
-    return any("parts" in entry for entry in entries.values())
+def _read_known_words(build: str, align: str | None) -> pa.LargeStringArray | None:
+    """Return the words that keep their ranks, of a version, another build, or a folder of vectors."""
+    if align is None:
+        return None
+    folder = vectors_of(build, int(align)) if align.isdecimal() else vectors_of(align)
+    return storage.read_table(storage.join(folder, layout.WORDS))["word"].combine_chunks()

@@ -1,98 +1,92 @@
-"""Publishing versions, and removing what no version needs any more."""
-
-from typing import Any
+"""Publishing versions, pruning old ones, and removing files that no version needs."""
 
 from bitcipher import storage
 from bitcipher.counts import part_files
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import VERSIONS, manifest_uri, versions
 from pipelines.store import layout
+from pipelines.store.job_ledger import build_ledger, recorded_parts, recorded_shards
 from pipelines.store.lease import Lease
-from pipelines.store.ledger import Ledger
+from pipelines.store.manifest import BuildManifest, read_manifest, read_manifests
 
 
-def publish(build: str, manifest: dict[str, Any], lease: Lease) -> None:
-    """Publish a version, by the one step that makes it visible: its manifest is created.
+def publish(build: str, manifest: BuildManifest, lease: Lease) -> None:
+    """Publish a version by creating its manifest.
 
     Raises:
-        BitcipherError: if the job lost its lease, or a version of this number is there already.
+        BitcipherError: if the job lost its lease, or a version of this number exists.
     """
     lease.check()
-    uri = manifest_uri(build, manifest["version"])
-    if not storage.create(uri, storage.to_json(manifest)):
+    if not storage.create(manifest_uri(build, manifest.version), storage.to_json(manifest.to_dict())):
         raise BitcipherError(
-            f"Version {manifest['version']} of {build} was published by another job meanwhile; this one's result is "
-            "dropped. Run the same command again: what is counted need not be counted again."
+            f"Another job published version {manifest.version} of {build} first, so this result is dropped. Run the same "
+            "command again; what is counted is not counted again."
         )
 
 
 def prune(build: str, keep: int) -> list[int]:
-    """Remove all but the newest versions; returns the numbers of those that are gone.
+    """Remove all but the newest versions; return the numbers of the removed versions.
 
     Args:
-        build: the folder of the build.
-        keep: how many versions stay, 1 or more.
+        build: folder of the build.
+        keep: number of versions to keep.
 
     Raises:
-        BitcipherError: if it is no build, another job is at work on it, or nothing would be left.
+        BitcipherError: if it is not a build, another job is running on it, or no version would be left.
     """
     if keep < 1:
-        raise BitcipherError(f"At least 1 version must be kept, not {keep}; remove the folder to remove them all.")
-    layout.read_manifest(build)
+        raise BitcipherError(f"`keep` must be at least 1, got {keep}. To remove all versions, remove the folder.")
+    read_manifest(build)
     with Lease(build):
-        gone = versions(build)[:-keep]
-        for version in gone:
+        removed = versions(build)[:-keep]
+        for version in removed:
             storage.remove(manifest_uri(build, version))
         collect_garbage(build)
-    return gone
+    return removed
 
 
 def drop_unfinished(build: str) -> int:
-    """Remove what a job that was stopped left behind; returns how many shards it had counted.
+    """Remove the work of an unfinished job; return the number of shards that it had counted.
 
     Raises:
-        BitcipherError: if there is nothing at all, or another job is at work on the build.
+        BitcipherError: if there is no build, or another job is running on it.
     """
     if not storage.list_files(build):
-        raise BitcipherError(f"There is no build {build}, and no job was making one there.")
-    ledger = Ledger(storage.join(build, layout.LEDGER))
+        raise BitcipherError(f"There is no build, and no unfinished job, in {build}.")
     with Lease(build):
-        shards = sum("parts" in entry for entry in ledger.entries().values())
-        ledger.clear()
+        shards = len(recorded_shards(build))
+        build_ledger(build).clear()
         collect_garbage(build, unpublished=True)
     return shards
 
 
 def collect_garbage(build: str, *, unpublished: bool = False) -> None:
-    """Remove files that neither a version nor an unfinished job refers to: the lease must be held.
+    """Remove files that neither a version nor an unfinished job refers to. The lease must be held.
 
-    A job that slept can publish its version as long as no other has that number, so what it made of it stays.
+    A job that was suspended can still publish its version if no other job has published that number, so the files of
+    higher versions are kept by default.
 
     Args:
-        build: the folder of the build.
-        unpublished: remove what was made of such versions too.
+        build: folder of the build.
+        unpublished: also remove the files of versions that are not published.
     """
-    # Listed before it is asked what is needed: what comes meanwhile is not touched.
+    # Listed before references are read, so files that are added meanwhile are not touched.
     counts = [
-        storage.join(name, file)
-        for name in (layout.SHARDS, layout.SEGMENTS)
-        for file in storage.list_files(storage.join(build, name), unfinished=True)
+        storage.join(folder, file)
+        for folder in (layout.SHARDS, layout.SEGMENTS)
+        for file in storage.list_files(storage.join(build, folder), unfinished=True)
     ]
-    made = {file.split("/")[0] for file in storage.list_files(storage.join(build, VERSIONS), unfinished=True)}
-    manifests = [layout.read_manifest(build, version) for version in versions(build)]
-    parts = {
-        part for manifest in manifests for kind in ("segments", "shards") for s in manifest[kind] for part in s["parts"]
-    }
-    for entry in Ledger(storage.join(build, layout.LEDGER)).entries().values():
-        parts.update(entry.get("parts", []))
-        parts.update([entry["part"]] if "part" in entry else [])
+    entries = {file.split("/")[0] for file in storage.list_files(storage.join(build, VERSIONS), unfinished=True)}
+    manifests = list(read_manifests(build))
+    parts = {part for manifest in manifests for s in (*manifest.segments, *manifest.shards) for part in s.parts}
+    parts |= recorded_parts(build)
     needed = {file for part in parts for file in part_files(part)}
     for file in counts:
         if file not in needed:
             storage.remove(storage.join(build, file))
-    newest = max((manifest["version"] for manifest in manifests), default=0)
-    needed = {manifest["folder"] for manifest in manifests} | {f"{VERSIONS}/{m['version']:06d}.json" for m in manifests}
-    for name in sorted(made):
+    newest = max((manifest.version for manifest in manifests), default=0)
+    needed = {name for m in manifests for name in (m.folder, storage.join(VERSIONS, f"{m.version:06d}.json"))}
+    for name in sorted(entries):
         if storage.join(VERSIONS, name) not in needed and (unpublished or name[:6] <= f"{newest:06d}"):
             storage.remove(storage.join(build, VERSIONS, name))
     storage.remove(storage.join(build, layout.WORK))

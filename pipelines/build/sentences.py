@@ -1,4 +1,4 @@
-"""Sentences from a file of text, as a build would read them."""
+"""Tokenized sentences of a text file."""
 
 import numpy as np
 import pyarrow as pa
@@ -10,22 +10,22 @@ from pipelines.tokenizers import make_tokenizer
 
 
 def read_sentences(uri: str, options: BuildOptions) -> list[list[str]]:
-    """The tokens of each line of a file.
+    """Return the tokens of each line of a file.
 
     Args:
-        uri: a file of text in UTF-8, by path or URI.
-        options: those of the build whose tokenizer is wanted.
+        uri: path or URI of a text file in UTF-8.
+        options: options of a build, whose tokenizer is used.
 
     Raises:
         BitcipherError: if the file is missing, or is not text.
     """
     content = storage.read_bytes(uri)
     if content is None:
-        raise BitcipherError(f"There is no file {uri}: give text that holds the word, a sentence a line.")
+        raise BitcipherError(f"The file {uri} does not exist. Give a text file with one sentence per line.")
     try:
         lines = content.decode().splitlines()
     except UnicodeDecodeError as error:
-        raise BitcipherError(f"{uri} is not text in UTF-8 (byte {error.start:,}): convert it first.") from None
+        raise BitcipherError(f"{uri} is not UTF-8 text (byte {error.start:,}): convert it first.") from None
     shard = make_tokenizer(options.tokenizer, options.lowercase).tokenize(pa.array(lines, pa.large_string()))
     words = np.array(shard.words.to_pylist(), object)
     starts = np.concatenate([np.zeros(1, np.int64), shard.ends[:-1]])

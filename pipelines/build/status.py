@@ -1,53 +1,55 @@
-"""How far a build is, read from its ledger while the job runs, or after it was stopped."""
+"""Status of a build: its versions, and the progress of its unfinished job."""
 
 from dataclasses import dataclass
-from typing import Any
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import versions
-from pipelines.store import layout
-from pipelines.build.job import JOB, ledger_of_job
-from pipelines.store.lease import Lease
-from pipelines.store.ledger import Ledger
+from pipelines.store.job_ledger import (
+    COUNTED_SHARDS,
+    COUNTED_TASKS,
+    MERGED_PARTS,
+    PLANS,
+    JobEntry,
+    find_job,
+    job_ledger,
+)
+from pipelines.store.lease import Lease, LeaseHolder
 
 
 @dataclass(frozen=True)
-class Status:
-    """What there is of a build."""
+class BuildStatus:
+    """Status of a build."""
 
     versions: list[int]
-    """Those that are published."""
-    holder: dict[str, Any] | None
-    """The job at work: host, pid, started and time of its last sign of life; None if there is none."""
-    job: dict[str, Any] | None
-    """The job that is not finished, running or stopped: version and started."""
+    """Numbers of the published versions."""
+    holder: LeaseHolder | None
+    """The job that is running, or None."""
+    job: JobEntry | None
+    """The unfinished job, running or not, or None."""
     tasks: int
-    """Tasks that it has to count, 0 if it does not know yet."""
+    """Number of count tasks of the job, 0 before they are planned."""
     tasks_done: int
     tokens: int
-    """Tokens that it has counted."""
+    """Number of tokens that the job has counted."""
     ranges_merged: int
 
 
-def read_status(build: str) -> Status:
-    """The status of a build.
+def read_status(build: str) -> BuildStatus:
+    """Return the status of a build.
 
     Raises:
         BitcipherError: if there is neither a version nor a job.
     """
     published = versions(build)
-    job = Ledger(storage.join(build, layout.LEDGER)).find(JOB)
+    job = find_job(build)
     if not published and job is None:
-        raise BitcipherError(f"{build} is not a build, and no job is making one there; start one by `bitcipher build`.")
-    done = ledger_of_job(build, job).entries() if job else {}
-    planned = {task for key, plan in done.items() if key.startswith("plan/") for task in plan["tasks"]}
-    return Status(
-        versions=published,
-        holder=Lease(build).holder(),
-        job=job,
-        tasks=len(planned),
-        tasks_done=sum(f"count/{task}/done" in done for task in planned),
-        tokens=sum(entry.get("tokens", 0) for entry in done.values()),
-        ranges_merged=sum(key.startswith("merge/") for key in done),
-    )
+        raise BitcipherError(f"{build} is not a build, and has no unfinished job. Make a build with `bitcipher build`.")
+    planned: set[str] = set()
+    tasks_done = tokens = ranges_merged = 0
+    if job:
+        ledger = job_ledger(build, job)
+        planned = {task for plan in ledger.entries(PLANS).values() for task in plan.tasks}
+        tasks_done = len(planned & set(ledger.keys(COUNTED_TASKS)))
+        tokens = sum(shard.tokens for shard in ledger.entries(COUNTED_SHARDS).values())
+        ranges_merged = len(ledger.keys(MERGED_PARTS))
+    return BuildStatus(published, Lease(build).holder(), job, len(planned), tasks_done, tokens, ranges_merged)

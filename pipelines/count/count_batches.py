@@ -1,7 +1,7 @@
-"""Slices of a shard: as much text as fits into memory at once, cut so that their counts add up to the shard's.
+"""Count batches: parts of a shard that fit in memory, split so that their counts add up to those of the shard.
 
-A document that goes on into the next slice is cut where a slice of 2,000 tokens ends, of which document counts are made
-(SPEC 1). Its last tokens go along as context: what stands before the words of the next slice.
+A document that continues in the next batch is split where a passage of 2,000 tokens ends, because passages are the unit
+of document frequencies. Its last tokens are repeated in the next batch as left context.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,37 +19,37 @@ _NO_WORDS = pa.array([], pa.large_string())
 
 
 class CountBatch(NamedTuple):
-    """Tokens to count at once."""
+    """Tokens that are counted together."""
 
     tokens: TokenizedShard
     carried: int
-    """How many of the first tokens were counted with the slice before: they are context only."""
+    """Number of leading tokens that belong to the previous batch and serve as context only."""
     text_bytes: int
     documents: int
-    """Documents that end here."""
+    """Number of documents that end in the batch."""
 
 
 def iter_batches(
-    pieces: Iterable[DocumentChunk], tokenizer: Tokenizer, window: int, slice_bytes: int
+    chunks: Iterable[DocumentChunk], tokenizer: Tokenizer, window: int, batch_bytes: int
 ) -> Iterator[CountBatch]:
-    """Tokenise a shard slice by slice.
+    """Tokenize a shard batch by batch.
 
     Args:
-        pieces: the documents of the shard, the last of them whole.
-        tokenizer: what makes tokens.
-        window: of the window: how many tokens of a document that goes on are context for what follows.
-        slice_bytes: UTF-8 text of a slice; it is over by a piece at most.
+        chunks: the documents of the shard; the last one is complete.
+        tokenizer: tokenizer of the build.
+        window: number of tokens that a batch repeats from the one before it, if a document continues.
+        batch_bytes: UTF-8 text per batch; a batch exceeds it by at most one chunk.
     """
-    carried = waiting = _NO_WORDS  # of the document that goes on: counted tokens, and those that are not yet
-    for texts, continues, text_bytes in _batches(pieces, slice_bytes):
+    carried = waiting = _NO_WORDS  # tokens of the document that continues: already counted, and not yet counted
+    for texts, continues, text_bytes in _group_chunks(chunks, batch_bytes):
         tokens = tokenizer.tokenize(texts)
         ends = tokens.ends[~continues]
         before = pa.concat_arrays([carried, waiting])
-        tokens = TokenizedShard(*_put_before(before, tokens), ends + len(before))
+        tokens = TokenizedShard(*_prepend(before, tokens), ends + len(before))
         context = len(carried)
         carried = waiting = _NO_WORDS
         if continues[-1]:
-            # The document that goes on: what is counted now, in whole slices, and what waits.
+            # Of the document that continues, count whole passages now, and keep the rest for the next batch.
             start = int(tokens.ends[-1]) if len(ends) else context
             stop = start + (len(tokens.ids) - start) // PASSAGE_TOKENS * PASSAGE_TOKENS
             first = max(stop - window, start if len(ends) else 0)
@@ -59,29 +59,29 @@ def iter_batches(
         yield CountBatch(tokens, context, text_bytes, len(ends))
 
 
-def _batches(
-    pieces: Iterable[DocumentChunk], slice_bytes: int
+def _group_chunks(
+    chunks: Iterable[DocumentChunk], batch_bytes: int
 ) -> Iterator[tuple[pa.LargeStringArray, np.ndarray, int]]:
-    """Pieces until they fill a slice: their texts, which of them go on in the next piece, and their bytes."""
+    """Yield, for each batch, the texts of its chunks, which of them continue in the next chunk, and their bytes."""
     texts: list[bytes] = []
     continues: list[bool] = []
     size = 0
-    for piece in pieces:
-        texts.append(piece.text.encode())
-        continues.append(piece.continues)
+    for chunk in chunks:
+        texts.append(chunk.text.encode())
+        continues.append(chunk.continues)
         size += len(texts[-1])
-        if size >= slice_bytes:
+        if size >= batch_bytes:
             yield pa.array(texts, pa.large_string()), np.array(continues), size
             texts, continues, size = [], [], 0
     if texts:
         yield pa.array(texts, pa.large_string()), np.array(continues), size
 
 
-def _put_before(words: pa.LargeStringArray, tokens: TokenizedShard) -> tuple[pa.LargeStringArray, np.ndarray]:
-    """The words and numbers of tokens that begin with these words."""
+def _prepend(words: pa.LargeStringArray, tokens: TokenizedShard) -> tuple[pa.LargeStringArray, np.ndarray]:
+    """Return the vocabulary and the ids of the tokens with these words before them."""
     if not len(words):
         return tokens.words, tokens.ids
     new = pc.unique(words).filter(pc.invert(pc.is_in(pc.unique(words), tokens.words)))
     all_words = pa.concat_arrays([tokens.words, new])
-    numbers = np.asarray(pc.index_in(words, all_words), np.int32)
-    return all_words, np.concatenate([numbers, tokens.ids])
+    ids = np.asarray(pc.index_in(words, all_words), np.int32)
+    return all_words, np.concatenate([ids, tokens.ids])

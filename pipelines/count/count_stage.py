@@ -1,13 +1,12 @@
-"""The first stage: sources → the words and pairs of each shard.
+"""Counting stage: from the sources of a task to the words and pairs of each of its shards.
 
-Reading and counting are one step: a worker reads as much as it counts at once, so nothing piles up between them. A
-shard that is larger than a worker's memory allows is counted in slices, each written aside as a sorted run, and the
-runs are merged.
+Reading and counting are one step: a worker reads as much as it counts, so nothing accumulates between them. A shard
+that does not fit in memory is counted in batches. Each batch is written as a sorted segment, and these are merged.
 """
 
 import uuid
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -31,22 +30,37 @@ from pipelines.ingest.readers import read_chunks
 from pipelines.ingest.sources import Source, list_sources
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.options import BuildOptions
+from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.memory_budget import MemoryBudget
-from pipelines.runtime.runtime import InProcessRuntime, Row
+from pipelines.store.job_ledger import COUNTED_SHARDS, COUNTED_TASKS
 from pipelines.store.layout import SHARDS, WORK
 from pipelines.store.ledger import Ledger
+from pipelines.store.manifest import CountedTask
 from pipelines.store.segments import FAN_IN, Merge, Segment
 from pipelines.tokenizers import make_tokenizer
 
 
+@dataclass(frozen=True)
+class CountedShard:
+    """A shard, and the task that it belongs to."""
+
+    task: str
+    shard: Segment
+
+    @property
+    def metrics(self) -> dict[str, int]:
+        """Sizes for the counters of the cluster."""
+        return {name: getattr(self.shard, name) for name in ("documents", "text_bytes", "tokens", "entries")}
+
+
 class CountStage:
-    """Reads the sources of a task, and counts their shards.
+    """Stage that reads the sources of a task, and counts its shards.
 
     Args:
-        build: the folder of the build.
-        ledger: where shards are written down.
-        options: of the build.
-        shard_bytes: text of a shard; that of the options if not given.
+        build: folder of the build.
+        ledger: URI of the ledger that records shards and tasks.
+        options: options of the build.
+        shard_bytes: UTF-8 text per shard; that of the options if not given.
     """
 
     def __init__(self, build: str, ledger: str, options: BuildOptions, shard_bytes: int | None = None):
@@ -58,104 +72,105 @@ class CountStage:
         self._context_window = options.context_window
         self._shard_bytes = shard_bytes or options.shard_mib << 20
 
-    def __call__(self, row: Row) -> Iterator[Row]:
-        """From a `CountTask` to a `Segment` for each of its shards."""
-        task = CountTask.from_row(row)
-        pieces = (piece for source in task.sources for piece in read_chunks(source, self._options))
-        for number, shard in enumerate(split_shards(pieces, self._shard_bytes)):
-            if number == task.behind:
+    def __call__(self, task: CountTask) -> Iterator[CountedShard]:
+        """Yield the shards of a task; those that the ledger has are not counted again."""
+        chunks = (chunk for source in task.sources for chunk in read_chunks(source, self._options))
+        names = []
+        for number, shard in enumerate(split_shards(chunks, self._shard_bytes)):
+            if number == task.stop:
                 break
-            if number >= task.first:
-                yield self._once(task, number, shard)
-            _pass_over(shard)
+            if number >= task.start:
+                segment = self._find_or_count(task, number, shard)
+                names.append(segment.name)
+                yield CountedShard(task.id, segment)
+            _skip(shard)
         _check_unchanged(task.sources)
-        self._ledger.record(done_key(task), {})
+        hashes = tuple(source.sha256 for source in task.sources)
+        self._ledger.record(COUNTED_TASKS, task.id, CountedTask(id=task.id, sources=hashes, shards=tuple(names)))
 
-    def _once(self, task: CountTask, number: int, shard: Iterator[DocumentChunk]) -> Row:
-        key = f"count/{task.id}/{number:05d}"
-        entry = self._ledger.find(key)
-        if entry is None:
-            segment = self._count(f"{task.id}-{number:05d}", shard)
+    def _find_or_count(self, task: CountTask, number: int, shard: Iterator[DocumentChunk]) -> Segment:
+        key = f"{task.id}/{number:05d}"
+        segment = self._ledger.find(COUNTED_SHARDS, key)
+        if segment is None:
+            counted = self._count(f"{task.id}-{number:05d}", shard)
             _check_unchanged(task.sources)
-            entry = self._ledger.record(key, segment.to_dict())
-        return entry
+            segment = self._ledger.record(COUNTED_SHARDS, key, counted)
+        return segment
 
-    def _count(self, name: str, pieces: Iterator[DocumentChunk]) -> Segment:
-        """The segment of a shard: that of its only slice, or the sum of those of all slices."""
-        runs = []
-        for slice_ in iter_batches(pieces, self._tokenizer, self._context_window.size, self._budget.slice_bytes):
-            runs.append(self._write_run(f"{name}-{uuid.uuid4().hex[:8]}", slice_))
-        while len(runs) > 1:
-            runs = [*runs[FAN_IN:], self._merge(f"{name}-{uuid.uuid4().hex[:8]}", runs[:FAN_IN])]
-        return replace(runs[0], name=name, shards=(name,))
+    def _count(self, name: str, chunks: Iterator[DocumentChunk]) -> Segment:
+        """Return the segment of a shard: that of its only batch, or the sum of those of all batches."""
+        segments = []
+        for batch in iter_batches(chunks, self._tokenizer, self._context_window.size, self._budget.batch_bytes):
+            segments.append(self._write_batch(f"{name}-{uuid.uuid4().hex[:8]}", batch))
+        while len(segments) > 1:
+            segments = [*segments[FAN_IN:], self._merge(f"{name}-{uuid.uuid4().hex[:8]}", segments[:FAN_IN])]
+        return segments[0].model_copy(update={"name": name, "shards": (name,)})
 
-    def _write_run(self, name: str, slice_: CountBatch) -> Segment:
-        counts = count_shard(slice_.tokens, self._context_window, slice_.carried)
+    def _write_batch(self, name: str, batch: CountBatch) -> Segment:
+        counts = count_shard(batch.tokens, self._context_window, batch.carried)
         part = storage.join(SHARDS, name)
         hashes = word_hashes(counts.words)
         digests = [digest_words(hashes, counts.counts, counts.passages, counts.total_passages)]
         hashes = hashes[np.argsort(counts.numbers)]
 
-        def digested() -> Iterator[PairBlock]:
+        def add_digests() -> Iterator[PairBlock]:
             for block in counts.pairs:
                 digests.append(digest_pairs(block, hashes))
                 yield block
 
         columns = (counts.words, counts.numbers, counts.counts, counts.passages)
-        entries = write_part(storage.join(self._build, part), *columns, digested())
+        entries = write_part(storage.join(self._build, part), *columns, add_digests())
         return Segment(
             name=name,
             parts=(part,),
             shards=(name,),
-            documents=slice_.documents,
+            documents=batch.documents,
             total_passages=counts.total_passages,
-            text_bytes=slice_.text_bytes,
-            tokens=len(slice_.tokens.ids) - slice_.carried,
+            text_bytes=batch.text_bytes,
+            tokens=len(batch.tokens.ids) - batch.carried,
             types=len(counts.words),
             entries=entries,
             digest=sum(digests, CountDigest()).hex(),
         )
 
-    def _merge(self, name: str, runs: list[Segment]) -> Segment:
-        """The sum of runs, which are removed."""
+    def _merge(self, name: str, segments: list[Segment]) -> Segment:
+        """Return the sum of segments, and remove them."""
         work = storage.join(self._build, WORK, name)
-        merges = {name: Merge(tuple(runs))}
-        (segment,) = merge_segments(merges, self._build, SHARDS, work, self._budget.range_entries, InProcessRuntime())
-        for run in runs:
-            for part in run.parts:
+        merges = {name: Merge(tuple(segments))}
+        (merged,) = merge_segments(merges, self._build, SHARDS, work, self._budget.range_entries, InProcessRuntime())
+        for segment in segments:
+            for part in segment.parts:
                 remove_part(storage.join(self._build, part))
-        return segment
+        return merged
 
 
-def done_key(task: CountTask) -> str:
-    """What the ledger calls a task that is done."""
-    return f"count/{task.id}/done"
+def split_shards(chunks: Iterator[DocumentChunk], shard_bytes: int) -> Iterator[Iterator[DocumentChunk]]:
+    """Yield the chunks of each shard; documents are never split between shards.
+
+    Each shard must be consumed before the next one is taken.
+    """
+    for first in chunks:
+        yield _take_shard(chain([first], chunks), shard_bytes)
 
 
-def split_shards(pieces: Iterator[DocumentChunk], shard_bytes: int) -> Iterator[Iterator[DocumentChunk]]:
-    """The documents of each shard in turn, to be taken to their end before the next; none is cut in two."""
-    for first in pieces:
-        yield _shard(chain([first], pieces), shard_bytes)
-
-
-def _shard(pieces: Iterator[DocumentChunk], shard_bytes: int) -> Iterator[DocumentChunk]:
+def _take_shard(chunks: Iterator[DocumentChunk], shard_bytes: int) -> Iterator[DocumentChunk]:
     size = 0
-    for piece in pieces:
-        yield piece
-        size += len(piece.text) if piece.text.isascii() else len(piece.text.encode())
-        if size >= shard_bytes and not piece.continues:
+    for chunk in chunks:
+        yield chunk
+        size += len(chunk.text) if chunk.text.isascii() else len(chunk.text.encode())
+        if size >= shard_bytes and not chunk.continues:
             return
 
 
-def _pass_over(shard: Iterator[DocumentChunk]) -> None:
+def _skip(shard: Iterator[DocumentChunk]) -> None:
     for _ in shard:
         pass
 
 
 def _check_unchanged(sources: tuple[Source, ...]) -> None:
     for source in sources:
-        (now,) = list_sources([source.uri], source.format)
-        if (now.size, now.stamp) != (source.size, source.stamp):
+        (current,) = list_sources([source.uri], source.format)
+        if (current.size, current.stamp) != (source.size, source.stamp):
             raise BitcipherError(
-                f"{source.uri} was changed while it was counted: let it be finished, and run the same command again."
+                f"{source.uri} changed while it was counted. When it is complete, run the same command again to resume."
             )

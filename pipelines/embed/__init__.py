@@ -1,1 +1,1 @@
-"""Embedding of stored counts."""
+"""Embedding: vectors from the stored counts of a version."""

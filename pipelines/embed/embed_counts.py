@@ -1,8 +1,7 @@
-"""From counts to vectors: a stage of every job, and all of `bitcipher embed`."""
+"""Vectors from stored counts: a step of every build, and all of `bitcipher embed`."""
 
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,151 +16,87 @@ from bitcipher.vectors import CipherVectors
 from bitcipher.vocabulary import Vocabulary
 from pipelines.embed import spectral
 from pipelines.embed.spectral import ProgressProducts
-from pipelines.merge.merged_counts import open_merged, read_vocabulary
-from pipelines.options import SPECTRAL, BuildOptions, EmbeddingOptions
+from pipelines.embed.stored_counts import StoredCounts
+from pipelines.merge.merged_counts import read_vocabulary
+from pipelines.options import SPECTRAL, EmbeddingOptions
 from pipelines.runtime.costs import Costs
 from pipelines.runtime.memory_budget import MemoryBudget
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import Row, Runtime, StageSpec
-from pipelines.store import layout
-
-
-@dataclass(frozen=True)
-class StoredCounts:
-    """The counts of a version, and what is written down of them with vectors that are made of them."""
-
-    vocabulary: str
-    """Its file."""
-    segments: list[list[str]]
-    """The parts of each segment, by URI."""
-    context_window: ContextWindow
-    entries: int
-    """Pairs of all segments."""
-    provenance: dict[str, Any]
-
-    @classmethod
-    def of(cls, build: str, manifest: Row) -> "StoredCounts":
-        """Those of a version."""
-        digests = {name: manifest["digests"][name] for name in ("words", "counts")}
-        return cls(
-            vocabulary=layout.version_file(build, manifest, layout.WORDS),
-            segments=[[storage.join(build, part) for part in s["parts"]] for s in manifest["segments"]],
-            context_window=BuildOptions.parse(manifest["options"], build).context_window,
-            entries=sum(segment["entries"] for segment in manifest["segments"]),
-            provenance={**{n: manifest[n] for n in ("bitcipher", "options", "tokens")}, "digests": digests},
-        )
-
-    def open(self) -> MergedCounts:
-        """As one."""
-        return open_merged(read_vocabulary(self.vocabulary), self.context_window, self.segments)
+from pipelines.runtime.runtime import Runtime, StageSpec
+from pipelines.store.manifest import VectorSizes, read_manifest
 
 
 class EmbedStage:
-    """Makes vectors of a version's counts in one worker: those of codes, whose sums it holds.
+    """Stage that makes vectors of modes cat, sum and cipher in one worker, which holds the whole table.
 
     Args:
-        counts: the values of `StoredCounts`, those of the window among them.
-        options: of the vectors.
+        counts: the counts.
+        options: options of the vectors.
     """
 
-    def __init__(self, counts: dict[str, Any], options: EmbeddingOptions):
-        self._counts = StoredCounts(**{**counts, "context_window": ContextWindow(**counts["context_window"])})
+    def __init__(self, counts: StoredCounts, options: EmbeddingOptions):
+        self._counts = counts
         self._options = options
 
-    def __call__(self, row: Row) -> Iterator[Row]:
-        """From the target's name to the sizes of the vectors that were saved there."""
-        vectors, empty = embed(self._counts.open(), self._options, self._counts.provenance)
-        yield _save(vectors, empty, row["target"])
+    def __call__(self, target: str) -> Iterator[VectorSizes]:
+        """Save the vectors in a folder, and yield their sizes."""
+        yield _save(embed(self._counts.open(), self._options, self._counts.provenance), target)
 
 
-def embed(counts: MergedCounts, options: EmbeddingOptions, provenance: dict[str, Any]) -> tuple[CipherVectors, int]:
-    """The vectors of counts, made in this process, and how many words have none (see `_vectors`)."""
+def embed(counts: MergedCounts, options: EmbeddingOptions, provenance: dict[str, Any]) -> CipherVectors:
+    """Return the vectors of counts, computed in this process.
+
+    Args:
+        counts: the counts.
+        options: options of the vectors.
+        provenance: fields for the manifest of the vectors.
+
+    Raises:
+        BitcipherError: if the counts cannot give such vectors.
+    """
+    _check_summed(options, counts.context_window)
     if options.mode == SPECTRAL:
-        _check_summed(options, counts.context_window)
         spectrum = options.estimator().table(counts, options.window)
         return _spectral_vectors(counts.vocabulary, spectrum, options, provenance)
     refinement = Refinement()
     table = refinement.fit_transform(options.estimator().table(counts))
-    learnt = {"mean": refinement.mean_, "matrix": refinement.matrix_}
-    return _vectors(counts.vocabulary, table, learnt, options, provenance)
-
-
-def _spectral_vectors(
-    vocabulary: Vocabulary, spectrum: Spectrum, options: EmbeddingOptions, provenance: dict[str, Any]
-) -> tuple[CipherVectors, int]:
-    """The rows of a spectral table at length 1, rows of zeros as they are, with what new words are mapped with.
-
-    Raises:
-        BitcipherError: if the table has no dimension.
-    """
-    table = spectrum.table
-    if not table.shape[1]:
-        raise BitcipherError(
-            "No two words of these counts stand together more often than by chance, so there is nothing to make "
-            "vectors of: give more text."
-        )
-    norms = np.sqrt(np.einsum("ij,ij->i", table, table, dtype=np.float64))[:, None]
-    unit = np.divide(table, norms, out=np.zeros_like(table), where=norms > 0, casting="same_kind")
-    return _vectors(vocabulary, unit, {"directions": spectrum.directions}, options, provenance)
-
-
-def _vectors(
-    vocabulary: Vocabulary,
-    table: np.ndarray,
-    learnt: dict[str, np.ndarray],
-    options: EmbeddingOptions,
-    provenance: dict[str, Any],
-) -> tuple[CipherVectors, int]:
-    """The vectors, and how many words have one of zeros, since nothing ever stood around them that tells anything."""
-    vectors = CipherVectors(
-        vocabulary.words,
-        table,
-        vocabulary.counts,
-        vocabulary.passages,
-        refinement=learnt,
-        manifest={**provenance, "total_passages": vocabulary.total_passages, "embedding": options.to_dict()},
-    )
-    return vectors, int((~table.any(axis=1)).sum())
-
-
-def _save(vectors: CipherVectors, empty: int, target: str) -> Row:
-    vectors.save(target)
-    return {"words": len(vectors), "dimensions": vectors.vector_size, "empty_words": empty}
+    learned = {"mean": refinement.mean_, "matrix": refinement.matrix_}
+    return _make_vectors(counts.vocabulary, table, learned, options, provenance)
 
 
 def embed_build(
     build: str,
     target: str,
-    chosen: dict[str, Any],
+    changes: dict[str, Any],
     memory_mib: int,
     runtime: Runtime,
     progress: StageProgress,
     version: int | None = None,
-) -> Row:
-    """Make other vectors of a build's kept counts.
+) -> VectorSizes:
+    """Make other vectors from the counts of a build.
 
     Args:
-        build: the folder of the build.
-        target: the folder of the new vectors.
-        chosen: values of `EmbeddingOptions`; what is left out is as in the build.
-        memory_mib: of each worker.
-        runtime: where to run.
-        progress: where to show how far it is.
-        version: of the build; the newest if not given.
+        build: folder of the build.
+        target: folder for the vectors, which must not exist.
+        changes: values of `EmbeddingOptions`; options that are not given are those of the build.
+        memory_mib: memory of each worker in MiB.
+        runtime: where the stages run.
+        progress: progress bars.
+        version: version of the build; the newest if not given.
 
-    Returns:
-        The words, dimensions, and words without a vector.
+    Raises:
+        BitcipherError: if the target exists, an option belongs to another mode, or the counts cannot give such vectors.
     """
     build, target = storage.absolute(build), storage.absolute(target)
-    manifest = layout.read_manifest(build, version)
+    manifest = read_manifest(build, version)
     if storage.exists(target):
-        raise BitcipherError(f"{target} is already there: choose another name, or remove it first.")
-    options = BuildOptions.parse(manifest["options"], build).embedding.derive(chosen, target)
+        raise BitcipherError(f"{target} already exists: choose another path, or remove it first.")
+    options = manifest.options.embedding.derive(changes, target)
     work = f"{target}.work"
-    storage.remove(work)  # of one that was killed
+    storage.remove(work)  # of a command that was killed
     try:
         return embed_counts(
-            StoredCounts.of(build, manifest),
+            StoredCounts.of_version(build, manifest),
             options,
             target,
             storage.join(work, uuid.uuid4().hex[:8]),
@@ -183,38 +118,36 @@ def embed_counts(
     runtime: Runtime,
     progress: StageProgress,
     costs: Costs,
-) -> Row:
-    """Make vectors of kept counts, and save them.
+) -> VectorSizes:
+    """Make vectors from stored counts, and save them.
 
     Args:
-        counts: of a version.
-        options: the vectors that are wanted.
-        target: the folder of the vectors.
-        work: a folder of one's own for what is needed for a moment, which is removed in the end.
-        budget: of each worker.
-        runtime: where to run.
-        progress: where to show how far it is.
-        costs: where to add what it took.
-
-    Returns:
-        The words, dimensions, and words without a vector.
+        counts: the counts.
+        options: options of the vectors.
+        target: folder for the vectors.
+        work: folder for temporary files, which is removed at the end.
+        budget: memory of each worker.
+        runtime: where the stages run.
+        progress: progress bars.
+        costs: accumulates the cost.
     """
-    # Weighing, and the product of the code and those of the method.
+    # Weighting, the product with the code, and those of the iteration.
     bar = progress.begin("embed", 1 + 1 + PRODUCTS)
 
-    def tell(note: str) -> None:
+    def report(note: str) -> None:
         progress.advance(bar, 1, note)
 
     if options.mode == SPECTRAL:
         with costs.measured("embed"):
-            spectrum = _factor(counts, options, work, budget, runtime, costs, tell)
+            spectrum = _factor(counts, options, work, budget, runtime, costs, report)
             vocabulary = read_vocabulary(counts.vocabulary)
-            sizes = _save(*_spectral_vectors(vocabulary, spectrum, options, counts.provenance), target)
+            sizes = _save(_spectral_vectors(vocabulary, spectrum, options, counts.provenance), target)
     else:
-        stage = StageSpec("embed", EmbedStage, {"counts": asdict(counts), "options": options})
-        (sizes,) = runtime.stream(stage, [{"target": target}])
-        costs.add(sizes.pop("costs"))
-    tell(f"{sizes['words']:,} × {sizes['dimensions']}")
+        spec = StageSpec("embed", EmbedStage, {"counts": counts, "options": options})
+        (result,) = runtime.stream(spec, [target])
+        costs.add(result)
+        sizes = result.value
+    report(f"{sizes.words:,} × {sizes.dimensions}")
     progress.end(bar)
     return sizes
 
@@ -226,25 +159,25 @@ def _factor(
     budget: MemoryBudget,
     runtime: Runtime,
     costs: Costs,
-    tell: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> Spectrum:
-    """Factor counts: in memory if they are few and this process works alone, else range by range."""
+    """Factor counts: in memory if they fit and there are no workers, else range by range."""
     _check_summed(options, counts.context_window)
     context_window = ContextWindow(check_window(counts.context_window, options.window), counts.context_window.summed)
-    embedding = options.estimator()
+    estimator = options.estimator()
     if runtime.workers == 0 and counts.entries <= budget.weighted_entries:
         merged = counts.open()
         products = InMemoryProducts.from_counts(merged, context_window.size)
-        return embedding.factor(ProgressProducts(products, tell), len(merged.vocabulary), products.blocks)
+        return estimator.factor(ProgressProducts(products, report), len(merged.vocabulary), products.blocks)
     return spectral.factor(
         spectral.CountPaths(counts.vocabulary, counts.segments, work),
         context_window,
-        embedding,
+        estimator,
         budget.range_entries,
         runtime,
-        # In this process, what stages take is measured around them.
-        costs.add if runtime.workers else lambda spent: None,
-        lambda products: ProgressProducts(products, tell),
+        # In process, the caller measures the stages together with everything else.
+        costs.add if runtime.workers else lambda result: None,
+        lambda products: ProgressProducts(products, report),
     )
 
 
@@ -252,3 +185,45 @@ def _check_summed(options: EmbeddingOptions, context_window: ContextWindow) -> N
     conflict = options.conflict_with_summed()
     if context_window.summed and conflict:
         raise BitcipherError(conflict)
+
+
+def _spectral_vectors(
+    vocabulary: Vocabulary, spectrum: Spectrum, options: EmbeddingOptions, provenance: dict[str, Any]
+) -> CipherVectors:
+    """Return vectors of length 1 from a spectral table; rows of zeros stay as they are.
+
+    Raises:
+        BitcipherError: if the table has no dimension.
+    """
+    table = spectrum.table
+    if not table.shape[1]:
+        raise BitcipherError(
+            "No two words of these counts occur together more often than by chance, so there are no vectors: use more "
+            "text."
+        )
+    norms = np.sqrt(np.einsum("ij,ij->i", table, table, dtype=np.float64))[:, None]
+    unit = np.divide(table, norms, out=np.zeros_like(table), where=norms > 0, casting="same_kind")
+    return _make_vectors(vocabulary, unit, {"directions": spectrum.directions}, options, provenance)
+
+
+def _make_vectors(
+    vocabulary: Vocabulary,
+    table: np.ndarray,
+    learned: dict[str, np.ndarray],
+    options: EmbeddingOptions,
+    provenance: dict[str, Any],
+) -> CipherVectors:
+    return CipherVectors(
+        vocabulary.words,
+        table,
+        vocabulary.counts,
+        vocabulary.passages,
+        refinement=learned,
+        manifest={**provenance, "total_passages": vocabulary.total_passages, "embedding": options.to_dict()},
+    )
+
+
+def _save(vectors: CipherVectors, target: str) -> VectorSizes:
+    vectors.save(target)
+    empty = int((~vectors.vectors.any(axis=1)).sum())
+    return VectorSizes(words=len(vectors), dimensions=vectors.vector_size, empty_words=empty)

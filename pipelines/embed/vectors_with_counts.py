@@ -1,4 +1,4 @@
-"""Vectors together with the counts that they were made of."""
+"""Vectors together with the counts that they were made from."""
 
 from typing import NamedTuple
 
@@ -6,13 +6,13 @@ from bitcipher.counts import MergedCounts
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import vectors_of, versions
-from pipelines.embed.embed_counts import StoredCounts
+from pipelines.embed.stored_counts import StoredCounts
 from pipelines.options import BuildOptions
-from pipelines.store import layout
+from pipelines.store.manifest import read_manifest
 
 
 class VectorsWithCounts(NamedTuple):
-    """A table and where it comes from."""
+    """Vectors, the counts that they were made from, and the options of the build."""
 
     vectors: CipherVectors
     counts: MergedCounts
@@ -20,27 +20,25 @@ class VectorsWithCounts(NamedTuple):
 
 
 def load_with_counts(uri: str, build: str | None = None, version: int | None = None) -> VectorsWithCounts:
-    """Open vectors and what they were made of.
+    """Open vectors and the counts that they were made from.
 
     Args:
-        uri: a build, or a folder of vectors that `bitcipher embed` made of one.
-        build: for a folder of vectors, that build.
-        version: of the build; the newest if not given.
+        uri: a build, or a folder of vectors that `bitcipher embed` made.
+        build: the build of a folder of vectors.
+        version: version of the build; the newest if not given.
 
     Raises:
-        BitcipherError: if the counts are not named, or are others than those that the vectors were made of.
+        BitcipherError: if the build is not given, or does not hold the counts of the vectors.
     """
     vectors = CipherVectors.load(uri if build else vectors_of(uri, version))
     if build is None and not versions(uri):
-        raise BitcipherError(
-            f"{uri} is a folder of vectors, which holds no counts: name the build that they were made of by --counts."
-        )
+        raise BitcipherError(f"{uri} is a folder of vectors without counts: name the build of its counts by --counts.")
     source = build or uri
-    manifest = layout.read_manifest(source, version)
-    kept = StoredCounts.of(source, manifest)
-    if vectors.manifest.get("digests") != kept.provenance["digests"]:
+    manifest = read_manifest(source, version)
+    counts = StoredCounts.of_version(source, manifest)
+    if vectors.manifest.get("digests") != counts.provenance["digests"]:
         raise BitcipherError(
-            f"{uri} was not made of the counts of {source}, version {manifest['version']}: name another build by "
-            "--counts, or another of its versions by --version."
+            f"{uri} was not made from the counts of {source}, version {manifest.version}: name another build by "
+            "--counts, or another version by --version."
         )
-    return VectorsWithCounts(vectors, kept.open(), BuildOptions.parse(manifest["options"], source))
+    return VectorsWithCounts(vectors, counts.open(), manifest.options)

@@ -7,7 +7,7 @@ import numpy as np
 
 from pipelines.estimate.calibration import Calibration
 from pipelines.estimate.growth_law import HALF_BENT, STRAIGHT, Bound, GrowthLaw, fit
-from pipelines.runtime.runtime import Row
+from pipelines.store.manifest import BuildManifest
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,10 @@ class CorpusLaws:
 
 
 def fit_laws(
-    calibration: Calibration, manifest: Row | None, max_vocab_size: int | None = None, most_types: float = math.inf
+    calibration: Calibration,
+    manifest: BuildManifest | None,
+    max_vocab_size: int | None = None,
+    most_types: float = math.inf,
 ) -> CorpusLaws:
     """Fit the laws.
 
@@ -53,7 +56,7 @@ def fit_laws(
     )
     kept, of_tokens = calibration.vocabulary, points[-1].tokens
     if manifest:
-        kept, of_tokens = manifest["vocabulary"], manifest["tokens"]
+        kept, of_tokens = manifest.vocabulary, manifest.tokens
     return CorpusLaws(
         types=types,
         chunks=fit(tokens, [point.chunks for point in points], STRAIGHT),
@@ -64,15 +67,15 @@ def fit_laws(
     )
 
 
-def build_sizes(manifest: Row) -> np.ndarray:
+def build_sizes(manifest: BuildManifest) -> np.ndarray:
     """Tokens, types and entries of a build's merged segments, and of its shards on average, (n, 3).
 
     Shards are about as large as one another, so they tell one point of the law, not many.
     """
     fields = ("tokens", "types", "entries")
     shards, segments = (
-        np.array([[segment[name] for name in fields] for segment in manifest[kind] if segment["tokens"]], np.float64)
-        for kind in ("shards", "segments")
+        np.array([[getattr(segment, name) for name in fields] for segment in kind if segment.tokens], np.float64)
+        for kind in (manifest.shards, manifest.segments)
     )
-    merged = [len(segment["shards"]) > 1 for segment in manifest["segments"] if segment["tokens"]]
+    merged = [len(segment.shards) > 1 for segment in manifest.segments if segment.tokens]
     return np.concatenate([np.exp(np.log(shards).mean(axis=0))[None], segments[merged]])

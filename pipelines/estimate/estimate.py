@@ -112,7 +112,7 @@ def estimate(
     )
     at_once = min(cluster.cores, int(cluster.memory_bytes // max(memory.count_worker, memory.merge_worker)))
     workers = max(1, cluster.nodes * at_once)
-    slices = ceil((text_bytes / shards) / budget.slice_bytes)
+    slices = ceil((text_bytes / shards) / budget.batch_bytes)
     merges = [merge for merges in merge_rounds for merge in merges]
     costs = [[_merge_seconds(merge, rates, budget.range_entries) for merge in merges] for merges in merge_rounds]
     live_entries = sum(segment.entries for segment in live)

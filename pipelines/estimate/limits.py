@@ -2,7 +2,7 @@
 
 from pipelines.estimate.estimate import Cluster, Plan
 from pipelines.options import SPECTRAL, BuildOptions
-from pipelines.runtime.memory_budget import BYTES_OF_ENTRY, MemoryBudget
+from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, MemoryBudget
 
 # Words are numbered by int32.
 MOST_TYPES = 2**31 - 1
@@ -40,7 +40,7 @@ def limits_reached(plan: Plan, options: BuildOptions, cluster: Cluster) -> dict[
             "more memory to a core."
         )
     if plan.row_entries > budget.range_entries:
-        needed = (plan.row_entries * BYTES_OF_ENTRY + budget.bytes) / 1e6
+        needed = (plan.row_entries * BYTES_PER_ENTRY + budget.bytes) / 2**20
         found["row"] = (
             f"The most frequent word has some {plan.row_entries:,.0f} pairs, which are merged at once and do not fit a "
             f"worker's memory: give --memory-mib {needed:,.0f}."
@@ -49,7 +49,7 @@ def limits_reached(plan: Plan, options: BuildOptions, cluster: Cluster) -> dict[
         found["embed"] = (
             f"Vectors are made in one process, which needs about {_gb(memory.embed_worker)}, and a node has "
             f"{_gb(node)}: a higher --min-count, a --max-vocab-size, or fewer dimensions "
-            f"({'--vector-size' if options.mode == SPECTRAL else '--bits, --context_window'}) make it less."
+            f"({'--vector-size' if options.mode == SPECTRAL else '--bits, --window'}) make it less."
         )
     bits = options.bits
     if plan.vocabulary >= 2**bits and options.mode != SPECTRAL:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from bitcipher.embedding.cipher_embedding import SUMS_BYTES
 from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, columns_per_product
 from pipelines.options import SPECTRAL, EmbeddingOptions
-from pipelines.runtime.memory_budget import BYTES_OF_ENTRY, LIBRARY_BYTES, MemoryBudget
+from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, LIBRARY_BYTES, MemoryBudget
 
 # Who adds up words (`merge_words`), a worker for a merge and the driver in the end, holds the table of them so many
 # times: what is added up so far, the segments' own, Arrow's groups, and the sorted copy. Measured: 7 to 9.4, with 2
@@ -67,7 +67,7 @@ def memory_of(
     summing = LIBRARY_BYTES + types * type_memory * SUM_TABLES
     numbering = LIBRARY_BYTES + types * type_memory * NUMBER_TABLES
     held = types * (type_memory + MERGE_BYTES_OF_TYPE)
-    merging = LIBRARY_BYTES + held + max(budget.range_entries, row_entries) * BYTES_OF_ENTRY
+    merging = LIBRARY_BYTES + held + max(budget.range_entries, row_entries) * BYTES_PER_ENTRY
     if embedding.mode == SPECTRAL:
         table = vocabulary * columns_per_product(embedding.vector_size) * PRODUCTS * SPECTRAL_BYTES
     else:

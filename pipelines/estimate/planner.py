@@ -14,10 +14,10 @@ from pipelines.estimate.estimate import Cluster, Plan, estimate
 from pipelines.estimate.growth_law import Bound
 from pipelines.estimate.limits import limits_reached
 from pipelines.estimate.sample import SAMPLE_BYTES, read_sample
-from pipelines.ingest.sources import Source, list_sources
+from pipelines.ingest.sources import list_sources
 from pipelines.options import BuildOptions
-from pipelines.store import layout
 from pipelines.store.fingerprint import COUNTED
+from pipelines.store.manifest import BuildManifest, read_manifest
 
 
 @dataclass(frozen=True)
@@ -77,13 +77,13 @@ def make_plans(request: Request, sample_bytes: int = SAMPLE_BYTES) -> Plans:
     Raises:
         BitcipherError: if sources, build or options do not allow it.
     """
-    manifest = layout.read_manifest(storage.absolute(request.build)) if request.build else None
+    manifest = read_manifest(storage.absolute(request.build)) if request.build else None
     options = _options(request, manifest)
     patterns = request.sources or request.sample
     if patterns:
         files, sampled = list_sources(patterns, options.format), ", ".join(patterns)
     elif manifest:
-        files, sampled = [Source(**source) for source in manifest["sources"]], f"the sources of {request.build}"
+        files, sampled = manifest.sources, f"the sources of {request.build}"
     else:
         raise BitcipherError("A plan needs some text: give sources, a sample, or a build.")
     sample = read_sample(files, options, sample_bytes)
@@ -121,10 +121,10 @@ def _most_types(tokenizer: str) -> float:
     return load_tokenizer(tokenizer).get_vocab_size()
 
 
-def _options(request: Request, manifest: dict[str, Any] | None) -> BuildOptions:
+def _options(request: Request, manifest: BuildManifest | None) -> BuildOptions:
     if manifest is None:
         return BuildOptions.parse(request.options, "The plan")
     fixed = [f"--{name.replace('_', '-')}" for name in COUNTED if name in request.options]
     if fixed:
         raise BitcipherError(f"{request.build} was counted with options of its own: leave out {', '.join(fixed)}.")
-    return BuildOptions.parse(manifest["options"], request.build).derive(request.options, "The plan")
+    return manifest.options.derive(request.options, "The plan")

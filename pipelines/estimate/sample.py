@@ -11,8 +11,8 @@ import orjson
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from pipelines.count.count_tasks import estimated_text_bytes
-from pipelines.ingest.document_chunks import DocumentChunk, cut
+from pipelines.count.count_tasks import estimate_text_bytes
+from pipelines.ingest.document_chunks import DocumentChunk, split_document
 from pipelines.ingest.readers import ReadOptions, read_chunks
 from pipelines.ingest.readers.byte_streams import BUFFER_BYTES
 from pipelines.ingest.sources import Source, compression_of
@@ -66,7 +66,7 @@ def read_sample(sources: Sequence[Source], options: ReadOptions, sample_bytes: i
     documents = list(chain.from_iterable(_by_turns([head.documents[::spread] for head in heads])))
     if len(documents) < FEWEST_DOCUMENTS:
         limit = max(1, sum(map(len, documents)) // FEWEST_DOCUMENTS)
-        documents = [part.text for document in documents for part in cut([document], limit)]
+        documents = [part.text for document in documents for part in split_document([document], limit)]
     return Sample(documents, text_bytes / sum(head.stored_bytes for head in heads))
 
 
@@ -101,7 +101,7 @@ def _read_head(source: Source, options: ReadOptions, text_bytes: int) -> _Head:
     A copy of the file's beginning is read, which tells how much text so many bytes are. Parquet is read from its end,
     so of a large file that can only be estimated.
     """
-    stored = min(source.size, text_bytes * source.size // estimated_text_bytes(source) + 1)
+    stored = min(source.size, text_bytes * source.size // estimate_text_bytes(source) + 1)
     if stored == source.size:
         documents = [piece.text for piece in read_chunks(source, options)]
         return _Head(documents, sum(_sizes(documents)), stored)
@@ -111,13 +111,13 @@ def _read_head(source: Source, options: ReadOptions, text_bytes: int) -> _Head:
             copy = os.path.join(folder, f"head-{os.path.basename(source.uri)}")
             with storage.reading(source.uri) as stream, open(copy, "wb") as target:
                 target.write(stream.read(stored))
-            documents = list(_until_cut(read_chunks(Source(copy, stored, source.format), options)))
+            documents = list(_until_cut(read_chunks(Source(uri=copy, size=stored, format=source.format), options)))
         if documents:
             return _Head(documents, sum(_sizes(documents)) + _lost(documents, source), stored)
         # A document longer than that, or a mistake: the file itself tells.
     documents = list(_up_to(text_bytes, read_chunks(source, options)))
     taken = sum(_sizes(documents))
-    return _Head(documents, taken, taken * source.size / estimated_text_bytes(source))
+    return _Head(documents, taken, taken * source.size / estimate_text_bytes(source))
 
 
 def _until_cut(pieces: Iterator[DocumentChunk]) -> Iterator[str]:

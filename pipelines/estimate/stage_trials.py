@@ -22,23 +22,24 @@ from pipelines.merge.merge_segments import MergeStage, NumberStage, merge_segmen
 from pipelines.merge.merged_counts import open_merged
 from pipelines.merge.words import choose_vocabulary, merge_words
 from pipelines.options import BuildOptions
-from pipelines.runtime.runtime import InProcessRuntime, Row, StageSpec
+from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
 from pipelines.store.layout import LEDGER, SEGMENTS, WORK
 from pipelines.store.segments import Merge, Segment
 from pipelines.tokenizers import make_tokenizer
 
 
 class MeteredRuntime(InProcessRuntime):
-    """This process, with the CPU seconds of each stage's class."""
+    """In-process runtime that adds up the CPU seconds of each stage class."""
 
     def __init__(self) -> None:
         self.cpu_seconds: dict[Any, float] = {}
 
-    def stream(self, stage: StageSpec, rows: list[Row]) -> Iterator[Row]:
-        """See `Runtime`."""
+    def stream(self, spec: StageSpec[In, Out], inputs: Sequence[In]) -> Iterator[StageResult[Out]]:
+        """Run a stage over all inputs, and then yield the results."""
         start = time.process_time()
-        results = list(super().stream(stage, rows))
-        self.cpu_seconds[stage.make] = self.cpu_seconds.get(stage.make, 0.0) + time.process_time() - start
+        results = list(super().stream(spec, inputs))
+        self.cpu_seconds[spec.make] = self.cpu_seconds.get(spec.make, 0.0) + time.process_time() - start
         yield from results
 
 
@@ -81,8 +82,8 @@ def _count_stage(build: str, options: BuildOptions) -> CountStage:
 def _shard(stage: CountStage, name: str, file: str) -> tuple[Segment, float]:
     task = CountTask(name, tuple(list_sources([file])))
     start = time.process_time()
-    (row,) = stage(task.to_row())
-    return Segment.from_dict(row), time.process_time() - start
+    (counted,) = stage(task)
+    return counted.shard, time.process_time() - start
 
 
 def count_chunks(parts: Iterable[Sequence[str]]) -> list[int]:
@@ -147,7 +148,7 @@ def embed_sample(build: str, merged: Segment, options: BuildOptions) -> tuple[di
     runs = []
     for number, vocabulary in enumerate((kept, kept, every)):
         start = time.process_time()
-        vectors, _ = embed(open_merged(vocabulary, options.context_window, [parts]), options.embedding, {})
+        vectors = embed(open_merged(vocabulary, options.context_window, [parts]), options.embedding, {})
         vectors.save(storage.join(build, f"vectors{number}"))
         runs.append((len(vocabulary), time.process_time() - start))
     (few, seconds), (many, more_seconds) = runs[1:]  # the first loaded the kernels

@@ -1,4 +1,4 @@
-"""A reduced language: what of a corpus is in a small vocabulary, and its twin of all words; see README.md."""
+"""Corpus filter: spans and sentences in a small vocabulary, with a control sample; see README.md."""
 
 from pipelines.filter.filter_corpus import filter_corpus
 from pipelines.filter.options import FilterOptions

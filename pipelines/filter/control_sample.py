@@ -1,20 +1,20 @@
-"""The unconstrained twin of a source's kept spans: as many of all its spans, drawn at random (appendix C.1)."""
+"""Control sample: random spans of any words, as many per source as are kept (Deshpande et al. 2023, appendix C.1)."""
 
 from array import array
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from pipelines.filter.document_splits import PARTS, draw_positions, part_of
 from pipelines.filter.options import FilterOptions
-from pipelines.filter.segmentation import following
-from pipelines.filter.splits import PARTS, draw, part_of
+from pipelines.filter.segmentation import consecutive_spans
 
 
 class ControlSample:
-    """Counts the spans of all documents while they are read first, and takes those that are drawn the second time.
+    """Sampler of the spans of a source in two passes: the first counts spans, the second takes those that are drawn.
 
     Args:
         options: how documents are cut.
-        source: the SHA-256 of the source.
+        source: SHA-256 of the source.
     """
 
     def __init__(self, options: FilterOptions, source: str):
@@ -23,32 +23,34 @@ class ControlSample:
         self._spans = array("q")
         self._parts = array("b")
 
-    def note(self, document: str) -> None:
-        """Count the spans of the next document."""
-        starts, _ = following(len(document.split()), self._options.span, self._options.min_span_words)
+    def count(self, document: str) -> None:
+        """Count the spans of the next document (first pass)."""
+        starts, _ = consecutive_spans(len(document.split()), self._options.span, self._options.min_span_words)
         self._spans.append(len(starts))
         self._parts.append(PARTS.index(part_of(document, self._options.held_out_share)))
 
-    def draw(self, documents: Iterable[str], wanted: dict[str, int]) -> Iterator[tuple[str, str]]:
-        """Part and text of each span that is drawn; all spans of a part where it has fewer than are wanted.
+    def draw(self, documents: Iterable[str], sizes: dict[str, int]) -> Iterator[tuple[str, str]]:
+        """Yield part and text of each drawn span (second pass).
 
         Args:
-            documents: the same ones again.
-            wanted: spans by part.
+            documents: the same documents again.
+            sizes: number of spans to draw by part; all spans of a part if it has fewer.
         """
-        drawn = {part: draw(self._positions(part), wanted[part], self._options.seed, self._source) for part in PARTS}
+        drawn = {
+            part: draw_positions(self._positions(part), sizes[part], self._options.seed, self._source) for part in PARTS
+        }
         first = 0
         for document, spans, number in zip(documents, self._spans, self._parts, strict=True):
             chosen = drawn[PARTS[number]].intersection(range(first, first + spans))
             if chosen:
                 words = document.split()
-                starts, stops = following(len(words), self._options.span, self._options.min_span_words)
-                for place in sorted(position - first for position in chosen):
-                    yield PARTS[number], " ".join(words[starts[place] : stops[place]])
+                starts, stops = consecutive_spans(len(words), self._options.span, self._options.min_span_words)
+                for span in sorted(position - first for position in chosen):
+                    yield PARTS[number], " ".join(words[starts[span] : stops[span]])
             first += spans
 
     def _positions(self, part: str) -> Iterator[int]:
-        """The numbers of a part's spans among all of the source."""
+        """Return the positions of a part's spans among all spans of the source."""
         first, ranges = 0, []
         for spans, number in zip(self._spans, self._parts, strict=True):
             if PARTS[number] == part:

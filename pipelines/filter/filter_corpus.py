@@ -1,31 +1,46 @@
-"""All of it in order: sources and a vocabulary to a folder of spans, their twin, and the accounting.
+"""Filtering of a corpus: from sources and a vocabulary to a folder of spans, a control sample and a manifest.
 
-The accounting is written last, so a folder that has it is whole. What is done before is in a ledger.
+The manifest is written last, so a folder with a manifest is complete. Until then, a ledger records finished sources.
 """
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from pipelines.filter.accounting import account, kept_spans
-from pipelines.filter.filter_stage import CONSTRAINED, UNCONSTRAINED, VOCABULARY, FilterStage, done_key
+from bitcipher.records import Record
+from pipelines.filter.filter_manifest import FilterManifest, FilterVocabulary, SourceEntry, make_manifest
+from pipelines.filter.filter_stage import (
+    CONSTRAINED,
+    FILTERED_SOURCES,
+    UNCONSTRAINED,
+    VOCABULARY,
+    FilterInput,
+    FilterStage,
+)
 from pipelines.filter.options import FilterOptions
 from pipelines.filter.vocabulary import count_vocabulary, read_vocabulary
 from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.sources import Source, list_sources
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import Row, Runtime, StageSpec
-from pipelines.store.fingerprint import check_same
-from pipelines.store.ledger import Ledger
+from pipelines.runtime.runtime import Runtime, StageSpec
+from pipelines.store.fingerprint import Fingerprint, check_same
+from pipelines.store.ledger import EntryKind, Ledger
 
-FORMAT = "bitcipher-language/1"
-ACCOUNTING = "accounting.json"
+MANIFEST = "accounting.json"
 
-# While the folder is not whole: what is asked for, what is done, and words of each source.
-_LEDGER, _WORDS, _ASKED = "ledger", "words", "language"
+# Folders that exist until the corpus is complete: the ledger, and the words of each source.
+_LEDGER, _WORDS = "ledger", "words"
+
+
+class FilterRequest(Record):
+    """Ledger entry of what is filtered: options, and hashes of the vocabulary and the sources."""
+
+    options: Fingerprint
+
+
+_REQUEST = EntryKind("request", FilterRequest)
+_CURRENT = "current"
 
 
 def filter_corpus(
@@ -35,124 +50,124 @@ def filter_corpus(
     options: FilterOptions,
     runtime: Runtime,
     progress: StageProgress,
-) -> dict[str, Any]:
-    """Keep of sources what is in a vocabulary; goes on where it was stopped, and does nothing where it is done.
+) -> FilterManifest:
+    """Keep the spans and sentences of a corpus whose words are all in a vocabulary.
+
+    An interrupted call resumes when it is repeated; a finished one returns at once.
 
     Args:
         patterns: files, folders or globs of the corpus.
-        vocabulary: a file of words (see `bitcipher.word_filter.read_words`), or None for the `options.top` most
-            frequent of the sources.
-        out: the folder, which is new, or was made by the same call.
+        vocabulary: file of words (see `bitcipher.word_filter.read_words`), or None for the `options.top` most frequent
+            words of the sources.
+        out: folder of the filtered corpus: new, or of the same call.
         options: how documents are cut, and what is kept.
-        runtime: where sources are read; the same bytes come out of each.
-        progress: where to show how far it is.
+        runtime: where sources are read; all runtimes give the same bytes.
+        progress: progress bars.
 
     Returns:
-        The accounting, as it is in the folder.
+        The manifest.
 
     Raises:
-        BitcipherError: if sources or vocabulary are missing or broken, nothing is in the vocabulary, or the folder
+        BitcipherError: if sources or vocabulary are missing or damaged, nothing is in the vocabulary, or the folder
             holds something else.
     """
     if vocabulary is None and options.top is None:
-        raise BitcipherError(
-            "There is no vocabulary: name a file of words, or say how many of the most frequent to take."
-        )
+        raise BitcipherError("There is no vocabulary: give a file of words, or `top` to use the most frequent words.")
     out = storage.absolute(out)
     listed = list_sources(patterns, options.format)
     sources = hash_sources(listed, [], runtime)
-    asked = _asked(sources, vocabulary, options)
-    done = _find_done(out, asked)
-    if done is not None:
-        return done
+    request = _fingerprint(sources, vocabulary, options)
+    finished = _find_finished(out, request)
+    if finished is not None:
+        return finished
     chosen = read_vocabulary(vocabulary, options.top) if vocabulary is not None else None
-    ledger = _begin(out, asked)
-    rows = [{"id": f"{number:05d}", "source": asdict(source)} for number, source in enumerate(sources)]
+    ledger = _open_ledger(out, request)
+    inputs = [FilterInput(f"{number:05d}", source) for number, source in enumerate(sources)]
     if chosen is None:
-        work = storage.join(out, _WORDS)
-        chosen = count_vocabulary(rows, options, options.top, work, runtime, progress)
+        chosen = count_vocabulary(inputs, options, options.top, storage.join(out, _WORDS), runtime, progress)
     with storage.writing(storage.join(out, VOCABULARY)) as stream:
         stream.write("".join(f"{word}\n" for word in sorted(chosen)).encode())
-    entries = _filter(out, rows, options, ledger, runtime, progress)
+    entries = _filter_sources(out, inputs, options, ledger, runtime, progress)
     if list_sources(patterns, options.format) != listed:
-        raise BitcipherError(
-            "A source was changed while it was read: let it be finished, and filter into a new folder."
-        )
-    told = {
-        "format": FORMAT,
-        "options": asked,
-        "vocabulary": {"words": len(chosen), "sha256": sha256(storage.join(out, VOCABULARY))},
-        **account(entries),
-    }
-    _refuse_nothing(out, told)
-    storage.write_json(storage.join(out, ACCOUNTING), told)
-    _clear_work(out)
-    return told
+        raise BitcipherError("A source changed while it was read. When it is complete, filter into a new folder.")
+    words = FilterVocabulary(words=len(chosen), sha256=sha256(storage.join(out, VOCABULARY)))
+    manifest = make_manifest(request, words, entries)
+    _check_not_empty(out, manifest)
+    storage.write_json(storage.join(out, MANIFEST), manifest.to_dict())
+    _remove_work(out)
+    return manifest
 
 
-def _asked(sources: list[Source], vocabulary: str | None, options: FilterOptions) -> dict[str, Any]:
-    """All that the folder depends on."""
+def _fingerprint(sources: list[Source], vocabulary: str | None, options: FilterOptions) -> Fingerprint:
+    """Return everything that determines the filtered corpus."""
     contents = storage.to_json({"sources": [[source.sha256, source.format] for source in sources]})
     words = None if vocabulary is None else sha256(vocabulary)
     return {**options.to_dict(), "vocabulary": words, "sources": hashlib.sha256(contents).hexdigest()}
 
 
-def _find_done(out: str, asked: dict[str, Any]) -> dict[str, Any] | None:
-    """The accounting of a folder that is whole."""
-    uri = storage.join(out, ACCOUNTING)
+def _find_finished(out: str, request: Fingerprint) -> FilterManifest | None:
+    """Return the manifest of a folder that is complete."""
+    uri = storage.join(out, MANIFEST)
     content = storage.read_bytes(uri)
     if content is None:
         return None
-    told = storage.from_json(content, uri)
-    _check_same(out, told.get("options", {}), asked)
-    _clear_work(out)  # of a process that died between its last two steps
-    return told
+    manifest = FilterManifest.parse(storage.from_json(content, uri), uri)
+    _check_request(out, manifest.options, request)
+    _remove_work(out)  # of a process that died after it wrote the manifest
+    return manifest
 
 
-def _begin(out: str, asked: dict[str, Any]) -> Ledger:
-    """The ledger of a folder that is new, or was begun in the same way."""
+def _open_ledger(out: str, request: Fingerprint) -> Ledger:
+    """Return the ledger of a folder that is new, or was begun by the same call."""
     ledger = Ledger(storage.join(out, _LEDGER))
-    if ledger.find(_ASKED) is None and storage.list_files(out):
-        raise BitcipherError(f"{out} is not empty, and was not made by filtering a corpus: choose another folder.")
-    _check_same(out, ledger.record(_ASKED, asked), asked)
+    if ledger.find(_REQUEST, _CURRENT) is None and storage.list_files(out):
+        raise BitcipherError(f"{out} is not empty, and not a filtered corpus: choose another folder.")
+    recorded = ledger.record(_REQUEST, _CURRENT, FilterRequest(options=request))
+    _check_request(out, recorded.options, request)
     return ledger
 
 
-def _check_same(out: str, recorded: dict[str, Any], asked: dict[str, Any]) -> None:
-    check_same(recorded, asked, out, "choose another folder, or remove it first")
+def _check_request(out: str, recorded: Fingerprint, request: Fingerprint) -> None:
+    check_same(recorded, request, out, "choose another folder, or remove it first")
 
 
-def _filter(
-    out: str, rows: list[Row], options: FilterOptions, ledger: Ledger, runtime: Runtime, progress: StageProgress
-) -> list[Row]:
-    """The entries of all sources in order; those that the ledger has are not read again."""
-    entries = ledger.entries("filter/")
-    sizes = {row["id"]: row["source"]["size"] for row in rows}
+def _filter_sources(
+    out: str,
+    inputs: list[FilterInput],
+    options: FilterOptions,
+    ledger: Ledger,
+    runtime: Runtime,
+    progress: StageProgress,
+) -> list[SourceEntry]:
+    """Return the entries of all sources in order; sources in the ledger are not read again."""
+    entries = ledger.entries(FILTERED_SOURCES)
+    sizes = {item.id: item.source.size for item in inputs}
     bar = progress.begin("filter", sum(sizes.values()))
-    progress.advance(bar, sum(sizes[row["id"]] for row in rows if done_key(row["id"]) in entries), "")
-    stage = StageSpec("filter", FilterStage, {"out": out, "ledger": ledger.uri, "options": options})
-    for result in runtime.stream(stage, [row for row in rows if done_key(row["id"]) not in entries]):
-        entries[done_key(result["name"])] = result
-        spans = sum(kept_spans(entry["counts"]) for entry in entries.values())
-        progress.advance(bar, sizes[result["name"]], f"{len(entries):,} of {len(rows):,} sources, {spans:,} spans")
+    progress.advance(bar, sum(sizes[name] for name in entries), "")
+    spec = StageSpec("filter", FilterStage, {"out": out, "ledger": ledger.uri, "options": options})
+    for result in runtime.stream(spec, [item for item in inputs if item.id not in entries]):
+        name = result.value.name
+        entries[name] = result.value
+        spans = sum(entry.counts.constrained.total() for entry in entries.values())
+        progress.advance(bar, sizes[name], f"{len(entries):,} of {len(inputs):,} sources, {spans:,} spans")
     progress.end(bar)
-    return [entries[done_key(row["id"])] for row in rows]
+    return [entries[item.id] for item in inputs]
 
 
-def _refuse_nothing(out: str, told: dict[str, Any]) -> None:
-    """Leave nothing behind where nothing is kept."""
-    if kept_spans(told["total"]) == 0:
+def _check_not_empty(out: str, manifest: FilterManifest) -> None:
+    """Raise if nothing is kept, and remove all files."""
+    if manifest.total.constrained.total() == 0:
         for name in (VOCABULARY, CONSTRAINED, UNCONSTRAINED):
             storage.remove(storage.join(out, name))
-        _clear_work(out)
-        often = ", ".join(list(told["total"]["unknown_words"])[:10])
-        keeps_out = f"the words that keep most out are {often}" if often else "the documents are too short"
+        _remove_work(out)
+        frequent = ", ".join(list(manifest.total.unknown_words)[:10])
+        reason = f"the most frequent unknown words are {frequent}" if frequent else "the documents are too short"
         raise BitcipherError(
-            f"Nothing of the sources is in the vocabulary of {told['vocabulary']['words']:,} words: {keeps_out}."
+            f"No span of the sources is in the vocabulary of {manifest.vocabulary.words:,} words: {reason}."
         )
 
 
-def _clear_work(out: str) -> None:
+def _remove_work(out: str) -> None:
     for name in (_WORDS, _LEDGER):
         storage.remove(storage.join(out, name))
     for name in storage.list_files(out, unfinished=True):

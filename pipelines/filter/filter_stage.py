@@ -1,8 +1,9 @@
-"""The stage that filters a source: reads its documents, and writes what is kept of them and their twin."""
+"""Filter stage: reads the documents of a source, and writes what is kept and the control sample."""
 
 import io
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import IO, Any
 
 import orjson
@@ -11,31 +12,42 @@ from isal import igzip
 from bitcipher import storage
 from bitcipher.word_filter import read_words
 from pipelines.filter.control_sample import ControlSample
-from pipelines.filter.filtering import DocumentFilter
+from pipelines.filter.document_filter import DocumentFilter
+from pipelines.filter.document_splits import PARTS
+from pipelines.filter.filter_manifest import FilterCounts, SourceEntry
 from pipelines.filter.lexicon import Lexicon
 from pipelines.filter.options import FilterOptions
-from pipelines.filter.splits import PARTS
-from pipelines.ingest.documents import documents_of
+from pipelines.ingest.documents import read_documents
 from pipelines.ingest.sources import Source
-from pipelines.runtime.runtime import Row
-from pipelines.store.ledger import Ledger
+from pipelines.store.ledger import EntryKind, Ledger
 
 CONSTRAINED, UNCONSTRAINED = "constrained", "unconstrained"
 VOCABULARY = "vocabulary.txt"
 
-# Unknown words that are told of a source: what is told of all sources is the sum of these.
-TOLD_OF_SOURCE = 1_000
+FILTERED_SOURCES = EntryKind("filter", SourceEntry)
 
-# Bytes that are compressed at a time.
+# Number of unknown words recorded per source; those of several sources are summed over these.
+UNKNOWN_WORDS_PER_SOURCE = 1_000
+
+# Bytes compressed at a time.
 _BUFFER_BYTES = 1 << 18
 
 
+@dataclass(frozen=True)
+class FilterInput:
+    """A source to filter."""
+
+    id: str
+    """Number of the source, part of its file names."""
+    source: Source
+
+
 class FilterStage:
-    """Writes the files of a source, and then enters its counts in the ledger.
+    """Stage that writes the files of a source, and records its counts in the ledger.
 
     Args:
-        out: the folder of the language, which has the vocabulary.
-        ledger: where sources that are done are written down.
+        out: folder of the filtered corpus, which has the vocabulary.
+        ledger: URI of the ledger.
         options: how documents are cut, and what is kept.
     """
 
@@ -45,53 +57,47 @@ class FilterStage:
         self._options = options
         self._lexicon = Lexicon(read_words(storage.join(out, VOCABULARY)))
 
-    def __call__(self, row: Row) -> Iterator[Row]:
-        """From a source and its name in the folder to its entry: counts, and the most frequent unknown words."""
-        source, name = Source(**row["source"]), row["id"]
-        keeper, twin = DocumentFilter(self._lexicon, self._options), ControlSample(self._options, source.sha256)
-        counts = keeper.counts
-        counts[CONSTRAINED] = self._write_constrained(name, source, keeper, twin)
+    def __call__(self, item: FilterInput) -> Iterator[SourceEntry]:
+        """Yield the counts of a source."""
+        source = item.source
+        document_filter = DocumentFilter(self._lexicon, self._options)
+        control = ControlSample(self._options, source.sha256)
+        counts = document_filter.counts
+        counts[CONSTRAINED] = self._write_constrained(item, document_filter, control)
         if self._options.unconstrained:
-            counts[UNCONSTRAINED] = self._write_unconstrained(name, source, twin, counts[CONSTRAINED])
-        entry = {
-            "name": name,
-            "uri": source.uri,
-            "sha256": source.sha256,
-            "counts": counts,
-            "unknown_words": keeper.most_frequent_unknown(TOLD_OF_SOURCE),
-        }
-        yield self._ledger.record(done_key(name), entry)
+            counts[UNCONSTRAINED] = self._write_unconstrained(item, control, counts[CONSTRAINED])
+        entry = SourceEntry(
+            name=item.id,
+            uri=source.uri,
+            sha256=source.sha256,
+            counts=FilterCounts(**counts),
+            unknown_words=document_filter.most_frequent_unknown(UNKNOWN_WORDS_PER_SOURCE),
+        )
+        yield self._ledger.record(FILTERED_SOURCES, item.id, entry)
 
     def _write_constrained(
-        self, name: str, source: Source, keeper: DocumentFilter, twin: ControlSample
+        self, item: FilterInput, document_filter: DocumentFilter, control: ControlSample
     ) -> dict[str, int]:
-        with _FilesOfParts(self._out, CONSTRAINED, name) as files:
-            for document in documents_of(source, self._options):
+        with _PartFiles(self._out, CONSTRAINED, item.id) as files:
+            for document in read_documents(item.source, self._options):
                 if self._options.unconstrained:
-                    twin.note(document)
-                for kept in keeper.keep(document):
-                    files.write(kept.part, {"text": kept.text, "level": kept.level})
-            for kept in keeper.finish():
-                files.write(kept.part, {"text": kept.text, "level": kept.level})
+                    control.count(document)
+                for span in document_filter.filter(document):
+                    files.write(span.part, {"text": span.text, "level": span.level})
+            for span in document_filter.finish():
+                files.write(span.part, {"text": span.text, "level": span.level})
         return files.written
 
-    def _write_unconstrained(
-        self, name: str, source: Source, twin: ControlSample, wanted: dict[str, int]
-    ) -> dict[str, int]:
-        with _FilesOfParts(self._out, UNCONSTRAINED, name) as files:
-            if any(wanted.values()):
-                for part, text in twin.draw(documents_of(source, self._options), wanted):
+    def _write_unconstrained(self, item: FilterInput, control: ControlSample, sizes: dict[str, int]) -> dict[str, int]:
+        with _PartFiles(self._out, UNCONSTRAINED, item.id) as files:
+            if any(sizes.values()):
+                for part, text in control.draw(read_documents(item.source, self._options), sizes):
                     files.write(part, {"text": text})
-        return files.written | {"missing": sum(wanted.values()) - sum(files.written.values())}
+        return files.written | {"missing": sum(sizes.values()) - sum(files.written.values())}
 
 
-def done_key(name: str) -> str:
-    """What the ledger calls a source that is done."""
-    return f"filter/{name}"
-
-
-class _FilesOfParts:
-    """The file of each part of a source: JSON lines, compressed to the same bytes each time."""
+class _PartFiles:
+    """One file of compressed JSON lines per part of a source, with reproducible bytes."""
 
     def __init__(self, out: str, folder: str, name: str):
         self._uris = {part: storage.join(out, folder, f"{part}-{name}.jsonl.gz") for part in PARTS}
@@ -99,11 +105,11 @@ class _FilesOfParts:
         self._streams: dict[str, IO[bytes]] = {}
         self.written = dict.fromkeys(PARTS, 0)
 
-    def __enter__(self) -> "_FilesOfParts":
+    def __enter__(self) -> "_PartFiles":
         with ExitStack() as stack:
             for part, uri in self._uris.items():
                 stream = stack.enter_context(storage.writing(uri))
-                # Neither name nor time in the header.
+                # Without name and time in the header, which would differ between runs.
                 packed = stack.enter_context(igzip.IGzipFile("", "wb", fileobj=stream, mtime=0))
                 self._streams[part] = stack.enter_context(io.BufferedWriter(packed, _BUFFER_BYTES))
             self._stack = stack.pop_all()

@@ -1,4 +1,4 @@
-"""What a word of text is to a vocabulary: known or not, and whether a sentence ends with it."""
+"""Lexicon: classification of tokens by a vocabulary, and by their role in sentences."""
 
 import re
 from collections.abc import Callable
@@ -8,24 +8,24 @@ import numpy as np
 from bitcipher.word_filter import extract_words
 from pipelines.filter.segmentation import begins_lower, ends_sentence
 
-# What is told of a word as it is written, one bit each.
+# Flags of a token, one bit each.
 UNKNOWN = 1
-IS_WORD = 2
+HAS_WORD = 2
 MAY_END = 4
-GOES_ON = 8
+BEGINS_LOWER = 8
 
-# As the study's code reads corpora, well-known and here--and are two words each.
+# As in the code of Deshpande et al., well-known and here--and are two words each.
 _DASHES = re.compile("[-‐‑‒–—―]+")
 
-# Written words whose verdict is kept at a time: some 150 MB, and far more than come again and again.
-_CACHED = 1_000_000
+# Maximum number of tokens in the cache: about 150 MB, and many more than recur.
+_MAX_CACHED = 1_000_000
 
 
 def corpus_words(text: str) -> list[str]:
-    """The words of text of a corpus that must be known.
+    """Return the words of corpus text that must be in the vocabulary.
 
-    As `extract_words` has them, but names are no exception: the study lower-cases corpora before it looks, and only its
-    code for GLUE lets names pass. And what a hyphen or dash joins is several words.
+    They are those of `extract_words`, with two differences that follow the code of Deshpande et al.: names are not exempt,
+    because that code lowercases corpora first and exempts names in GLUE only; and hyphens and dashes separate words.
 
     Examples:
         >>> corpus_words("The well-known Peter's 3 cats")
@@ -35,38 +35,38 @@ def corpus_words(text: str) -> list[str]:
 
 
 class Lexicon:
-    """A vocabulary that remembers what it said of each written word.
+    """Vocabulary that classifies tokens, with a cache.
 
     Args:
-        words: in lower case, letters alone.
+        words: lowercase words, of letters only.
     """
 
     def __init__(self, words: frozenset[str]):
         self._words = words
-        self._verdicts = _Verdicts(self._judge)
+        self._flags = _FlagCache(self._classify)
 
-    def verdicts(self, written: list[str]) -> np.ndarray:
-        """The bits of words as they are written, [words], uint8."""
-        if len(self._verdicts) > _CACHED:
-            self._verdicts.clear()
-        return np.frombuffer(bytes(map(self._verdicts.__getitem__, written)), np.uint8)
+    def classify(self, tokens: list[str]) -> np.ndarray:
+        """Return the flags of tokens, (tokens,) uint8."""
+        if len(self._flags) > _MAX_CACHED:
+            self._flags.clear()
+        return np.frombuffer(bytes(map(self._flags.__getitem__, tokens)), np.uint8)
 
-    def unknown_in(self, written: str) -> set[str]:
-        """The words within what is written that are not in the vocabulary."""
-        return set(corpus_words(written)).difference(self._words)
+    def unknown_in(self, token: str) -> set[str]:
+        """Return the words of a token that are not in the vocabulary."""
+        return set(corpus_words(token)).difference(self._words)
 
-    def _judge(self, written: str) -> int:
-        words = corpus_words(written)
-        bits = IS_WORD if words else 0
+    def _classify(self, token: str) -> int:
+        words = corpus_words(token)
+        bits = HAS_WORD if words else 0
         bits |= 0 if self._words.issuperset(words) else UNKNOWN
-        return bits | (MAY_END if ends_sentence(written) else 0) | (GOES_ON if begins_lower(written) else 0)
+        return bits | (MAY_END if ends_sentence(token) else 0) | (BEGINS_LOWER if begins_lower(token) else 0)
 
 
-class _Verdicts(dict[str, int]):
-    def __init__(self, judge: Callable[[str], int]):
+class _FlagCache(dict[str, int]):
+    def __init__(self, classify: Callable[[str], int]):
         super().__init__()
-        self._judge = judge
+        self._classify = classify
 
-    def __missing__(self, written: str) -> int:
-        verdict = self[written] = self._judge(written)
-        return verdict
+    def __missing__(self, token: str) -> int:
+        flags = self[token] = self._classify(token)
+        return flags

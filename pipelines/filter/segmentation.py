@@ -1,14 +1,14 @@
-"""Where the words of a document are cut: into spans that overlap, spans that do not, and sentences."""
+"""Segmentation of documents into overlapping spans, consecutive spans, and sentences."""
 
 import re
 
 import numpy as np
 
-# What ends a sentence, also in Arabic, Urdu and Hindi.
+# Marks that end a sentence, including those of Arabic, Urdu and Hindi.
 _ENDING = ".!?…؟۔।"
 _CLOSING = "\"'”’»)]}*_"
 _OPENING = "\"'“‘„«([{*_¿¡"
-# A dot behind them ends no sentence. Where one does end there, it is joined to the next, and lost if that one is.
+# A dot after them does not end a sentence. A sentence that does end there is joined to the next one.
 _ABBREVIATIONS = frozenset(
     "mr mrs ms messrs mme mlle dr prof st rev hon jr sr gen col maj capt lt sgt gov sen rep esq "
     "vs etc cf viz al ed eds vol vols no nos pp fig figs ch sec art approx ca inc ltd corp co dept mt ave "
@@ -16,15 +16,16 @@ _ABBREVIATIONS = frozenset(
 )
 # J. or U.S.
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
-# An empty line, as between paragraphs. One line feed may be a line's end within a sentence.
+# An empty line, which separates paragraphs. A single line feed may be inside a sentence.
 _BLANK_LINE = re.compile(r"\n\s*\n")
 
 
 def split_words(text: str) -> tuple[list[str], np.ndarray]:
-    """The words of a document, and after how many of them paragraphs end.
+    """Split a document into words and paragraphs.
 
     Returns:
-        What stands between white space, and numbers [paragraphs], int64, rising, the last of them all words.
+        The words, split at white space, and the number of words before each end of a paragraph, (paragraphs,) int64,
+        ascending.
     """
     words: list[str] = []
     ends = []
@@ -35,7 +36,7 @@ def split_words(text: str) -> tuple[list[str], np.ndarray]:
 
 
 def ends_sentence(word: str) -> bool:
-    """Whether a sentence may end with a word: by its marks, and if it is no abbreviation or initial.
+    """Return whether a sentence may end with a word: by its punctuation, and unless it is an abbreviation or initial.
 
     Examples:
         >>> [word for word in ["here", 'here."', "Mr.", "U.S.", "(J.", "why?!", "هنا؟"] if ends_sentence(word)]
@@ -51,43 +52,45 @@ def ends_sentence(word: str) -> bool:
 
 
 def begins_lower(word: str) -> bool:
-    """Whether a word's first letter is small, so that it goes on with a sentence: "Stop!" he said."""
+    """Return whether the first letter is lowercase, so that the sentence continues: "Stop!" he said."""
     return word.lstrip(_OPENING)[:1].islower()
 
 
-def overlapping(words: int, span: int, stride: int) -> tuple[np.ndarray, np.ndarray]:
-    """Spans every so many words, as far as they are whole; of a document shorter than a span, all of it.
+def overlapping_spans(words: int, span: int, stride: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the complete spans that start every `stride` words; a document shorter than a span is one span.
 
     Returns:
-        Where they start and stop: two times [spans], int64.
+        Starts and stops, (spans,) int64 each.
     """
     starts = np.arange(0, max(words - span, 0) + 1, stride)
     return starts, np.minimum(starts + span, words)
 
 
-def following(words: int, span: int, shortest: int) -> tuple[np.ndarray, np.ndarray]:
-    """Spans one behind another, the last of them shorter, and left out if it has too few words.
+def consecutive_spans(words: int, span: int, min_words: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return spans without overlap; the last one may be shorter, but has at least `min_words` words.
 
     Returns:
-        Where they start and stop: two times [spans], int64.
+        Starts and stops, (spans,) int64 each.
     """
-    starts = np.arange(0, words - shortest + 1, span)
+    starts = np.arange(0, words - min_words + 1, span)
     return starts, np.minimum(starts + span, words)
 
 
-def sentences(may_end: np.ndarray, goes_on: np.ndarray, paragraph_ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sentences: up to a word that may end one and is not followed by a small letter, or to a paragraph's end.
+def find_sentences(
+    may_end: np.ndarray, begins_lower: np.ndarray, paragraph_ends: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sentences, which end with a paragraph, or with a word that may end one if no lowercase letter follows.
 
     Args:
-        may_end: `ends_sentence` of each word, [words], bool.
-        goes_on: `begins_lower` of each word, [words], bool.
-        paragraph_ends: see `split_words`.
+        may_end: `ends_sentence` of each word, (words,) bool.
+        begins_lower: `begins_lower` of each word, (words,) bool.
+        paragraph_ends: ends of `split_words`.
 
     Returns:
-        Where they start and stop: two times [sentences], int64.
+        Starts and stops, (sentences,) int64 each.
     """
     last = may_end.copy()
-    last[:-1] &= ~goes_on[1:]
+    last[:-1] &= ~begins_lower[1:]
     last[paragraph_ends[paragraph_ends > 0] - 1] = True
     stops = np.flatnonzero(last) + 1
     return np.concatenate([np.zeros(1, np.int64), stops])[: len(stops)], stops

@@ -1,30 +1,38 @@
-"""The words in use: those of a file, the most frequent of them, or the most frequent of the corpus itself."""
+"""Vocabulary of a filter: the words of a file, the most frequent of them, or the most frequent of the corpus."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.word_filter import read_frequencies, read_words
-from pipelines.filter.filtering import most_frequent
+from pipelines.filter.document_filter import most_frequent
+from pipelines.filter.filter_stage import FilterInput
 from pipelines.filter.lexicon import corpus_words
-from pipelines.ingest.documents import documents_of
-from pipelines.ingest.readers import ReadOptions
-from pipelines.ingest.sources import Source
+from pipelines.ingest.documents import read_documents
+from pipelines.ingest.read_options import ReadOptions
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import Row, Runtime, StageSpec
+from pipelines.runtime.runtime import Runtime, StageSpec
 
-# Words as they are written that are counted before they are taken apart.
-_WRITTEN = 500_000
+# Maximum number of distinct tokens that are counted before they are split into words.
+_MAX_TOKENS = 500_000
+
+
+@dataclass(frozen=True)
+class CountedWords:
+    """A source whose words are counted."""
+
+    id: str
 
 
 class CountWordsStage:
-    """Counts the words of a source, as `corpus_words` has them, and writes them as Parquet.
+    """Stage that counts the words of a source (see `corpus_words`), and writes the counts as Parquet.
 
     Args:
-        folder: of these files.
+        folder: folder for the counts.
         options: how files become documents.
     """
 
@@ -32,72 +40,78 @@ class CountWordsStage:
         self._folder = folder
         self._options = options
 
-    def __call__(self, row: Row) -> Iterator[Row]:
-        """From a source to nothing but its name, when its counts are written."""
+    def __call__(self, item: FilterInput) -> Iterator[CountedWords]:
+        """Yield the id of a source when its counts are written."""
         counts: Counter[str] = Counter()
-        written: Counter[str] = Counter()
-        for document in documents_of(Source(**row["source"]), self._options):
-            written.update(document.split())
-            if len(written) > _WRITTEN:
-                _add_words(counts, written)
-        _add_words(counts, written)
+        tokens: Counter[str] = Counter()
+        for document in read_documents(item.source, self._options):
+            tokens.update(document.split())
+            if len(tokens) > _MAX_TOKENS:
+                _move_to_words(tokens, counts)
+        _move_to_words(tokens, counts)
         words = sorted(counts)
         table = pa.table({"word": pa.array(words, pa.large_string()), "count": [counts[word] for word in words]})
-        storage.write_table(_counts_of(self._folder, row["id"]), table)
-        yield {"id": row["id"]}
+        storage.write_table(_counts_file(self._folder, item.id), table)
+        yield CountedWords(item.id)
 
 
 def read_vocabulary(uri: str, top: int | None) -> frozenset[str]:
-    """The words of a file, or the most frequent of them; of those that are equally frequent, the first by name.
+    """Return the words of a file, or the `top` most frequent of them; ties are in the order of the words.
 
     Raises:
-        BitcipherError: if there is no such file, it holds no words, or not how frequent they are.
+        BitcipherError: if the file is missing, has no words, or has no frequencies although `top` is given.
     """
     return read_words(uri) if top is None else frozenset(most_frequent(read_frequencies(uri), top))
 
 
 def count_vocabulary(
-    rows: Sequence[Row], reading: ReadOptions, top: int, work: str, runtime: Runtime, progress: StageProgress
+    inputs: Sequence[FilterInput],
+    options: ReadOptions,
+    top: int,
+    work: str,
+    runtime: Runtime,
+    progress: StageProgress,
 ) -> frozenset[str]:
-    """The most frequent words of the sources themselves; of those that are equally frequent, the first by name.
+    """Return the most frequent words of the sources; ties are in the order of the words.
 
-    This process adds up the words of all sources, so it holds each of them once.
+    This process adds up the counts of all sources, so it holds each word once.
 
     Args:
-        rows: with `id` and `source`.
-        reading: what a document is.
-        top: how many words.
-        work: folder for the counts of each source, which are not counted again when they are there.
+        inputs: the sources.
+        options: how files become documents.
+        top: number of words.
+        work: folder for the counts of each source; sources with counts are not counted again.
         runtime: where sources are counted.
-        progress: where to show how far it is.
+        progress: progress bars.
 
     Raises:
-        BitcipherError: if the sources hold no word.
+        BitcipherError: if the sources have no words.
     """
     done = storage.list_files(work)
-    sizes = {row["id"]: row["source"]["size"] for row in rows}
-    missing = [row for row in rows if f"{row['id']}.parquet" not in done]
+    sizes = {item.id: item.source.size for item in inputs}
+    missing = [item for item in inputs if f"{item.id}.parquet" not in done]
     bar = progress.begin("words", sum(sizes.values()))
-    progress.advance(bar, sum(sizes.values()) - sum(sizes[row["id"]] for row in missing), "")
-    stage = StageSpec("words", CountWordsStage, {"folder": work, "options": reading})
-    for result in runtime.stream(stage, missing):
-        progress.advance(bar, sizes[result["id"]], "counted")
+    progress.advance(bar, sum(sizes.values()) - sum(item.source.size for item in missing), "")
+    spec = StageSpec("words", CountWordsStage, {"folder": work, "options": options})
+    for result in runtime.stream(spec, missing):
+        progress.advance(bar, sizes[result.value.id], "counted")
     counts: Counter[str] = Counter()
-    for row in rows:
-        table = storage.read_table(_counts_of(work, row["id"]))
+    for item in inputs:
+        table = storage.read_table(_counts_file(work, item.id))
         counts.update(dict(zip(table["word"].to_pylist(), table["count"].to_pylist(), strict=True)))
     progress.end(bar)
     if not counts:
-        raise BitcipherError("The sources hold no word of letters, so there is no vocabulary: look at what they hold.")
+        raise BitcipherError("The sources have no words of letters, so there is no vocabulary: check their content.")
     return frozenset(most_frequent(counts, top))
 
 
-def _counts_of(folder: str, name: str) -> str:
+def _counts_file(folder: str, name: str) -> str:
     return storage.join(folder, f"{name}.parquet")
 
 
-def _add_words(counts: Counter[str], written: Counter[str]) -> None:
-    for text, count in written.items():
-        for word in corpus_words(text):
+def _move_to_words(tokens: Counter[str], counts: Counter[str]) -> None:
+    """Add the words of tokens to the counts, and clear the tokens."""
+    for token, count in tokens.items():
+        for word in corpus_words(token):
             counts[word] += count
-    written.clear()
+    tokens.clear()

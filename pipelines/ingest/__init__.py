@@ -1,1 +1,1 @@
-"""Source listing, content hashes, readers and documents."""
+"""Sources, their formats, and the documents in them."""

@@ -1,59 +1,60 @@
-"""What a file is: the SHA-256 of its bytes as they are stored, whatever its name."""
+"""Content hashes of sources: the SHA-256 of the stored bytes, whatever the file's name."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from bitcipher import storage
 from pipelines.ingest.sources import Source
-from pipelines.runtime.runtime import Row, Runtime, StageSpec
+from pipelines.runtime.runtime import Runtime, StageSpec
 
 READ_BYTES = 1 << 22
 
-# Bytes that a worker reads in one go: a second or so, and few rows for many small files.
-ROW_BYTES = 1 << 30
+# Bytes that a worker reads per input: about a second of work, and few inputs for many small files.
+INPUT_BYTES = 1 << 30
 
 
 class ContentHashStage:
-    """Reads files and tells their digests."""
+    """Stage that hashes files."""
 
-    def __call__(self, row: Row) -> Iterator[Row]:
-        """From URIs to the digest of each."""
-        yield {"sha256": {uri: sha256(uri) for uri in row["uris"]}}
+    def __call__(self, uris: tuple[str, ...]) -> Iterator[dict[str, str]]:
+        """Yield the SHA-256 of each file, by URI."""
+        yield {uri: sha256(uri) for uri in uris}
 
 
 def hash_sources(sources: Sequence[Source], known: Sequence[Source], runtime: Runtime) -> list[Source]:
-    """The same sources with their digests.
+    """Return the sources with their content hashes.
 
     Args:
         sources: the listing.
-        known: sources of which the digest is known; one with the same URI, size and stamp is not read again.
-        runtime: where the others are read.
+        known: sources with known hashes; a file with the URI, size and stamp of one of them is not read again.
+        runtime: where the other files are read.
     """
-    digests = {_entry(source): source.sha256 for source in known if source.stamp}
-    unknown = [source for source in sources if _entry(source) not in digests]
-    rows: list[Row] = []
+    hashes = {_identity(source): source.sha256 for source in known if source.stamp}
+    groups: list[list[str]] = []
     room = 0
-    for source in unknown:
-        if room <= 0:
-            rows.append({"uris": []})
-            room = ROW_BYTES
-        rows[-1]["uris"].append(source.uri)
-        room -= source.size
+    for source in sources:
+        if _identity(source) not in hashes:
+            if room <= 0:
+                groups.append([])
+                room = INPUT_BYTES
+            groups[-1].append(source.uri)
+            room -= source.size
     found: dict[str, str] = {}
-    for result in runtime.stream(StageSpec("identify", ContentHashStage, {}), rows):
-        found.update(result["sha256"])
-    return [replace(source, sha256=digests.get(_entry(source)) or found[source.uri]) for source in sources]
-
-
-def _entry(source: Source) -> tuple[str, int, str]:
-    return source.uri, source.size, source.stamp
+    for result in runtime.stream(StageSpec("identify", ContentHashStage, {}), [tuple(group) for group in groups]):
+        found.update(result.value)
+    return [
+        source.model_copy(update={"sha256": hashes.get(_identity(source)) or found[source.uri]}) for source in sources
+    ]
 
 
 def sha256(uri: str) -> str:
-    """The digest of a file's bytes, in hexadecimal."""
+    """Return the SHA-256 of a file in hexadecimal."""
     digest = hashlib.sha256()
     with storage.reading(uri) as stream:
         while data := stream.read(READ_BYTES):
             digest.update(data)
     return digest.hexdigest()
+
+
+def _identity(source: Source) -> tuple[str, int, str]:
+    return source.uri, source.size, source.stamp

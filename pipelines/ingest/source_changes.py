@@ -1,4 +1,4 @@
-"""What became of a corpus since it was counted: which files are new, the same, changed, or gone."""
+"""Difference between the listed sources and those already counted."""
 
 import re
 from collections.abc import Sequence
@@ -12,66 +12,66 @@ from pipelines.ingest.sources import Source
 
 @dataclass
 class SourceChanges:
-    """A listing beside what was counted before."""
+    """Difference between the listed sources and those already counted."""
 
     new: list[Source] = field(default_factory=list)
-    """Content that was never counted, each once."""
-    same: list[Source] = field(default_factory=list)
-    """Counted before, under this name."""
+    """Sources with content that was never counted, once per content."""
+    unchanged: list[Source] = field(default_factory=list)
+    """Sources that were counted under the same URI."""
     copies: list[Source] = field(default_factory=list)
-    """Counted before under another name, or listed twice."""
+    """Sources whose content was counted under another URI, or is listed twice."""
     changed: list[Source] = field(default_factory=list)
-    """Another content than was counted under this name."""
+    """Sources whose content differs from what was counted under their URI."""
     vanished: list[Source] = field(default_factory=list)
-    """Counted before, and no longer where the sources were looked for."""
+    """Counted sources that the patterns no longer find."""
 
-    def gone(self, known: Sequence[Source]) -> set[str]:
-        """The digests of counted content that is in no file any more.
+    def removed_content(self, known: Sequence[Source]) -> set[str]:
+        """Return the hashes of counted content that no file has any more.
 
         Args:
-            known: the sources as they were counted.
+            known: the sources already counted.
         """
         lost = {source.uri for source in (*self.changed, *self.vanished)}
-        listed = (*self.new, *self.same, *self.copies, *self.changed)
-        still = {source.sha256 for source in listed} | {source.sha256 for source in known if source.uri not in lost}
-        return {source.sha256 for source in known if source.uri in lost} - still
+        listed = (*self.new, *self.unchanged, *self.copies, *self.changed)
+        present = {source.sha256 for source in listed} | {source.sha256 for source in known if source.uri not in lost}
+        return {source.sha256 for source in known if source.uri in lost} - present
 
 
-def compare(listing: Sequence[Source], known: Sequence[Source], patterns: Sequence[str]) -> SourceChanges:
-    """Sort a listing by what is known of its files.
+def compare_sources(listed: Sequence[Source], known: Sequence[Source], patterns: Sequence[str]) -> SourceChanges:
+    """Compare a listing with the sources already counted.
 
     Args:
-        listing: what the patterns find now, with digests.
-        known: what was counted.
-        patterns: files, folders or globs; what they would have found and did not has vanished.
+        listed: sources that the patterns find now, with hashes.
+        known: the sources already counted.
+        patterns: files, folders or globs. A counted source that matches one of them and is not listed has vanished.
     """
     changes = SourceChanges()
-    counted_as = {source.uri: source.sha256 for source in known}
-    counted = set(counted_as.values())
+    hash_of = {source.uri: source.sha256 for source in known}
+    counted = set(hash_of.values())
     seen: set[str] = set()
-    for source in listing:
-        if source.uri in counted_as:
-            is_same = counted_as[source.uri] == source.sha256
-            (changes.same if is_same else changes.changed).append(source)
+    for source in listed:
+        if source.uri in hash_of:
+            is_same = hash_of[source.uri] == source.sha256
+            (changes.unchanged if is_same else changes.changed).append(source)
         elif source.sha256 in counted or source.sha256 in seen:
             changes.copies.append(source)
         else:
             changes.new.append(source)
             seen.add(source.sha256)
-    listed = {source.uri for source in listing}
-    contents = {source.sha256 for source in listing}
-    covers = [_covering(pattern) for pattern in patterns]
+    uris = {source.uri for source in listed}
+    hashes = {source.sha256 for source in listed}
+    matchers = [_matcher(pattern) for pattern in patterns]
     changes.vanished = [
         source
         for source in known
-        if source.uri not in listed
-        and source.sha256 not in contents
-        and any(cover.fullmatch(url_to_fs(source.uri)[1]) for cover in covers)
+        if source.uri not in uris
+        and source.sha256 not in hashes
+        and any(matcher.fullmatch(url_to_fs(source.uri)[1]) for matcher in matchers)
     ]
     return changes
 
 
-def _covering(pattern: str) -> re.Pattern[str]:
-    """What paths a pattern stands for: itself, all below it, or all that it matches as a glob."""
+def _matcher(pattern: str) -> re.Pattern[str]:
+    """Return an expression for the paths of a pattern: the path itself, all files below it, and its glob matches."""
     path = url_to_fs(pattern)[1].rstrip("/")
     return re.compile(f"{re.escape(path)}(/.*)?|{glob_translate(path)}", re.DOTALL)

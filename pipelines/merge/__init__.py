@@ -1,1 +1,1 @@
-"""Merging of segments, and reading of merged counts."""
+"""Sums of segments: merging, and reading the counts of a version as one."""

@@ -1,12 +1,14 @@
-"""Merging segments, range of words by range of words, exact and within memory; several merges go on at once.
+"""Exact sums and differences of segments. All merges run at once, range by range of words.
 
-First the words of each merge are added up, numbered and cut into ranges (SumStage). Then each member's words get their
-new numbers, and it is found where the ranges lie in it (NumberStage). Then each range's runs are read, renumbered and
-added up (MergeStage), and nothing else is read: a range becomes a part of the new segment.
+1. `SumStage` adds up the words of each merge, numbers them, and splits them into ranges.
+2. `NumberStage` maps the words of each operand to their new numbers, and finds the row ranges of each range.
+3. `MergeStage` reads the rows of one range from all operands, renumbers them and adds them up. Each range becomes a
+   part of the new segment.
 """
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,77 +17,178 @@ import pyarrow.compute as pc
 
 from bitcipher import storage
 from bitcipher.counts import SEGMENT_WORDS, PairBlock, merge_rows, negate, read_words, renumber, split, write_part
-from pipelines.merge.row_ranges import RowRange, find_runs
+from pipelines.merge.row_ranges import RowRange, find_row_ranges
 from pipelines.merge.words import cut_ranges, merge_words
-from pipelines.runtime.memory_budget import BYTES_OF_ENTRY, BYTES_OF_WORD
-from pipelines.runtime.runtime import Row, Runtime, StageSpec
+from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, BYTES_PER_WORD
+from pipelines.runtime.runtime import In, Out, Runtime, StageResult, StageSpec
+from pipelines.store.job_ledger import MERGED_PARTS, MergedPart
 from pipelines.store.ledger import Ledger
 from pipelines.store.segments import Merge, Segment
 
-# Entries of a row group of merged pairs, and of a block that is read again.
+# Entries per row group of merged pairs.
 BLOCK_ENTRIES = 1 << 22
 
 
+@dataclass(frozen=True)
+class SumInput:
+    """A merge: the parts of its operands."""
+
+    merge: str
+    members: list[list[str]]
+    subtracted: list[list[str]]
+
+
+@dataclass(frozen=True)
+class SummedWords:
+    """Ranges of the words of a merge."""
+
+    merge: str
+    ranges: list[tuple[int, int]]
+    """Start and stop of each range, as positions in the sorted words."""
+    types: int
+    """Number of words with a count above 0."""
+
+
+@dataclass(frozen=True)
+class NumberInput:
+    """An operand of a merge."""
+
+    merge: str
+    operand: int
+    parts: list[str]
+    range_starts: list[int]
+    """First word of each range, as a position in the sorted words."""
+
+
+@dataclass(frozen=True)
+class NumberedOperand:
+    """Row ranges of an operand, for each range of words."""
+
+    merge: str
+    operand: int
+    row_ranges: list[list[RowRange]]
+
+
+@dataclass(frozen=True)
+class RangeRows:
+    """Rows of one operand in a range of words."""
+
+    operand: int
+    sign: int
+    """1 if they are added, -1 if they are subtracted."""
+    row_ranges: list[RowRange]
+
+
+@dataclass(frozen=True)
+class MergeInput:
+    """A range of the words of a merge."""
+
+    merge: str
+    index: int
+    start: int
+    stop: int
+    rows: list[RangeRows]
+
+
+@dataclass(frozen=True)
+class MergedRange:
+    """A merged range of words."""
+
+    merge: str
+    index: int
+    part: str
+    """Name of the part below the build."""
+    entries: int
+
+    @property
+    def metrics(self) -> dict[str, int]:
+        """Sizes for the counters of the cluster."""
+        return {"entries": self.entries}
+
+
 class SumStage:
-    """Adds up the words of a merge, numbers them, and cuts them into ranges.
+    """Stage that adds up the words of a merge, numbers them, and splits them into ranges.
 
     Args:
-        work: the folder for what is needed for a moment, a folder below it for each merge.
-        range_entries: entries that a worker may hold at once, beside the words.
+        work: folder for temporary files.
+        range_entries: maximum number of entries that a worker holds beside the words.
     """
 
     def __init__(self, work: str, range_entries: int):
         self._work = work
         self._range_entries = range_entries
 
-    def __call__(self, row: Row) -> Iterator[Row]:
-        """From the parts of a merge's members to its ranges, by their places among the words."""
-        words = merge_words(row["members"], row["without"])
+    def __call__(self, item: SumInput) -> Iterator[SummedWords]:
+        """Yield the ranges of a merge."""
+        words = merge_words(item.members, item.subtracted)
         numbers = np.empty(len(words), np.int32)
         numbers[np.argsort(-words["count"].to_numpy(), kind="stable")] = np.arange(len(words), dtype=np.int32)
-        storage.write_table(_words_file(self._work, row["merge"]), words.append_column("number", pa.array(numbers)))
-        # Each worker holds all words beside a range, so many words leave less room for entries.
-        words_in_entries = len(words) * BYTES_OF_WORD // BYTES_OF_ENTRY
+        storage.write_table(_words_file(self._work, item.merge), words.append_column("number", pa.array(numbers)))
+        # Each worker holds all words beside a range, so many words leave less memory for entries.
+        words_in_entries = len(words) * BYTES_PER_WORD // BYTES_PER_ENTRY
         range_entries = max(self._range_entries - words_in_entries, self._range_entries // 4, 1)
         types = int(np.count_nonzero(words["count"].to_numpy()))
-        yield {"merge": row["merge"], "ranges": cut_ranges(words, range_entries), "types": types}
+        yield SummedWords(item.merge, cut_ranges(words, range_entries), types)
 
 
-class NumberStage:
-    """Gives a member's words their numbers in the merged segment, and finds the ranges in it.
-
-    Args:
-        work: as for `SumStage`.
-    """
+class _MergeWords:
+    """The summed words of the merge that a stage worked on last."""
 
     def __init__(self, work: str):
         self._work = work
         self._merge: str | None = None
 
-    def __call__(self, row: Row) -> Iterator[Row]:
-        """From a member's parts and the first words of ranges to its runs in each."""
-        if self._merge != row["merge"]:
-            self._merge, self._words = row["merge"], storage.read_table(_words_file(self._work, row["merge"]))
-        words = self._words["word"].combine_chunks()
-        tables = [read_words([part]) for part in row["parts"]]
+    def table(self, merge: str) -> pa.Table:
+        self._load(merge)
+        return self._table
+
+    def positions(self, merge: str) -> np.ndarray:
+        """Return the position of each word number among the sorted words, (V,) int64."""
+        self._load(merge)
+        if self._positions is None:
+            self._positions = np.empty(len(self._table), np.int64)
+            self._positions[self._table["number"].to_numpy()] = np.arange(len(self._table))
+        return self._positions
+
+    def _load(self, merge: str) -> None:
+        if self._merge != merge:
+            self._merge, self._table = merge, storage.read_table(_words_file(self._work, merge))
+            self._positions: np.ndarray | None = None
+
+
+class NumberStage:
+    """Stage that maps the words of an operand to their numbers in the merged segment, and finds its row ranges.
+
+    Args:
+        work: folder for temporary files.
+    """
+
+    def __init__(self, work: str):
+        self._work = work
+        self._words = _MergeWords(work)
+
+    def __call__(self, item: NumberInput) -> Iterator[NumberedOperand]:
+        """Yield the row ranges of an operand."""
+        merged = self._words.table(item.merge)
+        words = merged["word"].combine_chunks()
+        tables = [read_words([part]) for part in item.parts]
         table = pa.concat_tables([SEGMENT_WORDS.empty_table(), *tables]).combine_chunks()
         numbers = np.empty(len(table), np.int32)
-        places = np.asarray(pc.index_in(table["word"].combine_chunks(), words), np.int64)
-        numbers[table["number"].to_numpy()] = self._words["number"].to_numpy()[places]
-        target = _numbers_file(self._work, row["merge"], row["member"])
-        storage.write_table(target, pa.table({"number": numbers}))
-        firsts = [words[place].as_py().encode() for place in row["firsts"]]
-        yield {"merge": row["merge"], "member": row["member"], "runs": find_runs(row["parts"], tables, firsts)}
+        positions = np.asarray(pc.index_in(table["word"].combine_chunks(), words), np.int64)
+        numbers[table["number"].to_numpy()] = merged["number"].to_numpy()[positions]
+        storage.write_table(_numbers_file(self._work, item.merge, item.operand), pa.table({"number": numbers}))
+        first_words = [words[position].as_py().encode() for position in item.range_starts]
+        yield NumberedOperand(item.merge, item.operand, find_row_ranges(item.parts, tables, first_words))
 
 
 class MergeStage:
-    """Merges a range of words.
+    """Stage that merges a range of words.
 
     Args:
-        work: as for `SumStage`.
-        build: the folder of the build.
-        folder: below it, the folder for the parts.
-        ledger: where finished ranges are written down, or None.
+        work: folder for temporary files.
+        build: folder of the build.
+        folder: folder for the parts, relative to the build.
+        ledger: URI of the ledger that records finished ranges, or None.
     """
 
     def __init__(self, work: str, build: str, folder: str, ledger: str | None):
@@ -93,38 +196,32 @@ class MergeStage:
         self._build = build
         self._folder = folder
         self._ledger = None if ledger is None else Ledger(ledger)
-        self._merge: str | None = None
+        self._words = _MergeWords(work)
 
-    def __call__(self, row: Row) -> Iterator[Row]:
-        """From a range's words and its runs in each member to its part."""
-        first, behind = row["words"]
-        key = f"merge/{row['merge']}/{first}-{behind}"
-        entry = self._ledger and self._ledger.find(key)
+    def __call__(self, item: MergeInput) -> Iterator[MergedRange]:
+        """Yield the part of a range; a range that the ledger has is not merged again."""
+        key = f"{item.merge}/{item.start}-{item.stop}"
+        entry = self._ledger and self._ledger.find(MERGED_PARTS, key)
         if entry is None:
-            part = storage.join(self._folder, f"{row['merge']}-{row['index']:05d}-{uuid.uuid4().hex[:8]}")
-            entry = {"part": part, "entries": self._write(storage.join(self._build, part), row)}
+            part = storage.join(self._folder, f"{item.merge}-{item.index:05d}-{uuid.uuid4().hex[:8]}")
+            entry = MergedPart(part=part, entries=self._write(storage.join(self._build, part), item))
             if self._ledger:
-                entry = self._ledger.record(key, entry)
-        yield {"merge": row["merge"], "index": row["index"], **entry}
+                entry = self._ledger.record(MERGED_PARTS, key, entry)
+        yield MergedRange(item.merge, item.index, entry.part, entry.entries)
 
-    def _write(self, uri: str, row: Row) -> int:
-        if self._merge != row["merge"]:
-            self._merge, self._words = row["merge"], storage.read_table(_words_file(self._work, row["merge"]))
-            self._place = np.empty(len(self._words), np.int64)
-            self._place[self._words["number"].to_numpy()] = np.arange(len(self._words))
-        first, behind = row["words"]
-        words = self._words.slice(first, behind - first)
+    def _write(self, uri: str, item: MergeInput) -> int:
+        words = self._words.table(item.merge).slice(item.start, item.stop - item.start)
         words = words.filter(pc.greater(words["count"], 0))
-        blocks = [block for member, sign, runs in row["runs"] for block in self._read(member, sign, runs)]
-        rows, _ = merge_rows(blocks, self._place, -1)
+        blocks = [block for rows in item.rows for block in self._read(item.merge, rows)]
+        rows, _ = merge_rows(blocks, self._words.positions(item.merge), -1)
         del blocks
         columns = (words[name].to_numpy() for name in ("number", "count", "passages"))
         return write_part(uri, words["word"].combine_chunks(), *columns, split(rows, BLOCK_ENTRIES))
 
-    def _read(self, member: int, sign: int, runs: list[list[Any]]) -> list[PairBlock]:
-        numbers = storage.read_table(_numbers_file(self._work, self._merge, member))["number"].to_numpy()
-        blocks = [renumber(RowRange(*run).read(), numbers) for run in runs]
-        return blocks if sign > 0 else [negate(block) for block in blocks]
+    def _read(self, merge: str, rows: RangeRows) -> list[PairBlock]:
+        numbers = storage.read_table(_numbers_file(self._work, merge, rows.operand))["number"].to_numpy()
+        blocks = [renumber(row_range.read(), numbers) for row_range in rows.row_ranges]
+        return blocks if rows.sign > 0 else [negate(block) for block in blocks]
 
 
 def merge_segments(
@@ -135,79 +232,89 @@ def merge_segments(
     range_entries: int,
     runtime: Runtime,
     ledger: str | None = None,
-    on_costs: Callable[[list[Row]], None] = lambda costs: None,
-    on_range: Callable[[Row, int], None] = lambda result, ranges: None,
+    on_result: Callable[[StageResult[Any]], None] = lambda result: None,
+    on_range: Callable[[StageResult[MergedRange], int], None] = lambda result, ranges: None,
 ) -> list[Segment]:
     """Merge segments into new ones.
 
     Args:
-        merges: what is added up, by the name of the new segment, with which the names of its parts begin.
-        build: the folder of the build.
-        folder: below it, the folder for the parts.
-        work: a folder of one's own, which is removed in the end.
-        range_entries: entries that a worker may hold at once, see `cut_ranges`.
-        runtime: where to run.
-        ledger: where finished ranges are written down and found again, if that is worth it.
-        on_costs: called with what each piece of work took.
-        on_range: called with the result of each range, and how many ranges there are.
+        merges: the sums to compute, by the name of the new segment.
+        build: folder of the build.
+        folder: folder for the parts, relative to the build.
+        work: folder for temporary files, which is removed at the end.
+        range_entries: maximum number of entries that a worker holds (see `cut_ranges`).
+        runtime: where the stages run.
+        ledger: URI of the ledger that records finished ranges; they are not recorded if not given.
+        on_result: called with each result of a stage.
+        on_range: called with the result of each range, and the total number of ranges.
     """
 
-    def run(make: Callable[..., Any], arguments: Row, rows: list[Row]) -> Iterator[Row]:
-        for result in runtime.stream(StageSpec("merge", make, arguments), rows):
-            on_costs(result["costs"])
+    def run(
+        make: Callable[..., Callable[[In], Iterator[Out]]], arguments: dict[str, Any], inputs: Sequence[In]
+    ) -> Iterator[StageResult[Out]]:
+        for result in runtime.stream(StageSpec("merge", make, arguments), inputs):
+            on_result(result)
             yield result
 
-    parts_of = {
-        name: [[storage.join(build, part) for part in segment.parts] for segment in (*merge.members, *merge.without)]
+    parts = {
+        name: [[storage.join(build, part) for part in segment.parts] for segment in merge.operands]
         for name, merge in merges.items()
     }
     sums = []
     for name, merge in merges.items():
         members = len(merge.members)
-        sums.append({"merge": name, "members": parts_of[name][:members], "without": parts_of[name][members:]})
-    found = {row["merge"]: row for row in run(SumStage, {"work": work, "range_entries": range_entries}, sums)}
-    members = [
-        {"merge": name, "member": member, "parts": parts, "firsts": [first for first, _ in found[name]["ranges"]]}
+        sums.append(SumInput(name, parts[name][:members], parts[name][members:]))
+    arguments = {"work": work, "range_entries": range_entries}
+    summed = {result.value.merge: result.value for result in run(SumStage, arguments, sums)}
+    operands = [
+        NumberInput(name, operand, parts_of_operand, [start for start, _ in summed[name].ranges])
         for name in merges
-        for member, parts in enumerate(parts_of[name])
+        for operand, parts_of_operand in enumerate(parts[name])
     ]
-    runs = {(row["merge"], row["member"]): row["runs"] for row in run(NumberStage, {"work": work}, members)}
+    row_ranges = {
+        (result.value.merge, result.value.operand): result.value.row_ranges
+        for result in run(NumberStage, {"work": work}, operands)
+    }
     ranges = [
-        {"merge": name, "index": index, "words": words, "runs": _runs_of_range(merge, name, index, runs)}
+        MergeInput(name, index, start, stop, _rows_in_range(merge, name, index, row_ranges))
         for name, merge in merges.items()
-        for index, words in enumerate(found[name]["ranges"])
+        for index, (start, stop) in enumerate(summed[name].ranges)
     ]
-    done: dict[tuple[str, int], Row] = {}
-    places = {"work": work, "build": build, "folder": folder, "ledger": ledger}
-    for row in run(MergeStage, places, ranges):
-        done[row["merge"], row["index"]] = row
-        on_range(row, len(ranges))
+    done: dict[tuple[str, int], MergedRange] = {}
+    arguments = {"work": work, "build": build, "folder": folder, "ledger": ledger}
+    for result in run(MergeStage, arguments, ranges):
+        done[result.value.merge, result.value.index] = result.value
+        on_range(result, len(ranges))
     storage.remove(work)
     return [
-        _segment(merge, name, [done[name, i] for i in range(len(found[name]["ranges"]))], found[name]["types"])
+        _merged_segment(merge, name, [done[name, i] for i in range(len(summed[name].ranges))], summed[name].types)
         for name, merge in merges.items()
     ]
 
 
-def _runs_of_range(
-    merge: Merge, name: str, index: int, runs: dict[tuple[str, int], list[list[RowRange]]]
-) -> list[tuple[int, int, list[RowRange]]]:
-    """The members that have rows in a range, each with its sign and its runs there."""
-    signs = [1] * len(merge.members) + [-1] * len(merge.without)
-    return [(member, sign, runs[name, member][index]) for member, sign in enumerate(signs) if runs[name, member][index]]
+def _rows_in_range(
+    merge: Merge, name: str, index: int, row_ranges: dict[tuple[str, int], list[list[RowRange]]]
+) -> list[RangeRows]:
+    """Return the rows of each operand that has any in a range."""
+    signs = [1] * len(merge.members) + [-1] * len(merge.subtracted)
+    return [
+        RangeRows(operand, sign, found)
+        for operand, sign in enumerate(signs)
+        if (found := row_ranges[name, operand][index])
+    ]
 
 
-def _segment(merge: Merge, name: str, parts: list[Row], types: int) -> Segment:
+def _merged_segment(merge: Merge, name: str, ranges: list[MergedRange], types: int) -> Segment:
     return Segment(
         name=name,
-        parts=tuple(part["part"] for part in parts),
+        parts=tuple(merged.part for merged in ranges),
         shards=merge.shards,
         documents=merge.total("documents"),
         total_passages=merge.total("total_passages"),
         text_bytes=merge.total("text_bytes"),
         tokens=merge.total("tokens"),
         types=types,
-        entries=sum(part["entries"] for part in parts),
+        entries=sum(merged.entries for merged in ranges),
         digest=merge.digest,
     )
 
@@ -216,5 +323,5 @@ def _words_file(work: str, merge: str) -> str:
     return storage.join(work, merge, "words.parquet")
 
 
-def _numbers_file(work: str, merge: str, member: int) -> str:
-    return storage.join(work, merge, f"{member}.parquet")
+def _numbers_file(work: str, merge: str, operand: int) -> str:
+    return storage.join(work, merge, f"{operand}.parquet")

@@ -1,4 +1,4 @@
-"""The counts of a version as one: the sum of its segments, read without being written anywhere."""
+"""Merged counts of a version: the sum of its segments, computed while it is read."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,22 +19,22 @@ from bitcipher.counts import (
 )
 from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import Vocabulary
-from pipelines.merge.row_ranges import find_runs
+from pipelines.merge.row_ranges import find_row_ranges
 from pipelines.merge.words import cut_ranges, merge_words
 
-# Entries that are added up at once: 12 bytes each, three times over while they are merged.
+# Entries merged at once: 12 bytes each, held three times while they are merged.
 RANGE_ENTRIES = 1 << 24
 
 
 def open_merged(
     vocabulary: Vocabulary, context_window: ContextWindow, segments: Sequence[Sequence[str]]
 ) -> MergedCounts:
-    """The merged counts of segments, read a block at a time whenever they are walked.
+    """Return the merged counts of segments, which are read block by block on each iteration.
 
     Args:
-        vocabulary: the words to number them by.
-        context_window: what was counted.
-        segments: the parts of each, by URI.
+        vocabulary: words that number the rows.
+        context_window: window of the counts.
+        segments: URIs of the parts of each segment.
     """
     ranks = [ranks_of(vocabulary, read_words(parts)) for parts in segments]
 
@@ -43,20 +43,20 @@ def open_merged(
             for name in names:
                 for block in iter_pairs(name):
                     if len(block.right) and max(block.left.max(), block.right.max()) >= len(ranks_of_segment):
-                        raise BitcipherError(f"The counts {name} are damaged: build again.")
+                        raise BitcipherError(f"The counts {name} are damaged: make the build again.")
                     yield PartialCounts(block, ranks_of_segment, 1)
 
     def rows(window: int) -> Iterator[PairBlock]:
         order, oov_rank = vocabulary.row_order(), vocabulary.oov_rank
         words = merge_words(segments)
         firsts = [words["word"][first].as_py().encode() for first, _ in cut_ranges(words, RANGE_ENTRIES)]
-        runs = [find_runs(names, [read_words([name]) for name in names], firsts) for names in segments]
+        found = [find_row_ranges(names, [read_words([name]) for name in names], firsts) for names in segments]
         oov: list[PairBlock] = []
         for i in range(len(firsts)):
             blocks = [
-                renumber(limit_window(run.read(), window), ranks_of_segment)
-                for runs_of_segment, ranks_of_segment in zip(runs, ranks, strict=True)
-                for run in runs_of_segment[i]
+                renumber(limit_window(row_range.read(), window), ranks_of_segment)
+                for of_segment, ranks_of_segment in zip(found, ranks, strict=True)
+                for row_range in of_segment[i]
             ]
             merged, oov_rows = merge_rows(blocks, order, oov_rank)
             oov = [merge_rows([*oov, oov_rows], order, oov_rank)[1]]
@@ -67,12 +67,12 @@ def open_merged(
 
 
 def read_vocabulary(uri: str) -> Vocabulary:
-    """A vocabulary from its file."""
+    """Return a vocabulary from its file."""
     return Vocabulary.from_table(storage.read_table(uri))
 
 
 def ranks_of(vocabulary: Vocabulary, words: pa.Table) -> np.ndarray:
-    """The rank of each of a segment's numbers, (V,) int32."""
+    """Return the rank of each word number of a segment, (V,) int32."""
     numbers = words["number"].to_numpy()
     ranks = np.empty(int(numbers.max(initial=-1)) + 1, np.int32)
     ranks[numbers] = vocabulary.ranks(words["word"].combine_chunks())

@@ -1,4 +1,4 @@
-"""Where ranges of words lie in the parts of a segment, and reading what lies there."""
+"""Row ranges: where a range of words is stored in the parts of a segment."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -11,38 +11,39 @@ from bitcipher.counts import PairBlock, read_row_range
 
 
 class RowRange(NamedTuple):
-    """Rows of a part that follow one another, and their entries."""
+    """Consecutive rows of a part, and their entries."""
 
     part: str
-    first_row: int
-    behind_row: int
-    first_entry: int
-    behind_entry: int
+    row_start: int
+    row_stop: int
+    entry_start: int
+    entry_stop: int
 
     def read(self) -> PairBlock:
-        """The rows, by the segment's own numbers."""
-        return read_row_range(self.part, (self.first_row, self.behind_row), (self.first_entry, self.behind_entry))
+        """Return the rows, with the segment's word numbers."""
+        return read_row_range(self.part, (self.row_start, self.row_stop), (self.entry_start, self.entry_stop))
 
 
-def find_runs(parts: Sequence[str], tables: Sequence[pa.Table], firsts: Sequence[bytes]) -> list[list[RowRange]]:
-    """The runs of each range of words; a range ends where the next one begins.
+def find_row_ranges(
+    parts: Sequence[str], tables: Sequence[pa.Table], first_words: Sequence[bytes]
+) -> list[list[RowRange]]:
+    """Return the row ranges of each range of words; a range ends where the next one begins.
 
     Args:
-        parts: of a segment, in order.
-        tables: the words of each part.
-        firsts: the first word of each range, in the order of bytes.
+        parts: parts of a segment, in order.
+        tables: words of each part.
+        first_words: first word of each range, sorted.
     """
-    runs: list[list[RowRange]] = [[] for _ in firsts]
+    found: list[list[RowRange]] = [[] for _ in first_words]
     for part, table in zip(parts, tables, strict=True):
         words = table["word"].combine_chunks()
         rows, entries = (
             np.concatenate([np.zeros(1, np.int64), np.cumsum(table[name].to_numpy().astype(np.int64))])
             for name in ("rows", "entries")
         )
-        places = [bisect_left(words, first, key=lambda word: word.as_py().encode()) for first in firsts]
-        places = [0, *places[1:], len(words)]
-        for runs_of_range, first, behind in zip(runs, places, places[1:], strict=False):
-            if rows[first] < rows[behind]:
-                bounds = (rows[first], rows[behind], entries[first], entries[behind])
-                runs_of_range.append(RowRange(part, *map(int, bounds)))
-    return runs
+        bounds = [bisect_left(words, first, key=lambda word: word.as_py().encode()) for first in first_words]
+        bounds = [0, *bounds[1:], len(words)]
+        for ranges, start, stop in zip(found, bounds, bounds[1:], strict=False):
+            if rows[start] < rows[stop]:
+                ranges.append(RowRange(part, *map(int, (rows[start], rows[stop], entries[start], entries[stop]))))
+    return found

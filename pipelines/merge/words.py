@@ -1,4 +1,4 @@
-"""Words of many segments, and from them the vocabulary."""
+"""Words of segments, and the vocabulary that is chosen from them."""
 
 from collections.abc import Sequence
 
@@ -14,32 +14,32 @@ from pipelines.options import BuildOptions
 
 COUNTS = ("count", "passages", "entries")
 
-# Segments whose words are added up at once: memory is that of their words beside all words so far.
-SEGMENTS_AT_ONCE = 16
+# Segments whose words are added at once: memory holds their words beside all words so far.
+SEGMENTS_PER_STEP = 16
 
 
-def merge_words(added: Sequence[Sequence[str]], without: Sequence[Sequence[str]] = ()) -> pa.Table:
-    """All words of segments, in the order of their bytes: word, count, passages and entries, added up.
+def merge_words(added: Sequence[Sequence[str]], subtracted: Sequence[Sequence[str]] = ()) -> pa.Table:
+    """Return the words of a sum of segments with their count, passages and entries, sorted by the bytes of the words.
 
-    The entries are those of all segments one by one, so the sum's own are as many at most. Words of which nothing
-    is left have a count of 0.
+    `entries` is added over all segments, so it is an upper bound for the merged segment. A word that is subtracted
+    completely has a count of 0.
 
     Args:
-        added: the parts of each segment.
-        without: likewise of those that are subtracted.
+        added: parts of each segment.
+        subtracted: parts of each segment that is subtracted.
     """
-    table = sum_words(added, without)
+    table = sum_words(added, subtracted)
     return table.take(pa.array(byte_order(table["word"].combine_chunks())))
 
 
-def sum_words(added: Sequence[Sequence[str]], without: Sequence[Sequence[str]] = ()) -> pa.Table:
-    """The same as `merge_words`, in any order."""
+def sum_words(added: Sequence[Sequence[str]], subtracted: Sequence[Sequence[str]] = ()) -> pa.Table:
+    """Return the table of `merge_words`, in any order."""
     if not added:
-        raise BitcipherError("The sources hold no documents: check that they hold text, and that the field is right.")
-    signed = [(parts, 1) for parts in added] + [(parts, -1) for parts in without]
+        raise BitcipherError("The sources have no documents: check that they contain text, and that `field` is right.")
+    signed = [(parts, 1) for parts in added] + [(parts, -1) for parts in subtracted]
     total = _signed_words(*signed[0])
-    for start in range(1, len(signed), SEGMENTS_AT_ONCE):
-        total = _add_up([total, *(_signed_words(*each) for each in signed[start : start + SEGMENTS_AT_ONCE])])
+    for start in range(1, len(signed), SEGMENTS_PER_STEP):
+        total = _add_up([total, *(_signed_words(*each) for each in signed[start : start + SEGMENTS_PER_STEP])])
     return total
 
 
@@ -53,19 +53,19 @@ def _signed_words(parts: Sequence[str], sign: int) -> pa.Table:
 
 
 def _add_up(tables: list[pa.Table]) -> pa.Table:
-    """The sum of tables. What is most goes through a look-up rather than a grouping, which takes four times as long."""
+    """Return the sum of tables. The largest is updated by a lookup, since grouping takes four times as long."""
     largest, *others = sorted(tables, key=len, reverse=True)
     rest = pa.concat_tables(others)
     if len(others) > 1:
         sums = rest.group_by("word", use_threads=False).aggregate([(name, "sum") for name in COUNTS])
         rest = pa.table([sums["word"], *(sums[f"{name}_sum"] for name in COUNTS)], schema=largest.schema)
-    places = pc.index_in(rest["word"].combine_chunks(), largest["word"].combine_chunks())
-    found = np.asarray(places.is_valid())
-    places = np.asarray(places.drop_null())
+    positions = pc.index_in(rest["word"].combine_chunks(), largest["word"].combine_chunks())
+    found = np.asarray(positions.is_valid())
+    positions = np.asarray(positions.drop_null())
     columns = [largest["word"]]
     for name in COUNTS:
         column = largest[name].to_numpy().copy()
-        column[places] += rest[name].to_numpy()[found]
+        column[positions] += rest[name].to_numpy()[found]
         columns.append(pa.chunked_array([column]))
     table = pa.table(columns, schema=largest.schema)
     return pa.concat_tables([table, rest.filter(pa.array(~found))]).combine_chunks()
@@ -74,7 +74,7 @@ def _add_up(tables: list[pa.Table]) -> pa.Table:
 def choose_vocabulary(
     words: pa.Table, total_passages: int, options: BuildOptions, known: pa.LargeStringArray | None = None
 ) -> Vocabulary:
-    """The vocabulary that the options ask for; known words keep their ranks."""
+    """Return the vocabulary of the options; the words of `known` keep their ranks."""
     return Vocabulary.from_counts(
         words["word"].combine_chunks(),
         words["count"].to_numpy(),
@@ -88,7 +88,7 @@ def choose_vocabulary(
 
 
 def read_word_list(uri: str) -> list[str]:
-    """The words of a file, one a line; empty lines are left out."""
+    """Return the words of a file with one word per line; empty lines are skipped."""
     with storage.reading(uri) as stream:
         try:
             lines = stream.read().decode().split("\n")
@@ -98,14 +98,17 @@ def read_word_list(uri: str) -> list[str]:
 
 
 def cut_ranges(words: pa.Table, range_entries: int) -> list[tuple[int, int]]:
-    """Runs of words, by the first place and the one behind, whose rows hold about so many entries.
+    """Split words into ranges with about the same number of entries.
 
     Args:
-        words: see `merge_words`.
-        range_entries: memory cap; a word alone may have more.
+        words: table of `merge_words`.
+        range_entries: maximum number of entries of a range; a range of a single word may have more.
+
+    Returns:
+        Start and stop of each range, as positions in the table.
     """
     filled = np.cumsum(words["entries"].to_numpy())
-    # A word belongs to the range that its first entry falls into, so a range is over by one word at most.
+    # A word belongs to the range of its first entry, so a range exceeds the maximum by at most one word.
     range_of_word = np.concatenate([np.zeros(1, np.int64), filled[:-1]]) // range_entries
     firsts = np.flatnonzero(np.diff(range_of_word, prepend=-1))
     return list(zip(firsts.tolist(), [*firsts[1:].tolist(), len(words)], strict=True)) if len(words) else []

@@ -1,1 +1,1 @@
-"""Stage executors, memory budgets, progress and events."""
+"""Execution of stages in this process or on Ray, with memory budgets, costs, progress bars and a structured log."""

@@ -1,56 +1,102 @@
-"""What the stages of a build took."""
+"""Costs of stages: time, CPU time and peak memory."""
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pipelines.runtime.runtime import peak_memory
+from pydantic import Field
+
+from bitcipher.records import Record
+from pipelines.runtime.peak_memory import PeakMemory
+
+if TYPE_CHECKING:
+    from pipelines.runtime.runtime import StageResult
+
+
+class StageCost(Record):
+    """Cost of a stage, or of one of its results."""
+
+    seconds: float = Field(0.0, ge=0)
+    """Wall time, summed over workers."""
+    cpu_seconds: float = Field(0.0, ge=0)
+    """CPU time, summed over workers."""
+    peak_bytes: int = Field(0, ge=0)
+    """Peak resident memory of one worker while the stage ran."""
+
+    def __add__(self, other: "StageCost") -> "StageCost":
+        return StageCost(
+            seconds=self.seconds + other.seconds,
+            cpu_seconds=self.cpu_seconds + other.cpu_seconds,
+            peak_bytes=max(self.peak_bytes, other.peak_bytes),
+        )
+
+
+class CostReport(Record):
+    """Costs of a job: the content of report.json, apart from what the job adds."""
+
+    started: str
+    """ISO 8601 time at which the job started."""
+    seconds: float = Field(ge=0)
+    """Wall time of the job."""
+    workers: int = Field(ge=0)
+    """Number of workers; 0 if the job ran in one process."""
+    stages: dict[str, StageCost]
+    """Cost by name of the stage."""
+
+
+class CostMeter:
+    """Context manager that measures the cost of a block in this process."""
+
+    cost: StageCost
+
+    def __enter__(self) -> "CostMeter":
+        self._wall, self._cpu = time.perf_counter(), time.process_time()
+        self._memory = PeakMemory().__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._memory.__exit__(*exception)
+        self.cost = StageCost(
+            seconds=max(0.0, time.perf_counter() - self._wall),
+            cpu_seconds=max(0.0, time.process_time() - self._cpu),
+            peak_bytes=self._memory.bytes,
+        )
 
 
 class Costs:
-    """Adds up seconds and CPU seconds of stages over all workers, and keeps the highest memory of any of them.
+    """Accumulator of the costs of a job's stages.
 
     Args:
-        workers: how many there are; 0 for this process alone.
+        workers: number of workers; 0 if the job runs in one process.
     """
 
     def __init__(self, workers: int):
         self._workers = workers
         self._started = datetime.now(UTC)
         self._clock = time.perf_counter()
-        self._stages: dict[str, dict[str, float]] = {}
+        self._stages: dict[str, StageCost] = {}
 
-    def add(self, costs: list[dict[str, Any]]) -> None:
-        """Add what a result of a stage brought with it (see `pipelines.runtime.runtime`)."""
-        for cost in costs:
-            stage = self._stages.setdefault(cost["stage"], {"seconds": 0.0, "cpu_seconds": 0.0, "peak_bytes": 0})
-            stage["seconds"] += cost["seconds"]
-            stage["cpu_seconds"] += cost["cpu_seconds"]
-            stage["peak_bytes"] = max(stage["peak_bytes"], cost["peak_bytes"])
+    def add(self, result: "StageResult[Any]") -> None:
+        """Add the cost of a stage's result."""
+        self._add(result.stage, result.cost)
 
     @contextmanager
     def measured(self, stage: str) -> Iterator[None]:
-        """Add what a block takes that runs in this process."""
-        wall, cpu = time.perf_counter(), time.process_time()
-        yield
-        self.add(
-            [
-                {
-                    "stage": stage,
-                    "seconds": time.perf_counter() - wall,
-                    "cpu_seconds": time.process_time() - cpu,
-                    "peak_bytes": peak_memory(),
-                }
-            ]
+        """Add the cost of a block that runs in this process."""
+        with CostMeter() as meter:
+            yield
+        self._add(stage, meter.cost)
+
+    def report(self) -> CostReport:
+        """Return the costs so far."""
+        return CostReport(
+            started=self._started.isoformat(timespec="seconds"),
+            seconds=time.perf_counter() - self._clock,
+            workers=self._workers,
+            stages=dict(self._stages),
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values: when it began, the seconds from then to now, and each stage's."""
-        return {
-            "started": self._started.isoformat(timespec="seconds"),
-            "seconds": time.perf_counter() - self._clock,
-            "workers": self._workers,
-            "stages": self._stages,
-        }
+    def _add(self, stage: str, cost: StageCost) -> None:
+        self._stages[stage] = self._stages.get(stage, StageCost()) + cost

@@ -1,7 +1,7 @@
-"""What happens in a job, a line of JSON an event, for whoever collects logs.
+"""Structured log: one JSON object per event, on stderr.
 
-Silent unless BITCIPHER_LOG is set to `json`: then events go to stderr, each with the time, its name, and what it is
-about (the shard, the attempt, what it took).
+Silent unless the environment variable BITCIPHER_LOG is `json`. Each event has its time, its name and its fields, such
+as the shard, the attempt or the cost.
 """
 
 import json
@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 
 def log_event(name: str, **fields: object) -> None:
-    """Tell of an event."""
+    """Write an event."""
     if os.environ.get("BITCIPHER_LOG") == "json":
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         print(json.dumps({"time": time, "event": name, **fields}, ensure_ascii=False), file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Progress on a terminal; silence anywhere else."""
+"""Progress bars."""
 
 import sys
 
@@ -7,12 +7,12 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 
 
 class StageProgress:
-    """A bar for each stage of a build, on stderr, if that is a terminal."""
+    """One progress bar per stage, on stderr; silent if stderr is not a terminal."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True)
         self._bars = Progress(
-            # Narrow enough for the longest note on a terminal of 80 columns.
+            # Narrow, so that the longest note fits a terminal of 80 columns.
             TextColumn("{task.description:<6}"),
             BarColumn(bar_width=8),
             TextColumn("{task.percentage:>3.0f} %"),
@@ -30,14 +30,14 @@ class StageProgress:
         self._bars.stop()
 
     def begin(self, name: str, total: float) -> TaskID:
-        """A new bar."""
+        """Add a bar."""
         return self._bars.add_task(name, total=total, note="")
 
     def advance(self, bar: TaskID, done: float, note: str) -> None:
-        """Move a bar on; the note stands behind it."""
+        """Advance a bar by `done`, and show a note next to it."""
         self._bars.update(bar, advance=done, note=note)
 
     def end(self, bar: TaskID) -> None:
-        """Fill a bar, whatever was estimated."""
+        """Fill a bar, even if its total was overestimated."""
         task = next(task for task in self._bars.tasks if task.id == bar)
         self._bars.update(bar, completed=task.total)

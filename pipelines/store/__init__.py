@@ -1,1 +1,1 @@
-"""The build directory: layout, segments, ledger, lease and fingerprint."""
+"""The build directory: layout, manifests, segments, ledgers, lease and fingerprints."""

@@ -1,24 +1,25 @@
-"""What counts depend on: two jobs may add to the same counts only if all of this is equal."""
+"""Fingerprint of counts: two jobs may add to the same counts only if their fingerprints are equal."""
 
 from importlib.metadata import version
-from typing import Any
 
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.content_hash import sha256
 from pipelines.options import BuildOptions
 
-# To be raised when readers, pieces, tokenizers or counting come to give other counts of the same text: a test knows
-# what they gave.
+# Increase this if readers, document chunks, tokenizers or counting change the counts of the same text. A test holds
+# digests of the counts.
 COUNTS_VERSION = 1
 
-# Options that say what is counted. The others say what is made of the counts, or how much is done at once.
+# Options that determine the counts. The others affect what is made from them, or how work is split.
 COUNTED = ("format", "document", "field", "tokenizer", "lowercase", "window", "summed")
 
+Fingerprint = dict[str, str | int | float | bool | None]
 
-def fingerprint(options: BuildOptions) -> dict[str, Any]:
-    """What counts made with these options, here and now, depend on."""
+
+def fingerprint(options: BuildOptions) -> Fingerprint:
+    """Return everything that determines the counts of a text: options, file contents and library versions."""
     values = options.to_dict()
-    found = {name: values[name] for name in COUNTED}
+    found: Fingerprint = {name: values[name] for name in COUNTED}
     found["counts_version"] = COUNTS_VERSION
     if options.tokenizer.startswith("spacy"):
         found["spacy"] = version("spacy")
@@ -28,19 +29,19 @@ def fingerprint(options: BuildOptions) -> dict[str, Any]:
     return found
 
 
-def check_same(recorded: dict[str, Any], now: dict[str, Any], what: str, advice: str) -> None:
-    """Refuse to mix what differs.
+def check_same(recorded: Fingerprint, current: Fingerprint, owner: str, advice: str) -> None:
+    """Check that two fingerprints are equal.
 
     Args:
-        recorded: the fields as they were.
-        now: as they are.
-        what: what holds the recorded ones, as the beginning of a sentence.
-        advice: what to do, as its end.
+        recorded: fingerprint that was stored.
+        current: fingerprint of this run.
+        owner: what the stored one belongs to; the error message begins with it.
+        advice: what to do; the error message ends with it.
 
     Raises:
-        BitcipherError: with the fields that differ.
+        BitcipherError: if they differ. The message names the fields.
     """
-    differing = [name for name in {**recorded, **now} if recorded.get(name) != now.get(name)]
+    differing = [name for name in {**recorded, **current} if recorded.get(name) != current.get(name)]
     if differing:
-        fields = ", ".join(f"{name} {recorded.get(name)!r} → {now.get(name)!r}" for name in differing)
-        raise BitcipherError(f"{what} was made otherwise than now ({fields}): {advice}.")
+        fields = ", ".join(f"{name} {recorded.get(name)!r} → {current.get(name)!r}" for name in differing)
+        raise BitcipherError(f"{owner} was made with other options ({fields}): {advice}.")

@@ -1,50 +1,25 @@
-"""The folder of a build.
+"""Layout of a build directory.
 
-    versions/000002.json            the manifest of version 2: that it is there publishes the version
-    versions/000002-1f3a9c04/       what the version is made of, under a name of its own:
-        words.parquet               the vocabulary in order of rank
-        vectors/                    the vectors of the build's own options
-        report.json                 what each stage took: the only file that differs between equal builds
+    versions/000002.json            manifest of version 2; creating it publishes the version
+    versions/000002-1f3a9c04/       files of the version, under a unique name:
+        words.parquet               vocabulary in order of rank
+        vectors/                    vectors with the options of the build
+        report.json                 cost of each stage; the only file that differs between equal builds
     shards/                         words and pairs of each shard, independent of any vocabulary
-    segments/                       shards that were merged, in the same form
-    ledger/                         what a job that is not finished has done
-    lease/                          who is at work
-    work/                           what is needed for a moment
+    segments/                       merged shards, in the same format
+    ledger/                         finished work of an unfinished job
+    lease/                          the job that is running
+    work/                           temporary files
 
-Files below `shards`, `segments` and `versions` never change. A version is published by creating its manifest, which
-fails if another job was first; so there is always a newest version, whole, whatever died on the way.
+Files below `shards`, `segments` and `versions` never change. Creating a manifest fails if another job has published the
+same version first, so there is always a complete newest version, whatever died on the way.
 """
 
-from typing import Any
-
-from bitcipher import storage, versions
-from bitcipher.errors import BitcipherError
-
-FORMAT = "bitcipher-build/2"
 SHARDS = "shards"
 SEGMENTS = "segments"
 LEDGER = "ledger"
+LEASE = "lease"
 WORK = "work"
 
 REPORT = "report.json"
 WORDS = "words.parquet"
-
-
-def read_manifest(build: str, version: int | None = None) -> dict[str, Any]:
-    """The manifest of a version; the newest if not given.
-
-    Raises:
-        BitcipherError: if the folder is no build, has no such version, or one of another bitcipher.
-    """
-    manifest = versions.read_version(build, version)
-    name = manifest.get("format")
-    if name != FORMAT:
-        raise BitcipherError(
-            f"{build} is not a build that this bitcipher reads: its format is {name!r}, not {FORMAT!r}."
-        )
-    return manifest
-
-
-def version_file(build: str, manifest: dict[str, Any], name: str) -> str:
-    """Where a file or folder of a version lies."""
-    return storage.join(build, manifest["folder"], name)

@@ -1,9 +1,9 @@
-"""Who is at work on a build: one job at a time, and another as soon as that one has ended or died.
+"""Lease on a build: one job at a time, and the next one as soon as it has ended or died.
 
-The files lease/000001.json, lease/000002.json, … of a build are generations: the highest names the holder. A file
-is created only where there is none, so of several jobs that want the next generation one gets it. The holder
-rewrites its own file every few seconds; a job that finds the beats at rest takes the next generation. The former
-holder, if it only slept, finds the higher generation before it publishes anything.
+The files lease/000001.json, lease/000002.json, … of a build are generations; the highest names the holder. A file is
+created only if it does not exist, so of several jobs that want the next generation, one gets it. The holder rewrites
+its file every few seconds (the heartbeat). A job that sees no heartbeat for `EXPIRY_SECONDS` takes the next generation.
+A former holder that was only suspended finds the higher generation before it publishes anything.
 """
 
 import contextlib
@@ -14,29 +14,48 @@ import time
 import uuid
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any
+
+from pydantic import Field
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.records import Count, Record, Time
+from pipelines.store.layout import LEASE
 
-FOLDER = "lease"
-FIELDS = {"owner", "host", "machine", "pid", "started", "beat", "time", "released"}
-# Between two beats of the holder.
 HEARTBEAT_SECONDS = 5.0
-# Without a beat for this long a holder counts as dead: four beats, so that a store's hiccup ends no job.
+# A holder without a heartbeat for this long counts as dead. It is four heartbeats, so that a short outage of the store
+# does not end a job.
 EXPIRY_SECONDS = 20.0
-# Looks at a silent holder's file within that time.
-LOOKS = 8
+# Number of times a waiting job reads a silent holder's file before the lease expires.
+POLLS = 8
+
+
+class LeaseHolder(Record):
+    """The job that holds, or held, a lease."""
+
+    owner: str
+    """Unique id of the job."""
+    host: str
+    machine: str
+    """Id of the machine and its process namespace (see `_machine`)."""
+    pid: int = Field(ge=1)
+    started: Time
+    beat: Count
+    """Number of the last heartbeat."""
+    time: Time
+    """Time of the last heartbeat, by the holder's clock."""
+    released: bool
+    """Whether the job has ended."""
 
 
 class Lease:
-    """The right to work on a build, held while the block runs.
+    """Exclusive right to change a build, held while the block runs.
 
     Args:
-        build: the build's folder.
+        build: folder of the build.
 
     Raises:
-        BitcipherError: on entering, if another job is at work there, or the folder cannot be written.
+        BitcipherError: on entering, if another job holds the lease, or the folder cannot be written.
 
     Examples:
         >>> with Lease("memory://doctest/build") as lease:
@@ -45,36 +64,37 @@ class Lease:
 
     def __init__(self, build: str):
         self._build = build
-        self._folder = storage.join(build, FOLDER)
+        self._folder = storage.join(build, LEASE)
         self._ended = threading.Event()
 
     def __enter__(self) -> "Lease":
         generation, holder = self._highest()
-        if holder is not None and not holder["released"] and not _is_dead(holder):
+        if holder is not None and not holder.released and not _is_dead(holder):
             self._wait_for_silence(generation, holder)
         self._generation = generation + 1
-        self._content = {
-            "owner": uuid.uuid4().hex,
-            "host": socket.gethostname(),
-            "machine": _machine(),
-            "pid": os.getpid(),
-            "started": _now(),
-            "beat": 0,
-            "time": _now(),
-            "released": False,
-        }
-        self._beaten = time.monotonic()
-        created = storage.create(self._file(self._generation), storage.to_json(self._content))
+        self._content = LeaseHolder(
+            owner=uuid.uuid4().hex,
+            host=socket.gethostname(),
+            machine=_machine(),
+            pid=os.getpid(),
+            started=_now(),
+            beat=0,
+            time=_now(),
+            released=False,
+        )
+        self._last_beat = time.monotonic()
+        created = storage.create(self._file(self._generation), storage.to_json(self._content.to_dict()))
         highest, holder = self._highest()
         if not created or highest != self._generation:
-            # The second: the one who got this generation has ended meanwhile, and the next one removed its file.
+            # If this file was created after all: the job that had this generation has ended, and the next one removed
+            # its file.
             if created:
                 storage.remove(self._file(self._generation))
             raise self._occupied(holder)
         for generation in self._generations():
             if generation < self._generation:
                 storage.remove(self._file(generation))
-        self._thread = threading.Thread(target=self._beat_on, name="lease", daemon=True)
+        self._thread = threading.Thread(target=self._send_heartbeats, name="lease", daemon=True)
         self._thread.start()
         return self
 
@@ -83,36 +103,36 @@ class Lease:
     ) -> None:
         self._ended.set()
         self._thread.join(EXPIRY_SECONDS)
-        # If the store does not answer now, the lease expires by itself; the block's own error is the one to tell.
+        # If the store does not respond, the lease expires by itself; the error of the block matters more.
         with contextlib.suppress(BitcipherError):
             if self._is_highest():
                 self._write(released=True)
 
     def is_held(self) -> bool:
-        """Whether this job still holds the lease."""
+        """Return whether this job still holds the lease."""
         return self._is_highest() and self._silence() <= EXPIRY_SECONDS
 
     def check(self) -> None:
-        """Make sure that this job still holds the lease: to be called before anything is published.
+        """Check that this job still holds the lease. Call it before anything is published.
 
         Raises:
-            BitcipherError: if another job has taken over, or could have, since no beat was written for too long.
+            BitcipherError: if another job has taken over, or may have, because no heartbeat was written for too long.
         """
         if not self._is_highest():
             raise BitcipherError(
-                f"Another job has taken over {self._build}, since this one gave no sign of life for too long: "
-                "leave the build to it; what this job had done until then is kept."
+                f"Another job has taken over {self._build}, because this one sent no heartbeat for too long. Let the "
+                "other one finish; it continues from the work that is done."
             )
         silence = self._silence()
         if silence > EXPIRY_SECONDS:
             raise BitcipherError(
-                f"This job could not write to {self._folder} for {silence:.0f} s, so that another one may take over: "
-                "look whether there is room and the right to write, then run this again; what is done is kept."
+                f"This job could not write to {self._folder} for {silence:.0f} s, so another job may have taken over. "
+                "Check free space and write permission, then run the same command again to resume."
             )
 
-    def _beat_on(self) -> None:
+    def _send_heartbeats(self) -> None:
         while not self._ended.wait(HEARTBEAT_SECONDS):
-            # A store that does not answer may do so next time; `check` sees for how long it did not.
+            # The store may respond to the next heartbeat; `check` knows how long it has not.
             with contextlib.suppress(BitcipherError):
                 if not self._is_highest():
                     return
@@ -120,47 +140,52 @@ class Lease:
 
     def _write(self, *, released: bool) -> None:
         began = time.monotonic()
-        self._content |= {"beat": self._content["beat"] + 1, "time": _now(), "released": released}
-        storage.write_json(self._file(self._generation), self._content)
-        self._beaten = began  # others may have read the beat from then on
+        update = {"beat": self._content.beat + 1, "time": _now(), "released": released}
+        self._content = self._content.model_copy(update=update)
+        storage.write_json(self._file(self._generation), self._content.to_dict())
+        self._last_beat = began  # other jobs may have read the heartbeat from then on
 
-    def _wait_for_silence(self, generation: int, holder: dict[str, Any]) -> None:
-        """Watch a holder whose last beat is old, or from a clock that differs, for as long as a beat may take."""
-        if abs(time.time() - datetime.fromisoformat(holder["time"]).timestamp()) < EXPIRY_SECONDS:
+    def _wait_for_silence(self, generation: int, holder: LeaseHolder) -> None:
+        """Watch a holder whose last heartbeat is old, or has a different clock, until the lease expires.
+
+        Raises:
+            BitcipherError: if the holder sends a heartbeat.
+        """
+        if abs(time.time() - datetime.fromisoformat(holder.time).timestamp()) < EXPIRY_SECONDS:
             raise self._occupied(holder)
         end = time.monotonic() + EXPIRY_SECONDS
         while time.monotonic() < end:
-            time.sleep(EXPIRY_SECONDS / LOOKS)
+            time.sleep(EXPIRY_SECONDS / POLLS)
             now = self._highest()
-            if now[0] == generation and now[1]["released"]:
+            if now[0] == generation and now[1].released:
                 return
             if now != (generation, holder):
                 raise self._occupied(now[1])
 
-    def holder(self) -> dict[str, Any] | None:
-        """Who holds the lease now, this job or another: owner, host, pid, started, time of the last beat, or None."""
+    def holder(self) -> LeaseHolder | None:
+        """Return the job that holds the lease now, this one or another, or None."""
         _, holder = self._highest()
-        return None if holder is None or holder["released"] or _is_dead(holder) else holder
+        return None if holder is None or holder.released or _is_dead(holder) else holder
 
-    def _highest(self) -> tuple[int, dict[str, Any] | None]:
-        """The highest generation with its content: 0 and None if nobody ever worked here."""
+    def _highest(self) -> tuple[int, LeaseHolder | None]:
+        """Return the highest generation and its holder; 0 and None if there never was one."""
         while generations := self._generations():
             uri = self._file(max(generations))
             content = storage.read_bytes(uri)
             if content is None:  # removed just now, because there is a higher one
                 continue
-            holder = storage.from_json(content, uri)
-            if not holder.keys() >= FIELDS:
-                raise BitcipherError(f"{uri} does not say who is at work: if nobody is, remove it.")
-            return max(generations), holder
+            try:
+                return max(generations), LeaseHolder.parse(storage.from_json(content, uri), uri)
+            except BitcipherError as error:
+                raise BitcipherError(f"{error} If no job is running, remove the file.") from None
         return 0, None
 
     def _is_highest(self) -> bool:
         return max(self._generations(), default=0) == self._generation
 
     def _silence(self) -> float:
-        """Seconds since the last beat, by a clock that also goes on while this process sleeps."""
-        return time.monotonic() - self._beaten
+        """Return the seconds since the last heartbeat, by a clock that also runs while this process is suspended."""
+        return time.monotonic() - self._last_beat
 
     def _generations(self) -> list[int]:
         names = [name.removesuffix(".json") for name in storage.list_files(self._folder)]
@@ -169,9 +194,9 @@ class Lease:
     def _file(self, generation: int) -> str:
         return storage.join(self._folder, f"{generation:06d}.json")
 
-    def _occupied(self, holder: dict[str, Any] | None) -> BitcipherError:
-        who = "" if holder is None else f" (on {holder['host']}, process {holder['pid']}, since {holder['started']})"
-        return BitcipherError(f"Another job is at work on {self._build}{who}: wait for it, or end it.")
+    def _occupied(self, holder: LeaseHolder | None) -> BitcipherError:
+        who = "" if holder is None else f" (on {holder.host}, process {holder.pid}, since {holder.started})"
+        return BitcipherError(f"Another job is running on {self._build}{who}. Wait until it ends, or stop it.")
 
 
 def _now() -> str:
@@ -179,9 +204,9 @@ def _now() -> str:
 
 
 def _machine() -> str:
-    """What tells this machine, and the part of it where process numbers are ours, from all others.
+    """Return an id of this machine and process namespace.
 
-    On Linux hosts' names do not: containers may share one, and do not see each other's processes.
+    Host names are not enough: containers may share one, and do not see each other's processes.
     """
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
@@ -190,12 +215,12 @@ def _machine() -> str:
         return socket.gethostname()
 
 
-def _is_dead(holder: dict[str, Any]) -> bool:
-    """Whether the holder ran on this very machine and is gone: then nobody need wait for its silence."""
-    if holder["machine"] != _machine():
+def _is_dead(holder: LeaseHolder) -> bool:
+    """Return whether the holder ran on this machine and is gone, so that its lease need not expire."""
+    if holder.machine != _machine():
         return False
     try:
-        os.kill(holder["pid"], 0)
+        os.kill(holder.pid, 0)
     except ProcessLookupError:
         return True
     except PermissionError:

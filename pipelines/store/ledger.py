@@ -1,73 +1,94 @@
-"""What is done, one small file an entry: whoever writes an entry first has it, and nobody changes it."""
+"""Ledger of finished work: one small file per entry, created once and never changed."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from bitcipher import storage
+from bitcipher.records import Record
 
 ENDING = ".json"
 
+Entry = TypeVar("Entry", bound=Record)
+
+
+@dataclass(frozen=True)
+class EntryKind(Generic[Entry]):
+    """A kind of ledger entries: its folder, and the record of each entry."""
+
+    name: str
+    record: type[Entry]
+
 
 class Ledger:
-    """The entries below a folder, by keys such as "count/3fa9-000".
+    """Entries of finished work, by kind and key, in a folder.
 
-    It holds only the folder's URI, so that it goes to any worker, and asks the store anew each time.
+    It holds only the URI of the folder, so it can be sent to any worker, and reads from storage on each call.
 
     Args:
-        uri: the ledger's folder, which need not exist yet.
+        uri: folder of the ledger, which need not exist yet.
 
     Examples:
+        >>> class Done(Record):
+        ...     worker: str
+        >>> done = EntryKind("done", Done)
         >>> ledger = Ledger("memory://doctest/ledger")
-        >>> ledger.record("count/3fa9-000", {"segment": "3fa9-000-a1"})
-        {'segment': '3fa9-000-a1'}
-        >>> ledger.record("count/3fa9-000", {"segment": "3fa9-000-b2"})  # by a worker that comes back late
-        {'segment': '3fa9-000-a1'}
+        >>> ledger.record(done, "3fa9-000", Done(worker="a"))
+        Done(worker='a')
+        >>> ledger.record(done, "3fa9-000", Done(worker="b"))  # a late worker gets the entry of the first
+        Done(worker='a')
         >>> ledger.clear()
     """
 
     def __init__(self, uri: str):
         self.uri = uri
 
-    def find(self, key: str) -> dict[str, Any] | None:
-        """The entry of a key, or None: one request.
+    def find(self, kind: EntryKind[Entry], key: str) -> Entry | None:
+        """Return an entry, or None if there is none. Takes one request.
 
         Raises:
             BitcipherError: if the entry is damaged, or cannot be read.
         """
-        content = storage.read_bytes(self._file(key))
-        return None if content is None else storage.from_json(content, self._file(key))
+        uri = self._uri(kind, key)
+        content = storage.read_bytes(uri)
+        return None if content is None else kind.record.parse(storage.from_json(content, uri), uri)
 
-    def record(self, key: str, entry: dict[str, Any]) -> dict[str, Any]:
-        """Enter what is done, unless the key has an entry: one request where it has none.
+    def record(self, kind: EntryKind[Entry], key: str, entry: Entry) -> Entry:
+        """Create an entry, unless the key has one. Takes one request if it has none.
 
         Args:
+            kind: the kind of the entry.
             key: letters, digits, "-", and "/" between parts.
-            entry: what JSON can hold.
+            entry: the entry.
 
         Returns:
-            The entry that stands. If it is not the one given, another was first, and what this one names is to be
-            dropped.
+            The stored entry. If it is not the given one, another worker was first, and the files that the given entry
+            refers to are not needed.
 
         Raises:
-            BitcipherError: if the entry cannot be written, or the one that stands is damaged.
+            BitcipherError: if the entry cannot be written, or the stored one is damaged.
         """
-        if storage.create(self._file(key), storage.to_json(entry)):
+        uri = self._uri(kind, key)
+        if storage.create(uri, storage.to_json(entry.to_dict())):
             return entry
-        return storage.read_json(self._file(key))
+        return kind.record.read(uri)
 
-    def entries(self, prefix: str = "") -> dict[str, dict[str, Any]]:
-        """All entries whose keys begin with the prefix, in the order of their keys.
+    def keys(self, kind: EntryKind[Entry]) -> list[str]:
+        """Return the keys of a kind, sorted."""
+        names = storage.list_files(storage.join(self.uri, kind.name))
+        return sorted(name.removesuffix(ENDING) for name in names if name.endswith(ENDING))
+
+    def entries(self, kind: EntryKind[Entry]) -> dict[str, Entry]:
+        """Return all entries of a kind by key, sorted by key.
 
         Raises:
             BitcipherError: if one is damaged, or cannot be read.
         """
-        part = prefix.rpartition("/")[0]
-        folder = storage.join(self.uri, part) if part else self.uri
-        names = [f"{part}/{name}" if part else name for name in storage.list_files(folder) if name.endswith(ENDING)]
-        keys = sorted(key for name in names if (key := name.removesuffix(ENDING)).startswith(prefix))
-        contents = storage.read_many([self._file(key) for key in keys])
+        keys = self.keys(kind)
+        uris = [self._uri(kind, key) for key in keys]
+        contents = storage.read_many(uris)
         return {
-            key: storage.from_json(content, self._file(key))
-            for key, content in zip(keys, contents, strict=True)
+            key: kind.record.parse(storage.from_json(content, uri), uri)
+            for key, uri, content in zip(keys, uris, contents, strict=True)
             if content is not None  # removed since it was listed
         }
 
@@ -75,5 +96,5 @@ class Ledger:
         """Remove all entries."""
         storage.remove(self.uri)
 
-    def _file(self, key: str) -> str:
-        return storage.join(self.uri, key + ENDING)
+    def _uri(self, kind: EntryKind[Entry], key: str) -> str:
+        return storage.join(self.uri, kind.name, key + ENDING)

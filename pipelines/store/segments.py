@@ -1,127 +1,121 @@
-"""Segments of a build: which there are, what they hold, and which are merged next.
+"""Segments of a build, and the policy that decides which of them are merged.
 
-Shards are the first segments. A merged segment stands for its members' sum; it is made so that reading stays cheap:
-of segments about as large as one another (a tier) there are never many, as in a log-structured merge tree. So the
-hundredth update finds as few segments as the first, and a pair of words is written again only once a tier.
+Shards are the first segments. A merged segment holds the sum of its members. Merging keeps the number of segments of
+similar size (a tier) small, as in a log-structured merge tree, so that an update reads as few segments after a hundred
+updates as after one, and rewrites a pair of words once per tier only.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import Field
 
 from bitcipher.counts import CountDigest
+from bitcipher.records import Count, Record, Strings
 
-# So many segments, none of them more than so many times as large as the smallest, are merged into one. A larger number
-# would leave more to read for each version, a smaller one would write more: with 3, a pair is written again about
+# Segments form a tier if the largest has at most TIER times as many pairs as the smallest; at least TIER of them are
+# merged. A larger number leaves more segments to read, a smaller one writes more: with 3, a pair is rewritten about
 # log₃(all pairs / pairs of an update) times.
 TIER = 3
 
-# Segments that one merge reads at most: a part of each has two files open in turn, of 64 that may be open.
+# Maximum number of segments that one merge reads: a part of each has two open files, and 64 may be open.
 FAN_IN = 32
 
 
-@dataclass(frozen=True)
-class Segment:
-    """Counts of some text; its parts are files below the build's folder (see `bitcipher.counts.segment`)."""
+class Segment(Record):
+    """Counts of some text; its parts are files below the build (see `bitcipher.counts.segment`)."""
 
     name: str
-    """Of a shard: the task's name and the shard's number in it. Of a merged one: follows from its members."""
-    parts: tuple[str, ...]
-    """Names below the build's folder, in the order of their words."""
-    shards: tuple[str, ...]
-    """The shards whose sum it is, in order."""
-    documents: int
-    """Documents as they were read."""
-    total_passages: int
-    """Passages: slices of at most 2,000 tokens of a document."""
-    text_bytes: int
-    tokens: int
-    types: int
-    """Words, each once."""
-    entries: int
-    """Pairs, each once."""
-    digest: str
-    """What the counts add up to (see `bitcipher.counts.digest`): the sum of those of the shards."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {**asdict(self), "parts": list(self.parts), "shards": list(self.shards)}
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> "Segment":
-        """The segment that `to_dict` wrote."""
-        names = {field.name for field in fields(cls)}
-        values = {name: value for name, value in values.items() if name in names}
-        return cls(**{**values, "parts": tuple(values["parts"]), "shards": tuple(values["shards"])})
+    """For a shard, the id of its task and its number in the task; for a merged segment, a hash of its members."""
+    parts: Strings
+    """Names below the build, in the order of their words."""
+    shards: Strings
+    """Names of the shards whose sum it is, sorted."""
+    documents: Count
+    total_passages: Count
+    """Number of passages, of at most 2,000 tokens of a document each."""
+    text_bytes: Count
+    tokens: Count
+    types: Count
+    """Number of distinct words."""
+    entries: Count
+    """Number of distinct pairs."""
+    digest: str = Field(pattern="^[0-9a-f]{32}$")
+    """Digest of the counts (see `bitcipher.counts.digest`), the sum of those of its shards."""
 
 
 @dataclass(frozen=True)
 class Merge:
-    """A sum to be made: some segments, without some of their shards."""
+    """A sum of segments that is to be computed, less some of their shards."""
 
     members: tuple[Segment, ...]
-    without: tuple[Segment, ...] = ()
+    subtracted: tuple[Segment, ...] = ()
 
     @property
     def name(self) -> str:
-        """Follows from what is added up."""
-        content = " ".join([*(m.name for m in self.members), "-", *(m.name for m in self.without)])
+        """Name of the merged segment, a hash of the names of all operands."""
+        content = " ".join([*(m.name for m in self.members), "-", *(m.name for m in self.subtracted)])
         return hashlib.sha256(content.encode()).hexdigest()[:20]
 
     @property
+    def operands(self) -> tuple[Segment, ...]:
+        """Members, followed by the subtracted shards."""
+        return (*self.members, *self.subtracted)
+
+    @property
     def shards(self) -> tuple[str, ...]:
-        """The shards whose sum comes out."""
-        gone = {name for segment in self.without for name in segment.shards}
-        return tuple(sorted(name for member in self.members for name in member.shards if name not in gone))
+        """Names of the shards in the result."""
+        subtracted = {name for segment in self.subtracted for name in segment.shards}
+        return tuple(sorted(name for member in self.members for name in member.shards if name not in subtracted))
 
     def total(self, field: str) -> int:
-        """A size, of members less what is taken out."""
-        return sum(getattr(m, field) for m in self.members) - sum(getattr(m, field) for m in self.without)
+        """Return the sum of a size over the members, less the subtracted shards."""
+        return sum(getattr(m, field) for m in self.members) - sum(getattr(m, field) for m in self.subtracted)
 
     @property
     def digest(self) -> str:
-        """The digest of the sum."""
-        return total_digest(self.members, self.without)
+        """Digest of the result."""
+        return total_digest(self.members, self.subtracted)
 
 
-def total_digest(segments: Iterable[Segment], without: Iterable[Segment] = ()) -> str:
-    """What the counts of segments add up to, whatever the segments."""
+def total_digest(segments: Iterable[Segment], subtracted: Iterable[Segment] = ()) -> str:
+    """Return the digest of a sum of segments, which does not depend on how the counts are split into segments."""
     total = CountDigest()
     for segment in segments:
         total += CountDigest.from_hex(segment.digest)
-    for segment in without:
+    for segment in subtracted:
         total -= CountDigest.from_hex(segment.digest)
     return total.hex()
 
 
 def next_merges(segments: Iterable[Segment]) -> list[Merge]:
-    """Which segments are to be merged now, all at once; none where few are about as large as one another."""
+    """Return the merges that are due now, all of which can run at once; empty if every tier is small."""
     merges, ordered = [], sorted(segments, key=lambda segment: (segment.entries, segment.name))
-    place = 0
-    while place < len(ordered):
-        limit = TIER * max(1, ordered[place].entries)
-        tier = [segment for segment in ordered[place : place + FAN_IN] if segment.entries <= limit]
+    start = 0
+    while start < len(ordered):
+        limit = TIER * max(1, ordered[start].entries)
+        tier = [segment for segment in ordered[start : start + FAN_IN] if segment.entries <= limit]
         if len(tier) >= TIER:
             merges.append(Merge(tuple(tier)))
-            place += len(tier)
+            start += len(tier)
         else:
-            place += 1
+            start += 1
     return merges
 
 
-def removals(segments: Sequence[Segment], gone: dict[str, Segment]) -> tuple[list[Segment], list[Merge]]:
-    """Segments that hold none of the shards that are gone, and how the others go on without them.
+def subtract_shards(segments: Sequence[Segment], removed: Mapping[str, Segment]) -> tuple[list[Segment], list[Merge]]:
+    """Return the segments without any removed shard, and the merges that subtract removed shards from the others.
 
     Args:
-        segments: those there are.
-        gone: shards by name, with their own counts.
+        segments: the segments of a version.
+        removed: shards to subtract, by name.
     """
-    kept, merges = [], []
+    unchanged, merges = [], []
     for segment in segments:
-        without = tuple(gone[name] for name in segment.shards if name in gone)
-        if not without:
-            kept.append(segment)
-        elif len(without) < len(segment.shards):
-            merges.append(Merge((segment,), without))
-    return kept, merges
+        subtracted = tuple(removed[name] for name in segment.shards if name in removed)
+        if not subtracted:
+            unchanged.append(segment)
+        elif len(subtracted) < len(segment.shards):
+            merges.append(Merge((segment,), subtracted))
+    return unchanged, merges

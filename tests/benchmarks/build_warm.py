@@ -18,7 +18,7 @@ from pipelines.build.build import build
 from pipelines.options import BuildOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, open_runtime
-from pipelines.store import layout
+from pipelines.store.manifest import read_manifest
 
 SHARD_MEGABYTES = 16  # so that a corpus of 100 MB already gives every worker several tasks
 WARM_UP_FILES = 8
@@ -61,7 +61,7 @@ def measured_build(sources: list[str], target: Path, shard_mib: int, runtime: Ru
         "cpu": cpu,
         "seconds": report["seconds"],
         "worker_seconds": sum(stage["seconds"] for stage in report["stages"].values()),
-        "digests": layout.read_manifest(str(target))["digests"],
+        "digests": read_manifest(str(target)).digests.to_dict(),
     }
 
 

@@ -8,21 +8,22 @@ Prints a Markdown table: for each corpus the plan's point and range beside what 
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from bitcipher import storage
 from bitcipher.counts import part_files
 from pipelines.build.build import build
-from pipelines.count.count_tasks import estimated_text_bytes
+from pipelines.build.report import read_report
+from pipelines.count.count_tasks import estimate_text_bytes
 from pipelines.estimate.estimate import Cluster, Plan
 from pipelines.estimate.growth_law import Bound
 from pipelines.estimate.planner import Request, make_plans
 from pipelines.ingest.sources import list_sources
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.options import BuildOptions
+from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import InProcessRuntime
-from pipelines.store import layout
+from pipelines.store.manifest import read_manifest
 from pipelines.store.segments import Merge, Segment
 
 # Shards small enough that there are merges to foretell.
@@ -45,7 +46,7 @@ ITEMS = {
 
 def plan_from_a_tenth(data: str) -> dict[Bound, Plan]:
     """Return the plans for the whole corpus, from a tenth of it."""
-    text_bytes = sum(estimated_text_bytes(source) for source in list_sources([data]))
+    text_bytes = sum(estimate_text_bytes(source) for source in list_sources([data]))
     request = Request([data], None, [], None, {"shard_mib": SHARD_MEGABYTES}, Cluster(1, 1, 16e9))
     return make_plans(request, text_bytes // SHARE).plans
 
@@ -56,25 +57,24 @@ def measure(data: str, target: str) -> list[float]:
     with StageProgress() as progress, InProcessRuntime() as runtime:
         build([data], target, BuildOptions(shard_mib=SHARD_MEGABYTES), runtime, progress)
     seconds = time.process_time() - start
-    manifest = layout.read_manifest(target)
-    stages = storage.read_json(layout.version_file(target, manifest, layout.REPORT))["stages"]
-    shards, segments = ([Segment.from_dict(each) for each in manifest[kind]] for kind in ("shards", "segments"))
-    merges = {"whole": Merge(tuple(segments))}
+    manifest = read_manifest(target)
+    stages = read_report(target, manifest).stages
+    merges = {"whole": Merge(manifest.segments)}
     (whole,) = merge_segments(merges, target, "whole", f"{target}/work", 1 << 24, InProcessRuntime())
     return [
-        manifest["tokens"],
+        manifest.tokens,
         whole.types,
         whole.entries,
-        manifest["vocabulary"],
-        _stored(target, shards),
-        _stored(target, [segment for segment in segments if len(segment.shards) > 1]),
-        stages["count"]["cpu_seconds"],
-        stages["embed"]["cpu_seconds"],
+        manifest.vocabulary,
+        _stored(target, manifest.shards),
+        _stored(target, [segment for segment in manifest.segments if len(segment.shards) > 1]),
+        stages["count"].cpu_seconds,
+        stages["embed"].cpu_seconds,
         seconds,
     ]
 
 
-def _stored(build: str, segments: list[Segment]) -> int:
+def _stored(build: str, segments: Sequence[Segment]) -> int:
     files = [file for segment in segments for part in segment.parts for file in part_files(f"{build}/{part}")]
     return sum(Path(file).stat().st_size for file in files)
 

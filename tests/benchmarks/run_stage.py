@@ -8,32 +8,30 @@ import sys
 
 from bitcipher import storage
 from pipelines.count.count_stage import CountStage
-from pipelines.count.count_tasks import plan_counting
+from pipelines.count.count_tasks import plan_tasks
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.sources import list_sources
 from pipelines.merge.merge_segments import merge_segments
+from pipelines.options import BuildOptions
+from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.memory_budget import MemoryBudget
-from pipelines.runtime.runtime import InProcessRuntime
 from pipelines.store import layout
+from pipelines.store.job_ledger import COUNTED_SHARDS
 from pipelines.store.ledger import Ledger
-from pipelines.store.segments import Merge, Segment
+from pipelines.store.segments import Merge
 
 
 def count(build: str, memory_mib: str, shard_mib: str, document: str, *data: str) -> None:
     """Count all tasks of a corpus."""
-    shard_bytes = int(shard_mib) << 20
-    context_window = {"window": 4, "summed": False}
-    text = {"document": document, "field": "text", "tokenizer": "spacy", "lowercase": True}
-    ledger, memory = storage.join(build, layout.LEDGER), int(memory_mib)
-    stage = CountStage(build, ledger, **text, **context_window, shard_bytes=shard_bytes, memory_mib=memory)
+    options = BuildOptions(document=document, shard_mib=int(shard_mib), memory_mib=int(memory_mib))
+    stage = CountStage(build, storage.join(build, layout.LEDGER), options)
     sources = hash_sources(list_sources(data), [], InProcessRuntime())
-    print(sum(shard["tokens"] for task in plan_counting(sources, shard_bytes) for shard in stage(task.to_row())))
+    print(sum(counted.shard.tokens for task in plan_tasks(sources, options.shard_mib << 20) for counted in stage(task)))
 
 
 def merge(build: str, memory_mib: str) -> None:
     """Merge all shards, including the work of the driver."""
-    entries = Ledger(storage.join(build, layout.LEDGER)).entries("count/").values()
-    shards = tuple(Segment.from_dict(entry) for entry in entries if "parts" in entry)
+    shards = tuple(Ledger(storage.join(build, layout.LEDGER)).entries(COUNTED_SHARDS).values())
     work = storage.join(build, layout.WORK)
     range_entries = MemoryBudget(int(memory_mib)).range_entries
     merge_segments({"all": Merge(shards)}, build, layout.SEGMENTS, work, range_entries, InProcessRuntime())

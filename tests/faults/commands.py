@@ -12,8 +12,8 @@ from typing import Any
 from bitcipher import storage
 from bitcipher.counts import part_files
 from bitcipher.versions import versions
-from pipelines.store import layout
-from pipelines.store.ledger import Ledger
+from pipelines.store import job_ledger
+from pipelines.store.manifest import read_manifest
 
 
 class Command:
@@ -72,24 +72,22 @@ class Command:
 
 
 def recorded_shards(build: object) -> dict[str, list[str]]:
-    """The parts of each shard that the ledger of an unfinished job names."""
-    entries = Ledger(storage.join(str(build), layout.LEDGER)).entries().values()
-    return {entry["name"]: entry["parts"] for entry in entries if "parts" in entry}
+    """Return the parts of each shard that the ledger of an unfinished job has."""
+    return {name: list(shard.parts) for name, shard in job_ledger.recorded_shards(str(build)).items()}
 
 
 def left_over(build: object) -> set[str]:
     """Files of a build that none of its versions needs: whatever dies, a job that ends well leaves none."""
     build = str(build)
-    manifests = [layout.read_manifest(build, version) for version in versions(build)]
+    manifests = [read_manifest(build, version) for version in versions(build)]
     needed = {
         file
         for manifest in manifests
-        for kind in ("segments", "shards")
-        for segment in manifest[kind]
-        for part in segment["parts"]
+        for segment in (*manifest.segments, *manifest.shards)
+        for part in segment.parts
         for file in part_files(part)
     }
-    needed |= {f"versions/{manifest['version']:06d}.json" for manifest in manifests}
-    folders = tuple(f"{manifest['folder']}/" for manifest in manifests)
+    needed |= {f"versions/{manifest.version:06d}.json" for manifest in manifests}
+    folders = tuple(f"{manifest.folder}/" for manifest in manifests)
     names = [os.path.relpath(path, build) for path in Path(build).rglob("*") if path.is_file()]
     return {name for name in names if name not in needed and not name.startswith((*folders, "lease/"))}

@@ -14,7 +14,7 @@ from commands import Command, left_over, recorded_shards
 from ray_nodes import RayNodes
 
 from bitcipher.versions import versions
-from pipelines.store import layout
+from pipelines.store.manifest import read_manifest
 
 WORKERS = 4
 FAST = OPTIONS.derive({"tokenizer": "spacy"}, "test")
@@ -56,7 +56,7 @@ class Jobs:
         self._started = started
         self._place = place
         self._random = random.Random(9)
-        self._reference = layout.read_manifest(str(started / "whole"))
+        self._reference = read_manifest(str(started / "whole")).to_dict()
         self._digests = digests(started / "whole")
         self.figures: Counter[str] = Counter()
 
@@ -87,7 +87,7 @@ class Jobs:
             if not was_killed:
                 break
         assert code == 0, command.said()
-        manifest = layout.read_manifest(str(build))
+        manifest = read_manifest(str(build)).to_dict()
         assert manifest["digests"] == self._reference["digests"]
         assert digests(build) == self._digests
         for count in ("tokens", "documents", "text_bytes"):

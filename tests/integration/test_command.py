@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from bitcipher.vectors import CipherVectors
-from bitcipher.versions import read_version, versions
+from bitcipher.versions import versions
 from cluster.cli.main import main
+from pipelines.store.manifest import read_manifest
 
 
 def bitcipher(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -75,7 +76,7 @@ def test_command_line_overrides_the_recipe(corpus, tmp_path):
     recipe.write_text(f"sources: [{corpus}/c.txt]\ntokenizer: whitespace\nmin_count: 2\nvector_size: 20\n")
     result = bitcipher("build", "--recipe", recipe, "--vector-size", 30, "--out", tmp_path / "built")
     assert result.returncode == 0, result.stderr
-    options = read_version(str(tmp_path / "built"))["options"]
+    options = read_manifest(str(tmp_path / "built")).to_dict()["options"]
     assert (options["tokenizer"], options["min_count"], options["vector_size"]) == ("whitespace", 2, 30)
 
 
@@ -174,7 +175,10 @@ def test_interrupted_build_resumes(documents, tmp_path, number):
     assert "running as process" not in bitcipher("status", tmp_path / "out").stdout
     assert bitcipher(*command).returncode == 0
     assert bitcipher("build", tmp_path / "long.txt", "--out", tmp_path / "whole").returncode == 0
-    assert read_version(str(tmp_path / "out"))["digests"] == read_version(str(tmp_path / "whole"))["digests"]
+    assert (
+        read_manifest(str(tmp_path / "out")).to_dict()["digests"]
+        == read_manifest(str(tmp_path / "whole")).to_dict()["digests"]
+    )
 
 
 def test_mistake_of_a_process_prints_one_sentence_to_stderr(tmp_path):

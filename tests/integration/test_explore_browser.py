@@ -6,15 +6,13 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
+from builds import write_manifest
 from html_pages import EVIL
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from bitcipher import storage
 from bitcipher.vectors import CipherVectors
-from bitcipher.versions import manifest_uri
 from pipelines.reports.demo import write_report
 from pipelines.reports.explore import Compared, Contribution, write_page
-from pipelines.store import layout
 
 pytestmark = pytest.mark.long
 
@@ -309,7 +307,7 @@ def test_the_dark_is_dark(tab, full):
 
 def test_the_maps_of_a_report_are_drawn_and_zoomed(tab, vectors, tmp_path):
     sizes = {"documents": 1, "tokens": 2, "vocabulary": 3, "text_bytes": 4}
-    storage.write_json(manifest_uri(str(tmp_path), 1), {"format": layout.FORMAT, **sizes})
+    write_manifest(str(tmp_path), **sizes)
     lettered = CipherVectors([chr(0x4E00 + number) for number in range(len(vectors))], vectors.vectors)
     tables = {"Cat": vectors, "Sum": lettered}
     write_report(str(tmp_path / "report.html"), "A report", "", str(tmp_path), tables, ["king"], {"count": 1.0})

@@ -29,7 +29,7 @@ def test_ray_and_this_process_publish_the_same(ray_cluster, corpus, tmp_path, mo
 def test_shards_and_slices_leave_no_trace(corpus, tmp_path, monkeypatch, chosen):
     options = BuildOptions(tokenizer="whitespace", **chosen)
     whole = run_build([corpus], tmp_path / "whole", options)
-    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.slice_bytes", 300_000)
+    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.batch_bytes", 300_000)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 20_000)
     names = ("d.txt.gz", "c.txt", "b.jsonl.gz", "a.jsonl")
     pieces = run_build([corpus / name for name in names], tmp_path / "pieces", options.derive({"shard_mib": 1}, "test"))

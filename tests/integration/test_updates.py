@@ -9,11 +9,12 @@ from builds import OPTIONS, digests, run_build, run_update, write_lines
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
-from bitcipher.versions import read_version, versions
+from bitcipher.versions import versions
 from pipelines.build.publish import drop_unfinished, prune
 from pipelines.build.version_drift import DriftError
 from pipelines.count import count_stage
 from pipelines.store import fingerprint
+from pipelines.store.manifest import read_manifest
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def test_updates_equal_a_build_of_all(parts, tmp_path):
         assert manifest["version"] == i - 1
         assert manifest["drift"]["words_in"] > 0
     assert digests(tmp_path / "grown") == digests(tmp_path / "whole")
-    assert manifest["digests"] == read_version(str(tmp_path / "whole"))["digests"]
+    assert manifest["digests"] == read_manifest(str(tmp_path / "whole")).to_dict()["digests"]
     assert len(manifest["segments"]) < 6 < len(manifest["shards"])
 
 
@@ -77,7 +78,7 @@ def test_what_changed_or_vanished_is_told_and_replaced_when_asked(parts, documen
     manifest, _ = run_update(tmp_path / "build", [tmp_path / "corpus"], replace=True)
     run_build([tmp_path / "corpus"], tmp_path / "whole")
     assert digests(tmp_path / "build") == digests(tmp_path / "whole")
-    assert manifest["digests"] == read_version(str(tmp_path / "whole"))["digests"]
+    assert manifest["digests"] == read_manifest(str(tmp_path / "whole")).to_dict()["digests"]
     assert {source["uri"] for source in manifest["sources"]} == {str(part) for part in parts if part != parts[1]}
     assert run_update(tmp_path / "build", [tmp_path / "corpus"], replace=True)[0]["version"] == 2
 
@@ -127,19 +128,19 @@ def test_old_versions_stay_readable_until_they_are_pruned(parts, tmp_path):
     assert versions(str(build)) == [4, 5]
     run_build(parts[:8], tmp_path / "whole")
     assert digests(build) == digests(tmp_path / "whole")
-    with pytest.raises(BitcipherError, match=r"has no version 1: there are 4, 5"):
+    with pytest.raises(BitcipherError, match=r"has no version 1\. Its versions are 4, 5"):
         digests(build, 1)
-    kinds = [read_version(str(build), number)[kind] for number in (4, 5) for kind in ("segments", "shards")]
+    kinds = [read_manifest(str(build), number).to_dict()[kind] for number in (4, 5) for kind in ("segments", "shards")]
     needed = {part for segments in kinds for segment in segments for part in segment["parts"]}
     assert len([file for file in files_of(build) if file.parts[0] in ("shards", "segments")]) == 3 * len(needed)
-    with pytest.raises(BitcipherError, match="At least 1 version"):
+    with pytest.raises(BitcipherError, match="`keep` must be at least 1"):
         prune(str(build), keep=0)
 
 
 def test_counts_of_another_kind_are_refused_with_what_differs(parts, tmp_path, monkeypatch):
     run_build(parts[:3], tmp_path / "build")
     monkeypatch.setattr(fingerprint, "COUNTS_VERSION", 0)
-    with pytest.raises(BitcipherError, match=r"made otherwise than now \(counts_version 1 → 0\): build anew"):
+    with pytest.raises(BitcipherError, match=r"made with other options \(counts_version 1 → 0\): make a new build"):
         run_update(tmp_path / "build", parts)
 
 
@@ -170,7 +171,7 @@ def _fails_at(name, create):
 def test_a_target_that_is_no_build_is_left_alone(parts, tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "mine.txt").write_text("dear diary")
-    with pytest.raises(BitcipherError, match="is no build"):
+    with pytest.raises(BitcipherError, match="is not a build"):
         run_build(parts, tmp_path / "notes")
     with pytest.raises(BitcipherError, match="is not a build"):
         run_update(tmp_path / "notes", parts)
@@ -204,6 +205,6 @@ def test_an_unfinished_build_goes_on_with_shards_of_another_size(documents, tmp_
 
 
 def test_there_must_be_something_to_drop(tmp_path):
-    with pytest.raises(BitcipherError, match="no job was making one"):
+    with pytest.raises(BitcipherError, match="no unfinished job"):
         drop_unfinished(str(tmp_path / "nowhere"))
     assert not (tmp_path / "nowhere").exists()

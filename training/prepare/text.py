@@ -1,7 +1,7 @@
 """Preparation of text: sources to a tokenizer and token shards."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -9,11 +9,11 @@ from tokenizers import Tokenizer
 
 from bitcipher import storage
 from pipelines.ingest.content_hash import hash_sources, sha256
-from pipelines.ingest.documents import documents_of
+from pipelines.ingest.documents import read_documents
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import Source, compression_of, list_sources
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import Row, Runtime, StageSpec
+from pipelines.runtime.runtime import Runtime, StageSpec
 from training.data import (
     ShardInfo,
     finish_dataset,
@@ -31,6 +31,23 @@ TEXT_VERSION = 1
 TOKENIZER = "tokenizer.json"
 
 
+@dataclass(frozen=True)
+class TokenShardInput:
+    """A source to encode, the name of its token shard, and the fraction of its documents for validation."""
+
+    name: str
+    source: Source
+    validation_fraction: float
+
+
+@dataclass(frozen=True)
+class TokenShard:
+    """A token shard that is written, and the stored bytes of its source."""
+
+    info: ShardInfo
+    source_bytes: int
+
+
 class TokenShardStage:
     """Stage that encodes each source into a token shard."""
 
@@ -39,11 +56,11 @@ class TokenShardStage:
         self._tokenizer = load_tokenizer(tokenizer)
         self._options = options
 
-    def __call__(self, row: Row) -> Iterator[Row]:
+    def __call__(self, item: TokenShardInput) -> Iterator[TokenShard]:
         """Write the shard of a source, and yield its `ShardInfo`."""
-        documents = documents_of(Source(**row["source"]), self._options)
-        info = write_shard(self._folder, row["name"], documents, self._tokenizer, row["validation_fraction"])
-        yield {"shard": info.to_dict(), "bytes": row["source"]["size"]}
+        documents = read_documents(item.source, self._options)
+        info = write_shard(self._folder, item.name, documents, self._tokenizer, item.validation_fraction)
+        yield TokenShard(info, item.source.size)
 
 
 def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progress: StageProgress) -> Path:
@@ -83,14 +100,14 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
         bar = progress.begin("pack", sum(source.size for source in [*sources, *validation]))
         arguments = {"folder": str(folder), "tokenizer": tokenizer_path, "options": reading}
         fractions = [effective_validation_fraction(options)] * len(sources) + [1.0] * len(validation)
-        rows = [
-            {"name": f"{number:05d}", "source": asdict(source), "validation_fraction": fraction}
+        inputs = [
+            TokenShardInput(f"{number:05d}", source, fraction)
             for number, (source, fraction) in enumerate(zip([*sources, *validation], fractions, strict=True))
         ]
         shards = []
-        for result in runtime.stream(StageSpec("pack", TokenShardStage, arguments), rows):
-            shards.append(ShardInfo.parse(result["shard"], "A token shard"))
-            progress.advance(bar, result["bytes"], f"{len(shards):,} of {len(rows):,} sources")
+        for result in runtime.stream(StageSpec("pack", TokenShardStage, arguments), inputs):
+            shards.append(result.value.info)
+            progress.advance(bar, result.value.source_bytes, f"{len(shards):,} of {len(inputs):,} sources")
         finish_dataset(str(folder), shards, tokenizer)
 
     return cached_dir(prepared, "text", inputs, make)
@@ -106,7 +123,7 @@ def _train_tokenizer(
 ) -> Tokenizer:
     bar = progress.begin("learn", 1)
     tokenizer = train_tokenizer(
-        chain.from_iterable(documents_of(source, reading) for source in sources),
+        chain.from_iterable(read_documents(source, reading) for source in sources),
         options.tokenizer.kind,
         options.tokenizer.vocab_size,
         lowercase=options.tokenizer.lowercase,

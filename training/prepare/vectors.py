@@ -10,7 +10,7 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.build.build import build
 from pipelines.ingest.content_hash import sha256
-from pipelines.ingest.documents import documents_of
+from pipelines.ingest.documents import read_documents
 from pipelines.ingest.sources import list_sources
 from pipelines.options import BuildOptions, EmbeddingOptions
 from pipelines.runtime.progress import StageProgress
@@ -86,6 +86,6 @@ def _write_training_text(recipe: Recipe, path: Path) -> None:
     # Fast compression: the file is read only once.
     with gzip.open(path, "wb", compresslevel=1) as lines:
         for source in list_sources(recipe.text.sources, recipe.text.format):
-            for document in documents_of(source, recipe.text):
+            for document in read_documents(source, recipe.text):
                 if not is_validation(document, fraction):
                     lines.write(orjson.dumps({"text": document}) + b"\n")

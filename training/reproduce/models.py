@@ -1,17 +1,17 @@
 """The vectors that the tables compare, and how each is made of a build's kept counts."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
+from bitcipher.versions import VECTORS
 from pipelines.embed.embed_counts import embed
 from pipelines.merge.merged_counts import open_merged, read_vocabulary
 from pipelines.options import BuildOptions, EmbeddingOptions
 from pipelines.store import layout
+from pipelines.store.manifest import BuildManifest, read_manifest
 from training.probes.paper import PaperGrid
 
 # The farthest context word in any column of the paper's tables.
@@ -37,7 +37,7 @@ class CountedBuild:
     """A version of a build whose counts are kept."""
 
     uri: str
-    manifest: dict[str, Any]
+    manifest: BuildManifest
     options: BuildOptions
 
     @classmethod
@@ -47,8 +47,8 @@ class CountedBuild:
         Raises:
             BitcipherError: if it is no build, or did not count what the paper's tables take.
         """
-        manifest = layout.read_manifest(uri)
-        options = BuildOptions.parse(manifest["options"], uri)
+        manifest = read_manifest(uri)
+        options = manifest.options
         if options.summed or options.context_window.size < PAPER_WINDOW:
             raise BitcipherError(
                 f"The paper's tables take counts with a window of {PAPER_WINDOW} and separate offsets; {uri} has "
@@ -59,12 +59,12 @@ class CountedBuild:
     @property
     def tokens(self) -> int:
         """How many were counted."""
-        return self.manifest["tokens"]
+        return self.manifest.tokens
 
     @property
     def digests(self) -> dict[str, str]:
         """What the vectors depend on: words and counts."""
-        return {name: self.manifest["digests"][name] for name in ("words", "counts")}
+        return {name: getattr(self.manifest.digests, name) for name in ("words", "counts")}
 
     def extra_models(self) -> list[Model]:
         """What stands beside the paper's own: random vectors, and the build's own ones if they are of another mode."""
@@ -82,15 +82,15 @@ class CountedBuild:
 
     def vectors(self, model: Model) -> CipherVectors:
         """The vectors of a model."""
-        vocabulary = read_vocabulary(layout.version_file(self.uri, self.manifest, layout.WORDS))
+        vocabulary = read_vocabulary(self.manifest.file(self.uri, layout.WORDS))
         options = self.embedding(model)
         if options is None:
             rows = np.random.default_rng(RANDOM_SEED).normal(size=(len(vocabulary.words), RANDOM_DIMENSIONS))
             return CipherVectors(vocabulary.words, rows / np.linalg.norm(rows, axis=1, keepdims=True))
         if options == self.options.embedding:
-            return CipherVectors.load(layout.version_file(self.uri, self.manifest, "vectors"))
-        segments = [[storage.join(self.uri, part) for part in s["parts"]] for s in self.manifest["segments"]]
-        return embed(open_merged(vocabulary, self.options.context_window, segments), options, {})[0]
+            return CipherVectors.load(self.manifest.file(self.uri, VECTORS))
+        segments = self.manifest.part_uris(self.uri)
+        return embed(open_merged(vocabulary, self.options.context_window, segments), options, {})
 
 
 def models_of(grid: PaperGrid) -> list[Model]:

@@ -49,7 +49,7 @@ def prepare_languages(
     folder = out / "language"
     options = FilterOptions.parse({"format": study.format, **study.language}, "The study's language")
     choice = ChoiceOptions.parse(study.choice, "The study's choice") if study.choice else None
-    accounting = filter_corpus(study.sources, study.vocabulary, str(folder), options, runtime, progress)
+    accounting = filter_corpus(study.sources, study.vocabulary, str(folder), options, runtime, progress).to_dict()
     wanted = LANGUAGES if study.pretraining.unconstrained else LANGUAGES[:1]
     return accounting, {name: _prepare(study, choice, name, out, runtime, progress) for name in wanted}
 

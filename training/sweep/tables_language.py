@@ -21,7 +21,7 @@ def accounting_table(findings: Findings) -> ReportTable:
             "ours",
             name,
             kind,
-            whole(counts[level]["looked_at"]),
+            whole(counts[level]["examined"]),
             whole(counts[level]["kept"]),
             percent(counts[level]["share_kept"]),
             whole(counts[level]["words_kept"]),

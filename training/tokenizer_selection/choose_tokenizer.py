@@ -12,11 +12,11 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 from pipelines.ingest.content_hash import hash_sources, sha256
-from pipelines.ingest.documents import documents_of
+from pipelines.ingest.documents import read_documents
 from pipelines.ingest.readers import ReadOptions
 from pipelines.ingest.sources import Source, compression_of
+from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import InProcessRuntime
 from training.data import load_tokenizer, save_tokenizer, train_tokenizer, vocab_size
 from training.tokenizer_selection import (
     Choice,
@@ -138,7 +138,7 @@ def choose_tokenizer(
 def _read(sources: list[Source], reading: ReadOptions, name: str, progress: StageProgress) -> Iterator[str]:
     bar = progress.begin(name, sum(source.size for source in sources))
     for number, source in enumerate(sources, 1):
-        yield from documents_of(source, reading)
+        yield from read_documents(source, reading)
         progress.advance(bar, source.size, f"{number:,} of {len(sources):,} sources")
 
 

@@ -66,9 +66,9 @@ def embed(
     from pipelines.embed.embed_counts import embed_build
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
-    from pipelines.store import layout
+    from pipelines.store.manifest import read_manifest
 
-    budget: int = memory_mib or layout.read_manifest(build, version)["options"]["memory_mib"]
+    budget: int = memory_mib or read_manifest(build, version).options.memory_mib
     with StageProgress() as progress, open_runtime(workers, budget << 20) as runtime:
         sizes = embed_build(build, out, given, budget, runtime, progress, version)
     builds.print_embedding(out, sizes)

@@ -42,11 +42,11 @@ def update(
     from pipelines.options import UpdateOptions
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
-    from pipelines.store import layout
+    from pipelines.store.manifest import read_manifest
 
     options = UpdateOptions.parse(given, name=option_name)
-    before = layout.read_manifest(build)
-    budget: int = memory_mib or before["options"]["memory_mib"]
+    before = read_manifest(build)
+    budget: int = memory_mib or before.options.memory_mib
     try:
         with resumable(), StageProgress() as progress, open_runtime(workers, budget << 20) as runtime:
             manifest, changes = run(build, sources, options, budget, runtime, progress)
@@ -54,8 +54,8 @@ def update(
         typer.echo(f"bitcipher: {error}", err=True)
         raise typer.Exit(DRIFTED) from None
     builds.print_changes(changes, options.replace)
-    if manifest["version"] == before["version"]:
-        print(f"Nothing is new: version {manifest['version']} is up to date.")
+    if manifest.version == before.version:
+        print(f"Nothing is new: version {manifest.version} is up to date.")
     else:
         builds.print_version(build, manifest)
 

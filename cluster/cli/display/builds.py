@@ -14,9 +14,10 @@ from cluster.cli.display.console import (
     list_examples,
     make_table,
 )
+from pipelines.build.report import read_report
 from pipelines.build.status import read_status
 from pipelines.ingest.source_changes import SourceChanges
-from pipelines.store import layout
+from pipelines.store.manifest import BuildManifest, Drift, VectorSizes, read_manifest
 
 # Number of entries shown of a list that may be long.
 EXAMPLES = 5
@@ -24,32 +25,31 @@ EXAMPLES = 5
 
 def print_build(build: str) -> None:
     """Print what the newest version of a build holds, and the cost of each stage."""
-    print_version(build, layout.read_manifest(build))
+    print_version(build, read_manifest(build))
 
 
-def print_version(build: str, manifest: dict[str, Any]) -> None:
+def print_version(build: str, manifest: BuildManifest) -> None:
     """Print what a version holds, its drift, and the cost of each stage."""
-    report = storage.read_json(layout.version_file(build, manifest, layout.REPORT))
+    report = read_report(build, manifest)
     table = make_table("stage", "seconds", "CPU seconds", "tokens/s", "peak memory")
-    for name, stage in report["stages"].items():
-        rate = f"{report['tokens'] / max(stage['seconds'], 1e-9):,.0f}"
-        costs = (f"{stage['seconds']:.1f}", f"{stage['cpu_seconds']:.1f}", rate, format_size(stage["peak_bytes"]))
+    for name, stage in report.stages.items():
+        rate = f"{report.tokens / max(stage.seconds, 1e-9):,.0f}"
+        costs = (f"{stage.seconds:.1f}", f"{stage.cpu_seconds:.1f}", rate, format_size(stage.peak_bytes))
         table.add_row(name, *costs)
     OUT.print(table)
-    if "drift" in manifest:
-        _print_drift(manifest["drift"])
-    vectors = manifest["vectors"]
+    if manifest.drift:
+        _print_drift(manifest.drift)
     OUT.print(
-        f"\n{manifest['documents']:,} documents, {manifest['tokens']:,} tokens, {manifest['vocabulary']:,} words, "
-        f"{vectors['dimensions']} dimensions in {report['seconds']:.1f} s → {build}, version {manifest['version']}"
+        f"\n{manifest.documents:,} documents, {manifest.tokens:,} tokens, {manifest.vocabulary:,} words, "
+        f"{manifest.vectors.dimensions} dimensions in {report.seconds:.1f} s → {build}, version {manifest.version}"
     )
-    _print_empty_words(vectors["empty_words"])
+    _print_empty_words(manifest.vectors.empty_words)
 
 
 def print_changes(changes: SourceChanges, replaced: bool) -> None:
     """Print how the sources of an update differ from those already counted."""
     OUT.print(
-        f"{format_count(len(changes.new), 'new file')}, {len(changes.same):,} unchanged, "
+        f"{format_count(len(changes.new), 'new file')}, {len(changes.unchanged):,} unchanged, "
         f"{len(changes.copies):,} with content that is already counted."
     )
     for name, sources, outcome in (
@@ -69,30 +69,30 @@ def print_status(build: str) -> None:
     """Print the versions of a build, and the progress of its running or interrupted job."""
     status = read_status(build)
     for number in status.versions:
-        manifest = layout.read_manifest(build, number)
-        drift = manifest.get("drift")
-        moved = f", {format_share(1 - drift['neighbors'])} of neighbors changed" if drift else ""
+        manifest = read_manifest(build, number)
+        drift = manifest.drift
+        moved = f", {format_share(1 - drift.neighbors)} of neighbors changed" if drift else ""
         OUT.print(
-            f"version {number}: {manifest['documents']:,} documents, {manifest['tokens']:,} tokens, "
-            f"{manifest['vocabulary']:,} words{moved}"
+            f"version {number}: {manifest.documents:,} documents, {manifest.tokens:,} tokens, "
+            f"{manifest.vocabulary:,} words{moved}"
         )
     if status.job is None:
         OUT.print("No job is running, and none was interrupted.")
         return
-    OUT.print(f"\nversion {status.job['version']}, started {status.job['started']}:")
+    OUT.print(f"\nversion {status.job.version}, started {status.job.started}:")
     counted = f"{status.tasks_done:,} of {status.tasks:,} tasks counted" if status.tasks else "no task counted yet"
     OUT.print(f"  {counted}, {status.tokens:,} tokens, {status.ranges_merged:,} ranges merged")
     if status.holder is None:
         OUT.print("  The job was interrupted: run the same command again to resume it.")
     else:
         holder = status.holder
-        OUT.print(f"  running as process {holder['pid']} on {holder['host']}, last heartbeat {holder['time']}")
+        OUT.print(f"  running as process {holder.pid} on {holder.host}, last heartbeat {holder.time}")
 
 
-def print_embedding(target: str, sizes: dict[str, Any]) -> None:
+def print_embedding(target: str, sizes: VectorSizes) -> None:
     """Print the size of vectors that were made."""
-    OUT.print(f"{sizes['words']:,} words, {sizes['dimensions']} dimensions → {target}")
-    _print_empty_words(sizes["empty_words"])
+    OUT.print(f"{sizes.words:,} words, {sizes.dimensions} dimensions → {target}")
+    _print_empty_words(sizes.empty_words)
 
 
 def print_neighbors(uri: str, words: list[str], topn: int, oov: bool, version: int | None) -> None:
@@ -110,10 +110,10 @@ def print_neighbors(uri: str, words: list[str], topn: int, oov: bool, version: i
 def print_contents(uri: str, version: int | None) -> None:
     """Print the manifest of a build or of vectors, and the sizes of its files."""
     if versions(uri) or version is not None:
-        manifest = layout.read_manifest(uri, version)
+        manifest = read_manifest(uri, version)
         lists = ("sources", "tasks", "shards", "segments")
-        _print_fields({name: manifest[name] for name in manifest if name not in lists})
-        OUT.print(", ".join(f"{len(manifest[name]):,} {name}" for name in lists) + "\n")
+        _print_fields({name: value for name, value in manifest.to_dict().items() if name not in lists})
+        OUT.print(", ".join(f"{len(getattr(manifest, name)):,} {name}" for name in lists) + "\n")
         print_version(uri, manifest)
     else:
         vectors = CipherVectors.load(uri)
@@ -124,13 +124,13 @@ def print_contents(uri: str, version: int | None) -> None:
         OUT.print(f"{format_size(size):>10}  {name}")
 
 
-def _print_drift(drift: dict[str, Any]) -> None:
-    moves = drift["rank_moves"]
+def _print_drift(drift: Drift) -> None:
+    moves = drift.rank_moves
     OUT.print(
-        f"\n{drift['words_in']:,} words added ({list_examples(drift['came'], EXAMPLES)}), {drift['words_out']:,} "
-        f"removed ({list_examples(drift['went'], EXAMPLES)}); the ranks of {moves['words']:,} words changed, by "
-        f"{moves['median']:,.0f} (median) and {moves['percentile_99']:,.0f} (99th percentile); "
-        f"{format_share(drift['neighbors'])} of the ten nearest neighbors of {drift['sample']} frequent words stayed."
+        f"\n{drift.words_in:,} words added ({list_examples(drift.added, EXAMPLES)}), {drift.words_out:,} "
+        f"removed ({list_examples(drift.removed, EXAMPLES)}); the ranks of {moves.words:,} words changed, by "
+        f"{moves.median:,.0f} (median) and {moves.percentile_99:,.0f} (99th percentile); "
+        f"{format_share(drift.neighbors)} of the ten nearest neighbors of {drift.sample} frequent words stayed."
     )
 
 

@@ -1,11 +1,12 @@
-"""Mode spectral at scale: the kept counts weighed and multiplied range by range, where they do not fit into memory.
+"""Mode spectral for counts that do not fit in memory: PPMI weighting and products, range by range.
 
-ranks      what the segments' words are in the vocabulary, and where ranges of words lie in them
-gather     a range of words added up over all segments, and seen from its right words
-weigh      a range of words with all its pairs, forward and backward, weighed
-multiply   the products of all ranges with a table
-factoring  all of it in order
-told       products that tell of themselves
+rank_ranges     ranks of the words of each segment, and row ranges of each range of words
+gather_ranges   pairs of each range of words, added up over all segments, and transposed
+ppmi_ranges     weighted pairs of each range of the vocabulary, in both directions
+range_products  products of all ranges with a table
+factorization   the steps above, in order
+progress        products that report progress
+array_files     arrays in temporary files
 """
 
 from pipelines.embed.spectral.factorization import CountPaths, factor

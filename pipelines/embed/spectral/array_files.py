@@ -1,4 +1,4 @@
-"""Arrays in files that live as long as a factorization."""
+"""Arrays in temporary files."""
 
 import io
 
@@ -15,22 +15,22 @@ def write_array(uri: str, array: np.ndarray) -> None:
 
 
 def read_array(uri: str) -> np.ndarray:
-    """An array from its file, mapped into memory where that is on this machine."""
+    """Return an array from its file, memory-mapped if the file is on this machine."""
     path = storage.local_path(uri)
     if path is None:
         return np.load(io.BytesIO(storage.read_bytes(uri)), allow_pickle=False)
-    # Copied on writing, which nobody does: numba would compile its loops once more for what cannot be written.
+    # Copy-on-write, although nothing writes: numba would compile its loops again for read-only arrays.
     return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
 
 
 def write_rows(uri: str, rows: WeightedRows) -> None:
-    """Write weighed rows, a file an array: each product reads only some of them."""
+    """Write weighted rows, with one file per array, since each product reads only some of them."""
     for name, array in rows._asdict().items():
         write_array(_file(uri, name), array)
 
 
 def read_rows(uri: str, *names: str) -> WeightedRows:
-    """Weighed rows with the arrays that are named, and None for the others."""
+    """Return weighted rows with the named arrays, and None for the others."""
     return WeightedRows(
         **{name: read_array(_file(uri, name)) if name in names else None for name in WeightedRows._fields}
     )

@@ -1,4 +1,4 @@
-"""A factorization of kept counts, range by range: from the segments to the table."""
+"""Factorization of stored counts, range by range."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,126 +9,129 @@ import pyarrow as pa
 
 from bitcipher import storage
 from bitcipher.counts import ContextWindow
-from bitcipher.embedding.spectral import SpectralEmbedding, Spectrum, block_count
-from pipelines.embed.spectral.gather_ranges import FindStage, GatherStage, read_sums
-from pipelines.embed.spectral.ppmi_ranges import PpmiStage, write_sums
-from pipelines.embed.spectral.range_products import RangeProducts
-from pipelines.embed.spectral.rank_ranges import RankStage
+from bitcipher.embedding.spectral import Products, SpectralEmbedding, Spectrum, block_count
+from pipelines.embed.spectral.gather_ranges import (
+    OOV_RANGE,
+    GatherInput,
+    GatherOovInput,
+    GatherStage,
+    LocateInput,
+    LocateStage,
+    read_sums,
+)
+from pipelines.embed.spectral.ppmi_ranges import PpmiInput, PpmiStage, write_sums
+from pipelines.embed.spectral.range_products import RangeProducts, RunStage
+from pipelines.embed.spectral.rank_ranges import RankInput, RankStage
 from pipelines.merge.merged_counts import read_vocabulary
 from pipelines.merge.words import cut_ranges, merge_words
-from pipelines.runtime.memory_budget import BYTES_OF_ENTRY
-from pipelines.runtime.runtime import Row, Runtime, StageSpec
+from pipelines.runtime.memory_budget import BYTES_PER_ENTRY
+from pipelines.runtime.runtime import In, Out, Runtime, StageResult, StageSpec
 
-OOV_PIECE = "oov"
-
-# To a word of the vocabulary, what a worker holds beside a range: its place, its name, dense totals; and to a block,
-# its sum, with two logarithms.
-BYTES_OF_WORD = 64
-BYTES_OF_SUM = 24
+# Memory of a worker beside a range: per word of the vocabulary its position, its name and dense totals; per word and
+# block its sum, with two logarithms.
+BYTES_PER_WORD = 64
+BYTES_PER_SUM = 24
 
 
 @dataclass(frozen=True)
 class CountPaths:
-    """Where counts lie, and where there is room for what is needed for a moment.
-
-    Attributes:
-        vocabulary: its file.
-        segments: the parts of each, by URI.
-        work: a folder of one's own, which is removed in the end.
-    """
+    """URIs of stored counts, and of a folder for temporary files."""
 
     vocabulary: str
+    """File of the vocabulary."""
     segments: Sequence[Sequence[str]]
+    """Parts of each segment."""
     work: str
+    """Folder for temporary files, which is removed at the end."""
 
 
 def factor(
-    places: CountPaths,
+    paths: CountPaths,
     context_window: ContextWindow,
     embedding: SpectralEmbedding,
     range_entries: int,
     runtime: Runtime,
-    on_costs: Callable[[list[Row]], None] = lambda costs: None,
-    on_products: Callable[[Any], Any] = lambda products: products,
+    on_result: Callable[[StageResult[Any]], None] = lambda result: None,
+    wrap_products: Callable[[Products], Products] = lambda products: products,
 ) -> Spectrum:
-    """The table of counts of any size: the same bytes as `SpectralEmbedding.table` gives, whatever the ranges.
+    """Factor counts of any size. The bytes are those of `SpectralEmbedding.table`, however the words are split.
 
     Args:
-        places: of the counts.
-        context_window: with the radius that is wanted.
-        embedding: what is wanted.
-        range_entries: entries that a worker may hold at once.
-        runtime: where ranges are worked on; what is as large as the table is done here.
-        on_costs: called with what each piece of work took.
-        on_products: given the products, gives those that are used.
+        paths: the counts.
+        context_window: window of the vectors.
+        embedding: the estimator.
+        range_entries: maximum number of entries in the memory of a worker.
+        runtime: where ranges are processed. Arrays of the size of the table are processed here.
+        on_result: called with each result of a stage.
+        wrap_products: returns the products to use, given those of the ranges.
     """
 
-    def run(make: Callable[..., Any], arguments: Row, rows: list[Row]) -> Iterator[Row]:
-        for result in runtime.stream(StageSpec("products", make, arguments), rows):
-            on_costs(result["costs"])
-            yield result
+    def run(
+        make: Callable[..., Callable[[In], Iterator[Out]]], arguments: dict[str, Any], inputs: Sequence[In]
+    ) -> Iterator[Out]:
+        for result in runtime.stream(StageSpec("products", make, arguments), inputs):
+            on_result(result)
+            yield result.value
 
-    vocabulary = read_vocabulary(places.vocabulary)
+    vocabulary = read_vocabulary(paths.vocabulary)
     words, blocks = len(vocabulary), block_count(context_window.size, context_window.summed)
-    beside = words * (BYTES_OF_WORD + blocks * BYTES_OF_SUM) // BYTES_OF_ENTRY
+    beside = words * (BYTES_PER_WORD + blocks * BYTES_PER_SUM) // BYTES_PER_ENTRY
     range_entries = max(range_entries - beside, range_entries // 4, 1)
     try:
-        pieces = _gather(places, context_window, range_entries, run)
-        sums = sum(read_sums(places.work, piece) for piece in pieces)
-        write_sums(places.work, sums[:-1])
-        ranges = _weigh(places, pieces, sums[-1][np.argsort(vocabulary.row_order())], range_entries, run)
-        products = on_products(RangeProducts(places.work, ranges, run))
+        names = _gather(paths, context_window, range_entries, run)
+        sums = sum(read_sums(paths.work, name) for name in names)
+        write_sums(paths.work, sums[:-1])
+        ranges = _weight(paths, names, sums[-1][np.argsort(vocabulary.row_order())], range_entries, run)
+        products = wrap_products(RangeProducts(paths.work, ranges, run))
         return embedding.factor(products, words, blocks)
     finally:
-        storage.remove(places.work)
+        storage.remove(paths.work)
 
 
-def _gather(
-    places: CountPaths, context_window: ContextWindow, range_entries: int, run: Callable[..., Iterator[Row]]
-) -> list[str]:
-    """Make the pieces; returns their names."""
-    words = merge_words(places.segments)
-    firsts = [words["word"][first].as_py() for first, _ in cut_ranges(words, range_entries)]
-    segments = [{"segment": number, "parts": parts, "firsts": firsts} for number, parts in enumerate(places.segments)]
-    of_all = {"vocabulary": places.vocabulary, "work": places.work}
-    runs = {row["segment"]: row["runs"] for row in run(RankStage, of_all, segments)}
-    rows = [
-        {"piece": f"{index:05d}", "runs": [(segment, runs[segment][index]) for segment in sorted(runs)]}
-        for index in range(len(firsts))
+def _gather(paths: CountPaths, context_window: ContextWindow, range_entries: int, run: RunStage) -> list[str]:
+    """Gather the pairs of all ranges; return the names of the ranges."""
+    words = merge_words(paths.segments)
+    first_words = [words["word"][start].as_py() for start, _ in cut_ranges(words, range_entries)]
+    segments = [RankInput(number, list(parts), first_words) for number, parts in enumerate(paths.segments)]
+    arguments: dict[str, Any] = {"vocabulary": paths.vocabulary, "work": paths.work}
+    ranked = {segment.segment: segment.row_ranges for segment in run(RankStage, arguments, segments)}
+    inputs = [
+        GatherInput(f"{index:05d}", [(segment, ranked[segment][index]) for segment in sorted(ranked)])
+        for index in range(len(first_words))
     ]
-    arguments = {
-        **of_all,
-        "window": context_window.size,
-        "summed": context_window.summed,
-        "range_entries": range_entries,
-    }
-    names = [row["piece"] for row in rows]
-    for _ in run(GatherStage, arguments, rows):
+    arguments |= {"context_window": context_window, "range_entries": range_entries}
+    names = [item.name for item in inputs]
+    for _ in run(GatherStage, arguments, inputs):
         pass
-    for _ in run(GatherStage, arguments, [{"piece": OOV_PIECE, "ranges": names}]):
+    for _ in run(GatherStage, arguments, [GatherOovInput(names)]):
         pass
-    return [*names, OOV_PIECE]
+    return [*names, OOV_RANGE]
 
 
-def _weigh(
-    places: CountPaths,
-    pieces: list[str],
-    entries: np.ndarray,
-    range_entries: int,
-    run: Callable[..., Iterator[Row]],
-) -> int:
-    """Weigh the vocabulary, whose words have so many entries in the order of their bytes; returns how many ranges."""
-    bounds = [first for first, _ in cut_ranges(pa.table({"entries": entries}), range_entries)] + [len(entries)]
-    of_all = {"vocabulary": places.vocabulary, "work": places.work}
-    found = {
-        row["piece"]: row["runs"]
-        for row in run(FindStage, of_all, [{"piece": piece, "bounds": bounds} for piece in pieces])
+def _weight(paths: CountPaths, names: list[str], entries: np.ndarray, range_entries: int, run: RunStage) -> int:
+    """Weight the pairs of the vocabulary, range by range.
+
+    Args:
+        paths: the counts.
+        names: names of the gathered ranges.
+        entries: entries of each word, in the order of the words' bytes.
+        range_entries: maximum number of entries of a range.
+        run: runs a stage over inputs.
+
+    Returns:
+        The number of ranges.
+    """
+    bounds = [start for start, _ in cut_ranges(pa.table({"entries": entries}), range_entries)] + [len(entries)]
+    arguments = {"vocabulary": paths.vocabulary, "work": paths.work}
+    located = {
+        rows.name: rows.row_ranges
+        for rows in run(LocateStage, arguments, [LocateInput(name, bounds) for name in names])
     }
-    rows = [
-        {"index": index, "runs": [run for piece in pieces for run in found[piece][index]]}
+    inputs = [
+        PpmiInput(index, [row_range for name in names for row_range in located[name][index]])
         for index in range(len(bounds) - 1)
     ]
-    for _ in run(PpmiStage, of_all, rows):
+    for _ in run(PpmiStage, arguments, inputs):
         pass
-    storage.remove(storage.join(places.work, "pieces"))
-    return len(rows)
+    storage.remove(storage.join(paths.work, "ranges"))
+    return len(inputs)

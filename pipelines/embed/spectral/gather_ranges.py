@@ -1,134 +1,159 @@
-"""Pieces of the counts: ranges of words, added up over all segments, forward and backward.
+"""Gathered ranges: the pairs of a range of words, added up over all segments and transposed.
 
-A piece holds all pairs of its left words, so no pair is in two pieces, whatever the segments. Left words outside the
-vocabulary are in every range: what they have is added up last, as a piece of its own.
+A range holds all pairs of its left words, so each pair is in one range, however the counts are split into segments.
+Left words outside the vocabulary occur in every range; their rows are added up last, as a separate range.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.counts import (
-    ContextWindow,
-    PairBlock,
-    iter_pairs,
-    limit_window,
-    merge_rows,
-    renumber,
-    split,
-    write_pairs,
-)
+from bitcipher.counts import ContextWindow, PairBlock, iter_pairs, limit_window, merge_rows, renumber, split, write_pairs
 from bitcipher.counts.pairs import pair_files
 from bitcipher.embedding.spectral import compute_marginals, transpose
 from pipelines.embed.spectral.array_files import read_array, write_array
 from pipelines.embed.spectral.rank_ranges import read_ranks
 from pipelines.merge.merged_counts import read_vocabulary
 from pipelines.merge.row_ranges import RowRange
-from pipelines.runtime.runtime import Row
 
-# Entries of a row group.
+# Entries per row group.
 BLOCK_ENTRIES = 1 << 22
 
-# The files of a piece: its pairs by left word, the same by right word, those of left words outside the vocabulary, and
-# the sums of each word.
+# Name of the range of left words outside the vocabulary.
+OOV_RANGE = "oov"
+
+# Files of a range: its pairs by left word, the same pairs by right word, pairs of left words outside the vocabulary,
+# and the sums of each word.
 FORWARD, BACKWARD, OOV, SUMS = "forward", "backward", "oov", "sums.npy"
 
 
+@dataclass(frozen=True)
+class GatherInput:
+    """A range of words: its row ranges in each segment that has any."""
+
+    name: str
+    row_ranges: list[tuple[int, list[RowRange]]]
+
+
+@dataclass(frozen=True)
+class GatherOovInput:
+    """The rows of left words outside the vocabulary, in all ranges."""
+
+    ranges: list[str]
+    """Names of the ranges."""
+
+
 class GatherStage:
-    """Makes pieces.
+    """Stage that adds up the pairs of a range of words over all segments.
 
     Args:
-        vocabulary: its file.
-        work: the folder for what is needed for a moment.
-        window: the largest offset that is context.
-        summed: whether offsets were added up while counting.
-        range_entries: entries that may be held at once.
+        vocabulary: file of the vocabulary.
+        work: folder for temporary files.
+        context_window: offsets that are context, and whether their counts are summed.
+        range_entries: maximum number of entries in memory.
     """
 
-    def __init__(self, vocabulary: str, work: str, window: int, summed: bool, range_entries: int):
+    def __init__(self, vocabulary: str, work: str, context_window: ContextWindow, range_entries: int):
         words = read_vocabulary(vocabulary)
         self._order = words.row_order()
         self._oov_rank = words.oov_rank
         self._work = work
-        self._context_window = ContextWindow(window, summed)
+        self._context_window = context_window
         self._range_entries = range_entries
 
-    def __call__(self, row: Row) -> Iterator[Row]:
-        """From a range's runs in each segment to its piece; or from all ranges to the piece of `<oov>`."""
-        forward, backward, oov, sums = (_uri(self._work, row["piece"], what) for what in (FORWARD, BACKWARD, OOV, SUMS))
-        if "ranges" in row:
-            rows = self._merge_oov(row["ranges"])
+    def __call__(self, item: GatherInput | GatherOovInput) -> Iterator[str]:
+        """Yield the name of a range when its files are written."""
+        if isinstance(item, GatherOovInput):
+            name, rows = OOV_RANGE, self._merge_oov(item.ranges)
         else:
-            rows, oov_rows = merge_rows([*self._read(row["runs"])], self._order, self._oov_rank)
-            _write(oov, oov_rows)
-        _write(forward, rows)
-        turned = self._mirror(rows)
-        _write(backward, turned)
-        write_array(sums, self._sums(rows, turned))
-        yield {"piece": row["piece"]}
+            name = item.name
+            rows, oov_rows = merge_rows([*self._read(item.row_ranges)], self._order, self._oov_rank)
+            _write(_uri(self._work, name, OOV), oov_rows)
+        _write(_uri(self._work, name, FORWARD), rows)
+        transposed = self._transpose(rows)
+        _write(_uri(self._work, name, BACKWARD), transposed)
+        write_array(_uri(self._work, name, SUMS), self._sums(rows, transposed))
+        yield name
 
-    def _read(self, runs: list[tuple[int, list[list[Any]]]]) -> Iterator[PairBlock]:
-        for segment, of_segment in runs:
+    def _read(self, row_ranges: list[tuple[int, list[RowRange]]]) -> Iterator[PairBlock]:
+        for segment, of_segment in row_ranges:
             ranks = read_ranks(self._work, segment)
-            for run in of_segment:
-                yield renumber(limit_window(RowRange(*run).read(), self._context_window.size), ranks)
+            for row_range in of_segment:
+                yield renumber(limit_window(row_range.read(), self._context_window.size), ranks)
 
-    def _merge_oov(self, pieces: list[str]) -> PairBlock:
-        held: list[PairBlock] = []
-        for piece in pieces:
-            held += iter_pairs(_uri(self._work, piece, OOV))
-            if sum(len(block.right) for block in held) > self._range_entries:
-                held = [merge_rows(held, self._order, self._oov_rank)[1]]
-        return merge_rows(held, self._order, self._oov_rank)[1]
+    def _merge_oov(self, ranges: list[str]) -> PairBlock:
+        blocks: list[PairBlock] = []
+        for name in ranges:
+            blocks += iter_pairs(_uri(self._work, name, OOV))
+            if sum(len(block.right) for block in blocks) > self._range_entries:
+                blocks = [merge_rows(blocks, self._order, self._oov_rank)[1]]
+        return merge_rows(blocks, self._order, self._oov_rank)[1]
 
-    def _mirror(self, rows: PairBlock) -> PairBlock:
-        """The same pairs by their right words, in the order of those words' bytes."""
+    def _transpose(self, rows: PairBlock) -> PairBlock:
+        """Return the pairs by their right words, in the order of the bytes of those words."""
         ranks = np.empty(len(self._order), np.int32)
         ranks[self._order] = np.arange(len(ranks), dtype=np.int32)
-        turned = transpose(rows._replace(right=self._order[rows.right].astype(np.int32)), len(ranks))
-        return turned._replace(left=ranks[turned.left])
+        transposed = transpose(rows._replace(right=self._order[rows.right].astype(np.int32)), len(ranks))
+        return transposed._replace(left=ranks[transposed.left])
 
-    def _sums(self, rows: PairBlock, turned: PairBlock) -> np.ndarray:
-        """(blocks + 1, N) int64: what the piece adds to the marginals, and last to the entries of each word."""
+    def _sums(self, rows: PairBlock, transposed: PairBlock) -> np.ndarray:
+        """Return the marginals of the range, (blocks, N) int64, with a last row of the entries of each word."""
         words = len(self._order)
-        sums = compute_marginals([rows, turned], self._context_window.size, self._context_window.summed, words).sums
+        window = self._context_window
+        sums = compute_marginals([rows, transposed], window.size, window.summed, words).sums
         entries = np.zeros(words, np.int64)
-        for block in (rows, turned):
+        for block in (rows, transposed):
             np.add.at(entries, block.left, block.length)
         return np.vstack([sums, entries])
 
 
-class FindStage:
-    """Finds where ranges of the vocabulary lie in a piece.
+@dataclass(frozen=True)
+class LocateInput:
+    """A gathered range, and ranges of the vocabulary."""
+
+    name: str
+    bounds: list[int]
+    """Start of each range of the vocabulary, in the order of the words' bytes, followed by the number of words."""
+
+
+@dataclass(frozen=True)
+class LocatedRows:
+    """Row ranges of a gathered range, for each range of the vocabulary."""
+
+    name: str
+    row_ranges: list[list[RowRange]]
+
+
+class LocateStage:
+    """Stage that finds the rows of ranges of the vocabulary in a gathered range.
 
     Args:
-        vocabulary: its file.
-        work: the folder for what is needed for a moment.
+        vocabulary: file of the vocabulary.
+        work: folder for temporary files.
     """
 
     def __init__(self, vocabulary: str, work: str):
         self._order = read_vocabulary(vocabulary).row_order()
         self._work = work
 
-    def __call__(self, row: Row) -> Iterator[Row]:
-        """From a piece and the bounds of ranges, by places in the order of bytes, to its runs in each."""
-        found: list[list[RowRange]] = [[] for _ in row["bounds"][1:]]
-        for uri in (_uri(self._work, row["piece"], way) for way in (FORWARD, BACKWARD)):
+    def __call__(self, item: LocateInput) -> Iterator[LocatedRows]:
+        """Yield the row ranges in a gathered range."""
+        found: list[list[RowRange]] = [[] for _ in item.bounds[1:]]
+        for uri in (_uri(self._work, item.name, direction) for direction in (FORWARD, BACKWARD)):
             table = storage.read_table(pair_files(uri)[0])
-            rows = np.searchsorted(self._order[table["left"].to_numpy()], row["bounds"])
+            rows = np.searchsorted(self._order[table["left"].to_numpy()], item.bounds)
             entries = np.concatenate([np.zeros(1, np.int64), np.cumsum(table["length"].to_numpy())])[rows]
-            for place, runs in enumerate(found):
-                if rows[place] < rows[place + 1]:
-                    bounds = (rows[place], rows[place + 1], entries[place], entries[place + 1])
-                    runs.append(RowRange(uri, *map(int, bounds)))
-        yield {"piece": row["piece"], "runs": found}
+            for i, row_ranges in enumerate(found):
+                if rows[i] < rows[i + 1]:
+                    row_ranges.append(RowRange(uri, *map(int, (rows[i], rows[i + 1], entries[i], entries[i + 1]))))
+        yield LocatedRows(item.name, found)
 
 
-def read_sums(work: str, piece: str) -> np.ndarray:
-    """What a piece adds to the marginals, (blocks, N) int64, and in a last row to the entries of each word."""
-    return read_array(_uri(work, piece, SUMS))
+def read_sums(work: str, name: str) -> np.ndarray:
+    """Return the marginals of a gathered range, (blocks, N) int64, with a last row of the entries of each word."""
+    return read_array(_uri(work, name, SUMS))
 
 
 def _write(uri: str, rows: PairBlock) -> None:
@@ -136,5 +161,5 @@ def _write(uri: str, rows: PairBlock) -> None:
         pass
 
 
-def _uri(work: str, piece: str, what: str) -> str:
-    return storage.join(work, "pieces", f"{piece}-{what}")
+def _uri(work: str, name: str, kind: str) -> str:
+    return storage.join(work, "ranges", f"{name}-{kind}")

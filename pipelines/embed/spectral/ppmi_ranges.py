@@ -1,6 +1,7 @@
-"""Ranges of the vocabulary, with all their pairs in both directions, weighed."""
+"""Weighted ranges: the pairs of a range of the vocabulary, in both directions, with PPMI weights."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,15 +11,35 @@ from bitcipher.embedding.spectral import Marginals, weight_rows
 from pipelines.embed.spectral.array_files import read_array, write_array, write_rows
 from pipelines.merge.merged_counts import read_vocabulary
 from pipelines.merge.row_ranges import RowRange
-from pipelines.runtime.runtime import Row
+
+
+@dataclass(frozen=True)
+class PpmiInput:
+    """A range of the vocabulary: its row ranges in the gathered ranges."""
+
+    index: int
+    row_ranges: list[RowRange]
+
+
+@dataclass(frozen=True)
+class WeightedRange:
+    """A weighted range of the vocabulary."""
+
+    index: int
+    entries: int
+
+    @property
+    def metrics(self) -> dict[str, int]:
+        """Sizes for the counters of the cluster."""
+        return {"entries": self.entries}
 
 
 class PpmiStage:
-    """Weighs the pairs of a range.
+    """Stage that computes the PPMI weights of a range.
 
     Args:
-        vocabulary: its file.
-        work: the folder for what is needed for a moment.
+        vocabulary: file of the vocabulary.
+        work: folder for temporary files.
     """
 
     def __init__(self, vocabulary: str, work: str):
@@ -26,23 +47,23 @@ class PpmiStage:
         self._marginals = Marginals(read_array(_sums_uri(work)))
         self._work = work
 
-    def __call__(self, row: Row) -> Iterator[Row]:
-        """From a range's runs in each piece to its weighed rows."""
-        # <oov> is a word like the others by now.
-        pairs, _ = merge_rows([RowRange(*run).read() for run in row["runs"]], self._order, -1)
+    def __call__(self, item: PpmiInput) -> Iterator[WeightedRange]:
+        """Yield a range when its weighted rows are written."""
+        # <oov> is a word like any other here, so no rank is treated separately.
+        pairs, _ = merge_rows([row_range.read() for row_range in item.row_ranges], self._order, -1)
         rows = weight_rows(pairs, self._marginals)
-        write_rows(rows_uri(self._work, row["index"]), rows)
-        yield {"index": row["index"], "entries": len(rows.contexts)}
+        write_rows(rows_uri(self._work, item.index), rows)
+        yield WeightedRange(item.index, len(rows.contexts))
 
 
 def write_sums(work: str, sums: np.ndarray) -> None:
-    """Write the sums of the marginals, (blocks, N) int64, for all who weigh."""
+    """Write the sums of the marginals, (blocks, N) int64, for the workers."""
     write_array(_sums_uri(work), sums)
 
 
 def rows_uri(work: str, index: int) -> str:
-    """The weighed rows of a range."""
-    return storage.join(work, "weighed", f"{index:05d}")
+    """Return the URI of the weighted rows of a range."""
+    return storage.join(work, "weighted", f"{index:05d}")
 
 
 def _sums_uri(work: str) -> str:

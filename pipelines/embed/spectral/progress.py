@@ -1,4 +1,4 @@
-"""Products that tell of themselves, for a bar."""
+"""Products that report progress."""
 
 from collections.abc import Callable
 
@@ -9,28 +9,28 @@ from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS
 
 
 class ProgressProducts:
-    """`Products` that tell that all is weighed, and then of each product that is done.
+    """Wraps `Products`, and reports the end of weighting and of each product.
 
     Args:
-        products: who does them.
-        tell: called with what is done.
+        products: the products, of weighted counts.
+        report: called with a short description of each finished step.
     """
 
-    def __init__(self, products: Products, tell: Callable[[str], None]):
+    def __init__(self, products: Products, report: Callable[[str], None]):
         self._products = products
-        self._tell = tell
+        self._report = report
         self._done = 0
-        tell("weighed")
+        report("weighted")
 
     def project(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """See `Products`."""
-        return self._told(self._products.project(table, scales))
+        return self._finish(self._products.project(table, scales))
 
     def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """See `Products`."""
-        return self._told(self._products.gram_product(table, scales))
+        return self._finish(self._products.gram_product(table, scales))
 
-    def _told(self, product: np.ndarray) -> np.ndarray:
+    def _finish(self, product: np.ndarray) -> np.ndarray:
         self._done += 1
-        self._tell(f"product {self._done} of {1 + PRODUCTS}")
+        self._report(f"product {self._done} of {1 + PRODUCTS}")
         return product

@@ -1,76 +1,112 @@
-"""Products of weighed rows in files, a range of the vocabulary at a time."""
+"""Products of weighted rows in files, one range of the vocabulary at a time."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
 from bitcipher import storage
+from bitcipher.embedding.spectral import WeightedRows
 from pipelines.embed.spectral.array_files import read_array, read_rows, write_array
 from pipelines.embed.spectral.ppmi_ranges import rows_uri
-from pipelines.runtime.runtime import Row
+from pipelines.runtime.runtime import In, Out
 
 
-class AddStage:
-    """Adds up blocks of a range's rows, each times a table.
+class RunStage(Protocol):
+    """Runs a stage with keyword arguments over inputs, and yields the outputs."""
+
+    def __call__(
+        self, make: Callable[..., Callable[[In], Iterator[Out]]], arguments: dict[str, Any], inputs: Sequence[In]
+    ) -> Iterator[Out]:
+        """Yield the outputs of a stage."""
+        ...
+
+
+@dataclass(frozen=True)
+class MultiplyInput:
+    """A range of rows, multiplied by one table per block; the products are added up."""
+
+    index: int
+    target: str
+    """File of the result, (n, b) float32."""
+    terms: list[tuple[int, float, str]]
+    """Block, scale and file of the table, (N, b) float32, of each product."""
+
+
+class MultiplyStage:
+    """Stage that multiplies blocks of the rows of a range by tables, and adds up the products.
 
     Args:
-        work: the folder for what is needed for a moment.
+        work: folder for temporary files.
     """
 
     def __init__(self, work: str):
         self._work = work
 
-    def __call__(self, row: Row) -> Iterator[Row]:
-        """From the blocks, their scales and their tables to the sum, (n, b) float32, in the target."""
-        rows = read_rows(rows_uri(self._work, row["index"]), "starts", "contexts", "weights")
+    def __call__(self, item: MultiplyInput) -> Iterator[str]:
+        """Yield the file of the result."""
+        rows = read_rows(rows_uri(self._work, item.index), "starts", "contexts", "weights")
         result = None
-        for block, scale, uri in row["terms"]:
+        for block, scale, uri in item.terms:
             table = read_array(uri)
             if result is None:
-                result = np.zeros((rows.starts.shape[1] - 1, table.shape[1]), np.float32)
+                result = np.zeros((_row_count(rows), table.shape[1]), np.float32)
             rows.add(block, scale, table, result)
-        write_array(row["target"], result)
-        yield {"index": row["index"], "target": row["target"]}
+        write_array(item.target, result)
+        yield item.target
+
+
+@dataclass(frozen=True)
+class TransposeInput:
+    """A range of rows, whose transposed blocks are each multiplied by a table."""
+
+    index: int
+    target: str
+    """File of the results, (blocks, n, b) float32."""
+    table: str
+    """File of the table, (N, b) float32."""
+    blocks: list[tuple[int, float]]
+    """Blocks and their scales."""
 
 
 class TransposeStage:
-    """Multiplies the transposes of blocks of a range's rows with a table.
+    """Stage that multiplies the transposed blocks of the rows of a range by a table.
 
     Args:
-        work: the folder for what is needed for a moment.
+        work: folder for temporary files.
     """
 
     def __init__(self, work: str):
         self._work = work
 
-    def __call__(self, row: Row) -> Iterator[Row]:
-        """From the blocks, their scales and the table to a product each, (blocks, n, b) float32, in the target."""
-        rows = read_rows(rows_uri(self._work, row["index"]), "starts", "contexts", "opposite_weights")
-        table = read_array(row["table"])
-        results = np.zeros((len(row["blocks"]), rows.starts.shape[1] - 1, table.shape[1]), np.float32)
-        for (block, scale), result in zip(row["blocks"], results, strict=True):
+    def __call__(self, item: TransposeInput) -> Iterator[str]:
+        """Yield the file of the results."""
+        rows = read_rows(rows_uri(self._work, item.index), "starts", "contexts", "opposite_weights")
+        table = read_array(item.table)
+        results = np.zeros((len(item.blocks), _row_count(rows), table.shape[1]), np.float32)
+        for (block, scale), result in zip(item.blocks, results, strict=True):
             rows.add_transposed(block, scale, table, result)
-        write_array(row["target"], results)
-        yield {"index": row["index"], "target": row["target"]}
+        write_array(item.target, results)
+        yield item.target
 
 
 class RangeProducts:
-    """`Products` of rows that were weighed range by range.
+    """`Products` of rows that are weighted range by range.
 
-    Tables go to the workers and come back through files. What comes back is put together here, range by range; since
-    each row is multiplied by itself, the ranges leave no trace.
+    Tables are exchanged with workers through files, and the results of the ranges are joined here. Each row is computed
+    separately, so the result does not depend on how the vocabulary is split.
 
     Args:
-        work: the folder for what is needed for a moment.
-        ranges: how many there are.
-        run: runs a stage, made of `work`, over rows.
+        work: folder for temporary files.
+        ranges: number of ranges.
+        run: runs a stage over inputs.
     """
 
-    def __init__(self, work: str, ranges: int, run: Callable[[Any, Row, list[Row]], Iterator[Row]]):
+    def __init__(self, work: str, ranges: int, run: RunStage):
         self._work = work
         self._run = run
-        # Copied: what is mapped keeps its file open.
+        # Copied, because a mapped array keeps its file open.
         self._words = [read_rows(rows_uri(work, index), "words").words.copy() for index in range(ranges)]
         self._products = 0
 
@@ -80,7 +116,7 @@ class RangeProducts:
         operand = storage.join(folder, "operand.npy")
         write_array(operand, table)
         terms = [(block, float(scale), operand) for block, scale in enumerate(scales) if scale]
-        return self._end(folder, self._add(folder, terms, table.shape))
+        return self._end(folder, self._multiply(folder, terms, table.shape))
 
     def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """See `Products`."""
@@ -88,39 +124,47 @@ class RangeProducts:
         operand = storage.join(folder, "operand.npy")
         write_array(operand, table)
         blocks = [(block, float(scale)) for block, scale in enumerate(scales) if scale]
-        pieces = self._map(TransposeStage, folder, "contexts", {"table": operand, "blocks": blocks})
-        terms = []
-        for place, (block, _) in enumerate(blocks):
-            terms.append((block, 1.0, storage.join(folder, f"block-{block}.npy")))
-            write_array(terms[-1][2], self._join([piece[place] for piece in pieces], table.shape))
-        del pieces
-        return self._end(folder, self._add(folder, terms, table.shape))
-
-    def _add(self, folder: str, terms: list[tuple[int, float, str]], shape: tuple[int, ...]) -> np.ndarray:
-        return self._join(self._map(AddStage, folder, "sums", {"terms": terms}), shape)
-
-    def _map(self, stage: type, folder: str, name: str, of_all: Row) -> list[np.ndarray]:
-        """The results of all ranges, in order."""
-        rows = [
-            {"index": index, "target": storage.join(folder, f"{name}-{index:05d}.npy"), **of_all}
+        inputs = [
+            TransposeInput(index, self._target(folder, "contexts", index), operand, blocks)
             for index in range(len(self._words))
         ]
-        for _ in self._run(stage, {"work": self._work}, rows):
-            pass
-        return [read_array(row["target"]) for row in rows]
+        results = self._map(TransposeStage, inputs)
+        terms = []
+        for i, (block, _) in enumerate(blocks):
+            terms.append((block, 1.0, storage.join(folder, f"block-{block}.npy")))
+            write_array(terms[-1][2], self._join([result[i] for result in results], table.shape))
+        del results
+        return self._end(folder, self._multiply(folder, terms, table.shape))
 
-    def _join(self, pieces: Sequence[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
-        """Rows of ranges as those of the vocabulary: (N, b) float32."""
+    def _multiply(self, folder: str, terms: list[tuple[int, float, str]], shape: tuple[int, ...]) -> np.ndarray:
+        inputs = [MultiplyInput(index, self._target(folder, "sums", index), terms) for index in range(len(self._words))]
+        return self._join(self._map(MultiplyStage, inputs), shape)
+
+    def _map(self, stage: type, inputs: Sequence[Any]) -> list[np.ndarray]:
+        """Return the results of all ranges, in order."""
+        for _ in self._run(stage, {"work": self._work}, inputs):
+            pass
+        return [read_array(item.target) for item in inputs]
+
+    def _join(self, results: Sequence[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+        """Return the rows of all ranges in order of rank, (N, b) float32."""
         table = np.zeros(shape, np.float32)
-        for words, piece in zip(self._words, pieces, strict=True):
-            table[words] = piece
+        for words, rows in zip(self._words, results, strict=True):
+            table[words] = rows
         return table
 
     def _begin(self) -> str:
-        """A folder for the next product: what a late worker writes for an earlier one is not in the way."""
+        """Return a new folder for the next product, so that a late worker of an earlier one writes elsewhere."""
         self._products += 1
         return storage.join(self._work, "products", str(self._products))
 
     def _end(self, folder: str, result: np.ndarray) -> np.ndarray:
         storage.remove(folder)
         return result
+
+    def _target(self, folder: str, name: str, index: int) -> str:
+        return storage.join(folder, f"{name}-{index:05d}.npy")
+
+
+def _row_count(rows: WeightedRows) -> int:
+    return rows.starts.shape[1] - 1

@@ -1,6 +1,7 @@
-"""What a segment's words are in the vocabulary, and where ranges of words lie in it."""
+"""Ranks of the words of each segment."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -8,34 +9,50 @@ import pyarrow as pa
 from bitcipher import storage
 from bitcipher.counts import SEGMENT_WORDS, read_words
 from pipelines.merge.merged_counts import ranks_of, read_vocabulary
-from pipelines.merge.row_ranges import find_runs
-from pipelines.runtime.runtime import Row
+from pipelines.merge.row_ranges import RowRange, find_row_ranges
+
+
+@dataclass(frozen=True)
+class RankInput:
+    """A segment."""
+
+    segment: int
+    parts: list[str]
+    first_words: list[str]
+    """First word of each range."""
+
+
+@dataclass(frozen=True)
+class RankedSegment:
+    """Row ranges of a segment, for each range of words."""
+
+    segment: int
+    row_ranges: list[list[RowRange]]
 
 
 class RankStage:
-    """Writes the rank of each number of a segment.
+    """Stage that writes the rank of each word number of a segment, and finds the row ranges of each range.
 
     Args:
-        vocabulary: its file.
-        work: the folder for what is needed for a moment.
+        vocabulary: file of the vocabulary.
+        work: folder for temporary files.
     """
 
     def __init__(self, vocabulary: str, work: str):
         self._vocabulary = read_vocabulary(vocabulary)
         self._work = work
 
-    def __call__(self, row: Row) -> Iterator[Row]:
-        """From a segment's parts and the first words of ranges to its runs in each."""
-        tables = [read_words([part]) for part in row["parts"]]
+    def __call__(self, item: RankInput) -> Iterator[RankedSegment]:
+        """Yield the row ranges of a segment."""
+        tables = [read_words([part]) for part in item.parts]
         words = pa.concat_tables([SEGMENT_WORDS.empty_table(), *tables]).combine_chunks()
-        ranks = pa.table({"rank": ranks_of(self._vocabulary, words)})
-        storage.write_table(_file(self._work, row["segment"]), ranks)
-        firsts = [word.encode() for word in row["firsts"]]
-        yield {"segment": row["segment"], "runs": find_runs(row["parts"], tables, firsts)}
+        storage.write_table(_file(self._work, item.segment), pa.table({"rank": ranks_of(self._vocabulary, words)}))
+        first_words = [word.encode() for word in item.first_words]
+        yield RankedSegment(item.segment, find_row_ranges(item.parts, tables, first_words))
 
 
 def read_ranks(work: str, segment: int) -> np.ndarray:
-    """The rank of each number of a segment, (V,) int32."""
+    """Return the rank of each word number of a segment, (V,) int32."""
     return storage.read_table(_file(work, segment))["rank"].to_numpy()
 
 

@@ -1,18 +1,18 @@
-"""Readers: from a source to its documents, one module a format.
+"""Readers: the documents of a source, one module per format.
 
-A document is one text, an item of the corpus that context windows never leave. Every module has a function
-`read(source, options)` that yields the documents of one source as they stand there, each as the strings that make
-it up: one, or several one behind another where it need not be held as a whole.
+A document is one text of the corpus; context windows never cross its ends. Each module has a function
+`read(source, options)` that yields the documents of a source. Each document is an iterable of strings, so that a long
+one need not be in memory as a whole.
 """
 
 from collections.abc import Iterator
 from importlib import import_module
 
-from pipelines.ingest.document_chunks import DocumentChunk, cut
+from pipelines.ingest.document_chunks import DocumentChunk, split_document
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import Source
 
-# Names, so that a reader and its library are loaded when a source needs them.
+# By name, so that a reader and its library are imported only when a source needs them.
 READERS = {
     "text": "pipelines.ingest.readers.text",
     "jsonl": "pipelines.ingest.readers.jsonl",
@@ -22,20 +22,20 @@ READERS = {
 
 
 def read_chunks(source: Source, options: ReadOptions) -> Iterator[DocumentChunk]:
-    """The documents of one source, in order and in pieces; those that are empty or only white space are left out.
+    """Yield the chunks of the documents of a source, in order; documents without text are skipped.
 
-    Bytes that are not UTF-8 become U+FFFD, and a byte order mark at the start of a file is left out. Memory
-    holds one piece of a text file, a line of JSON, a record, or a batch of Parquet rows at a time.
+    Bytes that are not UTF-8 become U+FFFD, and a byte order mark at the start of a file is skipped. Memory holds one
+    chunk of a text file, one line of JSON, one WET record or one batch of Parquet rows at a time.
 
     Raises:
-        BitcipherError: if the source is missing, unreadable, cut short, damaged or not in its format.
+        BitcipherError: if the source is missing, unreadable, truncated, damaged or not in its format.
     """
     if source.size == 0:
         return
     reader = import_module(READERS[source.format])
     for document in reader.read(source, options):
-        begun = False
-        for piece in cut(document):
-            if begun or piece.continues or (piece.text and not piece.text.isspace()):
-                yield piece
-            begun = piece.continues
+        has_begun = False
+        for chunk in split_document(document):
+            if has_begun or chunk.continues or (chunk.text and not chunk.text.isspace()):
+                yield chunk
+            has_begun = chunk.continues

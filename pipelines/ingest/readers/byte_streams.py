@@ -1,9 +1,8 @@
-"""Sources as streams of decompressed bytes, with every way in which they fail told in a sentence.
+"""Sources as streams of decompressed bytes.
 
-Our storage fetches the bytes because it has listed them: what can be listed can be opened, under the same URI and
-with the same credentials (smart_open knows no memory:// and has its own settings for S3). smart_open
-decompresses, with isal for gzip, four times as fast as Python's gzip (SPEC section 3). All its decompressors
-take files of several members and raise at a file that is cut short.
+`bitcipher.storage` opens the files, because it has also listed them: the same URIs and credentials apply. smart_open
+only decompresses them, since it has no memory:// and other settings for S3. For gzip it uses isal, which is four times
+as fast as Python's gzip. All its decompressors read files of several members, and raise for truncated ones.
 """
 
 import codecs
@@ -27,7 +26,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports.zstd import ZstdError
 
-# Bytes read or decompressed at a time: large enough that Python's part of the work does not show.
+# Bytes read or decompressed at a time: large enough that the overhead of Python does not matter.
 BUFFER_BYTES = 1 << 18
 
 
@@ -35,16 +34,16 @@ def _open_igzip(file: IO[bytes], mode: str, **settings: Any) -> IO[bytes]:
     return io.BufferedReader(igzip.open(file, mode, **settings), BUFFER_BYTES)
 
 
-# Under a name of its own: to take .gz over would change smart_open for everybody else in the process.
+# Under a new ending: replacing .gz would change smart_open for all other code in the process.
 register_compressor(".igzip", _open_igzip)
 
 
 @contextmanager
-def opened(source: Source) -> Iterator[io.BufferedReader]:
-    """The decompressed bytes of a source, after its byte order mark if it has one.
+def open_decompressed(source: Source) -> Iterator[io.BufferedReader]:
+    """Open a source as a stream of decompressed bytes, without a byte order mark.
 
     Raises:
-        BitcipherError: if the source cannot be opened, or when the block meets its damaged part or early end.
+        BitcipherError: if the source cannot be opened, or when the block reads a damaged part or a premature end.
     """
     uri = source.uri
     try:
@@ -54,11 +53,11 @@ def opened(source: Source) -> Iterator[io.BufferedReader]:
             yield stream
     except EOFError:
         raise BitcipherError(
-            f"{uri} is cut short: it ends in the midst of its compressed data. Fetch it again."
+            f"{uri} is truncated: it ends in the middle of its compressed data. Download it again."
         ) from None
     except (OSError, isal_zlib.error, LZMAError, ZstdError) as error:
         raise BitcipherError(
-            f"Cannot read {uri}: {str(error).rstrip('.')}. If it is damaged, fetch it again."
+            f"Cannot read {uri}: {str(error).rstrip('.')}. If it is damaged, download it again."
         ) from error
 
 

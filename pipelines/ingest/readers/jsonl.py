@@ -1,4 +1,4 @@
-"""JSON lines: an object a line, the document in one of its fields."""
+"""Reader for JSON lines: one object per line, with the document in one of its fields."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -6,37 +6,37 @@ from itertools import islice
 import orjson
 
 from bitcipher.errors import BitcipherError
-from pipelines.ingest.readers import ReadOptions
-from pipelines.ingest.readers.byte_streams import opened
+from pipelines.ingest.read_options import ReadOptions
+from pipelines.ingest.readers.byte_streams import open_decompressed
 from pipelines.ingest.sources import Source
 
 
 def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
-    """The field's texts, an empty one for null; blank lines are passed over.
+    """Yield the texts of the field, empty for null; blank lines are skipped.
 
     Bytes that are not UTF-8 become U+FFFD.
 
     Raises:
-        BitcipherError: if a line is no JSON object or the field is missing or holds no string.
+        BitcipherError: if a line is not a JSON object, or the field is missing or not a string.
     """
     field = options.field
-    with opened(source) as stream:
+    with open_decompressed(source) as stream:
         for number, line in enumerate(stream, start=1):
             if line.isspace():
                 continue
             record = _parse(line, source, number)
             if field not in record:
                 raise BitcipherError(
-                    f"Line {number} of {source.uri} has no field {field!r} among its fields "
-                    f"({', '.join(islice(record, 20))}). Set the field that holds the text."
+                    f"Line {number} of {source.uri} has no field {field!r}; its fields are "
+                    f"{', '.join(islice(record, 20))}. Set `field` to the one that holds the text."
                 )
             text = record[field]
             if text is None:
                 text = ""
             elif not isinstance(text, str):
                 raise BitcipherError(
-                    f"The field {field!r} in line {number} of {source.uri} is no string but {_kind(text)}. "
-                    "Set the field that holds the text, or mend the line."
+                    f"The field {field!r} in line {number} of {source.uri} is {_kind(text)}, not a string. "
+                    "Set `field` to the one that holds the text, or correct the line."
                 )
             yield (text,)
 
@@ -46,16 +46,16 @@ def _parse(line: bytes, source: Source, number: int) -> dict[str, object]:
         try:
             record = orjson.loads(line)
         except orjson.JSONDecodeError:
-            # orjson refuses bytes that are not UTF-8; if something else is wrong it raises again.
+            # orjson rejects bytes that are not UTF-8; if something else is wrong, it raises again.
             record = orjson.loads(line.decode(errors="replace"))
     except orjson.JSONDecodeError as error:
         raise BitcipherError(
-            f"Line {number} of {source.uri} is not JSON ({error}). Each line must be one whole object: mend "
-            "or remove the line, or fetch the file again if it ends there."
+            f"Line {number} of {source.uri} is not JSON ({error}). Each line must be one complete object: correct "
+            "or remove the line, or download the file again if it ends there."
         ) from None
     if not isinstance(record, dict):
         raise BitcipherError(
-            f"Line {number} of {source.uri} is no JSON object but {_kind(record)}; write one object a line."
+            f"Line {number} of {source.uri} is {_kind(record)}, not a JSON object: write one object per line."
         )
     return record
 

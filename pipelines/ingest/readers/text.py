@@ -1,24 +1,24 @@
-"""Plain text in UTF-8: a document a line, or a document a file."""
+"""Reader for plain text: one document per line, or one per file."""
 
 import codecs
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from pipelines.ingest.readers import ReadOptions
-from pipelines.ingest.readers.byte_streams import opened
+from pipelines.ingest.read_options import ReadOptions
+from pipelines.ingest.readers.byte_streams import open_decompressed
 from pipelines.ingest.sources import Source
 
-# Bytes of a file that are decoded at a time, where the whole file is one document.
+# Bytes decoded at a time if the whole file is one document.
 READ_BYTES = 1 << 20
 
 
 def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
-    """The lines of a file without their endings, or the file as a whole.
+    """Yield the lines of a file without their endings, or the whole file.
 
-    A line ends with a line feed, or a carriage return and a line feed, and with nothing else: U+2028 and its
-    like occur inside documents. Bytes that are not UTF-8 become U+FFFD.
+    A line ends with LF or CRLF only, because other separators, such as U+2028, occur inside documents. Bytes that are
+    not UTF-8 become U+FFFD.
     """
-    with opened(source) as stream:
+    with open_decompressed(source) as stream:
         if options.document == "file":
             yield _decoded(stream)
             return

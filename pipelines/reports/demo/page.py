@@ -6,11 +6,11 @@ from pathlib import Path
 
 from bitcipher import storage
 from bitcipher.vectors import CipherVectors
-from pipelines.store import layout
+from pipelines.store.manifest import read_manifest
 from pipelines.reports.maps.drawing import map_data, render
 from pipelines.reports.maps.layout import choose_rows, make_map
 
-NEIGHBOURS = 8
+NEIGHBORS = 8
 
 # More take longer than the demo should, and lie too close for a small map.
 MOST_WORDS = 1_500
@@ -26,7 +26,7 @@ def write(
     seconds: Mapping[str, float],
 ) -> None:
     """See `pipelines.reports.demo.write_report`."""
-    manifest = layout.read_manifest(build)
+    manifest = read_manifest(build)
     start = time.perf_counter()
     maps = {name: _map(vectors) for name, vectors in tables.items()}
     here = Path(__file__).parent
@@ -37,10 +37,10 @@ def write(
         title=title,
         about=about,
         numbers={
-            "documents": f"{manifest['documents']:,}",
-            "tokens": f"{manifest['tokens']:,}",
-            "words": f"{manifest['vocabulary']:,}",
-            "text": f"{manifest['text_bytes'] / 1e6:,.1f} MB",
+            "documents": f"{manifest.documents:,}",
+            "tokens": f"{manifest.tokens:,}",
+            "words": f"{manifest.vocabulary:,}",
+            "text": f"{manifest.text_bytes / 1e6:,.1f} MB",
         },
         tables={name: vectors.vector_size for name, vectors in tables.items()},
         neighbors={word: _neighbors(word, tables) for word in words},
@@ -52,7 +52,7 @@ def write(
 
 
 def _neighbors(word: str, tables: Mapping[str, CipherVectors]) -> dict[str, list[tuple[str, float]]]:
-    return {name: vectors.most_similar(word, topn=NEIGHBOURS) for name, vectors in tables.items() if word in vectors}
+    return {name: vectors.most_similar(word, topn=NEIGHBORS) for name, vectors in tables.items() if word in vectors}
 
 
 def _map(vectors: CipherVectors) -> dict:

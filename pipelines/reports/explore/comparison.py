@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from bitcipher.evaluation.neighbors import match_rows, nearest_rows, neighbor_overlap
 from bitcipher.vectors import CipherVectors
 from bitcipher.vocabulary import OOV
-from pipelines.build.version_drift import NEIGHBOURS, SAMPLE_RANKS
+from pipelines.build.version_drift import NEIGHBORS, SAMPLE_RANKS
 from pipelines.reports.maps.drawing import pack, pack_fractions
 from pipelines.reports.maps.layout import choose_rows, unit_rows
 
@@ -38,8 +38,8 @@ def compare(name: str, before: CipherVectors, now: CipherVectors, rows: np.ndarr
     numbers = _numbers(rows, match_rows(before, now)[chosen])
     queries = _numbers(chosen, old_rows)
     asked = np.flatnonzero(queries >= 0)
-    found, cosines = nearest_rows(unit_rows(before, chosen), queries[asked], NEIGHBOURS)
-    kept = neighbor_overlap(numbers[found], neighbors[asked, :NEIGHBOURS])
+    found, cosines = nearest_rows(unit_rows(before, chosen), queries[asked], NEIGHBORS)
+    kept = neighbor_overlap(numbers[found], neighbors[asked, :NEIGHBORS])
     others = np.flatnonzero(numbers < 0)
     numbers[others] = len(rows) + np.arange(len(others))
     return {

@@ -9,7 +9,7 @@ import numpy as np
 
 from bitcipher import storage
 from bitcipher.vectors import CipherVectors
-from pipelines.build.version_drift import NEIGHBOURS
+from pipelines.build.version_drift import NEIGHBORS
 from pipelines.reports.explore import Compared, Explanations
 from pipelines.reports.explore.comparison import compare
 from pipelines.reports.maps.drawing import map_data, pack, pack_fractions, render
@@ -68,14 +68,14 @@ def page_data(
     totals = {"neighbors": len(rows), "places": STEPS}
     word_map = make_map(vectors, rows, lambda stage, done: advance(stage, done, totals[stage]))
     words = [vectors.index_to_key[row] for row in rows]
-    nearest = word_map.neighbors[:, :NEIGHBOURS]
+    nearest = word_map.neighbors[:, :NEIGHBORS]
     data = {
         "name": name,
         "map": map_data(words, word_map),
         "ranks": pack(rows + 1),
         "counts": None if vectors.counts is None else vectors.counts[rows].tolist(),
         "neighbors": pack(nearest),
-        "cosines": pack_fractions(word_map.cosines[:, :NEIGHBOURS]),
+        "cosines": pack_fractions(word_map.cosines[:, :NEIGHBORS]),
         "size": nearest.shape[1],
         "contributions": None,
         "before": None,

@@ -28,7 +28,7 @@ MOST_GROUPS = 12
 
 # Neighbors that pull a word to its place. 15 keeps the clusters of t-SNE's usual perplexity of 30 (Böhm et al. 2022,
 # JMLR 23, section 3) and takes a sixth of its neighbors; of few words a third, or all would pull alike.
-NEIGHBOURS = 15
+NEIGHBORS = 15
 
 # Where gradients by interpolation (FFT) begin to be faster than those by trees; measured on one core.
 FFT_WORDS = 4_000
@@ -110,7 +110,7 @@ def make_map(
             f"A map needs {FEWEST_WORDS} words with different vectors of 2 dimensions at least; there are "
             f"{distinct}, of {vectors.vector_size}: build from more text, or with a lower minimum count."
         )
-    neighbors, cosines = nearest_rows(units, np.arange(len(rows)), NEIGHBOURS, lambda done: advance("neighbors", done))
+    neighbors, cosines = nearest_rows(units, np.arange(len(rows)), NEIGHBORS, lambda done: advance("neighbors", done))
     with threadpool_limits(1):
         places = _place(units, neighbors, cosines, lambda: advance("places", STEPS_TOLD))
         groups = KMeans(min(MOST_GROUPS, distinct // 2), n_init=4, random_state=SEED).fit_predict(units)

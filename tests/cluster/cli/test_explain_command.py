@@ -14,10 +14,10 @@ from made_vectors import small_text
 from bitcipher import CipherVectors
 from bitcipher.explain import explain
 from cluster.cli.main import main
-from pipelines.embed.embed_counts import StoredCounts
+from pipelines.embed.stored_counts import StoredCounts
 from pipelines.embed.vectors_with_counts import load_with_counts
 from pipelines.options import BuildOptions
-from pipelines.store.layout import read_manifest
+from pipelines.store.manifest import read_manifest
 
 OPTIONS = BuildOptions(
     mode="cat",
@@ -123,7 +123,7 @@ def test_page_of_a_build_has_explanations(command, folder):
         packed = message[name]
         columns[name] = np.frombuffer(base64.b64decode(packed["base64"]), np.dtype(packed["type"]).newbyteorder("<"))
     names = [*data["map"]["words"], *message["words"]]
-    counts = StoredCounts.of("build", read_manifest("build")).open()
+    counts = StoredCounts.of_version("build", read_manifest("build")).open()
     vectors = CipherVectors.load("build")
     for number in (0, 20, 100):
         expected = explain(vectors, counts, data["map"]["words"][number], topn=8).contributions

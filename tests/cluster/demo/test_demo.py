@@ -11,7 +11,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from cluster.demo.demo import make_demo, show_demo
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import InProcessRuntime
+from pipelines.runtime.in_process import InProcessRuntime
 
 SUBJECTS = ("matrix", "function", "array", "number", "list", "table")
 VERBS = ("should", "must", "can", "will")

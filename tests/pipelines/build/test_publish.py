@@ -4,21 +4,47 @@ from bitcipher import storage
 from bitcipher.counts import part_files
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import manifest_uri, versions
-from pipelines.store import layout
-from pipelines.store import lease
-from pipelines.store.lease import Lease
-from pipelines.store.ledger import Ledger
 from pipelines.build.publish import collect_garbage, drop_unfinished, prune, publish
+from pipelines.options import BuildOptions
+from pipelines.store.job_ledger import (
+    COUNTED_SHARDS,
+    COUNTED_TASKS,
+    MERGED_PARTS,
+    JobEntry,
+    MergedPart,
+    find_job,
+    job_ledger,
+    record_job,
+)
+from pipelines.store.layout import LEASE
+from pipelines.store.lease import Lease
+from pipelines.store.manifest import BuildManifest, CountedTask, VectorSizes, VersionDigests, read_manifest
+from pipelines.store.segments import Segment
+
+SIZES = dict.fromkeys(("documents", "total_passages", "text_bytes", "tokens", "types", "entries"), 1)
 
 
-def manifest_of(version, segments, shards):
-    return {
-        "format": layout.FORMAT,
-        "version": version,
-        "folder": f"versions/{version:06d}-ab",
-        "segments": [{"parts": parts} for parts in segments],
-        "shards": [{"parts": parts} for parts in shards],
-    }
+def segment_of(parts):
+    return Segment(name=parts[0], parts=tuple(parts), shards=(parts[0],), digest="0" * 32, **SIZES)
+
+
+def manifest_of(version, segments, shards, suffix="ab"):
+    return BuildManifest(
+        version=version,
+        folder=f"versions/{version:06d}-{suffix}",
+        bitcipher="test",
+        options=BuildOptions(),
+        fingerprint={},
+        aligned=None,
+        **dict.fromkeys(("documents", "text_bytes", "tokens", "vocabulary", "oov_tokens"), 1),
+        sources=(),
+        tasks=(),
+        shards=tuple(map(segment_of, shards)),
+        segments=tuple(map(segment_of, segments)),
+        digests=VersionDigests(words="", counts="", vectors=""),
+        vectors=VectorSizes(words=1, dimensions=1, empty_words=0),
+        drift=None,
+    )
 
 
 def write(build, *names):
@@ -30,8 +56,8 @@ def write_parts(build, *parts):
     write(build, *(file for part in parts for file in part_files(part)))
 
 
-def parts_in(build):
-    """Parts of which all files are there, and names below versions."""
+def stored_names(build):
+    """Return the parts of which all files exist, and the names below `versions`."""
     files = set(storage.list_files(build, unfinished=True))
     parts = {file.removesuffix(".words.parquet") for file in files if file.endswith(".words.parquet")}
     assert {file for file in files if file.startswith(("shards/", "segments/"))} == {
@@ -46,93 +72,97 @@ SECOND = manifest_of(2, [["segments/abc-0", "segments/abc-1"]], [["shards/a"], [
 
 @pytest.fixture
 def build(place):
-    """Two versions: the second one's counts are merged, from the first one's shards and one more."""
+    """A build with two versions; the second one's segment merges the shards of the first and one more."""
     uri = storage.join(place, "build")
     write_parts(uri, "shards/a", "shards/b", "shards/c", "segments/abc-0", "segments/abc-1")
     for manifest in (FIRST, SECOND):
-        write(uri, f"{manifest['folder']}/words.parquet", f"{manifest['folder']}/vectors/manifest.json")
-        with Lease(uri) as held:
-            publish(uri, manifest, held)
+        write(uri, f"{manifest.folder}/words.parquet", f"{manifest.folder}/vectors/manifest.json")
+        with Lease(uri) as lease:
+            publish(uri, manifest, lease)
     return uri
 
 
-def test_what_versions_need_is_kept_and_all_else_removed(build):
-    needed = parts_in(build)
+def test_garbage_is_what_no_version_refers_to(build):
+    needed = stored_names(build)
     write_parts(build, "shards/lost", "segments/lost-0")
     write(build, "shards/half.rows.parquet", "work/x/words.parquet", "versions/000002-late/words.parquet")
     collect_garbage(build)
-    assert parts_in(build) == needed
+    assert stored_names(build) == needed
     assert not storage.exists(storage.join(build, "work"))
 
 
-def test_half_written_files_of_the_dead_are_removed(tmp_path):
+def test_unfinished_files_of_dead_processes_are_removed(tmp_path):
     build = str(tmp_path)
     write(build, f"shards/a.words.parquet.123{storage.UNFINISHED}", f"versions/000001-ab/x{storage.UNFINISHED}")
-    with Lease(build) as held:
-        publish(build, manifest_of(1, [], []) | {"folder": "versions/000001-cd"}, held)
+    with Lease(build) as lease:
+        publish(build, manifest_of(1, [], [], suffix="cd"), lease)
     collect_garbage(build)
     assert [name for name in storage.list_files(build, unfinished=True) if "lease" not in name] == [
         "versions/000001.json"
     ]
 
 
-def test_what_an_unfinished_job_has_done_is_kept(build):
-    ledger = Ledger(storage.join(build, layout.LEDGER))
+def test_work_of_an_unfinished_job_is_kept(build):
+    started = "2026-01-31T12:00:00+00:00"
+    job = record_job(build, JobEntry(id="ab", version=3, fingerprint={}, started=started))
+    ledger = job_ledger(build, job)
     write_parts(build, "shards/d", "segments/cd-0", "shards/lost")
-    ledger.record("count/task/00000", {"name": "d", "parts": ["shards/d"]})
-    ledger.record("count/task/done", {})
-    ledger.record("merge/cd/00000", {"part": "segments/cd-0", "entries": 1})
-    needed = parts_in(build)[0] - {"shards/lost"}
+    ledger.record(COUNTED_SHARDS, "task/00000", segment_of(["shards/d"]))
+    ledger.record(COUNTED_TASKS, "task", CountedTask(id="task", sources=(), shards=("shards/d",)))
+    ledger.record(MERGED_PARTS, "cd/0-9", MergedPart(part="segments/cd-0", entries=1))
+    needed = stored_names(build)[0] - {"shards/lost"}
     collect_garbage(build)
-    assert parts_in(build)[0] == needed
+    assert stored_names(build)[0] == needed
     prune(build, keep=1)
-    assert parts_in(build)[0] == needed
+    assert stored_names(build)[0] == needed
     assert drop_unfinished(build) == 1
-    assert parts_in(build)[0] == needed - {"shards/d", "segments/cd-0"}
-    assert ledger.entries() == {}
+    assert stored_names(build)[0] == needed - {"shards/d", "segments/cd-0"}
+    assert find_job(build) is None
+    assert ledger.keys(COUNTED_TASKS) == []
 
 
-def test_a_version_that_another_job_may_still_publish_is_kept(build):
+def test_files_of_a_version_that_may_still_be_published_are_kept(build):
     write(build, "versions/000003-ab/words.parquet", "versions/000002-cd/words.parquet")
     collect_garbage(build)
-    assert parts_in(build)[1] == {"000001.json", "000001-ab", "000002.json", "000002-ab", "000003-ab"}
+    assert stored_names(build)[1] == {"000001.json", "000001-ab", "000002.json", "000002-ab", "000003-ab"}
     drop_unfinished(build)
-    assert parts_in(build)[1] == {"000001.json", "000001-ab", "000002.json", "000002-ab"}
+    assert stored_names(build)[1] == {"000001.json", "000001-ab", "000002.json", "000002-ab"}
 
 
-def test_pruning_keeps_the_newest_versions_and_what_they_need(build):
+def test_pruning_keeps_the_newest_versions_and_their_shards(build):
     assert prune(build, keep=5) == []
     assert prune(build, keep=1) == [1]
     assert versions(build) == [2]
-    parts, names = parts_in(build)
-    # The shards stay, so that they can be subtracted.
+    parts, names = stored_names(build)
+    # The shards stay, so that they can be subtracted later.
     assert parts == {"shards/a", "shards/b", "shards/c", "segments/abc-0", "segments/abc-1"}
     assert names == {"000002.json", "000002-ab"}
     assert prune(build, keep=1) == []
 
 
-def test_pruning_needs_a_build_that_is_its_own(build, place):
-    with pytest.raises(BitcipherError, match="At least 1 version must be kept, not 0"):
+def test_pruning_needs_a_build_without_a_running_job(build, place):
+    with pytest.raises(BitcipherError, match="`keep` must be at least 1"):
         prune(build, keep=0)
     with pytest.raises(BitcipherError, match="is not a build"):
         prune(storage.join(place, "elsewhere"), keep=1)
     with Lease(build):
         for remove in (lambda: prune(build, keep=1), lambda: drop_unfinished(build)):
-            with pytest.raises(BitcipherError, match="Another job is at work"):
+            with pytest.raises(BitcipherError, match="Another job is running"):
                 remove()
     assert versions(build) == [1, 2]
 
 
 def test_a_version_is_published_once(build):
-    with Lease(build) as held, pytest.raises(BitcipherError, match=r"Version 2 of .* was published by another job"):
-        publish(build, SECOND | {"folder": "versions/000002-other"}, held)
-    assert storage.read_json(manifest_uri(build, 2)) == SECOND
+    with Lease(build) as lease, pytest.raises(BitcipherError, match="Another job published version 2"):
+        publish(build, manifest_of(2, [], [], suffix="other"), lease)
+    assert read_manifest(build, 2) == SECOND
 
 
-def test_who_lost_the_lease_publishes_nothing(build):
-    with Lease(build) as slept:
-        (mine,) = storage.list_files(storage.join(build, lease.FOLDER))
-        write(build, f"{lease.FOLDER}/{int(mine.removesuffix('.json')) + 1:06d}.json")  # another job took over
+def test_a_job_without_the_lease_publishes_nothing(build):
+    with Lease(build) as lost:
+        (mine,) = storage.list_files(storage.join(build, LEASE))
+        write(build, f"{LEASE}/{int(mine.removesuffix('.json')) + 1:06d}.json")  # another job took over
         with pytest.raises(BitcipherError, match="Another job has taken over"):
-            publish(build, manifest_of(3, [], []), slept)
+            publish(build, manifest_of(3, [], []), lost)
     assert versions(build) == [1, 2]
+    assert not storage.exists(manifest_uri(build, 3))

@@ -8,7 +8,7 @@ from bitcipher.errors import BitcipherError
 from pipelines.build.build import build
 from pipelines.runtime.progress import StageProgress
 from pipelines.build.publish import drop_unfinished
-from pipelines.runtime.runtime import InProcessRuntime
+from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.build.status import read_status
 
 # Of codes, so that vectors are made by a stage like the others.
@@ -23,13 +23,13 @@ class Watched(InProcessRuntime):
         self._stop_at = stop_at
         self.seen = []
 
-    def stream(self, stage, rows):
-        if stage.name == self._stop_at:
+    def stream(self, spec, inputs):
+        if spec.name == self._stop_at:
             raise BitcipherError("The power is gone.")
-        for row in super().stream(stage, rows):
-            yield row
-            if stage.name != "identify":
-                self.seen.append((stage.name, read_status(self._target)))
+        for result in super().stream(spec, inputs):
+            yield result
+            if spec.name != "identify":
+                self.seen.append((spec.name, read_status(self._target)))
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def run(files, target, runtime):
 
 
 def test_a_folder_without_a_build_has_none(tmp_path):
-    with pytest.raises(BitcipherError, match="is not a build, and no job is making one there"):
+    with pytest.raises(BitcipherError, match="is not a build"):
         read_status(str(tmp_path / "build"))
 
 
@@ -58,8 +58,8 @@ def test_a_job_can_be_watched_while_it_runs(files, tmp_path):
     assert all(0 < one.tokens < other.tokens for one, other in pairwise(counting))
     for _, status in runtime.seen:
         assert status.versions == []
-        assert status.holder["pid"] == os.getpid()
-        assert status.job["version"] == 1
+        assert status.holder.pid == os.getpid()
+        assert status.job.version == 1
     stage, embedding = runtime.seen[-1]
     assert (stage, embedding.tasks_done, embedding.tokens) == ("embed", 4, counting[-1].tokens)
     assert embedding.ranges_merged > 0 == counting[-1].ranges_merged
@@ -75,7 +75,7 @@ def test_a_job_that_was_stopped_is_told_with_what_it_had_done(files, documents, 
         run(files, target, Watched(target, stop_at="embed"))
     stopped = read_status(str(target))
     assert (stopped.versions, stopped.holder) == ([], None)
-    assert stopped.job["version"] == 1
+    assert stopped.job.version == 1
     assert (stopped.tasks, stopped.tasks_done) == (4, 4)
     assert stopped.tokens == 2 * sum(len(text.split()) for text in documents)
 

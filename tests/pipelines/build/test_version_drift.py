@@ -5,9 +5,21 @@ from hypothesis import strategies as st
 
 from bitcipher.evaluation import neighbors
 from bitcipher.vectors import CipherVectors
-from pipelines.build.build import version_drift
-from pipelines.build.version_drift import DriftError, drift_stage, measure_drift, check_drift
-from pipelines.runtime.runtime import InProcessRuntime
+from pipelines.build import version_drift
+from pipelines.build.version_drift import DriftError, DriftStage, check_drift, measure_drift
+from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.runtime import StageSpec
+from pipelines.store.manifest import Drift, RankMoves
+
+DRIFT = Drift(
+    words_in=0,
+    words_out=0,
+    added=(),
+    removed=(),
+    rank_moves=RankMoves(words=0, median=0.0, percentile_99=0.0),
+    neighbors=1.0,
+    sample=128,
+)
 
 
 def table(words, vectors):
@@ -17,7 +29,7 @@ def table(words, vectors):
 
 def random_table(size, seed=0, vector_size=8):
     random = np.random.default_rng(seed)
-    return table([f"w{i}" for i in range(size)], random.normal(size=(size, dimensions)))
+    return table([f"w{i}" for i in range(size)], random.normal(size=(size, vector_size)))
 
 
 def reordered(vectors, order):
@@ -26,27 +38,19 @@ def reordered(vectors, order):
 
 def test_the_same_vectors_did_not_move():
     one = random_table(300)
-    assert measure_drift(one, random_table(300)) == {
-        "words_in": 0,
-        "words_out": 0,
-        "came": [],
-        "went": [],
-        "rank_moves": {"words": 0, "median": 0.0, "percentile_99": 0.0},
-        "neighbors": 1.0,
-        "sample": 128,
-    }
+    assert measure_drift(one, random_table(300)) == DRIFT
 
 
 def test_words_that_change_ranks_keep_their_neighbours():
     one = random_table(200)
     found = measure_drift(one, reordered(one, [1, 0, *range(2, 190), *reversed(range(190, 200))]))
-    assert found["neighbors"] == 1.0
-    assert found["rank_moves"]["words"] == 12
-    assert found["rank_moves"]["median"] == 0.0
-    turned = measure_drift(one, reordered(one, list(reversed(range(200)))))["rank_moves"]
-    assert turned["words"] == 200
-    assert turned["median"] == 100.0  # 199, 197, …, 1, each twice
-    assert turned["percentile_99"] == pytest.approx(197, abs=1)
+    assert found.neighbors == 1.0
+    assert found.rank_moves.words == 12
+    assert found.rank_moves.median == 0.0
+    turned = measure_drift(one, reordered(one, list(reversed(range(200))))).rank_moves
+    assert turned.words == 200
+    assert turned.median == 100.0  # 199, 197, …, 1, each twice
+    assert turned.percentile_99 == pytest.approx(197, abs=1)
 
 
 def test_words_that_come_and_go_are_named_the_most_frequent_first():
@@ -54,12 +58,12 @@ def test_words_that_come_and_go_are_named_the_most_frequent_first():
     now = reordered(before, [i for i in range(40) if i not in (3, 7)])
     now = CipherVectors([*now.index_to_key, "new", "newer"], np.vstack([now.vectors, before.vectors[[3, 7]]]))
     found = measure_drift(before, now)
-    assert (found["words_in"], found["came"]) == (2, ["new", "newer"])
-    assert (found["words_out"], found["went"]) == (2, ["w3", "w7"])
+    assert (found.words_in, found.added) == (2, ("new", "newer"))
+    assert (found.words_out, found.removed) == (2, ("w3", "w7"))
     many = measure_drift(random_table(5), table([f"x{i}" for i in range(30)], np.eye(30)))
-    assert (many["words_in"], many["words_out"], many["sample"], many["neighbors"]) == (30, 5, 0, 1.0)
-    assert many["came"] == [f"x{i}" for i in range(10)]
-    assert many["rank_moves"] == {"words": 0, "median": 0.0, "percentile_99": 0.0}
+    assert (many.words_in, many.words_out, many.sample, many.neighbors) == (30, 5, 0, 1.0)
+    assert many.added == tuple(f"x{i}" for i in range(10))
+    assert many.rank_moves == RankMoves(words=0, median=0.0, percentile_99=0.0)
 
 
 def test_neighbours_that_are_others_moved():
@@ -71,18 +75,18 @@ def test_neighbours_that_are_others_moved():
         return table([f"w{i}" for i in range(10)], np.eye(5)[directions] + 0.001 * np.eye(10, 5))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drift, "NEIGHBOURS", 1)
+        patch.setattr(version_drift, "NEIGHBORS", 1)
         before = pairs([(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)])
-        assert measure_drift(before, pairs([(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)]))["neighbors"] == 1.0
-        assert measure_drift(before, pairs([(0, 1), (2, 3), (4, 5), (6, 8), (7, 9)]))["neighbors"] == 0.6
-        assert measure_drift(before, pairs([(1, 2), (3, 4), (5, 6), (7, 8), (9, 0)]))["neighbors"] == 0.0
+        assert measure_drift(before, pairs([(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)])).neighbors == 1.0
+        assert measure_drift(before, pairs([(0, 1), (2, 3), (4, 5), (6, 8), (7, 9)])).neighbors == 0.6
+        assert measure_drift(before, pairs([(1, 2), (3, 4), (5, 6), (7, 8), (9, 0)])).neighbors == 0.0
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 11])
 def test_few_words_have_few_neighbours(size):
     found = measure_drift(random_table(size), random_table(size, seed=1))
     # Of so few words all are neighbors of each.
-    assert (found["neighbors"], found["sample"]) == (1.0, size)
+    assert (found.neighbors, found.sample) == (1.0, size)
 
 
 def nearest_of_all(before, now, rows):
@@ -107,28 +111,28 @@ def test_neighbours_are_those_of_the_whole_table_however_it_is_walked(size, new_
     now = table(now.index_to_key, now.vectors + np.random.default_rng(seed).normal(0, 0.2, now.vectors.shape))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(neighbors, "BLOCK_ROWS", block_rows)
-        patch.setattr(drift, "SAMPLE_WORDS", 200)
+        patch.setattr(version_drift, "SAMPLE_WORDS", 200)
         found = measure_drift(before, now)
     common = range(min(size, new_size))
-    assert found["sample"] == len(common)
-    assert found["neighbors"] == pytest.approx(nearest_of_all(before, now, common), abs=1e-4)
+    assert found.sample == len(common)
+    assert found.neighbors == pytest.approx(nearest_of_all(before, now, common), abs=1e-4)
 
 
 def test_the_stage_compares_what_was_saved(tmp_path):
     one, other = random_table(50), random_table(60)
     one.save(tmp_path / "one")
     other.save(tmp_path / "other")
-    (found,) = InProcessRuntime().stream(drift_stage(str(tmp_path / "one")), [{"vectors": str(tmp_path / "other")}])
-    found.pop("costs")
-    assert found == measure_drift(one, other)
-    assert found["words_in"] == 10
+    spec = StageSpec("drift", DriftStage, {"before": str(tmp_path / "one")})
+    (result,) = InProcessRuntime().stream(spec, [str(tmp_path / "other")])
+    assert result.value == measure_drift(one, other)
+    assert result.value.words_in == 10
 
 
 def test_a_surprise_is_more_than_is_allowed():
-    found = {"neighbors": 0.75, "words_in": 1200, "words_out": 3}
+    found = DRIFT.model_copy(update={"neighbors": 0.75, "words_in": 1200, "words_out": 3})
     check_drift("build", found, None)
     check_drift("build", found, 0.25)
     with pytest.raises(
-        DriftError, match=r"25\.0% of the neighbors .* 20\.0% are allowed \(1,200 words came, 3 went\)"
+        DriftError, match=r"25\.0% of the neighbors .* 20\.0% \(1,200 words are new, 3 are gone\)"
     ):
         check_drift("build", found, 0.2)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bitcipher.counts import ContextWindow, count_shard, shard_counts
 from pipelines.count import count_batches
-from pipelines.ingest.document_chunks import DocumentChunk, cut
+from pipelines.ingest.document_chunks import DocumentChunk, split_document
 from pipelines.tokenizers import make_tokenizer
 
 SLICE_TOKENS = 7  # in place of 2,000, so that a short text has many
@@ -52,7 +52,7 @@ def test_slices_add_up(texts, slice_bytes, piece_characters, window, summed):
     context_window = ContextWindow(window, summed)
     tokenizer = make_tokenizer("whitespace", lowercase=True)
     whole = counts_of(tokenizer.tokenize(pa.array(texts, pa.large_string())), context_window)
-    pieces = [piece for text in texts for piece in cut([text], piece_characters)]
+    pieces = [piece for text in texts for piece in split_document([text], piece_characters)]
     parts = list(count_batches.iter_batches(pieces, tokenizer, window, slice_bytes))
     counted = [counts_of(part.tokens, context_window, part.carried) for part in parts]
     for kind in range(3):

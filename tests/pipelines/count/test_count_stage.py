@@ -9,16 +9,17 @@ from bitcipher import storage
 from bitcipher.counts import ContextWindow
 from bitcipher.errors import BitcipherError
 from pipelines.count import count_stage
-from pipelines.count.count_stage import CountStage, done_key
-from pipelines.count.count_tasks import SHARDS_OF_A_TASK, plan_counting
+from pipelines.count.count_stage import CountStage
+from pipelines.count.count_tasks import SHARDS_PER_TASK, plan_tasks
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.document_chunks import DocumentChunk
 from pipelines.ingest.sources import list_sources
 from pipelines.options import BuildOptions
-from pipelines.runtime.runtime import InProcessRuntime
+from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.store.job_ledger import COUNTED_TASKS
 from pipelines.store.layout import LEDGER
 from pipelines.store.ledger import Ledger
-from pipelines.store.segments import Segment, total_digest
+from pipelines.store.segments import total_digest
 
 WINDOW = ContextWindow(2)
 
@@ -29,11 +30,15 @@ def stage_of(build, shard_bytes, **other):
 
 
 def tasks_of(paths, shard_bytes):
-    return plan_counting(hash_sources(list_sources(list(map(str, paths))), [], InProcessRuntime()), shard_bytes)
+    return plan_tasks(hash_sources(list_sources(list(map(str, paths))), [], InProcessRuntime()), shard_bytes)
 
 
 def run(stage, tasks):
-    return [Segment.from_dict(row) for task in tasks for row in stage(task.to_row())]
+    return [counted.shard for task in tasks for counted in stage(task)]
+
+
+def finished_tasks(build):
+    return Ledger(f"{build}/{LEDGER}").keys(COUNTED_TASKS)
 
 
 @pytest.fixture
@@ -70,7 +75,7 @@ def test_shards_hold_whole_documents_and_add_up(file, texts, tmp_path):
 
 
 def test_a_shard_that_is_too_large_is_counted_in_slices(file, texts, tmp_path, monkeypatch):
-    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.slice_bytes", 1500)
+    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.batch_bytes", 1500)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 2000)
     monkeypatch.setattr(count_stage, "FAN_IN", 4)  # so that sums of slices are summed again
     build = str(tmp_path / "build")
@@ -90,7 +95,7 @@ def test_a_row_that_comes_again_gets_the_entries_that_stand(file, tmp_path, monk
     build = tmp_path / "build"
     (task,) = tasks_of([file], 3000)
     first = run(stage_of(build, 3000), [task])
-    assert done_key(task) in Ledger(f"{build}/{LEDGER}").entries()
+    assert finished_tasks(build) == [task.id]
     files = storage.list_files(f"{build}/shards")
     monkeypatch.setattr(count_stage, "count_shard", None)  # counting anew would fail
     assert run(stage_of(build, 3000), [task]) == first
@@ -100,12 +105,12 @@ def test_a_row_that_comes_again_gets_the_entries_that_stand(file, tmp_path, monk
 def test_only_what_was_not_counted_yet_is_counted(file, tmp_path):
     build = tmp_path / "build"
     (task,) = tasks_of([file], 3000)
-    begun = stage_of(build, 3000)(task.to_row())
+    begun = stage_of(build, 3000)(task)
     first = [next(begun), next(begun)]  # and then the worker died
     begun.close()
-    assert done_key(task) not in Ledger(f"{build}/{LEDGER}").entries()
+    assert finished_tasks(build) == []
     shards = run(stage_of(build, 3000), [task])
-    assert shards[:2] == [Segment.from_dict(row) for row in first]
+    assert shards[:2] == [counted.shard for counted in first]
     straight = run(stage_of(tmp_path / "straight", 3000), [task])
     assert [shard.digest for shard in shards] == [shard.digest for shard in straight]
 
@@ -113,17 +118,17 @@ def test_only_what_was_not_counted_yet_is_counted(file, tmp_path):
 def test_a_worker_that_comes_back_late_gives_what_another_recorded(file, tmp_path):
     build = tmp_path / "build"
     (task,) = tasks_of([file], 1 << 20)
-    recorded = {}
+    recorded = []
     stage = stage_of(build, 1 << 20)
-    write = stage._write_run
+    write = stage._write_batch
 
     def slow(name, slice_):
         segment = write(name, slice_)
-        recorded.update(next(iter(stage_of(build, 1 << 20)(task.to_row()))))  # another worker is done in the meantime
+        recorded.append(next(iter(stage_of(build, 1 << 20)(task))))  # another worker is done in the meantime
         return segment
 
-    stage._write_run = slow
-    assert list(stage(task.to_row())) == [recorded]
+    stage._write_batch = slow
+    assert list(stage(task)) == recorded
 
 
 @pytest.mark.parametrize("again", ["longer\n", "same size but newer\n"])
@@ -133,20 +138,20 @@ def test_a_source_that_changes_meanwhile_is_an_error_and_no_entry(tmp_path, agai
     os.utime(file, (1, 1))
     (task,) = tasks_of([file], 1000)
     file.write_text(again)
-    with pytest.raises(BitcipherError, match=r"a\.txt was changed while it was counted"):
+    with pytest.raises(BitcipherError, match=r"a\.txt changed while it was counted"):
         run(stage_of(tmp_path / "build", 1000), [task])
-    assert Ledger(f"{tmp_path}/build/{LEDGER}").entries() == {}
+    assert storage.list_files(f"{tmp_path}/build/{LEDGER}") == {}
 
 
 def test_a_large_file_counted_by_several_tasks_equals_one(file, texts, tmp_path):
     # As long as one says it is, so that there are tasks of some shards each.
     (whole,) = tasks_of([file], 1 << 20)
-    shard_bytes = file.stat().st_size // (3 * SHARDS_OF_A_TASK)
+    shard_bytes = file.stat().st_size // (3 * SHARDS_PER_TASK)
     tasks = tasks_of([file], shard_bytes)
     assert len(tasks) == 3
     build = str(tmp_path / "build")
     shards = run(stage_of(build, shard_bytes), reversed(tasks))
-    one_task = run(stage_of(tmp_path / "one", shard_bytes), [replace(tasks[0], behind=None)])
+    one_task = run(stage_of(tmp_path / "one", shard_bytes), [replace(tasks[0], stop=None)])
     assert sorted(shard.digest for shard in shards) == sorted(shard.digest for shard in one_task)
     (at_once,) = run(stage_of(tmp_path / "at_once", 1 << 20), [whole])
     assert total_digest(shards) == total_digest(one_task) == at_once.digest
@@ -156,9 +161,9 @@ def test_a_large_file_counted_by_several_tasks_equals_one(file, texts, tmp_path)
 
 def test_a_task_beyond_the_end_of_a_file_counts_nothing_and_is_done(file, tmp_path):
     (task,) = tasks_of([file], 1 << 20)
-    beyond = replace(task, first=5, behind=9)
+    beyond = replace(task, start=5, stop=9)
     assert run(stage_of(tmp_path / "build", 1 << 20), [beyond]) == []
-    assert done_key(beyond) in Ledger(f"{tmp_path}/build/{LEDGER}").entries()
+    assert finished_tasks(tmp_path / "build") == [beyond.id]
 
 
 def test_documents_go_on_from_file_to_file_within_a_task(tmp_path):
@@ -174,7 +179,7 @@ def test_files_without_documents_have_no_shards(tmp_path):
     (tmp_path / "a.txt").write_text("\n  \n\n")
     tasks = tasks_of([tmp_path / "a.txt"], 1000)
     assert run(stage_of(tmp_path / "build", 1000), tasks) == []
-    assert list(Ledger(f"{tmp_path}/build/{LEDGER}").entries()) == [done_key(task) for task in tasks]
+    assert finished_tasks(tmp_path / "build") == [task.id for task in tasks]
 
 
 def test_a_shard_ends_with_the_document_that_fills_it():

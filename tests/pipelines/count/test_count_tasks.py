@@ -1,5 +1,3 @@
-import json
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -8,19 +6,18 @@ from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
 from pipelines.count.count_tasks import (
-    SHARDS_OF_A_TASK,
-    TASKS_OF_A_FILE,
+    SHARDS_PER_TASK,
+    TASKS_PER_FILE,
     TEXT_PER_COMPRESSED_BYTE,
-    CountTask,
-    estimated_text_bytes,
-    plan_counting,
+    estimate_text_bytes,
+    plan_tasks,
 )
 from pipelines.ingest.sources import Source, format_of
 
 endings = st.sampled_from([".txt", ".txt.gz", ".jsonl.zst", ".parquet", ".warc.wet.gz"])
 sources = st.lists(
     st.builds(
-        lambda name, size, digest: Source(name, size, format_of(name), sha256=f"{digest:064x}"),
+        lambda name, size, digest: Source(uri=name, size=size, format=format_of(name), sha256=f"{digest:064x}"),
         endings.map("a/b{}".format),
         st.integers(0, 500),
         st.integers(0, 2**128),
@@ -29,21 +26,21 @@ sources = st.lists(
 
 
 def text(size):
-    return Source(f"/corpus/{size}.txt", size, "text", sha256=f"{size:064x}")
+    return Source(uri=f"/corpus/{size}.txt", size=size, format="text", sha256=f"{size:064x}")
 
 
 @given(sources, st.integers(100, 1000))
 def test_every_source_is_in_one_task_and_in_order(sources, shard_bytes):
-    tasks = plan_counting(sources, shard_bytes)
-    first_ones = [task for task in tasks if task.first == 0]
+    tasks = plan_tasks(sources, shard_bytes)
+    first_ones = [task for task in tasks if task.start == 0]
     assert [source for task in first_ones for source in task.sources] == sources
     assert all(task.sources for task in tasks)
 
 
 @given(sources, st.integers(100, 1000))
 def test_tasks_hold_about_a_shard_of_text(sources, shard_bytes):
-    tasks = [task for task in plan_counting(sources, shard_bytes) if task.first == 0]
-    sizes = [[estimated_text_bytes(source) for source in task.sources] for task in tasks]
+    tasks = [task for task in plan_tasks(sources, shard_bytes) if task.start == 0]
+    sizes = [[estimate_text_bytes(source) for source in task.sources] for task in tasks]
     for task in sizes:
         assert len(task) == 1 or max(task) < shard_bytes
         assert sum(task[:-1]) < shard_bytes
@@ -52,47 +49,42 @@ def test_tasks_hold_about_a_shard_of_text(sources, shard_bytes):
 
 
 def test_small_files_share_a_task_and_large_ones_stand_alone():
-    plan = plan_counting([text(size) for size in (40, 60, 1, 100, 5, 5)], 100)
+    plan = plan_tasks([text(size) for size in (40, 60, 1, 100, 5, 5)], 100)
     assert [[source.size for source in task.sources] for task in plan] == [[40, 60], [1], [100], [5, 5]]
 
 
 @given(st.integers(1, 10**6), st.integers(1, 1000))
 def test_the_tasks_of_a_file_share_out_its_shards(size, shard_bytes):
-    tasks = plan_counting([text(size)], shard_bytes)
-    assert tasks[0].first == 0
-    assert tasks[-1].behind is None
-    assert all(task.behind == following.first > task.first for task, following in pairwise(tasks))
-    assert 1 <= len(tasks) <= TASKS_OF_A_FILE
-    assert len(tasks) == TASKS_OF_A_FILE or size / shard_bytes <= SHARDS_OF_A_TASK * (len(tasks) + 1)
+    tasks = plan_tasks([text(size)], shard_bytes)
+    assert tasks[0].start == 0
+    assert tasks[-1].stop is None
+    assert all(task.stop == following.start > task.start for task, following in pairwise(tasks))
+    assert 1 <= len(tasks) <= TASKS_PER_FILE
+    assert len(tasks) == TASKS_PER_FILE or size / shard_bytes <= SHARDS_PER_TASK * (len(tasks) + 1)
     assert len({task.id for task in tasks}) == len(tasks)
 
 
 @pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl.zst", "a.parquet", "a.wet.bz2"])
 def test_compressed_files_count_for_the_text_that_is_in_them(name):
-    assert estimated_text_bytes(Source(name, 10, format_of(name))) == 10 * TEXT_PER_COMPRESSED_BYTE
-    assert estimated_text_bytes(Source("a.txt", 10, "text")) == 10
+    assert estimate_text_bytes(Source(uri=name, size=10, format=format_of(name))) == 10 * TEXT_PER_COMPRESSED_BYTE
+    assert estimate_text_bytes(Source(uri="a.txt", size=10, format="text")) == 10
 
 
 def test_a_task_is_named_after_the_content_of_its_sources():
     sources = [text(40), text(60)]
-    (task,) = plan_counting(sources, 100)
-    (renamed,) = plan_counting([replace(source, uri=f"/elsewhere/{source.size}", stamp="x") for source in sources], 100)
-    (other,) = plan_counting([sources[0], replace(sources[1], sha256="0" * 64)], 100)
+    (task,) = plan_tasks(sources, 100)
+    moved = [source.model_copy(update={"uri": f"/elsewhere/{source.size}", "stamp": "x"}) for source in sources]
+    (renamed,) = plan_tasks(moved, 100)
+    (other,) = plan_tasks([sources[0], sources[1].model_copy(update={"sha256": "0" * 64})], 100)
     assert task.id == renamed.id != other.id
-    (larger,) = plan_counting(sources, 101)
+    (larger,) = plan_tasks(sources, 101)
     assert larger.id != task.id  # a job that goes on with larger shards must not take the smaller ones for its own
 
 
-@given(sources, st.integers(100, 1000))
-def test_rows_are_plain_values_that_give_the_task_back(sources, shard_bytes):
-    for task in plan_counting(sources, shard_bytes):
-        assert CountTask.from_row(json.loads(json.dumps(task.to_row()))) == task
-
-
 def test_no_sources_make_no_tasks():
-    assert plan_counting([], 100) == []
+    assert plan_tasks([], 100) == []
 
 
 def test_a_shard_has_at_least_a_byte():
-    with pytest.raises(BitcipherError, match="A shard of 0 bytes is not possible"):
-        plan_counting([text(1)], 0)
+    with pytest.raises(BitcipherError, match="`shard_bytes`"):
+        plan_tasks([text(1)], 0)

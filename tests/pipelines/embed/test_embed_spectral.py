@@ -8,11 +8,13 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import manifest_uri
-from pipelines.embed.embed_counts import StoredCounts, embed, embed_build
+from pipelines.embed.embed_counts import embed, embed_build
+from pipelines.embed.stored_counts import StoredCounts
 from pipelines.options import BuildOptions
+from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import InProcessRuntime, open_runtime
-from pipelines.store import layout
+from pipelines.runtime.runtime import open_runtime
+from pipelines.store.manifest import read_manifest
 
 TEXTS = ["the cat saw the dog", "the dog saw a cat and a bird", "قلب the dog قلب and the cat"] * 3
 FEW = BuildOptions(tokenizer="whitespace", min_count=1, memory_mib=600)
@@ -39,7 +41,7 @@ def test_vectors_have_length_one_and_keep_their_directions(small):
     lengths = dict(zip(vectors.index_to_key, np.linalg.norm(vectors.vectors, axis=1), strict=True))
     assert lengths.pop("<oov>") == 0  # there is no such word here
     np.testing.assert_allclose(list(lengths.values()), 1, rtol=1e-6)
-    assert layout.read_manifest(str(small))["vectors"]["empty_words"] == 1
+    assert read_manifest(str(small)).vectors.empty_words == 1
 
 
 def test_dimensions_are_the_leading_ones(small, tmp_path):
@@ -134,8 +136,7 @@ def test_options_of_another_mode_are_refused_by_name(small, tmp_path):
 
 
 def test_embedding_by_hand_is_that_of_the_build(corpus, tmp_path):
-    manifest = run_build([corpus / "c.txt"], tmp_path / "built", OPTIONS)
-    counts = StoredCounts.of(str(tmp_path / "built"), manifest)
-    vectors, empty = embed(counts.open(), OPTIONS.embedding, counts.provenance)
+    run_build([corpus / "c.txt"], tmp_path / "built", OPTIONS)
+    counts = StoredCounts.of_version(str(tmp_path / "built"), read_manifest(str(tmp_path / "built")))
+    vectors = embed(counts.open(), OPTIONS.embedding, counts.provenance)
     assert vectors.vectors.tobytes() == CipherVectors.load(tmp_path / "built").vectors.tobytes()
-    assert empty == manifest["vectors"]["empty_words"]

@@ -11,6 +11,7 @@ from pipelines.estimate.corpus_laws import build_sizes
 from pipelines.estimate.estimate import Cluster
 from pipelines.estimate.growth_law import Bound
 from pipelines.estimate.planner import Request, make_plans
+from pipelines.store.manifest import read_manifest
 
 CLUSTER = Cluster(2, 4, 8e9)
 
@@ -79,6 +80,6 @@ def test_growth_is_read_off_a_build(counted):
     low, point, high = (found.plans[bound] for bound in (Bound.LOW, Bound.POINT, Bound.HIGH))
     assert low.types <= point.types <= high.types
     assert low.entries <= point.entries <= high.entries
-    assert build_sizes(manifest)[0][0] == pytest.approx(manifest["tokens"])
+    assert build_sizes(read_manifest(str(build)))[0][0] == pytest.approx(manifest["tokens"])
     with pytest.raises(BitcipherError, match=r"options of its own: leave out --tokenizer, --window\.$"):
         make_plans(Request([], 1e9, [], str(build), {"window": 2, "tokenizer": "spacy"}, CLUSTER))

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.filter.control_sample import ControlSample
+from pipelines.filter.document_splits import DEVELOPMENT, PARTS, TEST, TRAIN, draw_positions, part_of
 from pipelines.filter.options import FilterOptions
-from pipelines.filter.splits import DEVELOPMENT, PARTS, TEST, TRAIN, draw, part_of
 
 OPTIONS = FilterOptions(span=8, stride=3, held_out_share=0.3)
 
@@ -22,7 +22,7 @@ def all_spans(documents):
 def twin_of(documents, wanted, **options):
     twin = ControlSample(OPTIONS, "source")
     for document in documents:
-        twin.note(document)
+        twin.count(document)
     return list(twin.draw(documents, wanted))
 
 
@@ -45,14 +45,14 @@ def test_as_many_are_drawn_as_are_wanted_or_there(lengths, train, development, t
 
 
 def test_a_draw_depends_on_seed_and_source_alone():
-    assert draw(range(1_000), 10, 0, "a") == draw(reversed(range(1_000)), 10, 0, "a")
-    assert draw(range(1_000), 10, 0, "a") < draw(range(1_000), 11, 0, "a")
-    others = [draw(range(1_000), 10, 1, "a"), draw(range(1_000), 10, 0, "b")]
-    assert draw(range(1_000), 10, 0, "a") not in others
+    assert draw_positions(range(1_000), 10, 0, "a") == draw_positions(reversed(range(1_000)), 10, 0, "a")
+    assert draw_positions(range(1_000), 10, 0, "a") < draw_positions(range(1_000), 11, 0, "a")
+    others = [draw_positions(range(1_000), 10, 1, "a"), draw_positions(range(1_000), 10, 0, "b")]
+    assert draw_positions(range(1_000), 10, 0, "a") not in others
 
 
 def test_spans_are_drawn_evenly():
-    drawn = draw(range(10_000), 5_000, 3, "source")
+    drawn = draw_positions(range(10_000), 5_000, 3, "source")
     assert all(420 < sum(position // 1_000 == block for position in drawn) < 580 for block in range(10))
 
 

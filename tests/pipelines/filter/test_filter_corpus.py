@@ -12,10 +12,11 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.word_filter import read_words
 from pipelines.filter import FilterOptions, filter_corpus
+from pipelines.filter.document_splits import PARTS
 from pipelines.filter.lexicon import corpus_words
-from pipelines.filter.splits import PARTS
+from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import InProcessRuntime, open_runtime
+from pipelines.runtime.runtime import open_runtime
 
 KNOWN = ["the", "cat", "saw", "a", "dog", "and", "ran", "قال", "القط"]
 OPTIONS = FilterOptions(span=12, stride=4, held_out_share=0.3)
@@ -50,7 +51,10 @@ def corpus(tmp_path):
 def make(patterns, out, options=OPTIONS, progress=None, runtime=None, vocabulary="words.txt"):
     patterns = [str(pattern) for pattern in (patterns if isinstance(patterns, list) else [patterns])]
     words = vocabulary and str(Path(out).parent / vocabulary)
-    return filter_corpus(patterns, words, str(out), options, runtime or InProcessRuntime(), progress or StageProgress())
+    manifest = filter_corpus(
+        patterns, words, str(out), options, runtime or InProcessRuntime(), progress or StageProgress()
+    )
+    return manifest.to_dict()
 
 
 def spans(folder, kind, part):
@@ -84,8 +88,8 @@ def test_all_that_is_kept_is_known_and_the_accounting_adds_up(corpus, tmp_path):
     assert sum(total["documents"].values()) == 160
     for level in ("spans", "sentences"):
         tally = total[level]
-        assert tally["looked_at"] == tally["kept"] + tally["unknown_words"] + tally["too_few_words"]
-        assert tally["share_kept"] == tally["kept"] / tally["looked_at"]
+        assert tally["examined"] == tally["kept"] + tally["unknown_words"] + tally["too_few_words"]
+        assert tally["share_kept"] == tally["kept"] / tally["examined"]
     assert total["spans"]["kept"] + total["sentences"]["spans"] == sum(total["constrained"].values())
     assert list(total["unknown_words"]) == ["zebra"]
     assert [Path(folder).name for folder in told["folders"]] == ["books", "news"]
@@ -195,7 +199,7 @@ def test_other_options_in_the_same_folder_are_told(corpus, tmp_path):
         FilterOptions(level="spans", span=12, stride=4, held_out_share=0.3),
     ):
         with pytest.raises(
-            BitcipherError, match=r"was made otherwise than now \((span 12 → 13|level 'both' → 'spans')\)"
+            BitcipherError, match=r"was made with other options \((span 12 → 13|level 'both' → 'spans')\)"
         ):
             make(corpus, tmp_path / "out", options)
     with pytest.raises(BitcipherError, match="sources"):
@@ -204,13 +208,13 @@ def test_other_options_in_the_same_folder_are_told(corpus, tmp_path):
     with pytest.raises(BitcipherError, match="vocabulary"):
         make(corpus, tmp_path / "out")
     assert content(tmp_path / "out") == before
-    with pytest.raises(BitcipherError, match="is not empty, and was not made by filtering"):
+    with pytest.raises(BitcipherError, match="is not empty"):
         make(corpus, corpus)
 
 
 def test_a_vocabulary_without_a_span_leaves_nothing(corpus, tmp_path):
     (tmp_path / "words.txt").write_text("zebra\n")
-    with pytest.raises(BitcipherError, match=r"in the vocabulary of 1 words: the words that keep most out are the, "):
+    with pytest.raises(BitcipherError, match=r"in the vocabulary of 1 words: unknown words are the, "):
         make(corpus, tmp_path / "out")
     assert content(tmp_path / "out") == {}
 

@@ -1,23 +1,23 @@
 """The words in use."""
 
 import gzip
-from dataclasses import asdict
 
 import pytest
 
 from bitcipher.errors import BitcipherError
+from pipelines.filter.filter_stage import FilterInput
 from pipelines.filter.vocabulary import count_vocabulary, read_vocabulary
 from pipelines.ingest.readers import ReadOptions
 from pipelines.ingest.sources import list_sources
+from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import InProcessRuntime
 
 
 def count(folder, top):
     sources = list_sources([str(folder)])
-    rows = [{"id": f"{number:05d}", "source": asdict(source)} for number, source in enumerate(sources)]
+    inputs = [FilterInput(f"{number:05d}", source) for number, source in enumerate(sources)]
     work = str(folder.parent / "work")
-    return count_vocabulary(rows, ReadOptions(), top, work, InProcessRuntime(), StageProgress())
+    return count_vocabulary(inputs, ReadOptions(), top, work, InProcessRuntime(), StageProgress())
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_sources_without_words_are_told(corpus):
     for file in corpus.iterdir():
         file.unlink()
     (corpus / "numbers.txt").write_text("1 2 3\n")
-    with pytest.raises(BitcipherError, match="hold no word of letters"):
+    with pytest.raises(BitcipherError, match="no words of letters"):
         count(corpus, 2)
 
 

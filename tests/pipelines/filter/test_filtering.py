@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.filter.filtering import SHORTEST_SENTENCE, DocumentFilter
+from pipelines.filter.document_filter import MIN_SENTENCE_WORDS, DocumentFilter
+from pipelines.filter.document_splits import PARTS, part_of
 from pipelines.filter.lexicon import Lexicon, corpus_words
 from pipelines.filter.options import FilterOptions
 from pipelines.filter.segmentation import begins_lower, ends_sentence
-from pipelines.filter.splits import PARTS, part_of
 
 WORDS = frozenset({"the", "cat", "dog", "well", "known", "dont", "قال", "القط"})
 WRITTEN = ["the", "The", "cat", "dog.", "zebra", "Peter", "3", "--", "well-known", "don't", '"the!"', "'s", "\n\n"]
@@ -40,7 +40,7 @@ def plain_sentences(document):
                 found.append(sentence)
                 sentence = []
     kept = [" ".join(sentence) for sentence in found]
-    return found, [text.split() for text in kept if is_known(text) and is_long(text, SHORTEST_SENTENCE)]
+    return found, [text.split() for text in kept if is_known(text) and is_long(text, MIN_SENTENCE_WORDS)]
 
 
 def packed(sentences, options):
@@ -57,8 +57,10 @@ def packed(sentences, options):
 @given(st.lists(TEXTS, max_size=6), st.integers(1, 14), st.data())
 def test_kept_are_those_of_a_plain_check(documents, span, data):
     options = FilterOptions(span=span, stride=data.draw(st.integers(1, span)), held_out_share=0.4)
-    keeper = DocumentFilter(Lexicon(WORDS), options)
-    kept = [each for document in documents for each in keeper.keep(document)] + list(keeper.finish())
+    document_filter = DocumentFilter(Lexicon(WORDS), options)
+    kept = [each for document in documents for each in document_filter.filter(document)] + list(
+        document_filter.finish()
+    )
     looked_at = {"spans": 0, "sentences": 0}
     left_over = 0
     for part in PARTS:
@@ -73,10 +75,10 @@ def test_kept_are_those_of_a_plain_check(documents, span, data):
         looked_at["spans"] += sum(len(all_spans) for all_spans, _ in spans)
         looked_at["sentences"] += sum(len(all_sentences) for all_sentences, _ in sentences)
         left_over += left
-    counts = keeper.counts
+    counts = document_filter.counts
     for level, number in looked_at.items():
         tally = counts[level]
-        assert tally["looked_at"] == number == tally["kept"] + tally["unknown_words"] + tally["too_few_words"]
+        assert tally["examined"] == number == tally["kept"] + tally["unknown_words"] + tally["too_few_words"]
     texts = {level: [each.text for each in kept if each.level == level] for level in looked_at}
     assert counts["spans"]["kept"] == len(texts["spans"])
     assert counts["spans"]["words_kept"] == sum(len(text.split()) for text in texts["spans"])
@@ -86,7 +88,7 @@ def test_kept_are_those_of_a_plain_check(documents, span, data):
     assert counts["sentences"]["words_left_over"] == left_over
     assert counts["words"] == sum(len(document.split()) for document in documents)
     unknown = [word for text in documents for written in text.split() for word in set(corpus_words(written)) - WORDS]
-    assert keeper.most_frequent_unknown(9) == {
+    assert document_filter.most_frequent_unknown(9) == {
         word: unknown.count(word) for word in sorted(set(unknown), key=ranked(unknown))
     }
 
@@ -103,21 +105,23 @@ def test_names_and_dashes_of_a_corpus():
 
 
 def kept_texts(document, **options):
-    keeper = DocumentFilter(Lexicon(WORDS), FilterOptions(held_out_share=0, **options))
-    return [each.text for each in [*keeper.keep(document), *keeper.finish()]], keeper.counts
+    document_filter = DocumentFilter(Lexicon(WORDS), FilterOptions(held_out_share=0, **options))
+    return [
+        each.text for each in [*document_filter.filter(document), *document_filter.finish()]
+    ], document_filter.counts
 
 
 def test_a_table_of_numbers_is_no_text():
     texts, counts = kept_texts("1 2 3 4 5 6 7 8 " * 20, span=10, stride=5)
     assert texts == []
-    assert counts["spans"]["too_few_words"] == counts["spans"]["looked_at"] == 31
+    assert counts["spans"]["too_few_words"] == counts["spans"]["examined"] == 31
 
 
 def test_a_document_shorter_than_a_span_is_one_if_it_has_words_enough():
     assert kept_texts("the cat " * 20 + "dog.", level="spans")[0] == [("the cat " * 20 + "dog.")]
     texts, counts = kept_texts("the cat " * 20, level="spans")
     assert texts == []
-    assert counts["spans"] == {"looked_at": 1, "kept": 0, "unknown_words": 0, "too_few_words": 1, "words_kept": 0}
+    assert counts["spans"] == {"examined": 1, "kept": 0, "unknown_words": 0, "too_few_words": 1, "words_kept": 0}
 
 
 def test_a_sentence_longer_than_a_span_stays_whole():

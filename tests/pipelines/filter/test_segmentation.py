@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from pipelines.filter.segmentation import (
     begins_lower,
+    consecutive_spans,
     ends_sentence,
-    following,
-    overlapping,
-    sentences,
+    find_sentences,
+    overlapping_spans,
     split_words,
 )
 
@@ -19,7 +19,7 @@ def cut(text):
     """The sentences of a text."""
     words, paragraph_ends = split_words(text)
     may_end, goes_on = (np.array([tell(word) for word in words], bool) for tell in (ends_sentence, begins_lower))
-    pairs = zip(*sentences(may_end, goes_on, paragraph_ends), strict=True)
+    pairs = zip(*find_sentences(may_end, goes_on, paragraph_ends), strict=True)
     return [" ".join(words[start:stop]) for start, stop in pairs]
 
 
@@ -50,7 +50,7 @@ def test_sentences_are_all_of_a_text_once(pieces):
 @given(st.integers(0, 60), st.integers(1, 20), st.data())
 def test_overlapping_spans(words, span, data):
     stride = data.draw(st.integers(1, span))
-    starts, stops = overlapping(words, span, stride)
+    starts, stops = overlapping_spans(words, span, stride)
     expected = [start for start in range(0, words, stride) if start + span <= words] or [0]
     assert starts.tolist() == expected
     assert stops.tolist() == [min(start + span, words) for start in expected]
@@ -61,5 +61,5 @@ def test_following_spans(words, span, data):
     shortest = data.draw(st.integers(1, span))
     numbers = list(range(words))
     expected = [numbers[start : start + span] for start in range(0, words, span)]
-    pairs = zip(*following(words, span, shortest), strict=True)
+    pairs = zip(*consecutive_spans(words, span, shortest), strict=True)
     assert [numbers[start:stop] for start, stop in pairs] == [each for each in expected if len(each) >= shortest]

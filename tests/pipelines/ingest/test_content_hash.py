@@ -1,5 +1,4 @@
 import hashlib
-from dataclasses import replace
 
 import pytest
 
@@ -8,7 +7,7 @@ from bitcipher.errors import BitcipherError
 from pipelines.ingest import content_hash as module
 from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.sources import list_sources
-from pipelines.runtime.runtime import InProcessRuntime
+from pipelines.runtime.in_process import InProcessRuntime
 
 CONTENTS = {"a.txt": b"one\n", "b.txt": b"two\n" * 9, "deep/c.txt": b"one\n"}
 
@@ -19,9 +18,9 @@ class Counting(InProcessRuntime):
     def __init__(self):
         self.read = []
 
-    def stream(self, stage, rows):
-        self.read += [row["uris"] for row in rows]
-        return super().stream(stage, rows)
+    def stream(self, spec, inputs):
+        self.read += inputs
+        return super().stream(spec, inputs)
 
 
 @pytest.fixture
@@ -41,7 +40,7 @@ def test_digests_are_those_of_the_bytes(corpus):
     listing = list_sources([corpus])
     found = hash_sources(listing, [], InProcessRuntime())
     assert [source.sha256 for source in found] == [digest(content) for content in CONTENTS.values()]
-    assert [replace(source, sha256="") for source in found] == listing
+    assert [source.model_copy(update={"sha256": ""}) for source in found] == listing
 
 
 def test_files_that_are_known_are_not_read_again(corpus):
@@ -58,9 +57,9 @@ def test_files_that_are_known_are_not_read_again(corpus):
 
 
 def test_what_has_no_stamp_is_read_to_know(corpus):
-    listing = [replace(source, stamp="") for source in list_sources([corpus])]
+    listing = [source.model_copy(update={"stamp": ""}) for source in list_sources([corpus])]
     runtime = Counting()
-    wrong = [replace(source, sha256="0" * 64) for source in listing]
+    wrong = [source.model_copy(update={"sha256": "0" * 64}) for source in listing]
     assert [source.sha256 for source in hash_sources(listing, wrong, runtime)] == list(map(digest, CONTENTS.values()))
     assert sum(map(len, runtime.read)) == 3
 
@@ -68,7 +67,7 @@ def test_what_has_no_stamp_is_read_to_know(corpus):
 def test_many_small_files_share_a_row_and_large_ones_do_not(corpus, monkeypatch):
     listing = list_sources([corpus])  # of 4, 36 and 4 bytes
     for row_bytes, files in ((1 << 30, [3]), (5, [2, 1]), (1, [1, 1, 1])):
-        monkeypatch.setattr(module, "ROW_BYTES", row_bytes)
+        monkeypatch.setattr(module, "INPUT_BYTES", row_bytes)
         runtime = Counting()
         hash_sources(listing, [], runtime)
         assert [len(row) for row in runtime.read] == files

@@ -2,7 +2,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.ingest.document_chunks import cut
+from pipelines.ingest.document_chunks import split_document
 from pipelines.tokenizers import make_tokenizer
 from pipelines.tokenizers.spacy_english import SpacyRule
 
@@ -17,7 +17,7 @@ texts = st.lists(st.tuples(words, spaces), max_size=60).map(lambda pairs: "".joi
 @given(texts, st.integers(2, 40), st.integers(1, 50))
 def test_pieces_put_together_are_the_document(text, limit, chunk):
     chunks = [text[start : start + chunk] for start in range(0, len(text), chunk)]
-    pieces = list(cut(chunks, limit))
+    pieces = list(split_document(chunks, limit))
     assert "".join(piece.text for piece in pieces) == text
     assert [piece.continues for piece in pieces] == [True] * (len(pieces) - 1) + [False]
 
@@ -25,9 +25,9 @@ def test_pieces_put_together_are_the_document(text, limit, chunk):
 @given(texts, st.integers(20, 60))
 def test_pieces_have_the_tokens_of_the_document(text, limit):
     rule = SpacyRule(lowercase=True)
-    for place in [piece.text for piece in cut([text], limit)][1:]:
+    for place in [piece.text for piece in split_document([text], limit)][1:]:
         assert place[0].isspace()
-    # Where a cut had to be made between marks, spaCy might look across; between letters and at a line's end never.
+    # At a split between punctuation, spaCy might read across; between letters and at the end of a line it never does.
     assert not any(first[-1].isalpha() and second[0].isalpha() for first, second in rule.reaches)
 
 
@@ -41,15 +41,15 @@ def test_lines_are_cut_without_a_trace(words, limit):
         tokenized = tokenizer.tokenize(pa.array(texts, pa.large_string()))
         return tokenized.words.take(pa.array(tokenized.ids)).to_pylist()
 
-    assert tokens([piece.text for piece in cut([text], limit)]) == tokens([text])
+    assert tokens([piece.text for piece in split_document([text], limit)]) == tokens([text])
 
 
 def test_a_run_without_white_space_stays_whole():
-    assert [piece.text for piece in cut(["x" * 100], 10)] == ["x" * 100]
+    assert [piece.text for piece in split_document(["x" * 100], 10)] == ["x" * 100]
 
 
 def test_a_very_long_document_takes_time_in_proportion():
     text = "word " * 2_000_000
-    pieces = list(cut([text]))
+    pieces = list(split_document([text]))
     assert sum(len(piece.text) for piece in pieces) == len(text)
     assert max(len(piece.text) for piece in pieces) <= 1 << 20

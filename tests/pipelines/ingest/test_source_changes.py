@@ -1,9 +1,9 @@
-from pipelines.ingest.source_changes import compare
+from pipelines.ingest.source_changes import compare_sources
 from pipelines.ingest.sources import Source
 
 
 def source(uri, content):
-    return Source(uri, len(content), "text", "stamp", content)
+    return Source(uri=uri, size=len(content), format="text", stamp="stamp", sha256=content)
 
 
 KNOWN = [source("/corpus/a.txt", "A"), source("/corpus/b.txt", "B"), source("/other/c.txt", "C")]
@@ -15,31 +15,35 @@ def names(sources):
 
 def test_what_is_the_same_new_changed_and_gone():
     listing = [source("/corpus/b.txt", "B2"), source("/corpus/d.txt", "D")]
-    changes = compare(listing, KNOWN, ["/corpus"])
+    changes = compare_sources(listing, KNOWN, ["/corpus"])
     assert names(changes.new) == ["/corpus/d.txt"]
     assert names(changes.changed) == ["/corpus/b.txt"]
     assert names(changes.vanished) == ["/corpus/a.txt"]  # and not what lies elsewhere
-    assert changes.gone(KNOWN) == {"A", "B"}
+    assert changes.removed_content(KNOWN) == {"A", "B"}
 
 
 def test_content_is_known_under_any_name():
     listing = [source("/corpus/renamed.txt", "A"), source("/corpus/e.txt", "E"), source("/corpus/f.txt", "E")]
-    changes = compare(listing, KNOWN, ["/corpus/*.txt"])
+    changes = compare_sources(listing, KNOWN, ["/corpus/*.txt"])
     assert names(changes.copies) == ["/corpus/renamed.txt", "/corpus/f.txt"]
     assert names(changes.new) == ["/corpus/e.txt"]
     assert names(changes.vanished) == ["/corpus/b.txt"]  # a.txt was renamed, so its content is still there
-    assert changes.gone(KNOWN) == {"B"}
+    assert changes.removed_content(KNOWN) == {"B"}
 
 
 def test_content_that_another_counted_file_has_too_is_not_gone():
     known = [*KNOWN, source("/other/copy.txt", "A")]
-    changes = compare([source("/corpus/b.txt", "B")], known, ["/corpus"])
+    changes = compare_sources([source("/corpus/b.txt", "B")], known, ["/corpus"])
     assert names(changes.vanished) == ["/corpus/a.txt"]
-    assert changes.gone(known) == set()
+    assert changes.removed_content(known) == set()
 
 
 def test_only_what_was_looked_for_can_be_missed():
     new = [source("/corpus/new.txt", "N")]
-    assert compare(new, KNOWN, ["/corpus/new.txt"]).vanished == []
-    assert compare(new, KNOWN, ["/corpus/*.gz", "/corpus/new.txt"]).vanished == []
-    assert names(compare(new, KNOWN, ["/**/*.txt"]).vanished) == ["/corpus/a.txt", "/corpus/b.txt", "/other/c.txt"]
+    assert compare_sources(new, KNOWN, ["/corpus/new.txt"]).vanished == []
+    assert compare_sources(new, KNOWN, ["/corpus/*.gz", "/corpus/new.txt"]).vanished == []
+    assert names(compare_sources(new, KNOWN, ["/**/*.txt"]).vanished) == [
+        "/corpus/a.txt",
+        "/corpus/b.txt",
+        "/other/c.txt",
+    ]

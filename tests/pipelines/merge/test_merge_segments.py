@@ -11,7 +11,7 @@ from written_segments import digest_of, read_counts, reference, write_segment
 from bitcipher import storage
 from bitcipher.counts import ContextWindow, read_words
 from pipelines.merge.merge_segments import MergeStage, merge_segments
-from pipelines.runtime.runtime import InProcessRuntime
+from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.store.segments import Merge
 
 WORDS = "the of cat Zoo zoo é ﬀ 𝒳 😀 <oov> a b c d".split()
@@ -85,7 +85,7 @@ def test_however_it_is_merged_the_counts_are_the_same(build, segments):
 
 def test_ranges_that_are_done_are_not_merged_again(build, segments, monkeypatch):
     seen = []
-    told = {"ledger": f"{build}/ledger", "on_range": lambda row, ranges: seen.append((row["index"], ranges))}
+    told = {"ledger": f"{build}/ledger", "on_range": lambda result, ranges: seen.append((result.value.index, ranges))}
     first = merged(build, Merge(tuple(segments)), "whole", **told)
     assert seen == [(i, len(first.parts)) for i in range(len(first.parts))]
     monkeypatch.setattr(MergeStage, "_write", None)  # merging anew would fail

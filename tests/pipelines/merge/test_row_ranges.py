@@ -9,8 +9,8 @@ from written_segments import write_segment
 from bitcipher import storage
 from bitcipher.counts import ContextWindow, concatenate, iter_pairs, read_words
 from pipelines.merge.merge_segments import merge_segments
-from pipelines.merge.row_ranges import find_runs
-from pipelines.runtime.runtime import InProcessRuntime
+from pipelines.merge.row_ranges import find_row_ranges
+from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.store.segments import Merge
 
 TEXTS = ["the cat sat on the mat and é sat", "a dog and a cat and no 😀 at all", "Zoo zoo 𝒳 the ﬀ the"]
@@ -46,13 +46,13 @@ def test_the_runs_of_ranges_hold_the_rows_of_their_words(parts, words):
     smallest = table["word"][0].as_py()
     firsts = sorted({word.encode() for word in words | {smallest} if word.encode() >= smallest.encode()})
     whole = rows_of([block for part in parts for block in iter_pairs(part)], word_of)
-    runs = find_runs(parts, tables, firsts)
+    runs = find_row_ranges(parts, tables, firsts)
     assert len(runs) == len(firsts)
     for place, runs_of_range in enumerate(runs):
         expected = [row for row in whole if bisect_right(firsts, row[0].encode()) - 1 == place]
         assert rows_of([run.read() for run in runs_of_range], word_of) == expected
-        assert all(run.first_row < run.behind_row for run in runs_of_range)
+        assert all(run.row_start < run.row_stop for run in runs_of_range)
 
 
 def test_no_ranges_have_no_runs(parts):
-    assert find_runs(parts, [read_words([part]) for part in parts], []) == []
+    assert find_row_ranges(parts, [read_words([part]) for part in parts], []) == []

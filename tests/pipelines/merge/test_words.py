@@ -26,7 +26,7 @@ def test_words_add_up(shards, data):
     segments = [write_segment(build, f"s{i}", texts, ContextWindow(2)) for i, texts in enumerate(shards)]
     added = [[f"{build}/{segment.parts[0]}"] for segment in segments]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(words, "SEGMENTS_AT_ONCE", 2)
+        patch.setattr(words, "SEGMENTS_PER_STEP", 2)
         table = merge_words(added, [added[i] for i in sorted(without)])
     storage.remove(build)
     left = [text for i, texts in enumerate(shards) if i not in without for text in texts]
@@ -44,7 +44,7 @@ def test_words_add_up(shards, data):
 
 
 def test_sources_without_any_document_are_an_error():
-    with pytest.raises(BitcipherError, match="hold no documents"):
+    with pytest.raises(BitcipherError, match="no documents"):
         merge_words([])
 
 

@@ -41,4 +41,4 @@ def test_a_job_tells_of_shards_merges_and_its_version(documents, tmp_path, capsy
     (published,) = (event for event in events if event["event"] == "published")
     assert (published["build"], published["version"]) == (str(tmp_path / "build"), 1)
     for event in events[:-1]:
-        assert event["costs"][0]["cpu_seconds"] == pytest.approx(0, abs=60)
+        assert event["cost"]["cpu_seconds"] == pytest.approx(0, abs=60)

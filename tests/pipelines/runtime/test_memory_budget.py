@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from bitcipher.errors import BitcipherError
 from pipelines.options import BuildOptions
 from pipelines.runtime.memory_budget import (
-    BYTES_OF_ENTRY,
-    BYTES_OF_TEXT_BYTE,
+    BYTES_PER_ENTRY,
+    BYTES_PER_TEXT_BYTE,
     CHUNK_BYTES,
     LIBRARY_BYTES,
     MIN_MIB,
@@ -18,8 +18,8 @@ from pipelines.runtime.memory_budget import (
 def test_shares_do_not_add_up_to_more_than_there_is(megabytes):
     budget = MemoryBudget(megabytes)
     assert budget.bytes == megabytes << 20
-    counting = budget.chunks * CHUNK_BYTES + budget.slice_bytes * BYTES_OF_TEXT_BYTE
-    merging = budget.range_entries * BYTES_OF_ENTRY
+    counting = budget.chunks * CHUNK_BYTES + budget.batch_bytes * BYTES_PER_TEXT_BYTE
+    merging = budget.range_entries * BYTES_PER_ENTRY
     for used in (counting, merging):
         # What is left over is less than the libraries: memory that is given is also used.
         assert 0.95 * budget.bytes - LIBRARY_BYTES < used <= budget.bytes - LIBRARY_BYTES
@@ -27,7 +27,7 @@ def test_shares_do_not_add_up_to_more_than_there_is(megabytes):
 
 def test_a_default_shard_is_counted_at_once():
     options = BuildOptions()
-    assert MemoryBudget(options.memory_mib).slice_bytes >= options.shard_mib << 20
+    assert MemoryBudget(options.memory_mib).batch_bytes >= options.shard_mib << 20
 
 
 def test_less_than_the_libraries_need_is_refused_before_anything_is_read():

@@ -13,14 +13,14 @@ from tokenizers import Tokenizer, models
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.count.count_stage import CountStage
-from pipelines.count.count_tasks import plan_counting
+from pipelines.count.count_tasks import plan_tasks
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.sources import list_sources
 from pipelines.options import BuildOptions
-from pipelines.runtime.runtime import InProcessRuntime
+from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.store.fingerprint import COUNTS_VERSION, check_same, fingerprint
 from pipelines.store.layout import LEDGER
-from pipelines.store.segments import Segment, total_digest
+from pipelines.store.segments import total_digest
 
 TEXTS = [
     "The U.S. doesn't know Mr. O'Neill's well-known café (at 10km/h), e.g. on the Straße.",
@@ -57,8 +57,8 @@ def counts_digest(folder: Path, options: BuildOptions) -> str:
         options,
     )
     sources = hash_sources(list_sources([str(folder)]), [], InProcessRuntime())
-    tasks = plan_counting(sources, options.shard_mib << 20)
-    digest = total_digest(Segment.from_dict(shard) for task in tasks for shard in stage(task.to_row()))
+    tasks = plan_tasks(sources, options.shard_mib << 20)
+    digest = total_digest(counted.shard for task in tasks for counted in stage(task))
     storage.remove(build)
     return digest
 
@@ -145,6 +145,6 @@ def test_all_fields_that_differ_are_told():
     with pytest.raises(BitcipherError) as told:
         check_same({"a": 1, "b": 2, "gone": 3}, {"a": 1, "b": 4, "new": 5}, "The build in x", "build anew")
     assert str(told.value) == (
-        "The build in x was made otherwise than now (b 2 → 4, gone 3 → None, new None → 5): build anew."
+        "The build in x was made with other options (b 2 → 4, gone 3 → None, new None → 5): build anew."
     )
     check_same({"a": 1}, {"a": 1}, "The build", "")

@@ -45,7 +45,7 @@ def test_one_holds_and_the_next_follows(place):
     with Lease(place) as first:
         first.check()
         assert not holder(place)["released"]
-        with pytest.raises(BitcipherError, match=r"^Another job is at work on .* \(on .*, process \d+, since 20"):
+        with pytest.raises(BitcipherError, match=r"^Another job is running on .* \(on .*, process \d+, since 20"):
             Lease(place).__enter__()
         first.check()
     assert holder(place)["released"]
@@ -71,7 +71,7 @@ def test_the_holder_beats(place):
 
 def test_a_fresh_beat_from_elsewhere_is_respected_at_once(place):
     put_elsewhere(place, seconds_ago=0)
-    with pytest.raises(BitcipherError, match=r"Another job is at work on .* \(on far, process 7, since "):
+    with pytest.raises(BitcipherError, match=r"Another job is running on .* \(on far, process 7, since "):
         Lease(place).__enter__()
 
 
@@ -97,7 +97,7 @@ def test_a_beating_holder_whose_clock_differs_is_respected(place, seconds_ago):
     heart = threading.Thread(target=beat)
     heart.start()
     try:
-        with pytest.raises(BitcipherError, match=r"Another job is at work on .* \(on far"):
+        with pytest.raises(BitcipherError, match=r"Another job is running on .* \(on far"):
             Lease(place).__enter__()
     finally:
         ended.set()
@@ -115,7 +115,7 @@ def test_a_holder_that_ends_while_it_is_watched_is_followed(place):
 
 def test_a_file_that_names_no_holder_is_told(place):
     storage.write_json(storage.join(place, "lease/000001.json"), {})
-    with pytest.raises(BitcipherError, match=r"lease/000001\.json does not say who is at work"):
+    with pytest.raises(BitcipherError, match=r"lease/000001\.json: `owner` is missing"):
         Lease(place).__enter__()
 
 
@@ -140,7 +140,7 @@ def race(build, rounds, start, end, results):
         try:
             mine.__enter__()
         except BitcipherError as error:
-            assert "Another job is at work" in str(error)  # noqa: PT017
+            assert "Another job is running" in str(error)  # noqa: PT017
             won.append(False)
         else:
             won.append(True)

@@ -5,7 +5,17 @@ import pytest
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from pipelines.store.ledger import Ledger
+from bitcipher.records import Record
+from pipelines.store.ledger import EntryKind, Ledger
+
+
+class Attempt(Record):
+    attempt: int
+    word: str = "naïve"
+
+
+COUNTS = EntryKind("count", Attempt)
+MERGES = EntryKind("merge", Attempt)
 
 
 @pytest.fixture
@@ -13,58 +23,69 @@ def ledger(place):
     return Ledger(storage.join(place, "ledger"))
 
 
-def test_an_empty_ledger_says_so(ledger):
-    assert ledger.find("count/a") is None
-    assert ledger.entries() == {}
-    assert ledger.entries("count/") == {}
+def test_an_empty_ledger_has_no_entries(ledger):
+    assert ledger.find(COUNTS, "a") is None
+    assert ledger.entries(COUNTS) == {}
+    assert ledger.keys(COUNTS) == []
     ledger.clear()
 
 
-def test_entries_are_found_by_key_and_by_prefix(ledger):
-    keys = ["count/3fa9-001", "count/3fa9-000", "count/77b0-000", "merge/0", "first"]
+def test_entries_are_found_by_kind_and_key(ledger):
+    keys = ["3fa9/001", "3fa9/000", "77b0/000"]
     for number, key in enumerate(keys):
-        assert ledger.record(key, {"number": number, "word": "naïve"}) == {"number": number, "word": "naïve"}
-    assert ledger.find("merge/0") == {"number": 3, "word": "naïve"}
-    assert ledger.find("merge") is None
-    assert list(ledger.entries()) == sorted(keys)
-    assert list(ledger.entries("count/")) == ["count/3fa9-000", "count/3fa9-001", "count/77b0-000"]
-    assert {key: entry["number"] for key, entry in ledger.entries("count/3fa9").items()} == {
-        "count/3fa9-000": 1,
-        "count/3fa9-001": 0,
+        assert ledger.record(COUNTS, key, Attempt(attempt=number)) == Attempt(attempt=number)
+    ledger.record(MERGES, "3fa9/000", Attempt(attempt=7))
+    assert ledger.find(MERGES, "3fa9/000") == Attempt(attempt=7)
+    assert ledger.find(MERGES, "77b0/000") is None
+    assert ledger.keys(COUNTS) == sorted(keys)
+    assert {key: entry.attempt for key, entry in ledger.entries(COUNTS).items()} == {
+        "3fa9/000": 1,
+        "3fa9/001": 0,
+        "77b0/000": 2,
     }
     ledger.clear()
-    assert ledger.entries() == {}
+    assert ledger.keys(COUNTS) == ledger.keys(MERGES) == []
 
 
-def test_a_late_writer_gets_the_entry_that_stands(ledger):
-    assert ledger.record("count/a", {"attempt": 1}) == {"attempt": 1}
-    assert ledger.record("count/a", {"attempt": 2}) == {"attempt": 1}
-    assert ledger.find("count/a") == {"attempt": 1}
+def test_a_late_writer_gets_the_stored_entry(ledger):
+    assert ledger.record(COUNTS, "a", Attempt(attempt=1)).attempt == 1
+    assert ledger.record(COUNTS, "a", Attempt(attempt=2)).attempt == 1
+    assert ledger.find(COUNTS, "a").attempt == 1
 
 
-def test_of_writers_at_the_same_time_all_hear_of_the_same_one(ledger):
+def test_concurrent_writers_get_the_same_entry(ledger):
     writers = 6
-    together = threading.Barrier(writers)
+    barrier = threading.Barrier(writers)
 
     def record(number):
-        together.wait()
-        return ledger.record("count/a", {"attempt": number})["attempt"]
+        barrier.wait()
+        return ledger.record(COUNTS, "a", Attempt(attempt=number)).attempt
 
     with ThreadPoolExecutor(writers) as pool:
-        assert set(pool.map(record, range(writers))) == {ledger.find("count/a")["attempt"]}
+        assert set(pool.map(record, range(writers))) == {ledger.find(COUNTS, "a").attempt}
 
 
-def test_an_entry_costs_one_request(s3, faulty_s3):
+def test_an_entry_takes_one_request(s3, faulty_s3):
     ledger = Ledger(storage.join(s3, "ledger"))
-    ledger.record("count/a", {})
-    ledger.find("count/a")
-    ledger.find("count/b")
+    ledger.record(COUNTS, "a", Attempt(attempt=1))
+    ledger.find(COUNTS, "a")
+    ledger.find(COUNTS, "b")
     assert [request.split()[0] for request in faulty_s3.requests] == ["PUT", "GET", "GET"]
 
 
-def test_a_damaged_entry_is_told(ledger):
+@pytest.mark.parametrize(
+    ("content", "fact"),
+    [(b'{"attempt": ', "is not a JSON object"), (b'{"attempt": "1"}', "`attempt` must be an integer")],
+    ids=["truncated", "wrong type"],
+)
+def test_damaged_entries_raise_with_the_name_of_the_file(ledger, content, fact):
     with storage.writing(storage.join(ledger.uri, "count/a.json")) as stream:
-        stream.write(b'{"attempt": ')
-    for attempt in (ledger.find, ledger.entries, lambda key: ledger.record(key, {})):
-        with pytest.raises(BitcipherError, match=r"ledger/count/a\.json is not a JSON object"):
-            attempt("count/a")
+        stream.write(content)
+    record = Attempt(attempt=1)
+    for read in (
+        lambda: ledger.find(COUNTS, "a"),
+        lambda: ledger.entries(COUNTS),
+        lambda: ledger.record(COUNTS, "a", record),
+    ):
+        with pytest.raises(BitcipherError, match=rf"ledger/count/a\.json.* {fact}"):
+            read()

@@ -2,13 +2,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.counts import CountDigest
-from pipelines.store.segments import FAN_IN, TIER, Merge, Segment, next_merges, removals, total_digest
+from pipelines.store.segments import FAN_IN, TIER, Merge, Segment, next_merges, subtract_shards, total_digest
 
 
 def segment(name, entries=10, shards=None, digest=1):
     sizes = dict.fromkeys(("documents", "total_passages", "text_bytes", "tokens", "types"), entries)
     shards = (name,) if shards is None else shards
-    return Segment(name, (f"shards/{name}",), shards, entries=entries, digest=CountDigest(digest, 2).hex(), **sizes)
+    return Segment(
+        name=name,
+        parts=(f"shards/{name}",),
+        shards=shards,
+        entries=entries,
+        digest=CountDigest(digest, 2).hex(),
+        **sizes,
+    )
 
 
 def merged(merge):
@@ -27,7 +34,7 @@ def compacted(segments):
 
 def test_values_give_the_segment_back():
     one = segment("a")
-    assert Segment.from_dict({**one.to_dict(), "costs": []}) == one
+    assert Segment.parse(one.to_dict(), "test") == one
 
 
 @given(st.lists(st.integers(0, 10**6), max_size=80))
@@ -66,7 +73,7 @@ def test_a_merge_follows_from_what_it_adds_up():
 def test_shards_that_are_gone_are_taken_out():
     shards = {name: segment(name, digest=i) for i, name in enumerate("abcd", start=1)}
     both = segment("ab", shards=("a", "b"), digest=3)
-    kept, merges = removals([both, shards["c"], shards["d"]], {"a": shards["a"], "c": shards["c"]})
+    kept, merges = subtract_shards([both, shards["c"], shards["d"]], {"a": shards["a"], "c": shards["c"]})
     assert kept == [shards["d"]]
     (merge,) = merges
     assert merge.shards == ("b",)

@@ -10,8 +10,8 @@ from tiny_runs import tiny_documents
 
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
+from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import InProcessRuntime
 from training.data import TokenDataset, is_validation
 from training.embeddings import token_embeddings
 from training.prepare import prepare_text, prepare_vectors
@@ -24,8 +24,8 @@ ARABIC = [f"قال الرجل للملك {number} مرة إنّ البيت بع�
 class Backwards(InProcessRuntime):
     """Runtime that processes the last source first, as one of many workers may."""
 
-    def stream(self, stage, rows):
-        return super().stream(stage, rows[::-1])
+    def stream(self, spec, inputs):
+        return super().stream(spec, inputs[::-1])
 
 
 @pytest.fixture

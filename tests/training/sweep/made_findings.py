@@ -60,9 +60,9 @@ def counts(looked_at: int, kept: int, words: int) -> dict[str, object]:
     return {
         "documents": {"train": 90, "test": 10},
         "words": 50 * looked_at,
-        "spans": {"looked_at": looked_at, "kept": kept, "share_kept": kept / looked_at, "words_kept": words},
+        "spans": {"examined": looked_at, "kept": kept, "share_kept": kept / looked_at, "words_kept": words},
         "sentences": {
-            "looked_at": 3 * looked_at,
+            "examined": 3 * looked_at,
             "kept": 2 * kept,
             "share_kept": 2 * kept / (3 * looked_at),
             "words_kept": words // 2,

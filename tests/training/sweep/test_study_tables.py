@@ -62,8 +62,8 @@ def test_table_1_has_what_was_kept_of_each_folder_and_the_papers_rows(tables):
         told = ACCOUNTING["folders"][counts] if counts else ACCOUNTING["total"]
         for level, kind in (("spans", "span"), ("sentences", "sentence")):
             values = told[level]
-            share = f"{100 * values['kept'] / values['looked_at']:.1f} %"
-            whole = (f"{values[key]:,}" for key in ("looked_at", "kept", "words_kept"))
+            share = f"{100 * values['kept'] / values['examined']:.1f} %"
+            whole = (f"{values[key]:,}" for key in ("examined", "kept", "words_kept"))
             looked_at, kept, words = whole
             expected.append(("ours", name, kind, looked_at, kept, share, words, NONE))
     assert ours == expected

@@ -10,7 +10,8 @@ from bitcipher.counts import ContextWindow
 from bitcipher.embedding.spectral import InMemoryProducts, SpectralEmbedding
 from pipelines.embed.spectral import CountPaths, factor
 from pipelines.options import BuildOptions
-from pipelines.runtime.runtime import InProcessRuntime, open_runtime
+from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.runtime import open_runtime
 
 EMBEDDING = SpectralEmbedding(30)
 
@@ -44,7 +45,7 @@ def expected(build):
 def test_any_ranges_give_the_bytes_of_memory(build, expected, tmp_path, range_entries):
     seen = []
     spectrum = in_ranges(
-        build, tmp_path / "work", range_entries, on_products=lambda products: seen.append(products) or products
+        build, tmp_path / "work", range_entries, wrap_products=lambda products: seen.append(products) or products
     )
     assert bytes_of(spectrum) == expected
     assert (len(seen[0]._words) > 10) == (range_entries == 60_000)
@@ -74,9 +75,9 @@ def test_a_store_gives_the_same_as_a_disk(build, expected):
 def test_workers_of_a_cluster_give_the_same(ray_cluster, build, expected, tmp_path):
     told = []
     with open_runtime(2, 600 << 20) as runtime:
-        spectrum = in_ranges(build, tmp_path / "work", 100_000, runtime=runtime, on_costs=told.extend)
+        spectrum = in_ranges(build, tmp_path / "work", 100_000, runtime=runtime, on_result=told.append)
     assert bytes_of(spectrum) == expected
-    assert {cost["stage"] for cost in told} == {"products"}
+    assert {result.stage for result in told} == {"products"}
     assert storage.list_files(str(tmp_path)) == {}
 
 
@@ -84,11 +85,11 @@ def test_what_fails_leaves_nothing_behind(build, tmp_path):
     class Failing(InProcessRuntime):
         calls = 0
 
-        def stream(self, stage, rows):
+        def stream(self, spec, inputs):
             self.calls += 1
             if self.calls == 9:
                 raise KeyboardInterrupt
-            return super().stream(stage, rows)
+            return super().stream(spec, inputs)
 
     with pytest.raises(KeyboardInterrupt):
         in_ranges(build, tmp_path / "work", 100_000, runtime=Failing())
@@ -106,5 +107,5 @@ def test_each_product_is_that_of_memory(build, tmp_path):
             seen.append(products.gram_product(table, scales).tobytes() == whole.gram_product(table, scales).tobytes())
         return products
 
-    in_ranges(build, tmp_path / "work", 100_000, on_products=compare)
+    in_ranges(build, tmp_path / "work", 100_000, wrap_products=compare)
     assert seen == [True] * 4

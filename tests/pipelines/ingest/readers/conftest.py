@@ -35,6 +35,6 @@ def stored(tmp_path_factory):
     def stored(name, content):
         path = folder / f"{next(numbers)}-{name}"
         path.write_bytes(content)
-        return Source(str(path), len(content), format_of(name))
+        return Source(uri=str(path), size=len(content), format=format_of(name) or "parquet")
 
     return stored

@@ -32,7 +32,7 @@ def test_every_format_has_a_reader():
 def test_noise_gives_texts_or_an_error(stored, compress, name, ending, compressed, beginning, noise, document):
     content = compress(ending, beginning + noise) if compressed else beginning + noise
     source = stored(name + ending, content)
-    source = Source(source.uri, source.size, format_of(name))
+    source = Source(uri=source.uri, size=source.size, format=format_of(name))
     texts, message = texts_or_error(source, ReadOptions(document=document))
     assert source.uri in message
     assert all(text.strip().encode() for text in texts)

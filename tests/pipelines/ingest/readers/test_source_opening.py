@@ -3,14 +3,14 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from bitcipher.errors import BitcipherError
-from pipelines.ingest.readers.byte_streams import opened
+from pipelines.ingest.readers.byte_streams import open_decompressed
 from pipelines.ingest.sources import COMPRESSION_ENDINGS, Source
 
 CONTENT = "one\ntwo \u2028 three\r\nعربي 😀\n".encode() * 50
 
 
 def bytes_of(source):
-    with opened(source) as stream:
+    with open_decompressed(source) as stream:
         return stream.read()
 
 
@@ -32,7 +32,7 @@ class TestEveryCompression:
     def test_reads_from_a_store_that_is_no_disk(self, compress, ending):
         uri = f"memory://opening/a.txt{ending}"
         fsspec.filesystem("memory").pipe(uri, compress(ending, CONTENT))
-        assert bytes_of(Source(uri, 1, "text")) == CONTENT
+        assert bytes_of(Source(uri=uri, size=1, format="text")) == CONTENT
 
 
 @pytest.mark.parametrize("ending", COMPRESSION_ENDINGS)
@@ -40,7 +40,7 @@ def test_a_file_cut_anywhere_is_an_error_with_its_name(stored, compress, ending)
     whole = compress(ending, b"some words\n" * 3)
     for length in range(1, len(whole)):
         source = stored(f"cut.txt{ending}", whole[:length])
-        with pytest.raises(BitcipherError, match=r"cut\.txt.*(cut short|damaged)"):
+        with pytest.raises(BitcipherError, match=r"cut\.txt.*(truncated|damaged)"):
             bytes_of(source)
 
 
@@ -52,12 +52,12 @@ def test_a_file_in_another_form_than_its_ending_says_is_an_error_with_its_name(s
 
 def test_a_missing_file_is_an_error_with_its_name(tmp_path):
     with pytest.raises(BitcipherError, match=r"There is no file .*gone\.txt"):
-        bytes_of(Source(str(tmp_path / "gone.txt"), 1, "text"))
+        bytes_of(Source(uri=str(tmp_path / "gone.txt"), size=1, format="text"))
 
 
 def test_a_folder_is_an_error_with_its_name(tmp_path):
     with pytest.raises(BitcipherError, match="Cannot read"):
-        bytes_of(Source(str(tmp_path), 1, "text"))
+        bytes_of(Source(uri=str(tmp_path), size=1, format="text"))
 
 
 class GuardedFileSystem(MemoryFileSystem):
@@ -72,10 +72,10 @@ class GuardedFileSystem(MemoryFileSystem):
 def test_a_file_that_may_not_be_read_is_an_error_with_its_name():
     fsspec.register_implementation("guarded", GuardedFileSystem, clobber=True)
     with pytest.raises(BitcipherError, match=r"Cannot read guarded://a\.txt: Access Denied"):
-        bytes_of(Source("guarded://a.txt", 1, "text"))
+        bytes_of(Source(uri="guarded://a.txt", size=1, format="text"))
 
 
 def test_the_stream_is_closed_when_the_reading_ends_early(stored):
-    with opened(stored("a.txt", CONTENT)) as stream:
+    with open_decompressed(stored("a.txt", CONTENT)) as stream:
         stream.readline()
     assert stream.closed

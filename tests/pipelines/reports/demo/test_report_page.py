@@ -4,12 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from builds import write_manifest
 from html_pages import EVIL, Parsed, assert_whole
 
 from bitcipher import storage
 from bitcipher.vectors import CipherVectors
-from bitcipher.versions import manifest_uri
-from pipelines.store import layout
 from pipelines.reports.demo import write_report
 
 LETTERS = ("one", "two", "three", "four", "five", "six")
@@ -19,7 +18,7 @@ LETTERS = ("one", "two", "three", "four", "five", "six")
 def build(tmp_path_factory: pytest.TempPathFactory) -> str:
     target = str(tmp_path_factory.mktemp("build"))
     sizes = {"documents": 1_234, "tokens": 5_678_901, "vocabulary": 4_321, "text_bytes": 23_456_789}
-    storage.write_json(manifest_uri(target, 1), {"format": layout.FORMAT, **sizes})
+    write_manifest(target, **sizes)
     return target
 
 

@@ -1,0 +1,71 @@
+"""Stored counts of a version."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bitcipher import __version__, storage
+from bitcipher.counts import ContextWindow, MergedCounts
+from pipelines.merge.merged_counts import open_merged, read_vocabulary
+from pipelines.options import BuildOptions
+from pipelines.store.layout import WORDS
+from pipelines.store.manifest import BuildManifest, CountDigests
+from pipelines.store.segments import Segment
+
+
+@dataclass(frozen=True)
+class StoredCounts:
+    """Stored counts of a version, with the provenance that is saved with vectors made from them."""
+
+    vocabulary: str
+    """File of the vocabulary."""
+    segments: list[list[str]]
+    """URIs of the parts of each segment."""
+    context_window: ContextWindow
+    entries: int
+    """Number of pairs in all segments."""
+    provenance: dict[str, Any]
+    """Fields for the manifest of the vectors."""
+
+    @classmethod
+    def of_version(cls, build: str, manifest: BuildManifest) -> "StoredCounts":
+        """Return the counts of a published version of a build."""
+        vocabulary, digests = manifest.file(build, WORDS), manifest.digests
+        return cls.of_segments(build, vocabulary, manifest.segments, manifest.options, digests, manifest.bitcipher)
+
+    @classmethod
+    def of_segments(
+        cls,
+        build: str,
+        vocabulary: str,
+        segments: Sequence[Segment],
+        options: BuildOptions,
+        digests: CountDigests,
+        bitcipher: str = __version__,
+    ) -> "StoredCounts":
+        """Return the sum of segments.
+
+        Args:
+            build: folder of the build.
+            vocabulary: file of the vocabulary.
+            segments: the segments.
+            options: options of the build.
+            digests: digests of the vocabulary and the counts.
+            bitcipher: version of bitcipher that made the counts.
+        """
+        return cls(
+            vocabulary=vocabulary,
+            segments=[[storage.join(build, part) for part in segment.parts] for segment in segments],
+            context_window=options.context_window,
+            entries=sum(segment.entries for segment in segments),
+            provenance={
+                "bitcipher": bitcipher,
+                "options": options.to_dict(),
+                "tokens": sum(segment.tokens for segment in segments),
+                "digests": {"words": digests.words, "counts": digests.counts},
+            },
+        )
+
+    def open(self) -> MergedCounts:
+        """Return the merged counts."""
+        return open_merged(read_vocabulary(self.vocabulary), self.context_window, self.segments)

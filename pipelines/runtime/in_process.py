@@ -1,0 +1,24 @@
+"""In-process runtime."""
+
+from collections.abc import Iterator, Sequence
+
+from pipelines.runtime.measured_stage import MeasuredStage
+from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
+
+
+class InProcessRuntime:
+    """Runs stages in this process, one input after another."""
+
+    workers = 0
+
+    def __enter__(self) -> "InProcessRuntime":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+    def stream(self, spec: StageSpec[In, Out], inputs: Sequence[In]) -> Iterator[StageResult[Out]]:
+        """Run a stage over inputs, and yield the results in order."""
+        stage = MeasuredStage(spec)
+        for item in inputs:
+            yield from stage(item)

@@ -1,0 +1,26 @@
+"""Stage wrapper that measures the cost of each output."""
+
+from collections.abc import Iterator
+from typing import Generic
+
+from pipelines.runtime.costs import CostMeter
+from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
+
+
+class MeasuredStage(Generic[In, Out]):
+    """Instance of a stage that yields results with their costs."""
+
+    def __init__(self, spec: StageSpec[In, Out]):
+        self._name = spec.name
+        self._stage = spec.make(**spec.arguments)
+
+    def __call__(self, item: In) -> Iterator[StageResult[Out]]:
+        """Yield the outputs for an input, each with the cost since the one before it."""
+        outputs = iter(self._stage(item))
+        while True:
+            with CostMeter() as meter:
+                try:
+                    value = next(outputs)
+                except StopIteration:
+                    return
+            yield StageResult(self._name, value, meter.cost)

@@ -1,0 +1,55 @@
+"""Peak memory of a block of code."""
+
+import os
+import resource
+import sys
+import threading
+
+SAMPLE_SECONDS = 0.02
+
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+class PeakMemory:
+    """Context manager that measures the peak resident memory of this process while a block runs.
+
+    The kernel records one peak per process lifetime. Resetting it (/proc/self/clear_refs) would also falsify the peak
+    that a parent process reads with wait4, so it is not reset. If the block raises the lifetime peak, that value is
+    exact. Otherwise the block's memory is sampled every `SAMPLE_SECONDS`. Without /proc, the lifetime peak is used.
+    """
+
+    bytes: int = 0
+    """The peak, valid after the block."""
+
+    def __enter__(self) -> "PeakMemory":
+        self._lifetime_peak = lifetime_peak()
+        self.bytes = _resident() or self._lifetime_peak
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._sample, name="peak-memory", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        peak = lifetime_peak()
+        self.bytes = peak if peak > self._lifetime_peak else max(self.bytes, _resident() or peak)
+
+    def _sample(self) -> None:
+        while not self._ended.wait(SAMPLE_SECONDS):
+            self.bytes = max(self.bytes, _resident())
+
+
+def lifetime_peak() -> int:
+    """Return the peak resident memory of this process since it started, in bytes."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _resident() -> int:
+    """Return the resident memory of this process in bytes, 0 if unknown."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * _PAGE_BYTES
+    except OSError:
+        return 0

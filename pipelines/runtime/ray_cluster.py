@@ -1,0 +1,178 @@
+"""Ray: joining or starting a cluster, and the runtime that executes stages as Ray tasks.
+
+The only module of `pipelines` that imports Ray.
+"""
+
+import os
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from bitcipher.errors import BitcipherError, first_line
+from pipelines.runtime.events import log_event
+from pipelines.runtime.measured_stage import MeasuredStage
+from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
+
+# Worker deaths after which an input is given up: unrelated failures rarely hit the same input this often.
+ATTEMPTS = 10
+
+# An autoscaling cluster gets this long to add the first node that can run a task.
+JOIN_SECONDS = 600
+# Interval at which a waiting driver checks for such a node.
+POLL_SECONDS = 30
+
+
+@contextmanager
+def ray_cluster(num_cpus: int, num_gpus: int | None = None) -> Iterator[bool]:
+    """Use a Ray cluster: the one this process is connected to, that of RAY_ADDRESS, or a new one on this machine.
+
+    Only a connection made here is closed afterwards, and only a Ray started here is stopped.
+
+    Args:
+        num_cpus: number of CPUs of a Ray started on this machine.
+        num_gpus: its number of GPUs; all that Ray finds if not given.
+
+    Yields:
+        Whether Ray was started on this machine, so that no node can join.
+
+    Raises:
+        BitcipherError: if the cluster of RAY_ADDRESS cannot be reached.
+    """
+    # Ray reads these when it is imported. Its notices would mix with progress bars and errors.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    import ray
+
+    if ray.is_initialized():
+        yield False
+        return
+    address = os.environ.get("RAY_ADDRESS", "local")
+    is_local = address == "local"
+    local = {"num_cpus": num_cpus, "num_gpus": num_gpus, "include_dashboard": False} if is_local else {}
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **local)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise BitcipherError(f"Cannot reach Ray at {address} ({error}): check RAY_ADDRESS.") from None
+    try:
+        yield is_local
+    finally:
+        ray.shutdown()
+
+
+class RayRuntime:
+    """Runs stages as Ray tasks, and repeats tasks whose worker or node died.
+
+    Args:
+        workers: maximum number of concurrent tasks, with one CPU each.
+        memory_bytes: memory that Ray reserves for each task.
+    """
+
+    def __init__(self, workers: int, memory_bytes: int):
+        self.workers = workers
+        self._memory_bytes = memory_bytes
+        self._stack = ExitStack()
+        self._is_local = False
+
+    def __enter__(self) -> "RayRuntime":
+        self._is_local = self._stack.enter_context(ray_cluster(self.workers))
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self._stack.__exit__(*exception)
+
+    def stream(self, spec: StageSpec[In, Out], inputs: Sequence[In]) -> Iterator[StageResult[Out]]:
+        """Run a stage over inputs, and yield the results as tasks end."""
+        import ray
+
+        self._check_resources(ray.nodes(), waited=0.0)
+        # Ray's own retries would hide which input a worker died on, and how often.
+        task = ray.remote(_run_task).options(num_cpus=1, memory=self._memory_bytes, max_retries=0, name=spec.name)
+        stored_spec = ray.put(spec)
+        waiting = deque((item, 1) for item in inputs)
+        running: dict[Any, tuple[In, int]] = {}
+        started = time.monotonic()
+        try:
+            while waiting or running:
+                while waiting and len(running) < self.workers:
+                    item, attempt = waiting.popleft()
+                    running[task.remote(stored_spec, item)] = item, attempt
+                done, _ = ray.wait(list(running), timeout=POLL_SECONDS)
+                if not done:
+                    self._check_resources(ray.nodes(), waited=time.monotonic() - started)
+                    continue
+                (ready,) = done
+                item, attempt = running.pop(ready)
+                try:
+                    outcome = ray.get(ready)
+                except ray.exceptions.RayTaskError:
+                    raise
+                except ray.exceptions.RuntimeEnvSetupError as error:
+                    raise BitcipherError(f"Ray cannot set up workers for this job: {first_line(error)}.") from None
+                except ray.exceptions.RayError as error:
+                    if attempt == ATTEMPTS:
+                        raise BitcipherError(
+                            f"{ATTEMPTS} workers died on the same input of stage {spec.name} "
+                            f"({type(error).__name__}): give workers more memory, or look for the cause in Ray's logs."
+                        ) from None
+                    log_event("worker died", stage=spec.name, input=_name(item), attempt=attempt, error=str(error))
+                    waiting.appendleft((item, attempt + 1))
+                    continue
+                if isinstance(outcome, str):
+                    raise BitcipherError(outcome)
+                yield from outcome
+        finally:
+            for reference in running:
+                ray.cancel(reference, force=True)
+
+    def _check_resources(self, nodes: list[dict[str, Any]], waited: float) -> None:
+        """Raise if no node can run a task, and none can be expected to join."""
+        if waited < JOIN_SECONDS and not self._is_local:
+            return
+        offers = [node["Resources"] for node in nodes if node["Alive"]]
+        if not any(offer.get("CPU", 0) >= 1 and offer.get("memory", 0) >= self._memory_bytes for offer in offers):
+            largest = max((offer.get("memory", 0) for offer in offers if offer.get("CPU", 0) >= 1), default=0)
+            raise BitcipherError(
+                f"No node of the Ray cluster has a CPU and {self._memory_bytes / 2**20:,.0f} MiB of memory for a "
+                f"worker (the largest has {largest / 2**20:,.0f} MiB): reduce --memory-mib, or add larger nodes."
+            )
+
+
+# The stage instance of this worker's last task, by spec: a tokenizer keeps its cache from one input to the next.
+_stages: dict[str, MeasuredStage[Any, Any]] = {}
+
+
+def _run_task(spec: StageSpec[In, Out], item: In) -> list[StageResult[Out]] | str:
+    """Return the results for an input, or the message of a `BitcipherError`, which the driver raises again."""
+    key = f"{spec.make.__qualname__} {spec.arguments}"
+    try:
+        if key not in _stages:
+            _stages.clear()
+            _stages[key] = MeasuredStage(spec)
+        results = list(_stages[key](item))
+    except BitcipherError as error:
+        return str(error)
+    _count_metrics(spec.name, results)
+    return results
+
+
+def _count_metrics(stage: str, results: list[StageResult[Any]]) -> None:
+    """Add results to the counters that Ray exports to Prometheus."""
+    from ray.util.metrics import Counter, Gauge
+
+    tags = {"stage": stage}
+    Counter("bitcipher_rows", "Stage inputs processed", ("stage",)).inc(len(results) or 1, tags)
+    for result in results:
+        for name, value in getattr(result.value, "metrics", {}).items():
+            if value:
+                description = f"{name.replace('_', ' ')} processed".capitalize()
+                Counter(f"bitcipher_{name}", description, ("stage",)).inc(value, tags)
+        seconds, peak = result.cost.cpu_seconds, result.cost.peak_bytes
+        Counter("bitcipher_cpu_seconds", "CPU seconds spent", ("stage",)).inc(seconds + 1e-9, tags)
+        Gauge("bitcipher_peak_bytes", "Peak memory of a worker", ("stage",)).set(peak, tags)
+
+
+def _name(item: object) -> str:
+    """Return the name of an input in log events: its `id`, if it has one."""
+    return str(getattr(item, "id", ""))

@@ -1,0 +1,98 @@
+"""Ledger entries of a build's jobs.
+
+A build has at most one unfinished job, which is recorded in the ledger of the build. Each job records its work in a
+ledger of its own, so that a worker that outlives its job never adds to another one.
+"""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from bitcipher import storage
+from bitcipher.records import Count, Record, Strings, Time
+from pipelines.store.fingerprint import Fingerprint
+from pipelines.store.layout import LEDGER
+from pipelines.store.ledger import EntryKind, Ledger
+from pipelines.store.manifest import CountedTask
+from pipelines.store.segments import Segment
+
+_JOBS = "jobs"
+_CURRENT = "current"
+
+
+class JobEntry(Record):
+    """The unfinished job of a build."""
+
+    id: str
+    version: int = Field(ge=1)
+    """Number of the version that it makes."""
+    fingerprint: Fingerprint
+    started: Time
+
+
+class CountPlan(Record):
+    """Count tasks of an attempt to finish a job."""
+
+    tasks: Strings
+    """Ids of the tasks."""
+    text_bytes: Count
+    """Estimated size of their text."""
+
+
+class MergedPart(Record):
+    """Part of a merged segment: one range of its words."""
+
+    part: str
+    """Name of the part below the build."""
+    entries: Count
+    """Number of pairs."""
+
+
+JOB = EntryKind("job", JobEntry)
+PLANS = EntryKind("plan", CountPlan)
+COUNTED_SHARDS = EntryKind("shard", Segment)
+COUNTED_TASKS = EntryKind("task", CountedTask)
+MERGED_PARTS = EntryKind("merge", MergedPart)
+
+
+def build_ledger(build: str) -> Ledger:
+    """Return the ledger of a build, which holds its unfinished job."""
+    return Ledger(storage.join(build, LEDGER))
+
+
+def find_job(build: str) -> JobEntry | None:
+    """Return the unfinished job of a build, or None."""
+    return build_ledger(build).find(JOB, _CURRENT)
+
+
+def record_job(build: str, job: JobEntry) -> JobEntry:
+    """Record a job, unless the build has an unfinished one; return the recorded job."""
+    return build_ledger(build).record(JOB, _CURRENT, job)
+
+
+def job_ledger(build: str, job: JobEntry) -> Ledger:
+    """Return the ledger of a job's work."""
+    return Ledger(storage.join(build, LEDGER, _JOBS, job.id))
+
+
+def all_job_ledgers(build: str) -> Iterator[Ledger]:
+    """Yield the ledgers of all jobs that left entries."""
+    folder = storage.join(build, LEDGER, _JOBS)
+    for job in sorted({name.split("/")[0] for name in storage.list_files(folder)}):
+        yield Ledger(storage.join(folder, job))
+
+
+def recorded_parts(build: str) -> set[str]:
+    """Return the parts that the work of unfinished jobs refers to."""
+    parts: set[str] = set()
+    for ledger in all_job_ledgers(build):
+        for shard in ledger.entries(COUNTED_SHARDS).values():
+            parts.update(shard.parts)
+        parts.update(entry.part for entry in ledger.entries(MERGED_PARTS).values())
+    return parts
+
+
+def recorded_shards(build: str) -> dict[str, Segment]:
+    """Return the shards that unfinished jobs have counted, by name."""
+    shards = (ledger.entries(COUNTED_SHARDS).values() for ledger in all_job_ledgers(build))
+    return {shard.name: shard for of_job in shards for shard in of_job}

@@ -1,0 +1,141 @@
+"""Stored records with mutations: each is read back equal, or refused with the name of its file."""
+
+import copy
+import json
+import uuid
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from bitcipher.versions import manifest_uri
+from pipelines.build.report import BuildReport
+from pipelines.filter.filter_manifest import FilterManifest
+from pipelines.ingest.sources import Source
+from pipelines.options import BuildOptions
+from pipelines.runtime.costs import StageCost
+from pipelines.store.fingerprint import fingerprint
+from pipelines.store.job_ledger import CountPlan, JobEntry, MergedPart
+from pipelines.store.lease import LeaseHolder
+from pipelines.store.manifest import (
+    BuildManifest,
+    CountedTask,
+    Drift,
+    RankMoves,
+    VectorSizes,
+    VersionDigests,
+    read_manifest,
+)
+from pipelines.store.segments import Segment
+
+OPTIONS = BuildOptions(tokenizer="whitespace")
+TIME = "2026-01-31T12:00:00+00:00"
+SIZES = dict.fromkeys(("documents", "total_passages", "text_bytes", "tokens", "types", "entries"), 3)
+SEGMENT = Segment(name="a-00000", parts=("shards/a",), shards=("a-00000",), digest="0123456789abcdef" * 2, **SIZES)
+MANIFEST = BuildManifest(
+    version=2,
+    folder="versions/000002-ab",
+    bitcipher="1.0",
+    options=OPTIONS,
+    fingerprint=fingerprint(OPTIONS),
+    aligned=None,
+    documents=3,
+    text_bytes=3,
+    tokens=3,
+    vocabulary=2,
+    oov_tokens=1,
+    sources=(Source(uri="/corpus/a.txt", size=3, format="text", stamp="1.5", sha256="ab"),),
+    tasks=(CountedTask(id="a", sources=("ab",), shards=("a-00000",)),),
+    shards=(SEGMENT,),
+    segments=(SEGMENT,),
+    digests=VersionDigests(words="w", counts="c", vectors="v"),
+    vectors=VectorSizes(words=2, dimensions=5, empty_words=0),
+    drift=Drift(
+        words_in=1,
+        words_out=0,
+        added=("new",),
+        removed=(),
+        rank_moves=RankMoves(words=1, median=0.5, percentile_99=1.0),
+        neighbors=0.75,
+        sample=1,
+    ),
+)
+PARTS = {"train": 1, "development": 0, "test": 0}
+COUNTS = {"documents": PARTS, "words": 9, "constrained": PARTS, "unconstrained": {**PARTS, "missing": 1}}
+FILTERED = FilterManifest.parse(
+    {
+        "options": {"span": 110, "level": "both", "held_out_share": 0.01, "top": None},
+        "vocabulary": {"words": 3, "sha256": "ab"},
+        "total": {**COUNTS, "unknown_words": {"zebra": 2}},
+        "folders": {"/corpus": {**COUNTS, "unknown_words": {}}},
+        "sources": [{**COUNTS, "unknown_words": {}, "name": "00000", "uri": "/corpus/a.txt", "sha256": "ab"}],
+    },
+    "test",
+)
+RECORDS = [
+    MANIFEST,
+    FILTERED,
+    SEGMENT,
+    JobEntry(id="ab", version=1, fingerprint=fingerprint(OPTIONS), started=TIME),
+    CountPlan(tasks=("a", "b"), text_bytes=9),
+    MergedPart(part="segments/a-0", entries=9),
+    LeaseHolder(owner="o", host="h", machine="m", pid=1, started=TIME, beat=0, time=TIME, released=False),
+    BuildReport(started=TIME, seconds=1.5, workers=0, stages={"count": StageCost(seconds=1.0)}, tokens=3),
+]
+
+REMOVE = object()
+REPLACEMENTS = st.sampled_from([REMOVE, None, -1, 0, 2.5, "", "x", True, [], [None], {}, {"x": 1}, "bitcipher-build/1"])
+
+
+def paths_in(value, path=()):
+    """Yield the paths of all values inside a JSON value."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield (*path, key)
+        yield from paths_in(item, (*path, key))
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(record).__name__)
+def test_records_are_read_back_equal(record):
+    values = json.loads(json.dumps(record.to_dict()))
+    assert type(record).parse(values, "file.json") == record
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(record).__name__)
+@given(data=st.data())
+@settings(max_examples=150, deadline=None)
+def test_mutated_records_are_read_back_as_they_are_or_refused(record, data):
+    values = json.loads(json.dumps(record.to_dict()))
+    mutated = copy.deepcopy(values)
+    *parents, last = data.draw(st.sampled_from(list(paths_in(values))))
+    replacement = data.draw(REPLACEMENTS)
+    parent = mutated
+    for key in parents:
+        parent = parent[key]
+    if replacement is REMOVE:
+        del parent[last]
+    else:
+        parent[last] = replacement
+    message, read = None, None
+    try:
+        read = type(record).parse(mutated, "versions/file.json")
+    except BitcipherError as error:
+        message = str(error)
+    if message is None:
+        assert type(record).parse(read.to_dict(), "again.json") == read
+    else:
+        assert message.startswith("versions/file.json: ")
+        assert "\n" not in message
+
+
+def test_a_manifest_of_another_format_is_refused_with_its_name():
+    build = f"memory://{uuid.uuid4().hex}"
+    uri = manifest_uri(build, 2)
+    storage.write_json(uri, MANIFEST.to_dict())
+    assert read_manifest(build) == MANIFEST
+    storage.write_json(uri, MANIFEST.to_dict() | {"format": "bitcipher-build/1"})
+    with pytest.raises(BitcipherError, match=r"versions/000002\.json: the format is 'bitcipher-build/1'"):
+        read_manifest(build)
+    storage.remove(build)
