@@ -24,8 +24,9 @@ _MAX_CACHED = 1_000_000
 def corpus_words(text: str) -> list[str]:
     """Return the words of corpus text that must be in the vocabulary.
 
-    They are those of `extract_words`, with two differences that follow the code of Deshpande et al.: names are not exempt,
-    because that code lowercases corpora first and exempts names in GLUE only; and hyphens and dashes separate words.
+    They are those of `extract_words`, with two differences that follow the code of Deshpande et al.: names are not
+    exempt, because that code lowercases corpora first and exempts names in GLUE only; and hyphens and dashes separate
+    words.
 
     Examples:
         >>> corpus_words("The well-known Peter's 3 cats")

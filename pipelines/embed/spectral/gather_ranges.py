@@ -10,7 +10,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow, PairBlock, iter_pairs, limit_window, merge_rows, renumber, split, write_pairs
+from bitcipher.counts import (
+    ContextWindow,
+    PairBlock,
+    iter_pairs,
+    limit_window,
+    merge_rows,
+    renumber,
+    split,
+    write_pairs,
+)
 from bitcipher.counts.pairs import pair_files
 from bitcipher.embedding.spectral import compute_marginals, transpose
 from pipelines.embed.spectral.array_files import read_array, write_array

@@ -65,7 +65,7 @@ def test_summed_counts_give_the_window(tmp_path):
     np.testing.assert_allclose(np.abs(both.vectors), np.abs(context_window.vectors), atol=1e-3)
     with pytest.raises(BitcipherError, match="context window"):
         embedded(tmp_path / "summed", tmp_path / "positions", context="positions")
-    with pytest.raises(BitcipherError, match=r"window of 3 .* window of 2"):
+    with pytest.raises(BitcipherError, match="window of 2"):
         embedded(tmp_path / "summed", tmp_path / "two", window=2)
 
 
