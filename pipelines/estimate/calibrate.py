@@ -1,9 +1,9 @@
-"""What the stages take on this machine, and how words and pairs grow: measured on a sample, by the stages themselves.
+"""Calibration: runs the stages on a sample, and measures their rates and the growth of words and pairs.
 
-The parts of the sample are counted twice by one `CountStage`. The first time it learns the chunks of text that are new
-to it, the second time it knows them all: the difference is the cost of learning. Then the parts are merged one by one
-into a growing segment, which gives the growth of words and pairs as well as the cost of merging; and vectors are made
-of the whole with two vocabularies, which tells the cost of pairs from that of words.
+One `CountStage` counts the parts of the sample twice. The first time it tokenizes new text chunks, the second time all
+are in its cache; the difference is the cost of new chunks. Then the parts are merged one by one into a growing segment,
+which gives the growth of words and pairs and the cost of merging. Vectors are made with two vocabularies, which
+separates the cost of pairs from that of words.
 """
 
 import os
@@ -15,7 +15,7 @@ import numpy as np
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.estimate.calibration import Calibration, Rates
-from pipelines.estimate.sample import deal, write_documents
+from pipelines.estimate.sample import partition, write_documents
 from pipelines.estimate.stage_trials import (
     count_chunks,
     count_parts,
@@ -29,25 +29,25 @@ from pipelines.estimate.stage_trials import (
 from pipelines.merge.words import merge_words
 from pipelines.options import BuildOptions
 
-# Fewer parts tell no law.
-FEWEST_PARTS = 4
+# A law cannot be fitted to fewer parts.
+MIN_PARTS = 4
 
 
 def calibrate(documents: Sequence[str], options: BuildOptions) -> Calibration:
-    """Measure; what is written meanwhile goes to the folder for temporary files, and is removed.
+    """Return the calibration of a sample. Files are written to the folder for temporary files, and removed.
 
     Args:
         documents: the sample.
-        options: of the build that is planned.
+        options: options of the planned build.
 
     Raises:
-        BitcipherError: if the sample is too small to tell anything.
+        BitcipherError: if the sample is too small.
     """
-    parts = deal(documents)
-    if len(parts) < FEWEST_PARTS:
+    parts = partition(documents)
+    if len(parts) < MIN_PARTS:
         raise BitcipherError(
-            f"The sample has {len(documents)} documents, too few to tell how words and pairs grow: give 8 or "
-            "more, best some megabytes of text."
+            f"The sample has {len(documents)} documents, too few to measure how words and pairs grow: give at least "
+            "8, ideally some megabytes of text."
         )
     with TemporaryDirectory(prefix="bitcipher-plan-") as build:
         files = [os.path.join(build, f"part-{number}.jsonl") for number in range(len(parts))]
@@ -61,13 +61,13 @@ def calibrate(documents: Sequence[str], options: BuildOptions) -> Calibration:
         words = merge_words([[storage.join(build, part) for part in merged.parts]])
         tokens = np.array([shard.tokens for shard in counted.shards], np.float64)
         fixed, token = fixed_and_rate(tokens, counted.warm_seconds)
-        # The tokenizer's rule is also made anew for each shard that has chunks to learn.
+        # The tokenizer's rule also has a fixed cost for each shard with new chunks.
         new_chunks = np.maximum(1.0, np.diff(np.array(chunks, np.float64), prepend=0))
-        to_learn, chunk = fixed_and_rate(new_chunks, counted.cold_seconds - counted.warm_seconds)
+        fixed_new, chunk = fixed_and_rate(new_chunks, counted.cold_seconds - counted.warm_seconds)
         return Calibration(
             rates=Rates(
                 stored_byte=seconds_per_byte(files),
-                shard=fixed + to_learn,
+                shard=fixed + fixed_new,
                 token=token,
                 chunk=chunk,
                 number_again=seconds_per_number(build, merged.types),

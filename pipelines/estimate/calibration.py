@@ -1,68 +1,65 @@
-"""What a calibration measures."""
+"""Calibration: measured rates, and sizes of growing text."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Rates:
-    """CPU seconds."""
+    """CPU seconds per unit of work."""
 
     stored_byte: float
-    """To read a byte and add it to a digest."""
+    """Reading and hashing one stored byte."""
     shard: float
-    """Of a shard, whatever its size."""
+    """Fixed cost of a shard."""
     token: float
-    """To read and count a token and to write its pairs, all chunks of text being known."""
+    """Reading and counting one token and writing its pairs, if all text chunks are in the tokenizer's cache."""
     chunk: float
-    """To learn a chunk of text that the tokenizer has not seen."""
+    """Tokenizing one new text chunk."""
     sum_type: float
-    """To add up a word of a segment, in the driver."""
+    """Adding up one word of a segment."""
     number_type: float
-    """To find a word of a segment among the merged ones, or to get one of those ready for it."""
+    """Looking up one word of a segment among the merged words, or preparing a merged word for lookup."""
     number_again: float
-    """To read a word's number once more, for another range."""
+    """Reading the number of one word again, for another range."""
     merge_entry: float
-    """To merge a pair of a segment."""
+    """Merging one pair of a segment."""
     walk_entry: float
-    """To read a pair once more while vectors are made."""
+    """Reading one pair again while vectors are made."""
     embed_entry: float
-    """To add a pair to the sums, in its first walk."""
+    """Adding one pair to the sums, in the first pass."""
     embed_word: float
-    """To make a word's vector of its sums, and to refine it."""
+    """Making and refining the vector of one word."""
 
 
 @dataclass(frozen=True)
 class GrowthPoint:
-    """What so much text has."""
+    """Sizes of an amount of text."""
 
     tokens: int
     types: int
-    """Words, each once."""
+    """Number of distinct words."""
     chunks: int
-    """Chunks of text between white space, each once."""
+    """Number of distinct text chunks, split at white space."""
     entries: int
-    """Pairs, each once."""
+    """Number of distinct pairs."""
     row_entries: int
-    """Pairs of the word that has most: it cannot be cut in two when ranges are merged."""
+    """Number of pairs of the word with the most; a range of words cannot be smaller."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What a sample told.
-
-    Attributes:
-        rates: what things take.
-        points: sizes of growing text, the last of the whole sample.
-        text_per_token: bytes.
-        entry_bytes, type_bytes: on disk, of a pair and of a word.
-        type_memory: bytes of a word in memory, with its counts.
-        vocabulary: words of the sample that the options keep.
-    """
+    """Measurements of a sample."""
 
     rates: Rates
     points: list[GrowthPoint]
+    """Sizes of growing text; the last point is the whole sample."""
     text_per_token: float
+    """Bytes of text per token."""
     entry_bytes: float
+    """Stored bytes per pair."""
     type_bytes: float
+    """Stored bytes per word."""
     type_memory: float
+    """Bytes of memory per word, with its counts."""
     vocabulary: int
+    """Number of words of the sample that are in the vocabulary."""

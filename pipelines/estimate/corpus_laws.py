@@ -1,4 +1,4 @@
-"""The laws of growth of a corpus, from a sample and from what a build has counted."""
+"""Growth laws of a corpus, from a sample and from the counts of a build."""
 
 import math
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ from pipelines.store.manifest import BuildManifest
 
 @dataclass(frozen=True)
 class CorpusLaws:
-    """What so many tokens have; see `GrowthPoint`."""
+    """Sizes of a corpus as functions of its tokens; see `GrowthPoint`."""
 
     types: GrowthLaw
     chunks: GrowthLaw
     entries: GrowthLaw
     row_entries: GrowthLaw
     thinning: float
-    """Words are kept by the vocabulary of a text as there are words in all of a text so many times smaller: for to
-    occur five times here is about to occur once there. So a vocabulary is read off the law of words, at sizes that
-    were seen, where a law of its own would bend too much to be followed."""
+    """A vocabulary has as many words as there are distinct words in a text that is this many times smaller, because a
+    word that occurs five times here occurs about once there. So the vocabulary follows from the law of words within the
+    measured range, where a separate law would bend too much."""
     max_vocab_size: int | None = None
-    """The most words that a vocabulary may have."""
+    """Maximum size of the vocabulary."""
 
     def vocabulary(self, tokens: float, bound: Bound = Bound.POINT) -> int:
-        """Words that the vocabulary keeps."""
+        """Return the size of the vocabulary."""
         words = self.types.at(tokens / self.thinning, bound)
         return int(min(words, self.max_vocab_size or words))
 
@@ -35,15 +35,15 @@ def fit_laws(
     calibration: Calibration,
     manifest: BuildManifest | None,
     max_vocab_size: int | None = None,
-    most_types: float = math.inf,
+    max_types: float = math.inf,
 ) -> CorpusLaws:
-    """Fit the laws.
+    """Fit the growth laws.
 
     Args:
-        calibration: of the sample.
-        manifest: of a build with the same counting options, whose shards and merged segments go far beyond a sample.
-        max_vocab_size: see `BuildOptions`.
-        most_types: words that the tokenizer knows, if their number is fixed.
+        calibration: measurements of the sample.
+        manifest: manifest of a build with the same counting options, whose segments are much larger than a sample.
+        max_vocab_size: maximum size of the vocabulary.
+        max_types: number of tokens of the tokenizer, if it is fixed.
     """
     points = calibration.points
     tokens = [point.tokens for point in points]
@@ -52,7 +52,7 @@ def fit_laws(
         fit(
             [*tokens, *counted[:, 0]], [*(getattr(point, name) for point in points), *counted[:, column]], bending, most
         )
-        for column, name, bending, most in ((1, "types", STRAIGHT, most_types), (2, "entries", HALF_BENT, math.inf))
+        for column, name, bending, most in ((1, "types", STRAIGHT, max_types), (2, "entries", HALF_BENT, math.inf))
     )
     kept, of_tokens = calibration.vocabulary, points[-1].tokens
     if manifest:
@@ -68,9 +68,9 @@ def fit_laws(
 
 
 def build_sizes(manifest: BuildManifest) -> np.ndarray:
-    """Tokens, types and entries of a build's merged segments, and of its shards on average, (n, 3).
+    """Return tokens, types and entries of the shards on average, and of each merged segment, (n, 3) float64.
 
-    Shards are about as large as one another, so they tell one point of the law, not many.
+    Shards have similar sizes, so they give one point of the law, not many.
     """
     fields = ("tokens", "types", "entries")
     shards, segments = (

@@ -1,4 +1,4 @@
-"""The plan of a build: what it takes, from rates and laws that were measured."""
+"""Plan of a build: its cost, from measured rates and growth laws."""
 
 from dataclasses import dataclass
 from math import ceil
@@ -6,41 +6,38 @@ from math import ceil
 from pipelines.estimate.calibration import Calibration, Rates
 from pipelines.estimate.corpus_laws import CorpusLaws
 from pipelines.estimate.growth_law import Bound
-from pipelines.estimate.memory import Memory, memory_of, walks
+from pipelines.estimate.memory import MemoryEstimate, count_passes, estimate_memory
 from pipelines.estimate.merge_tiers import MergeSize, plan_merges
 from pipelines.options import SPECTRAL, BuildOptions
 from pipelines.runtime.memory_budget import MemoryBudget
 
-# Requests to an object store to open and read a small file: its size, its footer, its content; larger ones take one a
-# block more, and a file that is written takes one a block and two to begin and end it.
+# Requests to an object store for a small file: its size, its footer and its content. A larger file takes one more per
+# block. Writing a file takes one request per block, and two to begin and end it.
 READ_REQUESTS = 3
 WRITE_REQUESTS = 3
 BLOCK_BYTES = 8 << 20
 
-# For a shard: the sources' sizes before and after, and the ledger's entries for shard and task.
+# Requests per shard: the sizes of the sources before and after, and the ledger entries of shard and task.
 SHARD_REQUESTS = 6
 
-FILES_OF_PART = 3
+FILES_PER_PART = 3
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Machines of one kind.
-
-    Attributes:
-        nodes: how many.
-        cores: of each.
-        memory_bytes: of each.
-    """
+    """A cluster of equal machines."""
 
     nodes: int
+    """Number of machines."""
     cores: int
+    """Cores per machine."""
     memory_bytes: float
+    """Bytes of memory per machine."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a build takes. Stages: identify, count, merge, words, embed."""
+    """Cost of a build. The stages are identify, count, merge, words and embed."""
 
     tokens: float
     text_bytes: float
@@ -51,22 +48,23 @@ class Plan:
     vector_size: int
     cpu_seconds: dict[str, float]
     workers: int
-    """That the cluster has cores and memory for, when segments are merged."""
+    """Number of workers that the cluster has cores and memory for."""
     wall_seconds: dict[str, float]
-    memory: Memory
+    memory: MemoryEstimate
     shard_bytes: float
-    """Kept for good, so that all else can be made again."""
+    """Bytes of the shards, which are stored permanently."""
     segment_bytes: float
-    """Of the segments that the version needs: those that are no shards."""
+    """Bytes of the merged segments of the version."""
     vector_bytes: float
-    """Vectors and vocabulary of a version."""
+    """Bytes of the vectors and the vocabulary of a version."""
     peak_bytes: float
-    """All that is stored while the job runs: it removes what was merged when it publishes."""
+    """Maximum stored bytes while the job runs; merged members are removed after it has published."""
     shuffle_read: float
+    """Bytes that merges read."""
     shuffle_written: float
-    """Bytes that merges read and write."""
+    """Bytes that merges write."""
     rounds: float
-    """How often a pair of a shard is merged."""
+    """Average number of merges of a pair."""
     requests: float
     row_entries: float
 
@@ -80,15 +78,16 @@ def estimate(
     cluster: Cluster,
     bound: Bound = Bound.POINT,
 ) -> Plan:
-    """The plan of a build of so much text.
+    """Return the plan of a build.
 
     Args:
-        tokens: of the corpus.
-        stored_bytes: of its files as they are.
-        calibration, laws: of text like it.
-        options: of the build.
+        tokens: number of tokens of the corpus.
+        stored_bytes: size of its files.
+        calibration: measurements of similar text.
+        laws: growth laws of similar text.
+        options: options of the build.
         cluster: where it runs.
-        bound: which way growth goes beyond what was seen.
+        bound: how sizes grow beyond the data.
     """
     rates, budget = calibration.rates, MemoryBudget(options.memory_mib)
     text_bytes = tokens * calibration.text_per_token
@@ -101,7 +100,7 @@ def estimate(
         lambda n: laws.types.at(n, bound),
         lambda n: laws.entries.at(n, bound),
     )
-    memory = memory_of(
+    memory = estimate_memory(
         budget,
         types,
         calibration.type_memory,
@@ -112,11 +111,11 @@ def estimate(
     )
     at_once = min(cluster.cores, int(cluster.memory_bytes // max(memory.count_worker, memory.merge_worker)))
     workers = max(1, cluster.nodes * at_once)
-    slices = ceil((text_bytes / shards) / budget.batch_bytes)
+    batches = ceil((text_bytes / shards) / budget.batch_bytes)
     merges = [merge for merges in merge_rounds for merge in merges]
     costs = [[_merge_seconds(merge, rates, budget.range_entries) for merge in merges] for merges in merge_rounds]
     live_entries = sum(segment.entries for segment in live)
-    times = walks(vocabulary, options.embedding)
+    times = count_passes(vocabulary, options.embedding)
     embed_entries = live_entries * (min(1, times) * rates.embed_entry + max(0, times - 1) * rates.walk_entry)
     is_spectral = options.mode == SPECTRAL
     cpu = {
@@ -124,7 +123,11 @@ def estimate(
         "count": shards * rates.shard
         + tokens * rates.token
         + _chunks_learned(tokens, workers, laws, budget, bound) * rates.chunk
-        + (shards * slices * laws.entries.at(tokens / shards / slices, bound) * rates.merge_entry if slices > 1 else 0),
+        + (
+            shards * batches * laws.entries.at(tokens / shards / batches, bound) * rates.merge_entry
+            if batches > 1
+            else 0
+        ),
         "merge": sum(cost.summing + cost.numbering + cost.merging for round in costs for cost in round),
         "words": sum(segment.types for segment in live) * rates.sum_type,
         "embed": embed_entries + vocabulary * rates.embed_word,
@@ -134,7 +137,7 @@ def estimate(
         "count": cpu["count"] / min(workers, shards),
         "merge": sum(_wall_of_round(round, workers) for round in costs),
         "words": cpu["words"],
-        # Of mode spectral, ranges of words are weighed and multiplied by all workers.
+        # In mode spectral, all workers share weighting and products.
         "embed": embed_entries / (workers if is_spectral else 1) + vocabulary * rates.embed_word,
     }
 
@@ -145,13 +148,13 @@ def estimate(
     merged = [segment for segment in live if segment.tokens > 1.5 * tokens / shards]
     segment_bytes = sum(stored(segment.entries, segment.types) for segment in merged)
     vector_size = options.estimator().vector_size
-    tables = 2 if is_spectral else 1  # the directions are kept beside the vectors
+    tables = 2 if is_spectral else 1  # the directions are stored with the vectors
     vector_bytes = vocabulary * (4 * vector_size * tables + calibration.type_bytes)
     read = sum(stored(merge.member_entries, merge.member_types) for merge in merges)
     written = sum(stored(merge.entries, merge.types) for merge in merges)
     shard_entries = shards * laws.entries.at(tokens / shards, bound)
     requests = (
-        shards * (FILES_OF_PART * WRITE_REQUESTS + SHARD_REQUESTS)
+        shards * (FILES_PER_PART * WRITE_REQUESTS + SHARD_REQUESTS)
         + (stored_bytes * 2 + shard_bytes + read + written) / BLOCK_BYTES
         + sum(_merge_requests(merge, budget.range_entries) for merge in merges)
     )
@@ -181,7 +184,7 @@ def estimate(
 
 @dataclass(frozen=True)
 class _MergeSeconds:
-    """CPU seconds of a merge: of its words, a row a member, and a row a range."""
+    """CPU seconds of a merge: adding up words, numbering members, and merging ranges."""
 
     summing: float
     numbering: float
@@ -191,7 +194,7 @@ class _MergeSeconds:
 
 
 def _wall_of_round(merges: list[_MergeSeconds], workers: int) -> float:
-    """The merges of a round go on together: first all words, then all members, then all ranges."""
+    """Return the wall time of a round of merges, which run together: all words, then all members, then all ranges."""
     return (
         sum(merge.summing for merge in merges) / min(workers, len(merges))
         + sum(merge.numbering for merge in merges) / min(workers, sum(merge.members for merge in merges))
@@ -212,14 +215,14 @@ def _merge_seconds(merge: MergeSize, rates: Rates, range_entries: int) -> _Merge
 
 
 def _merge_requests(merge: MergeSize, range_entries: int) -> float:
-    """The words of each member twice and its numbers once; for each range its rows, entries and numbers of each."""
+    """Return the requests of a merge: words of members twice, their numbers once, and all files for each range."""
     ranges = ceil(merge.member_entries / range_entries)
     members = merge.members * (2 * READ_REQUESTS + WRITE_REQUESTS)
-    return members + ranges * (merge.members * FILES_OF_PART * READ_REQUESTS + FILES_OF_PART * WRITE_REQUESTS)
+    return members + ranges * (merge.members * FILES_PER_PART * READ_REQUESTS + FILES_PER_PART * WRITE_REQUESTS)
 
 
 def _chunks_learned(tokens: float, workers: int, laws: CorpusLaws, budget: MemoryBudget, bound: Bound) -> float:
-    """Chunks that tokenizers learn, all workers together: each forgets all of them when it has too many."""
+    """Return the text chunks that all workers tokenize; each worker clears its cache when it is full."""
     each = tokens / workers
     cycle = laws.chunks.tokens_at(budget.chunks, bound)
     return workers * (each // cycle * budget.chunks + laws.chunks.at(each % cycle, bound))

@@ -1,10 +1,10 @@
-"""How words and pairs grow with a corpus: Heaps' law, with an exponent that falls.
+"""Growth of words and pairs with a corpus: Heaps' law with a falling exponent.
 
-Words are K · N^β (Heaps 1978, section 7.5), pairs A · N^γ likewise, but only over short distances: on a larger corpus
-the exponents are smaller, that of pairs clearly so. So a parabola is fitted to the logs, and beyond the data there are
-two ways on: its tangent (the exponent stays as it is at the end) and its bend (the exponent falls on). The prediction
-is the tangent for words and the middle of the two for pairs; the range reaches from the bend to the tangent, each moved
-outwards by the error of the fit. That was chosen by what foretold three English corpora from a tenth of them best.
+The number of words is K · N^β (Heaps 1978, section 7.5), that of pairs A · N^γ, but only over short ranges: the
+exponents fall as a corpus grows, that of pairs clearly. So a parabola is fitted in log-log space. Beyond the data
+there are two extrapolations: the tangent (constant exponent) and the bend (the exponent keeps falling). The prediction
+is the tangent for words, and the middle of both for pairs. The range reaches from the bend to the tangent, extended by
+the error of the fit. These choices best predicted three English corpora from a tenth of each.
 """
 
 from collections.abc import Sequence
@@ -16,25 +16,25 @@ from scipy import stats
 
 from bitcipher.errors import BitcipherError
 
-# A bending law goes on until its exponent is so much of that at the end of the data. A parabola would reach 0 and turn,
-# but new words never cease.
-LEAST_SHARE_OF_EXPONENT = 0.5
+# The exponent falls to this share of its value at the end of the data, and then stays constant. A parabola would reach
+# 0 and decline, but there are always new words.
+MIN_SHARE_OF_EXPONENT = 0.5
 
-# A parabola has three parameters, and its error needs one point more.
-FEWEST_POINTS = 4
+# A parabola has three parameters, and the error of the fit needs one more point.
+MIN_POINTS = 4
 
-# Of the bend, how much a prediction follows: for words as Heaps has it, and for pairs.
+# Share of the bend in a prediction: for words, as in Heaps' law, and for pairs.
 STRAIGHT = 0.0
 HALF_BENT = 0.5
 
-# Points that an error is told from: those of the last three doublings, where a straight line nearly holds.
+# Number of points that give the error: those of the last three doublings, which are nearly on a straight line.
 LAST_POINTS = 4
 
 CONFIDENCE = 0.95
 
 
 class Bound(Enum):
-    """Which of the ways on is meant."""
+    """Lower end, expected value or upper end of a prediction."""
 
     LOW = "low"
     POINT = "point"
@@ -49,15 +49,18 @@ class GrowthLaw:
     """A size as a function of tokens.
 
     Attributes:
-        first, last: log of tokens where the data begin and end.
-        size: log of the size at the end.
-        exponent: the exponent at the end.
-        bend: by how much the exponent changes an e-fold of tokens, 0 or less.
-        bending: the share of the bend that the prediction follows.
-        most: what the size cannot be more than.
-        error: of the fit, as a share of the size: the standard deviation of residuals.
-        line_error: of a straight line through the last points, likewise.
-        line_centre, line_square, line_points: the mean of their logs, the sum of squares around it, and their number.
+        first: log of tokens at the beginning of the data.
+        last: log of tokens at the end of the data.
+        size: log of the size at the end of the data.
+        exponent: exponent at the end of the data.
+        bend: change of the exponent per e-fold of tokens, at most 0.
+        bending: share of the bend in the prediction.
+        limit: maximum size.
+        error: error of the fit, the standard deviation of the residuals in logs.
+        line_error: error of a straight line through the last points, in logs.
+        line_center: mean of the log tokens of these points.
+        line_square: sum of squares around this mean.
+        line_points: number of these points.
     """
 
     first: float
@@ -66,30 +69,30 @@ class GrowthLaw:
     exponent: float
     bend: float
     bending: float
-    most: float
+    limit: float
     error: float
     line_error: float
-    line_centre: float
+    line_center: float
     line_square: float
     line_points: int
 
     def at(self, tokens: float, bound: Bound = Bound.POINT) -> float:
-        """The size at so many tokens."""
+        """Return the size at a number of tokens."""
         if tokens <= 0:
             return 0.0
         x = float(np.log(tokens))
         if x <= self.last:
             inside = self._inside(x) + SIGNS[bound] * _quantile(self.line_points) * self.error
-            return min(self.most, float(np.exp(inside)))
+            return min(self.limit, float(np.exp(inside)))
         tangent, bent = self._beyond(x)
         margin = self._margin(x)
         point = tangent + self.bending * (bent - tangent)
         log_size = {Bound.LOW: bent - margin, Bound.POINT: point, Bound.HIGH: tangent + margin}[bound]
-        # Nothing grows faster than the text.
-        return min(self.most, float(np.exp(min(log_size, self.size + x - self.last))))
+        # Sizes grow at most in proportion to the text.
+        return min(self.limit, float(np.exp(min(log_size, self.size + x - self.last))))
 
     def tokens_at(self, size: float, bound: Bound = Bound.POINT) -> float:
-        """The tokens at which a size is reached."""
+        """Return the number of tokens at which a size is reached."""
         low, high = 0.0, 100.0
         for _ in range(60):
             middle = (low + high) / 2
@@ -99,51 +102,51 @@ class GrowthLaw:
     def _inside(self, x: float) -> float:
         inside = max(x, self.first) - self.last
         value = self.size + self.exponent * inside + self.bend / 2 * inside**2
-        # Before the data: straight on, but of less text never more than its share.
+        # Before the data: a straight line, with an exponent of at most 1.
         return value + min(1.0, self.exponent + self.bend * inside) * min(0.0, x - self.first)
 
     def _beyond(self, x: float) -> tuple[float, float]:
-        """By the tangent, and by the bend."""
+        """Return the log size by the tangent, and by the bend."""
         ahead = x - self.last
         tangent = self.size + self.exponent * ahead
         if not self.bend:
             return tangent, tangent
-        bending = min(ahead, (1 - LEAST_SHARE_OF_EXPONENT) * self.exponent / -self.bend)
+        bending = min(ahead, (1 - MIN_SHARE_OF_EXPONENT) * self.exponent / -self.bend)
         straight = (ahead - bending) * (self.exponent + self.bend * bending)
         return tangent, self.size + self.exponent * bending + self.bend / 2 * bending**2 + straight
 
     def _margin(self, x: float) -> float:
-        """Half of the interval in which a straight line through the last points puts one more, in logs."""
-        spread = 1 + 1 / self.line_points + (x - self.line_centre) ** 2 / self.line_square
+        """Return half the prediction interval of a straight line through the last points, in logs."""
+        spread = 1 + 1 / self.line_points + (x - self.line_center) ** 2 / self.line_square
         return _quantile(self.line_points) * self.line_error * float(np.sqrt(spread))
 
 
 def _quantile(points: int) -> float:
-    """Of Student's distribution: the half of an interval for a line through so many points, in standard errors."""
+    """Return the quantile of Student's t distribution for a line through a number of points."""
     return float(stats.t.ppf((1 + CONFIDENCE) / 2, points - 2))
 
 
-def fit(tokens: Sequence[float], sizes: Sequence[float], bending: float, most: float = np.inf) -> GrowthLaw:
+def fit(tokens: Sequence[float], sizes: Sequence[float], bending: float, limit: float = np.inf) -> GrowthLaw:
     """Fit a law by least squares in logs.
 
     Args:
-        tokens: (n,) four or more amounts of text, in any order.
-        sizes: (n,) what was counted of each, more than 0.
+        tokens: (n,) numbers of tokens, at least four distinct ones, in any order.
+        sizes: (n,) measured sizes, greater than 0.
         bending: STRAIGHT or HALF_BENT.
-        most: what the size cannot be more than.
+        limit: maximum size.
 
     Raises:
-        BitcipherError: if there is too little to fit.
+        BitcipherError: if there are too few points.
     """
     order = np.argsort(tokens)
     x, y = (np.log(np.asarray(values, np.float64)[order]) for values in (tokens, sizes))
-    if len(np.unique(x)) < FEWEST_POINTS:
+    if len(np.unique(x)) < MIN_POINTS:
         raise BitcipherError(
-            f"The sample has too few documents to tell how words and pairs grow: give {FEWEST_POINTS} or more, best "
-            "some megabytes of text."
+            f"The sample has too few documents to measure how words and pairs grow: give at least {MIN_POINTS}, "
+            "ideally some megabytes of text."
         )
     square, slope, height = np.polyfit(x, y, 2)
-    if square >= 0:  # no bend that can be told from noise
+    if square >= 0:  # the bend is not distinguishable from noise
         square = 0.0
         slope, height = np.polyfit(x, y, 1)
     fitted = square * x**2 + slope * x + height
@@ -152,15 +155,15 @@ def fit(tokens: Sequence[float], sizes: Sequence[float], bending: float, most: f
     return GrowthLaw(
         first=float(x[0]),
         last=float(x[-1]),
-        # What was counted at the end is known; the fit may be off there by its error.
+        # The size at the end is known exactly, while the fit has an error there.
         size=float(y[-1]),
         exponent=float(2 * square * x[-1] + slope),
         bend=float(2 * square),
         bending=bending,
-        most=most,
+        limit=limit,
         error=float(np.sqrt(np.sum((y - fitted) ** 2) / max(1, len(x) - 3))),
         line_error=float(np.sqrt(np.sum((line_y - line) ** 2) / max(1, len(line_x) - 2))),
-        line_centre=float(line_x.mean()),
+        line_center=float(line_x.mean()),
         line_square=float(np.sum((line_x - line_x.mean()) ** 2)),
         line_points=len(line_x),
     )

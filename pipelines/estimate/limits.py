@@ -1,60 +1,59 @@
-"""Where a plan comes to the limits of the design or of the cluster, and what helps."""
+"""Limits of the design and of the cluster that a plan reaches, and remedies."""
 
 from pipelines.estimate.estimate import Cluster, Plan
 from pipelines.options import SPECTRAL, BuildOptions
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, MemoryBudget
 
 # Words are numbered by int32.
-MOST_TYPES = 2**31 - 1
+MAX_TYPES = 2**31 - 1
 
-# A worker may be over its budget by so much and still be within what is promised.
+# A worker may exceed its budget by this factor.
 TOLERANCE = 1.1
 
 
 def limits_reached(plan: Plan, options: BuildOptions, cluster: Cluster) -> dict[str, str]:
-    """A sentence for each limit that a plan reaches, by what it is about."""
+    """Return a sentence for each limit that a plan reaches, by subject."""
     memory, node, budget = plan.memory, cluster.memory_bytes, MemoryBudget(options.memory_mib)
     found = {}
-    if plan.types > MOST_TYPES:
+    if plan.types > MAX_TYPES:
         found["types"] = (
-            f"{plan.types:,.0f} words are more than 32-bit numbers can tell apart ({MOST_TYPES:,}): build it "
-            "in several builds. A higher --min-count does not help, for counts keep all words; a tokenizer.json of "
-            "subwords does."
+            f"{plan.types:,.0f} words are more than 32-bit numbers allow ({MAX_TYPES:,}): make several builds. "
+            "A higher --min-count does not help, because counts include all words; a tokenizer.json of subwords does."
         )
     if memory.driver > node:
         found["driver"] = (
             f"The driver adds up all words in memory, about {_gb(memory.driver)}, and a node has {_gb(node)}: run the "
-            "driver on a larger node. Fewer words help (filtered text, lower case, a tokenizer.json of subwords); a "
-            "higher --min-count does not, for counts keep all words."
+            "driver on a larger node. Fewer words help (filtered text, lowercase, a tokenizer.json of subwords); a "
+            "higher --min-count does not, because counts include all words."
         )
     if memory.merge_worker > node:
         found["merge"] = (
             f"A worker that merges holds all words and a range of pairs, about {_gb(memory.merge_worker)}, and "
-            f"a node has {_gb(node)}: take larger nodes."
+            f"a node has {_gb(node)}: use larger nodes."
         )
     elif int(node // memory.merge_worker) < cluster.cores and memory.merge_worker > TOLERANCE * budget.bytes:
         found["merge"] = (
             f"A worker that merges holds all words beside its budget of {_gb(budget.bytes)}, about "
-            f"{_gb(memory.merge_worker)} in all: no more than {max(1, int(node // memory.merge_worker))} of them fit "
-            "into a node's memory at once. Start Ray on the nodes with as many CPUs (--num-cpus), or take nodes with "
-            "more memory to a core."
+            f"{_gb(memory.merge_worker)} in total: at most {max(1, int(node // memory.merge_worker))} of them fit "
+            "into the memory of a node. Start Ray on the nodes with that number of CPUs (--num-cpus), or use nodes "
+            "with more memory per core."
         )
     if plan.row_entries > budget.range_entries:
         needed = (plan.row_entries * BYTES_PER_ENTRY + budget.bytes) / 2**20
         found["row"] = (
-            f"The most frequent word has some {plan.row_entries:,.0f} pairs, which are merged at once and do not fit a "
-            f"worker's memory: give --memory-mib {needed:,.0f}."
+            f"The most frequent word has about {plan.row_entries:,.0f} pairs, which are merged at once and do not fit "
+            f"in the memory of a worker: use --memory-mib {needed:.0f}."
         )
     if memory.embed_worker > node:
         found["embed"] = (
             f"Vectors are made in one process, which needs about {_gb(memory.embed_worker)}, and a node has "
             f"{_gb(node)}: a higher --min-count, a --max-vocab-size, or fewer dimensions "
-            f"({'--vector-size' if options.mode == SPECTRAL else '--bits, --window'}) make it less."
+            f"({'--vector-size' if options.mode == SPECTRAL else '--bits, --window'}) reduce it."
         )
     bits = options.bits
     if plan.vocabulary >= 2**bits and options.mode != SPECTRAL:
         found["bits"] = (
-            f"{plan.vocabulary:,} words do not fit into {bits} bits, which tell {2**bits - 1:,} words apart: give "
+            f"{plan.vocabulary:,} words do not fit into {bits} bits, which encode {2**bits - 1:,} words: use "
             f"--bits {plan.vocabulary.bit_length()}, a higher --min-count or a --max-vocab-size."
         )
     return found

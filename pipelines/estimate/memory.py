@@ -1,4 +1,4 @@
-"""What processes hold in memory, as the code is: words are what grows, since each process has all of them."""
+"""Memory of the processes of a build. It grows with the number of words, since each process holds all of them."""
 
 from dataclasses import dataclass
 
@@ -7,44 +7,43 @@ from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, columns_pe
 from pipelines.options import SPECTRAL, EmbeddingOptions
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, LIBRARY_BYTES, MemoryBudget
 
-# Who adds up words (`merge_words`), a worker for a merge and the driver in the end, holds the table of them so many
-# times: what is added up so far, the segments' own, Arrow's groups, and the sorted copy. Measured: 7 to 9.4, with 2
-# million words of 3 to 16 segments.
+# A process that adds up words (`merge_words`), a worker or the driver, holds this many copies of the table: the sum so
+# far, the words of the segments, Arrow's groups, and the sorted copy. Measured: 7 to 9.4, with 2 million words of 3 to
+# 16 segments.
 SUM_TABLES = 9.5
 
-# A worker that numbers a segment's words holds all merged ones, Arrow's index of them, and those of the segment:
-# measured, 3.3 to 4 times the table.
+# A worker that numbers the words of a segment holds all merged words, Arrow's index of them, and the words of the
+# segment. Measured: 3.3 to 4 times the table.
 NUMBER_TABLES = 4
 
-# Beside the table of words, to a word: the number (4), its place (8), the dense totals (8), and a member's number (4).
-MERGE_BYTES_OF_TYPE = 24
+# Per word beside the table: its number (4), its position (8), the dense totals (8), and the number in an operand (4).
+MERGE_BYTES_PER_TYPE = 24
 
-# Of a dimension of a word, in the process that makes vectors: float64, then float32, and that once more as it is
-# written.
+# Per word and dimension in the process that makes vectors: float64, then float32, and a copy of it while it is written.
 EMBED_BYTES = 8 + 4 + 4
 
-# Mode spectral: of a column of a word, what went into the products and what came out, in float32, and both once more
-# as columns are added.
+# Mode spectral, per word and column: inputs and outputs of the products in float32, and a copy of both while columns
+# are appended.
 SPECTRAL_BYTES = 2 * (4 + 4)
 
-# While vectors are made, to a word of a segment: its rank. And to one of the largest segment, beside the table: the
-# index by which its ranks are found.
+# While vectors are made: per word of a segment, its rank; per word of the largest segment, beside the table, the index
+# by which ranks are looked up.
 RANK_BYTES = 4
 INDEX_BYTES = 70
 
 
 @dataclass(frozen=True)
-class Memory:
-    """Bytes that each kind of process holds at most."""
+class MemoryEstimate:
+    """Maximum bytes of memory of each kind of process."""
 
     count_worker: float
-    """Its budget, which it keeps to."""
+    """The memory budget, which counting does not exceed."""
     merge_worker: float
     driver: float
     embed_worker: float
 
 
-def memory_of(
+def estimate_memory(
     budget: MemoryBudget,
     types: float,
     type_memory: float,
@@ -52,28 +51,28 @@ def memory_of(
     segment_types: list[int],
     vocabulary: int,
     embedding: EmbeddingOptions,
-) -> Memory:
-    """The memory of a build.
+) -> MemoryEstimate:
+    """Return the memory of a build.
 
     Args:
-        budget: of a worker.
-        types: words of the whole corpus.
-        type_memory: bytes of a word in a table.
-        row_entries: pairs of the word that has most.
-        segment_types: words of each live segment.
-        vocabulary: words that have vectors.
-        embedding: what vectors.
+        budget: memory of a worker.
+        types: number of distinct words of the corpus.
+        type_memory: bytes of memory per word in a table.
+        row_entries: number of pairs of the word with the most.
+        segment_types: number of words of each final segment.
+        vocabulary: number of words with vectors.
+        embedding: options of the vectors.
     """
     summing = LIBRARY_BYTES + types * type_memory * SUM_TABLES
     numbering = LIBRARY_BYTES + types * type_memory * NUMBER_TABLES
-    held = types * (type_memory + MERGE_BYTES_OF_TYPE)
+    held = types * (type_memory + MERGE_BYTES_PER_TYPE)
     merging = LIBRARY_BYTES + held + max(budget.range_entries, row_entries) * BYTES_PER_ENTRY
     if embedding.mode == SPECTRAL:
         table = vocabulary * columns_per_product(embedding.vector_size) * PRODUCTS * SPECTRAL_BYTES
     else:
         table = vocabulary * embedding.estimator().vector_size * EMBED_BYTES
     ranks = sum(segment_types) * RANK_BYTES + max(segment_types, default=0) * (type_memory + INDEX_BYTES)
-    return Memory(
+    return MemoryEstimate(
         count_worker=float(budget.bytes),
         merge_worker=max(summing, numbering, merging),
         driver=summing,
@@ -82,15 +81,15 @@ def memory_of(
 
 
 def sums_bytes(vocabulary: int, embedding: EmbeddingOptions) -> int:
-    """Bytes of the sums that are held at once while vectors are made."""
+    """Return the bytes of the sums in memory while vectors are made."""
     offset = 2 * vocabulary * (embedding.bits + 1) * 8
     if embedding.mode == "sum":
         return offset // 2
     return max(offset, min(SUMS_BYTES, embedding.window * offset)) if embedding.mode == "cat" else 0
 
 
-def walks(vocabulary: int, embedding: EmbeddingOptions) -> int:
-    """How often all pairs are read to make vectors: more than once if the sums of all offsets are too large."""
+def count_passes(vocabulary: int, embedding: EmbeddingOptions) -> int:
+    """Return how often all pairs are read to make vectors: more than once if the sums of all offsets are too large."""
     if embedding.mode != "cat":
         return 0 if embedding.mode == "cipher" else 1
     offset = 2 * max(1, vocabulary) * (embedding.bits + 1) * 8

@@ -1,4 +1,4 @@
-"""Which merges a number of equal shards leads to, by the very rule that a build goes by."""
+"""Merges that a number of equal shards leads to, by the policy of the build."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from pipelines.store.segments import Segment, next_merges
 
 @dataclass(frozen=True)
 class MergeSize:
-    """One merge: sums over its members, and what comes of it."""
+    """Sizes of one merge: sums over its members, and the merged segment."""
 
     members: int
     member_types: int
@@ -22,12 +22,13 @@ class MergeSize:
 def plan_merges(
     shards: int, shard_tokens: float, types: Callable[[float], float], entries: Callable[[float], float]
 ) -> tuple[list[list[MergeSize]], list[Segment]]:
-    """The merges of a build, round by round, and the segments that it ends with.
+    """Return the merges of a build, round by round, and its final segments.
 
     Args:
-        shards: how many there are.
-        shard_tokens: of each.
-        types, entries: what so many tokens have.
+        shards: number of shards.
+        shard_tokens: number of tokens per shard.
+        types: returns the number of distinct words of a number of tokens.
+        entries: returns the number of distinct pairs of a number of tokens.
     """
 
     none = {"parts": (), "shards": (), "documents": 0, "total_passages": 0, "text_bytes": 0}

@@ -1,4 +1,4 @@
-"""From what a user asks to the plans of a build: the point, and what lies below and above it."""
+"""Plans of a build: the expected cost, and the range around it."""
 
 import math
 from collections.abc import Sequence
@@ -21,40 +21,25 @@ from pipelines.store.manifest import BuildManifest, read_manifest
 
 
 @dataclass(frozen=True)
-class Request:
-    """What is to be planned.
-
-    Attributes:
-        sources: of the corpus; none where tokens are given.
-        tokens: of the corpus; None where sources are given.
-        sample: files of text like it, where tokens are given.
-        build: a build of such text, or None.
-        options: values of `BuildOptions`.
-        cluster: where it is to run.
-    """
+class PlanRequest:
+    """A corpus, the options of its build, and a cluster."""
 
     sources: Sequence[str]
+    """Files, folders or globs of the corpus; empty if `tokens` is given."""
     tokens: float | None
+    """Number of tokens of the corpus; None if `sources` are given."""
     sample: Sequence[str]
+    """Files, folders or globs of similar text, if `tokens` is given."""
     build: str | None
+    """Build of similar text, or None."""
     options: dict[str, Any]
+    """Values of `BuildOptions`; with a build, changes to its options."""
     cluster: Cluster
 
 
 @dataclass(frozen=True)
 class Plans:
-    """The plan by each of the ways on, with what it rests on.
-
-    Attributes:
-        plans: by bound.
-        calibration, laws: what was measured.
-        options: of the build.
-        cluster: where it is to run.
-        sampled: what the sample is, in words.
-        sampled_bytes: of text that was counted.
-        limits: sentences on what the plan reaches.
-        possible_limits: those that only the upper plan reaches.
-    """
+    """Plans of a build: the expected one, and those at both ends of the range."""
 
     plans: dict[Bound, Plan]
     calibration: Calibration
@@ -62,20 +47,24 @@ class Plans:
     options: BuildOptions
     cluster: Cluster
     sampled: str
+    """Description of the sample."""
     sampled_bytes: float
+    """Bytes of text that were counted."""
     limits: list[str]
+    """Limits that the expected plan reaches, one sentence each."""
     possible_limits: list[str]
+    """Limits that only the upper plan reaches."""
 
 
-def make_plans(request: Request, sample_bytes: int = SAMPLE_BYTES) -> Plans:
-    """Calibrate, and plan.
+def make_plans(request: PlanRequest, sample_bytes: int = SAMPLE_BYTES) -> Plans:
+    """Calibrate on a sample, and return the plans.
 
     Args:
-        request: what is to be planned.
-        sample_bytes: text to count at most.
+        request: corpus, options and cluster.
+        sample_bytes: maximum bytes of text to count.
 
     Raises:
-        BitcipherError: if sources, build or options do not allow it.
+        BitcipherError: if sources, build or options are not valid.
     """
     manifest = read_manifest(storage.absolute(request.build)) if request.build else None
     options = _options(request, manifest)
@@ -85,10 +74,10 @@ def make_plans(request: Request, sample_bytes: int = SAMPLE_BYTES) -> Plans:
     elif manifest:
         files, sampled = manifest.sources, f"the sources of {request.build}"
     else:
-        raise BitcipherError("A plan needs some text: give sources, a sample, or a build.")
+        raise BitcipherError("A plan needs text: give sources, a sample, or a build.")
     sample = read_sample(files, options, sample_bytes)
     calibration = calibrate(sample.documents, options)
-    laws = fit_laws(calibration, manifest, options.max_vocab_size, _most_types(options.tokenizer))
+    laws = fit_laws(calibration, manifest, options.max_vocab_size, _max_types(options.tokenizer))
     tokens = request.tokens
     if tokens is None:
         text_bytes = sum(file.size for file in files) * sample.text_per_stored_byte
@@ -112,8 +101,8 @@ def make_plans(request: Request, sample_bytes: int = SAMPLE_BYTES) -> Plans:
     )
 
 
-def _most_types(tokenizer: str) -> float:
-    """Words that a tokenizer can give: a tokenizer.json has a vocabulary of its own."""
+def _max_types(tokenizer: str) -> float:
+    """Return the number of distinct tokens of a tokenizer: fixed for a tokenizer.json, otherwise unlimited."""
     if not tokenizer.endswith(".json"):
         return math.inf
     from pipelines.tokenizers.huggingface import load_tokenizer
@@ -121,10 +110,10 @@ def _most_types(tokenizer: str) -> float:
     return load_tokenizer(tokenizer).get_vocab_size()
 
 
-def _options(request: Request, manifest: BuildManifest | None) -> BuildOptions:
+def _options(request: PlanRequest, manifest: BuildManifest | None) -> BuildOptions:
     if manifest is None:
         return BuildOptions.parse(request.options, "The plan")
     fixed = [f"--{name.replace('_', '-')}" for name in COUNTED if name in request.options]
     if fixed:
-        raise BitcipherError(f"{request.build} was counted with options of its own: leave out {', '.join(fixed)}.")
+        raise BitcipherError(f"The counting options of {request.build} are fixed: leave out {', '.join(fixed)}.")
     return manifest.options.derive(request.options, "The plan")

@@ -1,4 +1,4 @@
-"""Some text of a corpus, dealt into parts of which each is as large as all before it."""
+"""Sample of a corpus, partitioned into parts of doubling size."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,39 +17,39 @@ from pipelines.ingest.readers import ReadOptions, read_chunks
 from pipelines.ingest.readers.byte_streams import BUFFER_BYTES
 from pipelines.ingest.sources import Source, compression_of
 
-# Text that a calibration counts: some seconds' worth, and enough doublings to see exponents fall.
+# Bytes of text that a calibration counts: some seconds of work, and enough doublings to measure falling exponents.
 SAMPLE_BYTES = 24 << 20
 
-# Files that it is taken from, evenly over the listing.
+# Number of files in the sample, evenly spaced in the listing.
 SAMPLE_SOURCES = 8
 
-# Of the documents at the beginning of a file one in so many is taken: what stands side by side is often alike, and
-# would have fewer words than the corpus.
+# One in SPREAD documents at the beginning of a file is taken, because neighboring documents are often similar and have
+# fewer words than the corpus.
 SPREAD = 4
 
-# Fewer documents than this are cut into as many.
-FEWEST_DOCUMENTS = 64
+# A sample with fewer documents is split into this number of texts.
+MIN_DOCUMENTS = 64
 
-# Parts: 1/64, 1/64, 1/32, … 1/2 of the sample.
+# Number of parts: 1/64, 1/64, 1/32, … 1/2 of the sample.
 PARTS = 7
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Text, and what is known of the files it comes from."""
+    """Text of some files of a corpus."""
 
     documents: list[str]
     text_per_stored_byte: float
-    """Bytes of text to a byte of the files as they are stored."""
+    """Bytes of text per stored byte of the files."""
 
 
 def read_sample(sources: Sequence[Source], options: ReadOptions, sample_bytes: int = SAMPLE_BYTES) -> Sample:
-    """The beginnings of some files, documents of each in turn.
+    """Return documents from the beginnings of some files, interleaved.
 
     Args:
         sources: the listing.
-        options: see `read_chunks`.
-        sample_bytes: UTF-8 text to take, if there is as much.
+        options: how files become documents.
+        sample_bytes: maximum number of bytes of UTF-8 text.
 
     Raises:
         BitcipherError: if there is no text.
@@ -57,33 +57,34 @@ def read_sample(sources: Sequence[Source], options: ReadOptions, sample_bytes: i
     stride = max(1, len(sources) // SAMPLE_SOURCES)
     chosen = [source for source in sources[::stride] if source.size][:SAMPLE_SOURCES]
     if not chosen:
-        raise BitcipherError("Every source that the sample would come from is empty: leave the empty ones out.")
+        raise BitcipherError("All sources of the sample are empty: leave out empty files.")
     heads = [_read_head(source, options, SPREAD * sample_bytes // len(chosen)) for source in chosen]
     text_bytes = sum(head.text_bytes for head in heads)
     if not text_bytes:
-        raise BitcipherError("The sources hold no documents: check that they hold text, and that the field is right.")
+        raise BitcipherError("The sources have no documents: check that they contain text, and that `field` is right.")
     spread = min(SPREAD, max(1, round(text_bytes / sample_bytes)))
-    documents = list(chain.from_iterable(_by_turns([head.documents[::spread] for head in heads])))
-    if len(documents) < FEWEST_DOCUMENTS:
-        limit = max(1, sum(map(len, documents)) // FEWEST_DOCUMENTS)
+    documents = list(chain.from_iterable(_interleave([head.documents[::spread] for head in heads])))
+    if len(documents) < MIN_DOCUMENTS:
+        limit = max(1, sum(map(len, documents)) // MIN_DOCUMENTS)
         documents = [part.text for document in documents for part in split_document([document], limit)]
     return Sample(documents, text_bytes / sum(head.stored_bytes for head in heads))
 
 
-def deal(documents: Sequence[str]) -> list[list[str]]:
-    """Parts of which each is about as large as all before it, the first two apart; all are spread over the sample.
+def partition(documents: Sequence[str]) -> list[list[str]]:
+    """Partition documents into parts, each about as large as all before it, apart from the first two.
 
-    Document i belongs to the part that its trailing zeros say: odd ones are the last part, half of all.
+    The part of a document is given by the trailing zeros of its index, so each part is spread over the sample:
+    documents with odd indices are the last part, half of all.
     """
     parts: list[list[str]] = [[] for _ in range(PARTS)]
-    for place, document in enumerate(documents):
-        zeros = (place & -place).bit_length() - 1 if place else PARTS
+    for index, document in enumerate(documents):
+        zeros = (index & -index).bit_length() - 1 if index else PARTS
         parts[max(0, PARTS - 1 - zeros)].append(document)
     return [part for part in parts if part]
 
 
 def write_documents(path: str, documents: Iterable[str]) -> None:
-    """Write JSON lines of `text`."""
+    """Write documents as JSON lines with the field `text`."""
     with storage.writing(path) as stream:
         stream.writelines(orjson.dumps({"text": document}) + b"\n" for document in documents)
 
@@ -96,10 +97,10 @@ class _Head:
 
 
 def _read_head(source: Source, options: ReadOptions, text_bytes: int) -> _Head:
-    """The documents at the beginning of a file, and how many bytes of the file they take.
+    """Return the documents at the beginning of a file, and the stored bytes that they take.
 
-    A copy of the file's beginning is read, which tells how much text so many bytes are. Parquet is read from its end,
-    so of a large file that can only be estimated.
+    A copy of the beginning of the file is read, which gives the text per stored byte. Parquet is read from its end, so
+    for a large file the ratio is only estimated.
     """
     stored = min(source.size, text_bytes * source.size // estimate_text_bytes(source) + 1)
     if stored == source.size:
@@ -107,32 +108,34 @@ def _read_head(source: Source, options: ReadOptions, text_bytes: int) -> _Head:
         return _Head(documents, sum(_sizes(documents)), stored)
     if source.format != "parquet":
         with TemporaryDirectory(prefix="bitcipher-plan-") as folder:
-            # The same ending, by which compression is known.
+            # With the same ending, which gives the compression.
             copy = os.path.join(folder, f"head-{os.path.basename(source.uri)}")
             with storage.reading(source.uri) as stream, open(copy, "wb") as target:
                 target.write(stream.read(stored))
-            documents = list(_until_cut(read_chunks(Source(uri=copy, size=stored, format=source.format), options)))
+            documents = list(
+                _texts_until_error(read_chunks(Source(uri=copy, size=stored, format=source.format), options))
+            )
         if documents:
-            return _Head(documents, sum(_sizes(documents)) + _lost(documents, source), stored)
-        # A document longer than that, or a mistake: the file itself tells.
+            return _Head(documents, sum(_sizes(documents)) + _unread_bytes(documents, source), stored)
+        # The document is longer than that, or the file is damaged; reading the file itself decides.
     documents = list(_up_to(text_bytes, read_chunks(source, options)))
     taken = sum(_sizes(documents))
     return _Head(documents, taken, taken * source.size / estimate_text_bytes(source))
 
 
-def _until_cut(pieces: Iterator[DocumentChunk]) -> Iterator[str]:
-    """Texts until the file ends in the midst of something, as a copy of its beginning does."""
+def _texts_until_error(pieces: Iterator[DocumentChunk]) -> Iterator[str]:
+    """Yield texts until the end of a truncated copy raises an error."""
     with suppress(BitcipherError):
         yield from (piece.text for piece in pieces)
 
 
-def _lost(documents: list[str], source: Source) -> float:
-    """Bytes of text of the copy that were not read, on average."""
+def _unread_bytes(documents: list[str], source: Source) -> float:
+    """Return the expected bytes of text of the copy that were not read."""
     is_compressed = bool(compression_of(source.uri))
     if source.format == "text" and not is_compressed:
         return 0.0
     sizes = _sizes(documents)
-    # Half of the document that the copy ends in: long ones are the likelier to be met. And what waits in a buffer.
+    # Half of the document that the copy ends in, which is more likely a long one, and half a buffer.
     buffered = BUFFER_BYTES if is_compressed else 0
     return (sum(size * size for size in sizes) / sum(sizes) + buffered) / 2
 
@@ -149,7 +152,7 @@ def _sizes(documents: list[str]) -> list[int]:
     return [len(document.encode()) for document in documents]
 
 
-def _by_turns(lists: Iterable[list[str]]) -> Iterator[list[str]]:
-    """The first of each list, then the second of each, and so on."""
+def _interleave(lists: Iterable[list[str]]) -> Iterator[list[str]]:
+    """Yield the first of each list, then the second of each, and so on."""
     for row in zip_longest(*lists):
         yield [document for document in row if document is not None]

@@ -1,4 +1,4 @@
-"""The stages, run on a sample with a watch in hand."""
+"""Timed runs of the stages on a sample."""
 
 import os
 import time
@@ -44,29 +44,29 @@ class MeteredRuntime(InProcessRuntime):
 
 
 @dataclass(frozen=True)
-class Counted:
-    """Parts as shards, and the CPU seconds of counting each."""
+class CountedParts:
+    """Parts counted as shards, and the CPU seconds of each."""
 
     shards: list[Segment]
     cold_seconds: np.ndarray
-    """By a stage that learns the chunks that are new to it."""
+    """First time, with new text chunks."""
     warm_seconds: np.ndarray
-    """By the same stage once more."""
+    """Second time, with all chunks in the cache."""
 
 
-def count_parts(build: str, files: list[str], options: BuildOptions) -> Counted:
-    """Count each part as a shard, and again.
+def count_parts(build: str, files: list[str], options: BuildOptions) -> CountedParts:
+    """Count each part as a shard, twice.
 
     Args:
-        build: a folder of a build, for the counts.
-        files: the parts.
-        options: how to count.
+        build: folder of a build, for the counts.
+        files: one file per part.
+        options: options of the build.
     """
-    _shard(_count_stage(build, options), "warm-up", files[0])  # kernels are loaded
+    _shard(_count_stage(build, options), "warm-up", files[0])  # load the kernels
     stage = _count_stage(build, options)
     shards, cold = zip(*(_shard(stage, f"cold{i}", file) for i, file in enumerate(files)), strict=True)
     warm = [_shard(stage, f"warm{i}", file)[1] for i, file in enumerate(files)]
-    return Counted(list(shards), np.array(cold), np.array(warm))
+    return CountedParts(list(shards), np.array(cold), np.array(warm))
 
 
 def _count_stage(build: str, options: BuildOptions) -> CountStage:
@@ -87,7 +87,7 @@ def _shard(stage: CountStage, name: str, file: str) -> tuple[Segment, float]:
 
 
 def count_chunks(parts: Iterable[Sequence[str]]) -> list[int]:
-    """The distinct chunks of the first part, of the first two, and so on."""
+    """Return the number of distinct chunks of the first part, of the first two, and so on."""
     tokenizer = make_tokenizer("whitespace", lowercase=False, max_chunks=1 << 40)
     return [len(tokenizer.tokenize(pa.array(part, pa.large_string())).words) for part in parts]
 
@@ -95,7 +95,7 @@ def count_chunks(parts: Iterable[Sequence[str]]) -> list[int]:
 def merge_parts(
     build: str, shards: list[Segment], options: BuildOptions, chunks: list[int]
 ) -> tuple[Segment, dict[str, float], list[GrowthPoint]]:
-    """The shards merged one by one into a segment: the last one, what it took, and what there was each time."""
+    """Merge shards one by one into a segment; return it, the rates, and the sizes after each step."""
     _merge_two(build, shards[0], shards[1], "warm-up", options, MeteredRuntime())
     runtime = MeteredRuntime()
     merged = shards[0]
@@ -125,7 +125,7 @@ def _merge_two(
     work = storage.join(build, WORK, name)
     ledger = storage.join(build, LEDGER)
     merge = Merge((first, second))
-    # One range: what more ranges take is told by `number_again`.
+    # In one range; the cost of more ranges is measured as `number_again`.
     (segment,) = merge_segments({name: merge}, build, SEGMENTS, work, 1 << 62, runtime, ledger)
     return segment
 
@@ -137,7 +137,7 @@ def _point(build: str, segment: Segment, chunks: int) -> GrowthPoint:
 
 
 def embed_sample(build: str, merged: Segment, options: BuildOptions) -> tuple[dict[str, float], int]:
-    """What vectors take, a pair and a word, and how many words the options keep."""
+    """Return the rates of making vectors, and the size of the vocabulary."""
     parts = [storage.join(build, part) for part in merged.parts]
     words = merge_words([parts])
     start = time.process_time()
@@ -151,22 +151,22 @@ def embed_sample(build: str, merged: Segment, options: BuildOptions) -> tuple[di
         vectors = embed(open_merged(vocabulary, options.context_window, [parts]), options.embedding, {})
         vectors.save(storage.join(build, f"vectors{number}"))
         runs.append((len(vocabulary), time.process_time() - start))
-    (few, seconds), (many, more_seconds) = runs[1:]  # the first loaded the kernels
+    (few, seconds), (many, more_seconds) = runs[1:]  # the first run loaded the kernels
     embed_word = max(0.0, (more_seconds - seconds) / (many - few)) if many > few else 0.0
     embed_entry = max(walk_entry, (seconds - few * embed_word) / entries)
     return {"walk_entry": walk_entry, "embed_entry": embed_entry, "embed_word": embed_word}, len(kept)
 
 
 def fixed_and_rate(sizes: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
-    """What a piece of work takes whatever its size, and what more of size takes; neither below 0."""
-    # Errors grow with size: each counts in proportion to its own.
+    """Fit a fixed cost and a rate per size to measured times; both are at least 0."""
+    # Errors grow with size, so each measurement is weighted by the inverse of its size.
     weights = 1 / np.sqrt(sizes)
     fixed, rate = nnls(np.stack([weights, sizes * weights], axis=1), seconds * weights)[0]
     return float(fixed), float(rate)
 
 
 def seconds_per_byte(files: list[str]) -> float:
-    """CPU seconds to read a byte and digest it."""
+    """Return the CPU seconds to read and hash one byte."""
     start = time.process_time()
     for file in files:
         sha256(file)
@@ -174,7 +174,7 @@ def seconds_per_byte(files: list[str]) -> float:
 
 
 def seconds_per_number(build: str, types: int) -> float:
-    """CPU seconds to read a number of so many, in an order as that of ranks is beside that of bytes."""
+    """Return the CPU seconds to read one word number, from numbers in random order."""
     file = storage.join(build, "numbers.parquet")
     numbers = np.random.default_rng(0).permutation(types).astype(np.int32)
     storage.write_table(file, pa.table({"number": numbers}))
@@ -184,7 +184,7 @@ def seconds_per_number(build: str, types: int) -> float:
 
 
 def file_sizes(build: str, segment: Segment) -> tuple[int, int, int]:
-    """Bytes of words, rows and entries."""
+    """Return the stored bytes of words, rows and entries of a segment."""
     files = zip(*(part_files(storage.join(build, part)) for part in segment.parts), strict=True)
     words, rows, entries = (sum(map(os.path.getsize, kind)) for kind in files)
     return words, rows, entries

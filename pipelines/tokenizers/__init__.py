@@ -1,4 +1,4 @@
-"""From documents to numbered tokens; a tokenizer is an object with `tokenize(documents) -> TokenizedShard`."""
+"""Tokenizers: from documents to numbered tokens."""
 
 from typing import Protocol
 
@@ -11,29 +11,30 @@ from pipelines.tokenizers.chunk_tokenizer import MAX_CHUNKS, ChunkTokenizer
 
 
 class Tokenizer(Protocol):
-    """What counting needs of a tokenizer."""
+    """Interface of a tokenizer."""
 
     def tokenize(self, documents: pa.LargeStringArray) -> TokenizedShard:
-        """The tokens of documents, without any of white space."""
+        """Return the tokens of documents, without tokens of white space."""
+        ...
 
 
 def tokenizer_path(name: str) -> str:
-    """The name of a tokenizer as it is understood in any working directory: the path of a file made absolute."""
+    """Return the name of a tokenizer with an absolute path, so that it is valid in any working directory."""
     return storage.absolute(name) if name.endswith(".json") else name
 
 
 def make_tokenizer(name: str, lowercase: bool, max_chunks: int = MAX_CHUNKS) -> Tokenizer:
-    """The tokenizer of a name.
+    """Return a tokenizer by name.
 
     Args:
         name: "spacy", "spacy-exact", "whitespace", or the path or URI of a Hugging Face `tokenizer.json`.
-        lowercase: lower-case tokens; a `tokenizer.json` says itself what it does to case.
-        max_chunks: chunks to remember between shards, see `ChunkTokenizer`.
+        lowercase: lowercase the tokens; a `tokenizer.json` has its own normalizer.
+        max_chunks: maximum number of text chunks in the cache (see `ChunkTokenizer`).
 
     Raises:
         BitcipherError: if there is no such tokenizer.
     """
-    # Each is imported when it is asked for: spaCy alone takes half a second.
+    # Imported on use: spaCy alone takes half a second.
     if name == "whitespace":
         from pipelines.tokenizers.whitespace import WhitespaceRule
 
@@ -51,5 +52,5 @@ def make_tokenizer(name: str, lowercase: bool, max_chunks: int = MAX_CHUNKS) -> 
 
         return HuggingFaceTokenizer(name)
     raise BitcipherError(
-        f"There is no tokenizer {name!r}: choose spacy, spacy-exact, whitespace, or give the path of a tokenizer.json."
+        f"`tokenizer` must be spacy, spacy-exact, whitespace, or the path of a tokenizer.json, got {name!r}."
     )

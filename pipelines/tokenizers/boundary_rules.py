@@ -1,39 +1,38 @@
-"""Chunks that a rule would take together although a space stands between them.
+"""Boundary rules: chunks of text that a rule tokenizes together although a space separates them.
 
-spaCy's special cases are matched over tokens, whatever stands between: in `shiftin' 'em` the two apostrophes are
-its special case `''`, and `'em` falls apart. That is rare, but the same tokens are the same tokens.
+spaCy matches its special cases over tokens, whatever is between them: in `shiftin' 'em`, the two apostrophes are the
+special case `''`, so `'em` is split. This is rare, but the tokens must be exactly those of spaCy.
 """
 
 import numpy as np
 
 
 class BoundaryRules:
-    """Tells chunks that reach into each other from the many that do not.
+    """Test for pairs of chunks that must be tokenized together.
 
     Args:
-        reaches: see `pipelines.tokenizers.chunk_tokenizer.Rule`.
+        joins: see `pipelines.tokenizers.chunk_tokenizer.Rule`.
     """
 
-    def __init__(self, reaches: frozenset[tuple[str, str]]):
-        # Whatever ends in the one and begins with the other shares these two letters.
-        self._reaches: dict[tuple[str, str], list[tuple[str, str]]] = {}
-        for first, second in reaches:
-            self._reaches.setdefault((first[-1], second[0]), []).append((first, second))
-        self._known: dict[tuple[str, str], bool] = {}
+    def __init__(self, joins: frozenset[tuple[str, str]]):
+        # Indexed by the last and the first character at the space.
+        self._joins: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for first, second in joins:
+            self._joins.setdefault((first[-1], second[0]), []).append((first, second))
+        self._cache: dict[tuple[str, str], bool] = {}
         self.meets = np.zeros((256, 256), np.bool_)
-        for first, second in reaches:
+        for first, second in joins:
             self.meets[first.encode()[-1], second.encode()[0]] = True
 
-    def between(self, before: str, behind: str) -> bool:
-        """Whether the chunk before a space may reach into the one behind it.
+    def may_join(self, before: str, after: str) -> bool:
+        """Return whether two chunks around a space may have to be tokenized together.
 
-        Either may be a part of what is reached for, for that can run over several chunks. To say yes too often costs
-        time, and nothing else.
+        Either chunk may be a part of a special case, which can span several chunks. A false positive costs only time.
         """
-        if (before, behind) not in self._known:
-            self._known[before, behind] = any(
+        if (before, after) not in self._cache:
+            self._cache[before, after] = any(
                 (before.endswith(first) or first.endswith(before))
-                and (behind.startswith(second) or second.startswith(behind))
-                for first, second in self._reaches.get((before[-1], behind[0]), ())
+                and (after.startswith(second) or second.startswith(after))
+                for first, second in self._joins.get((before[-1], after[0]), ())
             )
-        return self._known[before, behind]
+        return self._cache[before, after]

@@ -1,7 +1,7 @@
-"""Splitting UTF-8 text at white space and numbering the distinct chunks, without a Python object for any of them.
+"""Kernels that split UTF-8 text at white space and number the distinct chunks, without Python objects.
 
-A chunk of up to eight bytes is its own key, so nine words out of ten are told apart by comparing two numbers.
-White space is what `str.isspace` says: so the chunks are those of `str.split`, and those of spaCy.
+A chunk of up to eight bytes is its own key, so nine of ten words are identified by comparing two numbers. White space
+is as in `str.isspace`, so the chunks are those of `str.split`, and those of spaCy.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ _32 = np.uint64(32)
 
 @intrinsic
 def load_word(typing_context, data, at):
-    """Eight bytes of a uint8 array from any place, as a uint64; numba itself reads only aligned ones."""
+    """Read eight bytes of a uint8 array at any offset as a uint64; numba itself reads only aligned ones."""
 
     def generate(context, builder, signature, arguments):
         int64 = ir.IntType(64)
@@ -35,34 +35,40 @@ def load_word(typing_context, data, at):
 
 
 def empty_table(slots: int) -> np.ndarray:
-    """A hash table of so many slots, a power of two: a key and a number with its length, (2 · slots,) uint64."""
+    """Return an empty hash table: per slot a key, and a number with its length, (2 · slots,) uint64.
+
+    Args:
+        slots: number of slots, a power of two.
+    """
     return np.full(2 * slots, _EMPTY)
 
 
 @njit(cache=True, nogil=True)
 def number_chunks(text, document_ends, document, at, table, starts, arena, known, numbers, spaced, ends, n):
-    """Number the chunks of documents, in order, until done or until there is no room for a new one.
+    """Number the chunks of documents, in order, until all are done or there is no room for a new chunk.
 
     Args:
-        text: (bytes,) uint8, UTF-8, document after document.
-        document_ends: (documents,) int64, where each ends in `text`.
-        document, at: the document and byte to start from.
-        table: from `empty_table`, at most half full.
-        starts: (chunks + 1,) int64, where each known chunk starts in `arena`; room for more behind `known`.
-        arena: uint8, the bytes of the known chunks, one behind another.
-        known: how many chunks are known.
-        numbers: int32, filled from n on with the number of each chunk.
-        spaced: bool, filled likewise: whether one space and nothing else stands between it and the chunk before.
-        ends: (documents,) int64, filled with the place in `numbers` behind each document.
+        text: (bytes,) uint8, UTF-8 text of all documents.
+        document_ends: (documents,) int64, end of each document in `text`.
+        document: document to start with.
+        at: byte to start with.
+        table: hash table from `empty_table`, at most half full.
+        starts: (capacity,) int64, start of each known chunk in `arena`, followed by the end of the last.
+        arena: uint8, bytes of the known chunks.
+        known: number of known chunks.
+        numbers: int32, filled with the number of each chunk, from `n` on.
+        spaced: bool, filled with whether exactly one space separates the chunk from the one before it.
+        ends: (documents,) int64, filled with the end of each document in `numbers`.
+        n: number of chunks that are already numbered.
 
     Returns:
-        document, at, known, n to go on from; document == len(document_ends) when done.
+        document, at, known, n: where to continue; all documents are done if document == len(document_ends).
     """
     slots = np.uint64(len(table) // 2 - 1)
     while document < len(document_ends):
         end = document_ends[document]
         while True:
-            # Most chunks stand behind one space, and are ASCII of at most seven bytes: one read tells it all.
+            # Most chunks follow one space, and have at most seven bytes of ASCII: one read is enough for them.
             gap = at
             if at < end and text[at] == 32:
                 at += 1
@@ -111,7 +117,7 @@ def number_chunks(text, document_ends, document, at, table, starts, arena, known
 
 @njit(cache=True, nogil=True)
 def rebuild_table(table, starts, arena, known):
-    """Enter the known chunks into an empty table."""
+    """Insert the known chunks into an empty hash table."""
     slots = np.uint64(len(table) // 2 - 1)
     for number in range(known):
         length = starts[number + 1] - starts[number]
@@ -125,34 +131,39 @@ def rebuild_table(table, starts, arena, known):
 
 
 @njit(cache=True, nogil=True)
-def meeting_places(numbers, spaced, ends, starts, arena, meets):
-    """The places of chunks that may reach over one space to the chunk before, judged by the two bytes that meet.
+def find_boundaries(numbers, spaced, ends, starts, arena, meets):
+    """Return the positions of chunks that may have to be joined to the one before, by the bytes around the space.
 
     Args:
-        numbers, spaced, ends: from `number_chunks`.
-        starts, arena: the known chunks.
-        meets: (256, 256) bool, by the last byte before the space and the first byte behind it.
+        numbers: (n,) int32, from `number_chunks`.
+        spaced: (n,) bool, from `number_chunks`.
+        ends: (documents,) int64, from `number_chunks`.
+        starts: start of each known chunk in `arena`.
+        arena: bytes of the known chunks.
+        meets: (256, 256) bool, whether chunks may join, by the last byte before the space and the first byte after it.
     """
-    places = []
+    positions = []
     start = 0
     for end in ends:
         for i in range(start + 1, end):
             if spaced[i] and meets[arena[starts[numbers[i - 1] + 1] - 1], arena[starts[numbers[i]]]]:
-                places.append(i)
+                positions.append(i)
         start = end
-    return np.array(places, np.int64)
+    return np.array(positions, np.int64)
 
 
 @njit(cache=True, nogil=True)
 def expand(numbers, ends, token_starts, tokens):
-    """Replace every chunk by its tokens.
+    """Replace each chunk by its tokens.
 
     Args:
-        numbers: (n,) int32 chunks; ends: (documents,) where each document ends in them.
-        token_starts: (chunks + 1,) int64; tokens: int32, the tokens of chunk c from token_starts[c] on.
+        numbers: (n,) int32, numbers of chunks.
+        ends: (documents,) int64, end of each document in `numbers`.
+        token_starts: (chunks + 1,) int64, start of the tokens of each chunk in `tokens`.
+        tokens: int32, tokens of all known chunks.
 
     Returns:
-        ids (tokens,) int32, and where each document ends in them.
+        Ids of the tokens, (tokens,) int32, and the end of each document in them, (documents,) int64.
     """
     total = 0
     for number in numbers:
@@ -163,8 +174,8 @@ def expand(numbers, ends, token_starts, tokens):
     start = 0
     for document in range(len(ends)):
         for i in range(start, ends[document]):
-            for place in range(token_starts[numbers[i]], token_starts[numbers[i] + 1]):
-                ids[n] = tokens[place]
+            for position in range(token_starts[numbers[i]], token_starts[numbers[i] + 1]):
+                ids[n] = tokens[position]
                 n += 1
         start = ends[document]
         ends_of_ids[document] = n
@@ -173,13 +184,13 @@ def expand(numbers, ends, token_starts, tokens):
 
 @njit(cache=True, nogil=True)
 def _is_space(byte):
-    """White space within ASCII: tab to carriage return, the four separators, and the space."""
+    """Return whether a byte is ASCII white space: tab to carriage return, the four separators, or space."""
     return byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31
 
 
 @njit(cache=True, nogil=True)
 def _wide_space(text, at, end):
-    """The length of the white space beyond ASCII that starts here, or 0: U+0085, U+00A0, U+1680, U+2000 and on."""
+    """Return the length of non-ASCII white space (U+0085, U+00A0, U+1680, U+2000 …) at a position, 0 if none."""
     first = text[at]
     if first == 0xC2 and at + 1 < end and (text[at + 1] == 0x85 or text[at + 1] == 0xA0):
         return 2
@@ -214,12 +225,12 @@ def _skip_spaces(text, at, end):
 
 @njit(cache=True, nogil=True)
 def _chunk_end(text, at, end):
-    """Eight bytes at a time as long as they are ASCII."""
+    """Return the end of the chunk at a position; ASCII is read eight bytes at a time."""
     while at + 8 <= end:
         word = load_word(text, at)
         if word & _HIGH_BITS != 0:
             break
-        # The lowest byte that is marked is really below 0x21; bytes above it may be marked by a borrow.
+        # The lowest marked byte is really below 0x21; a borrow may have marked higher bytes.
         marks = (word - _PRINTING) & ~word & _HIGH_BITS
         if marks == 0:
             at += 8
@@ -235,7 +246,7 @@ def _chunk_end(text, at, end):
 
 @njit(cache=True, nogil=True)
 def _bytes_of(text, at, length):
-    """Up to eight bytes as a number, zeros behind them."""
+    """Return up to eight bytes as a number, padded with zeros."""
     if at + 8 <= len(text):
         word = load_word(text, at)
         if length == 8:
@@ -260,7 +271,7 @@ def _key(text, at, length):
 
 @njit(cache=True, nogil=True)
 def _scatter(key):
-    """A slot from a key; the upper half of the product depends on every byte, so it is folded onto the lower."""
+    """Return a hash of a key; the upper half of the product depends on every byte, so it is folded onto the lower."""
     product = key * _GOLDEN
     return product ^ (product >> _32)
 

@@ -1,8 +1,7 @@
-"""A tokenizer that looks at each distinct chunk of text once (SPEC 3).
+"""Tokenizer that applies its rule to each distinct chunk of text once.
 
-Text is split at white space; the rule (spaCy's, or none) sees a chunk only when it is new, and its tokens are
-remembered, from shard to shard. What is remembered is bounded: past a limit it is forgotten, which costs time
-and changes nothing.
+Text is split at white space. The rule, such as spaCy's, sees a chunk only if it is new; its tokens are cached, also
+between shards. The cache is cleared when it reaches its limit, which costs time but does not change the tokens.
 """
 
 from typing import Protocol
@@ -15,49 +14,50 @@ from bitcipher.counts import TokenizedShard
 from pipelines.tokenizers import chunk_kernels as kernels
 from pipelines.tokenizers.boundary_rules import BoundaryRules
 
-# Chunks to remember between shards: about 200 bytes each with their tokens, so 400 MB.
+# Maximum number of chunks in the cache: about 200 bytes per chunk with its tokens, so 400 MB.
 MAX_CHUNKS = 2_000_000
 
 
 class Rule(Protocol):
-    """How a chunk becomes tokens.
+    """Rule that splits chunks into tokens.
 
     Attributes:
-        reaches: pairs of strings that the rule would take together if a chunk ended in the first, one space
-            followed, and a chunk began with the second. Chunks that meet so are looked at together.
+        joins: pairs of strings that the rule treats as one if a chunk ends with the first, one space follows, and a
+            chunk begins with the second. Such chunks are tokenized together.
     """
 
-    reaches: frozenset[tuple[str, str]]
+    joins: frozenset[tuple[str, str]]
 
     def __call__(self, chunks: pa.LargeStringArray) -> tuple[pa.LargeStringArray, np.ndarray]:
-        """The tokens of chunks, one behind another, and how many each has, (n,) int64."""
+        """Return the tokens of all chunks, and the number of tokens of each chunk, (n,) int64."""
+        ...
 
 
 class ChunkTokenizer:
-    """Tokenises documents by a rule that sees a chunk, or a few that reach into each other.
+    """Tokenizer with a cache of the chunks of text that it has seen.
 
     Args:
-        rule: from chunks to tokens.
-        max_chunks: chunks to remember between shards.
+        rule: splits chunks into tokens.
+        max_chunks: number of chunks above which the cache is cleared before the next shard.
     """
 
     def __init__(self, rule: Rule, max_chunks: int = MAX_CHUNKS):
         self._rule = rule
         self._max_chunks = max_chunks
-        self._forget()
+        self._clear()
 
     def tokenize(self, documents: pa.LargeStringArray) -> TokenizedShard:
-        """The tokens of documents."""
+        """Return the tokens of documents."""
         if self._known > self._max_chunks:
-            self._forget()
+            self._clear()
         numbers, spaced, ends = self._number_chunks(documents)
-        if self._rule.reaches:
-            numbers, ends = self._join_reaching(numbers, spaced, ends)
+        if self._rule.joins:
+            numbers, ends = self._join_chunks(numbers, spaced, ends)
         self._learn_new_chunks()
         ids, ends = kernels.expand(numbers, ends, self._token_starts, self._tokens)
         return TokenizedShard(self._words, ids, ends)
 
-    def _forget(self) -> None:
+    def _clear(self) -> None:
         self._known = 0
         self._table = kernels.empty_table(1 << 16)
         self._starts = np.zeros(1 << 15, np.int64)
@@ -66,13 +66,13 @@ class ChunkTokenizer:
         self._tokens = np.empty(0, np.int32)
         self._words = pa.array([], pa.large_string())
         self._joined: dict[str, int] = {}
-        self._reach = BoundaryRules(self._rule.reaches)
+        self._boundaries = BoundaryRules(self._rule.joins)
 
     def _number_chunks(self, documents: pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         offsets = np.frombuffer(documents.buffers()[1], np.int64)[documents.offset :][: len(documents) + 1]
-        # An array of empty strings may have no buffer of text at all.
+        # An array of empty strings may have no text buffer.
         text = np.frombuffer(documents.buffers()[2] or b"", np.uint8)[: offsets[-1]]
-        # Between two chunks lies at least one byte, or the end of a document.
+        # Two chunks are separated by at least one byte, or by the end of a document.
         numbers = np.empty((offsets[-1] - offsets[0] + len(documents)) // 2 + 1, np.int32)
         spaced = np.empty(len(numbers), np.bool_)
         ends = np.empty(len(documents), np.int64)
@@ -96,25 +96,23 @@ class ChunkTokenizer:
                 self._grow(int(offsets[document + 1] - at))
         return numbers[:n], spaced[:n], ends
 
-    def _join_reaching(
-        self, numbers: np.ndarray, spaced: np.ndarray, ends: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Replace chunks that reach into each other by one chunk with spaces in it."""
-        places = kernels.meeting_places(numbers, spaced, ends, self._starts, self._arena, self._reach.meets)
-        places = np.array([i for i in places.tolist() if self._do_reach(numbers[i - 1], numbers[i])], np.int64)
-        for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1) if len(places) else []:
+    def _join_chunks(self, numbers: np.ndarray, spaced: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Replace chunks that must be tokenized together by one chunk with spaces in it."""
+        positions = kernels.find_boundaries(numbers, spaced, ends, self._starts, self._arena, self._boundaries.meets)
+        positions = np.array([i for i in positions.tolist() if self._may_join(numbers[i - 1], numbers[i])], np.int64)
+        for run in np.split(positions, np.flatnonzero(np.diff(positions) > 1) + 1) if len(positions) else []:
             joined = " ".join(self._chunk(number) for number in numbers[run[0] - 1 : run[-1] + 1])
             numbers[run[0] - 1] = self._number_of(joined)
-        return np.delete(numbers, places), ends - np.searchsorted(places, ends)
+        return np.delete(numbers, positions), ends - np.searchsorted(positions, ends)
 
-    def _do_reach(self, before: int, behind: int) -> bool:
-        return self._reach.between(self._chunk(before), self._chunk(behind))
+    def _may_join(self, before: int, after: int) -> bool:
+        return self._boundaries.may_join(self._chunk(before), self._chunk(after))
 
     def _chunk(self, number: int) -> str:
         return self._arena[self._starts[number] : self._starts[number + 1]].tobytes().decode()
 
     def _number_of(self, chunk: str) -> int:
-        """The number of a chunk with spaces, which number_chunks never comes upon."""
+        """Return the number of a chunk with spaces, which `number_chunks` never finds."""
         if chunk not in self._joined:
             content = np.frombuffer(chunk.encode(), np.uint8)
             while self._known + 1 >= len(self._starts) or self._starts[self._known] + len(content) > len(self._arena):
@@ -127,7 +125,7 @@ class ChunkTokenizer:
         return self._joined[chunk]
 
     def _grow(self, longest: int) -> None:
-        """Make room for twice the chunks, and for one as long as the rest of a document."""
+        """Double the capacity for chunks, and make room for one as long as the rest of a document."""
         self._starts = np.concatenate([self._starts, np.zeros_like(self._starts)])
         used = self._arena[: self._starts[self._known]]
         self._arena = np.concatenate([used, np.empty(len(self._arena) + longest, np.uint8)])
@@ -147,7 +145,7 @@ class ChunkTokenizer:
         self._token_starts = np.concatenate([self._token_starts, self._token_starts[-1] + np.cumsum(sizes)])
 
     def _number_words(self, tokens: pa.LargeStringArray) -> np.ndarray:
-        """The number of each token, (n,) int32; words that are new get the next ones."""
+        """Return the number of each token, (n,) int32; new words get the next numbers."""
         coded = tokens.dictionary_encode()
         numbers = np.array(pc.index_in(coded.dictionary, self._words).fill_null(-1), np.int32)
         is_new = numbers < 0

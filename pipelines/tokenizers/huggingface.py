@@ -1,4 +1,4 @@
-"""Any Hugging Face `tokenizer.json`, so that tables for a language model's own tokens can be made."""
+"""Tokenizer of a Hugging Face `tokenizer.json`, for vectors of the tokens of a language model."""
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +8,7 @@ from bitcipher import storage
 from bitcipher.counts import TokenizedShard
 from bitcipher.errors import BitcipherError
 
-# Documents are encoded a few at a time: an encoding takes some hundred bytes a token.
+# Characters encoded at a time: an encoding takes some hundred bytes per token.
 BATCH_BYTES = 1 << 20
 
 
@@ -16,21 +16,21 @@ class HuggingFaceTokenizer:
     """Encodes documents without special tokens, truncation or padding.
 
     Args:
-        uri: the `tokenizer.json`.
+        uri: path or URI of the `tokenizer.json`.
 
     Raises:
-        BitcipherError: if there is no such file, or it is no tokenizer.
+        BitcipherError: if the file is missing, or is not a tokenizer.
     """
 
     def __init__(self, uri: str):
         self._tokenizer = load_tokenizer(uri)
         size = max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
-        # Numbers that no token has are never used, but they keep the others in place.
+        # Ids without a token are never used, but keep the other ids in place.
         tokens = [self._tokenizer.id_to_token(number) for number in range(size)]
         self._words = pa.array([token if token is not None else "" for token in tokens], pa.large_string())
 
     def tokenize(self, documents: pa.LargeStringArray) -> TokenizedShard:
-        """The tokens of documents."""
+        """Return the tokens of documents."""
         ids: list[np.ndarray] = []
         batch: list[str] = []
         size = 0
@@ -50,10 +50,10 @@ class HuggingFaceTokenizer:
 
 
 def load_tokenizer(uri: str) -> Tokenizer:
-    """A tokenizer with truncation and padding off.
+    """Return a tokenizer without truncation and padding.
 
     Raises:
-        BitcipherError: if there is no such file, or it is no tokenizer.
+        BitcipherError: if the file is missing, or is not a tokenizer.
     """
     with storage.reading(uri) as stream:
         content = stream.read()

@@ -1,4 +1,4 @@
-"""spaCy's English rules, the paper's "standard spaCy tokenization", without its tokens of white space."""
+"""spaCy's English tokenization without tokens of white space (Zhao & Williams 2023: "standard spaCy tokenization")."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -17,29 +17,29 @@ from spacy.vocab import Vocab
 
 from bitcipher.counts import TokenizedShard
 
-# Chunks that go through spaCy in one call: the call's own cost is spread, its memory small.
-CHUNKS_AT_ONCE = 5_000
+# Chunks per call of spaCy: enough to spread the cost of the call, and few enough to need little memory.
+CHUNKS_PER_CALL = 5_000
 
-# spaCy keeps every string that it ever saw; after so many chunks a fresh tokenizer takes over (0.1 s).
+# spaCy stores every string that it has seen, so a new tokenizer replaces it after this number of chunks (0.1 s).
 CHUNKS_BEFORE_RENEWAL = 200_000
 
 
 class SpacyRule:
-    """The tokens of each chunk by spaCy's rules.
+    """Rule that splits chunks as spaCy does.
 
-    spaCy's tokens are a function of the chunk, but for its special cases, which are matched over tokens and so may
-    reach over a space (see `reaches`). Chunks go through spaCy on lines of their own, where nothing reaches over.
+    The tokens depend on the chunk only, except for special cases, which are matched over tokens and so can cross a
+    space (see `joins`). Chunks are passed to spaCy on separate lines, which nothing crosses.
 
     Args:
-        lowercase: lower-case tokens, as spaCy's `lower_`.
+        lowercase: lowercase the tokens, as spaCy's `lower_`.
     """
 
     def __init__(self, lowercase: bool):
         self._form = LOWER if lowercase else ORTH
-        self.reaches = _reaches()
+        self.joins = _find_joins()
 
     def __call__(self, chunks: pa.LargeStringArray) -> tuple[pa.LargeStringArray, np.ndarray]:
-        """The tokens of chunks, and how many each has."""
+        """Return the tokens of chunks, and the number of tokens of each."""
         tokens, sizes = [], []
         for start in range(0, len(chunks), CHUNKS_BEFORE_RENEWAL):
             new_tokens, new_sizes = self._split(chunks.slice(start, CHUNKS_BEFORE_RENEWAL).to_pylist())
@@ -50,8 +50,8 @@ class SpacyRule:
     def _split(self, chunks: list[str]) -> tuple[pa.LargeStringArray, np.ndarray]:
         tokenizer = _make_tokenizer(English.Defaults.tokenizer_exceptions)
         forms, sizes = [], []
-        for start in range(0, len(chunks), CHUNKS_AT_ONCE):
-            text = "\n".join(chunks[start : start + CHUNKS_AT_ONCE])
+        for start in range(0, len(chunks), CHUNKS_PER_CALL):
+            text = "\n".join(chunks[start : start + CHUNKS_PER_CALL])
             columns = tokenizer(text).to_array([self._form, IS_SPACE])
             is_break = columns[:, 1] != 0
             forms.append(columns[~is_break, 0])
@@ -60,14 +60,14 @@ class SpacyRule:
 
 
 def _make_tokenizer(rules: dict[str, Any]) -> Tokenizer:
-    """spaCy's English tokenizer, put together as `spacy.blank("en")` does it, but for what is never asked of it.
+    """Return spaCy's English tokenizer, as `spacy.blank("en")` makes it, without what is not used here.
 
-    New words get no attributes but those that are read here: a dozen others take a third of the time. And no pattern
-    is tried on ASCII letters alone, for each needs a digit, a mark or a symbol; that saves another third. Special
-    cases, such as `cannot`, are looked up before, and so are found all the same.
+    New words get only the attributes that are read here; a dozen others take a third of the time. Patterns are not
+    tried on strings of ASCII letters, because each needs a digit, a punctuation mark or a symbol; that saves another
+    third. Special cases, such as `cannot`, are looked up before the patterns, so they are still found.
 
     Args:
-        rules: the special cases.
+        rules: special cases.
     """
     vocab = Vocab(lex_attr_getters={attribute: LEX_ATTRS[attribute] for attribute in (LOWER, IS_SPACE)})
     patterns = {name: _unless_letters(search, nothing) for name, (search, nothing) in _patterns().items()}
@@ -76,7 +76,7 @@ def _make_tokenizer(rules: dict[str, Any]) -> Tokenizer:
 
 @cache
 def _patterns() -> dict[str, tuple[Callable[[str], Any], Any]]:
-    """What spaCy searches a string for, and what it takes for nothing found."""
+    """Return the searches of spaCy's tokenizer, each with its result for no match."""
     defaults = English.Defaults
     return {
         "prefix_search": (compile_prefix_regex(defaults.prefixes).search, None),
@@ -90,8 +90,8 @@ def _unless_letters(search: Callable[[str], Any], nothing: Any) -> Callable[[str
     return lambda string: nothing if string.isascii() and string.isalpha() else search(string)
 
 
-def _reaches() -> frozenset[tuple[str, str]]:
-    """All ways to cut special cases in two where the other rules would cut them."""
+def _find_joins() -> frozenset[tuple[str, str]]:
+    """Return all ways to split special cases in two where the other rules would split them."""
     without_cases = _make_tokenizer({})
     cases = English.Defaults.tokenizer_exceptions
     parts = ([token.text for token in without_cases(case)] for case in cases)
@@ -99,17 +99,17 @@ def _reaches() -> frozenset[tuple[str, str]]:
 
 
 class SpacyExactTokenizer:
-    """spaCy's tokenizer over whole documents, as it is.
+    """spaCy's unmodified tokenizer, applied to whole documents.
 
     Args:
-        lowercase: lower-case tokens, as spaCy's `lower_`.
+        lowercase: lowercase the tokens, as spaCy's `lower_`.
     """
 
     def __init__(self, lowercase: bool):
         self._form = LOWER if lowercase else ORTH
 
     def tokenize(self, documents: pa.LargeStringArray) -> TokenizedShard:
-        """The tokens of documents."""
+        """Return the tokens of documents."""
         nlp = spacy.blank("en")
         forms = list(self._forms(nlp, documents))
         ends = np.cumsum([len(form) for form in forms], dtype=np.int64)
@@ -123,7 +123,7 @@ class SpacyExactTokenizer:
 
 
 def strings_of(hashes: np.ndarray, store: spacy.strings.StringStore) -> pa.LargeStringArray:
-    """The strings that spaCy's hashes stand for, (n,)."""
-    distinct, places = np.unique(hashes, return_inverse=True)
+    """Return the strings of spaCy's hashes, (n,)."""
+    distinct, positions = np.unique(hashes, return_inverse=True)
     strings = pa.array([store[code] for code in distinct.tolist()], pa.large_string())
-    return strings.take(pa.array(places))
+    return strings.take(pa.array(positions))

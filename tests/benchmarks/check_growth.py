@@ -17,7 +17,7 @@ from pipelines.build.report import read_report
 from pipelines.count.count_tasks import estimate_text_bytes
 from pipelines.estimate.estimate import Cluster, Plan
 from pipelines.estimate.growth_law import Bound
-from pipelines.estimate.planner import Request, make_plans
+from pipelines.estimate.planner import PlanRequest, make_plans
 from pipelines.ingest.sources import list_sources
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.options import BuildOptions
@@ -47,7 +47,7 @@ ITEMS = {
 def plan_from_a_tenth(data: str) -> dict[Bound, Plan]:
     """Return the plans for the whole corpus, from a tenth of it."""
     text_bytes = sum(estimate_text_bytes(source) for source in list_sources([data]))
-    request = Request([data], None, [], None, {"shard_mib": SHARD_MEGABYTES}, Cluster(1, 1, 16e9))
+    request = PlanRequest([data], None, [], None, {"shard_mib": SHARD_MEGABYTES}, Cluster(1, 1, 16e9))
     return make_plans(request, text_bytes // SHARE).plans
 
 

@@ -66,12 +66,12 @@ def plan(
     from cluster.demo.docstring_sample import docstring_sample
     from cluster.doctor.machine import cpu_count, memory_bytes
     from pipelines.estimate.estimate import Cluster
-    from pipelines.estimate.planner import Request, make_plans
+    from pipelines.estimate.planner import PlanRequest, make_plans
 
     cluster = Cluster(nodes, cores or cpu_count(), memory_gb * 1e9 if memory_gb else memory_bytes())
     if sources or sample or build:
-        print_plan(make_plans(Request(sources or [], tokens, sample or [], build, given, cluster)))
+        print_plan(make_plans(PlanRequest(sources or [], tokens, sample or [], build, given, cluster)))
         return
     with docstring_sample() as file:
-        plans = make_plans(Request([], tokens, [file], None, given, cluster))
+        plans = make_plans(PlanRequest([], tokens, [file], None, given, cluster))
     print_plan(replace(plans, sampled=DOCSTRINGS))

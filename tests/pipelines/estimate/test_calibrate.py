@@ -10,7 +10,7 @@ from pipelines.estimate.calibrate import calibrate
 from pipelines.estimate.corpus_laws import build_sizes
 from pipelines.estimate.estimate import Cluster
 from pipelines.estimate.growth_law import Bound
-from pipelines.estimate.planner import Request, make_plans
+from pipelines.estimate.planner import PlanRequest, make_plans
 from pipelines.store.manifest import read_manifest
 
 CLUSTER = Cluster(2, 4, 8e9)
@@ -57,7 +57,7 @@ def test_nothing_is_left_behind_by_a_calibration_that_fails(scratch):
 def test_a_plan_of_the_sample_itself_is_what_was_counted(counted, scratch, tmp_path):
     build, manifest = counted
     options = {"tokenizer": "whitespace", "shard_mib": 64}
-    request = Request([str(tmp_path / "all.jsonl")], None, [], None, options, CLUSTER)
+    request = PlanRequest([str(tmp_path / "all.jsonl")], None, [], None, options, CLUSTER)
     found = make_plans(request)
     plan = found.plans[Bound.POINT]
     assert plan.tokens == pytest.approx(manifest["tokens"], rel=1e-6)
@@ -74,12 +74,12 @@ def test_a_plan_of_the_sample_itself_is_what_was_counted(counted, scratch, tmp_p
 @pytest.mark.long
 def test_growth_is_read_off_a_build(counted):
     build, manifest = counted
-    found = make_plans(Request([], 1e9, [], str(build), {"memory_mib": 1000}, CLUSTER))
+    found = make_plans(PlanRequest([], 1e9, [], str(build), {"memory_mib": 1000}, CLUSTER))
     assert found.options.tokenizer == "whitespace"
     assert found.options.memory_mib == 1000
     low, point, high = (found.plans[bound] for bound in (Bound.LOW, Bound.POINT, Bound.HIGH))
     assert low.types <= point.types <= high.types
     assert low.entries <= point.entries <= high.entries
     assert build_sizes(read_manifest(str(build)))[0][0] == pytest.approx(manifest["tokens"])
-    with pytest.raises(BitcipherError, match=r"options of its own: leave out --tokenizer, --window\.$"):
-        make_plans(Request([], 1e9, [], str(build), {"window": 2, "tokenizer": "spacy"}, CLUSTER))
+    with pytest.raises(BitcipherError, match=r"leave out --tokenizer, --window\.$"):
+        make_plans(PlanRequest([], 1e9, [], str(build), {"window": 2, "tokenizer": "spacy"}, CLUSTER))

@@ -50,7 +50,7 @@ def test_sizes_rise_with_tokens_and_are_inverted(tokens):
 
 
 def test_a_fixed_vocabulary_is_never_exceeded():
-    law = fit(TOKENS, [10 * n**0.5 for n in TOKENS], STRAIGHT, most=50_000)
+    law = fit(TOKENS, [10 * n**0.5 for n in TOKENS], STRAIGHT, limit=50_000)
     assert [law.at(1e12, bound) for bound in Bound] == [50_000] * 3
     assert law.at(2.0**20) == pytest.approx(10_240)
 

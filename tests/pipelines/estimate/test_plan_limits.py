@@ -7,7 +7,7 @@ from pipelines.estimate.corpus_laws import CorpusLaws
 from pipelines.estimate.estimate import Cluster, estimate
 from pipelines.estimate.growth_law import STRAIGHT, fit
 from pipelines.estimate.limits import limits_reached
-from pipelines.estimate.memory import sums_bytes, walks
+from pipelines.estimate.memory import count_passes, sums_bytes
 from pipelines.options import BuildOptions, EmbeddingOptions
 
 RATES = Rates(1e-9, 0.5, 2e-7, 1e-5, 5e-7, 1e-7, 1e-8, 5e-8, 1e-8, 3e-8, 1e-5)
@@ -40,7 +40,7 @@ def test_a_trillion_tokens_reach_memory_and_bits():
     found = limits(1e12, Cluster(10, 16, 32e9), mode="cat")
     assert set(found) == {"driver", "merge", "row", "embed", "bits"}
     assert "--min-count does not" in found["driver"]
-    assert "33,554,431 words apart: give --bits" in found["bits"]
+    assert "33,554,431 words: use --bits" in found["bits"]
     assert "--memory-mib" in found["row"]
     larger = limits(1e12, Cluster(10, 16, 2e12), mode="cat", bits=32)
     assert "driver" not in larger
@@ -103,5 +103,5 @@ def test_walks_over_the_pairs_are_those_of_the_embedding():
 
         counts = MergedCounts(Sized(words), ContextWindow(4), None, None)
         taken = options.estimator()._plan_passes(counts)
-        assert walks(words, options) == len(taken)
+        assert count_passes(words, options) == len(taken)
         assert sums_bytes(words, options) >= max(len(columns) for _, _, columns in taken) * words * 26 * 8

@@ -8,17 +8,17 @@ import pytest
 from builds import write_lines
 
 from bitcipher.errors import BitcipherError
-from pipelines.estimate.sample import deal, read_sample
+from pipelines.estimate.sample import partition, read_sample
 from pipelines.ingest.readers import ReadOptions
 from pipelines.ingest.sources import list_sources
 
 
 def test_each_part_is_as_large_as_all_before_it():
     documents = [str(i) for i in range(640)]
-    parts = deal(documents)
+    parts = partition(documents)
     assert sorted(chain(*parts)) == sorted(documents)
     assert [len(part) for part in parts] == [10, 10, 20, 40, 80, 160, 320]
-    assert deal(["one"]) == [["one"]]
+    assert partition(["one"]) == [["one"]]
 
 
 def test_a_small_corpus_is_read_whole(corpus, documents):

@@ -117,7 +117,7 @@ def test_a_rule_sees_each_chunk_once_and_may_give_any_number_of_tokens(tokens_of
         tokens = [chunk.replace("-", "") for chunk in chunks.to_pylist()]
         return large_strings(list("".join(tokens))), np.array([len(letters) for letters in tokens], np.int64)
 
-    letters.reaches = frozenset()
+    letters.joins = frozenset()
     tokenizer = ChunkTokenizer(letters)
     assert tokens_of(tokenizer.tokenize(large_strings(["ab --- ba ab", "---", "c"]))) == [list("abbaab"), [], ["c"]]
     assert tokens_of(tokenizer.tokenize(large_strings(["c d ab ---"]))) == [list("cdab")]

@@ -81,7 +81,7 @@ def test_english_is_split_as_expected_whatever_spacy_says(tokens_of):
 
 def test_chunks_in_batches_and_with_renewed_tokenizers_have_the_same_tokens(tokens_of, monkeypatch):
     expected = tokens_of(make_tokenizer("spacy", lowercase=True).tokenize(pa.array(TEXTS, pa.large_string())))
-    monkeypatch.setattr(spacy_english, "CHUNKS_AT_ONCE", 7)
+    monkeypatch.setattr(spacy_english, "CHUNKS_PER_CALL", 7)
     monkeypatch.setattr(spacy_english, "CHUNKS_BEFORE_RENEWAL", 100)
     tokenizer = make_tokenizer("spacy", lowercase=True)
     assert tokens_of(tokenizer.tokenize(pa.array(TEXTS[:9], pa.large_string()))) == expected[:9]
