@@ -1,7 +1,7 @@
 """Preparation of text: sources to a tokenizer and token shards."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
