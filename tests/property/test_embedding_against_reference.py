@@ -16,9 +16,9 @@ window_sizes = st.sampled_from([1, 2, 5])
 
 def build(corpus, context_window, block_entries=100):
     """Return the merged counts of a corpus, and its vocabulary by the reference."""
-    documents, choice, places = corpus
+    documents, choice, positions = corpus
     try:
-        counts = CountedShards(cut(documents, places), context_window).merged(block_entries, **choice)
+        counts = CountedShards(cut(documents, positions), context_window).merged(block_entries, **choice)
     except (BitcipherError, ValueError):  # the corpus has no words, or none is in the vocabulary
         assume(False)
     return counts, *reference.choose_words(documents, **choice)
@@ -101,8 +101,8 @@ def test_order_number_and_sign_of_partial_counts_do_not_change_the_bytes(
     """Text is added and subtracted again, with words inside and outside the vocabulary."""
     context_window = ContextWindow(window)
     merged, words, _ = build(corpus, context_window)
-    kept, _, places = corpus
-    partials = CountedShards(cut(kept + replaced, places), context_window).partials(merged.vocabulary)
+    remaining, _, positions = corpus
+    partials = CountedShards(cut(remaining + replaced, positions), context_window).partials(merged.vocabulary)
     partials += [
         partial._replace(sign=-1) for partial in CountedShards([replaced], context_window).partials(merged.vocabulary)
     ]

@@ -21,9 +21,9 @@ row_numbers = st.integers(0, 20)
 
 
 def build(corpus, context_window):
-    documents, choice, places = corpus
+    documents, choice, positions = corpus
     try:
-        counts = CountedShards(cut(documents, places), context_window).merged(**choice)
+        counts = CountedShards(cut(documents, positions), context_window).merged(**choice)
     except (BitcipherError, ValueError):  # the corpus has no words, or none is in the vocabulary
         assume(False)
     return counts, *reference.choose_words(documents, **choice)

@@ -20,9 +20,9 @@ window_sizes = st.sampled_from([1, 2, 5])
 
 
 def build(corpus, context_window, **options):
-    documents, choice, places = corpus
+    documents, choice, positions = corpus
     try:
-        counts = CountedShards(cut(documents, places), context_window).merged(**choice)
+        counts = CountedShards(cut(documents, positions), context_window).merged(**choice)
     except (BitcipherError, ValueError):  # the corpus has no words, or none is in the vocabulary
         assume(False)
     sizes = {} if options["mode"] == "spectral" else {"bits": max(2, len(counts.vocabulary).bit_length()) + 1}

@@ -31,8 +31,8 @@ def expected_rows(documents, words, context_window):
 
 @given(documents, context_windows, choices, cuts)
 @settings(max_examples=120, deadline=None)
-def test_merged_shards_match_the_counts_of_all_documents(documents, context_window, choice, places):
-    counted = CountedShards(cut(documents, places), context_window)
+def test_merged_shards_match_the_counts_of_all_documents(documents, context_window, choice, positions):
+    counted = CountedShards(cut(documents, positions), context_window)
     vocabulary = choose(counted, **choice)
     expected, total = reference.choose_words(documents, **choice)
     columns = vocabulary.words.to_pylist(), vocabulary.counts.tolist(), vocabulary.passages.tolist()
@@ -46,8 +46,8 @@ def test_merged_shards_match_the_counts_of_all_documents(documents, context_wind
 
 @given(documents, context_windows, choices, cuts, st.randoms(use_true_random=False))
 @settings(max_examples=50, deadline=None)
-def test_the_order_of_shards_does_not_matter(documents, context_window, choice, places, random):
-    shards = cut(documents, places)
+def test_the_order_of_shards_does_not_matter(documents, context_window, choice, positions, random):
+    shards = cut(documents, positions)
     vocabulary = choose(CountedShards(shards, context_window), **choice)
     merged = []
     for _ in range(2):
@@ -62,8 +62,8 @@ def test_the_order_of_shards_does_not_matter(documents, context_window, choice, 
 
 @given(documents, context_windows, choices, cuts, cuts)
 @settings(max_examples=80, deadline=None)
-def test_merging_by_word_ranges_gives_the_same_rows(documents, context_window, choice, places, ranges):
-    counted = CountedShards(cut(documents, places), context_window)
+def test_merging_by_word_ranges_gives_the_same_rows(documents, context_window, choice, positions, ranges):
+    counted = CountedShards(cut(documents, positions), context_window)
     vocabulary = choose(counted, **choice)
     order = vocabulary.row_order()
     words, oov = merge_rows(counted.renumbered(vocabulary), order, vocabulary.oov_rank)
@@ -85,14 +85,16 @@ def assert_same(one, other):
 
 @given(documents, documents, context_windows, choices, cuts, st.randoms(use_true_random=False))
 @settings(max_examples=80, deadline=None)
-def test_subtracting_shards_leaves_the_others(kept, replaced, context_window, choice, places, random):
+def test_subtracting_shards_leaves_the_others(remaining, replaced, context_window, choice, positions, random):
     """The vocabulary is that of all documents, so rows of words that occur only in the replaced ones must vanish."""
-    vocabulary = choose(CountedShards([kept + replaced], context_window), **choice)
+    vocabulary = choose(CountedShards([remaining + replaced], context_window), **choice)
     order = vocabulary.row_order(), vocabulary.oov_rank
-    blocks = CountedShards(cut(kept + replaced, places), context_window).renumbered(vocabulary)
+    blocks = CountedShards(cut(remaining + replaced, positions), context_window).renumbered(vocabulary)
     # The subtracted documents were counted in other shards.
-    blocks += [negate(block) for block in CountedShards(cut(replaced, places), context_window).renumbered(vocabulary)]
+    blocks += [
+        negate(block) for block in CountedShards(cut(replaced, positions), context_window).renumbered(vocabulary)
+    ]
     random.shuffle(blocks)
-    left = CountedShards([kept], context_window).renumbered(vocabulary)
+    left = CountedShards([remaining], context_window).renumbered(vocabulary)
     for one, other in zip(merge_rows(blocks, *order), merge_rows(left, *order), strict=True):
         assert_same(one, other)
