@@ -1,4 +1,4 @@
-"""Where a run's workers are: in this process, or on Ray Train. The only module of `training` that imports Ray."""
+"""Execution of training functions: in this process, or on workers of Ray Train."""
 
 import os
 import shutil
@@ -9,27 +9,27 @@ from typing import Any
 
 from bitcipher.errors import BitcipherError, first_line
 
-# How often a run begins again after a worker has died: each time it goes on from its newest checkpoint.
+# Maximum number of restarts after a worker has died. Each restart resumes from the latest checkpoint.
 MAX_FAILURES = 10
 
 Config = dict[str, Any]
 
 
 def run_workers(function: Callable[[Config], None], config: Config, workers: int, device: str, notes: Path) -> None:
-    """Call a function once in this process (0 workers), or at the same time on so many workers of Ray Train.
+    """Call a function in this process if `workers` is 0, else on that many workers of Ray Train.
 
-    On workers, torch's process group is made before: NCCL between GPUs, Gloo between CPUs. If a worker dies, all are
-    started again, and the function is called again with the same config.
+    Ray Train creates torch's process group first: NCCL between GPUs, Gloo between CPUs. If a worker dies, all workers
+    are restarted, and the function is called again with the same config.
 
     Args:
-        function: of a module, so that workers can import it.
-        config: what JSON can hold.
-        workers: how many; 0 for none.
-        device: cpu; cuda, a GPU for each; or auto, the same if the cluster has so many.
-        notes: a folder of one's own for the notes that Ray takes, which all nodes see; it is removed in the end.
+        function: function of a module, so that workers can import it.
+        config: plain values that it is called with.
+        workers: number of workers.
+        device: `cpu`; `cuda`, one GPU per worker; or `auto`: GPUs if the cluster has enough.
+        notes: folder for Ray's own files, shared by all nodes; it is removed at the end.
 
     Raises:
-        BitcipherError: if Ray cannot be reached, if workers die too often, or for a mistake that the function tells.
+        BitcipherError: if Ray cannot be reached, workers die too often, or the function raises one.
     """
     if workers == 0:
         function(config)
@@ -46,7 +46,7 @@ def run_workers(function: Callable[[Config], None], config: Config, workers: int
         try:
             ray.init(address=address, log_to_driver=False, logging_level="ERROR", **here)
         except (ConnectionError, RuntimeError, ValueError) as error:
-            raise BitcipherError(f"Cannot reach Ray at {address} ({error}): check RAY_ADDRESS.") from None
+            raise BitcipherError(f"Cannot reach Ray at {address} ({error}); check RAY_ADDRESS.") from None
     try:
         gpus = ray.cluster_resources().get("GPU", 0) >= workers if device == "auto" else device == "cuda"
         _fit(function, config, workers, gpus, notes)
@@ -60,33 +60,33 @@ def _fit(function: Callable[[Config], None], config: Config, workers: int, gpus:
     from ray.train import FailureConfig, RunConfig, ScalingConfig, TrainingFailedError
     from ray.train.torch import TorchTrainer
 
-    mistake = notes / "mistake"
+    error_file = notes / "error"
     trainer = TorchTrainer(
-        _tell_mistakes,
-        # By its name, so that Ray's controller need not import what only workers need.
+        _call_and_store_error,
+        # By name, so that Ray's controller does not import what only workers need.
         train_loop_config={
             "function": [function.__module__, function.__name__],
             "config": config,
-            "mistake": str(mistake),
+            "error_file": str(error_file),
         },
         scaling_config=ScalingConfig(num_workers=workers, use_gpu=gpus),
-        # Checkpoints are the run's own, and not Ray's.
+        # The loop writes its own checkpoints, so Ray stores none.
         run_config=RunConfig(storage_path=str(notes), failure_config=FailureConfig(max_failures=MAX_FAILURES)),
     )
     try:
         trainer.fit()
     except TrainingFailedError as error:
         raise BitcipherError(
-            f"Workers failed more than {MAX_FAILURES} times ({first_line(error)}): look for the cause in Ray's logs."
+            f"Workers failed more than {MAX_FAILURES} times ({first_line(error)}); see Ray's logs for the cause."
         ) from None
-    if mistake.exists():
-        raise BitcipherError(mistake.read_text("utf-8"))
+    if error_file.exists():
+        raise BitcipherError(error_file.read_text("utf-8"))
 
 
-def _tell_mistakes(given: Config) -> None:
-    """A user's mistake is told in the driver's own words, and not tried again."""
-    module, name = given["function"]
+def _call_and_store_error(values: Config) -> None:
+    """Call the function, and store a user error for the driver, because Ray would retry after an exception."""
+    module, name = values["function"]
     try:
-        getattr(import_module(module), name)(given["config"])
+        getattr(import_module(module), name)(values["config"])
     except BitcipherError as error:
-        Path(given["mistake"]).write_text(str(error), "utf-8")
+        Path(values["error_file"]).write_text(str(error), "utf-8")
