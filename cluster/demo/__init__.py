@@ -1,0 +1,1 @@
+"""The demo, and its text: docstrings of the installed Python packages."""

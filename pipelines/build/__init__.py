@@ -1,0 +1,1 @@
+"""Build jobs: counting, merging, embedding, publishing and pruning of versions."""
