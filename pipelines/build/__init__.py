@@ -1,1 +1,1 @@
-"""Build jobs: counting, merging, embedding, publishing and pruning of versions."""
+"""Builds: making, updating, publishing and pruning versions."""

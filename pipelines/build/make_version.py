@@ -1,0 +1,252 @@
+"""Steps from a plan to a published version.
+
+Each step records finished work in the ledger of the job, so a later attempt continues from there: shards are identified
+by the content of their sources, merged ranges by the segments that are added up.
+"""
+
+import time
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from bitcipher import __version__, storage
+from bitcipher.cipher import BitCipher
+from bitcipher.errors import BitcipherError
+from bitcipher.versions import VECTORS
+from bitcipher.vocabulary import Vocabulary
+from pipelines.build.job import Job, finish_job
+from pipelines.build.publish import publish
+from pipelines.build.report import BuildReport
+from pipelines.build.version_drift import DriftStage, check_drift
+from pipelines.build.version_plan import VersionPlan
+from pipelines.count.count_stage import CountStage
+from pipelines.count.count_tasks import CountTask, estimate_text_bytes
+from pipelines.embed.embed_counts import embed_counts
+from pipelines.embed.stored_counts import StoredCounts
+from pipelines.ingest.content_hash import sha256
+from pipelines.merge.merge_segments import MergedRange, merge_segments
+from pipelines.merge.words import choose_vocabulary, sum_words
+from pipelines.options import SPECTRAL, UpdateOptions
+from pipelines.runtime.events import log_event
+from pipelines.runtime.runtime import StageResult, StageSpec
+from pipelines.store import layout
+from pipelines.store.job_ledger import COUNTED_SHARDS, COUNTED_TASKS, PLANS, CountPlan
+from pipelines.store.manifest import BuildManifest, CountDigests, CountedTask, Drift, VersionDigests
+from pipelines.store.segments import Merge, Segment, next_merges, subtract_shards, total_digest
+from pipelines.tokenizers import tokenizer_path
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Result of counting."""
+
+    tasks: list[CountedTask]
+    shards: list[Segment]
+    """Shards of all tasks, sorted by name."""
+    tokens: int
+    """Number of tokens that this attempt counted."""
+
+
+def make_version(
+    job: Job, plan: VersionPlan, options: UpdateOptions, known_words: pa.LargeStringArray | None
+) -> BuildManifest:
+    """Make a version, and publish it.
+
+    Args:
+        job: the job.
+        plan: what is counted, and what is kept.
+        options: options of the update.
+        known_words: words that keep their ranks, or None.
+
+    Raises:
+        BitcipherError: if a step fails; finished work stays in the ledger.
+    """
+    counted = count_tasks(job, plan.to_count)
+    kept = [shard for shard in job.base.shards if shard.name in plan.kept_shards] if job.base else []
+    segments = merge_shards(job, kept, counted.shards)
+    vocabulary = write_vocabulary(job, segments, known_words)
+    words = job.file(layout.WORDS)
+    digests = CountDigests(words=sha256(words), counts=total_digest(segments))
+    sizes = embed_counts(
+        StoredCounts.of_segments(job.build, words, segments, job.options, digests),
+        job.options.embedding,
+        job.file(VECTORS),
+        job.work_folder(),
+        job.budget,
+        job.runtime,
+        job.progress,
+        job.costs,
+    )
+    drift = measure_drift(job, options.max_drift)
+    manifest = BuildManifest(
+        version=job.entry.version,
+        folder=job.folder,
+        bitcipher=__version__,
+        options=job.options,
+        fingerprint=job.entry.fingerprint,
+        aligned=options.align,
+        documents=sum(segment.documents for segment in segments),
+        text_bytes=sum(segment.text_bytes for segment in segments),
+        tokens=sum(segment.tokens for segment in segments),
+        vocabulary=len(vocabulary),
+        oov_tokens=int(vocabulary.counts[vocabulary.oov_rank]),
+        sources=tuple(plan.sources),
+        tasks=(*plan.kept, *counted.tasks),
+        shards=(*kept, *counted.shards),
+        segments=tuple(segments),
+        digests=_all_digests(job, digests),
+        vectors=sizes,
+        drift=drift,
+    )
+    _publish(job, manifest, counted.tokens)
+    return manifest
+
+
+def count_tasks(job: Job, tasks: list[CountTask]) -> Counted:
+    """Count the tasks that the ledger does not have yet; return the shards of all tasks.
+
+    Raises:
+        BitcipherError: if another job removed the ledger.
+    """
+    finished = job.ledger.entries(COUNTED_TASKS)
+    open_tasks = [task for task in tasks if task.id not in finished]
+    total = sum(map(_text_bytes, tasks))
+    job.ledger.record(
+        PLANS, job.folder.rpartition("/")[2], CountPlan(tasks=tuple(task.id for task in tasks), text_bytes=total)
+    )
+    bar = job.progress.begin("count", total)
+    job.progress.advance(bar, total - sum(map(_text_bytes, open_tasks)), "")
+    # Workers have other working directories.
+    options = job.options.derive({"tokenizer": tokenizer_path(job.options.tokenizer)}, job.build)
+    arguments = {"build": job.build, "ledger": job.ledger.uri, "options": options}
+    start, tokens, documents = time.perf_counter(), 0, 0
+    shards: dict[str, list[Segment]] = {task.id: [] for task in open_tasks}
+    for result in job.runtime.stream(StageSpec("count", CountStage, arguments), open_tasks):
+        job.costs.add(result)
+        shard = result.value.shard
+        shards[result.value.task].append(shard)
+        tokens, documents = tokens + shard.tokens, documents + shard.documents
+        rate = tokens / (time.perf_counter() - start)
+        note = f"{documents:,} documents, {tokens / 1e6:,.1f} M tokens, {rate / 1e6:.2f} M/s"
+        job.progress.advance(bar, shard.text_bytes, note)
+        log_event("counted", shard=shard.name, tokens=shard.tokens, cost=result.cost.to_dict())
+    job.progress.end(bar)
+    if not {task.id for task in tasks} <= set(job.ledger.keys(COUNTED_TASKS)):
+        raise BitcipherError(
+            f"Another job removed the shards that this one had counted in {job.build}. Run the same command again."
+        )
+    shards |= _finished_shards(job, [finished[task.id] for task in tasks if task.id in finished])
+    return Counted(
+        tasks=[_counted_task(task, shards[task.id]) for task in tasks],
+        shards=sorted((shard for task in tasks for shard in shards[task.id]), key=lambda shard: shard.name),
+        tokens=tokens,
+    )
+
+
+def merge_shards(job: Job, kept: list[Segment], new: list[Segment]) -> list[Segment]:
+    """Return the segments of the new version: those of the version before without removed shards, and the new shards.
+
+    Args:
+        job: the job.
+        kept: shards of the version before that are kept.
+        new: shards that were counted.
+    """
+    before = list(job.base.segments) if job.base else []
+    names = {shard.name for shard in kept}
+    removed = {shard.name: shard for shard in job.base.shards if shard.name not in names} if job.base else {}
+    segments, merges = subtract_shards(before, removed)
+    segments += new
+    while merges := merges or next_merges(segments):
+        members = {member.name for merge in merges for member in merge.members}
+        segments = [segment for segment in segments if segment.name not in members]
+        segments += _run_merges(job, merges)
+        merges = []
+    return sorted(segments, key=lambda segment: segment.name)
+
+
+def write_vocabulary(job: Job, segments: list[Segment], known_words: pa.LargeStringArray | None) -> Vocabulary:
+    """Choose the vocabulary of the new version, and write it.
+
+    Raises:
+        BitcipherError: if the code has too few bits for it.
+    """
+    bar = job.progress.begin("words", 1)
+    with job.costs.measured("words"):
+        parts = [[storage.join(job.build, part) for part in segment.parts] for segment in segments]
+        passages = sum(segment.total_passages for segment in segments)
+        vocabulary = choose_vocabulary(sum_words(parts), passages, job.options, known_words)
+        if job.options.mode != SPECTRAL:
+            BitCipher(job.options.bits).active_bits(len(vocabulary))  # fails before the longer steps
+        storage.write_table(job.file(layout.WORDS), vocabulary.to_table())
+    job.progress.advance(bar, 1, f"{len(vocabulary):,} words")
+    return vocabulary
+
+
+def measure_drift(job: Job, max_drift: float | None) -> Drift | None:
+    """Return the drift from the version before, None if there is none.
+
+    Raises:
+        DriftError: if the drift is above the maximum.
+    """
+    if not job.base:
+        return None
+    spec = StageSpec("drift", DriftStage, {"before": job.base.file(job.build, VECTORS)})
+    (result,) = job.runtime.stream(spec, [job.file(VECTORS)])
+    job.costs.add(result)
+    check_drift(job.build, result.value, max_drift)
+    return result.value
+
+
+def _publish(job: Job, manifest: BuildManifest, counted_tokens: int) -> None:
+    report = BuildReport(**dict(job.costs.report()), tokens=counted_tokens)
+    storage.write_json(job.file(layout.REPORT), report.to_dict())
+    publish(job.build, manifest, job.lease)
+    log_event("published", build=job.build, version=manifest.version, tokens=manifest.tokens)
+    finish_job(job)
+
+
+def _run_merges(job: Job, merges: list[Merge]) -> list[Segment]:
+    bar = job.progress.begin("merge", 1)
+
+    def show(result: StageResult[MergedRange], ranges: int) -> None:
+        merged = result.value
+        job.progress.advance(bar, 1 / ranges, f"{merged.entries:,} pairs")
+        cost = result.cost.to_dict()
+        log_event("merged", segment=merged.merge, part=merged.part, entries=merged.entries, cost=cost)
+
+    return merge_segments(
+        {merge.name: merge for merge in merges},
+        job.build,
+        layout.SEGMENTS,
+        job.work_folder(),
+        job.budget.range_entries,
+        job.runtime,
+        job.ledger.uri,
+        job.costs.add,
+        show,
+    )
+
+
+def _finished_shards(job: Job, tasks: list[CountedTask]) -> dict[str, list[Segment]]:
+    """Return the shards of tasks that earlier attempts finished, by task."""
+    if not tasks:
+        return {}
+    by_name = {shard.name: shard for shard in job.ledger.entries(COUNTED_SHARDS).values()}
+    return {task.id: [by_name[name] for name in task.shards] for task in tasks}
+
+
+def _counted_task(task: CountTask, shards: list[Segment]) -> CountedTask:
+    return CountedTask(
+        id=task.id,
+        sources=tuple(source.sha256 for source in task.sources),
+        shards=tuple(sorted(shard.name for shard in shards)),
+    )
+
+
+def _all_digests(job: Job, digests: CountDigests) -> VersionDigests:
+    vectors = sha256(storage.join(job.file(VECTORS), "vectors.safetensors"))
+    return VersionDigests(words=digests.words, counts=digests.counts, vectors=vectors)
+
+
+def _text_bytes(task: CountTask) -> int:
+    return sum(map(estimate_text_bytes, task.sources))

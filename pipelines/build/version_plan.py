@@ -1,0 +1,54 @@
+"""Plan of a version: what is counted, and which counts of the version before it are kept."""
+
+from dataclasses import dataclass
+
+from pipelines.count.count_tasks import CountTask, plan_tasks
+from pipelines.ingest.source_changes import SourceChanges
+from pipelines.ingest.sources import Source
+from pipelines.store.manifest import BuildManifest, CountedTask
+
+
+@dataclass(frozen=True)
+class VersionPlan:
+    """What is counted for a version, and what is kept."""
+
+    to_count: list[CountTask]
+    kept: list[CountedTask]
+    """Tasks of the version before it, whose shards are kept."""
+    sources: list[Source]
+    """All sources of the new version, one per content."""
+
+    @property
+    def kept_shards(self) -> set[str]:
+        """Names of the shards that are kept."""
+        return {name for task in self.kept for name in task.shards}
+
+
+def plan_version(
+    sources: list[Source], changes: SourceChanges, replace: bool, base: BuildManifest | None, shard_bytes: int
+) -> VersionPlan:
+    """Plan a version.
+
+    Args:
+        sources: the listing, with content hashes.
+        changes: difference between the listing and the sources of the version before.
+        replace: drop the counts of removed content, and count changed sources.
+        base: manifest of the version before, or None.
+        shard_bytes: UTF-8 text per shard.
+    """
+    known = list(base.sources) if base else []
+    removed = changes.removed_content(known) if replace else set()
+    kept = [task for task in base.tasks if not removed & set(task.sources)] if base else []
+    counted = {sha256 for task in kept for sha256 in task.sources}
+    # Content that shared a task with removed content is counted again.
+    wanted = {s.sha256: s for s in (*known, *sources) if s.sha256 not in removed and s.sha256 not in counted}
+    if not replace:
+        for source in changes.changed:
+            wanted.pop(source.sha256, None)
+    to_count = plan_tasks(sorted(wanted.values(), key=_uri_bytes), shard_bytes)
+    by_content = {s.sha256: s for s in (*known, *sources) if s.sha256 in counted or s.sha256 in wanted}
+    return VersionPlan(to_count, kept, sorted(by_content.values(), key=_uri_bytes))
+
+
+def _uri_bytes(source: Source) -> bytes:
+    return source.uri.encode()
