@@ -105,7 +105,7 @@ def test_of_two_at_once_one_wins(updates):
     wait_until_stopped(first)
     second = updates.start(5)
     assert second.wait() == 2
-    assert "Another job is at work on" in second.said()
+    assert "Another job is running on" in second.said()
     assert "Traceback" not in second.said()
     resume(first)
     assert first.wait() == 0, first.said()

@@ -45,7 +45,7 @@ class CountedBuild:
         """The newest version of a build.
 
         Raises:
-            BitcipherError: if it is no build, or did not count what the paper's tables take.
+            BitcipherError: if it is not a build, or did not count what the paper's tables take.
         """
         manifest = read_manifest(uri)
         options = manifest.options

@@ -1,6 +1,6 @@
-"""A page to look at vectors: their sizes, neighbors of words side by side, and maps of frequent words.
+"""Report page of the demo: sizes, neighbors of words side by side, and maps of frequent words.
 
-Its libraries are in the optional extra `report`, so they are loaded only when a page is made.
+Its libraries belong to the optional extra `report`, so they are imported only when a page is made.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,20 +18,19 @@ def write_report(
     words: Sequence[str],
     seconds: Mapping[str, float],
 ) -> None:
-    """Write one page of HTML that needs no network.
+    """Write a self-contained HTML page.
 
     Args:
-        target: the file, by path or URI.
-        title: what stands above.
-        about: a sentence or two on what it shows.
-        build: the folder of the build that all tables were made of.
-        tables: vectors by the names that they go by on the page.
-        words: whose neighbors to show; those that a table lacks are left out.
-        seconds: what each step took, in the order to show; that of the maps is added.
+        target: path or URI of the page.
+        title: heading of the page.
+        about: one or two sentences below the heading.
+        build: folder of the build of all vectors.
+        tables: vectors by their names on the page.
+        words: words whose neighbors are shown; words that a table lacks are left out.
+        seconds: wall time of each step, in the order to show; the time for the maps is added.
 
     Raises:
-        BitcipherError: if a library is missing, if there is too little to draw a map of, or if the page cannot be
-            written.
+        BitcipherError: if a library is missing, there are too few words for a map, or the page cannot be written.
     """
     require_libraries()
     from pipelines.reports.demo import page

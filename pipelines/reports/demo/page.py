@@ -1,4 +1,4 @@
-"""The page itself: one file of HTML that holds its styles, its scripts and all its data."""
+"""Content of the report page: one HTML file with its styles, scripts and data."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -12,8 +12,8 @@ from pipelines.reports.maps.layout import choose_rows, make_map
 
 NEIGHBORS = 8
 
-# More take longer than the demo should, and lie too close for a small map.
-MOST_WORDS = 1_500
+# More words take longer than a demo should, and are too dense on a small map.
+MAX_WORDS = 1_500
 
 
 def write(
@@ -56,5 +56,5 @@ def _neighbors(word: str, tables: Mapping[str, CipherVectors]) -> dict[str, list
 
 
 def _map(vectors: CipherVectors) -> dict:
-    rows = choose_rows(vectors, MOST_WORDS, letters_only=True)
+    rows = choose_rows(vectors, MAX_WORDS, letters_only=True)
     return map_data([vectors.index_to_key[row] for row in rows], make_map(vectors, rows))

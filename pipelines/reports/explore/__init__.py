@@ -1,6 +1,6 @@
-"""A page to explore vectors by: a map of words, search, neighbors, explanations, and what moved since a version.
+"""Explorer page: a map of words, search, neighbors, explanations, and changes since another version.
 
-Its libraries are in the optional extra `report`, so they are loaded only when a page is made.
+Its libraries belong to the optional extra `report`, so they are imported only when a page is made.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,17 +12,12 @@ from bitcipher.explain import Contribution
 from bitcipher.vectors import CipherVectors
 from pipelines.reports.maps import require_libraries
 
-# For given rows of the table, the strongest contributions of each.
+# Returns the strongest contributions to each of the given rows of the table.
 Explanations = Callable[[Sequence[int]], list[list[Contribution]]]
 
 
 class Compared(NamedTuple):
-    """Vectors that a page compares with.
-
-    Attributes:
-        name: what the page calls them.
-        vectors: of the version before.
-    """
+    """Vectors that a page is compared with, and their name on the page."""
 
     name: str
     vectors: CipherVectors
@@ -32,29 +27,29 @@ def write_page(
     target: str,
     name: str,
     vectors: CipherVectors,
-    most_words: int,
+    max_words: int,
     explanations: Explanations | None = None,
     before: Compared | None = None,
     advance: Callable[[str, int, int], None] = lambda stage, done, total: None,
 ) -> None:
-    """Write one page of HTML that needs no network. The same vectors give the same bytes.
+    """Write a self-contained HTML page. The same vectors give the same bytes.
 
     Args:
-        target: the file, by path or URI; it must not be there yet.
-        name: what the page calls the vectors.
-        vectors: the table.
-        most_words: how many words the page holds, the most frequent ones that have a vector.
-        explanations: of rows of the table, or None if there are no counts to tell them from.
-        before: vectors to compare with, usually of a version before.
-        advance: called with a stage, how much of it is done since, and all that it has to do.
+        target: path or URI of the page, which must not exist.
+        name: name of the vectors on the page.
+        vectors: the vectors.
+        max_words: maximum number of words on the page; the most frequent ones with a vector are shown.
+        explanations: explains rows of the table; None without counts.
+        before: vectors to compare with, usually of an earlier version.
+        advance: called with the name of a step, the amount of work done since the last call, and the total.
 
     Raises:
-        BitcipherError: if a library is missing, if there is too little to draw a map of, or if the page is already
-            there or cannot be written.
+        BitcipherError: if a library is missing, there are too few words for a map, or the page exists or cannot be
+            written.
     """
     require_libraries()
     if storage.exists(target):
-        raise BitcipherError(f"{target} is already there: choose another name, or remove it first.")
+        raise BitcipherError(f"{target} already exists: choose another path, or remove it first.")
     from pipelines.reports.explore import page
 
-    page.write(target, name, vectors, most_words, explanations, before, advance)
+    page.write(target, name, vectors, max_words, explanations, before, advance)

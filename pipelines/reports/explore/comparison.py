@@ -1,4 +1,4 @@
-"""What moved between two tables: neighbors and ranks of the words that both have, and words that came and went."""
+"""Comparison of two tables: changed neighbors and ranks of shared words, and words of only one table."""
 
 from typing import Any
 
@@ -13,27 +13,26 @@ from pipelines.build.version_drift import NEIGHBORS, SAMPLE_RANKS
 from pipelines.reports.maps.drawing import pack, pack_fractions
 from pipelines.reports.maps.layout import choose_rows, unit_rows
 
-# Words of each list.
-LISTED = 200
+# Maximum number of words in each list.
+MAX_LISTED = 200
 
 
-def compare(name: str, before: CipherVectors, now: CipherVectors, rows: np.ndarray, neighbors: np.ndarray) -> dict:
-    """What the page tells of the version before.
+def compare_tables(
+    name: str, before: CipherVectors, now: CipherVectors, rows: np.ndarray, neighbors: np.ndarray
+) -> dict:
+    """Return the data of a comparison, which README.md describes.
 
-    Neighbors are taken among as many words of the version before as the page has of now.
+    Neighbors before are searched among as many words as the page has.
 
     Args:
-        name: what the page calls the version before.
-        before: its vectors.
-        now: the vectors of the page.
-        rows: (n,) the rows of the page's words.
-        neighbors: (n, k) their neighbors, as numbers of the page's words.
-
-    Returns:
-        A dictionary for JSON; the README of this package says what is in it.
+        name: name of the table before on the page.
+        before: vectors before.
+        now: vectors of the page.
+        rows: (n,) rows of the words of the page.
+        neighbors: (n, k) neighbors of these words, as numbers of words of the page.
     """
     chosen = choose_rows(before, len(rows))
-    # Where the page's words were before, and which of the page's words those of before are now.
+    # Rows of the words of the page before, and numbers on the page of the words before.
     old_rows = match_rows(now, before)[rows]
     numbers = _numbers(rows, match_rows(before, now)[chosen])
     queries = _numbers(chosen, old_rows)
@@ -63,20 +62,20 @@ def _lists(
     asked: np.ndarray,
     kept: np.ndarray,
 ) -> dict[str, Any]:
-    """The lists to choose from; rarer words have neighbors and ranks by chance, and are in none."""
+    """Return the lists of changed words, without rarer ones, whose neighbors and ranks are mostly noise."""
     frequent = rows[asked] < SAMPLE_RANKS
     candidates, shares = asked[frequent], kept[frequent]
-    turned = candidates[np.lexsort([candidates, shares])][: np.count_nonzero(shares < 1)][:LISTED]
+    turned = candidates[np.lexsort([candidates, shares])][: np.count_nonzero(shares < 1)][:MAX_LISTED]
     both = np.flatnonzero((old_rows >= 0) & (np.minimum(rows, old_rows) < SAMPLE_RANKS))
     leaps = np.abs(np.log((rows[both] + 1) / (old_rows[both] + 1)))
-    climbed = both[np.lexsort([both, -leaps])][: np.count_nonzero(leaps)][:LISTED]
+    climbed = both[np.lexsort([both, -leaps])][: np.count_nonzero(leaps)][:MAX_LISTED]
     came, went = _only_in(now, before), _only_in(before, now)
     return {
         "turned": pack(turned),
         "leapt": pack(climbed),
-        "came": came[:LISTED].to_pylist(),
+        "came": came[:MAX_LISTED].to_pylist(),
         "came_size": len(came),
-        "went": went[:LISTED].to_pylist(),
+        "went": went[:MAX_LISTED].to_pylist(),
         "went_size": len(went),
     }
 
@@ -87,8 +86,8 @@ def _only_in(one: CipherVectors, other: CipherVectors) -> pa.LargeStringArray:
 
 
 def _numbers(chosen: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The place of each row among chosen rows in ascending order, (n,) int64; -1 for those that are not chosen."""
+    """Return the position of each row among sorted chosen rows, (n,) int64; -1 if it is not chosen."""
     if not len(chosen):
         return np.full(len(rows), -1, np.int64)
-    places = np.searchsorted(chosen, rows).clip(max=len(chosen) - 1)
-    return np.where(chosen[places] == rows, places, -1)
+    positions = np.searchsorted(chosen, rows).clip(max=len(chosen) - 1)
+    return np.where(chosen[positions] == rows, positions, -1)

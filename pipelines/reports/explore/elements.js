@@ -1,5 +1,5 @@
 "use strict";
-// Elements of the panels. Words get into them as text alone.
+// Elements of the panels. Words are inserted as text only.
 
 function make(tag, settings = {}, ...children) {
   const element = Object.assign(document.createElement(tag), settings);
@@ -9,7 +9,7 @@ function make(tag, settings = {}, ...children) {
 
 const addressOf = word => `#word=${encodeURIComponent(word)}`;
 
-// A word that goes to its own place if it is on the page.
+// A link to a word, or plain text if the word is not on the page.
 function wordLink(page, word, className = "") {
   const name = make("bdi", {textContent: nameOf(word)});
   return page.numberOf.has(word) ? make("a", {href: addressOf(word), className}, name) : make("b", {className}, name);

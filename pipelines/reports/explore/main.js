@@ -1,7 +1,7 @@
 "use strict";
-// Puts the page together. The address says which word is selected, so that it can be linked and gone back to.
+// Entry point of the page. The URL fragment holds the selected word, for links and browser history.
 
-const SAID = 5; // neighbors that readers of screens say at once; all are in the panel
+const SAID = 5; // neighbors announced to screen readers; the panel has all of them
 
 function readPage() {
   const data = readData("data"), words = data.map.words;
@@ -37,8 +37,8 @@ function wordInAddress() {
   }
 }
 
-// The links that were clicked are gone by now: who goes by keys goes on from the name, who scrolled down is taken up.
-function comeTo(heading) {
+// The clicked link no longer exists: move the keyboard focus to the heading, and scroll to the top.
+function focusHeading(heading) {
   document.querySelector(".panels").scrollTop = 0;
   const {top, bottom} = heading.getBoundingClientRect();
   if (top < 0 || bottom > innerHeight) document.getElementById("map").scrollIntoView();
@@ -63,7 +63,7 @@ function start() {
     const near = neighborsOf(page, word);
     showWord(page, word);
     map.select(word, near.map(each => each.number));
-    if (event) comeTo(document.getElementById("word-name"));
+    if (event) focusHeading(document.getElementById("word-name"));
     const nearest = near.slice(0, SAID).map(each => nameOf(page.words[each.number]));
     say(`${nameOf(asked)}, ${factsOf(page, word)}. Nearest: ${nearest.join(", ")}.`);
   }

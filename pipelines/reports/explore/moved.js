@@ -1,5 +1,5 @@
 "use strict";
-// The panel of what moved between two versions: lists of words that one can go to.
+// Panel of changes between two versions: lists of links to words.
 
 function showMoved(page) {
   const panel = document.getElementById("moved"), before = page.before;

@@ -1,4 +1,4 @@
-"""The page itself: one file of HTML with its styles, its scripts and all its data."""
+"""Content of the explorer page: one HTML file with its styles, scripts and data."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,19 +11,19 @@ from bitcipher import storage
 from bitcipher.vectors import CipherVectors
 from pipelines.build.version_drift import NEIGHBORS
 from pipelines.reports.explore import Compared, Explanations
-from pipelines.reports.explore.comparison import compare
+from pipelines.reports.explore.comparison import compare_tables
 from pipelines.reports.maps.drawing import map_data, pack, pack_fractions, render
 from pipelines.reports.maps.layout import STEPS, choose_rows, make_map
 
-# In this order: each needs what stands before it.
+# In order of their dependencies.
 SCRIPTS = ("elements.js", "search.js", "word.js", "moved.js", "main.js")
 STYLES = ("page.css",)
 
-# Of each word; also the most that explanations need to give.
+# Number of contributions per word.
 CONTRIBUTIONS = 8
 
-# Words that are explained at once, so that progress can be told.
-EXPLAINED_AT_ONCE = 1_000
+# Words explained per call, so that progress can be reported.
+WORDS_PER_CALL = 1_000
 
 Advance = Callable[[str, int, int], None]
 
@@ -32,13 +32,13 @@ def write(
     target: str,
     name: str,
     vectors: CipherVectors,
-    most_words: int,
+    max_words: int,
     explanations: Explanations | None,
     before: Compared | None,
     advance: Advance,
 ) -> None:
     """See `pipelines.reports.explore.write_page`."""
-    data = page_data(name, vectors, most_words, explanations, before, advance)
+    data = page_data(name, vectors, max_words, explanations, before, advance)
     here = Path(__file__).parent
     content = render(
         here / "page.html",
@@ -58,13 +58,13 @@ def write(
 def page_data(
     name: str,
     vectors: CipherVectors,
-    most_words: int,
+    max_words: int,
     explanations: Explanations | None,
     before: Compared | None,
     advance: Advance,
 ) -> dict[str, Any]:
-    """What the page's scripts read; the README of this package says what is in it."""
-    rows = choose_rows(vectors, most_words)
+    """Return the data of the page, which README.md describes."""
+    rows = choose_rows(vectors, max_words)
     totals = {"neighbors": len(rows), "places": STEPS}
     word_map = make_map(vectors, rows, lambda stage, done: advance(stage, done, totals[stage]))
     words = [vectors.index_to_key[row] for row in rows]
@@ -83,7 +83,7 @@ def page_data(
     if explanations is not None:
         data["contributions"] = _contributions(explanations, rows, words, partial(advance, "explain"))
     if before is not None:
-        data["before"] = compare(before.name, before.vectors, vectors, rows, word_map.neighbors)
+        data["before"] = compare_tables(before.name, before.vectors, vectors, rows, word_map.neighbors)
         advance("compare", 1, 1)
     return data
 
@@ -91,18 +91,18 @@ def page_data(
 def _contributions(
     explanations: Explanations, rows: np.ndarray, words: Sequence[str], advance: Callable[[int, int], None]
 ) -> dict[str, Any]:
-    """Contributions in arrays of 8 a word; weights of 0 fill up what is missing."""
+    """Return contributions in arrays of 8 per word, padded with weights of 0."""
     numbers = {word: number for number, word in enumerate(words)}
     offsets, weights = np.zeros((len(rows), CONTRIBUTIONS), np.int64), np.zeros((len(rows), CONTRIBUTIONS), np.float32)
     contexts = np.zeros((len(rows), CONTRIBUTIONS), np.int64)
-    for start in range(0, len(rows), EXPLAINED_AT_ONCE):
-        asked = rows[start : start + EXPLAINED_AT_ONCE].tolist()
-        for word, found in enumerate(explanations(asked), start):
-            for place, (offset, context, weight) in enumerate(found[:CONTRIBUTIONS]):
-                offsets[word, place] = offset
-                contexts[word, place] = numbers.setdefault(context, len(numbers))
-                weights[word, place] = weight
-        advance(len(asked), len(rows))
+    for start in range(0, len(rows), WORDS_PER_CALL):
+        batch = rows[start : start + WORDS_PER_CALL].tolist()
+        for word, found in enumerate(explanations(batch), start):
+            for position, (offset, context, weight) in enumerate(found[:CONTRIBUTIONS]):
+                offsets[word, position] = offset
+                contexts[word, position] = numbers.setdefault(context, len(numbers))
+                weights[word, position] = weight
+        advance(len(batch), len(rows))
     return {
         "offsets": pack(offsets),
         "contexts": pack(contexts),

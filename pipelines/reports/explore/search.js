@@ -4,7 +4,7 @@
 const MOST_FOUND = 8;
 const fold = text => text.normalize("NFKC").toLowerCase();
 
-// The words that begin so, the most frequent first, and then those that hold it; before all the word itself.
+// The exact word, then words with this prefix, then words that contain it, each in order of rank.
 function findWords(words, folded, query) {
   const asked = fold(query.trim());
   if (!asked) return [];

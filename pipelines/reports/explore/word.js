@@ -1,7 +1,7 @@
 "use strict";
-// The panel of the selected word: what it is, its neighbors, now and before, and what put its vector where it is.
+// Panel of the selected word: facts, neighbors now and before, and contributions of context words.
 
-const NO_COUNTS = "There are no counts beside these vectors to explain them by: explore a build.";
+const NO_COUNTS = "These vectors have no counts for explanations: explore a build instead.";
 
 function showWord(page, word) {
   document.getElementById("word-name").replaceChildren(make("bdi", {textContent: nameOf(page.words[word])}));
@@ -20,20 +20,20 @@ function factsOf(page, word) {
 const neighborsOf = ({neighbors, cosines, size}, place) =>
   d3.range(place * size, (place + 1) * size).map(each => ({number: neighbors[each], cosine: cosines[each]}));
 
-// Words beyond those of the page are numbered on.
+// Numbers from `page.count` on refer to words that are not on the page.
 const textOf = (page, number, more) => number < page.count ? page.words[number] : more[number - page.count];
 
 const heading = text => make("h3", {textContent: text});
 const quiet = text => make("p", {className: "quiet", textContent: text});
 
-// What a line through a word says, for those who do not see it.
-const toldUnseen = className =>
+// Text for screen readers instead of the line through a word.
+const hiddenText = className =>
   className === "gone" ? [make("span", {className: "unseen", textContent: "no longer near"})] : [];
 
 function neighborList(page, near, more = [], classOf = () => "") {
   const items = near.map(({number, cosine}) => {
     const kind = classOf(number), link = wordLink(page, textOf(page, number, more), kind);
-    return make("li", {}, link, ...toldUnseen(kind), bar(cosine), value(cosine.toFixed(2)));
+    return make("li", {}, link, ...hiddenText(kind), bar(cosine), value(cosine.toFixed(2)));
   });
   return make("ol", {className: "words"}, ...items);
 }
@@ -71,6 +71,6 @@ function contributionsPanel(page, word) {
     const offset = make("span", {className: "offset", textContent: offsetName(told.offsets[place])});
     return make("li", {}, offset, wordLink(page, context), bar(Math.abs(weight) / most), value(weight.toPrecision(2)));
   });
-  return [title, quiet("Context words, where they stand, and the weight they give."),
+  return [title, quiet("Context words, their offsets and their weights."),
     make("ol", {className: "words offsets"}, ...items)];
 }

@@ -1,5 +1,5 @@
 "use strict";
-// Data that the page holds: JSON, with arrays of numbers in base64 (`pack` in drawing.py).
+// Data of the page: JSON with base64 arrays (`pack` in drawing.py).
 
 const ARRAYS = {
   int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array, int32: Int32Array, uint32: Uint32Array,
@@ -20,7 +20,7 @@ function unpackFractions(packed) {
   return Float32Array.from(unpack(packed), number => number / FULL);
 }
 
-// How a word is shown: signs that nobody could see, or that turn what stands around them, by their numbers.
+// Text of a word: invisible characters, and those that change the text direction, are shown as code points.
 function nameOf(word) {
   return word.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} \u200c\u200d]/gu,
     sign => `⟨U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`) || "⟨empty⟩";

@@ -1,4 +1,4 @@
-"""What a page needs to draw maps: scripts, colors, and arrays that fit into a page."""
+"""Pages with maps: packed arrays, colors, and templates with scripts and styles."""
 
 import base64
 import hashlib
@@ -11,8 +11,8 @@ import numpy as np
 
 from pipelines.reports.maps.layout import WordMap
 
-# Of groups, told apart on white and on black.
-COLOURS = (
+# Colors of groups, distinguishable on white and on black.
+COLORS = (
     "#4e79a7",
     "#f28e2b",
     "#e15759",
@@ -27,49 +27,49 @@ COLOURS = (
     "#8db33a",
 )
 
-# A group goes by those of its more frequent words that are nearest to its middle.
+# A group is named after the words nearest to its center, among its most frequent ones.
 WORDS_IN_NAME = 3
 NAMED_AMONG = 200
 
-# The whole numbers that fractions from -1 to 1 are kept as: steps of 0.00003.
+# Fractions from -1 to 1 are stored as int16, in steps of 0.00003.
 FULL = np.iinfo(np.int16).max
 
-# What arrays of whole numbers are kept as, the smallest first.
-WHOLE = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32)
+# Types of stored integers, the smallest first.
+INTEGERS = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32)
 
-# In this order: each needs what stands before it.
+# In order of their dependencies.
 SCRIPTS = ("d3.min.js", "arrays.js", "labels.js", "map.js")
 
 
 def pack(array: np.ndarray) -> dict[str, str]:
-    """An array as JSON can hold it: base64 of its numbers, little-endian; `arrays.js` reads it.
+    """Return an array for JSON: base64 of its little-endian values, which `arrays.js` reads.
 
-    Whole numbers of 64 bits take the fewest bytes that hold them all; they may need 32 bits.
+    64-bit integers are stored in the smallest type that fits all of them, of at most 32 bits.
     """
     if array.dtype == np.int64:
         least, largest = min(array.min(initial=0), 0), array.max(initial=0)
         array = array.astype(
-            next(each for each in WHOLE if np.iinfo(each).min <= least and largest <= np.iinfo(each).max)
+            next(each for each in INTEGERS if np.iinfo(each).min <= least and largest <= np.iinfo(each).max)
         )
     little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     return {"type": array.dtype.name, "base64": base64.b64encode(little.tobytes()).decode()}
 
 
 def pack_fractions(array: np.ndarray) -> dict[str, str]:
-    """Numbers from -1 to 1 as `pack` gives them, in two bytes each."""
+    """Return fractions from -1 to 1 as packed int16."""
     return pack(np.rint(np.clip(array, -1, 1) * FULL).astype(np.int16))
 
 
 def map_data(words: Sequence[str], word_map: WordMap) -> dict[str, Any]:
-    """What `map.js` draws of a map: words, their places and groups, and the groups' names and colors."""
+    """Return the data of `map.js`: words, their positions and groups, and names and colors of the groups."""
     groups = []
-    for number, color in zip(range(word_map.groups.max() + 1), COLOURS, strict=False):
+    for number, color in zip(range(word_map.groups.max() + 1), COLORS, strict=False):
         members = np.flatnonzero(word_map.groups == number)
         groups.append({"words": _typical(words, word_map, members), "color": color, "size": len(members)})
     return {
         "words": list(words),
-        "x": pack_fractions(word_map.places[:, 0]),
-        "y": pack_fractions(word_map.places[:, 1]),
+        "x": pack_fractions(word_map.positions[:, 0]),
+        "y": pack_fractions(word_map.positions[:, 1]),
         "group": pack(word_map.groups),
         "groups": groups,
     }
@@ -84,15 +84,15 @@ def _typical(words: Sequence[str], word_map: WordMap, members: np.ndarray) -> li
 
 
 def render(template: Path, scripts: Sequence[Path], styles: Sequence[Path], **values: Any) -> bytes:
-    """A page of HTML that holds its scripts and styles, each named in its policy by its digest.
+    """Return an HTML page with inline scripts and styles, whose digests are in its Content-Security-Policy.
 
-    So a browser runs these scripts and no other, fetches nothing, and whatever a word may hold stays text.
+    A browser runs only these scripts and loads nothing else, and words are always treated as text.
 
     Args:
-        template: of jinja2, whose values are escaped for where they stand.
-        scripts: of the page, after those of the maps.
-        styles: likewise.
-        values: what else the template takes.
+        template: jinja2 template with automatic escaping.
+        scripts: scripts of the page, which follow those of the maps.
+        styles: styles of the page, which follow those of the maps.
+        values: other values of the template.
     """
     here = Path(__file__).parent
     environment = jinja2.Environment(

@@ -1,9 +1,9 @@
 "use strict";
-// Which words are written out on a map: the most frequent ones in view that do not run into each other.
+// Labels of a map: the most frequent words in view that do not overlap.
 
 const LABEL_HEIGHT = 17, LABEL_GAP = 6;
 
-// A plane of bands as high as a label; each knows the spans that are taken.
+// Occupied areas, in horizontal bands of the height of a label.
 function createTaken() {
   const bands = new Map();
   const bandsOf = top => [Math.floor(top / LABEL_HEIGHT), Math.floor(top / LABEL_HEIGHT) + 1];
@@ -15,7 +15,7 @@ function createTaken() {
   };
 }
 
-// Places for labels above their dots: first those that must be there, then others in order of rank.
+// Positions of labels above their dots: required ones first, then others in order of rank.
 // dots: {count, isShown(word), at(word) -> [x, y]}; widthOf(word) in pixels.
 function chooseLabels(dots, must, widthOf, width, height, most) {
   const taken = createTaken(), chosen = [];

@@ -1,17 +1,17 @@
 "use strict";
-// A map of words on a canvas, which d3 lets one drag, zoom and pinch; also by keys.
+// Map of words on a canvas, with drag, zoom and pinch by d3, and keyboard control.
 
-const MOST_ZOOM = 300; // then the nearest of 50,000 dots are a finger apart
-const RIM = 0.94; // of the canvas; the rest is for names at the edge
-const REACH = 14; // pixels from a dot at which it is pointed at
+const MOST_ZOOM = 300; // at this zoom, the nearest of 50,000 dots are a finger apart
+const RIM = 0.94; // share of the canvas with dots; the margin is for labels at the edge
+const REACH = 14; // pixels around a dot that react to the pointer
 const STEP = 90; // pixels that an arrow key moves the map
-const PIXELS_PER_LABEL = 6500; // of the canvas: more names than one in so many would be a wall of text
-const LONGEST_NAME = 28; // signs; addresses and the like are cut
-const CLOSE = [4, 16]; // how far the map zooms in on a word that is gone to
+const PIXELS_PER_LABEL = 6500; // canvas area per label, so that labels stay readable
+const LONGEST_NAME = 28; // characters; longer words, such as URLs, are shortened
+const CLOSE = [4, 16]; // range of the zoom on a selected word
 const LIGHT = matchMedia("(prefers-color-scheme: light)");
 const CALM = matchMedia("(prefers-reduced-motion: reduce)");
 
-// place: an element with a canvas, and maybe buttons with data-zoom in, out or all; data: of `map_data` in drawing.py.
+// place: element with a canvas and optional buttons with data-zoom in, out or all; data: from `map_data` in drawing.py.
 function createMap(place, data, onPick = () => {}) {
   const canvas = place.querySelector("canvas"), pen = canvas.getContext("2d");
   const x = unpackFractions(data.x), y = unpackFractions(data.y), group = unpack(data.group);
@@ -28,7 +28,7 @@ function createMap(place, data, onPick = () => {}) {
     at: word => view.transform.apply([flatX(word), flatY(word)]),
   };
 
-  // On a page that scrolls, one finger scrolls it, and two are for the map.
+  // On a scrolling page, one finger scrolls the page, and two move the map.
   const isForMap = event => !event.button && (!event.ctrlKey || event.type === "wheel") &&
     !("scrolls" in place.dataset && event.touches?.length === 1);
   const zoom = d3.zoom().filter(isForMap).scaleExtent([1, MOST_ZOOM]).on("zoom", event => {
@@ -53,7 +53,7 @@ function createMap(place, data, onPick = () => {}) {
     zoom.extent([[0, 0], [width, height]]).translateExtent([[0, 0], [width, height]]);
     plant();
     d3.select(canvas).call(zoom.transform, scaled);
-    draw(); // at once: a canvas that has another size is empty
+    draw(); // immediately, because resizing clears the canvas
   }
 
   function plant() {
@@ -120,7 +120,7 @@ function createMap(place, data, onPick = () => {}) {
       pen.font = fontOf(word);
       pen.strokeStyle = halo;
       pen.fillStyle = text;
-      // On whole pixels letters are sharp.
+      // Text is sharp at integer positions.
       const begin = Math.round(left - widthOf(word) / 2), base = Math.round(top - (word === chosen.word ? 9 : 5));
       pen.globalAlpha = 1;
       pen.strokeText(labelOf(word), begin, base);
@@ -160,7 +160,7 @@ function createMap(place, data, onPick = () => {}) {
     ask();
   }
 
-  // Nothing moves if the word is well in view; else it comes to the middle, with half of those near it around.
+  // Keep the view if the word is well inside it; otherwise center the word, with half of its neighbors in view.
   function reveal(word, near) {
     const [left, top] = dots.at(word);
     const isInView = left > 60 && top > 40 && left < view.width - 60 && top < view.height - 40;
@@ -218,7 +218,7 @@ function createMap(place, data, onPick = () => {}) {
   };
 }
 
-// A button for each group, which shows and hides it.
+// Legend with a button per group, which shows or hides the group.
 function createLegend(place, data, map) {
   data.groups.forEach(({words, color, size}, number) => {
     const [button, dot, text] = ["button", "i", "bdi"].map(tag => document.createElement(tag));

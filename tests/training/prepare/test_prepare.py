@@ -272,7 +272,7 @@ def test_failed_text_leaves_no_folder(corpus, tmp_path, changed, sentence):
 def test_damaged_source_leaves_no_folder(corpus, tmp_path):
     whole = gzip.compress("\n".join(tiny_documents()).encode())
     (corpus / "d.txt.gz").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(BitcipherError, match=r"d\.txt\.gz is cut short"):
+    with pytest.raises(BitcipherError, match=r"d\.txt\.gz is truncated"):
         text_of(recipe_of(corpus), tmp_path / "prepared")
     assert not list((tmp_path / "prepared").iterdir())
 

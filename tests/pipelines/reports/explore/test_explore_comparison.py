@@ -8,7 +8,7 @@ import pytest
 from bitcipher.evaluation.neighbors import nearest_rows
 from bitcipher.vectors import CipherVectors
 from pipelines.reports.explore import comparison
-from pipelines.reports.explore.comparison import compare
+from pipelines.reports.explore.comparison import compare_tables
 from pipelines.reports.maps.layout import choose_rows
 
 
@@ -27,7 +27,7 @@ def compared(before: CipherVectors, now: CipherVectors, most: int) -> tuple[dict
     rows = choose_rows(now, most)
     neighbors, _ = nearest_rows(np.asarray(now.vectors)[rows], np.arange(len(rows)), 15)
     words = [now.index_to_key[row] for row in rows]
-    found = compare("old", before, now, rows, neighbors)
+    found = compare_tables("old", before, now, rows, neighbors)
     return found, words, [*words, *found["words"]]
 
 
@@ -76,7 +76,7 @@ def test_ranks_and_words_that_came_and_went(tables):
 
 
 def test_long_lists_are_cut(tables, monkeypatch):
-    monkeypatch.setattr(comparison, "LISTED", 3)
+    monkeypatch.setattr(comparison, "MAX_LISTED", 3)
     found, _, _ = compared(*tables, 1_000)
     assert [len(numbers(found[name])) for name in ("turned", "leapt")] == [3, 3]
     assert (len(found["came"]), found["came_size"], len(found["went"]), found["went_size"]) == (3, 10, 3, 6)

@@ -37,7 +37,7 @@ def explain(rows: Sequence[int]) -> list[list[Contribution]]:
 def written(tmp_path: Path) -> Callable[..., Parsed]:
     def write(name: str = "name", **arguments) -> Parsed:
         target = str(tmp_path / "page.html")
-        write_page(target, name, **{"vectors": table(WORDS), "most_words": 1_000, **arguments})
+        write_page(target, name, **{"vectors": table(WORDS), "max_words": 1_000, **arguments})
         return Parsed(Path(target).read_text("utf-8"))
 
     return write
@@ -45,7 +45,7 @@ def written(tmp_path: Path) -> Callable[..., Parsed]:
 
 def test_the_page_holds_words_ranks_counts_and_neighbours(written):
     vectors = table(WORDS)
-    parsed = written("some vectors", vectors=vectors, most_words=20)
+    parsed = written("some vectors", vectors=vectors, max_words=20)
     (data,) = parsed.data()
     shown = [word for word in WORDS if word not in ("<oov>", "zero")][:20]
     assert data["map"]["words"] == shown
@@ -64,7 +64,7 @@ def test_the_page_holds_words_ranks_counts_and_neighbours(written):
 
 
 def test_explanations_are_kept_word_by_word(written):
-    (data,) = written(explanations=explain, most_words=12).data()
+    (data,) = written(explanations=explain, max_words=12).data()
     told = data["contributions"]
     assert (told["size"], told["words"]) == (8, ["no word of the page"])
     offsets, contexts, weights = (
@@ -109,7 +109,7 @@ def test_what_cannot_be_is_told_in_a_sentence_and_leaves_nothing(tmp_path):
         write_page(str(target), "few", table(WORDS[:5]), 1_000)
     assert not target.exists()
     target.write_text("mine")
-    with pytest.raises(BitcipherError, match=r"page\.html is already there: choose another name, or remove it first"):
+    with pytest.raises(BitcipherError, match=r"page\.html already exists: choose another name, or remove it first"):
         write_page(str(target), "again", table(WORDS), 1_000)
     assert target.read_text() == "mine"
 

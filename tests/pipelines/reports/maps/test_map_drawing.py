@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as arrays
 
 from bitcipher.vectors import CipherVectors
 from pipelines.reports.maps import drawing
-from pipelines.reports.maps.drawing import COLOURS, map_data, pack, pack_fractions
+from pipelines.reports.maps.drawing import COLORS, map_data, pack, pack_fractions
 from pipelines.reports.maps.layout import choose_rows, make_map
 
 
@@ -57,7 +57,7 @@ def test_groups_go_by_typical_words_that_are_letters():
     vectors = CipherVectors(words, table)
     data = map_data(words, make_map(vectors, choose_rows(vectors, 40)))
     assert sum(group["size"] for group in data["groups"]) == 40
-    assert [group["color"] for group in data["groups"]] == list(COLOURS[: len(data["groups"])])
+    assert [group["color"] for group in data["groups"]] == list(COLORS[: len(data["groups"])])
     group = unpacked(data["group"])
     for number, each in enumerate(data["groups"]):
         assert 1 <= len(each["words"]) <= 3

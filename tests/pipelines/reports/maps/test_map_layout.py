@@ -41,9 +41,9 @@ def test_the_most_frequent_words_that_have_a_vector_are_chosen(vectors):
 
 def test_places_fill_the_map_and_neighbours_are_the_nearest(vectors, word_map):
     assert word_map.rows.tolist() == list(range(5, 65))
-    assert word_map.places.shape == (60, 2)
-    np.testing.assert_allclose(word_map.places.min(axis=0), -1, atol=1e-6)
-    np.testing.assert_allclose(word_map.places.max(axis=0), 1, atol=1e-6)
+    assert word_map.positions.shape == (60, 2)
+    np.testing.assert_allclose(word_map.positions.min(axis=0), -1, atol=1e-6)
+    np.testing.assert_allclose(word_map.positions.max(axis=0), 1, atol=1e-6)
     letters_only = CipherVectors(vectors.index_to_key[5:], vectors[word_map.rows.tolist()])
     for number in (0, 31, 59):
         expected = letters_only.most_similar(number, topn=word_map.neighbors.shape[1])
@@ -52,7 +52,7 @@ def test_places_fill_the_map_and_neighbours_are_the_nearest(vectors, word_map):
 
 
 def test_similar_words_lie_near_each_other_and_share_groups(word_map):
-    even, odd = word_map.places[::2], word_map.places[1::2]
+    even, odd = word_map.positions[::2], word_map.positions[1::2]
     within = np.linalg.norm(even - even.mean(axis=0), axis=1).mean()
     assert np.linalg.norm(even.mean(axis=0) - odd.mean(axis=0)) > within
     assert not set(word_map.groups[::2]) & set(word_map.groups[1::2])
@@ -69,9 +69,9 @@ def test_the_same_vectors_give_the_same_map(vectors, fft_words, monkeypatch):
     monkeypatch.setattr(layout, "PLAIN_STEPS", 20)
     monkeypatch.setattr(layout, "EXAGGERATED_STEPS", 20)
     one, other = mapped(vectors), mapped(vectors)
-    assert one.places.tobytes() == other.places.tobytes()
+    assert one.positions.tobytes() == other.positions.tobytes()
     assert one.groups.tobytes() == other.groups.tobytes()
-    assert np.isfinite(one.places).all()
+    assert np.isfinite(one.positions).all()
 
 
 def test_progress_adds_up(vectors):
@@ -84,7 +84,7 @@ def test_progress_adds_up(vectors):
 def test_five_different_vectors_are_enough(table):
     word_map = mapped(CipherVectors(["one", "two", "three", "four", "five"], table))
     assert len(word_map.rows) == 5
-    assert np.isfinite(word_map.places).all()
+    assert np.isfinite(word_map.positions).all()
 
 
 @pytest.mark.parametrize(
