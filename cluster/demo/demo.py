@@ -23,15 +23,15 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from cluster.demo.docstrings import installed_roots, write_docstrings
-from pipelines.store import layout
-from pipelines.store.manifest import read_manifest
 from pipelines.build.build import build
 from pipelines.build.report import read_report
 from pipelines.embed.embed_counts import embed_build
 from pipelines.options import BuildOptions
-from pipelines.runtime.progress import StageProgress
 from pipelines.reports.demo import require_libraries, write_report
+from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, open_runtime
+from pipelines.store import layout
+from pipelines.store.manifest import read_manifest
 
 DOCSTRINGS = "docstrings.jsonl.gz"
 BUILD = "build"

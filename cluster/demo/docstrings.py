@@ -92,7 +92,7 @@ def write_docstrings(roots: Iterable[Path], target: str, progress: StageProgress
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Disable garbage collection: syntax trees have no reference cycles, and looking for them takes a third of the time."""
+    """Disable garbage collection: syntax trees have no cycles, and looking for them takes a third of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -19,8 +19,8 @@ def publish(build: str, manifest: BuildManifest, lease: Lease) -> None:
     lease.check()
     if not storage.create(manifest_uri(build, manifest.version), storage.to_json(manifest.to_dict())):
         raise BitcipherError(
-            f"Another job published version {manifest.version} of {build} first, so this result is dropped. Run the same "
-            "command again; what is counted is not counted again."
+            f"Another job published version {manifest.version} of {build} first, so this result is dropped. Run the "
+            "same command again; finished shards are not counted again."
         )
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bitcipher.errors import BitcipherError
-from bitcipher.evaluation.neighbors import nearest_rows, neighbor_overlap, match_rows
+from bitcipher.evaluation.neighbors import match_rows, nearest_rows, neighbor_overlap
 from bitcipher.vectors import CipherVectors
 from pipelines.store.manifest import Drift, RankMoves
 
@@ -78,7 +78,7 @@ def check_drift(build: str, drift: Drift, max_drift: float | None) -> None:
     moved = 1 - drift.neighbors
     if max_drift is not None and moved > max_drift:
         raise DriftError(
-            f"The new version of {build} is not published: {moved:.1%} of the neighbors of frequent words changed, above "
-            f"the maximum of {max_drift:.1%} ({drift.words_in:,} words are new, {drift.words_out:,} are gone). To accept "
-            "it, run the same command with a higher --max-drift; nothing is counted again."
+            f"The new version of {build} is not published: {moved:.1%} of the neighbors of frequent words changed, "
+            f"above the maximum of {max_drift:.1%} ({drift.words_in:,} words are new, {drift.words_out:,} are gone). "
+            "To accept it, run the same command with a higher --max-drift; nothing is counted again."
         )

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from bitcipher import storage
 from bitcipher.vectors import CipherVectors
-from pipelines.store.manifest import read_manifest
 from pipelines.reports.maps.drawing import map_data, render
 from pipelines.reports.maps.layout import choose_rows, make_map
+from pipelines.store.manifest import read_manifest
 
 NEIGHBORS = 8
 

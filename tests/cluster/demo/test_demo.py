@@ -10,8 +10,8 @@ import pytest
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from cluster.demo.demo import make_demo, show_demo
-from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.progress import StageProgress
 
 SUBJECTS = ("matrix", "function", "array", "number", "list", "table")
 VERBS = ("should", "must", "can", "will")

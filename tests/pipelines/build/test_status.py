@@ -6,10 +6,10 @@ from builds import OPTIONS, run_update, write_lines
 
 from bitcipher.errors import BitcipherError
 from pipelines.build.build import build
-from pipelines.runtime.progress import StageProgress
 from pipelines.build.publish import drop_unfinished
-from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.build.status import read_status
+from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.progress import StageProgress
 
 # Of codes, so that vectors are made by a stage like the others.
 CAT = OPTIONS.derive({"mode": "cat"}, "test")

@@ -132,7 +132,5 @@ def test_a_surprise_is_more_than_is_allowed():
     found = DRIFT.model_copy(update={"neighbors": 0.75, "words_in": 1200, "words_out": 3})
     check_drift("build", found, None)
     check_drift("build", found, 0.25)
-    with pytest.raises(
-        DriftError, match=r"25\.0% of the neighbors .* 20\.0% \(1,200 words are new, 3 are gone\)"
-    ):
+    with pytest.raises(DriftError, match=r"25\.0% of the neighbors .* 20\.0% \(1,200 words are new, 3 are gone\)"):
         check_drift("build", found, 0.2)

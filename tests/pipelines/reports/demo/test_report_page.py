@@ -7,7 +7,6 @@ import pytest
 from builds import write_manifest
 from html_pages import EVIL, Parsed, assert_whole
 
-from bitcipher import storage
 from bitcipher.vectors import CipherVectors
 from pipelines.reports.demo import write_report
 
