@@ -1,4 +1,4 @@
-"""Workers that come back when others have done their work, or when their job is no more."""
+"""Late workers: workers that finish after others have done their work, or after their job has ended."""
 
 import threading
 
@@ -7,7 +7,8 @@ from builds import digests, run_build, run_update, write_lines
 from commands import left_over
 
 from bitcipher.errors import BitcipherError
-from pipelines.build.job import BuildJob
+from pipelines.build import build as build_module
+from pipelines.build import make_version
 from pipelines.build.publish import drop_unfinished
 from pipelines.count import count_stage
 from pipelines.count.count_stage import CountStage
@@ -20,17 +21,17 @@ def files(tmp_path, documents):
 
 
 @pytest.fixture
-def stopped(tmp_path, files, monkeypatch):
-    """A build whose update was stopped before it counted; gives it with the stage and the row of a worker."""
+def interrupted(tmp_path, files, monkeypatch):
+    """A build whose update was interrupted before it counted, with the stage and the task of a worker."""
     run_build(files[:2], tmp_path / "build")
     started = []
 
-    def stop(stage, row):
-        started.append((stage, row))
+    def fail(stage, task):
+        started.append((stage, task))
         raise BitcipherError("The worker is gone.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(CountStage, "__call__", stop)
+        patch.setattr(CountStage, "__call__", fail)
         with pytest.raises(BitcipherError, match="gone"):
             run_update(tmp_path / "build", files)
     return tmp_path / "build", *started[0]
@@ -42,63 +43,71 @@ def check(build, files, tmp_path):
     assert left_over(build) == set()
 
 
-def test_what_a_late_worker_counted_again_is_dropped(stopped, files, tmp_path, monkeypatch):
-    build, stage, row = stopped
-    first = list(stage(row))
+def test_result_of_a_late_worker_is_dropped(interrupted, files, tmp_path, monkeypatch):
+    build, stage, task = interrupted
+    first = list(stage(task))
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "find", lambda ledger, key: None)  # it had begun before the other one was done
-        second = list(stage(row))
+        patch.setattr(Ledger, "find", lambda ledger, kind, key: None)  # it began before the first worker was done
+        second = list(stage(task))
     assert second == first
-    assert len(left_over(build)) > 3  # its own files are there, and nothing names them
+    assert len(left_over(build)) > 3  # its own files exist, and nothing refers to them
     run_update(build, files)
     check(build, files, tmp_path)
 
 
 class LateWorker(threading.Thread):
-    """A worker that has written the files of a row, and falls asleep before it tells the ledger."""
+    """A worker that has written the files of a shard, and is suspended before it records them in the ledger."""
 
-    def __init__(self, stage, row, monkeypatch):
+    def __init__(self, stage, task, monkeypatch):
         super().__init__()
-        self._stage, self._row = stage, row
-        self._wrote, self._wakes = threading.Event(), threading.Event()
+        self._stage, self._task = stage, task
+        self._wrote, self._resumes = threading.Event(), threading.Event()
         check = count_stage._check_unchanged
 
-        def sleep(sources):
+        def wait_and_check(sources):
             if threading.current_thread() is self:
                 self._wrote.set()
-                self._wakes.wait(60)
+                self._resumes.wait(60)
             check(sources)
 
-        monkeypatch.setattr(count_stage, "_check_unchanged", sleep)
+        monkeypatch.setattr(count_stage, "_check_unchanged", wait_and_check)
         self.start()
         assert self._wrote.wait(60)
 
     def run(self):
-        self.results = list(self._stage(self._row))
+        self.results = list(self._stage(self._task))
 
-    def wake(self):
-        self._wakes.set()
+    def resume(self):
+        self._resumes.set()
         self.join(60)
         assert self.results
 
 
-def do_after(method, action, monkeypatch):
-    """From now on the action is done when a job has done a step."""
-    step = getattr(BuildJob, method)
+STEPS = {
+    "start": (build_module, "start_job"),
+    "count": (make_version, "count_tasks"),
+    "publish": (make_version, "_publish"),
+}
 
-    def step_and_action(job, *arguments):
-        result = step(job, *arguments)
+
+def run_after(step, action, monkeypatch):
+    """Run an action whenever a job has done a step."""
+    module, name = STEPS[step]
+    function = getattr(module, name)
+
+    def run_both(*arguments):
+        result = function(*arguments)
         action()
         return result
 
-    monkeypatch.setattr(BuildJob, method, step_and_action)
+    monkeypatch.setattr(module, name, run_both)
 
 
-@pytest.mark.parametrize("step", ["begin", "count", "publish"])
-def test_a_worker_may_outlive_its_driver(stopped, files, tmp_path, monkeypatch, step):
-    build, stage, row = stopped
-    worker = LateWorker(stage, row, monkeypatch)
-    do_after(step, worker.wake, monkeypatch)
+@pytest.mark.parametrize("step", STEPS)
+def test_worker_that_outlives_its_driver_changes_nothing(interrupted, files, tmp_path, monkeypatch, step):
+    build, stage, task = interrupted
+    worker = LateWorker(stage, task, monkeypatch)
+    run_after(step, worker.resume, monkeypatch)
     run_update(build, files)
     monkeypatch.undo()
     more = write_lines(tmp_path / "more.jsonl", ["a few more words"])
@@ -106,10 +115,10 @@ def test_a_worker_may_outlive_its_driver(stopped, files, tmp_path, monkeypatch, 
     check(build, [*files, more], tmp_path)
 
 
-def test_a_worker_of_a_job_that_was_dropped_adds_nothing_to_the_next(stopped, files, tmp_path, monkeypatch):
-    build, stage, row = stopped
-    worker = LateWorker(stage, row, monkeypatch)
+def test_worker_of_a_dropped_job_adds_nothing_to_the_next(interrupted, files, tmp_path, monkeypatch):
+    build, stage, task = interrupted
+    worker = LateWorker(stage, task, monkeypatch)
     drop_unfinished(str(build))
-    do_after("begin", worker.wake, monkeypatch)
+    run_after("start", worker.resume, monkeypatch)
     run_update(build, files)
     check(build, files, tmp_path)

@@ -12,13 +12,14 @@ from commands import Command, left_over
 from bitcipher.versions import versions
 
 # A process that does not beat for so long is taken for dead here, so that a test need not wait for long.
-QUICK = "from pipelines import lease; lease.HEARTBEAT_SECONDS, lease.EXPIRY_SECONDS = 0.2, 1.5"
+QUICK = "from pipelines.store import lease; lease.HEARTBEAT_SECONDS, lease.EXPIRY_SECONDS = 0.2, 1.5"
 
 STOP = """
 import os, signal
 from bitcipher import storage
-from pipelines import job, lease
-event, check, create = job.log_event, lease.Lease.check, storage.create
+from pipelines.build import make_version
+from pipelines.store import lease
+event, check, create = make_version.log_event, lease.Lease.check, storage.create
 
 def stop():
     if not os.path.exists({once!r}):
@@ -40,7 +41,7 @@ def stop_before_create(uri, content):
         stop()
     return create(uri, content)
 
-job.log_event, lease.Lease.check, storage.create = stop_at_event, stop_before_check, stop_before_create
+make_version.log_event, lease.Lease.check, storage.create = stop_at_event, stop_before_check, stop_before_create
 """
 
 

@@ -96,7 +96,7 @@ def test_command_line_overrides_the_recipe(corpus, tmp_path):
         (["{corpus}", "--tokenizer", "{nowhere}.json"], "There is no file"),
         (["{corpus}", "--field", "body"], "has no field 'body'"),
         (["{corpus}", "--min-count", "2", "--word-list", "{corpus}/c.txt"], "`word_list` fixes the vocabulary"),
-        (["{empty}"], "Every source is empty"),
+        (["{empty}"], "All sources are empty"),
         (["{blank}"], "The sources have no documents"),
         (["{broken}"], "broken.jsonl"),
         (["--recipe", "{recipe}"], "there is no option `bitz`"),
@@ -124,7 +124,7 @@ def test_mistakes_print_one_sentence_and_leave_no_files(refused, corpus, tmp_pat
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "expected"),
-    [(["--mode", "cat", "--bits", "4"], "use at least"), (["--min-count", "100000000"], "lower the minimum count")],
+    [(["--mode", "cat", "--bits", "4"], "use at least"), (["--min-count", "100000000"], "Lower `min_count`")],
 )
 def test_mistake_found_after_counting_needs_no_second_count(refused, corpus, tmp_path, arguments, expected):
     target = tmp_path / "out"
@@ -164,7 +164,7 @@ def test_interrupted_build_resumes(documents, tmp_path, number):
     process = subprocess.Popen(
         [sys.executable, "-m", "cluster.cli.main", *map(str, command)], stderr=subprocess.PIPE, text=True
     )
-    while not list(tmp_path.glob("out/ledger/*/count/*/*.json")):
+    while not list(tmp_path.glob("out/ledger/jobs/*/shard/*/*.json")):
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(number)

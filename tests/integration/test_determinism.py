@@ -106,7 +106,7 @@ class Cells:
             time.sleep(0.005)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        counted = any("/count/" in name for name in storage.list_files(str(build)))
+        counted = any("/shard/" in name for name in storage.list_files(str(build)))
         what = "published" if versions(str(build)) else "had counted" if counted else "had not counted"
         self.kills[what] += 1
 

@@ -148,7 +148,7 @@ def test_mistakes_print_one_sentence(command, folder, spectral):
     (folder / "bytes.txt").write_bytes(b"\xff\xfe")
     for arguments, sentence in (
         (("explain", "build", "w0w"), "The word 'w0w' is not in the vocabulary"),
-        (("explain", "bare", "cat"), "bare is a folder of vectors, which holds no counts: name the build"),
+        (("explain", "bare", "cat"), "bare is a folder of vectors without counts"),
         (("explain", spectral, "w1", "--counts", "other"), "was not made of the counts of other, version 1"),
         (("explain", "build", "w1", "--by", "color"), "got 'color'"),
         (("explain", "build", "w1", "--version", "4"), "build has no version 4"),

@@ -120,7 +120,7 @@ def test_indivisible_batch_raises_before_preparation(train, tmp_path):
 
 def test_missing_source_raises(train, tmp_path):
     told = error_of(train("--set", "text.sources=[nowhere]", out=tmp_path / "new", prepared=tmp_path / "prepared"))
-    assert "Cannot use nowhere: there is no such file or folder" in told
+    assert "Cannot use nowhere" in told
     assert not (tmp_path / "prepared").exists()
 
 
