@@ -86,7 +86,8 @@ class _RecordType(type(BaseModel)):
         try:
             return super().__call__(*args, **kwargs)
         except ValidationError as error:
-            raise BitcipherError(describe_error(error, cls)) from None
+            record: Any = cls
+            raise BitcipherError(describe_error(error, record)) from None
 
 
 class Record(BaseModel, metaclass=_RecordType):
@@ -147,7 +148,7 @@ def describe_error(
     error: ValidationError, record: type[BaseModel], name: Callable[[Sequence[str | int]], str] | None = None
 ) -> str:
     """Return the first mistake of a validation error as one sentence that names the field."""
-    first = error.errors(include_url=False)[0]
+    first: Any = error.errors(include_url=False)[0]
     field = name(first["loc"]) if name else ".".join(map(str, first["loc"]))
     kind = first["type"]
     if kind == "value_error":  # of a validator, whose message is a whole sentence
@@ -165,7 +166,7 @@ def _expected(error: ErrorDetails, record: type[BaseModel]) -> str:
     kind, context = error["type"], error.get("ctx", {})
     if kind in _BOUNDS:
         *groups, name = error["loc"]
-        field = _fields_at(record, groups).get(name)
+        field = _fields_at(record, groups).get(str(name))
         metadata = field.metadata if field else []
         least, most = (next((getattr(m, key) for m in metadata if hasattr(m, key)), None) for key in ("ge", "le"))
         if least is not None and most is not None:

@@ -95,7 +95,8 @@ def list_files(folder: str, *, unfinished: bool = False) -> dict[str, int]:
         if is_local(filesystem):
             sizes = dict(_local_files(path))
         else:
-            sizes = {name: info["size"] for name, info in filesystem.find(path, detail=True).items()}
+            found: Any = filesystem.find(path, detail=True)
+            sizes = {name: info["size"] for name, info in found.items()}
     names = (name for name in sorted(sizes) if unfinished or not name.endswith(UNFINISHED))
     return {os.path.relpath(name, path): sizes[name] for name in names}
 
@@ -217,7 +218,8 @@ def read_bytes(uri: str) -> bytes | None:
     filesystem, path = url_to_fs(uri)
     with _translating_errors("read", uri, filesystem):
         try:
-            return filesystem.cat_file(path)
+            content: Any = filesystem.cat_file(path)
+            return content
         except FileNotFoundError:
             return None
 

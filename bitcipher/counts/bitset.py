@@ -50,12 +50,12 @@ def drain(low, high, totals, members_out, totals_out, n):
         upper = high[h]
         high[h] = 0
         while upper != 0:
-            word = (h << 6) + np.int64(trailing_zeros(upper))
+            word = (h << 6) + np.int64(trailing_zeros(upper))  # pyright: ignore[reportCallIssue] (an intrinsic)
             upper &= upper - _ONE
             lower = low[word]
             low[word] = 0
             while lower != 0:
-                member = (word << 6) + np.int64(trailing_zeros(lower))
+                member = (word << 6) + np.int64(trailing_zeros(lower))  # pyright: ignore[reportCallIssue]
                 lower &= lower - _ONE
                 members_out[n] = member
                 totals_out[n] = totals[member]

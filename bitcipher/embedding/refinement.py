@@ -30,7 +30,7 @@ class Refinement:
         Raises:
             BitcipherError: if fewer than two rows are non-zero.
         """
-        used: np.ndarray = table.any(axis=1)
+        used = np.asarray(table.any(axis=1))
         rows = int(np.count_nonzero(used))
         if rows < 2:
             raise BitcipherError(f"Whitening needs at least 2 words with context, and there are {rows}: use more text.")

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -73,8 +74,9 @@ def evaluate_word_pairs(
     scores = np.array([pair.score for pair in scored])
     spearman, pearson = 0.0, 0.0
     if np.ptp(cosines[is_scored]) and np.ptp(scores[is_scored]):
-        spearman = stats.spearmanr(scores[is_scored], cosines[is_scored]).statistic
-        pearson = stats.pearsonr(scores[is_scored], cosines[is_scored]).statistic
+        ranked: Any = stats.spearmanr(scores[is_scored], cosines[is_scored])
+        linear: Any = stats.pearsonr(scores[is_scored], cosines[is_scored])
+        spearman, pearson = ranked.statistic, linear.statistic
     unknown = {word for pair in scored for word in pair[:2] if word not in variants}
     return WordPairsResult(float(spearman), float(pearson), len(scored), len(covered), tuple(sorted(unknown)))
 

@@ -80,7 +80,7 @@ class ContributionArrays(NamedTuple):
         order = np.lexsort([self.contexts, self.offsets, -np.abs(self.weights)])
         listed, others = order[:topn], order[topn:]
         contributions = [
-            Contribution(int(self.offsets[index]), words[self.contexts[index]], float(self.weights[index]))
+            Contribution(int(self.offsets[index]), words[int(self.contexts[index])], float(self.weights[index]))
             for index in listed
             if self.weights[index]
         ]

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, Any
 
 from isal import igzip, isal_zlib
 
@@ -116,12 +116,17 @@ def _is_number(field: bytes) -> bool:
     return True
 
 
+# isal_zlib is compiled and has no types.
+_GZIP_ERRORS: Any = (EOFError, igzip.BadGzipFile, isal_zlib.error)
+
+
 @contextmanager
 def _open(uri: str) -> Iterator[IO[bytes]]:
     try:
         with storage.reading(uri) as stream:
             is_compressed = stream.read(2) == GZIP
             stream.seek(0)
-            yield igzip.open(stream) if is_compressed else stream
-    except (EOFError, igzip.BadGzipFile, isal_zlib.error) as error:
+            opened: Any = igzip.open(stream) if is_compressed else stream
+            yield opened
+    except _GZIP_ERRORS as error:
         raise BitcipherError(f"{uri} is not a complete gzip file: {error}. Fetch it again.") from None

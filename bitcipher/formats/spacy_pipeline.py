@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -66,7 +66,8 @@ def read(uri: str) -> VectorTable:
         raise BitcipherError(f"{uri} is not on a local disk: copy the pipeline here, then read it.")
     try:
         strings = StringStore().from_disk(os.path.join(folder, "strings.json"))
-        key_to_row = dict(srsly.read_msgpack(os.path.join(folder, "key2row")))
+        keys: Any = srsly.read_msgpack(os.path.join(folder, "key2row"))
+        key_to_row = dict(keys)
         rows = np.load(os.path.join(folder, "vectors"), allow_pickle=False)
         entries = sorted(key_to_row.items(), key=lambda entry: (entry[1], strings[entry[0]]))
         words = [strings[key] for key, _ in entries]

@@ -1,6 +1,6 @@
 """Commands that use the counts behind vectors: `explain` and `infer`."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -72,5 +72,5 @@ def infer(
     opened = load_with_counts(vectors, counts, version)
     sentences = read_sentences(contexts, opened.options)
     vector = infer(opened.vectors, sentences, word, opened.counts)
-    neighbors = opened.vectors.similar_by_vector(vector, topn)
+    neighbors: Any = opened.vectors.similar_by_vector(vector, topn)
     explanation.print_inferred(word, sum(word in sentence for sentence in sentences), neighbors)

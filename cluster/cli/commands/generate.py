@@ -48,7 +48,7 @@ def generate(
     options = DecodingOptions(
         max_new_tokens=max_new_tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed
     )
-    texts = [prompt] if prompts is None else read_prompts(prompts).prompts(shots)
+    texts = [prompt or ""] if prompts is None else read_prompts(prompts).prompts(shots)
     loaded, tokenizer = open_model(model, checkpoint)
     generated = generate(loaded, tokenizer, texts, options)
     if prompts is None:

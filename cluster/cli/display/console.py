@@ -1,5 +1,7 @@
 """Console, tables and number formats that all output of commands shares."""
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.table import Table
 
@@ -43,7 +45,7 @@ def format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def list_examples(words: list[str], most: int) -> str:
+def list_examples(words: Sequence[str], most: int) -> str:
     """Return the first words of a list, and how many more there are."""
     if not words:
         return "none"
