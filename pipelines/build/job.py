@@ -38,8 +38,16 @@ class Job:
     """Folder of the new version, relative to the build; unique to this attempt."""
 
     def __post_init__(self) -> None:
-        folder = storage.join(VERSIONS, f"{self.entry.version:06d}-{uuid.uuid4().hex[:8]}")
+        folder = storage.join(VERSIONS, f"{self.version:06d}-{uuid.uuid4().hex[:8]}")
         object.__setattr__(self, "folder", folder)
+
+    @property
+    def version(self) -> int:
+        """Number of the new version.
+
+        The recorded job may have a lower one: a job that was suspended between publishing and clearing the ledger.
+        """
+        return _next_version(self.base)
 
     @property
     def ledger(self) -> Ledger:
@@ -86,7 +94,7 @@ def start_job(
         check_same(base.fingerprint, current, build, "make a new build from all sources")
     job = JobEntry(
         id=uuid.uuid4().hex[:8],
-        version=base.version + 1 if base else 1,
+        version=_next_version(base),
         fingerprint=current,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
     )
@@ -94,6 +102,10 @@ def start_job(
     advice = "use the same options to resume it, or drop it with `bitcipher prune --unfinished`"
     check_same(entry.fingerprint, current, f"The unfinished job in {build}", advice)
     return Job(build, options, base, entry, lease, runtime, progress, Costs(runtime.workers))
+
+
+def _next_version(base: BuildManifest | None) -> int:
+    return base.version + 1 if base else 1
 
 
 def finish_job(job: Job) -> None:

@@ -79,7 +79,7 @@ def make_version(
     )
     drift = measure_drift(job, options.max_drift)
     manifest = BuildManifest(
-        version=job.entry.version,
+        version=job.version,
         folder=job.folder,
         bitcipher=__version__,
         options=job.options,

@@ -31,7 +31,7 @@ def right(files: list[Path], tmp_path: Path) -> dict[int, Digests]:
 
 
 @pytest.mark.long
-def test_a_store_gives_what_a_disk_gives(s3, files, right):
+def test_object_store_gives_the_bytes_of_a_disk(s3, files, right):
     build = storage.join(s3, "build")
     run_build(files[:3], build)
     run_update(build, files[:4])
@@ -68,7 +68,7 @@ def test_a_store_that_recovers_leaves_no_trace(s3, faulty_s3: FaultyStore, files
 
 @pytest.mark.long
 @pytest.mark.parametrize("what", ["AccessDenied", pytest.param("SlowDown", marks=pytest.mark.slow)])
-def test_a_store_that_is_gone_is_told_and_the_job_goes_on_later(s3, faulty_s3: FaultyStore, files, right, what):
+def test_unreachable_store_raises_and_the_job_resumes_later(s3, faulty_s3: FaultyStore, files, right, what):
     build = storage.join(s3, "build")
     run_build(files[:3], build)
     faulty_s3.plan = [Fault("none", WRITES, times=12), Fault(what, WRITES)]

@@ -117,7 +117,7 @@ def test_of_two_at_once_one_wins(updates):
 LATE = {
     "counted": "Another job has taken over",
     "check": "Another job has taken over",
-    "create": "was published by another job meanwhile",
+    "create": "Another job published version 2",
 }
 
 

@@ -258,7 +258,7 @@ def test_words_are_words_whatever_they_hold(tab, full, word):
     assert tab.locator("img, b b, iframe, main script").count() == 0
 
 
-def test_a_word_that_is_not_there_is_told(tab, full):
+def test_unknown_words_are_announced(tab, full):
     for address in (NOWHERE, "#word=%E0%A4%A"):
         tab.goto(full + address)
         expect(tab.get_by_role("status")).to_contain_text("is not on this page.")

@@ -14,7 +14,7 @@ from pipelines.runtime.runtime import open_runtime
 UNIQUE = ("folder", "shards", "segments")
 
 
-def test_ray_and_this_process_publish_the_same(ray_cluster, corpus, tmp_path, monkeypatch):
+def test_ray_and_in_process_builds_are_equal(ray_cluster, corpus, tmp_path, monkeypatch):
     monkeypatch.setattr(merged_counts, "RANGE_ENTRIES", 50_000)  # so that there is something to merge in pieces
     here = run_build([corpus], tmp_path / "here")
     on_ray = run_build([corpus], tmp_path / "on_ray", workers=2)
@@ -26,7 +26,7 @@ def test_ray_and_this_process_publish_the_same(ray_cluster, corpus, tmp_path, mo
 
 
 @pytest.mark.parametrize("chosen", [{}, {"mode": "cat"}, {"mode": "sum"}, {"mode": "cat", "log": "counts"}], ids=str)
-def test_shards_and_slices_leave_no_trace(corpus, tmp_path, monkeypatch, chosen):
+def test_shards_and_batches_do_not_change_the_bytes(corpus, tmp_path, monkeypatch, chosen):
     options = BuildOptions(tokenizer="whitespace", **chosen)
     whole = run_build([corpus], tmp_path / "whole", options)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.batch_bytes", 300_000)
@@ -57,7 +57,7 @@ def test_renamed_and_repacked_files_give_the_same(documents, corpus, tmp_path):
     ],
     ids=["sum", "cipher", "cat of smaller radius", "spectral of smaller radius"],
 )
-def test_embedding_kept_counts_equals_building_so(corpus, tmp_path, embedding):
+def test_embedding_stored_counts_equals_building_with_these_options(corpus, tmp_path, embedding):
     run_build([corpus], tmp_path / "kept")
     with open_runtime(0) as runtime:
         embed_build(str(tmp_path / "kept"), str(tmp_path / "again"), embedding, 600, runtime, StageProgress())

@@ -66,7 +66,7 @@ def test_content_that_was_counted_is_not_counted_again(parts, tmp_path):
     assert versions(str(tmp_path / "build")) == [1]
 
 
-def test_what_changed_or_vanished_is_told_and_replaced_when_asked(parts, documents, tmp_path):
+def test_changed_and_vanished_files_are_reported_and_replaced(parts, documents, tmp_path):
     run_build(parts, tmp_path / "build")
     before = digests(tmp_path / "build")
     write_lines(parts[0], ["an altogether other text", *documents[:5]])
@@ -83,7 +83,7 @@ def test_what_changed_or_vanished_is_told_and_replaced_when_asked(parts, documen
     assert run_update(tmp_path / "build", [tmp_path / "corpus"], replace=True)[0]["version"] == 2
 
 
-def test_files_that_shared_a_shard_with_what_is_gone_are_kept(documents, tmp_path):
+def test_files_that_shared_a_shard_with_removed_content_are_counted_again(documents, tmp_path):
     small = [write_lines(tmp_path / f"{i}.jsonl", documents[i * 20 : i * 20 + 20]) for i in range(6)]
     assert len(run_build(small, tmp_path / "build")["shards"]) < 6
     small[2].unlink()
@@ -92,7 +92,7 @@ def test_files_that_shared_a_shard_with_what_is_gone_are_kept(documents, tmp_pat
     assert digests(tmp_path / "build") == digests(tmp_path / "whole")
 
 
-def test_ranks_can_be_kept(parts, tmp_path):
+def test_align_keeps_ranks(parts, tmp_path):
     run_build(parts[:3], tmp_path / "build")
     before = CipherVectors.load(tmp_path / "build").index_to_key
     manifest, _ = run_update(tmp_path / "build", parts, align="1")
@@ -117,7 +117,7 @@ def test_a_surprise_is_not_published_and_not_counted_again(parts, tmp_path, monk
     assert manifest["version"] == 2
 
 
-def test_old_versions_stay_readable_until_they_are_pruned(parts, tmp_path):
+def test_old_versions_are_readable_until_pruned(parts, tmp_path):
     build = tmp_path / "build"
     run_build(parts[:4], build)
     first = digests(build)
@@ -137,14 +137,14 @@ def test_old_versions_stay_readable_until_they_are_pruned(parts, tmp_path):
         prune(str(build), keep=0)
 
 
-def test_counts_of_another_kind_are_refused_with_what_differs(parts, tmp_path, monkeypatch):
+def test_update_with_other_counting_options_raises(parts, tmp_path, monkeypatch):
     run_build(parts[:3], tmp_path / "build")
     monkeypatch.setattr(fingerprint, "COUNTS_VERSION", 0)
     with pytest.raises(BitcipherError, match=r"made with other options \(counts_version 1 → 0\): make a new build"):
         run_update(tmp_path / "build", parts)
 
 
-def test_an_unfinished_build_goes_on_only_as_it_was_begun(parts, tmp_path, monkeypatch):
+def test_unfinished_build_resumes_only_with_the_same_options(parts, tmp_path, monkeypatch):
     monkeypatch.setattr(storage, "create", _fails_at("versions/000001.json", storage.create))
     with pytest.raises(OSError, match="power"):
         run_build(parts, tmp_path / "build")
@@ -192,7 +192,7 @@ def test_a_manifest_is_plain_json_for_other_tools(parts, tmp_path):
     assert all(source["sha256"] for source in manifest["sources"])
 
 
-def test_an_unfinished_build_goes_on_with_shards_of_another_size(documents, tmp_path, monkeypatch):
+def test_unfinished_build_resumes_with_another_shard_size(documents, tmp_path, monkeypatch):
     corpus = write_lines(tmp_path / "all.jsonl", documents)
     options = OPTIONS.derive({"shard_mib": 2}, "test")
     monkeypatch.setattr(storage, "create", _fails_at("/00001.json", storage.create))  # the second shard

@@ -43,12 +43,12 @@ def run(files, target, runtime):
         build(files, str(target), CAT, runtime, progress)
 
 
-def test_a_folder_without_a_build_has_none(tmp_path):
+def test_status_without_a_build_raises(tmp_path):
     with pytest.raises(BitcipherError, match="is not a build"):
         read_status(str(tmp_path / "build"))
 
 
-def test_a_job_can_be_watched_while_it_runs(files, tmp_path):
+def test_status_of_a_running_job(files, tmp_path):
     target = tmp_path / "build"
     runtime = Watched(target)
     run(files, target, runtime)
@@ -69,7 +69,7 @@ def test_a_job_can_be_watched_while_it_runs(files, tmp_path):
     assert (after.tasks, after.tasks_done, after.tokens, after.ranges_merged) == (0, 0, 0, 0)
 
 
-def test_a_job_that_was_stopped_is_told_with_what_it_had_done(files, documents, tmp_path):
+def test_status_of_an_interrupted_job(files, documents, tmp_path):
     target = tmp_path / "build"
     with pytest.raises(BitcipherError, match="power"):
         run(files, target, Watched(target, stop_at="embed"))
@@ -84,7 +84,7 @@ def test_a_job_that_was_stopped_is_told_with_what_it_had_done(files, documents, 
     assert read_status(str(target)).job is None
 
 
-def test_dropping_a_stopped_job_leaves_nothing_to_tell(files, tmp_path):
+def test_dropped_job_leaves_no_status(files, tmp_path):
     target = tmp_path / "build"
     with pytest.raises(BitcipherError, match="power"):
         run(files, target, Watched(target, stop_at="embed"))

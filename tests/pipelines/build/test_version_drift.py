@@ -36,12 +36,12 @@ def reordered(vectors, order):
     return CipherVectors([vectors.index_to_key[i] for i in order], vectors.vectors[order])
 
 
-def test_the_same_vectors_did_not_move():
+def test_equal_vectors_have_no_drift():
     one = random_table(300)
     assert measure_drift(one, random_table(300)) == DRIFT
 
 
-def test_words_that_change_ranks_keep_their_neighbours():
+def test_words_with_other_ranks_keep_their_neighbors():
     one = random_table(200)
     found = measure_drift(one, reordered(one, [1, 0, *range(2, 190), *reversed(range(190, 200))]))
     assert found.neighbors == 1.0
@@ -53,7 +53,7 @@ def test_words_that_change_ranks_keep_their_neighbours():
     assert turned.percentile_99 == pytest.approx(197, abs=1)
 
 
-def test_words_that_come_and_go_are_named_the_most_frequent_first():
+def test_added_and_removed_words_are_listed_by_frequency():
     before = random_table(40)
     now = reordered(before, [i for i in range(40) if i not in (3, 7)])
     now = CipherVectors([*now.index_to_key, "new", "newer"], np.vstack([now.vectors, before.vectors[[3, 7]]]))
@@ -66,7 +66,7 @@ def test_words_that_come_and_go_are_named_the_most_frequent_first():
     assert many.rank_moves == RankMoves(words=0, median=0.0, percentile_99=0.0)
 
 
-def test_neighbours_that_are_others_moved():
+def test_changed_neighbors_are_drift():
     def pairs(partners):
         """Words 0 … 9 in five pairs, each with a direction of its own: the partner is nearest."""
         directions = np.empty(10, np.int64)
@@ -83,7 +83,7 @@ def test_neighbours_that_are_others_moved():
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 11])
-def test_few_words_have_few_neighbours(size):
+def test_few_words_have_few_neighbors(size):
     found = measure_drift(random_table(size), random_table(size, seed=1))
     # Of so few words all are neighbors of each.
     assert (found.neighbors, found.sample) == (1.0, size)
@@ -105,7 +105,7 @@ def nearest_of_all(before, now, rows):
 
 @given(st.integers(2, 150), st.integers(2, 150), st.integers(1, 60), st.integers(0, 99))
 @settings(max_examples=40)
-def test_neighbours_are_those_of_the_whole_table_however_it_is_walked(size, new_size, block_rows, seed):
+def test_neighbors_do_not_depend_on_the_block_size(size, new_size, block_rows, seed):
     before = random_table(size, seed)
     now = random_table(new_size, seed)
     now = table(now.index_to_key, now.vectors + np.random.default_rng(seed).normal(0, 0.2, now.vectors.shape))
@@ -118,7 +118,7 @@ def test_neighbours_are_those_of_the_whole_table_however_it_is_walked(size, new_
     assert found.neighbors == pytest.approx(nearest_of_all(before, now, common), abs=1e-4)
 
 
-def test_the_stage_compares_what_was_saved(tmp_path):
+def test_drift_stage_compares_saved_vectors(tmp_path):
     one, other = random_table(50), random_table(60)
     one.save(tmp_path / "one")
     other.save(tmp_path / "other")
@@ -128,7 +128,7 @@ def test_the_stage_compares_what_was_saved(tmp_path):
     assert result.value.words_in == 10
 
 
-def test_a_surprise_is_more_than_is_allowed():
+def test_drift_above_the_maximum_raises():
     found = DRIFT.model_copy(update={"neighbors": 0.75, "words_in": 1200, "words_out": 3})
     check_drift("build", found, None)
     check_drift("build", found, 0.25)

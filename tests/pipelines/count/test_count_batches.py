@@ -48,7 +48,7 @@ def counts_of(tokens, context_window, carried=0):
 
 @settings(max_examples=200)
 @given(documents, st.integers(1, 60), st.integers(4, 40), st.integers(1, 9), st.booleans())
-def test_slices_add_up(texts, slice_bytes, piece_characters, window, summed):
+def test_batches_add_up(texts, slice_bytes, piece_characters, window, summed):
     context_window = ContextWindow(window, summed)
     tokenizer = make_tokenizer("whitespace", lowercase=True)
     whole = counts_of(tokenizer.tokenize(pa.array(texts, pa.large_string())), context_window)
@@ -63,7 +63,7 @@ def test_slices_add_up(texts, slice_bytes, piece_characters, window, summed):
     assert sum(len(part.tokens.ids) - part.carried for part in parts) == sum(len(text.split()) for text in texts)
 
 
-def test_a_slice_holds_as_much_text_as_is_asked_for():
+def test_batches_have_the_requested_size():
     pieces = [DocumentChunk("abcd", False)] * 10
     parts = list(count_batches.iter_batches(pieces, make_tokenizer("whitespace", lowercase=True), 2, 12))
     assert [part.text_bytes for part in parts] == [12, 12, 12, 4]

@@ -74,7 +74,7 @@ def test_shards_hold_whole_documents_and_add_up(file, texts, tmp_path):
         start += shard.documents
 
 
-def test_a_shard_that_is_too_large_is_counted_in_slices(file, texts, tmp_path, monkeypatch):
+def test_large_shards_are_counted_in_batches(file, texts, tmp_path, monkeypatch):
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.batch_bytes", 1500)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 2000)
     monkeypatch.setattr(count_stage, "FAN_IN", 4)  # so that sums of slices are summed again
@@ -91,7 +91,7 @@ def test_a_shard_that_is_too_large_is_counted_in_slices(file, texts, tmp_path, m
     assert storage.list_files(f"{build}/work") == {}
 
 
-def test_a_row_that_comes_again_gets_the_entries_that_stand(file, tmp_path, monkeypatch):
+def test_repeated_task_yields_the_recorded_shards(file, tmp_path, monkeypatch):
     build = tmp_path / "build"
     (task,) = tasks_of([file], 3000)
     first = run(stage_of(build, 3000), [task])
@@ -102,7 +102,7 @@ def test_a_row_that_comes_again_gets_the_entries_that_stand(file, tmp_path, monk
     assert storage.list_files(f"{build}/shards") == files
 
 
-def test_only_what_was_not_counted_yet_is_counted(file, tmp_path):
+def test_resumed_task_counts_only_the_remaining_shards(file, tmp_path):
     build = tmp_path / "build"
     (task,) = tasks_of([file], 3000)
     begun = stage_of(build, 3000)(task)
@@ -115,7 +115,7 @@ def test_only_what_was_not_counted_yet_is_counted(file, tmp_path):
     assert [shard.digest for shard in shards] == [shard.digest for shard in straight]
 
 
-def test_a_worker_that_comes_back_late_gives_what_another_recorded(file, tmp_path):
+def test_late_worker_yields_the_recorded_shard(file, tmp_path):
     build = tmp_path / "build"
     (task,) = tasks_of([file], 1 << 20)
     recorded = []

@@ -44,7 +44,7 @@ def test_vectors_have_length_one_and_keep_their_directions(small):
     assert read_manifest(str(small)).vectors.empty_words == 1
 
 
-def test_dimensions_are_the_leading_ones(small, tmp_path):
+def test_vector_size_is_respected(small, tmp_path):
     assert embedded(small, tmp_path / "three", vector_size=3).vector_size == 3
 
 
@@ -85,7 +85,7 @@ def test_ray_and_this_process_embed_the_same(ray_cluster, corpus, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"built", "here", "ray"}
 
 
-def test_what_does_not_fit_into_memory_is_embedded_in_ranges_to_the_same_bytes(corpus, tmp_path, monkeypatch):
+def test_embedding_by_ranges_gives_the_same_bytes(corpus, tmp_path, monkeypatch):
     run_build([corpus], tmp_path / "built")
     whole = embedded(tmp_path / "built", tmp_path / "whole", vector_size=40)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.weighted_entries", 0)
@@ -97,7 +97,7 @@ def test_what_does_not_fit_into_memory_is_embedded_in_ranges_to_the_same_bytes(c
     assert {path.name for path in tmp_path.iterdir()} == {"built", "whole", "parts"}
 
 
-def test_a_build_that_was_stopped_while_it_factored_goes_on(corpus, tmp_path, monkeypatch):
+def test_build_interrupted_during_factorization_resumes(corpus, tmp_path, monkeypatch):
     run_build([corpus], tmp_path / "whole")
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.weighted_entries", 0)
     with monkeypatch.context() as patched:

@@ -33,7 +33,7 @@ def counted(documents, tmp_path):
 
 
 @pytest.mark.long
-def test_the_last_point_is_what_a_build_counts(documents, counted, scratch):
+def test_last_growth_point_equals_the_counts_of_a_build(documents, counted, scratch):
     _, manifest = counted
     found = calibrate(documents, OPTIONS)
     (segment,) = manifest["segments"]
@@ -54,7 +54,7 @@ def test_nothing_is_left_behind_by_a_calibration_that_fails(scratch):
 
 
 @pytest.mark.long
-def test_a_plan_of_the_sample_itself_is_what_was_counted(counted, scratch, tmp_path):
+def test_plan_of_the_sample_equals_its_counts(counted, scratch, tmp_path):
     build, manifest = counted
     options = {"tokenizer": "whitespace", "shard_mib": 64}
     request = PlanRequest([str(tmp_path / "all.jsonl")], None, [], None, options, CLUSTER)

@@ -34,7 +34,7 @@ def test_a_falling_exponent_is_found_again_and_the_truth_is_within_the_range():
     assert law.at(1e15, Bound.LOW) > law.at(1e12, Bound.LOW)
 
 
-def test_what_is_larger_than_the_range_of_the_data_has_a_range_that_widens():
+def test_ranges_widen_beyond_the_data():
     noise = np.exp(0.01 * np.random.default_rng(1).standard_normal(len(TOKENS)))
     law = fit(TOKENS, [10 * n**0.6 * e for n, e in zip(TOKENS, noise, strict=True)], STRAIGHT)
     widths = [law.at(n, Bound.HIGH) / law.at(n, Bound.LOW) for n in (2e7, 1e9, 1e12)]
@@ -60,7 +60,7 @@ def test_too_few_points_are_refused():
         fit([1e3, 2e3, 2e3, 4e3], [10, 20, 20, 40], STRAIGHT)
 
 
-def test_a_synthetic_corpus_is_foretold_from_a_sixteenth():
+def test_synthetic_corpus_is_predicted_from_a_sixteenth():
     # Zipf's law with exponent 1.5 gives words by Heaps' law with exponent 2 / 3.
     tokens = np.random.default_rng(0).zipf(1.5, 1 << 22)
     pairs = tokens[:-1] * 1_000_003 + tokens[1:]

@@ -87,7 +87,7 @@ def test_slices_of_shards_that_are_too_large_cost_a_merge():
     assert small.cpu_seconds["count"] > large.cpu_seconds["count"]
 
 
-def test_walks_over_the_pairs_are_those_of_the_embedding():
+def test_passes_over_the_pairs_equal_those_of_the_embedding():
     from bitcipher.counts import ContextWindow, MergedCounts
     from bitcipher.vocabulary import Vocabulary
 

@@ -27,7 +27,7 @@ def test_a_small_corpus_is_read_whole(corpus, documents):
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz"])
-def test_text_of_stored_bytes_is_told_from_the_beginnings_of_files(documents, tmp_path, ending):
+def test_text_per_stored_byte_is_measured_at_the_beginning_of_files(documents, tmp_path, ending):
     lines = "".join(json.dumps({"url": "https://example.org", "text": text}) + "\n" for text in documents * 4).encode()
     content = gzip.compress(lines, 1) if ending.endswith(".gz") else lines
     for name in "ab":
@@ -45,7 +45,7 @@ def test_one_long_document_is_cut_into_many(tmp_path):
     assert len(read_sample(list_sources([str(path)]), ReadOptions()).documents) > 60
 
 
-def test_a_field_that_is_not_there_is_told(tmp_path):
+def test_missing_fields_raise(tmp_path):
     path = write_lines(tmp_path / "a.jsonl", ["some words here " * 50] * 5_000)
     with pytest.raises(BitcipherError, match="has no field 'body'"):
         read_sample(list_sources([str(path)]), ReadOptions(field="body"), 10_000)

@@ -73,7 +73,7 @@ def documents_in(texts):
     return {word.strip(".") for text in texts for word in text.split() if word.strip(".").isdecimal()}
 
 
-def test_all_that_is_kept_is_known_and_the_accounting_adds_up(corpus, tmp_path):
+def test_kept_spans_are_in_the_vocabulary_and_counts_add_up(corpus, tmp_path):
     told = make(corpus, tmp_path / "out")
     assert told == json.loads((tmp_path / "out" / "accounting.json").read_text())
     assert read_words(str(tmp_path / "out" / "vocabulary.txt")) == set(KNOWN)
@@ -104,7 +104,7 @@ def sum_of(values):
     return sum(np.array(list(value.values()) if isinstance(value, dict) else value) for value in values)
 
 
-def test_the_twin_has_as_many_of_each_source(corpus, tmp_path):
+def test_control_sample_has_as_many_spans_per_source(corpus, tmp_path):
     told = make(corpus, tmp_path / "out")
     for source in told["sources"]:
         missing = source["unconstrained"].pop("missing")
@@ -166,7 +166,7 @@ class Stopped(StageProgress):
 
 
 @pytest.mark.parametrize("after", range(5))
-def test_a_stopped_one_goes_on_and_redoes_nothing(corpus, tmp_path, after):
+def test_interrupted_filter_resumes_without_repeating_work(corpus, tmp_path, after):
     make(corpus, tmp_path / "whole")
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
@@ -191,7 +191,7 @@ def test_a_damaged_source_leaves_none_of_its_files(corpus, tmp_path):
     assert names == {f"{part}-0000{number}.jsonl.gz" for part in PARTS for number in (0, 1)}
 
 
-def test_other_options_in_the_same_folder_are_told(corpus, tmp_path):
+def test_other_options_in_the_same_folder_raise(corpus, tmp_path):
     make(corpus, tmp_path / "out")
     before = content(tmp_path / "out")
     for options in (
@@ -230,6 +230,6 @@ def test_a_vocabulary_without_a_span_leaves_nothing(corpus, tmp_path):
         ({"top": 0}, "`top` must be at least 1"),
     ],
 )
-def test_options_that_make_no_language_are_told(options, said):
+def test_invalid_filter_options_raise(options, said):
     with pytest.raises(BitcipherError, match=said):
         FilterOptions(**options)

@@ -29,19 +29,19 @@ def corpus(tmp_path):
     return folder
 
 
-def test_the_most_frequent_words_of_sources_ties_by_name(corpus):
+def test_most_frequent_words_of_sources_with_ties(corpus):
     assert count(corpus, 2) == {"the", "cat"}
     assert count(corpus, 4) == {"the", "cat", "dogs", "a"}
     assert count(corpus, 99) == {"the", "cat", "a", "b", "dogs", "well", "known", "القط", "قال"}
 
 
-def test_what_is_counted_is_not_counted_again(corpus):
+def test_counted_sources_are_not_counted_again(corpus):
     count(corpus, 2)
     (corpus / "a.txt").write_text("Other words\n")
     assert count(corpus, 2) == {"the", "cat"}
 
 
-def test_sources_without_words_are_told(corpus):
+def test_sources_without_words_raise(corpus):
     for file in corpus.iterdir():
         file.unlink()
     (corpus / "numbers.txt").write_text("1 2 3\n")

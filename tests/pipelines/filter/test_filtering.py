@@ -55,7 +55,7 @@ def packed(sentences, options):
 
 
 @given(st.lists(TEXTS, max_size=6), st.integers(1, 14), st.data())
-def test_kept_are_those_of_a_plain_check(documents, span, data):
+def test_filter_matches_a_simple_implementation(documents, span, data):
     options = FilterOptions(span=span, stride=data.draw(st.integers(1, span)), held_out_share=0.4)
     document_filter = DocumentFilter(Lexicon(WORDS), options)
     kept = [each for document in documents for each in document_filter.filter(document)] + list(
@@ -124,7 +124,7 @@ def test_a_document_shorter_than_a_span_is_one_if_it_has_words_enough():
     assert counts["spans"] == {"examined": 1, "kept": 0, "unknown_words": 0, "too_few_words": 1, "words_kept": 0}
 
 
-def test_a_sentence_longer_than_a_span_stays_whole():
+def test_long_sentences_are_not_split():
     long = "The cat " * 9 + "dog."
     assert kept_texts(f"The cat the cat dog. {long} The dog the dog dog.", level="sentences", span=12, stride=1)[0] == [
         *("The cat the cat dog.", long, "The dog the dog dog.")

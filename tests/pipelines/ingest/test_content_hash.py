@@ -56,7 +56,7 @@ def test_files_that_are_known_are_not_read_again(corpus):
     assert [source.sha256 for source in found] == [digest(content) for content in contents.values()]
 
 
-def test_what_has_no_stamp_is_read_to_know(corpus):
+def test_sources_without_a_stamp_are_hashed(corpus):
     listing = [source.model_copy(update={"stamp": ""}) for source in list_sources([corpus])]
     runtime = Counting()
     wrong = [source.model_copy(update={"sha256": "0" * 64}) for source in listing]
@@ -78,7 +78,7 @@ def test_large_files_are_read_bit_by_bit(corpus, monkeypatch):
     assert sha256(storage.join(corpus, "b.txt")) == digest(CONTENTS["b.txt"])
 
 
-def test_a_file_that_vanished_meanwhile_is_told(corpus):
+def test_vanished_files_raise(corpus):
     listing = list_sources([corpus])
     storage.remove(storage.join(corpus, "a.txt"))
     with pytest.raises(BitcipherError, match=r"There is no file .*a\.txt"):

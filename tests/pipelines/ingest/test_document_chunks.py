@@ -44,7 +44,7 @@ def test_lines_are_cut_without_a_trace(words, limit):
     assert tokens([piece.text for piece in split_document([text], limit)]) == tokens([text])
 
 
-def test_a_run_without_white_space_stays_whole():
+def test_text_without_white_space_is_not_split():
     assert [piece.text for piece in split_document(["x" * 100], 10)] == ["x" * 100]
 
 

@@ -22,7 +22,7 @@ def test_what_is_the_same_new_changed_and_gone():
     assert changes.removed_content(KNOWN) == {"A", "B"}
 
 
-def test_content_is_known_under_any_name():
+def test_content_is_recognized_under_another_name():
     listing = [source("/corpus/renamed.txt", "A"), source("/corpus/e.txt", "E"), source("/corpus/f.txt", "E")]
     changes = compare_sources(listing, KNOWN, ["/corpus/*.txt"])
     assert names(changes.copies) == ["/corpus/renamed.txt", "/corpus/f.txt"]
@@ -38,7 +38,7 @@ def test_content_that_another_counted_file_has_too_is_not_gone():
     assert changes.removed_content(known) == set()
 
 
-def test_only_what_was_looked_for_can_be_missed():
+def test_only_sources_that_match_a_pattern_can_vanish():
     new = [source("/corpus/new.txt", "N")]
     assert compare_sources(new, KNOWN, ["/corpus/new.txt"]).vanished == []
     assert compare_sources(new, KNOWN, ["/corpus/*.gz", "/corpus/new.txt"]).vanished == []

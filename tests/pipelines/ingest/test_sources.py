@@ -212,7 +212,7 @@ class ClosedFileSystem(MemoryFileSystem):
         return super().ls(path, detail=detail, **settings)
 
 
-def test_the_stamp_tells_a_file_that_was_written_again(corpus):
+def test_stamp_changes_when_a_file_is_rewritten(corpus):
     path = corpus / "a.jsonl.gz"
     (before,) = list_sources([str(path)])
     assert list_sources([str(path)]) == [before]

@@ -59,7 +59,7 @@ def segments(build):
     return [write_segment(build, f"s{i}", [text.split()], ContextWindow(2)) for i, text in enumerate(texts)]
 
 
-def test_parts_are_ranges_of_words_one_behind_another(build, segments):
+def test_parts_are_consecutive_ranges_of_words(build, segments):
     whole = merged(build, Merge(tuple(segments)), "whole", range_entries=5)
     words = [read_words([f"{build}/{part}"])["word"].to_pylist() for part in whole.parts]
     assert len(words) > 3
@@ -74,7 +74,7 @@ def test_numbers_are_ranks(build, segments):
     assert rows[0] == (4, "the")
 
 
-def test_however_it_is_merged_the_counts_are_the_same(build, segments):
+def test_order_of_merges_does_not_change_counts(build, segments):
     at_once = merged(build, Merge(tuple(segments)), "whole", range_entries=1000)
     first = merged(build, Merge(tuple(segments[2:])), "first", range_entries=3)
     in_steps = merged(build, Merge((first, segments[1], segments[0])), "steps", range_entries=4)
@@ -83,7 +83,7 @@ def test_however_it_is_merged_the_counts_are_the_same(build, segments):
     assert at_once.digest == in_steps.digest
 
 
-def test_ranges_that_are_done_are_not_merged_again(build, segments, monkeypatch):
+def test_recorded_ranges_are_not_merged_again(build, segments, monkeypatch):
     seen = []
     told = {"ledger": f"{build}/ledger", "on_range": lambda result, ranges: seen.append((result.value.index, ranges))}
     first = merged(build, Merge(tuple(segments)), "whole", **told)
@@ -92,12 +92,12 @@ def test_ranges_that_are_done_are_not_merged_again(build, segments, monkeypatch)
     assert merged(build, Merge(tuple(segments)), "whole", **told) == first
 
 
-def test_what_was_needed_for_a_moment_is_removed(build, segments):
+def test_temporary_files_are_removed(build, segments):
     merged(build, Merge(tuple(segments)), "whole")
     assert {name.split("/")[0] for name in storage.list_files(build)} == {"shards", "segments"}
 
 
-def test_several_merges_at_once_are_as_one_after_another(build, segments):
+def test_concurrent_merges_equal_sequential_ones(build, segments):
     merges = {"one": Merge(tuple(segments[:2])), "other": Merge(tuple(segments[2:])), "both": Merge(tuple(segments))}
     found = merge_segments(merges, build, "segments", f"{build}/work", 5, InProcessRuntime())
     assert [segment.name for segment in found] == list(merges)
@@ -107,7 +107,7 @@ def test_several_merges_at_once_are_as_one_after_another(build, segments):
         assert segment.digest == digest_of(build, segment.parts, segment.total_passages)
 
 
-def test_a_merge_that_goes_on_with_another_memory_is_exact(build, segments):
+def test_merge_resumed_with_another_budget_is_exact(build, segments):
     ledger = f"{build}/ledger"
     whole = merged(build, Merge(tuple(segments)), "whole", range_entries=4, ledger=ledger)
     again = merged(build, Merge(tuple(segments)), "whole", range_entries=60, ledger=ledger)

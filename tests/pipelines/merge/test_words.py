@@ -53,7 +53,7 @@ def table_of(entries):
 
 
 @given(st.lists(st.integers(0, 50), max_size=60), st.integers(1, 100))
-def test_ranges_follow_one_another_and_hold_about_as_much_as_is_asked_for(entries, range_entries):
+def test_ranges_are_consecutive_and_of_about_the_requested_size(entries, range_entries):
     ranges = cut_ranges(table_of(entries), range_entries)
     assert [place for first, behind in ranges for place in range(first, behind)] == list(range(len(entries)))
     for first, behind in ranges:
@@ -63,7 +63,7 @@ def test_ranges_follow_one_another_and_hold_about_as_much_as_is_asked_for(entrie
     assert len(ranges) <= 1 + 2 * sum(entries) // range_entries
 
 
-def test_a_word_alone_may_have_more():
+def test_range_of_a_single_word_may_be_larger():
     assert cut_ranges(table_of([1, 1000, 1, 1]), 10) == [(0, 2), (2, 4)]
 
 
@@ -73,7 +73,7 @@ def counted(**counts):
     return pa.table({"word": pa.array(names, pa.large_string()), "count": values, "passages": np.minimum(values, 3)})
 
 
-def test_the_vocabulary_is_what_the_options_ask_for(tmp_path):
+def test_vocabulary_follows_the_options(tmp_path):
     table = counted(the=9, cat=5, dog=5, rare=1)
     assert choose_vocabulary(table, 4, BuildOptions()).words.to_pylist() == ["the", "cat", "dog", "<oov>"]
     largest = choose_vocabulary(table, 4, BuildOptions(max_vocab_size=2))

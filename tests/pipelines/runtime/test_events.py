@@ -28,7 +28,7 @@ def test_an_event_is_a_line_of_json(capsys, monkeypatch):
     assert second == {"event": "published"}
 
 
-def test_a_job_tells_of_shards_merges_and_its_version(documents, tmp_path, capsys, monkeypatch):
+def test_job_logs_shards_merges_and_its_version(documents, tmp_path, capsys, monkeypatch):
     files = [write_lines(tmp_path / f"{i}.jsonl", documents[i::3]) for i in range(3)]
     monkeypatch.setenv("BITCIPHER_LOG", "json")
     manifest = run_build(files, tmp_path / "build")

@@ -63,7 +63,7 @@ def dying(folder, deaths):
     return StageSpec("dying", Dying, {"folder": folder, "deaths": deaths})
 
 
-def test_every_row_goes_through_the_stage_and_tells_its_costs(anywhere):
+def test_all_inputs_are_processed_and_measured(anywhere):
     class Repeat:
         def __init__(self, text):
             self.text = text
@@ -83,7 +83,7 @@ def test_every_row_goes_through_the_stage_and_tells_its_costs(anywhere):
     assert list(anywhere.stream(StageSpec("repeat", Repeat, {"text": ""}), [])) == []
 
 
-def test_a_stage_is_made_once_for_a_worker(anywhere):
+def test_stage_is_made_once_per_worker(anywhere):
     class Made:
         def __init__(self):
             self.rows = 0
@@ -98,7 +98,7 @@ def test_a_stage_is_made_once_for_a_worker(anywhere):
         assert seen == list(range(1, len(seen) + 1))
 
 
-def test_a_users_mistake_is_told_in_its_own_words(anywhere):
+def test_bitcipher_errors_of_a_stage_keep_their_message(anywhere):
     class Mistaken:
         def __call__(self, item):
             if item.id == 2:
@@ -109,7 +109,7 @@ def test_a_users_mistake_is_told_in_its_own_words(anywhere):
         list(anywhere.stream(StageSpec("mistaken", Mistaken, {}), rows(4)))
 
 
-def test_a_stage_that_cannot_be_made_is_told_too(anywhere):
+def test_errors_of_a_stage_constructor_are_raised(anywhere):
     class Unmakeable:
         def __init__(self):
             raise BitcipherError("There is no tokenizer 'x'.")
@@ -118,7 +118,7 @@ def test_a_stage_that_cannot_be_made_is_told_too(anywhere):
         list(anywhere.stream(StageSpec("unmakeable", Unmakeable, {}), rows(1)))
 
 
-def test_a_fault_of_our_own_is_not_hidden_or_tried_again(anywhere, tmp_path):
+def test_other_exceptions_are_raised_and_not_retried(anywhere, tmp_path):
     class Faulty:
         def __call__(self, item):
             with open(f"{tmp_path}/{item.id}-{time.monotonic_ns()}", "x"):
@@ -130,7 +130,7 @@ def test_a_fault_of_our_own_is_not_hidden_or_tried_again(anywhere, tmp_path):
     assert attempts(tmp_path) == {0: 1}
 
 
-def test_what_a_dead_worker_had_is_done_again(on_ray, tmp_path, capsys, monkeypatch):
+def test_inputs_of_dead_workers_are_repeated(on_ray, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("BITCIPHER_LOG", "json")
     results = list(on_ray.stream(dying(str(tmp_path), {1: 2, 4: 1}), rows(6)))
     assert sorted(result.value["index"] for result in results) == list(range(6))
@@ -141,14 +141,14 @@ def test_what_a_dead_worker_had_is_done_again(on_ray, tmp_path, capsys, monkeypa
     assert died == [("1", 1), ("1", 2), ("4", 1)]
 
 
-def test_a_row_that_kills_every_worker_is_given_up(on_ray, tmp_path, monkeypatch):
+def test_input_that_kills_every_worker_raises(on_ray, tmp_path, monkeypatch):
     monkeypatch.setattr(ray_cluster_module, "ATTEMPTS", 2)
     with pytest.raises(BitcipherError, match=r"2 workers died on the same input of stage dying \(\w+\): give"):
         list(on_ray.stream(dying(str(tmp_path), {0: 99}), rows(1)))
     assert attempts(tmp_path) == {0: 2}
 
 
-def test_as_many_rows_are_worked_on_at_once_as_there_are_workers(on_ray, tmp_path):
+def test_number_of_concurrent_tasks_equals_the_workers(on_ray, tmp_path):
     class Meeting:
         """Ends once so many rows are worked on."""
 
@@ -172,7 +172,7 @@ def test_as_many_rows_are_worked_on_at_once_as_there_are_workers(on_ray, tmp_pat
     assert all(one[1] <= other[0] for one, other in pairwise(found))
 
 
-def test_results_come_while_others_are_worked_on(on_ray, tmp_path):
+def test_results_are_streamed(on_ray, tmp_path):
     class Waiting:
         def __call__(self, item):
             while item.id == 0 and not os.path.exists(f"{tmp_path}/go"):
@@ -188,7 +188,7 @@ def test_results_come_while_others_are_worked_on(on_ray, tmp_path):
     assert seen[3] == 0
 
 
-def test_what_runs_is_cancelled_when_nobody_waits_for_it(on_ray, tmp_path):
+def test_running_tasks_are_cancelled_when_the_stream_is_closed(on_ray, tmp_path):
     class Endless:
         def __call__(self, item):
             if item.id == 0:
@@ -221,7 +221,7 @@ class Nothing:
     """Never made."""
 
 
-def test_more_memory_than_any_node_has_is_told_once_no_node_has_joined(ray_cluster, monkeypatch):
+def test_too_large_memory_raises_when_no_node_joins(ray_cluster, monkeypatch):
     monkeypatch.setattr(ray_cluster_module, "JOIN_SECONDS", 0)
     with RayRuntime(1, 1 << 44) as here, pytest.raises(BitcipherError) as told:
         list(here.stream(StageSpec("nothing", Nothing, {}), rows(1)))
@@ -229,14 +229,14 @@ def test_more_memory_than_any_node_has_is_told_once_no_node_has_joined(ray_clust
     assert "--memory-mib" in str(told.value)
 
 
-def test_a_task_that_no_node_takes_is_not_waited_for_for_ever(ray_cluster, monkeypatch):
+def test_waiting_for_a_node_ends(ray_cluster, monkeypatch):
     monkeypatch.setattr(ray_cluster_module, "JOIN_SECONDS", 1)
     monkeypatch.setattr(ray_cluster_module, "POLL_SECONDS", 0.3)
     with RayRuntime(1, 1 << 44) as here, pytest.raises(BitcipherError, match="No node of the Ray cluster"):
         list(here.stream(StageSpec("nothing", Nothing, {}), rows(1)))
 
 
-def test_no_workers_are_this_process():
+def test_zero_workers_run_in_process():
     with open_runtime(0) as here:
         assert (type(here), here.workers) == (InProcessRuntime, 0)
     assert type(open_runtime(3, MEMORY)) is RayRuntime

@@ -80,7 +80,7 @@ def corpus(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", GOLDEN)
-def test_counts_of_the_same_text_stay_what_they_were(corpus, name):
+def test_counts_of_a_fixed_text_do_not_change(corpus, name):
     options, digest = GOLDEN[name]
     assert (COUNTS_VERSION, counts_digest(corpus, options)) == (1, digest), (
         "The same text is counted otherwise than before, so new counts must not be added to old ones: raise "
@@ -110,7 +110,7 @@ def test_the_golden_digests_depend_on_every_document(corpus, tmp_path):
     ],
     ids=str,
 )
-def test_options_that_change_counts_are_told_apart(other):
+def test_options_that_change_counts_change_the_fingerprint(other):
     options = BuildOptions()
     now = fingerprint(options.derive(other, "test"))
     changed = {"lowercase", "field", "document", "format", "tokenizer", "summed"} & set(other) or {"window"}
@@ -125,7 +125,7 @@ def test_options_that_only_change_vectors_or_the_way_of_counting_are_not():
     assert fingerprint(other) == fingerprint(BuildOptions())
 
 
-def test_versions_of_what_makes_tokens_are_part_of_it(tmp_path):
+def test_fingerprint_has_versions_of_the_tokenizers(tmp_path):
     assert fingerprint(BuildOptions())["counts_version"] == COUNTS_VERSION
     assert "spacy" in fingerprint(BuildOptions())
     assert "spacy" not in fingerprint(BuildOptions(tokenizer="whitespace"))
@@ -141,7 +141,7 @@ def test_versions_of_what_makes_tokens_are_part_of_it(tmp_path):
     assert fingerprint(BuildOptions(tokenizer=str(tmp_path / "renamed.json"))) == found[1]
 
 
-def test_all_fields_that_differ_are_told():
+def test_all_differing_fields_are_named():
     with pytest.raises(BitcipherError) as told:
         check_same({"a": 1, "b": 2, "gone": 3}, {"a": 1, "b": 4, "new": 5}, "The build in x", "build anew")
     assert str(told.value) == (

@@ -113,7 +113,7 @@ def test_a_holder_that_ends_while_it_is_watched_is_followed(place):
     end.join()
 
 
-def test_a_file_that_names_no_holder_is_told(place):
+def test_damaged_lease_files_raise(place):
     storage.write_json(storage.join(place, "lease/000001.json"), {})
     with pytest.raises(BitcipherError, match=r"lease/000001\.json: `owner` is missing"):
         Lease(place).__enter__()

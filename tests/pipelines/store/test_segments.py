@@ -32,13 +32,13 @@ def compacted(segments):
     return segments, writes
 
 
-def test_values_give_the_segment_back():
+def test_segments_are_read_back_equal():
     one = segment("a")
     assert Segment.parse(one.to_dict(), "test") == one
 
 
 @given(st.lists(st.integers(0, 10**6), max_size=80))
-def test_few_segments_of_a_size_are_left(sizes):
+def test_tiers_are_small_after_merging(sizes):
     segments, _ = compacted([segment(f"s{i}", size) for i, size in enumerate(sizes)])
     assert sorted(name for one in segments for name in one.shards) == sorted(f"s{i}" for i in range(len(sizes)))
     for smallest in segments:
@@ -46,7 +46,7 @@ def test_few_segments_of_a_size_are_left(sizes):
         assert len(alike) < TIER
 
 
-def test_the_hundredth_update_finds_as_few_segments_as_the_tenth():
+def test_number_of_segments_is_bounded_over_updates():
     segments, counts, writes = [segment("big", 100_000)], [], 0
     for i in range(200):
         segments, written = compacted([*segments, segment(f"s{i}", 1_000)])
@@ -57,20 +57,20 @@ def test_the_hundredth_update_finds_as_few_segments_as_the_tenth():
 
 
 @given(st.lists(st.integers(0, 50), max_size=200))
-def test_no_merge_reads_more_than_may_be_open(sizes):
+def test_merges_read_at_most_fan_in_segments(sizes):
     merges = next_merges([segment(f"s{i}", size) for i, size in enumerate(sizes)])
     assert all(TIER <= len(merge.members) <= FAN_IN for merge in merges)
     members = [member.name for merge in merges for member in merge.members]
     assert len(members) == len(set(members))
 
 
-def test_a_merge_follows_from_what_it_adds_up():
+def test_merge_name_depends_on_all_operands():
     a, b, c = (segment(name) for name in "abc")
     assert Merge((a, b)).name == Merge((a, b)).name
     assert len({Merge((a, b)).name, Merge((a, c)).name, Merge((a, b), (c,)).name, Merge((a,), (b,)).name}) == 4
 
 
-def test_shards_that_are_gone_are_taken_out():
+def test_removed_shards_are_subtracted():
     shards = {name: segment(name, digest=i) for i, name in enumerate("abcd", start=1)}
     both = segment("ab", shards=("a", "b"), digest=3)
     kept, merges = subtract_shards([both, shards["c"], shards["d"]], {"a": shards["a"], "c": shards["c"]})

@@ -69,7 +69,7 @@ def test_every_character_at_every_place_of_eight_bytes(tokens_of, before):
 
 @given(documents, st.integers(0, 5), st.integers(0, 5))
 @settings(max_examples=100, deadline=None)
-def test_slices_of_arrays_are_what_they_show(tokens_of, documents, skipped, shown):
+def test_sliced_arrays_are_tokenized_correctly(tokens_of, documents, skipped, shown):
     array = large_strings(documents).slice(min(skipped, len(documents)), shown)
     tokens = tokens_of(make_tokenizer("whitespace", lowercase=False).tokenize(array))
     assert tokens == [text.split() for text in documents[skipped:][:shown]]
@@ -100,7 +100,7 @@ def test_very_long_chunks_find_room(tokens_of):
     assert tokens == [text.split() for text in documents]
 
 
-def test_what_is_forgotten_changes_nothing(tokens_of):
+def test_clearing_the_cache_changes_no_tokens(tokens_of):
     tokenizer = ChunkTokenizer(WhitespaceRule(lowercase=False), max_chunks=5)
     for first in range(0, 40, 3):
         documents = [" ".join(str(number) for number in range(first, first + 4)), "a b a"]
@@ -125,7 +125,7 @@ def test_a_rule_sees_each_chunk_once_and_may_give_any_number_of_tokens(tokens_of
     assert seen == ["ab", "---", "ba", "c", "d", "-", "--"]
 
 
-def test_chunks_of_one_key_are_told_apart_by_their_bytes(tokens_of):
+def test_chunks_with_equal_keys_are_compared_by_bytes(tokens_of):
     one, other = chunks_of_one_key()
     keys = {chunk_kernels._key(np.frombuffer(chunk.encode(), np.uint8), 0, 16) for chunk in (one, other)}
     assert one != other

@@ -81,7 +81,7 @@ def test_workers_of_a_cluster_give_the_same(ray_cluster, build, expected, tmp_pa
     assert storage.list_files(str(tmp_path)) == {}
 
 
-def test_what_fails_leaves_nothing_behind(build, tmp_path):
+def test_failed_factorization_leaves_no_files(build, tmp_path):
     class Failing(InProcessRuntime):
         calls = 0
 

@@ -22,7 +22,7 @@ class TestEveryCompression:
     def test_gives_the_bytes_of_all_members_of_a_file(self, stored, compress, ending):
         assert bytes_of(stored(f"a.txt{ending}", compress(ending, CONTENT) * 3)) == CONTENT * 3
 
-    def test_is_told_by_the_ending_in_capitals_too(self, stored, compress, ending):
+    def test_endings_are_case_insensitive(self, stored, compress, ending):
         assert bytes_of(stored(f"A.TXT{ending.upper()}", compress(ending, CONTENT))) == CONTENT
 
     def test_leaves_out_a_byte_order_mark(self, stored, compress, ending):

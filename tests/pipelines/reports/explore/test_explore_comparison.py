@@ -43,7 +43,7 @@ def tables() -> tuple[CipherVectors, CipherVectors]:
 
 
 @pytest.mark.parametrize("most", [1_000, 25])
-def test_neighbours_of_both_and_how_many_stayed(tables, most):
+def test_neighbors_of_both_tables_and_their_overlap(tables, most):
     before, now = tables
     found, words, names = compared(before, now, most)
     old_words = [each for each in before.index_to_key if each != "<oov>"][:most]
@@ -89,7 +89,7 @@ def test_tables_that_share_no_word(tables):
     assert (found["went"], found["came_size"]) == (["x", "y", "z"], len(words))
 
 
-def test_the_same_vectors_did_not_move(tables):
+def test_equal_vectors_have_no_drift(tables):
     found, _, _ = compared(tables[1], tables[1], 1_000)
     assert set(numbers(found["kept"])) == {32767}
     assert [len(numbers(found[name])) for name in ("turned", "leapt")] == [0, 0]

@@ -63,7 +63,7 @@ def test_the_page_holds_words_ranks_counts_and_neighbours(written):
         np.testing.assert_allclose(cosines[number], [cosine for _, cosine in expected], atol=5e-5)
 
 
-def test_explanations_are_kept_word_by_word(written):
+def test_explanations_are_stored_per_word(written):
     (data,) = written(explanations=explain, max_words=12).data()
     told = data["contributions"]
     assert (told["size"], told["words"]) == (8, ["no word of the page"])
@@ -103,7 +103,7 @@ def test_no_word_becomes_a_tag_an_attribute_or_a_script(written):
     assert data["before"]["went"] == [f"{word} once" for word in EVIL]
 
 
-def test_what_cannot_be_is_told_in_a_sentence_and_leaves_nothing(tmp_path):
+def test_invalid_pages_raise_and_leave_no_file(tmp_path):
     target = tmp_path / "page.html"
     with pytest.raises(BitcipherError, match="A map needs 5 words with different vectors"):
         write_page(str(target), "few", table(WORDS[:5]), 1_000)
@@ -114,7 +114,7 @@ def test_what_cannot_be_is_told_in_a_sentence_and_leaves_nothing(tmp_path):
     assert target.read_text() == "mine"
 
 
-def test_stages_are_told_to_their_end(written):
+def test_progress_of_all_steps_is_reported(written):
     done, totals = {}, {}
 
     def advance(stage: str, more: int, total: int) -> None:
@@ -127,7 +127,7 @@ def test_stages_are_told_to_their_end(written):
 
 
 @pytest.mark.long
-def test_fifty_thousand_words_with_everything_stay_below_20_megabytes(tmp_path):
+def test_page_of_fifty_thousand_words_is_below_20_megabytes(tmp_path):
     random = np.random.default_rng(20)
     words = [f"word{number}" for number in range(50_000)]
     centers = random.normal(size=(400, 200)).astype(np.float32)

@@ -97,6 +97,6 @@ def test_five_different_vectors_are_enough(table):
         (np.vstack([np.eye(2)] * 4), "there are 2, of 2"),
     ],
 )
-def test_too_little_for_a_map_is_told(table, found):
+def test_too_few_words_for_a_map_raise(table, found):
     with pytest.raises(BitcipherError, match=f"{found}: build from more text"):
         mapped(CipherVectors([letters(number) for number in range(len(table))], table))
