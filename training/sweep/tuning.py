@@ -43,7 +43,7 @@ class TrialResources:
         if not 0 <= self.gpus <= 1:
             raise BitcipherError(f"A trial takes a share of a GPU from 0 to 1, not {self.gpus:g}.")
         if self.gpus and not self.max_concurrent_trials:
-            raise BitcipherError("Only trials at the same time share a GPU: say how many by --at-once.")
+            raise BitcipherError("Only trials at the same time share a GPU: set --max-concurrent-trials.")
 
 
 def run_trials(trials: Sequence[Trial], places: TrialResources, notes: Path, ended: Callable[[str], None]) -> None:

@@ -149,7 +149,7 @@ def test_other_steps_are_refused_and_change_nothing(folder, study):
             "got 'soon'",
         ),
         ([], ["--budget", "0h"], "got '0h'"),
-        ([], ["--gpus", 0.5], "Only trials at the same time share a GPU: say how many by --at-once."),
+        ([], ["--gpus", 0.5], "Only trials at the same time share a GPU: set --max-concurrent-trials."),
         (["language.spam=1"], [], "The study's language: there is no option `spam`; choose from document"),
         (["choice.kinds=[]"], [], "The study's choice"),
     ],
@@ -247,7 +247,7 @@ def test_a_study_that_is_stopped_goes_on_to_the_same_findings(folder, study, fin
             patch.setattr(trial_runs, name, stopping)
             result = sweep(folder, out)
         assert result.exit_code == 130
-        assert "to go on, run the same command again" in result.output
+        assert "run the same command again to resume" in result.output
 
     # Seven looks at the first model; then the one at step 12 of the second, which has a checkpoint of step 8.
     interrupted("why_stop", 10)

@@ -50,11 +50,11 @@ def findings(folder):
 
 def test_trials_at_once_find_the_same_and_leave_nothing_of_rays(folder, findings):
     out = folder / "at-once"
-    assert sweep(folder, out, "--at-once", 2) == findings
+    assert sweep(folder, out, "--max-concurrent-trials", 2) == findings
     assert {path.name for path in out.iterdir()} == {"language", "models", "prepared", "report", "study.json", "tasks"}
     assert not list(out.rglob("*.pkl"))
     curves = {path: path.stat().st_mtime_ns for path in out.rglob("metrics.jsonl")}
-    assert sweep(folder, out, "--at-once", 2) == findings
+    assert sweep(folder, out, "--max-concurrent-trials", 2) == findings
     assert {path: path.stat().st_mtime_ns for path in out.rglob("metrics.jsonl")} == curves
 
 
