@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bitcipher.errors import BitcipherError, first_line
+from pipelines.runtime.ray_cluster import ray_cluster
 
 # Maximum number of restarts after a worker has died. Each restart resumes from the latest checkpoint.
 MAX_FAILURES = 10
@@ -34,26 +35,16 @@ def run_workers(function: Callable[[Config], None], config: Config, workers: int
     if workers == 0:
         function(config)
         return
-    # Ray reads these when it is imported.
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray reads it when it is imported.
     os.environ.setdefault("RAY_TRAIN_V2_ENABLED", "1")
-    import ray
+    with ray_cluster(num_cpus=max(workers, os.cpu_count() or 1)):
+        import ray
 
-    started_here = not ray.is_initialized()
-    if started_here:
-        address = os.environ.get("RAY_ADDRESS", "local")
-        here = {"num_cpus": max(workers, os.cpu_count() or 1), "include_dashboard": False} if address == "local" else {}
         try:
-            ray.init(address=address, log_to_driver=False, logging_level="ERROR", **here)
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            raise BitcipherError(f"Cannot reach Ray at {address} ({error}); check RAY_ADDRESS.") from None
-    try:
-        gpus = ray.cluster_resources().get("GPU", 0) >= workers if device == "auto" else device == "cuda"
-        _fit(function, config, workers, gpus, notes)
-    finally:
-        shutil.rmtree(notes, ignore_errors=True)
-        if started_here:
-            ray.shutdown()
+            gpus = ray.cluster_resources().get("GPU", 0) >= workers if device == "auto" else device == "cuda"
+            _fit(function, config, workers, gpus, notes)
+        finally:
+            shutil.rmtree(notes, ignore_errors=True)
 
 
 def _fit(function: Callable[[Config], None], config: Config, workers: int, gpus: bool, notes: Path) -> None:

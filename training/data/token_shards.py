@@ -139,8 +139,12 @@ def write_shard(
     encoder = plain_text_tokenizer(tokenizer)
     with ExitStack() as stack:
         writers = [
-            _SplitWriter(*(stack.enter_context(storage.writing(storage.join(folder, file))) for file in files), dtype)
-            for files in [(tokens_file(split, name), ends_file(split, name)) for split in SPLITS]
+            _SplitWriter(
+                stack.enter_context(storage.writing(storage.join(folder, tokens_file(split, name)))),
+                stack.enter_context(storage.writing(storage.join(folder, ends_file(split, name)))),
+                dtype,
+            )
+            for split in SPLITS
         ]
         for batch in _batches(documents):
             rows: list[list[list[int]]] = [[], []]

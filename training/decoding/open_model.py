@@ -26,10 +26,10 @@ def open_model(folder: str, step: int | None = None) -> tuple[PreTrainedModel, T
     """
     tokenizer = storage.join(folder, TOKENIZER)
     path = storage.local_path(folder)
-    is_run = path is not None and Path(path, CONFIG).exists()
-    if not is_run and step is not None:
+    run = Path(path) if path is not None and Path(path, CONFIG).exists() else None
+    if run is None and step is not None:
         raise BitcipherError(f"{folder} is not a run of `bitcipher train`, so it has no checkpoints; omit the step.")
-    model = load_model(str(_checkpoint(Path(path), step)) if is_run else folder)
+    model = load_model(folder if run is None else str(_checkpoint(run, step)))
     if not storage.exists(tokenizer):
         raise BitcipherError(f"There is no {TOKENIZER} in {folder}; put the model's tokenizer there, or give a run.")
     return model, load_tokenizer(tokenizer)

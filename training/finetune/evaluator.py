@@ -68,10 +68,11 @@ def describe_predictions(task: Task, predictions: Sequence[Any]) -> list[dict[st
     """Return predictions with their examples as plain values for JSON."""
     pairs = list(zip(task.validation, predictions, strict=True))
     if task.kind == "question-answering":
+        questions: Any = task
         return [
             {
                 "id": question.number,
-                "answer": prediction.chosen(task.threshold) if task.has_unanswerable else prediction.text,
+                "answer": prediction.chosen(questions.threshold) if questions.has_unanswerable else prediction.text,
                 "no_answer_score": prediction.no_answer_score,
                 "candidates": [candidate._asdict() for candidate in prediction.candidates],
             }

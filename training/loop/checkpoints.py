@@ -87,8 +87,9 @@ def resolve_model_folder(folder: str) -> str:
         BitcipherError: if it is a run without a checkpoint.
     """
     path = storage.local_path(folder)
-    is_run = path is not None and Path(path, METRICS).exists()
-    return str(latest_checkpoint(Path(path))) if is_run else folder
+    if path is None or not Path(path, METRICS).exists():
+        return folder
+    return str(latest_checkpoint(Path(path)))
 
 
 def load_checkpoint(checkpoint: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> TrainingState:

@@ -18,13 +18,16 @@ class Examples(Protocol):
 
     def training_batch(self, positions: np.ndarray) -> Batch:
         """Return the training examples at positions [B] of the run, which count across batches and epochs."""
+        ...
 
     def validation_batch(self, ids: np.ndarray) -> Batch:
         """Return the validation examples with ids [B] below `validation_size`."""
+        ...
 
     @property
     def validation_size(self) -> int:
         """Number of validation examples."""
+        ...
 
 
 @dataclass(frozen=True)

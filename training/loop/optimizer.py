@@ -51,7 +51,9 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, scheduler: LambdaLR, ste
     Returns:
         The learning rate of the weights other than the token embeddings.
     """
-    rates = [base_lr * factor(step) for base_lr, factor in zip(scheduler.base_lrs, scheduler.lr_lambdas, strict=True)]
+    rates = [
+        float(base_lr) * factor(step) for base_lr, factor in zip(scheduler.base_lrs, scheduler.lr_lambdas, strict=True)
+    ]
     for group, rate in zip(optimizer.param_groups, rates, strict=True):
         group["lr"] = rate
     return rates[0]

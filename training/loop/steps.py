@@ -19,9 +19,11 @@ class SummedLoss(Protocol):
 
     def count_targets(self, batch: Mapping[str, np.ndarray]) -> int:
         """Return the number of predictions in a batch."""
+        ...
 
     def loss(self, model: torch.nn.Module, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """Return the sum of the losses of all predictions as a float32 scalar."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -84,7 +85,8 @@ class _Trainer:
         if checkpoint := find_latest_checkpoint(self._run.folder):
             self.state = load_checkpoint(checkpoint, self._model, self._optimizer)
         if self._run.options.compile:
-            self._model.base_model.compile()
+            base_model: Any = self._model.base_model
+            base_model.compile()
         if self._world.rank == 0:
             self._logger = MetricsLogger(self._run.folder, self.state.step)
         self._clock = time.perf_counter()

@@ -5,6 +5,7 @@ transformers and are registered with its Auto classes.
 """
 
 import copy
+from typing import Any
 
 from huggingface_hub.dataclasses import strict
 from torch import Tensor, nn
@@ -56,8 +57,11 @@ class _Projected:
     # The output layer has width H and the embeddings have width E, so nothing is tied, even if E equals H.
     _tied_weights_keys = None
 
+    roberta: Any
+    post_init: Any
+
     def __init__(self, config: ProjectedRobertaConfig) -> None:
-        super().__init__(config)
+        super().__init__(config)  # pyright: ignore[reportCallIssue] (of the RoBERTa class beside this mixin)
         self.roberta.embeddings = ProjectedEmbeddings(config)
         self.post_init()
 
