@@ -9,7 +9,7 @@ import numpy as np
 from bitcipher import storage
 from bitcipher.counts import ContextWindow, MergedCounts
 from bitcipher.embedding import Refinement
-from bitcipher.embedding.spectral import InMemoryProducts, Spectrum, check_window
+from bitcipher.embedding.spectral import InMemoryProducts, SpectralEmbedding, Spectrum, check_window
 from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
@@ -55,11 +55,12 @@ def embed(counts: MergedCounts, options: EmbeddingOptions, provenance: dict[str,
         BitcipherError: if the counts cannot give such vectors.
     """
     _check_summed(options, counts.context_window)
-    if options.mode == SPECTRAL:
-        spectrum = options.estimator().table(counts, options.window)
+    estimator = options.estimator()
+    if isinstance(estimator, SpectralEmbedding):
+        spectrum = estimator.table(counts, options.window)
         return _spectral_vectors(counts.vocabulary, spectrum, options, provenance)
     refinement = Refinement()
-    table = refinement.fit_transform(options.estimator().table(counts))
+    table = refinement.fit_transform(estimator.table(counts))
     learned = {"mean": refinement.mean_, "matrix": refinement.matrix_}
     return _make_vectors(counts.vocabulary, table, learned, options, provenance)
 
@@ -165,6 +166,7 @@ def _factor(
     _check_summed(options, counts.context_window)
     context_window = ContextWindow(check_window(counts.context_window, options.window), counts.context_window.summed)
     estimator = options.estimator()
+    assert isinstance(estimator, SpectralEmbedding)  # the caller has checked the mode
     if runtime.workers == 0 and counts.entries <= budget.weighted_entries:
         merged = counts.open()
         products = InMemoryProducts.from_counts(merged, context_window.size)

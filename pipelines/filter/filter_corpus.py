@@ -84,6 +84,7 @@ def filter_corpus(
     ledger = _open_ledger(out, request)
     inputs = [FilterInput(f"{number:05d}", source) for number, source in enumerate(sources)]
     if chosen is None:
+        assert options.top is not None  # checked above
         chosen = count_vocabulary(inputs, options, options.top, storage.join(out, _WORDS), runtime, progress)
     with storage.writing(storage.join(out, VOCABULARY)) as stream:
         stream.write("".join(f"{word}\n" for word in sorted(chosen)).encode())

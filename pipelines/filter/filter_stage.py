@@ -103,7 +103,7 @@ class _PartFiles:
         self._uris = {part: storage.join(out, folder, f"{part}-{name}.jsonl.gz") for part in PARTS}
         self._stack = ExitStack()
         self._streams: dict[str, IO[bytes]] = {}
-        self.written = dict.fromkeys(PARTS, 0)
+        self.written: dict[str, int] = dict.fromkeys(PARTS, 0)
 
     def __enter__(self) -> "_PartFiles":
         with ExitStack() as stack:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from fsspec import AbstractFileSystem
 
@@ -114,7 +114,7 @@ def _glob(filesystem: AbstractFileSystem, path: str) -> list[dict[str, Any]]:
     if not re.search(r"[*?[]", path):
         return []
     fixed = re.split(r"[*?[]", path)[0].rpartition("/")[0]
-    entries = filesystem.glob(path, detail=True).values()
+    entries = cast(dict[str, dict[str, Any]], filesystem.glob(path, detail=True)).values()
     return [each for each in entries if each["type"] != "directory" and not _is_hidden(each["name"], fixed)]
 
 

@@ -215,8 +215,8 @@ class MergeStage:
         blocks = [block for rows in item.rows for block in self._read(item.merge, rows)]
         rows, _ = merge_rows(blocks, self._words.positions(item.merge), -1)
         del blocks
-        columns = (words[name].to_numpy() for name in ("number", "count", "passages"))
-        return write_part(uri, words["word"].combine_chunks(), *columns, split(rows, BLOCK_ENTRIES))
+        numbers, counts, passages = (words[name].to_numpy() for name in ("number", "count", "passages"))
+        return write_part(uri, words["word"].combine_chunks(), numbers, counts, passages, split(rows, BLOCK_ENTRIES))
 
     def _read(self, merge: str, rows: RangeRows) -> list[PairBlock]:
         numbers = storage.read_table(_numbers_file(self._work, merge, rows.operand))["number"].to_numpy()

@@ -99,4 +99,5 @@ class Costs:
         )
 
     def _add(self, stage: str, cost: StageCost) -> None:
-        self._stages[stage] = self._stages.get(stage, StageCost()) + cost
+        before = self._stages.get(stage)
+        self._stages[stage] = cost if before is None else before + cost

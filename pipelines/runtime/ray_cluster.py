@@ -3,6 +3,7 @@
 The only module of `pipelines` that imports Ray.
 """
 
+import logging
 import os
 import time
 from collections import deque
@@ -52,7 +53,7 @@ def ray_cluster(num_cpus: int, num_gpus: int | None = None) -> Iterator[bool]:
     is_local = address == "local"
     local = {"num_cpus": num_cpus, "num_gpus": num_gpus, "include_dashboard": False} if is_local else {}
     try:
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **local)
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise BitcipherError(f"Cannot reach Ray at {address} ({error}): check RAY_ADDRESS.") from None
     try:
@@ -85,6 +86,7 @@ class RayRuntime:
     def stream(self, spec: StageSpec[In, Out], inputs: Sequence[In]) -> Iterator[StageResult[Out]]:
         """Run a stage over inputs, and yield the results as tasks end."""
         import ray
+        from ray.exceptions import RayError, RayTaskError, RuntimeEnvSetupError
 
         self._check_resources(ray.nodes(), waited=0.0)
         # Ray's own retries would hide which input a worker died on, and how often.
@@ -106,11 +108,11 @@ class RayRuntime:
                 item, attempt = running.pop(ready)
                 try:
                     outcome = ray.get(ready)
-                except ray.exceptions.RayTaskError:
+                except RayTaskError:
                     raise
-                except ray.exceptions.RuntimeEnvSetupError as error:
+                except RuntimeEnvSetupError as error:
                     raise BitcipherError(f"Ray cannot set up workers for this job: {first_line(error)}.") from None
-                except ray.exceptions.RayError as error:
+                except RayError as error:
                     if attempt == ATTEMPTS:
                         raise BitcipherError(
                             f"{ATTEMPTS} workers died on the same input of stage {spec.name} "

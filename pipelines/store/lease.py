@@ -156,11 +156,11 @@ class Lease:
         end = time.monotonic() + EXPIRY_SECONDS
         while time.monotonic() < end:
             time.sleep(EXPIRY_SECONDS / POLLS)
-            now = self._highest()
-            if now[0] == generation and now[1].released:
+            highest, now = self._highest()
+            if highest == generation and now is not None and now.released:
                 return
-            if now != (generation, holder):
-                raise self._occupied(now[1])
+            if (highest, now) != (generation, holder):
+                raise self._occupied(now)
 
     def holder(self) -> LeaseHolder | None:
         """Return the job that holds the lease now, this one or another, or None."""

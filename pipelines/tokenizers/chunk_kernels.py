@@ -74,10 +74,10 @@ def number_chunks(text, document_ends, document, at, table, starts, arena, known
                 at += 1
             length = 0
             if at + 8 <= end:
-                word = load_word(text, at)
+                word = load_word(text, at)  # pyright: ignore[reportCallIssue] (an intrinsic)
                 marks = (word - _PRINTING) & ~word & _HIGH_BITS
                 if marks != 0 and word & _HIGH_BITS == 0:
-                    bits = (trailing_zeros(marks) >> np.uint64(3)) << np.uint64(3)
+                    bits = (trailing_zeros(marks) >> np.uint64(3)) << np.uint64(3)  # pyright: ignore[reportCallIssue]
                     if _is_space(word >> bits & np.uint64(0xFF)):
                         length = np.int64(bits >> np.uint64(3))
                         key = word & ((np.uint64(1) << bits) - np.uint64(1))
@@ -227,7 +227,7 @@ def _skip_spaces(text, at, end):
 def _chunk_end(text, at, end):
     """Return the end of the chunk at a position; ASCII is read eight bytes at a time."""
     while at + 8 <= end:
-        word = load_word(text, at)
+        word = load_word(text, at)  # pyright: ignore[reportCallIssue] (an intrinsic)
         if word & _HIGH_BITS != 0:
             break
         # The lowest marked byte is really below 0x21; a borrow may have marked higher bytes.
@@ -235,7 +235,7 @@ def _chunk_end(text, at, end):
         if marks == 0:
             at += 8
             continue
-        at += np.int64(trailing_zeros(marks) >> np.uint64(3))
+        at += np.int64(trailing_zeros(marks) >> np.uint64(3))  # pyright: ignore[reportCallIssue]
         if _is_space(text[at]):
             return at
         at += 1
@@ -248,7 +248,7 @@ def _chunk_end(text, at, end):
 def _bytes_of(text, at, length):
     """Return up to eight bytes as a number, padded with zeros."""
     if at + 8 <= len(text):
-        word = load_word(text, at)
+        word = load_word(text, at)  # pyright: ignore[reportCallIssue] (an intrinsic)
         if length == 8:
             return word
         return word & ((np.uint64(1) << np.uint64(8 * length)) - np.uint64(1))

@@ -99,7 +99,9 @@ class ChunkTokenizer:
     def _join_chunks(self, numbers: np.ndarray, spaced: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Replace chunks that must be tokenized together by one chunk with spaces in it."""
         positions = kernels.find_boundaries(numbers, spaced, ends, self._starts, self._arena, self._boundaries.meets)
-        positions = np.array([i for i in positions.tolist() if self._may_join(numbers[i - 1], numbers[i])], np.int64)
+        positions = np.array(
+            [i for i in positions.tolist() if self._may_join(*numbers[i - 1 : i + 1].tolist())], np.int64
+        )
         for run in np.split(positions, np.flatnonzero(np.diff(positions) > 1) + 1) if len(positions) else []:
             joined = " ".join(self._chunk(number) for number in numbers[run[0] - 1 : run[-1] + 1])
             numbers[run[0] - 1] = self._number_of(joined)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +11,7 @@ from spacy.attrs import IS_SPACE, LOWER, ORTH
 from spacy.lang.en import English
 from spacy.lang.lex_attrs import LEX_ATTRS
 from spacy.language import Language
+from spacy.strings import StringStore
 from spacy.tokenizer import Tokenizer
 from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
 from spacy.vocab import Vocab
@@ -77,7 +78,7 @@ def _make_tokenizer(rules: dict[str, Any]) -> Tokenizer:
 @cache
 def _patterns() -> dict[str, tuple[Callable[[str], Any], Any]]:
     """Return the searches of spaCy's tokenizer, each with its result for no match."""
-    defaults = English.Defaults
+    defaults = cast(Any, English.Defaults)  # typed as if English could lack patterns
     return {
         "prefix_search": (compile_prefix_regex(defaults.prefixes).search, None),
         "suffix_search": (compile_suffix_regex(defaults.suffixes).search, None),
@@ -122,7 +123,7 @@ class SpacyExactTokenizer:
             yield columns[columns[:, 1] == 0, 0]
 
 
-def strings_of(hashes: np.ndarray, store: spacy.strings.StringStore) -> pa.LargeStringArray:
+def strings_of(hashes: np.ndarray, store: StringStore) -> pa.LargeStringArray:
     """Return the strings of spaCy's hashes, (n,)."""
     distinct, positions = np.unique(hashes, return_inverse=True)
     strings = pa.array([store[code] for code in distinct.tolist()], pa.large_string())

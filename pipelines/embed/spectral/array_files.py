@@ -1,11 +1,13 @@
 """Arrays in temporary files."""
 
 import io
+from typing import Any
 
 import numpy as np
 
 from bitcipher import storage
 from bitcipher.embedding.spectral import WeightedRows
+from bitcipher.errors import BitcipherError
 
 
 def write_array(uri: str, array: np.ndarray) -> None:
@@ -18,7 +20,10 @@ def read_array(uri: str) -> np.ndarray:
     """Return an array from its file, memory-mapped if the file is on this machine."""
     path = storage.local_path(uri)
     if path is None:
-        return np.load(io.BytesIO(storage.read_bytes(uri)), allow_pickle=False)
+        content = storage.read_bytes(uri)
+        if content is None:
+            raise BitcipherError(f"{uri} is missing.")
+        return np.load(io.BytesIO(content), allow_pickle=False)
     # Copy-on-write, although nothing writes: numba would compile its loops again for read-only arrays.
     return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
 
@@ -31,9 +36,10 @@ def write_rows(uri: str, rows: WeightedRows) -> None:
 
 def read_rows(uri: str, *names: str) -> WeightedRows:
     """Return weighted rows with the named arrays, and None for the others."""
-    return WeightedRows(
-        **{name: read_array(_file(uri, name)) if name in names else None for name in WeightedRows._fields}
-    )
+    arrays: dict[str, Any] = {
+        name: read_array(_file(uri, name)) if name in names else None for name in WeightedRows._fields
+    }
+    return WeightedRows(**arrays)
 
 
 def _file(uri: str, name: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -79,7 +79,7 @@ def factor(
     range_entries = max(range_entries - beside, range_entries // 4, 1)
     try:
         names = _gather(paths, context_window, range_entries, run)
-        sums = sum(read_sums(paths.work, name) for name in names)
+        sums = cast(np.ndarray, sum(read_sums(paths.work, name) for name in names))
         write_sums(paths.work, sums[:-1])
         ranges = _weight(paths, names, sums[-1][np.argsort(vocabulary.row_order())], range_entries, run)
         products = wrap_products(RangeProducts(paths.work, ranges, run))

@@ -53,6 +53,7 @@ class MultiplyStage:
             if result is None:
                 result = np.zeros((_row_count(rows), table.shape[1]), np.float32)
             rows.add(block, scale, table, result)
+        assert result is not None  # there is at least one term
         write_array(item.target, result)
         yield item.target
 

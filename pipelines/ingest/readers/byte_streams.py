@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from lzma import LZMAError
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from isal import igzip, isal_zlib
 from smart_open import register_compressor
@@ -31,7 +31,7 @@ BUFFER_BYTES = 1 << 18
 
 
 def _open_igzip(file: IO[bytes], mode: str, **settings: Any) -> IO[bytes]:
-    return io.BufferedReader(igzip.open(file, mode, **settings), BUFFER_BYTES)
+    return io.BufferedReader(cast(igzip.IGzipFile, igzip.open(file, mode, **settings)), BUFFER_BYTES)
 
 
 # Under a new ending: replacing .gz would change smart_open for all other code in the process.
@@ -55,13 +55,14 @@ def open_decompressed(source: Source) -> Iterator[io.BufferedReader]:
         raise BitcipherError(
             f"{uri} is truncated: it ends in the middle of its compressed data. Download it again."
         ) from None
-    except (OSError, isal_zlib.error, LZMAError, ZstdError) as error:
+    except (OSError, isal_zlib.error, LZMAError, ZstdError) as error:  # pyright: ignore[reportGeneralTypeIssues] (isal's stub)
         raise BitcipherError(
             f"Cannot read {uri}: {str(error).rstrip('.')}. If it is damaged, download it again."
         ) from error
 
 
-def _decompressed(stored: IO[bytes], compression: str) -> IO[bytes]:
+def _decompressed(stored: Any, compression: str) -> Any:
+    """Return a stream with `peek`, which the types of fsspec and smart_open lack."""
     if not compression:
         return io.BufferedReader(stored, BUFFER_BYTES)
     return compression_wrapper(stored, "rb", compression=".igzip" if compression == ".gz" else compression)

@@ -35,7 +35,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
 
 
 def _checked_body(record: WarcRecord, where: str) -> bytes:
-    length = record.headers.get("Content-Length", "")
+    length = record.headers.get("Content-Length") or ""
     if not re.fullmatch("[0-9]{1,18}", length):
         raise BitcipherError(
             f"{where} has no valid Content-Length: the file is truncated or damaged. Download it again."

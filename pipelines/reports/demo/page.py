@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 from bitcipher import storage
 from bitcipher.vectors import CipherVectors
@@ -52,7 +53,11 @@ def write(
 
 
 def _neighbors(word: str, tables: Mapping[str, CipherVectors]) -> dict[str, list[tuple[str, float]]]:
-    return {name: vectors.most_similar(word, topn=NEIGHBORS) for name, vectors in tables.items() if word in vectors}
+    return {
+        name: cast(list[tuple[str, float]], vectors.most_similar(word, topn=NEIGHBORS))
+        for name, vectors in tables.items()
+        if word in vectors
+    }
 
 
 def _map(vectors: CipherVectors) -> dict:

@@ -77,7 +77,7 @@ def map_data(words: Sequence[str], word_map: WordMap) -> dict[str, Any]:
 
 def _typical(words: Sequence[str], word_map: WordMap, members: np.ndarray) -> list[str]:
     middle = word_map.units[members].mean(axis=0)
-    frequent = members[:NAMED_AMONG]
+    frequent: list[int] = members[:NAMED_AMONG].tolist()
     letters = [member for member in frequent if words[member].isalpha()]
     nearest = sorted(letters or frequent, key=lambda member: -float(np.einsum("i,i", word_map.units[member], middle)))
     return [words[member] for member in nearest[:WORDS_IN_NAME]]
@@ -102,10 +102,10 @@ def render(template: Path, scripts: Sequence[Path], styles: Sequence[Path], **va
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    scripts = [path.read_text("utf-8") for path in [*(here / name for name in SCRIPTS), *scripts]]
-    styles = [path.read_text("utf-8") for path in [here / "map.css", *styles]]
-    policy = f"default-src 'none'; img-src data:; script-src {_digests(scripts)}; style-src {_digests(styles)}"
-    page = environment.get_template(template.name).render(scripts=scripts, styles=styles, policy=policy, **values)
+    codes = [path.read_text("utf-8") for path in [*(here / name for name in SCRIPTS), *scripts]]
+    sheets = [path.read_text("utf-8") for path in [here / "map.css", *styles]]
+    policy = f"default-src 'none'; img-src data:; script-src {_digests(codes)}; style-src {_digests(sheets)}"
+    page = environment.get_template(template.name).render(scripts=codes, styles=sheets, policy=policy, **values)
     return page.encode(errors="replace")
 
 

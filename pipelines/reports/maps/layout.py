@@ -113,7 +113,10 @@ def make_map(
     neighbors, cosines = nearest_rows(units, np.arange(len(rows)), NEIGHBORS, lambda done: advance("neighbors", done))
     with threadpool_limits(1):
         positions = _place(units, neighbors, cosines, lambda: advance("places", STEPS_PER_REPORT))
-        groups = KMeans(min(MAX_GROUPS, distinct // 2), n_init=4, random_state=SEED).fit_predict(units)
+        number = min(MAX_GROUPS, distinct // 2)
+        # scikit-learn has no types, so that of `n_init` is inferred from its default.
+        means = KMeans(number, n_init=4, random_state=SEED)  # pyright: ignore[reportArgumentType]
+        groups = means.fit_predict(units)
     _, first_of_group, groups = np.unique(groups, return_index=True, return_inverse=True)
     order = np.argsort(np.argsort(first_of_group))
     return WordMap(rows, units, neighbors, cosines, positions, order[groups])
