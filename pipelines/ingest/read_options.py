@@ -1,12 +1,24 @@
-"""Options of the readers."""
+"""Source formats, and options of their readers."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
 from bitcipher.records import Record
 
-Format = Literal["text", "jsonl", "parquet", "wet"]
+# File endings of each format. The reader of a format is the module of the same name in `pipelines.ingest.readers`.
+# To add a format, write its module and add it here.
+ENDINGS_OF_FORMAT = {
+    "text": (".txt",),
+    "jsonl": (".jsonl", ".json", ".ndjson"),  # C4 is published as .json.gz
+    "parquet": (".parquet",),
+    "wet": (".wet",),  # CommonCrawl publishes extracted text as .warc.wet.gz
+}
+
+if TYPE_CHECKING:
+    Format = str
+else:
+    Format = Literal[tuple(ENDINGS_OF_FORMAT)]
 
 
 class ReadOptions(Record):

@@ -9,18 +9,10 @@ from fsspec import AbstractFileSystem
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Count, Record
 from bitcipher.storage import is_local, url_to_fs
-from pipelines.ingest.read_options import Format
+from pipelines.ingest.read_options import ENDINGS_OF_FORMAT, Format
 
-# C4 publishes its JSON lines as .json.gz, CommonCrawl its extracted text as .warc.wet.gz.
-FORMAT_OF_ENDING: dict[str, Format] = {
-    ".txt": "text",
-    ".jsonl": "jsonl",
-    ".json": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".wet": "wet",
-}
-FORMATS = tuple(dict.fromkeys(FORMAT_OF_ENDING.values()))
+FORMATS = tuple(ENDINGS_OF_FORMAT)
+FORMAT_OF_ENDING = {ending: name for name, endings in ENDINGS_OF_FORMAT.items() for ending in endings}
 COMPRESSION_ENDINGS = (".gz", ".zst", ".bz2", ".xz")
 ENDINGS = f"{' '.join(FORMAT_OF_ENDING)}, all but .parquet also with {' '.join(COMPRESSION_ENDINGS)}"
 

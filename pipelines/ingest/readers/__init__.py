@@ -12,14 +12,6 @@ from pipelines.ingest.document_chunks import DocumentChunk, split_document
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import Source
 
-# By name, so that a reader and its library are imported only when a source needs them.
-READERS = {
-    "text": "pipelines.ingest.readers.text",
-    "jsonl": "pipelines.ingest.readers.jsonl",
-    "parquet": "pipelines.ingest.readers.parquet",
-    "wet": "pipelines.ingest.readers.wet",
-}
-
 
 def read_chunks(source: Source, options: ReadOptions) -> Iterator[DocumentChunk]:
     """Yield the chunks of the documents of a source, in order; documents without text are skipped.
@@ -32,7 +24,8 @@ def read_chunks(source: Source, options: ReadOptions) -> Iterator[DocumentChunk]
     """
     if source.size == 0:
         return
-    reader = import_module(READERS[source.format])
+    # By name, so that a reader and its library are imported only when a source needs them.
+    reader = import_module(f"{__name__}.{source.format}")
     for document in reader.read(source, options):
         has_begun = False
         for chunk in split_document(document):

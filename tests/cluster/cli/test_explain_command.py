@@ -149,11 +149,11 @@ def test_mistakes_print_one_sentence(command, folder, spectral):
     for arguments, sentence in (
         (("explain", "build", "w0w"), "The word 'w0w' is not in the vocabulary"),
         (("explain", "bare", "cat"), "bare is a folder of vectors without counts"),
-        (("explain", spectral, "w1", "--counts", "other"), "was not made of the counts of other, version 1"),
+        (("explain", spectral, "w1", "--counts", "other"), "counts of other, version 1"),
         (("explain", "build", "w1", "--by", "color"), "got 'color'"),
         (("explain", "build", "w1", "--version", "4"), "build has no version 4"),
         (("explain", spectral, "w1", "--counts", "build", "--by", "dimension"), "by context word"),
-        (("explain", "nothing", "w1"), "nothing is not a folder of vectors"),
+        (("explain", "nothing", "w1"), "nothing is not a"),
         (("infer", "build", "neu", "--contexts", "empty.txt"), "give 'neu' no context"),
         (("infer", "build", "neu", "--contexts", "missing.txt"), "There is no file missing.txt"),
         (("infer", "build", "neu", "--contexts", "bytes.txt"), "bytes.txt is not text in UTF-8 (byte 0)"),

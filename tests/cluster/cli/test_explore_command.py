@@ -55,7 +55,7 @@ def test_explore_compares_versions_and_limits_words(command):
     [
         (
             ["few", "--out", "page.html"],
-            "A map needs 5 words with different vectors of 2 dimensions at least; there are 4",
+            "A map needs at least 5 words",
         ),
         (["nothing", "--out", "page.html"], "nothing is not a"),
         (["vectors", "--compare", "7", "--out", "page.html"], "vectors is not a build"),
@@ -72,5 +72,7 @@ def test_mistake_prints_one_sentence_and_leaves_no_files(command, arguments, sen
 def test_missing_library_is_named(command, monkeypatch):
     monkeypatch.setitem(sys.modules, "openTSNE", None)
     code, _, errors = command("vectors", "--out", "page.html")
-    sentence = "A page needs opentsne: install what it takes by `pip install 'bitcipher[report]'`."
-    assert (code, errors) == (2, f"bitcipher: {sentence}\n")
+    assert code == 2
+    assert "opentsne" in errors
+    assert "bitcipher[report]" in errors
+    assert errors.count("\n") == 1

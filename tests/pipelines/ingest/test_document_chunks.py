@@ -28,7 +28,7 @@ def test_pieces_have_the_tokens_of_the_document(text, limit):
     for place in [piece.text for piece in split_document([text], limit)][1:]:
         assert place[0].isspace()
     # At a split between punctuation, spaCy might read across; between letters and at the end of a line it never does.
-    assert not any(first[-1].isalpha() and second[0].isalpha() for first, second in rule.reaches)
+    assert not any(first[-1].isalpha() and second[0].isalpha() for first, second in rule.joins)
 
 
 @settings(max_examples=25)  # spaCy is made anew for each
