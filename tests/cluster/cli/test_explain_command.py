@@ -155,7 +155,7 @@ def test_mistakes_print_one_sentence(command, folder, spectral):
         (("explain", spectral, "w1", "--counts", "build", "--by", "dimension"), "by context word"),
         (("explain", "nothing", "w1"), "nothing is not a"),
         (("infer", "build", "neu", "--contexts", "empty.txt"), "give 'neu' no context"),
-        (("infer", "build", "neu", "--contexts", "missing.txt"), "There is no file missing.txt"),
+        (("infer", "build", "neu", "--contexts", "missing.txt"), "The file missing.txt does not exist"),
         (("infer", "build", "neu", "--contexts", "bytes.txt"), "bytes.txt is not text in UTF-8 (byte 0)"),
     ):
         code, out, error = command(*arguments)
