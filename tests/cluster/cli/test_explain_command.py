@@ -156,7 +156,7 @@ def test_mistakes_print_one_sentence(command, folder, spectral):
         (("explain", "nothing", "w1"), "nothing is not a"),
         (("infer", "build", "neu", "--contexts", "empty.txt"), "give 'neu' no context"),
         (("infer", "build", "neu", "--contexts", "missing.txt"), "The file missing.txt does not exist"),
-        (("infer", "build", "neu", "--contexts", "bytes.txt"), "bytes.txt is not text in UTF-8 (byte 0)"),
+        (("infer", "build", "neu", "--contexts", "bytes.txt"), "bytes.txt is not UTF-8 text (byte 0)"),
     ):
         code, out, error = command(*arguments)
         assert (code, out, error.count("\n")) == (2, "", 1), (arguments, error)
