@@ -1,8 +1,12 @@
-"""Execution of training functions: in this process, or on workers of Ray Train."""
+"""Execution of training functions: in this process, on workers of Ray Train, or as trials of Ray Tune.
+
+Only this module of `training` imports Ray.
+"""
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,7 +17,26 @@ from pipelines.runtime.ray_cluster import ray_cluster
 # Maximum number of restarts after a worker has died. Each restart resumes from the latest checkpoint.
 MAX_FAILURES = 10
 
+# Maximum number of restarts after the process of a trial has died. Each restart resumes from the latest checkpoint.
+MAX_TRIAL_FAILURES = 3
+
 Config = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A call of a function."""
+
+    name: str
+    function: tuple[str, str]
+    """Module and name, so that any process can import it."""
+    config: Config
+    """Argument of the function: values that JSON can hold."""
+
+    def run(self) -> None:
+        """Call the function in this process."""
+        module, name = self.function
+        getattr(import_module(module), name)(self.config)
 
 
 def run_workers(function: Callable[[Config], None], config: Config, workers: int, device: str, notes: Path) -> None:
@@ -81,3 +104,88 @@ def _call_and_store_error(values: Config) -> None:
         getattr(import_module(module), name)(values["config"])
     except BitcipherError as error:
         Path(values["error_file"]).write_text(str(error), "utf-8")
+
+
+def run_tune_trials(
+    trials: Sequence[Trial], max_concurrent_trials: int, gpus: float, notes: Path, on_end: Callable[[str], None]
+) -> None:
+    """Run trials on Ray Tune, on one CPU each. Ray must have been started.
+
+    Args:
+        trials: trials in the order in which they start.
+        max_concurrent_trials: maximum number of trials at the same time.
+        gpus: share of a GPU per trial.
+        notes: folder for Ray Tune's own files, shared by all nodes.
+        on_end: called with the name of each trial that has ended.
+
+    Raises:
+        BitcipherError: if a trial raises one, or fails too often.
+    """
+    # Ray Tune reads these when it starts. By default it would handle Ctrl-C and print tables.
+    os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")
+    os.environ.setdefault("TUNE_DISABLE_SIGINT_HANDLER", "1")
+    os.environ.setdefault("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
+    import ray
+    from ray import tune
+    from ray.tune.progress_reporter import TrialProgressCallback
+
+    # Ray Tune would wait forever. A cluster that is joined may still grow.
+    if "RAY_ADDRESS" not in os.environ and ray.cluster_resources().get("GPU", 0) < gpus:
+        raise BitcipherError("`--gpus` needs a GPU, but Ray found none on this machine; leave out `--gpus`.")
+
+    class ProgressCallback(TrialProgressCallback):
+        """Replaces Ray Tune's own callback, which would print a line per trial."""
+
+        def on_trial_result(self, iteration: int, trials: list[Any], trial: Any, result: Any, **info: Any) -> None:
+            pass
+
+        def on_trial_error(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
+            pass
+
+        def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
+            on_end(trial.config["trial"]["name"])
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            # Ray Tune pickles its callbacks, and a progress bar cannot be pickled.
+            return tune.Callback, ()
+
+    tuner = tune.Tuner(
+        tune.with_resources(_call_and_return_error, {"cpu": 1, "gpu": gpus}),
+        param_space={
+            "trial": tune.grid_search(
+                [{"name": trial.name, "function": list(trial.function), "config": trial.config} for trial in trials]
+            )
+        },
+        # Processes are reused, because importing torch takes longer than the shortest trials.
+        tune_config=tune.TuneConfig(max_concurrent_trials=max_concurrent_trials, reuse_actors=True),
+        run_config=tune.RunConfig(
+            storage_path=str(notes),
+            failure_config=tune.FailureConfig(max_failures=MAX_TRIAL_FAILURES),
+            callbacks=[ProgressCallback()],
+            verbose=0,
+        ),
+    )
+    # Results are in the order of the grid; the result of a process that died at once has no config.
+    for trial, result in zip(trials, tuner.fit(), strict=True):
+        if result.error is not None:
+            raise BitcipherError(
+                f"The trial {trial.name} failed {MAX_TRIAL_FAILURES + 1} times ({_root_cause(result.error)}); "
+                "see Ray's logs for details."
+            )
+        if message := (result.metrics or {}).get("error"):
+            raise BitcipherError(message)
+
+
+def _root_cause(error: Exception) -> str:
+    """Return the last line of an error of Ray, which is a traceback that ends with the exception of the trial."""
+    return first_line("\n".join(reversed(str(error).strip().splitlines())))
+
+
+def _call_and_return_error(config: Config) -> dict[str, str | None]:
+    """Run a trial, and return a user error for the driver, because Ray would retry after an exception."""
+    values = config["trial"]
+    try:
+        Trial(values["name"], tuple(values["function"]), values["config"]).run()
+    except BitcipherError as error:
+        return {"error": str(error)}
+    return {"error": None}

@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bitcipher import storage
-from training.curves import draw, figures_table, group_runs, perplexity_table, read_run, write_page
+from training.curves import draw, group_runs, perplexity_table, read_run, scores_table, write_page
 
 
 def compare(runs: Sequence[Path], out: str) -> str:
@@ -22,17 +22,17 @@ def compare(runs: Sequence[Path], out: str) -> str:
         BitcipherError: if a folder is no run, or if names or seeds clash.
     """
     groups = group_runs([read_run(run) for run in runs])
-    tables = [table.markdown() for table in (perplexity_table(groups), figures_table(groups)) if table]
+    tables = [table.markdown() for table in (perplexity_table(groups), scores_table(groups)) if table]
     table = "\n".join(tables)
     with TemporaryDirectory() as made:
         draw(groups, Path(made, "curves.png"))
         write_page(groups, Path(made, "curves.html"))
         Path(made, "table.md").write_text(table, "utf-8")
-        put_files(Path(made), out)
+        copy_files(Path(made), out)
     return table
 
 
-def put_files(made: Path, out: str) -> None:
+def copy_files(made: Path, out: str) -> None:
     """Copy the files of a folder to a folder or URI, each at once."""
     for path in sorted(made.iterdir()):
         with storage.writing(storage.join(out, path.name)) as stream:

@@ -12,7 +12,7 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocat
 from training.curves.run_groups import AXES, Group
 
 # Okabe and Ito's colors, which color-blind people can tell apart; for more groups they come again, dashed.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", ":", "-.")
 PANEL_INCHES = (5.0, 3.5)
 LEGEND_INCHES = 0.28  # of a row
@@ -92,7 +92,7 @@ def _legend_columns(groups: Sequence[Group]) -> int:
 
 def _style(number: int) -> dict[str, object]:
     return {
-        "color": COLOURS[number % len(COLOURS)],
-        "linestyle": DASHES[number // len(COLOURS) % len(DASHES)],
+        "color": COLORS[number % len(COLORS)],
+        "linestyle": DASHES[number // len(COLORS) % len(DASHES)],
         "linewidth": 1.6,
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from training.curves.draw import draw
 from training.curves.run_groups import Group
-from training.curves.table import CurveTable, figures_table, perplexity_table
+from training.curves.table import CurveTable, perplexity_table, scores_table
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:80rem;padding:0 1rem}"
@@ -25,7 +25,7 @@ def write_page(groups: Sequence[Group], path: Path) -> None:
         draw(groups, drawing)
         svg = drawing.read_text("utf-8")
     names = escape(", ".join(group.name for group in groups))
-    tables = [table for table in (perplexity_table(groups), figures_table(groups)) if table]
+    tables = [table for table in (perplexity_table(groups), scores_table(groups)) if table]
     path.write_text(
         f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>Runs: {names}</title><style>{_STYLE}</style><h1>Runs: {names}</h1>"

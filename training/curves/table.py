@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from training.curves.run_groups import AXES, Group
+from training.markdown import format_table
 
 # Places of a run at which the table looks, as shares of the shortest run.
 SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
@@ -19,9 +20,8 @@ class CurveTable:
     rows: tuple[tuple[str, ...], ...]
 
     def markdown(self) -> str:
-        """As lines of Markdown."""
-        lines = [self.header, ("---",) + ("---:",) * (len(self.header) - 1), *self.rows]
-        return "".join(f"| {' | '.join(map(_escaped, cells))} |\n" for cells in lines)
+        """Return the table in Markdown."""
+        return format_table(self.header, self.rows)
 
 
 def perplexity_table(groups: Sequence[Group]) -> CurveTable:
@@ -49,7 +49,7 @@ def perplexity_table(groups: Sequence[Group]) -> CurveTable:
     return CurveTable(("run", "seeds", *(title for *_, title in columns), f"steps to {first.name}'s end"), tuple(rows))
 
 
-def figures_table(groups: Sequence[Group]) -> CurveTable | None:
+def scores_table(groups: Sequence[Group]) -> CurveTable | None:
     """Further figures of the last evaluation, such as a task's scores; mean ± standard deviation over seeds (n - 1).
 
     Returns:
@@ -64,7 +64,7 @@ def figures_table(groups: Sequence[Group]) -> CurveTable | None:
     return CurveTable(("run", "seeds", *names), tuple(rows)) if names else None
 
 
-def steps_to(group: Group, loss: float) -> float | None:
+def steps_to_loss(group: Group, loss: float) -> float | None:
     """The step at which the mean held-out loss of a group's runs first comes down to a loss; None if it does not."""
     steps, losses = group.mean("step"), group.mean("validation_loss")
     below = np.flatnonzero(losses <= loss)
@@ -76,12 +76,8 @@ def steps_to(group: Group, loss: float) -> float | None:
     return float(np.interp(loss, losses[[place, place - 1]], steps[[place, place - 1]]))
 
 
-def _escaped(cell: str) -> str:
-    return cell.replace("|", "&#124;").replace("<", "&lt;")
-
-
 def _reach(group: Group, first: Group) -> str:
-    reached = steps_to(group, first.mean("validation_loss")[-1])
+    reached = steps_to_loss(group, first.mean("validation_loss")[-1])
     if reached is None:
         return "not reached"
     whole = first.mean("step")[-1]

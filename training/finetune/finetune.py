@@ -107,7 +107,7 @@ def finetune(values: dict[str, Any], advance: Callable[[int, str], None] = lambd
             (folder / TOKENIZER).write_bytes(stream.read())
         info = TaskInfo(
             task=task.name,
-            main_metric=task.main_figure,
+            main_metric=task.main_metric,
             labels=tuple(task.labels),
             rows={"train": len(train), "validation": len(validation)},
             max_steps=loop.max_steps,

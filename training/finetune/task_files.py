@@ -5,7 +5,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.word_filter import read_words
 from training.tasks.base import Task
 from training.tasks.entities import read_entities
-from training.tasks.filter import keep_known
+from training.tasks.filter import filter_by_vocabulary
 from training.tasks.glue import read_glue
 from training.tasks.question_answering import read_questions
 
@@ -46,7 +46,7 @@ def read_task(name: str, folder: str, vocabulary: str | None = None) -> Task:
     if name == "entities":
         return read_entities(folder)
     task = read_glue(GLUE[name], folder)
-    return task if vocabulary is None else keep_known(task, read_words(vocabulary))
+    return task if vocabulary is None else filter_by_vocabulary(task, read_words(vocabulary))
 
 
 def _find_file(folder: str, prefix: str) -> str:

@@ -1,14 +1,14 @@
 """What each layer of a language model tells apart, over its training; see README.md."""
 
-from training.layer_analysis.checkpoint_figures import layers_of_run
+from training.layer_analysis.checkpoint_metrics import layers_of_run
 from training.layer_analysis.class_means import class_means, nearest_class_means
 from training.layer_analysis.draw import draw
 from training.layer_analysis.hidden_states import layer_states
-from training.layer_analysis.labeled_words import LabeledWords, label_words, word_figures
+from training.layer_analysis.labeled_words import LabeledWords, label_words, word_accuracies
 from training.layer_analysis.linear_probe import probe_accuracy
 from training.layer_analysis.records import LayerMetrics, to_table
 from training.layer_analysis.token_classes import frequent_tokens
-from training.layer_analysis.token_predictions import token_figures
+from training.layer_analysis.token_predictions import token_metrics
 
 __all__ = [
     "LabeledWords",
@@ -22,6 +22,6 @@ __all__ = [
     "nearest_class_means",
     "probe_accuracy",
     "to_table",
-    "token_figures",
-    "word_figures",
+    "token_metrics",
+    "word_accuracies",
 ]

@@ -17,7 +17,7 @@ from training.layer_analysis.token_predictions import ACCURACY, MISMATCH, MODEL
 TITLES = {ACCURACY: "accuracy of the nearest class center", MISMATCH: "mismatch of nearest class center and model"}
 PANEL_INCHES = (5.4, 3.2)
 DOTS_PER_INCH = 120
-COLOURS = "viridis"  # from dark to bright, as training goes on
+COLORS = "viridis"  # from dark to bright, as training goes on
 STYLES = {"train": "--", "held out": "-"}
 # Of more steps some have a line and a name, and more cells have no numbers in them.
 STEPS_IN_LINES = 6
@@ -74,7 +74,7 @@ def _draw_lines(panel: Axes, records: Sequence[LayerMetrics]) -> None:
 
 def _draw_heat(panel: Axes, records: Sequence[LayerMetrics]) -> matplotlib.image.AxesImage:
     steps, values = grid(records)
-    image = panel.imshow(values, aspect="auto", origin="lower", cmap=COLOURS, norm=_norm(values))
+    image = panel.imshow(values, aspect="auto", origin="lower", cmap=COLORS, norm=_norm(values))
     named = _some(len(steps))
     panel.set_xticks(named, [f"{steps[number]:,}" for number in named])
     panel.yaxis.set_major_locator(MaxNLocator(integer=True))
@@ -97,4 +97,4 @@ def _some(steps: int) -> np.ndarray:
 
 def _colors(number: int) -> np.ndarray:
     # The brightest yellow is hard to see on white.
-    return matplotlib.colormaps[COLOURS](np.linspace(0, 0.92, number))
+    return matplotlib.colormaps[COLORS](np.linspace(0, 0.92, number))

@@ -82,7 +82,7 @@ def label_words(split: Split, task: TaskData, tokenizer: Tokenizer, architecture
     return LabeledWords(tuple(batches), tuple(flat), np.array(labels, np.int64))
 
 
-def word_figures(model: "PreTrainedModel", train: LabeledWords, test: LabeledWords) -> np.ndarray:
+def word_accuracies(model: "PreTrainedModel", train: LabeledWords, test: LabeledWords) -> np.ndarray:
     """The accuracy on the test part of a linear probe of each layer, [layers] float64."""
     states = [
         np.concatenate(

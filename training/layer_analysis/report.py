@@ -8,12 +8,12 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from pipelines.runtime.progress import StageProgress
-from training.curves.compare import put_files
+from training.curves.compare import copy_files
 from training.layer_analysis import draw, layers_of_run, to_table
 from training.probes import read_task
 
 
-def show_layers(
+def write_layer_report(
     run: Path, out: str, classes: int, sequences: int, task: tuple[str, str] | None, progress: StageProgress
 ) -> None:
     """Write layers.png, layers.csv and layers.parquet.
@@ -40,4 +40,4 @@ def show_layers(
         draw(records, Path(made, "layers.png"))
         pyarrow.csv.write_csv(table, Path(made, "layers.csv"))
         pq.write_table(table, Path(made, "layers.parquet"))
-        put_files(Path(made), out)
+        copy_files(Path(made), out)

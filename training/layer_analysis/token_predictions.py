@@ -25,7 +25,7 @@ LOGITS_AT_ONCE = 2**24
 ACCURACY, MISMATCH, MODEL = "ncc_accuracy", "ncc_mismatch", "model_accuracy"
 
 
-def token_figures(
+def token_metrics(
     model: "PreTrainedModel", train: Sequence[Batch], held_out: Sequence[Batch], tokens: np.ndarray
 ) -> dict[tuple[str, str], np.ndarray]:
     """How well the nearest class center tells tokens to predict, in each layer.

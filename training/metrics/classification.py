@@ -44,7 +44,7 @@ def _is_constant(values: np.ndarray) -> bool:
     return len(values) == 0 or bool((values == values[0]).all())
 
 
-FIGURES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
+METRICS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     "accuracy": accuracy,
     "f1": positive_f1,
     "matthews": matthews,
@@ -53,7 +53,7 @@ FIGURES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
 }
 
 # By the names of the folders as published.
-GLUE_FIGURES: dict[str, tuple[str, ...]] = {
+GLUE_METRICS: dict[str, tuple[str, ...]] = {
     "CoLA": ("matthews",),
     "SST-2": ("accuracy",),
     "MRPC": ("accuracy", "f1"),
@@ -64,18 +64,18 @@ GLUE_FIGURES: dict[str, tuple[str, ...]] = {
 }
 
 
-def figures(names: tuple[str, ...], truth: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
+def compute_metrics(names: tuple[str, ...], truth: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
     """The figures of these names, and as `mean` their mean if there are several: a task's score in GLUE (section 4).
 
     Args:
-        names: of `FIGURES`.
+        names: of `METRICS`.
         truth: [N], numbers of labels, or values.
         predicted: [N], of the same kind.
     """
-    found = {name: FIGURES[name](truth, predicted) for name in names}
+    found = {name: METRICS[name](truth, predicted) for name in names}
     return found if len(found) == 1 else found | {"mean": sum(found.values()) / len(found)}
 
 
-def main_figure(names: tuple[str, ...]) -> str:
+def main_metric(names: tuple[str, ...]) -> str:
     """The one of `figures` to choose by."""
     return names[0] if len(names) == 1 else "mean"

@@ -11,7 +11,7 @@ from bitcipher import __version__, storage
 from training.probes.data import Split, TaskData
 from training.probes.fit import SETTINGS
 from training.probes.probe import ProbeResult, SeedResult
-from training.reproduce.models import CountedBuild, Model
+from training.reproduce.models import CountedBuild, VectorModel
 
 CELLS = "cells"
 
@@ -21,7 +21,7 @@ class Cell:
     """One place of a table: vectors of a model from a build, on a task."""
 
     build: CountedBuild
-    model: Model
+    model: VectorModel
     task: TaskData
     seeds: tuple[int, ...]
 

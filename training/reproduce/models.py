@@ -23,7 +23,7 @@ RANDOM_SEED = 0
 
 
 @dataclass(frozen=True)
-class Model:
+class VectorModel:
     """One kind of vectors; two kinds with the same fields are the same vectors."""
 
     mode: str
@@ -66,13 +66,13 @@ class CountedBuild:
         """What the vectors depend on: words and counts."""
         return {name: getattr(self.manifest.digests, name) for name in ("words", "counts")}
 
-    def extra_models(self) -> list[Model]:
+    def extra_models(self) -> list[VectorModel]:
         """What stands beside the paper's own: random vectors, and the build's own ones if they are of another mode."""
         own = self.options.embedding
         known = own.mode in ("cat", "sum", "cipher")
-        return [Model(RANDOM)] + ([] if known else [Model(own.mode, own.bits, own.window)])
+        return [VectorModel(RANDOM)] + ([] if known else [VectorModel(own.mode, own.bits, own.window)])
 
-    def embedding(self, model: Model) -> EmbeddingOptions | None:
+    def embedding(self, model: VectorModel) -> EmbeddingOptions | None:
         """How the vectors of a model are made, or None for random ones."""
         if model.mode == RANDOM:
             return None
@@ -80,7 +80,7 @@ class CountedBuild:
             return self.options.embedding
         return EmbeddingOptions(**{name: value for name, value in asdict(model).items() if value is not None})
 
-    def vectors(self, model: Model) -> CipherVectors:
+    def vectors(self, model: VectorModel) -> CipherVectors:
         """The vectors of a model."""
         vocabulary = read_vocabulary(self.manifest.file(self.uri, layout.WORDS))
         options = self.embedding(model)
@@ -93,6 +93,6 @@ class CountedBuild:
         return embed(open_merged(vocabulary, self.options.context_window, segments), options, {})
 
 
-def models_of(grid: PaperGrid) -> list[Model]:
+def grid_models(grid: PaperGrid) -> list[VectorModel]:
     """The columns of one of the paper's tables; without context the radius has no meaning."""
-    return [Model(grid.mode, bits, None if grid.mode == "cipher" else window) for bits, window in grid.columns]
+    return [VectorModel(grid.mode, bits, None if grid.mode == "cipher" else window) for bits, window in grid.columns]

@@ -7,25 +7,26 @@ import pyarrow as pa
 import pyarrow.csv
 
 from bitcipher import storage
+from training.markdown import format_table
 from training.probes.paper import PaperGrid, paper_tables
 from training.probes.probe import ProbeResult
-from training.reproduce.models import CountedBuild, Model, models_of
+from training.reproduce.models import CountedBuild, VectorModel, grid_models
 
 TITLES = {"sum": "Sum", "cat": "Cat", "cipher": "Cipher", "random": "Random vectors"}
 TASK_TITLES = {"pos": "part of speech (GUM)", "ner": "entities (CoNLL-2003)"}
 
 
 @dataclass(frozen=True)
-class Figures:
+class CellResult:
     """What was measured in one cell."""
 
     build: CountedBuild
-    model: Model
+    model: VectorModel
     dimensions: int
     result: ProbeResult
 
 
-def write_tables(out: str, grids: Sequence[PaperGrid], figures: Sequence[Figures]) -> str:
+def write_tables(out: str, grids: Sequence[PaperGrid], figures: Sequence[CellResult]) -> str:
     """Write `tables.md`, `tables.csv` and `tables.parquet`.
 
     Returns:
@@ -41,47 +42,56 @@ def write_tables(out: str, grids: Sequence[PaperGrid], figures: Sequence[Figures
     return page
 
 
-def _page(grids: Sequence[PaperGrid], figures: Sequence[Figures]) -> str:
+def _page(grids: Sequence[PaperGrid], figures: Sequence[CellResult]) -> str:
     seeds = len(figures[0].result.seeds)
     lines = [
-        "# The paper's Tables 2 to 7, made again",
+        "# Tables 2 to 7 of the paper, reproduced",
         "",
-        f"Accuracy in per cent, mean ± standard deviation over {seeds} seed{'s' * (seeds > 1)}, with weighted F1 in "
-        "parentheses. The paper's rows are one probe each, on text, words and parts of the data of its own.",
+        f"Accuracy in percent, mean ± standard deviation over {seeds} seed{'s' * (seeds > 1)}, with weighted F1 in "
+        "parentheses. The paper's rows are one probe each, with its own text, words and data splits.",
     ]
     for grid in grids:
-        models = models_of(grid)
-        lines += ["", f"## Table {grid.table}: {TITLES[grid.mode]}, {TASK_TITLES[grid.task]}", ""]
-        lines += _header(["text", *(_column(model) for model in models)])
+        models = grid_models(grid)
         measured = {(id(f.build), f.model): f for f in figures if f.result.task == grid.task}
-        for build in _builds(figures):
-            lines.append(_line([_tokens(build.tokens), *(_measured(measured[id(build), model]) for model in models)]))
-        for size, cells in grid.rows.items():
-            lines.append(_line([f"paper, {size:g} B", *(f"{accuracy:.2f} ({f1:.2f})" for accuracy, f1 in cells)]))
-    lines += _beside(figures)
-    lines += ["", "## The paper's Table 1", ""]
-    lines += _header(["model", *TASK_TITLES.values()])
-    for name, values in paper_tables().models.items():
-        lines.append(_line([name, *("{:.2f} ({:.2f})".format(*values[task]) for task in TASK_TITLES)]))
+        rows = [
+            [_tokens(build.tokens), *(_measured(measured[id(build), model]) for model in models)]
+            for build in _builds(figures)
+        ]
+        rows += [
+            [f"paper, {size:g} B", *(f"{accuracy:.2f} ({f1:.2f})" for accuracy, f1 in cells)]
+            for size, cells in grid.rows.items()
+        ]
+        title = f"## Table {grid.table}: {TITLES[grid.mode]}, {TASK_TITLES[grid.task]}"
+        lines += ["", title, "", _table(["text", *(_column(model) for model in models)], rows)]
+    lines += _other_models(figures)
+    rows = [
+        [name, *("{:.2f} ({:.2f})".format(*values[task]) for task in TASK_TITLES)]
+        for name, values in paper_tables().models.items()
+    ]
+    lines += ["", "## The paper's Table 1", "", _table(["model", *TASK_TITLES.values()], rows)]
     return "\n".join(lines) + "\n"
 
 
-def _beside(figures: Sequence[Figures]) -> list[str]:
+def _other_models(figures: Sequence[CellResult]) -> list[str]:
     tasks = list(dict.fromkeys(f.result.task for f in figures))
-    lines = ["", "## Beside the paper's models", ""]
-    lines += _header(["text", "vectors", "dimensions", *(TASK_TITLES[task] for task in tasks)])
+    rows = []
     for build in _builds(figures):
         for model in build.extra_models():
             cells = {f.result.task: f for f in figures if f.build is build and f.model == model}
             size = next(iter(cells.values())).dimensions
             name = TITLES.get(model.mode, model.mode)
-            lines.append(_line([_tokens(build.tokens), name, str(size), *(_measured(cells[task]) for task in tasks)]))
-    return lines
+            rows.append([_tokens(build.tokens), name, str(size), *(_measured(cells[task]) for task in tasks)])
+    header = ["text", "vectors", "vector size", *(TASK_TITLES[task] for task in tasks)]
+    return ["", "## Other models", "", _table(header, rows)]
 
 
-def _as_rows(grids: Sequence[PaperGrid], figures: Sequence[Figures]) -> pa.Table:
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return format_table(header, rows, text_columns=len(header)).rstrip("\n")
+
+
+def _as_rows(grids: Sequence[PaperGrid], figures: Sequence[CellResult]) -> pa.Table:
     """A row for each measured cell and each of the paper's; shares between 0 and 1."""
-    tables = {(grid.task, model): grid.table for grid in grids for model in models_of(grid)}
+    tables = {(grid.task, model): grid.table for grid in grids for model in grid_models(grid)}
     rows = []
     for f in figures:
         row = {
@@ -101,7 +111,7 @@ def _as_rows(grids: Sequence[PaperGrid], figures: Sequence[Figures]) -> pa.Table
         rows.append(row)
     for grid in grids:
         for size, cells in grid.rows.items():
-            for model, (accuracy, f1) in zip(models_of(grid), cells, strict=True):
+            for model, (accuracy, f1) in zip(grid_models(grid), cells, strict=True):
                 rows.append(
                     {
                         "source": "paper",
@@ -127,27 +137,19 @@ def _as_rows(grids: Sequence[PaperGrid], figures: Sequence[Figures]) -> pa.Table
     return pa.Table.from_pylist(rows, schema)
 
 
-def _builds(figures: Sequence[Figures]) -> list[CountedBuild]:
+def _builds(figures: Sequence[CellResult]) -> list[CountedBuild]:
     return list({id(f.build): f.build for f in figures}.values())
 
 
-def _measured(f: Figures) -> str:
+def _measured(f: CellResult) -> str:
     accuracy, f1 = f.result.mean("accuracy"), f.result.mean("weighted_f1")
     spread = f" ± {100 * f.result.spread('accuracy'):.2f}" if len(f.result.seeds) > 1 else ""
     return f"{100 * accuracy:.2f}{spread} ({100 * f1:.2f})"
 
 
-def _column(model: Model) -> str:
+def _column(model: VectorModel) -> str:
     return f"b = {model.bits}" + (f", r = {model.window}" if model.mode == "sum" else "")
 
 
 def _tokens(tokens: int) -> str:
     return f"{tokens:,} tokens"
-
-
-def _header(cells: Sequence[str]) -> list[str]:
-    return [_line(cells), _line(["---"] * len(cells))]
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"

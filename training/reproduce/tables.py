@@ -11,8 +11,8 @@ from training.probes.data import TaskData
 from training.probes.paper import PaperGrid, paper_tables
 from training.probes.probe import ProbeResult, probe
 from training.reproduce.cells import Cell, read_cell, write_cell
-from training.reproduce.models import CountedBuild, Model, models_of
-from training.reproduce.table_files import Figures, write_tables
+from training.reproduce.models import CountedBuild, VectorModel, grid_models
+from training.reproduce.table_files import CellResult, write_tables
 
 
 def reproduce_tables(
@@ -50,20 +50,20 @@ def reproduce_tables(
         for model in dict.fromkeys(model for task in tasks for model in _models(grids, build, task.name))
     ]
     advance = begin(sum(len(asked) for _, _, asked in wanted))
-    figures: list[Figures] = []
+    figures: list[CellResult] = []
     for build, model, asked in wanted:
         for dimensions, cell, result in _finish(build, model, asked, out, tuple(seeds)):
-            figures.append(Figures(build, model, dimensions, result))
+            figures.append(CellResult(build, model, dimensions, result))
             advance(f"{cell.task.name} {model.mode} {model.bits or ''}")
     return write_tables(out, grids, figures)
 
 
-def _models(grids: Sequence[PaperGrid], build: CountedBuild, task: str) -> list[Model]:
-    return [model for grid in grids if grid.task == task for model in models_of(grid)] + build.extra_models()
+def _models(grids: Sequence[PaperGrid], build: CountedBuild, task: str) -> list[VectorModel]:
+    return [model for grid in grids if grid.task == task for model in grid_models(grid)] + build.extra_models()
 
 
 def _finish(
-    build: CountedBuild, model: Model, tasks: Sequence[TaskData], out: str, seeds: tuple[int, ...]
+    build: CountedBuild, model: VectorModel, tasks: Sequence[TaskData], out: str, seeds: tuple[int, ...]
 ) -> Iterator[tuple[int, Cell, ProbeResult]]:
     """Each task's figures of a model; the vectors are made only if one is missing, and once."""
     vectors = None

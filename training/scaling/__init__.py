@@ -6,7 +6,7 @@ from training.scaling.frontier import compute_optimal
 from training.scaling.power_law import BrokenPowerLaw, PowerLaw, bootstrap_exponent, fit_broken, fit_power_law
 from training.scaling.published import Published, published
 from training.scaling.shape import LENGTH, POSITIONS, SEQUENCES, TOKEN_TYPES, VOCABULARY, Shape
-from training.scaling.shapes import ANCHOR, larger, set_1, set_2, set_3, smallest, spanning
+from training.scaling.shapes import ANCHOR, larger, select_spanning, set_1, set_2, set_3, smallest
 
 __all__ = [
     "ANCHOR",
@@ -27,9 +27,9 @@ __all__ = [
     "larger",
     "published",
     "rank_correlation",
+    "select_spanning",
     "set_1",
     "set_2",
     "set_3",
     "smallest",
-    "spanning",
 ]

@@ -9,7 +9,7 @@ from bitcipher.errors import BitcipherError
 Numbers = Sequence[float] | np.ndarray
 
 
-def finite(name: str, values: Numbers) -> np.ndarray:
+def check_finite(name: str, values: Numbers) -> np.ndarray:
     """The numbers as float64 [N].
 
     Raises:
@@ -19,13 +19,13 @@ def finite(name: str, values: Numbers) -> np.ndarray:
     return _all(np.isfinite(numbers), name, numbers, "a finite number")
 
 
-def positive(name: str, values: Numbers) -> np.ndarray:
+def check_positive(name: str, values: Numbers) -> np.ndarray:
     """The numbers as float64 [N], of which logarithms can be taken.
 
     Raises:
         BitcipherError: if one is not finite, or not above 0.
     """
-    numbers = finite(name, values)
+    numbers = check_finite(name, values)
     return _all(numbers > 0, name, numbers, "above 0")
 
 
@@ -38,7 +38,7 @@ def _all(good: np.ndarray, name: str, numbers: np.ndarray, wanted: str) -> np.nd
     )
 
 
-def same_length(first: tuple[str, np.ndarray], second: tuple[str, np.ndarray], *, fewest: int) -> None:
+def check_lengths(first: tuple[str, np.ndarray], second: tuple[str, np.ndarray], *, min_points: int) -> None:
     """Whether two lists of numbers belong together, and are long enough.
 
     Raises:
@@ -49,5 +49,5 @@ def same_length(first: tuple[str, np.ndarray], second: tuple[str, np.ndarray], *
         raise BitcipherError(
             f"There are {len(one)} {first_name} but {len(other)} {second_name}: each needs one of the other."
         )
-    if len(one) < fewest:
-        raise BitcipherError(f"There are {len(one)} points, but at least {fewest} are needed: measure more.")
+    if len(one) < min_points:
+        raise BitcipherError(f"There are {len(one)} points, but at least {min_points} are needed: measure more.")

@@ -6,10 +6,10 @@ import numpy as np
 from scipy.stats import permutation_test, rankdata, spearmanr
 
 from bitcipher.errors import BitcipherError
-from training.scaling.checks import Numbers, finite, positive, same_length
+from training.scaling.checks import Numbers, check_finite, check_lengths, check_positive
 
 # With two points the coefficient is always 1 or -1, and there is no p-value.
-FEWEST_POINTS = 3
+MIN_POINTS = 3
 # Up to so many, all orders are gone through (5,040): the distribution that spearmanr takes is one of many points, and
 # says 0 for three that happen to be in order.
 _MOST_IN_EVERY_ORDER = 7
@@ -30,8 +30,8 @@ def rank_correlation(perplexities: Numbers, scores: Numbers) -> tuple[float, flo
         BitcipherError: if there are fewer than three points, all perplexities or all scores are the same, a number is
             not finite, or a perplexity is not above 0.
     """
-    losses, outcomes = positive("perplexities", perplexities), finite("scores", scores)
-    same_length(("perplexities", losses), ("scores", outcomes), fewest=FEWEST_POINTS)
+    losses, outcomes = check_positive("perplexities", perplexities), check_finite("scores", scores)
+    check_lengths(("perplexities", losses), ("scores", outcomes), min_points=MIN_POINTS)
     for name, values in (("perplexities", losses), ("scores", outcomes)):
         if np.ptp(values) == 0:
             raise BitcipherError(f"All {len(values)} {name} are {values[0]}: they have no ranks to compare.")

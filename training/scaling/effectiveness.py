@@ -3,7 +3,7 @@
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training.scaling.checks import Numbers, positive, same_length
+from training.scaling.checks import Numbers, check_lengths, check_positive
 
 
 def cost_effectiveness(flops: Numbers, perplexities: Numbers) -> tuple[float | None, ...]:
@@ -19,8 +19,8 @@ def cost_effectiveness(flops: Numbers, perplexities: Numbers) -> tuple[float | N
     Raises:
         BitcipherError: if the costs are not in increasing order, or a number is not above 0 or not finite.
     """
-    costs, outcomes = positive("FLOPs", flops), positive("perplexities", perplexities)
-    same_length(("FLOPs", costs), ("perplexities", outcomes), fewest=1)
+    costs, outcomes = check_positive("FLOPs", flops), check_positive("perplexities", perplexities)
+    check_lengths(("FLOPs", costs), ("perplexities", outcomes), min_points=1)
     more = np.diff(costs) / 1e9
     if (more <= 0).any():
         place = int(np.argmax(more <= 0))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training.scaling.checks import Numbers, finite, positive, same_length
+from training.scaling.checks import Numbers, check_finite, check_lengths, check_positive
 
 
 def compute_optimal(flops: Numbers, losses: Numbers, bins: int = 30) -> np.ndarray:
@@ -23,8 +23,8 @@ def compute_optimal(flops: Numbers, losses: Numbers, bins: int = 30) -> np.ndarr
     Raises:
         BitcipherError: if there is no point or no bin, FLOPs are not above 0, or a loss is not finite.
     """
-    costs, outcomes = positive("FLOPs", flops), finite("losses", losses)
-    same_length(("FLOPs", costs), ("losses", outcomes), fewest=1)
+    costs, outcomes = check_positive("FLOPs", flops), check_finite("losses", losses)
+    check_lengths(("FLOPs", costs), ("losses", outcomes), min_points=1)
     if bins < 1:
         raise BitcipherError(f"There must be at least 1 bin of FLOPs, not {bins}.")
     edges = np.geomspace(costs.min(), costs.max(), bins + 1)

@@ -6,12 +6,12 @@ import numpy as np
 from scipy.optimize import curve_fit
 
 from bitcipher.errors import BitcipherError
-from training.scaling.checks import Numbers, positive, same_length
+from training.scaling.checks import Numbers, check_lengths, check_positive
 
 # Two numbers are fitted, and a curve through two points says nothing.
-FEWEST_POINTS = 3
+MIN_POINTS = 3
 # A side of a break needs one more, else noise alone would draw a break near an end.
-FEWEST_BESIDE_A_BREAK = 4
+MIN_POINTS_PER_SIDE = 4
 # Natural logarithm of the largest float64 is 709.78.
 _LARGEST_LOG = 709.0
 # The logarithm of a curve that is far too steep, as a step on the way may be: its square is still a float64.
@@ -54,11 +54,11 @@ def fit_power_law(x: Numbers, y: Numbers) -> PowerLaw:
         BitcipherError: if there are fewer than three points, all x are the same, or a number is not above 0 or not
             finite.
     """
-    xs, ys = _points(x, y, FEWEST_POINTS)
+    xs, ys = _points(x, y, MIN_POINTS)
     return _law(xs, ys)
 
 
-def fit_broken(x: Numbers, y: Numbers, fewest: int = FEWEST_BESIDE_A_BREAK) -> BrokenPowerLaw:
+def fit_broken(x: Numbers, y: Numbers, min_points: int = MIN_POINTS_PER_SIDE) -> BrokenPowerLaw:
     """The two power laws, on either side of a break, that together have the least squared error in y.
 
     All places for the break between two different x are tried. Two curves always fit better than one: compare their R²
@@ -67,20 +67,20 @@ def fit_broken(x: Numbers, y: Numbers, fewest: int = FEWEST_BESIDE_A_BREAK) -> B
     Args:
         x: [N], in any order.
         y: [N].
-        fewest: points that each side must have, at least three.
+        min_points: points that each side must have, at least three.
 
     Raises:
         BitcipherError: if there are too few points, no place leaves enough different x on both sides, or a number is
             not above 0 or not finite.
     """
-    if fewest < FEWEST_POINTS:
-        raise BitcipherError(f"Each side of a break needs at least {FEWEST_POINTS} points, not {fewest}.")
-    xs, ys = _points(x, y, 2 * fewest)
+    if min_points < MIN_POINTS:
+        raise BitcipherError(f"Each side of a break needs at least {MIN_POINTS} points, not {min_points}.")
+    xs, ys = _points(x, y, 2 * min_points)
     order = np.argsort(xs, kind="stable")
     xs, ys = xs[order], ys[order]
     places = [
         place
-        for place in range(fewest, len(xs) - fewest + 1)
+        for place in range(min_points, len(xs) - min_points + 1)
         if xs[0] < xs[place - 1] < xs[place] < xs[-1]  # two different x on each side, and none on both
     ]
     if not places:
@@ -117,7 +117,7 @@ def bootstrap_exponent(
             f"A bootstrap needs at least 1 sample, a seed of 0 or above and a confidence between 0 and 1, "
             f"not {samples}, {seed} and {confidence}."
         )
-    xs, ys = _points(x, y, FEWEST_POINTS)
+    xs, ys = _points(x, y, MIN_POINTS)
     chance = np.random.default_rng(seed)
     exponents: list[float] = []
     while len(exponents) < samples:
@@ -128,9 +128,9 @@ def bootstrap_exponent(
     return float(low), float(high)
 
 
-def _points(x: Numbers, y: Numbers, fewest: int) -> tuple[np.ndarray, np.ndarray]:
-    xs, ys = positive("x", x), positive("y", y)
-    same_length(("x", xs), ("y", ys), fewest=fewest)
+def _points(x: Numbers, y: Numbers, min_points: int) -> tuple[np.ndarray, np.ndarray]:
+    xs, ys = check_positive("x", x), check_positive("y", y)
+    check_lengths(("x", xs), ("y", ys), min_points=min_points)
     if np.ptp(xs) == 0:
         raise BitcipherError(f"All {len(xs)} x are {xs[0]}: a power law needs at least two different ones.")
     return xs, ys

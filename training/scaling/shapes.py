@@ -92,7 +92,7 @@ def larger() -> tuple[Shape, ...]:
     )
 
 
-def spanning(shapes: Iterable[Shape], count: int, vocabulary: int = VOCABULARY) -> tuple[Shape, ...]:
+def select_spanning(shapes: Iterable[Shape], count: int, vocabulary: int = VOCABULARY) -> tuple[Shape, ...]:
     """So many of the shapes, spread over the range of FLOPs as evenly as they allow on its logarithm.
 
     The cheapest and the dearest are always among them. The others are those that are least far, in sum, from `count`

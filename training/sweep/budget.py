@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from bitcipher.errors import BitcipherError
 from training.scaling import VOCABULARY, Shape
 from training.sweep.options import Study
-from training.sweep.trials import finetuning_trials, pretraining_trials, shapes_of
+from training.sweep.trials import finetuning_trials, pretraining_trials, select_shapes
 
 # Fewer sequences, and a model's curve is that of its cipher-up.
 _FEWEST_STEPS = 100
@@ -37,7 +37,7 @@ class Speed:
     """Trials at once."""
 
 
-def shrunk(study: Study, scale: float) -> Study:
+def scale_study(study: Study, scale: float) -> Study:
     """The study with fewer sequences, tokens, shapes and seeds.
 
     Sequences shrink with the scale. Batches are halved, down to 16, while there would be fewer than ten times as many
@@ -64,7 +64,7 @@ def shrunk(study: Study, scale: float) -> Study:
     steps = max(min(_FEWEST_STEPS, loop.max_steps), round(sequences / batch))
     every = max(1, steps // _EVALUATIONS)
     downstream = study.downstream
-    size, count = study.tokenizer.vocab_size, len(shapes_of(study, VOCABULARY))
+    size, count = study.tokenizer.vocab_size, len(select_shapes(study, VOCABULARY))
     return study.copy_with(
         tokenizer=study.tokenizer.copy_with(vocab_size=_between(_SMALLEST_VOCABULARY, size * root, size)),
         shapes=study.shapes.copy_with(max_shapes=max(2, _between(_FEWEST_SHAPES, count * root, count))),
@@ -89,7 +89,7 @@ def computed_flops(study: Study, shape: Shape, vocabulary: int) -> int:
     return shape.flops_published(max(1, round(wanted.mlm_probability * vocabulary)), wanted.max_position_embeddings)
 
 
-def seconds_of(study: Study, speed: Speed) -> float:
+def estimate_seconds(study: Study, speed: Speed) -> float:
     """How long a study takes, about: pre-training with its evaluations and fine-tuning, reading the corpus aside.
 
     Fine-tuning is taken as if no example were left out by the vocabulary and all were as long as sequences, so that it
@@ -122,7 +122,7 @@ def seconds_of(study: Study, speed: Speed) -> float:
     return (pretraining + finetuning) / speed.max_concurrent_trials
 
 
-def fitting(study: Study, seconds: float, speed: Speed) -> Study:
+def fit_budget(study: Study, seconds: float, speed: Speed) -> Study:
     """The largest study of its kind that fits into so many seconds, to a part in a thousand or so of its scale.
 
     Half a batch has twice as many steps, so a smaller study may take longer than a larger one: scales are tried from 1
@@ -133,13 +133,13 @@ def fitting(study: Study, seconds: float, speed: Speed) -> Study:
     """
 
     def fits(power: float) -> bool:
-        return seconds_of(shrunk(study, 2**power), speed) <= seconds
+        return estimate_seconds(scale_study(study, 2**power), speed) <= seconds
 
     low = 0.0
     while not fits(low):
         low -= _STEP
         if low < _LEAST:
-            least = seconds_of(shrunk(study, 2**_LEAST), speed)
+            least = estimate_seconds(scale_study(study, 2**_LEAST), speed)
             raise BitcipherError(
                 f"The smallest study takes about {least / 60:,.1f} minutes here, more than {seconds / 60:,.1f}: give "
                 "more time, or choose less by shapes.largest, downstream.tasks or downstream.max_models."
@@ -148,7 +148,7 @@ def fitting(study: Study, seconds: float, speed: Speed) -> Study:
     for _ in range(_HALVINGS if low < 0 else 0):
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
-    return shrunk(study, 2**low)
+    return scale_study(study, 2**low)
 
 
 def _between(least: int, value: float, most: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 _PATIENCE = 0.2
 
 
-def why_stop(lines: Sequence[dict[str, Any]], steps: int) -> str | None:
+def stop_reason(lines: Sequence[dict[str, Any]], steps: int) -> str | None:
     """Why a run should be stopped, as a sentence, or None if it may go on.
 
     Args:

@@ -21,7 +21,7 @@ from matplotlib.ticker import (
 from training.scaling import PowerLaw
 from training.sweep.laws import LawFit, ScalingLaws
 from training.sweep.measures import Measures
-from training.sweep.tables import scientific
+from training.sweep.tables import format_scientific
 
 # Of Okabe and Ito's colors, which color-blind people can tell apart: the same as in curves over runs.
 BLUE, ORANGE, GREEN, BLACK = "#0072B2", "#D55E00", "#009E73", "#000000"
@@ -39,7 +39,7 @@ _MULTIPLES = {
 
 
 @dataclass(frozen=True)
-class Picture:
+class ReportFigure:
     """A figure of the report."""
 
     name: str
@@ -54,11 +54,11 @@ class Picture:
     """The sentence that stands where it would."""
 
 
-def draw_compute(measures: Measures, laws: ScalingLaws) -> Picture:
+def draw_compute(measures: Measures, laws: ScalingLaws) -> ReportFigure:
     """Figure 1: loss against FLOPs, each model a line, compute-optimal points green."""
 
     def lines(panel: Axes) -> None:
-        for model in measures.of():
+        for model in measures.select():
             trained = [each for each in model.evaluations if each.step > 0]
             flops = [each.sequences * measures.sequence_flops(model) for each in trained]
             panel.plot(flops, [each.loss for each in trained], color=GRAY, alpha=0.45, linewidth=0.9, zorder=1)
@@ -76,7 +76,7 @@ def draw_compute(measures: Measures, laws: ScalingLaws) -> Picture:
     )
 
 
-def draw_tokens(laws: ScalingLaws) -> Picture:
+def draw_tokens(laws: ScalingLaws) -> ReportFigure:
     """Figure 2: loss against training tokens."""
     return _picture(
         "figure-2",
@@ -88,7 +88,7 @@ def draw_tokens(laws: ScalingLaws) -> Picture:
     )
 
 
-def draw_parameters(laws: ScalingLaws) -> Picture:
+def draw_parameters(laws: ScalingLaws) -> ReportFigure:
     """Figure 3: loss against parameters."""
     return _picture(
         "figure-3",
@@ -165,10 +165,10 @@ def _picture(
     points: tuple[np.ndarray, np.ndarray],
     fit: LawFit,
     lines: Callable[[Axes], None] | None = None,
-) -> Picture:
+) -> ReportFigure:
     (quantity, written), (x, losses) = axis, points
     if not len(x):
-        return Picture(name, title, caption, "", None, fit.missing)
+        return ReportFigure(name, title, caption, "", None, fit.missing)
     figure, (panel,) = new_figure()
     if lines:
         lines(panel)
@@ -184,7 +184,7 @@ def _picture(
     set_log(panel.yaxis, ys[np.isfinite(ys) & (ys > 0)], plain())
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     told = " ".join(filter(None, (caption, fit.missing)))
-    return Picture(name, title, told, _alt(fit, x, losses, quantity), to_png(figure))
+    return ReportFigure(name, title, told, _alt(fit, x, losses, quantity), to_png(figure))
 
 
 def _laws_of(fit: LawFit, x: np.ndarray) -> list[tuple[PowerLaw, tuple[float, float], dict[str, object]]]:
@@ -200,13 +200,13 @@ def _laws_of(fit: LawFit, x: np.ndarray) -> list[tuple[PowerLaw, tuple[float, fl
 
 def _equation(law: PowerLaw, quantity: str) -> str:
     size = law.coefficient
-    coefficient = f"{size:.3g}" if 1e-3 <= size < 1e4 else scientific(size)
+    coefficient = f"{size:.3g}" if 1e-3 <= size < 1e4 else format_scientific(size)
     return rf"loss = {coefficient} · {quantity.split()[0]}$^{{{law.exponent:.4f}}}$"
 
 
 def _alt(fit: LawFit, x: np.ndarray, losses: np.ndarray, quantity: str) -> str:
     law = f" The fitted power law has the exponent {fit.law.exponent:.4f}." if fit.law else ""
     return (
-        f"{len(x)} compute-optimal points: the loss goes from {losses[np.argmin(x)]:.3f} at {scientific(x.min())} "
-        f"{quantity} to {losses[np.argmax(x)]:.3f} at {scientific(x.max())}.{law}"
+        f"{len(x)} compute-optimal points: the loss goes from {losses[np.argmin(x)]:.3f} at "
+        f"{format_scientific(x.min())} {quantity} to {losses[np.argmax(x)]:.3f} at {format_scientific(x.max())}.{law}"
     )

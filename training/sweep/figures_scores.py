@@ -10,7 +10,7 @@ from training.sweep.figures import (
     GRAY,
     ORANGE,
     PANEL_INCHES,
-    Picture,
+    ReportFigure,
     draw_compute,
     draw_parameters,
     draw_tokens,
@@ -27,31 +27,31 @@ _MARKERS = {True: "o", False: "^"}
 _KINDS = {True: "filtered GLUE", False: "unfiltered GLUE"}
 
 
-def all_pictures(measures: Measures, laws: ScalingLaws) -> tuple[Picture, ...]:
+def draw_figures(measures: Measures, laws: ScalingLaws) -> tuple[ReportFigure, ...]:
     """Figures 1 to 4 as the paper numbers them, and that of starts."""
     return (
         draw_compute(measures, laws),
         draw_tokens(laws),
         draw_parameters(laws),
         draw_scores(measures),
-        draw_starts(measures),
+        draw_inits(measures),
     )
 
 
-def draw_scores(measures: Measures) -> Picture:
+def draw_scores(measures: Measures) -> ReportFigure:
     """Figure 4: mean score against parameters and FLOPs, coloured by perplexity."""
     name, title = "figure-4", "Figure 4: GLUE against size and compute"
     caption = "Mean over tasks and seeds; bars are standard deviations over seeds, colors test perplexities."
     found = [
         (measures.parameters(model), measures.flops(model), score.mean, score.deviation or 0.0, perplexity, filtered)
         for filtered in _KINDS
-        for model in measures.of()
+        for model in measures.select()
         if (perplexity := measures.perplexity(model)) is not None
         and (score := measures.glue(model, filtered=filtered)) is not None
         and measures.flops(model) > 0
     ]
     if not found:
-        return Picture(name, title, caption, "", None, "No model that ended was judged on all tasks of GLUE yet.")
+        return ReportFigure(name, title, caption, "", None, "No model that ended was judged on all tasks of GLUE yet.")
     columns = np.array(found, np.float64).T
     perplexities = columns[4]
     low, high = perplexities.min(), perplexities.max()
@@ -91,17 +91,17 @@ def draw_scores(measures: Measures) -> Picture:
         f"{shown}, from {columns[2].min():.1f} to {columns[2].max():.1f} %, against parameters and FLOPs, "
         f"of models whose test perplexity is from {low:.2f} to {high:.2f}."
     )
-    return Picture(name, title, caption, alt, to_png(figure))
+    return ReportFigure(name, title, caption, alt, to_png(figure))
 
 
-def draw_starts(measures: Measures) -> Picture:
+def draw_inits(measures: Measures) -> ReportFigure:
     """Perplexity against parameters for both starts, the two of a shape joined."""
-    name, title = "starts", "Starts: perplexity of random and cipher init by size"
+    name, title = "inits", "Starts: perplexity of random and cipher init by size"
     caption = "Test perplexity at the end; a line joins the two starts of a shape."
-    pairs = [pair for pair in measures.start_pairs() if measures.start_ratio(pair) is not None]
+    pairs = [pair for pair in measures.init_pairs() if measures.init_ratio(pair) is not None]
     if not pairs:
         missing = "No shape has ended from both a random and a cipher init, so there is nothing to draw."
-        return Picture(name, title, caption, "", None, missing)
+        return ReportFigure(name, title, caption, "", None, missing)
     sizes = np.array([measures.parameters(pair.random) for pair in pairs], np.float64)
     random, cipher = (
         np.array([measures.perplexity(getattr(pair, start)) for pair in pairs], np.float64)
@@ -119,4 +119,4 @@ def draw_starts(measures: Measures) -> Picture:
         f"Test perplexity of {len(pairs)} shapes: from {random.min():.2f} to {random.max():.2f} with a random init, "
         f"from {cipher.min():.2f} to {cipher.max():.2f} with a cipher init."
     )
-    return Picture(name, title, caption, alt, to_png(figure))
+    return ReportFigure(name, title, caption, alt, to_png(figure))

@@ -17,7 +17,7 @@ from training.scaling import (
 from training.sweep.measures import Measures
 
 # Fewer points than this say nothing of two laws.
-FEWEST_FOR_A_BREAK = 8
+MIN_POINTS_FOR_BREAK = 8
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def optimal_points(measures: Measures) -> Points:
             measures.parameters(model),
             evaluation.loss,
         )
-        for model in measures.of()
+        for model in measures.select()
         for evaluation in model.evaluations
         if evaluation.step > 0 and math.isfinite(evaluation.loss)
     ]
@@ -108,7 +108,7 @@ def _interval(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
 
 
 def _broken(x: np.ndarray, y: np.ndarray) -> BrokenPowerLaw | None:
-    if len(x) < FEWEST_FOR_A_BREAK:
+    if len(x) < MIN_POINTS_FOR_BREAK:
         return None
     try:
         return fit_broken(x, y)

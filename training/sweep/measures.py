@@ -64,14 +64,14 @@ class Measures:
                 )
         self._scores = _by_seed(findings)
 
-    def of(self, start: str = "random", language: str = "constrained") -> list[PretrainedModel]:
+    def select(self, init: str = "random", language: str = "constrained") -> list[PretrainedModel]:
         """Models of a start and a language, in increasing order of FLOPs."""
-        chosen = [model for model in self.findings.models if (model.init, model.language) == (start, language)]
+        chosen = [model for model in self.findings.models if (model.init, model.language) == (init, language)]
         return sorted(chosen, key=lambda model: (self.sequence_flops(model), model.shape.name))
 
-    def find(self, shape: Shape, start: str = "random", language: str = "constrained") -> PretrainedModel | None:
+    def find(self, shape: Shape, init: str = "random", language: str = "constrained") -> PretrainedModel | None:
         """The model of a shape."""
-        return self._models.get((shape, start, language))
+        return self._models.get((shape, init, language))
 
     def parameters(self, model: PretrainedModel) -> int:
         """With a head of its own, as all models of a study have it."""
@@ -120,7 +120,7 @@ class Measures:
         Scores are compared seed by seed, so that seeds which only one of the two has do not count.
         """
         differences: list[dict[int, float]] = []
-        for model in self.of():
+        for model in self.select():
             trained, twin = (
                 self.glue_by_seed(model, filtered=filtered, random=random, last=last) for random in (False, True)
             )
@@ -134,12 +134,12 @@ class Measures:
         deviation = stdev(over_seeds) if len(over_seeds) > 1 else None
         return Gain(Spread(fmean(means), deviation), sum(mean > 0 for mean in means), len(means))
 
-    def start_pairs(self) -> list[InitPair]:
+    def init_pairs(self) -> list[InitPair]:
         """Shapes of constrained models that have both starts, from the smallest to the largest."""
-        pairs = [InitPair(random, cipher) for cipher in self.of("cipher") if (random := self.find(cipher.shape))]
+        pairs = [InitPair(random, cipher) for cipher in self.select("cipher") if (random := self.find(cipher.shape))]
         return sorted(pairs, key=lambda pair: (self.parameters(pair.random), pair.random.shape.name))
 
-    def start_ratio(self, pair: InitPair) -> float | None:
+    def init_ratio(self, pair: InitPair) -> float | None:
         """The cipher init's perplexity by the random one's; None unless both ended."""
         random, cipher = self.perplexity(pair.random), self.perplexity(pair.cipher)
         return cipher / random if random is not None and cipher is not None else None

@@ -12,12 +12,12 @@ from typing import Any
 import jinja2
 
 from bitcipher import storage
-from training.sweep.figures import Picture
-from training.sweep.figures_scores import all_pictures
+from training.sweep.figures import ReportFigure
+from training.sweep.figures_scores import draw_figures
 from training.sweep.findings import Findings
 from training.sweep.laws import fit_laws
 from training.sweep.measures import Measures
-from training.sweep.summary import summarize, what_was_run
+from training.sweep.summary import study_sizes, summarize
 from training.sweep.tables import PAPER, ReportTable
 from training.sweep.tables_inits import all_tables
 
@@ -43,14 +43,14 @@ def write_report(findings: Findings, folder: str) -> str:
     """
     measures = Measures(findings)
     laws = fit_laws(measures)
-    pictures, tables = all_pictures(measures, laws), all_tables(measures)
-    page = _render(measures, summarize(measures, laws), pictures, tables)
-    for picture in pictures:
-        target = storage.join(folder, f"{picture.name}.png")
-        if picture.png is None:
+    figures, tables = draw_figures(measures, laws), all_tables(measures)
+    page = _render(measures, summarize(measures, laws), figures, tables)
+    for figure in figures:
+        target = storage.join(folder, f"{figure.name}.png")
+        if figure.png is None:
             storage.remove(target)  # of an earlier report
         else:
-            _write(target, picture.png)
+            _write(target, figure.png)
     markdown = "\n".join([f"# {TITLE}\n", *(table.markdown() for table in tables)])
     _write(storage.join(folder, "tables.md"), markdown.encode(errors="replace"))
     storage.write_json(storage.join(folder, "findings.json"), {"format": FORMAT, **_plain(asdict(findings))})
@@ -64,7 +64,9 @@ def _write(target: str, content: bytes) -> None:
         stream.write(content)
 
 
-def _render(measures: Measures, summary: Any, pictures: tuple[Picture, ...], tables: tuple[ReportTable, ...]) -> bytes:
+def _render(
+    measures: Measures, summary: Any, figures: tuple[ReportFigure, ...], tables: tuple[ReportTable, ...]
+) -> bytes:
     here = Path(__file__).parent
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(here),
@@ -80,10 +82,10 @@ def _render(measures: Measures, summary: Any, pictures: tuple[Picture, ...], tab
         title=TITLE,
         policy=f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'",
         style=style,
-        sizes=what_was_run(measures),
+        sizes=study_sizes(measures),
         options=list(_options(measures.findings.recipe)),
         summary=summary,
-        pictures=pictures,
+        figures=figures,
         tables=tables,
         paper=PAPER,
     )

@@ -18,7 +18,7 @@ from training.objectives import MaskedLM
 from training.scaling import Shape
 from training.sweep.budget import Speed, computed_flops
 from training.sweep.options import Study
-from training.sweep.trials import PretrainingTrial, recipe_of
+from training.sweep.trials import PretrainingTrial, make_recipe
 
 # Two models, and their batches, whose FLOPs are far apart, so that what a step takes at none can be told. The larger is
 # one of a small study: more would take longer, and tell the same.
@@ -79,7 +79,7 @@ def _step_seconds(study: Study, shape: Shape, batch: int) -> float:
         device=study.pretraining.loop.device,
     )
     timed = study.copy_with(pretraining=study.pretraining.copy_with(loop=loop))
-    recipe = recipe_of(PretrainingTrial(shape), timed, (), (), "")
+    recipe = make_recipe(PretrainingTrial(shape), timed, (), (), "")
     model = build_model(recipe.model, _SPECIALS, _VOCABULARY, seed=0)
     with TemporaryDirectory() as folder:
         table = FreezeSchedule(EmbeddingInitOptions())

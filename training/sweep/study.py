@@ -15,7 +15,8 @@ from training.finetune.task_files import read_task
 from training.launch.run_dir import prepare_run_dir
 from training.prepare import prepare_vectors
 from training.pretrain import CONFIG as PRETRAINING
-from training.sweep.budget import Speed, fitting, shrunk
+from training.runtime import Trial
+from training.sweep.budget import Speed, fit_budget, scale_study
 from training.sweep.findings import Findings
 from training.sweep.language_data import PreparedLanguage, prepare_languages, tokenizers_compared
 from training.sweep.options import Study
@@ -26,18 +27,18 @@ from training.sweep.trial_runs import ENDED, TrialEnd, finetune_trial, has_ended
 from training.sweep.trials import (
     FinetuningTrial,
     PretrainingTrial,
-    finetuning_of,
     finetuning_trials,
+    make_finetune_options,
+    make_recipe,
     pretraining_trials,
-    recipe_of,
 )
-from training.sweep.tuning import Trial, TrialResources, run_trials
+from training.sweep.tuning import TrialResources, run_trials
 
 # How it was shrunk, by what speed of the machine, and what came of it.
 STUDY = "study.json"
 
 
-def run_study(study: Study, out: Path, places: TrialResources, progress: StageProgress) -> str:
+def run_study(study: Study, out: Path, resources: TrialResources, progress: StageProgress) -> str:
     """Run a study, or go on with it, and write its report, which is written anew each time.
 
     What has ended is not run again. All options of all trials are looked at before the first of them is run.
@@ -54,16 +55,16 @@ def run_study(study: Study, out: Path, places: TrialResources, progress: StagePr
     Raises:
         BitcipherError: if the folder holds trials of other options, or an option cannot be.
     """
-    with open_runtime(places.max_concurrent_trials) as runtime:
+    with open_runtime(resources.max_concurrent_trials) as runtime:
         accounting, languages = prepare_languages(study, out, runtime, progress)
         # In the constrained language's tokens: shapes are ordered by it.
         trials = pretraining_trials(study, next(iter(languages.values())).tokens)
         _check_tasks(finetuning_trials(study, trials), study, out)
         runs = [_pretraining(trial, study, languages[trial.language], out, runtime, progress) for trial in trials]
-        _run(runs, "pretrain", places, out, progress)
+        _run(runs, "pretrain", resources, out, progress)
         pretrained = [trial for trial in trials if _is_whole(out / "models" / trial.name)]
         tuned = finetuning_trials(study, pretrained)
-        _run([_finetuning(trial, study, out) for trial in tuned], "finetune", places, out, progress)
+        _run([_finetuning(trial, study, out) for trial in tuned], "finetune", resources, out, progress)
     models = [
         read_model(
             trial, out / "models" / trial.name, languages[trial.language].tokens, study.pretraining.loop.batch_size
@@ -81,7 +82,7 @@ def run_study(study: Study, out: Path, places: TrialResources, progress: StagePr
     return write_report(findings, str(out / "report"))
 
 
-def fit_study(study: Study, out: Path, scale: float | None, seconds: float | None, places: TrialResources) -> Study:
+def fit_study(study: Study, out: Path, scale: float | None, seconds: float | None, resources: TrialResources) -> Study:
     """The study as it was begun in this folder, or shrunk to a scale or a time.
 
     The machine's speed is measured once: another measurement would give another study.
@@ -89,7 +90,7 @@ def fit_study(study: Study, out: Path, scale: float | None, seconds: float | Non
     Args:
         study: as its recipe has it.
         out: its folder.
-        scale: see `training.sweep.budget.shrunk`.
+        scale: see `training.sweep.budget.scale_study`.
         seconds: that it may take.
         places: where trials run.
 
@@ -108,10 +109,10 @@ def fit_study(study: Study, out: Path, scale: float | None, seconds: float | Non
         raise BitcipherError(f"{out} is not empty, and has no {STUDY}: choose another folder.")
     speed = storage.read_json(str(path))["speed"] if path.exists() else None
     if seconds is not None:
-        speed = speed or asdict(measure_speed(study, places.max_concurrent_trials))
-        fitted = fitting(study, seconds, Speed(**speed))
+        speed = speed or asdict(measure_speed(study, resources.max_concurrent_trials))
+        fitted = fit_budget(study, seconds, Speed(**speed))
     else:
-        fitted = study if scale is None else shrunk(study, scale)
+        fitted = study if scale is None else scale_study(study, scale)
     told = {"scale": scale, "seconds": seconds, "speed": speed, "study": fitted.to_dict()}
     storage.write_json(str(path), told)
     return fitted
@@ -125,7 +126,7 @@ def _pretraining(
     runtime: Runtime,
     progress: StageProgress,
 ) -> Trial:
-    recipe = recipe_of(trial, study, language.sources, language.held_out, language.tokenizer)
+    recipe = make_recipe(trial, study, language.sources, language.held_out, language.tokenizer)
     folder = out / "models" / trial.name
     plain = recipe.to_dict()
     prepare_run_dir(folder, PRETRAINING, {"recipe": plain})
@@ -148,7 +149,9 @@ def _check_tasks(trials: Sequence[FinetuningTrial], study: Study, out: Path) -> 
 
 
 def _finetuning_options(trial: FinetuningTrial, study: Study, out: Path) -> FinetuneOptions:
-    return finetuning_of(trial, study, str(out / "models" / trial.model), str(out / "language" / "vocabulary.txt"))
+    return make_finetune_options(
+        trial, study, str(out / "models" / trial.model), str(out / "language" / "vocabulary.txt")
+    )
 
 
 def _finetuning(trial: FinetuningTrial, study: Study, out: Path) -> Trial:
@@ -159,14 +162,14 @@ def _finetuning(trial: FinetuningTrial, study: Study, out: Path) -> Trial:
     return Trial(trial.name, _name_of(finetune_trial), config)
 
 
-def _run(trials: Sequence[Trial], stage: str, places: TrialResources, out: Path, progress: StageProgress) -> None:
+def _run(trials: Sequence[Trial], stage: str, resources: TrialResources, out: Path, progress: StageProgress) -> None:
     """Run the trials of a stage that have not ended yet; the bar is of trials, and names the one that ended last."""
     if not trials:
         return
     waiting = [trial for trial in trials if not has_ended(Path(trial.config["folder"]))]
     bar = progress.begin(stage, len(trials))
     progress.advance(bar, len(trials) - len(waiting), f"of {len(trials):,} trials")
-    run_trials(waiting, places, out, lambda name: progress.advance(bar, 1, name))
+    run_trials(waiting, resources, out, lambda name: progress.advance(bar, 1, name))
 
 
 def _is_whole(folder: Path) -> bool:

@@ -8,7 +8,7 @@ from bitcipher.errors import BitcipherError
 from training.scaling import published, rank_correlation
 from training.sweep.laws import ScalingLaws
 from training.sweep.measures import Gain, Measures
-from training.sweep.tables import scientific, whole
+from training.sweep.tables import format_integer, format_scientific
 from training.sweep.tables_models import millions
 
 _KINDS = {True: "filtered", False: "unfiltered"}
@@ -32,28 +32,28 @@ def summarize(measures: Measures, laws: ScalingLaws) -> tuple[SummarySentence, .
     )
 
 
-def what_was_run(measures: Measures) -> dict[str, str]:
+def study_sizes(measures: Measures) -> dict[str, str]:
     """Sizes of the study, by what they are."""
     models, scores = measures.findings.models, measures.findings.scores
     ended = sum(model.test_loss is not None for model in models)
     # A model that was stopped says nothing of how long others are trained.
     whole_ones = [model for model in models if model.test_loss is not None] or models
     last = [model.evaluations[-1] for model in whole_ones if model.evaluations and model.evaluations[-1].step]
-    constrained = measures.of() or models
+    constrained = measures.select() or models
     return {
         "models that ended": f"{ended} of {len(models)}",
-        "shapes": whole(len({model.shape for model in models})),
+        "shapes": format_integer(len({model.shape for model in models})),
         "parameters, millions": _range([measures.parameters(model) for model in models], millions),
         "steps": _range([evaluation.step for evaluation in last]),
         "sequences a step": _range([evaluation.sequences // evaluation.step for evaluation in last]),
-        "tokens a sequence": whole(measures.length),
+        "tokens a sequence": format_integer(measures.length),
         "vocabulary, tokens": _range([model.vocabulary for model in constrained]),
-        "GLUE tasks": whole(len({score.task for score in scores})),
-        "seeds of fine-tuning": whole(len({score.seed for score in scores})),
+        "GLUE tasks": format_integer(len({score.task for score in scores})),
+        "seeds of fine-tuning": format_integer(len({score.seed for score in scores})),
     }
 
 
-def _range(values: Sequence[int], written: Callable[[int], str] = whole) -> str:
+def _range(values: Sequence[int], written: Callable[[int], str] = format_integer) -> str:
     """A number, or the least and the greatest of several."""
     return " to ".join(dict.fromkeys(map(written, (min(values), max(values))))) if values else "none yet"
 
@@ -67,12 +67,12 @@ def _law(laws: ScalingLaws) -> tuple[str, ...]:
     )
     above, below = theirs["FLOPs above the break"], theirs["FLOPs below the break"]
     return (
-        f"Over {len(laws.points)} compute-optimal points from {scientific(laws.points.flops[0])} to "
-        f"{scientific(laws.points.flops[-1])} FLOPs, the loss follows FLOPs to the power of {fit.law.exponent:.4f}"
-        f"{interval}, with R² of {fit.law.r_squared:.4f}.",
+        f"Over {len(laws.points)} compute-optimal points from {format_scientific(laws.points.flops[0])} to "
+        f"{format_scientific(laws.points.flops[-1])} FLOPs, the loss follows FLOPs to the power of "
+        f"{fit.law.exponent:.4f}{interval}, with R² of {fit.law.r_squared:.4f}.",
         *_break(laws),
-        f"The paper has {above.exponent} (R² {above.r_squared}) above {scientific(published().break_at)} FLOPs, and "
-        f"{below.exponent} (R² {below.r_squared}) below.",
+        f"The paper has {above.exponent} (R² {above.r_squared}) above {format_scientific(published().break_at)} "
+        f"FLOPs, and {below.exponent} (R² {below.r_squared}) below.",
     )
 
 
@@ -81,7 +81,7 @@ def _break(laws: ScalingLaws) -> tuple[str, ...]:
     if broken is None:
         return ("There are too few points to look for a break.",)
     return (
-        f"Two laws fit best with a break at {scientific(broken.break_at)} FLOPs: {broken.below.exponent:.4f} "
+        f"Two laws fit best with a break at {format_scientific(broken.break_at)} FLOPs: {broken.below.exponent:.4f} "
         f"(R² {broken.below.r_squared:.4f}) below and {broken.above.exponent:.4f} (R² {broken.above.r_squared:.4f}) "
         "above. Two always fit better than one.",
     )
@@ -108,7 +108,7 @@ def _correlation(measures: Measures, filtered: bool) -> str:
     kind = _KINDS[filtered]
     pairs = [
         (perplexity, score.mean)
-        for model in measures.of()
+        for model in measures.select()
         if (perplexity := measures.perplexity(model)) is not None
         and (score := measures.glue(model, filtered=filtered)) is not None
     ]
@@ -127,14 +127,14 @@ def _correlation(measures: Measures, filtered: bool) -> str:
 
 
 def _p(value: float) -> str:
-    return f"p = {value:.2f}" if value >= 0.01 or value == 0 else f"p = {scientific(value)}"
+    return f"p = {value:.2f}" if value >= 0.01 or value == 0 else f"p = {format_scientific(value)}"
 
 
 def _starts(measures: Measures) -> tuple[str, ...]:
     ratios = [
         (measures.parameters(pair.random), ratio)
-        for pair in measures.start_pairs()
-        if (ratio := measures.start_ratio(pair)) is not None
+        for pair in measures.init_pairs()
+        if (ratio := measures.init_ratio(pair)) is not None
     ]
     if not ratios:
         return ("No shape has ended from both a random and a cipher init, so the two cannot be compared.",)

@@ -1,9 +1,9 @@
 """Random against cipher init over the sizes, and all tables of the report in order."""
 
 from training.sweep.measures import InitPair, Measures, steps_to_random_loss
-from training.sweep.tables import NONE, ReportTable, configuration, fixed, spread
+from training.sweep.tables import NONE, ReportTable, format_fixed, format_shape, format_spread
 from training.sweep.tables_language import accounting_table, tokenizer_table
-from training.sweep.tables_models import effectiveness_table, millions, models_table, twin_table
+from training.sweep.tables_models import effectiveness_table, millions, models_table, unconstrained_table
 
 
 def all_tables(measures: Measures) -> tuple[ReportTable, ...]:
@@ -12,29 +12,29 @@ def all_tables(measures: Measures) -> tuple[ReportTable, ...]:
         accounting_table(measures.findings),
         effectiveness_table(measures),
         models_table(measures),
-        twin_table(measures),
+        unconstrained_table(measures),
         tokenizer_table(measures.findings),
-        starts_table(measures),
+        inits_table(measures),
     )
 
 
-def starts_table(measures: Measures) -> ReportTable:
+def inits_table(measures: Measures) -> ReportTable:
     """What a table of cipher vectors to start from does to each shape."""
     rows = [
         (
-            configuration(pair.random.shape),
+            format_shape(pair.random.shape),
             millions(measures.parameters(pair.random)),
-            fixed(measures.perplexity(pair.random)),
-            fixed(measures.perplexity(pair.cipher)),
-            fixed(measures.start_ratio(pair), 3),
+            format_fixed(measures.perplexity(pair.random)),
+            format_fixed(measures.perplexity(pair.cipher)),
+            format_fixed(measures.init_ratio(pair), 3),
             _reach(pair),
             *(
-                spread(measures.glue(model, filtered=filtered))
+                format_spread(measures.glue(model, filtered=filtered))
                 for filtered in (True, False)
                 for model in (pair.random, pair.cipher)
             ),
         )
-        for pair in measures.start_pairs()
+        for pair in measures.init_pairs()
     ]
     return ReportTable(
         "Starts: random against cipher",

@@ -4,7 +4,7 @@ from typing import Any
 
 from training.scaling import published
 from training.sweep.findings import Findings
-from training.sweep.tables import NONE, PAPER, ReportTable, fixed, percent, whole
+from training.sweep.tables import NONE, PAPER, ReportTable, format_fixed, format_integer, format_percent
 
 _LEVELS = {"spans": "span", "sentences": "sentence"}
 _CHOSEN = "BPE", 19_000  # section 3.3
@@ -21,10 +21,10 @@ def accounting_table(findings: Findings) -> ReportTable:
             "ours",
             name,
             kind,
-            whole(counts[level]["examined"]),
-            whole(counts[level]["kept"]),
-            percent(counts[level]["share_kept"]),
-            whole(counts[level]["words_kept"]),
+            format_integer(counts[level]["examined"]),
+            format_integer(counts[level]["kept"]),
+            format_percent(counts[level]["share_kept"]),
+            format_integer(counts[level]["words_kept"]),
             NONE,
         )
         for name, counts in folders
@@ -32,8 +32,18 @@ def accounting_table(findings: Findings) -> ReportTable:
         if level in counts
     ]
     theirs = [
-        (PAPER, row.corpus, row.filtered_by, NONE, whole(1e6 * row.sentences), NONE, NONE, whole(1e6 * row.tokens))
+        (
+            PAPER,
+            row.corpus,
+            row.filtered_by,
+            NONE,
+            format_integer(1e6 * row.sentences),
+            NONE,
+            NONE,
+            format_integer(1e6 * row.tokens),
+        )
         for row in published().corpora
+        for sentences, tokens in [(format_integer(1e6 * row.sentences), format_integer(1e6 * row.tokens))]
     ]
     return ReportTable(
         "Table 1: text that was kept",
@@ -83,7 +93,7 @@ def _tokenizer(whose: str, kind: str, size: int | None, ratio: float, esms: floa
         whose,
         kind,
         "chosen" if chosen else "",
-        "reference" if size is None else whole(size),
-        fixed(ratio),
-        fixed(esms, 4),
+        "reference" if size is None else format_integer(size),
+        format_fixed(ratio),
+        format_fixed(esms, 4),
     )

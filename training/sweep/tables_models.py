@@ -8,7 +8,15 @@ from itertools import chain, pairwise
 from training.scaling import Shape, cost_effectiveness, published
 from training.sweep.findings import PretrainedModel
 from training.sweep.measures import Measures, Spread
-from training.sweep.tables import NONE, PAPER, ReportTable, configuration, fixed, significant, spread
+from training.sweep.tables import (
+    NONE,
+    PAPER,
+    ReportTable,
+    format_fixed,
+    format_shape,
+    format_significant,
+    format_spread,
+)
 
 # Heads cost next to nothing, so the paper has no ratios for them (section 4.4).
 _SIZES = {
@@ -31,7 +39,7 @@ def effectiveness_table(measures: Measures) -> ReportTable:
             shapes = [model.shape for model in models]
             theirs = [None, *(_published_ratio(size, *pair) for pair in pairwise(shapes))]
             rows += [
-                (title, configuration(shape), _ratio(ours), _ratio(their))
+                (title, format_shape(shape), _ratio(ours), _ratio(their))
                 for shape, ours, their in zip(shapes, ratios, theirs, strict=True)
             ]
     return ReportTable(
@@ -53,7 +61,7 @@ def effectiveness_table(measures: Measures) -> ReportTable:
 def _series(measures: Measures, size: str) -> list[list[PretrainedModel]]:
     """Models that differ in a size alone, two or more, in increasing order of it."""
     alike: dict[tuple[int, ...], list[PretrainedModel]] = defaultdict(list)
-    for model in measures.of():
+    for model in measures.select():
         if measures.perplexity(model) is not None:
             others = tuple(getattr(model.shape, field.name) for field in fields(Shape) if field.name != size)
             alike[others].append(model)
@@ -72,23 +80,33 @@ def _published_ratio(size: str, cheaper: Shape, dearer: Shape) -> float | None:
 
 
 def _ratio(value: float | None) -> str:
-    return NONE if value is None else significant(value) if abs(value) >= 1000 else fixed(value, 4)
+    return NONE if value is None else format_significant(value) if abs(value) >= 1000 else format_fixed(value, 4)
 
 
 def models_table(measures: Measures) -> ReportTable:
     """Table 3, and Table 7 for larger shapes: size, cost, perplexity and scores of random and constrained models."""
     theirs = {row.shape: row for row in (*published().larger, *published().pretrained)}
     columns: list[tuple[str, Callable[[PretrainedModel], str], str, Callable[[float], str]]] = [
-        ("parameters, millions", lambda model: millions(measures.parameters(model)), "parameters", fixed),
-        ("FLOPs, 10¹⁵", lambda model: significant(measures.flops(model) / 1e15), "flops", "{:g}".format),
-        ("perplexity", lambda model: fixed(measures.perplexity(model)), "perplexity", fixed),
-        ("GLUE unfiltered", lambda model: spread(measures.glue(model, filtered=False)), "glue_unfiltered", fixed),
-        ("GLUE filtered", lambda model: spread(measures.glue(model, filtered=True)), "glue_filtered", fixed),
+        ("parameters, millions", lambda model: millions(measures.parameters(model)), "parameters", format_fixed),
+        ("FLOPs, 10¹⁵", lambda model: format_significant(measures.flops(model) / 1e15), "flops", "{:g}".format),
+        ("perplexity", lambda model: format_fixed(measures.perplexity(model)), "perplexity", format_fixed),
+        (
+            "GLUE unfiltered",
+            lambda model: format_spread(measures.glue(model, filtered=False)),
+            "glue_unfiltered",
+            format_fixed,
+        ),
+        (
+            "GLUE filtered",
+            lambda model: format_spread(measures.glue(model, filtered=True)),
+            "glue_filtered",
+            format_fixed,
+        ),
         (
             "GLUE filtered, not pre-trained",
-            lambda model: spread(measures.glue(model, filtered=True, random=True)),
+            _format_glue(measures, filtered=True, random=True),
             "glue_filtered_random",
-            fixed,
+            format_fixed,
         ),
     ]
     # The paper has no such twins, and only a study of unfiltered examples alone does.
@@ -96,19 +114,19 @@ def models_table(measures: Measures) -> ReportTable:
         columns.append(
             (
                 "GLUE unfiltered, not pre-trained",
-                lambda model: spread(measures.glue(model, filtered=False, random=True)),
+                _format_glue(measures, filtered=False, random=True),
                 "glue_unfiltered_random",
-                fixed,
+                format_fixed,
             )
         )
     rows = []
-    for model in measures.of():
+    for model in measures.select():
         printed = theirs.get(model.shape)
         pairs = (
             (ours(model), written(getattr(printed, name)) if hasattr(printed, name) else NONE)
             for _, ours, name, written in columns
         )
-        rows.append((configuration(model.shape), *chain.from_iterable(pairs)))
+        rows.append((format_shape(model.shape), *chain.from_iterable(pairs)))
     return ReportTable(
         "Table 3: models, and how they do",
         ("(E, H, I, L, A)", *_beside(title for title, *_ in columns)),
@@ -116,6 +134,10 @@ def models_table(measures: Measures) -> ReportTable:
         tuple(_model_notes(measures)) if rows else (),
         "No model was trained yet.",
     )
+
+
+def _format_glue(measures: Measures, *, filtered: bool, random: bool = False) -> Callable[[PretrainedModel], str]:
+    return lambda model: format_spread(measures.glue(model, filtered=filtered, random=random))
 
 
 def _model_notes(measures: Measures) -> list[str]:
@@ -141,7 +163,7 @@ def _model_notes(measures: Measures) -> list[str]:
 
 def millions(number: int) -> str:
     """Parameters in millions, with two decimals as in the paper, or three digits for less than one."""
-    return fixed(number / 1e6) if number >= 1e6 else significant(number / 1e6)
+    return format_fixed(number / 1e6) if number >= 1e6 else format_significant(number / 1e6)
 
 
 def _beside(titles: Iterable[str]) -> Iterator[str]:
@@ -149,12 +171,12 @@ def _beside(titles: Iterable[str]) -> Iterator[str]:
     return chain.from_iterable((title, f"{PAPER}'s") for title in titles)
 
 
-def twin_table(measures: Measures) -> ReportTable:
+def unconstrained_table(measures: Measures) -> ReportTable:
     """Table 4: models of the unconstrained language against those of the constrained one."""
     theirs = {row.shape: row for row in published().unconstrained}
     names = ("parameters", "flops", "perplexity", "glue_filtered", "glue_unfiltered")
     rows = []
-    for twin in measures.of(language="unconstrained"):
+    for twin in measures.select(language="unconstrained"):
         model = measures.find(twin.shape)
         if model is None:
             continue
@@ -165,8 +187,8 @@ def twin_table(measures: Measures) -> ReportTable:
             *(_glue_more(measures, twin, model, filtered=filtered) for filtered in (True, False)),
         )
         printed = (getattr(theirs.get(twin.shape), name, None) for name in names)
-        cells = (cell for pair in zip(more, printed, strict=True) for cell in map(fixed, pair))
-        rows.append((configuration(twin.shape), *cells))
+        cells = (cell for pair in zip(more, printed, strict=True) for cell in map(format_fixed, pair))
+        rows.append((format_shape(twin.shape), *cells))
     titles = ("Δ parameters, millions", "Δ FLOPs, %", "Δ perplexity, %", "Δ GLUE filtered, %", "Δ GLUE unfiltered, %")
     return ReportTable(
         "Table 4: unconstrained against constrained language",

@@ -15,7 +15,7 @@ from training.loop.evaluation import evaluate
 from training.models import load_model
 from training.pretrain import CONFIG, make_training_run, pretrain
 from training.recipe import Recipe
-from training.sweep.early_stopping import why_stop
+from training.sweep.early_stopping import stop_reason
 from training.tasks.base import Diverged
 
 # What a trial of pre-training leaves when it has ended, and one of fine-tuning that was stopped.
@@ -47,7 +47,7 @@ def pretrain_trial(config: dict[str, Any]) -> None:
 
     def look(step: int, note: str) -> None:
         # There is something new to judge by after evaluations alone.
-        if step % loop["eval_steps"] == 0 and (reason := why_stop(read_metrics(folder), loop["max_steps"])):
+        if step % loop["eval_steps"] == 0 and (reason := stop_reason(read_metrics(folder), loop["max_steps"])):
             raise _Stopped(reason)
 
     try:

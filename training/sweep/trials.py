@@ -10,7 +10,7 @@ from training.finetune import GLUE, FinetuneOptions
 from training.loop import LoopOptions
 from training.models import ModelOptions
 from training.recipe import Recipe, TextOptions
-from training.scaling import Shape, spanning
+from training.scaling import Shape, select_spanning
 from training.sweep.options import LANGUAGES, SETS, Study
 
 CONSTRAINED, UNCONSTRAINED = LANGUAGES
@@ -49,7 +49,7 @@ class FinetuningTrial:
         return f"{self.model}/{self.task}-{part}{'-random' * self.random_init}-{self.seed}"
 
 
-def shapes_of(study: Study, vocabulary: int) -> tuple[Shape, ...]:
+def select_shapes(study: Study, vocabulary: int) -> tuple[Shape, ...]:
     """The shapes of a study, each once, in increasing order of their FLOPs.
 
     Args:
@@ -67,13 +67,13 @@ def shapes_of(study: Study, vocabulary: int) -> tuple[Shape, ...]:
         limit = Shape.from_name(wanted.largest).flops_published(vocabulary)
         ordered = [shape for shape in ordered if shape.flops_published(vocabulary) <= limit]
     if wanted.max_shapes is not None and wanted.max_shapes < len(ordered):
-        return spanning(ordered, wanted.max_shapes, vocabulary)
+        return select_spanning(ordered, wanted.max_shapes, vocabulary)
     return tuple(ordered)
 
 
 def pretraining_trials(study: Study, vocabulary: int) -> tuple[PretrainingTrial, ...]:
     """All models, the dearest first: then the last ones to end are short, and no device waits long for them."""
-    shapes = shapes_of(study, vocabulary)
+    shapes = select_shapes(study, vocabulary)
     trials = [PretrainingTrial(shape, start) for shape in shapes for start in study.pretraining.inits]
     if study.pretraining.unconstrained:
         trials += [PretrainingTrial(shape, language=UNCONSTRAINED) for shape in shapes]
@@ -92,23 +92,23 @@ def finetuning_trials(study: Study, pretrained: Sequence[PretrainingTrial]) -> t
         return ()
     chosen = {trial.shape for trial in pretrained}
     if wanted.max_models is not None and wanted.max_models < len(chosen):
-        chosen = set(spanning(chosen, wanted.max_models))
+        chosen = set(select_spanning(chosen, wanted.max_models))
     # A random twin knows no vocabulary, so one kind of examples tells what pre-training is worth.
-    twin_filtered = True in wanted.filtered
+    baseline_filtered = True in wanted.filtered
     trials = []
     for model in pretrained:
         if model.shape not in chosen:
             continue
-        has_twin = wanted.random_baselines and (model.init, model.language) == ("random", CONSTRAINED)
+        has_baseline = wanted.random_baselines and (model.init, model.language) == ("random", CONSTRAINED)
         for task in wanted.tasks:
             for seed in range(1, wanted.seeds + 1):
                 trials += [FinetuningTrial(model.name, task, filtered, False, seed) for filtered in wanted.filtered]
-                if has_twin:
-                    trials.append(FinetuningTrial(model.name, task, twin_filtered, True, seed))
+                if has_baseline:
+                    trials.append(FinetuningTrial(model.name, task, baseline_filtered, True, seed))
     return tuple(trials)
 
 
-def recipe_of(
+def make_recipe(
     trial: PretrainingTrial, study: Study, sources: Sequence[str], held_out: Sequence[str], tokenizer: str
 ) -> Recipe:
     """The run of a pre-training trial.
@@ -145,7 +145,7 @@ def recipe_of(
     )
 
 
-def finetuning_of(trial: FinetuningTrial, study: Study, model: str, vocabulary: str) -> FinetuneOptions:
+def make_finetune_options(trial: FinetuningTrial, study: Study, model: str, vocabulary: str) -> FinetuneOptions:
     """The run of a fine-tuning trial, which is looked at after each epoch.
 
     Args:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 # The no-answer score of a question whose windows show no context: above any difference of logits, and still JSON.
-NOTHING_TO_FIND = 1e9
+NO_CONTEXT_SCORE = 1e9
 
 
 class Candidate(NamedTuple):
@@ -93,5 +93,5 @@ def _predict(context: str, spans: dict[tuple[int, int], float], nothing: float, 
     ranked = sorted(spans.items(), key=lambda item: (-item[1], item[0]))[:n_best]
     candidates = tuple(Candidate(context[start:end], start, end, score) for (start, end), score in ranked)
     if not candidates:
-        return AnswerPrediction("", NOTHING_TO_FIND)
+        return AnswerPrediction("", NO_CONTEXT_SCORE)
     return AnswerPrediction(candidates[0].text, nothing - candidates[0].score, candidates)

@@ -51,7 +51,7 @@ class Task(Protocol):
     """What a user should know of the data, a sentence each: what was repaired, dropped or filtered."""
 
     @property
-    def main_figure(self) -> str:
+    def main_metric(self) -> str:
         """The figure of `score` to choose by."""
 
     def features(self, part: Part, encoder: Encoder) -> Features:
@@ -84,7 +84,7 @@ class Diverged(BitcipherError):
     """A model's outputs are not numbers: whatever is done with it now, it will not learn."""
 
 
-def examples_of(task: Task, part: Part) -> Sequence[Any]:
+def get_examples(task: Task, part: Part) -> Sequence[Any]:
     """The examples of a part.
 
     Raises:
@@ -97,7 +97,7 @@ def examples_of(task: Task, part: Part) -> Sequence[Any]:
     return examples
 
 
-def require_numbers(task: Task, outputs: dict[str, np.ndarray]) -> None:
+def check_outputs(task: Task, outputs: dict[str, np.ndarray]) -> None:
     """See that a model's outputs can be read.
 
     Raises:

@@ -10,7 +10,7 @@ from bitcipher import storage
 from training.metrics.classification import accuracy
 from training.probes.metrics import span_f1
 from training.probes.readers import read_conll2003
-from training.tasks.base import IGNORED, Features, Kind, Part, examples_of, require_numbers
+from training.tasks.base import IGNORED, Features, Kind, Part, check_outputs, get_examples
 from training.tasks.encoder import Encoder, Pieces
 
 OUTSIDE = "O"
@@ -28,7 +28,7 @@ class EntityTask:
     kind: Kind = "token-classification"
 
     @property
-    def main_figure(self) -> str:
+    def main_metric(self) -> str:
         """F1 of whole spans."""
         return "f1"
 
@@ -37,7 +37,7 @@ class EntityTask:
 
         A sentence that is too long goes on in another row, from a new word on, so that no word is left out.
         """
-        sentences = examples_of(self, part)
+        sentences = get_examples(self, part)
         numbers = {label: number for number, label in enumerate(self.labels)}
         room = encoder.room(pair=False)
         texts, owners, marked = [], [], []
@@ -60,7 +60,7 @@ class EntityTask:
 
     def predictions(self, features: Features, outputs: dict[str, np.ndarray]) -> list[list[str]]:
         """The label of each word of each sentence; O for a word that the tokenizer sees nothing of."""
-        require_numbers(self, outputs)
+        check_outputs(self, outputs)
         likeliest = np.asarray(outputs["logits"]).argmax(axis=2)
         found = [[OUTSIDE] * len(sentence) for sentence in self.validation]
         for row, place in np.argwhere(features.notes["words"] >= 0):

@@ -9,7 +9,7 @@ from training.tasks.base import Part
 from training.tasks.sentences import SentenceExample, SentenceTask
 
 
-def keep_known(task: SentenceTask, words: Set[str], share: float = 1.0) -> SentenceTask:
+def filter_by_vocabulary(task: SentenceTask, words: Set[str], share: float = 1.0) -> SentenceTask:
     """The task with those examples alone whose words are known.
 
     The words of an example are those of all its sentences, see `bitcipher.word_filter.extract_words`. A remark tells

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from training.metrics.classification import GLUE_FIGURES
+from training.metrics.classification import GLUE_METRICS
 from training.tasks.base import Kind
 from training.tasks.sentences import SentenceExample, SentenceTask
 
@@ -65,7 +65,7 @@ def read_glue(name: str, folder: str) -> SentenceTask:
         labels=columns.labels,
         train=_read(train_file, columns) if has_train else (),
         validation=_read(validation_file, columns),
-        figure_names=GLUE_FIGURES[name],
+        metric_names=GLUE_METRICS[name],
         remarks=() if has_train else (f"There is no {train_file}: {name} can be measured on, but not trained on.",),
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 from bitcipher.errors import BitcipherError
 from training.metrics.question_answering import scores, scores_with_no_answers
 from training.tasks.answers import AnswerPrediction, read_answers
-from training.tasks.base import Features, Kind, Part, examples_of, require_numbers
+from training.tasks.base import Features, Kind, Part, check_outputs, get_examples
 from training.tasks.baselines import no_answers, random_spans
 from training.tasks.encoder import Encoder
 from training.tasks.squad import Question, QuestionFile, read_squad
@@ -42,7 +42,7 @@ class QuestionTask:
                 raise BitcipherError(f"{name} is {getattr(self, name)}: it should be at least 1.")
 
     @property
-    def main_figure(self) -> str:
+    def main_metric(self) -> str:
         """F1, of the whole validation part."""
         return "f1"
 
@@ -53,7 +53,7 @@ class QuestionTask:
 
     def features(self, part: Part, encoder: Encoder) -> Features:
         """Windows of the contexts, with the first answer of each question as the target."""
-        windows = make_windows(examples_of(self, part), encoder, self.stride, self.max_question)
+        windows = make_windows(get_examples(self, part), encoder, self.stride, self.max_question)
         cut = windows.cut_questions
         return Features(
             inputs=windows.inputs,
@@ -64,7 +64,7 @@ class QuestionTask:
 
     def predictions(self, features: Features, outputs: dict[str, np.ndarray]) -> list[AnswerPrediction]:
         """One a question."""
-        require_numbers(self, outputs)
+        check_outputs(self, outputs)
         return read_answers(
             [question.context for question in self.validation],
             features.notes["questions"],

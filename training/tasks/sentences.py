@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from training.metrics.classification import figures, main_figure
-from training.tasks.base import Features, Kind, Part, examples_of, require_numbers
+from training.metrics.classification import compute_metrics, main_metric
+from training.tasks.base import Features, Kind, Part, check_outputs, get_examples
 from training.tasks.encoder import Encoder
 
 
@@ -29,18 +29,18 @@ class SentenceTask:
     labels: tuple[str, ...]
     train: tuple[SentenceExample, ...]
     validation: tuple[SentenceExample, ...]
-    figure_names: tuple[str, ...]
-    """Of `training.metrics.classification.FIGURES`."""
+    metric_names: tuple[str, ...]
+    """Of `training.metrics.classification.METRICS`."""
     remarks: tuple[str, ...] = ()
 
     @property
-    def main_figure(self) -> str:
+    def main_metric(self) -> str:
         """The task's figure, or the mean of its figures."""
-        return main_figure(self.figure_names)
+        return main_metric(self.metric_names)
 
     def features(self, part: Part, encoder: Encoder) -> Features:
         """A row an example; what is too long is cut at the end, of two sentences always the longer one."""
-        examples = examples_of(self, part)
+        examples = get_examples(self, part)
         firsts = [pieces.ids for pieces in encoder.pieces([example.first for example in examples])]
         seconds: list[np.ndarray | None] = [None] * len(examples)
         if is_pair := examples[0].second is not None:
@@ -61,15 +61,15 @@ class SentenceTask:
 
     def predictions(self, features: Features, outputs: dict[str, np.ndarray]) -> np.ndarray:
         """[N]: the number of the likeliest label (int64), or the value (float64)."""
-        require_numbers(self, outputs)
+        check_outputs(self, outputs)
         logits = np.asarray(outputs["logits"])
         if self.kind == "regression":
             return logits.reshape(len(features)).astype(np.float64)
         return logits.argmax(axis=1)
 
     def score(self, predictions: Sequence[float] | np.ndarray) -> dict[str, float]:
-        """The figures of `figure_names`, in percent, and their mean if there are several."""
-        return figures(self.figure_names, np.array([e.label for e in self.validation]), np.asarray(predictions))
+        """The figures of `metric_names`, in percent, and their mean if there are several."""
+        return compute_metrics(self.metric_names, np.array([e.label for e in self.validation]), np.asarray(predictions))
 
     def baselines(self) -> dict[str, np.ndarray]:
         """The commonest label, of classification; a value that is always the same correlates with nothing."""

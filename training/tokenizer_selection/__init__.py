@@ -1,27 +1,27 @@
 """Which kind and size of tokenizer suits a language: word-split ratio, sub-token score and a rule; see README.md."""
 
-from training.tokenizer_selection.choose import Choice, Measured, choose, demand_references
+from training.tokenizer_selection.choose import TokenizerChoice, TokenizerScores, check_references, choose
 from training.tokenizer_selection.paper import candidate_sizes, paper_rows
 from training.tokenizer_selection.reference_words import read_reference_words, reference_words
-from training.tokenizer_selection.references import load_reference, references_of
+from training.tokenizer_selection.references import load_reference, parse_references
 from training.tokenizer_selection.split_ratio import draw_examples, split_ratio
 from training.tokenizer_selection.subtoken_matching import matching_score, split_words
-from training.tokenizer_selection.table import table
+from training.tokenizer_selection.table import format_table
 
 __all__ = [
-    "Choice",
-    "Measured",
+    "TokenizerChoice",
+    "TokenizerScores",
     "candidate_sizes",
+    "check_references",
     "choose",
-    "demand_references",
     "draw_examples",
+    "format_table",
     "load_reference",
     "matching_score",
     "paper_rows",
+    "parse_references",
     "read_reference_words",
     "reference_words",
-    "references_of",
     "split_ratio",
     "split_words",
-    "table",
 ]

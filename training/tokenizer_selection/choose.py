@@ -7,7 +7,7 @@ from bitcipher.errors import BitcipherError
 
 
 @dataclass(frozen=True)
-class Measured:
+class TokenizerScores:
     """What was measured of a tokenizer: a row of Table 6."""
 
     kind: str
@@ -23,16 +23,16 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Choice:
+class TokenizerChoice:
     """What the rule says."""
 
-    by_kind: tuple[Measured, ...]
+    by_kind: tuple[TokenizerScores, ...]
     """The one size of each kind, in the order of kinds."""
-    chosen: Measured
+    chosen: TokenizerScores
     """One of them."""
 
 
-def choose(rows: Sequence[Measured]) -> Choice:
+def choose(rows: Sequence[TokenizerScores]) -> TokenizerChoice:
     """Choose among tokenizers (section 3.3).
 
     Of each kind it takes the size whose word-split ratio is nearest to that of the kind's reference, and the smaller
@@ -50,19 +50,19 @@ def choose(rows: Sequence[Measured]) -> Choice:
     references = {row.kind: row for row in rows if row.size is None}
     kinds = dict.fromkeys(row.kind for row in candidates)
     sizes = {kind: [row for row in candidates if row.kind == kind] for kind in kinds}
-    demand_references({kind: len(of_kind) for kind, of_kind in sizes.items()}, references)
+    check_references({kind: len(of_kind) for kind, of_kind in sizes.items()}, references)
     by_kind = tuple(_nearest(of_kind, references.get(kind)) for kind, of_kind in sizes.items())
-    return Choice(by_kind, max(by_kind, key=lambda row: row.matching_score))
+    return TokenizerChoice(by_kind, max(by_kind, key=lambda row: row.matching_score))
 
 
-def _nearest(rows: list[Measured], reference: Measured | None) -> Measured:
+def _nearest(rows: list[TokenizerScores], reference: TokenizerScores | None) -> TokenizerScores:
     if reference is None:
         (only,) = rows
         return only
     return min(rows, key=lambda row: (abs(row.split_ratio - reference.split_ratio), row.size))
 
 
-def demand_references(sizes: Mapping[str, int], references: Mapping[str, object]) -> None:
+def check_references(sizes: Mapping[str, int], references: Mapping[str, object]) -> None:
     """Refuse what leaves the rule nothing to go by, before anything is trained.
 
     Args:

@@ -19,17 +19,17 @@ from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from training.data import load_tokenizer, save_tokenizer, train_tokenizer, vocab_size
 from training.tokenizer_selection import (
-    Choice,
-    Measured,
+    TokenizerChoice,
+    TokenizerScores,
+    check_references,
     choose,
-    demand_references,
     draw_examples,
+    format_table,
     load_reference,
     matching_score,
     read_reference_words,
     reference_words,
     split_ratio,
-    table,
 )
 from training.tokenizer_selection.reference_words import ReferenceWords
 from training.tokenizer_selection.split_ratio import EXAMPLE_WORDS, count_words
@@ -42,7 +42,7 @@ VERSION = 1
 CHOICE = "choice.json"
 CANDIDATES = "candidates"
 # In the folder of candidates, written before the first of them: what all of them depend on.
-MADE_OF = f"{CANDIDATES}/made_of.json"
+INPUTS = f"{CANDIDATES}/inputs.json"
 
 
 Sizes = Annotated[tuple[int, ...], BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)]
@@ -64,7 +64,7 @@ class ChoiceOptions(Record):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        demand_references({kind: len(sizes) for kind, sizes in self.sizes.items()}, self.references)
+        check_references({kind: len(sizes) for kind, sizes in self.sizes.items()}, self.references)
         return self
 
 
@@ -89,18 +89,18 @@ def choose_tokenizer(
     words = reference_words() if options.words is None else read_reference_words(options.words)
     references = {kind: load_reference(kind, place) for kind, place in options.references.items()}
     sources = hash_sources(sources, [], InProcessRuntime())
-    made_of = {
+    inputs = {
         "version": VERSION,
         "sources": sorted([source.sha256, source.format + compression_of(source.uri)] for source in sources),
         "reading": reading.to_dict(),
         "lowercase": options.lowercase,
     }
-    _demand_same(out, made_of)
+    _check_inputs(out, inputs)
     examples = draw_examples(_read(sources, reading, "sample", progress), options.examples)
 
-    def measured(kind: str, size: int | None, tokenizer: Tokenizer) -> Measured:
+    def measured(kind: str, size: int | None, tokenizer: Tokenizer) -> TokenizerScores:
         ratio, score = split_ratio(tokenizer, examples), matching_score(tokenizer, words)
-        return Measured(kind, size, ratio, score, vocab_size(tokenizer))
+        return TokenizerScores(kind, size, ratio, score, vocab_size(tokenizer))
 
     rows = []
     for kind, sizes in options.sizes.items():
@@ -109,13 +109,13 @@ def choose_tokenizer(
             if not storage.exists(path):
                 texts = _read(sources, reading, f"{kind} {size:,}", progress)
                 tokenizer = train_tokenizer(texts, kind, size, lowercase=options.lowercase)
-                _claim(out, made_of)
+                _claim(out, inputs)
                 save_tokenizer(tokenizer, path)
             rows.append(measured(kind, size, load_tokenizer(path)))
         if kind in references:
             rows.append(measured(kind, None, references[kind]))
     choice = choose(rows)
-    told = f"{table(rows, choice)}\n{_legend(choice, examples, words)}\n"
+    told = f"{format_table(rows, choice)}\n{_legend(choice, examples, words)}\n"
     _write(
         out,
         choice,
@@ -129,7 +129,7 @@ def choose_tokenizer(
                 kind: {"place": place, "sha256": sha256(place)} for kind, place in options.references.items()
             },
             "rows": [asdict(row) for row in rows],
-            "made_of": made_of,
+            "inputs": inputs,
         },
     )
     return told
@@ -146,17 +146,17 @@ def _candidate(out: str, kind: str, size: int) -> str:
     return storage.join(out, CANDIDATES, f"{kind}-{size}.json")
 
 
-def _demand_same(out: str, made_of: dict[str, Any]) -> None:
-    known = storage.read_bytes(storage.join(out, MADE_OF))
+def _check_inputs(out: str, inputs: dict[str, Any]) -> None:
+    known = storage.read_bytes(storage.join(out, INPUTS))
     if known is None and storage.list_files(out):
-        raise BitcipherError(f"{out} is not empty, and has no {MADE_OF}: choose another folder.")
-    if known not in (None, storage.to_json(made_of)):
+        raise BitcipherError(f"{out} is not empty, and has no {INPUTS}: choose another folder.")
+    if known not in (None, storage.to_json(inputs)):
         raise _other(out)
 
 
-def _claim(out: str, made_of: dict[str, Any]) -> None:
+def _claim(out: str, inputs: dict[str, Any]) -> None:
     # Not before there is something to keep: a command that can train nothing leaves nothing.
-    if not storage.create(storage.join(out, MADE_OF), storage.to_json(made_of)):
+    if not storage.create(storage.join(out, INPUTS), storage.to_json(inputs)):
         raise _other(out)
 
 
@@ -167,7 +167,7 @@ def _other(out: str) -> BitcipherError:
     )
 
 
-def _legend(choice: Choice, examples: list[str], words: ReferenceWords) -> str:
+def _legend(choice: TokenizerChoice, examples: list[str], words: ReferenceWords) -> str:
     return (
         f"Chosen: {choice.chosen.kind} of {choice.chosen.size:,} tokens (bold). Of other kinds the nearest to their "
         f"references are slanted. Word-split ratio: {len(examples):,} examples with {count_words(examples):,} words. "
@@ -175,7 +175,7 @@ def _legend(choice: Choice, examples: list[str], words: ReferenceWords) -> str:
     )
 
 
-def _write(out: str, choice: Choice, told: str, figures: dict[str, Any]) -> None:
+def _write(out: str, choice: TokenizerChoice, told: str, figures: dict[str, Any]) -> None:
     chosen = choice.chosen
     content = storage.read_bytes(_candidate(out, chosen.kind, chosen.size))
     # An earlier choice of other sizes must not stand beside this tokenizer.

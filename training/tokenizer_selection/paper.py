@@ -4,16 +4,17 @@ from collections.abc import Sequence
 
 from training.data import TokenizerOptions
 from training.scaling import published
-from training.tokenizer_selection.choose import Measured
+from training.tokenizer_selection.choose import TokenizerScores
 
 # What the paper calls BPE is byte-level, as GPT-2 and RoBERTa have it; its SentencePiece is T5's, of kind unigram.
 KINDS = {"BPE": "bpe", "WordPiece": "wordpiece", "SentencePiece": "unigram"}
 
 
-def paper_rows() -> tuple[Measured, ...]:
+def paper_rows() -> tuple[TokenizerScores, ...]:
     """The rows of Table 6, to be put beside one's own."""
     return tuple(
-        Measured(KINDS[row.kind], row.vocabulary, row.split_ratio, row.matching_score) for row in published().tokenizers
+        TokenizerScores(KINDS[row.kind], row.vocabulary, row.split_ratio, row.matching_score)
+        for row in published().tokenizers
     )
 
 

@@ -11,7 +11,7 @@ from training.data import load_tokenizer
 MODELS = {"bpe": "BPE", "wordpiece": "WordPiece", "unigram": "Unigram"}
 
 
-def references_of(texts: Sequence[str]) -> dict[str, str]:
+def parse_references(texts: Sequence[str]) -> dict[str, str]:
     """Paths or URIs by kind, of texts such as "bpe=roberta-base/tokenizer.json".
 
     Raises:

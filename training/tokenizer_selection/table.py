@@ -1,34 +1,35 @@
-"""The table of a choice, as the paper's Appendix B has it."""
+"""Table of a tokenizer selection, in the format of Deshpande et al. (2023), Appendix B."""
 
 from collections.abc import Sequence
 
-from training.tokenizer_selection.choose import Choice, Measured
+from training import markdown
+from training.tokenizer_selection.choose import TokenizerChoice, TokenizerScores
 
-_HEAD = "| Tokenizer | Vocabulary size | Word-split ratio | ESMS |\n|---|---:|---:|---:|\n"
+_HEADER = ("Tokenizer", "Vocabulary size", "Word-split ratio", "ESMS")
 
 
-def table(rows: Sequence[Measured], choice: Choice | None = None) -> str:
-    """Rows in Markdown, as they come: the one that was chosen is bold, and the nearest sizes of other kinds slanted.
+def format_table(rows: Sequence[TokenizerScores], choice: TokenizerChoice | None = None) -> str:
+    """Return a Markdown table; the chosen row is bold, and the best sizes of other kinds are italic.
 
     Args:
-        rows: tokenizers and their references.
-        choice: made of them, if there is one.
+        rows: tokenizers and their references, in the order of the table.
+        choice: choice among the rows, if any.
     """
-    return _HEAD + "".join(_line(row, _mark(row, choice)) for row in rows)
+    return markdown.format_table(_HEADER, [_cells(row, _mark(row, choice)) for row in rows])
 
 
-def _mark(row: Measured, choice: Choice | None) -> str:
+def _mark(row: TokenizerScores, choice: TokenizerChoice | None) -> str:
     if choice is None or row not in choice.by_kind:
         return ""
     return "**" if row == choice.chosen else "*"
 
 
-def _line(row: Measured, mark: str) -> str:
+def _cells(row: TokenizerScores, mark: str) -> list[str]:
     cells = (row.kind, _size(row), f"{row.split_ratio:.2f}", f"{row.matching_score:.4f}")
-    return f"| {' | '.join(f'{mark}{cell}{mark}' for cell in cells)} |\n"
+    return [f"{mark}{cell}{mark}" for cell in cells]
 
 
-def _size(row: Measured) -> str:
+def _size(row: TokenizerScores) -> str:
     if row.size is None:
         return "pre-trained"
     return f"{row.size:,}" if row.tokens in (row.size, None) else f"{row.size:,} (the text gives {row.tokens:,})"

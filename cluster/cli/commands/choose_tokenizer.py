@@ -60,12 +60,12 @@ def choose_tokenizer(
     require_extra("training", "`bitcipher choose-tokenizer`")
     from pipelines.ingest.sources import list_sources
     from pipelines.runtime.progress import StageProgress
-    from training.tokenizer_selection import candidate_sizes, references_of
+    from training.tokenizer_selection import candidate_sizes, parse_references
     from training.tokenizer_selection.choose_tokenizer import ChoiceOptions, choose_tokenizer
 
     sizes = candidate_sizes(kind or (), size or ())
     options = ChoiceOptions(
-        sizes=sizes, references=references_of(reference or []), words=words, examples=examples, lowercase=lowercase
+        sizes=sizes, references=parse_references(reference or []), words=words, examples=examples, lowercase=lowercase
     )
     reading = ReadOptions.parse(given, name=option_name)
     with resumable("Trained tokenizers are kept"), StageProgress() as progress:

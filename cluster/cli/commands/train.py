@@ -95,8 +95,10 @@ def layers(
     require_extra("training", "`bitcipher layers`")
     from pipelines.runtime.progress import StageProgress
     from training.launch.run_dir import local_folder
-    from training.layer_analysis.report import show_layers
+    from training.layer_analysis.report import write_layer_report
 
     with StageProgress() as progress:
-        show_layers(local_folder(run), out, classes, sequences, (task, data) if task and data else None, progress)
+        write_layer_report(
+            local_folder(run), out, classes, sequences, (task, data) if task and data else None, progress
+        )
     print(f"Wrote layers.png, layers.csv and layers.parquet to {out}.")

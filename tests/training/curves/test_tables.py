@@ -5,7 +5,7 @@ import math
 import pytest
 from made_runs import write_run
 
-from training.curves import figures_table, group_runs, perplexity_table, read_run, steps_to
+from training.curves import group_runs, perplexity_table, read_run, scores_table, steps_to_loss
 
 RANDOM = [{0: 5.0, 10: 4.0, 20: 3.0}, {0: 5.0, 10: 4.0, 20: 2.0}]
 CIPHER = [{0: 5.0, 10: 3.0, 20: 1.0}, {0: 5.0, 10: 2.5, 20: 1.0}]
@@ -46,10 +46,10 @@ def test_perplexities_at_equal_steps_and_seconds(groups):
 def test_the_step_where_the_first_group_ends_is_found_on_the_mean_curves(groups):
     random, cipher = groups
     # The random run's mean ends at 2.5; cipher's is 5, 2.75, 1: a seventh of the way from 10 to 20.
-    assert steps_to(cipher, 2.5) == pytest.approx(10 + 10 * 0.25 / 1.75)
-    assert steps_to(random, 2.5) == 20
-    assert steps_to(random, 5.0) == 0
-    assert steps_to(random, 2.4) is None
+    assert steps_to_loss(cipher, 2.5) == pytest.approx(10 + 10 * 0.25 / 1.75)
+    assert steps_to_loss(random, 2.5) == 20
+    assert steps_to_loss(random, 5.0) == 0
+    assert steps_to_loss(random, 2.4) is None
     assert [row[-1] for row in perplexity_table(groups).rows] == ["20 (100 %)", "11 (57 %)"]
     assert [row[-1] for row in perplexity_table(groups[::-1]).rows] == ["20 (100 %)", "not reached"]
 
@@ -75,11 +75,11 @@ def test_one_evaluation_is_one_column(tmp_path):
     table = perplexity_table(groups)
     assert table.header == ("run", "seeds", "step 0", "steps to run's end")
     assert table.rows == (("run", "1", "7.389", "0"),)
-    assert figures_table(groups) is None
+    assert scores_table(groups) is None
 
 
 def test_further_figures_of_the_last_evaluation(groups):
-    table = figures_table(groups)
+    table = scores_table(groups)
     assert table.header == ("run", "seeds", "accuracy")
     assert table.rows == (("random", "2", "15.0 ± 7.1"), ("cipher", "2", "15.0 ± 7.1"))
 

@@ -9,7 +9,7 @@ import torch
 
 from bitcipher.errors import BitcipherError
 from training.data import special_tokens, train_tokenizer, vocab_size
-from training.layer_analysis import label_words, probe_accuracy, word_figures
+from training.layer_analysis import label_words, probe_accuracy, word_accuracies
 from training.layer_analysis import labeled_words as words_module
 from training.models import ModelOptions, build_model
 from training.probes import read_task
@@ -107,7 +107,7 @@ def test_what_the_embeddings_hold_is_found_by_layer(tmp_path):
     )
     model = build_model(options, special_tokens(tokenizer), vocab_size(tokenizer), 1).eval()
     parts = [label_words(part, task, tokenizer, "gpt2", 64) for part in (task.train, task.test)]
-    untold = word_figures(model, *parts)
+    untold = word_accuracies(model, *parts)
     assert untold.shape == (3,)
     with torch.no_grad():  # a token's usual label, written where it is seen
         for word in task.words:
@@ -116,10 +116,10 @@ def test_what_the_embeddings_hold_is_found_by_layer(tmp_path):
             assert len(ids) >= 1
             if len(ids) == 1:
                 model.transformer.wte.weight[ids[0], usual] += 5.0
-    told = word_figures(model, *parts)
+    told = word_accuracies(model, *parts)
     assert told[0] > 0.85  # a tenth of the labels are unusual
     assert untold[0] < told[0]
-    assert np.array_equal(told, word_figures(model, *parts))
+    assert np.array_equal(told, word_accuracies(model, *parts))
 
 
 def _by_sentence(split):

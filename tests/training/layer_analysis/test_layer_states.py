@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from training.data import SpecialTokens
-from training.layer_analysis import frequent_tokens, layer_states, token_figures
+from training.layer_analysis import frequent_tokens, layer_states, token_metrics
 from training.models import ModelOptions, build_model, hidden_states, logits
 
 torch.set_num_threads(1)
@@ -64,7 +64,7 @@ def test_figures_are_those_of_plain_loops(family):
     model = model_of(family)
     train, held_out = [batch_of(family, seed) for seed in range(3)], [batch_of(family, 9)]
     tokens = frequent_tokens(train, 3, SPECIALS)
-    figures = token_figures(model, train, held_out, tokens)
+    figures = token_metrics(model, train, held_out, tokens)
 
     def samples(batches):
         for batch in batches:
@@ -90,6 +90,6 @@ def test_figures_are_those_of_plain_loops(family):
 def test_a_part_without_samples_has_no_figures():
     train = [batch_of("gpt2", 0)]
     tokens = frequent_tokens(train, 3, SPECIALS)
-    figures = token_figures(model_of("gpt2"), train, [], tokens)
+    figures = token_metrics(model_of("gpt2"), train, [], tokens)
     assert np.isnan(figures["held out", "ncc_accuracy"]).all()
     assert np.isfinite(figures["train", "ncc_accuracy"]).all()

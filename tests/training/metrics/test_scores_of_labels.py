@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.metrics.classification import FIGURES, GLUE_FIGURES, figures, main_figure
+from training.metrics.classification import GLUE_METRICS, METRICS, compute_metrics, main_metric
 
 labeled = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=30)
 
@@ -16,7 +16,7 @@ def test_figures_of_labels_are_those_of_the_table_of_both(pairs):
     right, wrong, missed, found = (
         int(((truth == t) & (predicted == p)).sum()) for t, p in ((0, 0), (0, 1), (1, 0), (1, 1))
     )
-    known = figures(("accuracy", "f1", "matthews"), truth, predicted)
+    known = compute_metrics(("accuracy", "f1", "matthews"), truth, predicted)
     assert known["accuracy"] == pytest.approx(100 * (right + found) / len(truth))
     assert known["f1"] == pytest.approx(200 * found / max(2 * found + wrong + missed, 1))
     scale = np.sqrt(float((found + wrong) * (found + missed) * (right + wrong) * (right + missed)))
@@ -25,11 +25,11 @@ def test_figures_of_labels_are_those_of_the_table_of_both(pairs):
 
 def test_correlations_of_an_example():
     truth = np.array([0.0, 1.0, 2.0, 3.0])
-    known = figures(("pearson", "spearman"), truth, np.array([0.0, 1.0, 4.0, 9.0]))
+    known = compute_metrics(("pearson", "spearman"), truth, np.array([0.0, 1.0, 4.0, 9.0]))
     assert known["spearman"] == pytest.approx(100)
     assert known["pearson"] == pytest.approx(100 * 15 / np.sqrt(5 * 49))
     assert known["mean"] == pytest.approx((known["pearson"] + known["spearman"]) / 2)
-    assert figures(("spearman",), truth, -truth) == {"spearman": pytest.approx(-100)}
+    assert compute_metrics(("spearman",), truth, -truth) == {"spearman": pytest.approx(-100)}
 
 
 @pytest.mark.parametrize("name", ["matthews", "pearson", "spearman"])
@@ -37,24 +37,24 @@ def test_correlations_of_an_example():
 def test_a_constant_prediction_has_no_correlation_and_gives_no_warning(name, predicted):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert FIGURES[name](np.array([0, 1, 1, 0]), predicted) == 0
+        assert METRICS[name](np.array([0, 1, 1, 0]), predicted) == 0
 
 
 def test_a_label_that_is_never_found_has_no_f1_and_gives_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert FIGURES["f1"](np.array([1, 1]), np.array([0, 0])) == 0
-        assert FIGURES["f1"](np.array([0, 0]), np.array([0, 0])) == 0
+        assert METRICS["f1"](np.array([1, 1]), np.array([0, 0])) == 0
+        assert METRICS["f1"](np.array([0, 0]), np.array([0, 0])) == 0
 
 
 def test_a_prediction_that_hardly_moves_is_no_constant_one():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         moving = 2.5 + np.array([0.0, 1.0, 2.0]) * 2.0**-50
-        assert FIGURES["pearson"](np.array([1.0, 2.0, 3.0]), moving) == pytest.approx(100)
+        assert METRICS["pearson"](np.array([1.0, 2.0, 3.0]), moving) == pytest.approx(100)
 
 
 def test_every_task_of_glue_has_its_figures_and_one_to_choose_by():
-    assert GLUE_FIGURES["MRPC"] == ("accuracy", "f1")
-    for names in GLUE_FIGURES.values():
-        assert main_figure(names) in figures(names, np.array([0, 1, 1]), np.array([0, 1, 0]))
+    assert GLUE_METRICS["MRPC"] == ("accuracy", "f1")
+    for names in GLUE_METRICS.values():
+        assert main_metric(names) in compute_metrics(names, np.array([0, 1, 1]), np.array([0, 1, 0]))

@@ -125,7 +125,7 @@ def test_breaks_that_cannot_be_are_told():
     with pytest.raises(BitcipherError, match=r"There are too few different x for a break"):
         fit_broken([1] * 4 + [2] * 4, range(1, 9))
     with pytest.raises(BitcipherError, match=r"Each side of a break needs at least 3 points, not 2\."):
-        fit_broken(range(1, 8), range(1, 8), fewest=2)
+        fit_broken(range(1, 8), range(1, 8), min_points=2)
 
 
 @pytest.mark.parametrize("options", [{"samples": 0}, {"seed": -1}, {"confidence": 1.0}, {"confidence": 0.0}])

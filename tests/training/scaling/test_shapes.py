@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from training.scaling import ANCHOR, larger, published, set_1, set_2, set_3, smallest, spanning
+from training.scaling import ANCHOR, larger, published, select_spanning, set_1, set_2, set_3, smallest
 
 EVERYTHING = (*set_1(), *set_2(), *set_3(), *smallest(), *larger())
 
@@ -62,7 +62,7 @@ def test_models_of_the_main_study_stay_below_20_million_parameters():
 @given(st.sets(st.sampled_from(EVERYTHING), min_size=2), st.data())
 def test_spanning_has_both_ends_and_the_count(shapes, data):
     count = data.draw(st.integers(2, len(shapes)))
-    chosen = spanning(shapes, count)
+    chosen = select_spanning(shapes, count)
     assert len(set(chosen)) == count
     assert set(chosen) <= shapes
     costs = [shape.flops_published() for shape in chosen]
@@ -70,7 +70,7 @@ def test_spanning_has_both_ends_and_the_count(shapes, data):
     everything = [shape.flops_published() for shape in shapes]
     assert (costs[0], costs[-1]) == (min(everything), max(everything))
     # The order in which they are given changes nothing.
-    assert spanning(sorted(shapes, key=lambda shape: shape.name), count) == chosen
+    assert select_spanning(sorted(shapes, key=lambda shape: shape.name), count) == chosen
 
 
 @given(st.sets(st.sampled_from(EVERYTHING), min_size=3, max_size=8), st.data())
@@ -85,14 +85,14 @@ def test_spanning_is_as_even_as_any_choice(shapes, data):
     costs = [np.log(shape.flops_published(vocabulary)) for shape in shapes]
     low, high = min(costs), max(costs)
     best = min(distance(chosen) for chosen in combinations(shapes, count))
-    assert distance(spanning(shapes, count, vocabulary)) == pytest.approx(best)
+    assert distance(select_spanning(shapes, count, vocabulary)) == pytest.approx(best)
 
 
 def test_spanning_too_many_or_too_few_is_told():
     with pytest.raises(BitcipherError, match=r"17 shapes cannot span a range of 16: choose from 2 to 16\."):
-        spanning([*set_1(), ANCHOR], 17)
+        select_spanning([*set_1(), ANCHOR], 17)
     with pytest.raises(BitcipherError, match=r"1 shapes cannot span"):
-        spanning(set_1(), 1)
+        select_spanning(set_1(), 1)
 
 
 def test_nothing_heavy_is_imported():

@@ -20,10 +20,10 @@ def loss_at(flops: float) -> float:
 
 
 def made_model(
-    shape: Shape, start: str = "random", language: str = "constrained", vocabulary: int = VOCABULARY, **others
+    shape: Shape, init: str = "random", language: str = "constrained", vocabulary: int = VOCABULARY, **others
 ):
     """A model whose losses are on the law, a bit below it from a cipher init and above it on the twin."""
-    factor = {"random": 1.0, "cipher": 0.97}[start] * (1.1 if language == "unconstrained" else 1.0)
+    factor = {"random": 1.0, "cipher": 0.97}[init] * (1.1 if language == "unconstrained" else 1.0)
     evaluations = tuple(
         Evaluation(
             step,
@@ -32,8 +32,8 @@ def made_model(
         )
         for step in STEPS
     )
-    name = "-".join([shape.name, *[start] * (start != "random"), *[language] * (language != "constrained")])
-    made = PretrainedModel(name, shape, start, language, vocabulary, evaluations, evaluations[-1].loss + 0.01)
+    name = "-".join([shape.name, *[init] * (init != "random"), *[language] * (language != "constrained")])
+    made = PretrainedModel(name, shape, init, language, vocabulary, evaluations, evaluations[-1].loss + 0.01)
     return replace(made, **others)
 
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from training.sweep.budget import Speed, fitting, seconds_of, shrunk
+from training.sweep.budget import Speed, estimate_seconds, fit_budget, scale_study
 from training.sweep.options import find_study, make_study, read_study
-from training.sweep.trials import finetuning_trials, pretraining_trials, shapes_of
+from training.sweep.trials import finetuning_trials, pretraining_trials, select_shapes
 
 PAPER = read_study(find_study("downscaling"), ["downstream.glue=/glue"])
 SMALL = read_study(find_study("downscaling-small"), ["downstream.glue=/glue"])
@@ -28,7 +28,7 @@ scales = st.floats(1e-4, 1)
 
 def sizes(study):
     loop = study.pretraining.loop
-    shapes = len(shapes_of(study, study.tokenizer.vocab_size))
+    shapes = len(select_shapes(study, study.tokenizer.vocab_size))
     return loop.max_steps * loop.batch_size, study.tokenizer.vocab_size, shapes, study.downstream.seeds, loop.batch_size
 
 
@@ -36,7 +36,7 @@ def sizes(study):
 @given(pair=st.tuples(scales, scales).map(sorted))
 @settings(max_examples=15)
 def test_a_smaller_scale_never_gives_more_of_anything(study, pair):
-    less, more = (sizes(shrunk(study, scale)) for scale in pair)
+    less, more = (sizes(scale_study(study, scale)) for scale in pair)
     assert all(a <= b for a, b in zip(less, more, strict=True))
     assert all(a <= b for a, b in zip(more, sizes(study), strict=True))
 
@@ -44,8 +44,8 @@ def test_a_smaller_scale_never_gives_more_of_anything(study, pair):
 @given(scale=scales)
 @settings(max_examples=15)
 def test_a_shrunk_study_is_one_that_can_be_run(scale):
-    study = shrunk(PAPER, scale)
-    assert study == shrunk(PAPER, scale)
+    study = scale_study(PAPER, scale)
+    assert study == scale_study(PAPER, scale)
     loop = study.pretraining.loop
     assert loop.max_steps >= 100
     assert loop.batch_size >= 16
@@ -53,40 +53,40 @@ def test_a_shrunk_study_is_one_that_can_be_run(scale):
     assert loop.max_steps >= 10 * loop.batch_size - 1 or loop.batch_size == 16
     assert loop.max_steps // loop.eval_steps >= 20
     assert 1000 <= study.tokenizer.vocab_size <= 19_000
-    assert len(shapes_of(study, study.tokenizer.vocab_size)) >= 5
+    assert len(select_shapes(study, study.tokenizer.vocab_size)) >= 5
     assert study.downstream.seeds >= 2
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=["paper", "small", "tiny"])
 def test_at_scale_1_a_study_is_itself(study):
-    assert shrunk(study, 1) == study
+    assert scale_study(study, 1) == study
 
 
 def test_a_hundredth_has_a_hundredth_of_the_sequences():
-    study = shrunk(PAPER, 0.01)
+    study = scale_study(PAPER, 0.01)
     loop = study.pretraining.loop
     assert loop.max_steps * loop.batch_size == pytest.approx(35_475 * 256 / 100, rel=1e-3)
     assert study.tokenizer.vocab_size == round(19_000 * 0.01**0.25)
-    assert len(shapes_of(study, 6008)) == round(65 * 0.01**0.25)
+    assert len(select_shapes(study, 6008)) == round(65 * 0.01**0.25)
     assert study.pretraining.copy_with(loop=PAPER.pretraining.loop) == PAPER.pretraining
     assert (study.language, study.downstream.tasks) == (PAPER.language, PAPER.downstream.tasks)
 
 
 def test_twins_and_starts_do_not_count_as_shapes():
     both = PAPER.copy_with(pretraining=PAPER.pretraining.copy_with(inits=("random", "cipher"), unconstrained=True))
-    assert shrunk(both, 0.01).shapes == shrunk(PAPER, 0.01).shapes
+    assert scale_study(both, 0.01).shapes == scale_study(PAPER, 0.01).shapes
 
 
 def test_micro_batches_still_divide_the_batch():
     loop = PAPER.pretraining.loop.copy_with(micro_batch_size=64)
-    study = shrunk(PAPER.copy_with(pretraining=PAPER.pretraining.copy_with(loop=loop)), 0.001)
+    study = scale_study(PAPER.copy_with(pretraining=PAPER.pretraining.copy_with(loop=loop)), 0.001)
     assert study.pretraining.loop.batch_size == 64
 
 
 @pytest.mark.parametrize("scale", [0, -1, 1.5, math.nan])
 def test_a_scale_is_above_0_and_at_most_1(scale):
     with pytest.raises(BitcipherError, match="The scale of a study is above 0 and at most 1, not"):
-        shrunk(PAPER, scale)
+        scale_study(PAPER, scale)
 
 
 def test_seconds_are_those_of_all_trials():
@@ -118,7 +118,7 @@ def test_seconds_are_those_of_all_trials():
         for tuned in finetuning_trials(study, [trial]):
             rows = 2 * {"rte": 2490, "wnli": 635}[tuned.task]
             expected += 3 + rows / 8 * 0.004 + rows * trial.shape.flops_published(1, 64) / 2e9
-    assert seconds_of(study, speed) == pytest.approx(expected / 3)
+    assert estimate_seconds(study, speed) == pytest.approx(expected / 3)
 
 
 @pytest.mark.parametrize("study", [PAPER.copy_with(shapes=SMALL.shapes), SMALL], ids=["paper", "small"])
@@ -126,26 +126,26 @@ def test_seconds_are_those_of_all_trials():
 @pytest.mark.parametrize("share", [0.9, 0.5])
 def test_a_study_that_fits_is_nearly_the_largest(study, speed, share):
     # Times between that of the smallest study and that of the whole one.
-    least, whole = seconds_of(shrunk(study, 2**-13), speed), seconds_of(study, speed)
+    least, whole = estimate_seconds(scale_study(study, 2**-13), speed), estimate_seconds(study, speed)
     seconds = least ** (1 - share) * whole**share
-    fitted = fitting(study, seconds, speed)
-    assert seconds_of(fitted, speed) <= seconds
-    assert fitted == fitting(study, seconds, speed)
+    fitted = fit_budget(study, seconds, speed)
+    assert estimate_seconds(fitted, speed) <= seconds
+    assert fitted == fit_budget(study, seconds, speed)
     # None of other scales that fits is larger by as much as a step of the search.
-    others = (shrunk(study, 2 ** (-13 * step / 100)) for step in range(100))
-    best = next((sizes(each)[0] for each in others if seconds_of(each, speed) <= seconds), 0)
+    others = (scale_study(study, 2 ** (-13 * step / 100)) for step in range(100))
+    best = next((sizes(each)[0] for each in others if estimate_seconds(each, speed) <= seconds), 0)
     assert sizes(fitted)[0] >= 2**-0.125 * best
 
 
 def test_a_study_that_fits_as_it_is_stays_as_it_is():
-    assert fitting(SMALL, 1e9, Speed(1e10, 0.01, 1)) is SMALL
+    assert fit_budget(SMALL, 1e9, Speed(1e10, 0.01, 1)) is SMALL
 
 
 def test_a_time_that_nothing_fits_is_told():
     speed = Speed(1e9, 0.01, 1)
     with pytest.raises(BitcipherError) as error:
-        fitting(SMALL, 60, speed)
-    least = seconds_of(shrunk(SMALL, 2**-13), speed) / 60
+        fit_budget(SMALL, 60, speed)
+    least = estimate_seconds(scale_study(SMALL, 2**-13), speed) / 60
     assert str(error.value) == (
         f"The smallest study takes about {least:,.1f} minutes here, more than 1.0: give more time, or choose less by "
         "shapes.largest, downstream.tasks or downstream.max_models."

@@ -15,7 +15,7 @@ from matplotlib.ticker import EngFormatter, LogFormatterSciNotation
 
 from training.scaling import ANCHOR
 from training.sweep.figures import new_figure, plain, set_log
-from training.sweep.figures_scores import all_pictures
+from training.sweep.figures_scores import draw_figures
 from training.sweep.findings import Findings
 from training.sweep.laws import fit_laws
 from training.sweep.measures import Measures
@@ -23,7 +23,7 @@ from training.sweep.measures import Measures
 
 def pictures_of(findings):
     measures = Measures(findings)
-    return all_pictures(measures, fit_laws(measures))
+    return draw_figures(measures, fit_laws(measures))
 
 
 def colors_in(png):
@@ -33,14 +33,14 @@ def colors_in(png):
 
 
 def test_points_and_laws_have_their_colours():
-    compute, tokens, parameters, scores, starts = pictures_of(whole_study())
+    compute, tokens, parameters, scores, inits = pictures_of(whole_study())
     green, black, blue, orange = (0, 158, 115), (0, 0, 0), (0, 114, 178), (213, 94, 0)
     assert {green, black} <= colors_in(compute.png)
     for picture in (tokens, parameters):
         assert green in colors_in(picture.png)
         assert not {blue, orange} & colors_in(picture.png)  # a break is of FLOPs alone
-    assert {blue, orange} <= colors_in(starts.png)
-    assert green not in colors_in(starts.png)
+    assert {blue, orange} <= colors_in(inits.png)
+    assert green not in colors_in(inits.png)
     assert len(colors_in(scores.png)) > 100  # of a scale
 
 

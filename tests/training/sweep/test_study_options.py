@@ -11,7 +11,7 @@ from bitcipher.errors import BitcipherError
 from training.finetune import GLUE
 from training.scaling import SEQUENCES
 from training.sweep.options import LOOP_DEFAULTS, SETS, Study, find_study, make_study, read_study
-from training.sweep.trials import pretraining_trials, recipe_of, shapes_of
+from training.sweep.trials import make_recipe, pretraining_trials, select_shapes
 
 SHIPPED = sorted(path.stem for path in (Path(training.sweep.__file__).parent / "recipes").glob("*.yaml"))
 
@@ -35,14 +35,14 @@ def test_a_shipped_study_reads_and_has_runs(name):
     trials = pretraining_trials(study, study.tokenizer.vocab_size)
     assert len(trials) >= 8
     for trial in trials:
-        recipe = recipe_of(trial, study, ["train.jsonl"], ["development.jsonl"], "tokenizer.json")
+        recipe = make_recipe(trial, study, ["train.jsonl"], ["development.jsonl"], "tokenizer.json")
         assert recipe.loop == study.pretraining.loop
 
 
 def test_the_papers_study_is_as_the_paper_tells():
     study = read_study(find_study("downscaling"))
     loop = study.pretraining.loop
-    assert len(shapes_of(study, 19_010)) == 65
+    assert len(select_shapes(study, 19_010)) == 65
     assert (loop.max_steps, loop.batch_size, loop.max_steps * loop.batch_size) == (35_475, 256, SEQUENCES)
     assert (loop.lr_scheduler_type, loop.warmup_steps, loop.adam_beta1, loop.adam_beta2) == (
         "inverse_sqrt",
@@ -50,7 +50,7 @@ def test_the_papers_study_is_as_the_paper_tells():
         0.9,
         0.95,
     )
-    recipe = recipe_of(pretraining_trials(study, 19_010)[0], study, ["a"], ["b"], "c")
+    recipe = make_recipe(pretraining_trials(study, 19_010)[0], study, ["a"], ["b"], "c")
     assert recipe.objective == {"name": "masked", "mlm_probability": 0.15, "replacement": "always"}
     assert recipe.model.max_position_embeddings == 128
     assert (study.language["span"], study.language["stride"]) == (110, 30)
@@ -87,7 +87,7 @@ def test_settings_change_a_study_and_not_the_values_that_it_was_made_of():
 @pytest.mark.parametrize("names", [[1, 2, 3], ["1", "2", "3"]])
 def test_sets_are_numbers_or_their_names(names):
     study = make_study({"shapes": {"sets": names}}, "test")
-    assert set(shapes_of(study, 1000)) == {shape for name in "123" for shape in SETS[name]()}
+    assert set(select_shapes(study, 1000)) == {shape for name in "123" for shape in SETS[name]()}
 
 
 @pytest.mark.parametrize(

@@ -39,10 +39,10 @@ def report(tmp_path_factory):
 
 def test_all_files_are_there_and_the_page_holds_the_drawings(report):
     names = sorted(path.name for path in report.iterdir())
-    assert names == sorted([*FIGURES, "starts.png", "findings.json", "report.html", "tables.md"])
+    assert names == sorted([*FIGURES, "inits.png", "findings.json", "report.html", "tables.md"])
     _, images = read(report / "report.html")
     drawings = [base64.b64decode(image["src"].partition(",")[2]) for image in images]
-    assert drawings == [(report / name).read_bytes() for name in (*FIGURES, "starts.png")]
+    assert drawings == [(report / name).read_bytes() for name in (*FIGURES, "inits.png")]
     for image in images:
         assert re.search(r"\d", image["alt"])
         assert image["alt"].endswith(".")
@@ -79,7 +79,7 @@ def test_the_same_findings_give_the_same_bytes_in_whatever_order(report, tmp_pat
         assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
     shuffled = replace(findings, models=findings.models[::-1], scores=findings.scores[::-1])
     write_report(shuffled, str(tmp_path / "shuffled"))
-    for name in ("tables.md", "report.html", *FIGURES, "starts.png"):
+    for name in ("tables.md", "report.html", *FIGURES, "inits.png"):
         assert (tmp_path / "shuffled" / name).read_bytes() == (report / name).read_bytes(), name
 
 
@@ -91,7 +91,7 @@ def test_findings_are_kept_as_plain_records(report):
 
 def test_a_study_that_just_began_has_sentences_for_all_that_is_missing(tmp_path):
     folder = tmp_path / "report"
-    for name in (*FIGURES, "starts.png"):
+    for name in (*FIGURES, "inits.png"):
         storage.create(str(folder / name), b"of an earlier report, with other numbers")
     write_report(begun_study(), str(folder))
     assert sorted(path.name for path in folder.iterdir()) == ["findings.json", "report.html", "tables.md"]
@@ -150,5 +150,5 @@ def test_a_report_can_lie_in_a_store():
 
 
 def test_drawings_are_wide_enough_to_read(report):
-    for name in (*FIGURES, "starts.png"):
+    for name in (*FIGURES, "inits.png"):
         assert min(imread(report / name).shape[:2]) > 500

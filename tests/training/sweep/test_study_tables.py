@@ -12,7 +12,7 @@ from made_findings import ACCOUNTING, SEEDS, STEPS, TASKS, TOKENIZERS, begun_stu
 from training.scaling import ANCHOR, Shape, published, smallest
 from training.sweep.findings import Findings
 from training.sweep.measures import Measures
-from training.sweep.tables import ReportTable, scientific, significant
+from training.sweep.tables import ReportTable, format_scientific, format_significant
 from training.sweep.tables_inits import all_tables
 
 NONE = "—"
@@ -130,7 +130,11 @@ def test_table_3_has_size_cost_perplexity_and_scores_beside_the_papers(findings,
         assert float(size) == pytest.approx(number, rel=0.005)
         cost = STEPS[-1] * 16 * model.shape.flops_published(model.vocabulary)
         costs.append(cost)
-        assert flops == scientific(cost / 1e15) if cost < 1e12 else float(flops) == pytest.approx(cost / 1e15, rel=5e-3)
+        assert (
+            flops == format_scientific(cost / 1e15)
+            if cost < 1e12
+            else float(flops) == pytest.approx(cost / 1e15, rel=5e-3)
+        )
         assert close(perplexity, math.exp(model.test_loss))
         _, unfiltered, _, filtered, _, twin, _ = glues
         assert is_spread(unfiltered, glue(findings, model, False))
@@ -266,4 +270,4 @@ def test_markdown_keeps_cells_apart_whatever_they_hold():
     [(0, "0"), (110.48, "110"), (8.567, "8.57"), (0.0264, "0.0264"), (0.00004567, "4.6 · 10⁻⁵"), (1234.5, "1,234")],
 )
 def test_three_digits_are_told(value, written):
-    assert significant(value) == written
+    assert format_significant(value) == written

@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
-from training.sweep.tuning import Trial, TrialResources, run_trials
+from training.runtime import Trial
+from training.sweep.tuning import TrialResources, run_trials
 
 pytestmark = pytest.mark.long
 
@@ -96,7 +97,7 @@ def test_a_share_of_a_gpu_that_is_not_there_is_not_waited_for(ray_cluster, tmp_p
     if ray.cluster_resources().get("GPU"):
         return
     trial = Trial("any", ("training.sweep.trial_runs", "pretrain_trial"), {})
-    with pytest.raises(BitcipherError, match="There is no GPU here to share: leave out --gpus"):
+    with pytest.raises(BitcipherError, match="--gpus"):
         run_trials([trial], TrialResources(1, 0.5), tmp_path, lambda name: None)
 
 

@@ -9,11 +9,11 @@ from training.scaling import ANCHOR, Shape, set_1, smallest
 from training.sweep.options import make_study
 from training.sweep.trials import (
     PretrainingTrial,
-    finetuning_of,
     finetuning_trials,
+    make_finetune_options,
+    make_recipe,
     pretraining_trials,
-    recipe_of,
-    shapes_of,
+    select_shapes,
 )
 
 VOCABULARY = 4000
@@ -32,7 +32,7 @@ def everything(**downstream):
 
 def test_shapes_are_of_sets_and_names_each_once_from_the_cheapest_to_the_dearest():
     names = [smallest()[0].name, "8-8-16-1-1", "8-8-16-1-1"]
-    shapes = shapes_of(study_of(shapes={"sets": ["smallest", 1], "names": names}), VOCABULARY)
+    shapes = select_shapes(study_of(shapes={"sets": ["smallest", 1], "names": names}), VOCABULARY)
     assert set(shapes) == {*set_1(), *smallest(), Shape(8, 8, 16, 1, 1)}
     assert len(shapes) == 20
     costs = [shape.flops_published(VOCABULARY) for shape in shapes]
@@ -40,15 +40,15 @@ def test_shapes_are_of_sets_and_names_each_once_from_the_cheapest_to_the_dearest
 
 
 def test_fewer_shapes_span_the_range_and_none_is_dearer_than_the_largest():
-    every = shapes_of(study_of("shapes.sets=[1, 2, 3]"), VOCABULARY)
-    few = shapes_of(study_of("shapes.sets=[1, 2, 3]", "shapes.max_shapes=5"), VOCABULARY)
+    every = select_shapes(study_of("shapes.sets=[1, 2, 3]"), VOCABULARY)
+    few = select_shapes(study_of("shapes.sets=[1, 2, 3]", "shapes.max_shapes=5"), VOCABULARY)
     assert len(few) == 5
     assert (few[0], few[-1]) == (every[0], every[-1])
-    assert shapes_of(study_of("shapes.sets=[1]", "shapes.max_shapes=99"), VOCABULARY) == shapes_of(
+    assert select_shapes(study_of("shapes.sets=[1]", "shapes.max_shapes=99"), VOCABULARY) == select_shapes(
         study_of("shapes.sets=[1]"), VOCABULARY
     )
     limit = every[10]
-    cheap = shapes_of(study_of("shapes.sets=[1, 2, 3]", f"shapes.largest={limit.name}"), VOCABULARY)
+    cheap = select_shapes(study_of("shapes.sets=[1, 2, 3]", f"shapes.largest={limit.name}"), VOCABULARY)
     assert cheap[: len(every[:11])] == every[:11]
     assert all(each.flops_published(VOCABULARY) <= limit.flops_published(VOCABULARY) for each in cheap)
 
@@ -106,7 +106,7 @@ def test_some_models_are_fine_tuned_of_those_that_have_ended():
 def test_a_recipe_has_the_sizes_of_its_shape_and_heads_of_its_own():
     study = study_of("pretraining.dropout=0.2", "pretraining.max_position_embeddings=64", "seed=4")
     shape = Shape(32, 64, 256, 3, 4)
-    recipe = recipe_of(PretrainingTrial(shape, "cipher"), study, ["a.jsonl"], ["b.jsonl"], "t.json")
+    recipe = make_recipe(PretrainingTrial(shape, "cipher"), study, ["a.jsonl"], ["b.jsonl"], "t.json")
     model = recipe.model
     assert (model.architecture, model.embedding_size, model.hidden_size, model.intermediate_size) == (
         "roberta",
@@ -136,7 +136,7 @@ def test_a_fine_tuning_is_looked_at_after_each_epoch_and_finds_its_files_from_an
     study = study_of("downstream.glue=glue", "downstream.tasks=[stsb]", "pretraining.loop.device=cpu")
     model = PretrainingTrial(ANCHOR)
     for trial in finetuning_trials(study, [model]):
-        options = finetuning_of(trial, study, "/models/anchor", "/language/vocabulary.txt")
+        options = make_finetune_options(trial, study, "/models/anchor", "/language/vocabulary.txt")
         assert options.data == str(Path(tmp_path, "glue", "STS-B"))
         assert (options.eval_each_epoch, options.num_train_epochs, options.seed) == (True, 5, trial.seed)
         assert options.vocabulary == ("/language/vocabulary.txt" if trial.filtered else None)

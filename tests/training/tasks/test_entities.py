@@ -84,7 +84,7 @@ def test_the_files_of_conll(tmp_path):
     assert made.labels == ("O", "B-LOC", "I-LOC", "I-PER")
     assert made.train == ((("Peter", "I-PER"), ("ran", "O")), (("Bonn", "B-LOC"),))
     assert made.validation == ((("Rome", "I-LOC"),),)
-    assert (made.kind, made.main_figure) == ("token-classification", "f1")
+    assert (made.kind, made.main_metric) == ("token-classification", "f1")
     (tmp_path / "eng.testa").write_text("Rome NNP\n")
     with pytest.raises(BitcipherError, match=r"Line 1 of .*eng\.testa has 2 columns"):
         read_entities(str(tmp_path))

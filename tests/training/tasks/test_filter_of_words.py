@@ -1,7 +1,7 @@
 import pytest
 
 from bitcipher.errors import BitcipherError
-from training.tasks.filter import keep_known
+from training.tasks.filter import filter_by_vocabulary
 from training.tasks.sentences import SentenceExample, SentenceTask
 
 WORDS = frozenset({"the", "cat", "sat", "dont", "whats", "true"})
@@ -20,30 +20,30 @@ def kept(filtered):
 
 
 def test_examples_with_an_unknown_word_are_left_out():
-    filtered = keep_known(task("The cat sat .", "the dog sat", "What's 3 + 4 ?", "don't", "The CAT"), WORDS)
+    filtered = filter_by_vocabulary(task("The cat sat .", "the dog sat", "What's 3 + 4 ?", "don't", "The CAT"), WORDS)
     assert kept(filtered) == ["The cat sat .", "What's 3 + 4 ?", "don't", "The CAT"]
 
 
 def test_both_sentences_count():
-    assert kept(keep_known(task(("the cat", "the dog"), ("the cat", "sat")), WORDS)) == ["the cat"]
+    assert kept(filter_by_vocabulary(task(("the cat", "the dog"), ("the cat", "sat")), WORDS)) == ["the cat"]
 
 
 def test_a_share_of_words_may_be_unknown():
     examples = task("the cat sat there", "the dog ran there")
-    assert kept(keep_known(examples, WORDS, share=0.75)) == ["the cat sat there"]
-    assert kept(keep_known(examples, WORDS, share=0.25)) == ["the cat sat there", "the dog ran there"]
+    assert kept(filter_by_vocabulary(examples, WORDS, share=0.75)) == ["the cat sat there"]
+    assert kept(filter_by_vocabulary(examples, WORDS, share=0.25)) == ["the cat sat there", "the dog ran there"]
 
 
 def test_what_remains_is_told():
-    filtered = keep_known(task("the cat", "a dog", train=["the cat", "a dog", "a bird"]), WORDS)
+    filtered = filter_by_vocabulary(task("the cat", "a dog", train=["the cat", "a dog", "a bird"]), WORDS)
     assert filtered.remarks == (
         "Mine: 1 of 3 examples (train) and 1 of 2 examples (validation) remain, in a vocabulary of 6 words.",
     )
     with pytest.raises(BitcipherError, match=r"None of the 1 examples of Mine \(validation\)"):
-        keep_known(task("a dog"), WORDS)
+        filter_by_vocabulary(task("a dog"), WORDS)
 
 
 @pytest.mark.parametrize("share", [0, 1.5, float("nan")])
 def test_a_share_out_of_bounds_is_told(share):
     with pytest.raises(BitcipherError, match="above 0 and at most 1"):
-        keep_known(task("the cat"), WORDS, share)
+        filter_by_vocabulary(task("the cat"), WORDS, share)

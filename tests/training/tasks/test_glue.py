@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from small_encoders import encoder
 
 from bitcipher.errors import BitcipherError
-from training.tasks.base import examples_of
+from training.tasks.base import get_examples
 from training.tasks.glue import read_glue
 from training.tasks.sentences import SentenceExample, SentenceTask, _fit
 
@@ -53,10 +53,10 @@ def test_every_task_is_read_as_published(tmp_path, name, first, last):
 
 def test_kinds_labels_and_figures(tmp_path):
     sts = read(tmp_path, "STS-B")
-    assert (sts.kind, sts.labels, sts.main_figure) == ("regression", (), "mean")
+    assert (sts.kind, sts.labels, sts.main_metric) == ("regression", (), "mean")
     rte = read(tmp_path, "RTE")
-    assert (rte.kind, rte.labels, rte.main_figure) == ("classification", ("entailment", "not_entailment"), "accuracy")
-    assert read(tmp_path, "CoLA").main_figure == "matthews"
+    assert (rte.kind, rte.labels, rte.main_metric) == ("classification", ("entailment", "not_entailment"), "accuracy")
+    assert read(tmp_path, "CoLA").main_metric == "matthews"
 
 
 @pytest.mark.parametrize(
@@ -160,4 +160,4 @@ def test_outputs_that_are_no_numbers_are_told(tmp_path):
 
 def test_an_empty_part_is_an_error():
     with pytest.raises(BitcipherError, match="no examples to measure on"):
-        examples_of(SentenceTask("Mine", "classification", ("0", "1"), (), (), ("accuracy",)), "validation")
+        get_examples(SentenceTask("Mine", "classification", ("0", "1"), (), (), ("accuracy",)), "validation")

@@ -10,7 +10,7 @@ from small_encoders import KINDS, encoder
 
 from bitcipher.errors import BitcipherError
 from training.metrics.question_answering import normalize
-from training.tasks.answers import NOTHING_TO_FIND, read_answers
+from training.tasks.answers import NO_CONTEXT_SCORE, read_answers
 from training.tasks.question_answering import QuestionTask
 from training.tasks.squad import Question
 from training.tasks.windows import NO_ANSWER, _cut, make_windows
@@ -109,7 +109,7 @@ def test_a_long_question_is_cut_and_leaves_room_for_the_context():
 def test_an_empty_context_has_no_answer():
     task = QuestionTask("Mine", (), (question(""), question("  \n")))
     for prediction in answer(task, encoder()):
-        assert prediction == ("", NOTHING_TO_FIND, ())
+        assert prediction == ("", NO_CONTEXT_SCORE, ())
     assert task.score(answer(task, encoder()))["exact"] == 100
 
 
@@ -215,7 +215,7 @@ def test_windows_of_a_question_are_read_together():
     assert [candidate.text for candidate in first.candidates] == ["three", "one", "two"]
     # The window that is least sure of no answer decides.
     assert first.no_answer_score == 2 - 4
-    assert second == ("", NOTHING_TO_FIND, ())
+    assert second == ("", NO_CONTEXT_SCORE, ())
 
 
 def test_an_answer_is_chosen_by_its_threshold():

@@ -1,21 +1,21 @@
-from training.tokenizer_selection import Measured, choose, paper_rows, table
+from training.tokenizer_selection import TokenizerScores, choose, format_table, paper_rows
 
-HEAD = "| Tokenizer | Vocabulary size | Word-split ratio | ESMS |\n|---|---:|---:|---:|\n"
+HEAD = "| Tokenizer | Vocabulary size | Word-split ratio | ESMS |\n| --- | ---: | ---: | ---: |\n"
 
 
 def test_the_paper_s_table():
-    lines = table(paper_rows(), choose(paper_rows())).splitlines()
+    lines = format_table(paper_rows(), choose(paper_rows())).splitlines()
     assert lines[:2] == HEAD.splitlines()
     assert len(lines) == 2 + 12
     assert lines[2] == "| bpe | 18,000 | 1.34 | 0.2868 |"
     assert lines[3] == "| **bpe** | **19,000** | **1.32** | **0.2604** |"
     assert lines[5] == "| bpe | pre-trained | 1.32 | 0.1547 |"
     assert lines[6] == "| *wordpiece* | *16,000* | *1.17* | *0.0339* |"
-    assert "*" not in table(paper_rows())
+    assert "*" not in format_table(paper_rows())
 
 
 def test_a_tokenizer_that_came_out_smaller_says_so():
-    rows = [Measured("bpe", 18_000, 1.5, 0.25, 1234), Measured("bpe", 300, 2.0, 0.0, 300)]
-    assert table(rows) == (
+    rows = [TokenizerScores("bpe", 18_000, 1.5, 0.25, 1234), TokenizerScores("bpe", 300, 2.0, 0.0, 300)]
+    assert format_table(rows) == (
         f"{HEAD}| bpe | 18,000 (the text gives 1,234) | 1.50 | 0.2500 |\n| bpe | 300 | 2.00 | 0.0000 |\n"
     )

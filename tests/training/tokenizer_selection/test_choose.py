@@ -3,7 +3,7 @@ from itertools import permutations
 import pytest
 
 from bitcipher.errors import BitcipherError
-from training.tokenizer_selection import Measured, candidate_sizes, choose, demand_references, paper_rows
+from training.tokenizer_selection import TokenizerScores, candidate_sizes, check_references, choose, paper_rows
 
 
 def test_the_rule_chooses_what_the_paper_chose():
@@ -18,30 +18,36 @@ def test_the_rule_chooses_what_the_paper_chose():
 
 
 def test_of_equally_near_sizes_the_smaller_is_taken_in_any_order():
-    rows = [Measured("bpe", size, ratio, 0.1) for size, ratio in ((100, 1.5), (200, 1.25), (300, 0.75), (400, 0.5))]
-    for order in permutations([*rows, Measured("bpe", None, 1.0, 0.9)]):
+    rows = [
+        TokenizerScores("bpe", size, ratio, 0.1) for size, ratio in ((100, 1.5), (200, 1.25), (300, 0.75), (400, 0.5))
+    ]
+    for order in permutations([*rows, TokenizerScores("bpe", None, 1.0, 0.9)]):
         assert choose(order).chosen.size == 200
 
 
 def test_of_equal_scores_the_first_kind_is_taken():
-    rows = [Measured("unigram", 100, 1.1, 0.2), Measured("bpe", 50, 1.0, 0.2), Measured("wordpiece", 70, 1.0, 0.1)]
+    rows = [
+        TokenizerScores("unigram", 100, 1.1, 0.2),
+        TokenizerScores("bpe", 50, 1.0, 0.2),
+        TokenizerScores("wordpiece", 70, 1.0, 0.1),
+    ]
     assert choose(rows).chosen.kind == "unigram"
     assert choose(rows[::-1]).chosen.kind == "bpe"
 
 
 def test_a_reference_is_never_chosen():
-    rows = [Measured("bpe", None, 1.0, 0.9), Measured("bpe", 100, 2.0, 0.0)]
+    rows = [TokenizerScores("bpe", None, 1.0, 0.9), TokenizerScores("bpe", 100, 2.0, 0.0)]
     assert choose(rows).chosen.size == 100
 
 
 def test_what_cannot_be_chosen_is_told():
     with pytest.raises(BitcipherError, match="no tokenizer to choose"):
-        choose([Measured("bpe", None, 1.0, 0.9)])
+        choose([TokenizerScores("bpe", None, 1.0, 0.9)])
     with pytest.raises(BitcipherError, match=r"give one by --reference bpe=tokenizer.json, or one --size only"):
-        choose([Measured("bpe", 100, 1.0, 0.9), Measured("bpe", 200, 1.0, 0.9)])
-    demand_references({"bpe": 1, "unigram": 2}, {"unigram": "t5.json"})
+        choose([TokenizerScores("bpe", 100, 1.0, 0.9), TokenizerScores("bpe", 200, 1.0, 0.9)])
+    check_references({"bpe": 1, "unigram": 2}, {"unigram": "t5.json"})
     with pytest.raises(BitcipherError, match=r"A reference of kind 'unigram' is given.* among are bpe: add --kind"):
-        demand_references({"bpe": 1}, {"unigram": "t5.json"})
+        check_references({"bpe": 1}, {"unigram": "t5.json"})
 
 
 def test_candidates_are_the_paper_s_if_nothing_is_said():

@@ -2,11 +2,11 @@ import pytest
 
 from bitcipher.errors import BitcipherError
 from training.data import save_tokenizer, train_tokenizer
-from training.tokenizer_selection import load_reference, references_of
+from training.tokenizer_selection import load_reference, parse_references
 
 
 def test_references_by_kind():
-    assert references_of(["bpe=a=b/tokenizer.json", "unigram=s3://b/t5.json"]) == {
+    assert parse_references(["bpe=a=b/tokenizer.json", "unigram=s3://b/t5.json"]) == {
         "bpe": "a=b/tokenizer.json",
         "unigram": "s3://b/t5.json",
     }
@@ -15,12 +15,12 @@ def test_references_by_kind():
 @pytest.mark.parametrize("text", ["tokenizer.json", "bpe=", "word=tokenizer.json", "=tokenizer.json", ""])
 def test_what_is_no_reference_is_told(text):
     with pytest.raises(BitcipherError, match=r"KIND=tokenizer.json with one of the kinds bpe, wordpiece, unigram"):
-        references_of([text])
+        parse_references([text])
 
 
 def test_two_references_of_a_kind_are_one_too_many():
     with pytest.raises(BitcipherError, match="two references of kind bpe"):
-        references_of(["bpe=a", "bpe=b"])
+        parse_references(["bpe=a", "bpe=b"])
 
 
 @pytest.mark.parametrize(("kind", "size"), [("bpe", 262), ("wordpiece", 40), ("unigram", 20)])

@@ -9,10 +9,10 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 from training.data import TokenDataset
-from training.layer_analysis.labeled_words import label_words, word_figures
+from training.layer_analysis.labeled_words import label_words, word_accuracies
 from training.layer_analysis.records import LayerMetrics
 from training.layer_analysis.token_classes import frequent_tokens
-from training.layer_analysis.token_predictions import token_figures
+from training.layer_analysis.token_predictions import token_metrics
 from training.loop import Batch, TrainingRun, World, latest_checkpoint
 from training.loop.checkpoints import CHECKPOINTS
 from training.models import load_model
@@ -61,9 +61,9 @@ def layers_of_run(
     records = []
     for step, model in _models(job, kept):
         model = model.to(device).eval()
-        figures = token_figures(model, train, held_out, tokens)
+        figures = token_metrics(model, train, held_out, tokens)
         if words is not None:
-            figures["held out", f"{task.name}_accuracy"] = word_figures(model, *words)
+            figures["held out", f"{task.name}_accuracy"] = word_accuracies(model, *words)
         records += [
             LayerMetrics(step, layer, part, figure, float(value))
             for (part, figure), values in figures.items()
