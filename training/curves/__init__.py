@@ -1,4 +1,4 @@
-"""Runs side by side: curves of loss and perplexity, and how much sooner one is where another ends."""
+"""Comparison of training runs: curves of loss and perplexity, and tables; see README.md."""
 
 from training.curves.draw import draw
 from training.curves.html_page import write_page

@@ -1,4 +1,4 @@
-"""Runs side by side: curves, a page and a table."""
+"""Comparison of run directories: curves, an HTML page and tables."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,14 +12,14 @@ def compare(runs: Sequence[Path], out: str) -> str:
     """Write curves.png, curves.html and table.md.
 
     Args:
-        runs: their folders.
-        out: folder or URI; files of these names in it are written anew.
+        runs: directories of the runs.
+        out: directory or URI; files of these names are replaced.
 
     Returns:
-        The table, in Markdown.
+        The tables in Markdown.
 
     Raises:
-        BitcipherError: if a folder is no run, or if names or seeds clash.
+        BitcipherError: if a directory is not a run, or names or seeds are not unique.
     """
     groups = group_runs([read_run(run) for run in runs])
     tables = [table.markdown() for table in (perplexity_table(groups), scores_table(groups)) if table]
@@ -33,7 +33,7 @@ def compare(runs: Sequence[Path], out: str) -> str:
 
 
 def copy_files(made: Path, out: str) -> None:
-    """Copy the files of a folder to a folder or URI, each at once."""
+    """Copy the files of a folder to a directory or URI, each atomically."""
     for path in sorted(made.iterdir()):
         with storage.writing(storage.join(out, path.name)) as stream:
             stream.write(path.read_bytes())

@@ -1,4 +1,4 @@
-"""Curves over runs: the mean of each group as a line, its seeds' range as a band."""
+"""Learning curves: the mean of each group as a line, the range over its seeds as a band."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,28 +11,28 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocat
 
 from training.curves.run_groups import AXES, Group
 
-# Okabe and Ito's colors, which color-blind people can tell apart; for more groups they come again, dashed.
+# Okabe and Ito's colors, which are safe for color-blind readers. Further groups repeat them with dashed lines.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", ":", "-.")
 PANEL_INCHES = (5.0, 3.5)
-LEGEND_INCHES = 0.28  # of a row
+LEGEND_INCHES = 0.28  # height of a row
 MARGIN_INCHES = 0.1
 DOTS_PER_INCH = 120
-# Characters of names beside each other in the legend, at most.
+# Maximum number of characters in a row of the legend.
 LEGEND_CHARACTERS = 90
 
 
 def draw(groups: Sequence[Group], path: Path) -> None:
-    """Held-out perplexity against steps, tokens and seconds, and the training's loss.
+    """Plot validation perplexity over steps, tokens and seconds, and the training loss.
 
     Args:
-        groups: a color each.
-        path: a file that ends in .png or .svg; the same curves give the same bytes.
+        groups: one color per group.
+        path: path that ends in .png or .svg; the same curves give the same bytes.
     """
     columns = _legend_columns(groups)
     rows = -(-len(groups) // columns)
     size = (2 * PANEL_INCHES[0], 2 * PANEL_INCHES[1] + rows * LEGEND_INCHES)
-    # Else the parts of an SVG would be named by chance.
+    # Without a salt, the ids in an SVG are random.
     with matplotlib.rc_context({"svg.hashsalt": "bitcipher"}):
         figure = Figure(figsize=size, layout="constrained")
         figure.get_layout_engine().set(w_pad=MARGIN_INCHES, h_pad=MARGIN_INCHES)
@@ -55,7 +55,7 @@ def _draw_perplexity(panel: Axes, groups: Sequence[Group], axis: str) -> None:
         panel.fill_between(
             places, values.min(axis=0), values.max(axis=0), color=_style(number)["color"], alpha=0.2, lw=0
         )
-    panel.set(yscale="log", ylabel="held-out perplexity")
+    panel.set(yscale="log", ylabel="validation perplexity")
     panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5, 7)))
     panel.yaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:,.6g}"))
     panel.yaxis.set_minor_formatter(NullFormatter())
@@ -78,7 +78,7 @@ def _name_axis(panel: Axes, axis: str) -> None:
 
 def _name_groups(figure: Figure, groups: Sequence[Group], columns: int) -> None:
     handles = [Line2D([], [], **_style(number)) for number in range(len(groups))]
-    # Names are set afterwards: matplotlib leaves out labels that begin with _, and takes $ for formulas.
+    # Names are set afterwards: matplotlib omits labels that begin with _, and parses $ as a formula.
     legend = figure.legend(handles, ["?"] * len(groups), loc="outside lower center", ncols=columns, frameon=False)
     for text, group in zip(legend.get_texts(), groups, strict=True):
         seeds = f" ({len(group.runs)} seeds)" if len(group.runs) > 1 else ""

@@ -1,4 +1,4 @@
-"""One page of HTML with curves and tables, which needs nothing else."""
+"""Self-contained HTML page with curves and tables."""
 
 import tempfile
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _STYLE = (
 
 
 def write_page(groups: Sequence[Group], path: Path) -> None:
-    """Write the page; the same curves give the same bytes."""
+    """Write the page. The same curves give the same bytes."""
     with tempfile.TemporaryDirectory() as folder:
         drawing = Path(folder) / "curves.svg"
         draw(groups, drawing)
@@ -29,7 +29,7 @@ def write_page(groups: Sequence[Group], path: Path) -> None:
     path.write_text(
         f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>Runs: {names}</title><style>{_STYLE}</style><h1>Runs: {names}</h1>"
-        f"{svg[svg.index('<svg') :]}<h2>Held-out perplexity</h2>{''.join(map(_table, tables))}</html>\n",
+        f"{svg[svg.index('<svg') :]}<h2>Validation perplexity</h2>{''.join(map(_table, tables))}</html>\n",
         "utf-8",
     )
 

@@ -1,4 +1,4 @@
-"""Runs and groups of them, from the folders that training wrote."""
+"""Metrics of runs, and groups of runs that differ only in the seed."""
 
 import json
 import re
@@ -17,40 +17,40 @@ AXES = {"step": "steps", "tokens": "tokens", "seconds": "seconds of training"}
 
 @dataclass(frozen=True)
 class RunMetrics:
-    """One run's curves."""
+    """Learning curves of a run."""
 
     name: str
     seed: int
     recipe: str
-    """Its recipe without the seed: runs of a group have it in common."""
+    """Recipe without the seed, as JSON; equal for all runs of a group."""
     evaluations: dict[str, np.ndarray]
-    """step, tokens, seconds, validation_loss and further figures of each evaluation, [E] each."""
+    """step, tokens, seconds, validation_loss and further metrics of each evaluation, [E] each."""
     losses: dict[str, np.ndarray]
-    """step and loss of the training's own lines, [L] each."""
+    """step and loss of each logged training step, [L] each."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that differ in their seeds alone."""
+    """Runs that differ only in the seed."""
 
     name: str
     runs: tuple[RunMetrics, ...]
 
     def values(self, figure: str) -> np.ndarray:
-        """A figure, or an axis, at each evaluation that all runs have had: [runs, E]."""
+        """Return a metric or an axis at each evaluation that all runs have reached, [runs, E]."""
         shortest = min(len(run.evaluations["step"]) for run in self.runs)
         return np.array([run.evaluations[figure][:shortest] for run in self.runs])
 
     def mean(self, figure: str) -> np.ndarray:
-        """Its mean over runs, [E]."""
+        """Return the mean of a metric or an axis over runs, [E]."""
         return self.values(figure).mean(axis=0)
 
 
 def read_run(folder: Path) -> RunMetrics:
-    """A run from its folder, whether it has ended or not.
+    """Read the metrics of a finished or running run.
 
     Raises:
-        BitcipherError: if it is no run, is damaged, or was not evaluated yet.
+        BitcipherError: if the folder is not a run, is damaged, or has no evaluation yet.
     """
     try:
         recipe = json.loads((folder / CONFIG).read_text("utf-8"))["recipe"]
@@ -61,19 +61,19 @@ def read_run(folder: Path) -> RunMetrics:
         evaluations = _columns(evaluated, _numbers(evaluated)) if evaluated else {}
         losses = _columns(logged, ("step", "loss"))
     except (FileNotFoundError, NotADirectoryError):
-        raise BitcipherError(f"{folder} is no run: name folders that `bitcipher train` wrote.") from None
+        raise BitcipherError(f"{folder} is not a run; give a folder that `bitcipher train` wrote.") from None
     except (KeyError, TypeError, AttributeError, ValueError):
-        raise BitcipherError(f"{CONFIG} or {METRICS} in {folder} is damaged: copy the folder again.") from None
+        raise BitcipherError(f"{CONFIG} or {METRICS} in {folder} is damaged; copy the folder again.") from None
     if not evaluated:
-        raise BitcipherError(f"{folder} was not evaluated yet: wait for the first lines of its {METRICS}.")
+        raise BitcipherError(f"{folder} has no evaluation yet; wait for the first one in its {METRICS}.")
     return RunMetrics(folder.resolve().name, seed, json.dumps(recipe, sort_keys=True), evaluations, losses)
 
 
 def group_runs(runs: Sequence[RunMetrics]) -> list[Group]:
-    """Runs of one recipe together, in the order in which the recipes come; named without the seed at the end.
+    """Group runs by recipe, in the order of the recipes. A group has the name of its runs without the seed.
 
     Raises:
-        BitcipherError: if a recipe's runs have the same seed, or two groups the same name.
+        BitcipherError: if two runs of a recipe have the same seed, or two groups the same name.
     """
     by_recipe: dict[str, list[RunMetrics]] = {}
     for run in runs:
@@ -94,7 +94,7 @@ def group_runs(runs: Sequence[RunMetrics]) -> list[Group]:
 def _name(runs: Sequence[RunMetrics]) -> str:
     if len(runs) == 1:
         return runs[0].name
-    # Each without its own seed: cipher-10 and cipher-11 are runs of cipher, not of cipher-1.
+    # Each name loses its own seed: cipher-10 and cipher-11 are runs of cipher, not of cipher-1.
     names = {re.sub(rf"[-_. ]*(seed)?[-_. ]*0*{run.seed}$", "", run.name) for run in runs}
     return (len(names) == 1 and names.pop()) or runs[0].name
 

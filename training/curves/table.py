@@ -1,4 +1,4 @@
-"""Tables of runs side by side."""
+"""Tables that compare groups of runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ import numpy as np
 from training.curves.run_groups import AXES, Group
 from training.markdown import format_table
 
-# Places of a run at which the table looks, as shares of the shortest run.
+# Positions of the columns, as fractions of the shortest run.
 SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True)
 class CurveTable:
-    """Cells of text; the first column names the rows."""
+    """Table of text cells; the first column contains the names of the groups."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -25,11 +25,11 @@ class CurveTable:
 
 
 def perplexity_table(groups: Sequence[Group]) -> CurveTable:
-    """Held-out perplexity at equal steps and at equal seconds, and where the first group's last perplexity is reached.
+    """Return validation perplexities at equal steps and equal seconds, and the steps to the first group's final loss.
 
-    Mean ± standard deviation over seeds (n - 1). Between evaluations the log of the perplexity is taken as a straight
-    line. Where a group reaches the first one's end is told by the means over seeds of both, in steps and as a share of
-    the first group's own.
+    Values are mean ± standard deviation over seeds (n - 1). The log perplexity is interpolated linearly between
+    evaluations. Steps to the first group's final loss are computed on the means over seeds of both groups, and given
+    as a number and as a percentage of the first group's steps.
     """
     columns = [
         (axis, place, f"step {place:,}" if axis == "step" else f"{_number(place)} s")
@@ -50,10 +50,11 @@ def perplexity_table(groups: Sequence[Group]) -> CurveTable:
 
 
 def scores_table(groups: Sequence[Group]) -> CurveTable | None:
-    """Further figures of the last evaluation, such as a task's scores; mean ± standard deviation over seeds (n - 1).
+    """Return further metrics of the last evaluation, such as task scores, as mean ± standard deviation over seeds (n -
+    1).
 
     Returns:
-        Those that all runs have; None if there are none besides loss and perplexity.
+        A table of the metrics that all runs have; None if there are only loss and perplexity.
     """
     usual = {*AXES, "validation_loss", "perplexity"}
     common = set.intersection(*(set(run.evaluations) for group in groups for run in group.runs))
@@ -65,7 +66,7 @@ def scores_table(groups: Sequence[Group]) -> CurveTable | None:
 
 
 def steps_to_loss(group: Group, loss: float) -> float | None:
-    """The step at which the mean held-out loss of a group's runs first comes down to a loss; None if it does not."""
+    """Return the first step at which a group's mean validation loss is at most `loss`, or None if it never is."""
     steps, losses = group.mean("step"), group.mean("validation_loss")
     below = np.flatnonzero(losses <= loss)
     if len(below) == 0:
@@ -88,7 +89,7 @@ def _places(groups: Sequence[Group], axis: str) -> list[float]:
     last = min(float(group.values(axis)[:, -1].min()) for group in groups)
     if axis == "step":
         return sorted({round(share * last) for share in SHARES})
-    # The first evaluation comes before any second of training, and its perplexity is in the columns of steps.
+    # The first evaluation is at 0 seconds, and its perplexity is in the columns of steps.
     return [share * last for share in SHARES[1:]] if last else []
 
 

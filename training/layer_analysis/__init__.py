@@ -1,4 +1,4 @@
-"""What each layer of a language model tells apart, over its training; see README.md."""
+"""Class separability by layer over the training of a language model; see README.md."""
 
 from training.layer_analysis.checkpoint_metrics import layers_of_run
 from training.layer_analysis.class_means import class_means, nearest_class_means

@@ -1,4 +1,4 @@
-"""All kept checkpoints of a run, layer by layer."""
+"""Metrics of each layer at all stored checkpoints of a run."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,17 +33,17 @@ def layers_of_run(
     task: TaskData | None = None,
     begin: Callable[[int], Callable[[int], None]] = lambda checkpoints: lambda step: None,
 ) -> list[LayerMetrics]:
-    """What each layer tells apart at the start of a run and at each of its checkpoints, on the same examples.
+    """Return the metrics of each layer at the start of a run and at each checkpoint, on the same examples.
 
     Args:
-        folder: of the run; its text must still be where it was.
-        classes: tokens to tell apart, the most frequent ones among those to predict.
-        sequences: of the text: so many of those that the run begins with, and as many held out, where there are.
+        folder: directory of the run; its text must still be at its original path.
+        classes: number of classes: the most frequent target tokens.
+        sequences: maximum number of training sequences, the first of the run, and of validation sequences.
         task: labeled words for linear probes.
-        begin: called with the number of checkpoints, gives what is called after each with its step.
+        begin: called with the number of models; returns a function that is called with each finished step.
 
     Raises:
-        BitcipherError: if it is no run, has no checkpoint, or its text is gone.
+        BitcipherError: if the folder is not a run, has no checkpoint, or its text is missing.
     """
     latest_checkpoint(folder)
     kept = sorted(path for path in (folder / CHECKPOINTS).iterdir() if path.name.isdigit())
@@ -74,7 +74,7 @@ def layers_of_run(
 
 
 def _job_of(folder: Path) -> tuple[Recipe, TrainingRun]:
-    """The run's recipe, and the job as it was begun."""
+    """Return the recipe of a run, and the run as it was started."""
     if not (folder / CONFIG).exists():
         raise BitcipherError(f"{folder} is not a run; give a folder that `bitcipher train` wrote.")
     config = PretrainingConfig.read(str(folder / CONFIG))

@@ -1,4 +1,4 @@
-"""The center of each class in each layer, and which of them is nearest: batch by batch, whatever there is in all."""
+"""Class means of each layer and nearest-class-mean classification, in batches."""
 
 from collections.abc import Iterable
 
@@ -6,12 +6,12 @@ import numpy as np
 
 
 def class_means(batches: Iterable[tuple[np.ndarray, np.ndarray]], classes: int) -> np.ndarray:
-    """The mean of each class's features in each layer.
+    """Return the mean of each class's features in each layer.
 
     Args:
-        batches: features [layers, N, H] and the class of each sample, [N] int64 below `classes`; all of the same layers
-            and width.
-        classes: how many there are.
+        batches: features [layers, N, H] and class ids [N] int64 below `classes`, with the same layers and H in all
+            batches.
+        classes: number of classes.
 
     Returns:
         [layers, classes, H] float64; NaN for a class without a sample.
@@ -25,24 +25,24 @@ def class_means(batches: Iterable[tuple[np.ndarray, np.ndarray]], classes: int) 
         for layer, states in zip(sums, features, strict=True):
             np.add.at(layer, labels, states)
     if sums is None:
-        raise ValueError("There are no batches to take centers of.")
+        raise ValueError("There are no batches to compute class means of.")
     with np.errstate(invalid="ignore"):
         return sums / counts[:, None]
 
 
 def nearest_class_means(features: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    """The class with the nearest center, by Euclidean distance, of each sample in each layer.
+    """Return the class whose mean is nearest by Euclidean distance, for each sample in each layer.
 
     Args:
         features: [layers, N, H].
-        centers: of `class_means`, [layers, classes, H].
+        centers: class means, [layers, classes, H].
 
     Returns:
-        [layers, N] int64; the first of those that are equally near.
+        [layers, N] int64; the lowest class id if several are equally near.
     """
     found = []
     for states, middle in zip(features, centers, strict=True):
-        # The square of a distance without what all classes have in common. A class without samples is never near.
+        # Squared distances without the term that all classes share. A class without samples is never the nearest.
         distances = np.square(middle).sum(axis=1) - 2 * states.astype(np.float64) @ middle.T
         found.append(np.where(np.isnan(distances), np.inf, distances).argmin(axis=1))
     return np.stack(found)

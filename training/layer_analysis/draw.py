@@ -1,4 +1,4 @@
-"""Figures of layers: a line for each step, and a heat map of layers and steps."""
+"""Figures of layer metrics: one line per step, and a heat map over layers and steps."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,19 +17,20 @@ from training.layer_analysis.token_predictions import ACCURACY, MISMATCH, MODEL
 TITLES = {ACCURACY: "accuracy of the nearest class center", MISMATCH: "mismatch of nearest class center and model"}
 PANEL_INCHES = (5.4, 3.2)
 DOTS_PER_INCH = 120
-COLORS = "viridis"  # from dark to bright, as training goes on
+COLORS = "viridis"  # from dark to bright over training
 STYLES = {"train": "--", "held out": "-"}
-# Of more steps some have a line and a name, and more cells have no numbers in them.
+# Maximum number of steps with a line and a label, and maximum grid whose cells show numbers.
 STEPS_IN_LINES = 6
 STEPS_WITH_NUMBERS, LAYERS_WITH_NUMBERS = 10, 13
 
 
 def draw(records: Sequence[LayerMetrics], path: Path) -> None:
-    """Draw every figure: over layers on the left, over layers and steps on the right (held-out samples).
+    """Plot every metric: lines over layers on the left, a heat map over layers and steps of held-out samples on the
+    right.
 
     Args:
-        records: of one run.
-        path: of a PNG; the same records give the same bytes.
+        records: metrics of one run.
+        path: path of a PNG; the same records give the same bytes.
     """
     names = [name for name in dict.fromkeys(record.figure for record in records) if name != MODEL]
     figure = Figure(figsize=(2 * PANEL_INCHES[0], len(names) * PANEL_INCHES[1]), layout="constrained")
@@ -46,7 +47,7 @@ def draw(records: Sequence[LayerMetrics], path: Path) -> None:
 
 
 def grid(records: Sequence[LayerMetrics]) -> tuple[list[int], np.ndarray]:
-    """One figure of one part: the steps, and its values [layers, steps]."""
+    """Return the steps of one metric of one part, and its values [layers, steps]."""
     steps = sorted({record.step for record in records})
     values = np.full((1 + max(record.layer for record in records), len(steps)), np.nan)
     for record in records:
@@ -67,7 +68,7 @@ def _draw_lines(panel: Axes, records: Sequence[LayerMetrics]) -> None:
         handles += [Line2D([], [], color="grey", linestyle=STYLES[part], label=part) for part in parts]
     panel.legend(handles=handles, fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-    panel.set(xlabel="layer (0: embeddings)", ylabel="share")
+    panel.set(xlabel="layer (0: embeddings)", ylabel="fraction")
     panel.grid(alpha=0.3)
     panel.spines[["top", "right"]].set_visible(False)
 

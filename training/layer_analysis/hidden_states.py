@@ -1,4 +1,4 @@
-"""The hidden states of every layer, by one name for every architecture."""
+"""Hidden states of every layer, with one interface for all architectures."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -10,22 +10,23 @@ from torch import Tensor
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-# What a model reads of a batch; the rest is for those who ask.
+# Arrays of a batch that the model reads.
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 @torch.no_grad()
 def layer_states(model: "PreTrainedModel", batch: Mapping[str, np.ndarray]) -> list[Tensor]:
-    """What every layer makes of every position.
+    """Return the hidden states of every layer at every position.
 
     Args:
-        model: as `training.models.build_model` gives it; it reads without dropout only in evaluation mode.
-        batch: `input_ids` [B, S] int64, and `attention_mask` or `token_type_ids` where there are such. A T5 is asked
-            for its decoder's states where there are `decoder_input_ids` [B, D], else for its encoder's.
+        model: model in evaluation mode; otherwise dropout is active.
+        batch: `input_ids` [B, S] int64, and `attention_mask` or `token_type_ids` if the model uses them. For T5, the
+            states are the decoder's if there are `decoder_input_ids` [B, D], else the encoder's.
 
     Returns:
-        [B, S, H] of the embeddings, with positions where a model adds them, and of each layer. The last is what the
-        head reads: after the final norm where there is one.
+        [B, S, H] for the embeddings (with positions if the model adds them) and for each layer. The last one is the
+        input
+        of the head, after the final normalization.
     """
     tensors = {name: torch.from_numpy(np.ascontiguousarray(array)).to(model.device) for name, array in batch.items()}
     inputs = {name: tensors[name] for name in _INPUTS if name in tensors}
@@ -44,6 +45,6 @@ def layer_states(model: "PreTrainedModel", batch: Mapping[str, np.ndarray]) -> l
 
 
 def states_at(states: list[Tensor], places: np.ndarray) -> np.ndarray:
-    """The states of some positions, [layers, N, H] float32; places [N] count through the flattened batch."""
+    """Return the states of some positions, [layers, N, H] float32; `places` [N] are offsets in the flattened batch."""
     chosen = torch.from_numpy(places).to(states[0].device)
     return torch.stack([state.flatten(0, 1).index_select(0, chosen) for state in states]).float().cpu().numpy()

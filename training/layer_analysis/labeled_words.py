@@ -1,4 +1,4 @@
-"""Labelled words as a language model reads them, and linear probes of them by layer."""
+"""Labeled words as inputs of a language model, and linear probes of them by layer."""
 
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -18,35 +18,36 @@ from training.probes.data import Split, TaskData
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-# Words of a part whose states are held at a time: 90 MiB at nine layers of width 256.
+# Maximum number of words of a split whose states are in memory: 90 MiB for nine layers of hidden size 256.
 WORDS_AT_MOST = 10_000
 SENTENCES_AT_ONCE = 32
 
 
 @dataclass(frozen=True)
 class LabeledWords:
-    """Sentences as a model's inputs, and which of their positions are labeled."""
+    """Sentences as model inputs, with the positions of labeled words."""
 
     batches: tuple[Batch, ...]
     """`input_ids` and `attention_mask`, [B, S] int64 each."""
     places: tuple[np.ndarray, ...]
-    """Of each batch, where the last token of each word is in it, flattened; [N] int64."""
+    """For each batch, the offsets of each word's last token in the flattened batch, [N] int64."""
     labels: np.ndarray
-    """Of all words, in that order; int64."""
+    """Labels of all words in this order, int64."""
 
 
 def label_words(split: Split, task: TaskData, tokenizer: Tokenizer, architecture: str, positions: int) -> LabeledWords:
-    """A part of a task for a model; of a large one every second, third, … sentence.
+    """Convert a split of a task to model inputs. Large splits are reduced to every second, third, … sentence.
 
-    A sentence is its words with spaces between them, in lower case as all probes have them. Its last token stands for a
-    word: a decoder has not read it whole before. Words beyond the model's positions, or without a token, are left out.
+    A sentence is its words joined with spaces, lowercased as for all probes. A word is represented by its last token,
+    because a decoder has not read the whole word before. Words beyond the model's positions, or without a token, are
+    left out.
 
     Args:
-        split: of the task.
-        task: whose words and labels it has.
-        tokenizer: of the model.
-        architecture: of the model.
-        positions: how many it reads.
+        split: split of the task.
+        task: task with the words and labels.
+        tokenizer: tokenizer of the model.
+        architecture: architecture of the model.
+        positions: maximum number of tokens of the model.
 
     Raises:
         BitcipherError: if no word is left.
@@ -83,7 +84,7 @@ def label_words(split: Split, task: TaskData, tokenizer: Tokenizer, architecture
 
 
 def word_accuracies(model: "PreTrainedModel", train: LabeledWords, test: LabeledWords) -> np.ndarray:
-    """The accuracy on the test part of a linear probe of each layer, [layers] float64."""
+    """Return the test accuracy of a linear probe of each layer, [layers] float64."""
     states = [
         np.concatenate(
             [states_at(layer_states(model, batch), at) for batch, at in zip(part.batches, part.places, strict=True)],
@@ -105,14 +106,14 @@ def _sentences(split: Split, task: TaskData) -> Iterator[tuple[list[str], np.nda
 
 
 def _last_tokens(words: list[str], offsets: list[tuple[int, int]]) -> dict[int, int]:
-    """The number of each word's last token, by the word's number."""
+    """Return the index of each word's last token, by the index of the word."""
     lengths = np.array([len(word) for word in words])
     ends = np.cumsum(lengths + 1) - 1
     starts = (ends - lengths).tolist()
     last = {}
     for token, (_, end) in enumerate(offsets):
         word = bisect_right(starts, end - 1) - 1
-        if word >= 0 and end - 1 < ends[word]:  # else it ends with the space behind
+        if word >= 0 and end - 1 < ends[word]:  # otherwise the token ends with the following space
             last[word] = token
     return last
 

@@ -1,4 +1,4 @@
-"""A linear probe: how much of a labeling a plane between classes tells."""
+"""Accuracy of a linear probe."""
 
 import warnings
 
@@ -10,15 +10,14 @@ from sklearn.preprocessing import StandardScaler
 
 from bitcipher.errors import BitcipherError
 
-# Steps of L-BFGS, which has no chance in it: more change the accuracy by less than what the sample leaves open.
-MOST_STEPS = 100
+# Iterations of L-BFGS, which is deterministic. More iterations change the accuracy by less than its sampling error.
+MAX_ITERATIONS = 100
 
 
 def probe_accuracy(train: np.ndarray, train_labels: np.ndarray, test: np.ndarray, test_labels: np.ndarray) -> float:
-    """The share of test samples that a logistic regression labels rightly.
+    """Return the fraction of test samples that a logistic regression labels correctly.
 
-    Features are scaled to a mean of 0 and a deviation of 1 on the training samples, so that the same penalty suits all
-    layers.
+    Features are standardized on the training samples, so that the same penalty suits all layers.
 
     Args:
         train, test: features, [N, H] float32 each.
@@ -28,8 +27,8 @@ def probe_accuracy(train: np.ndarray, train_labels: np.ndarray, test: np.ndarray
         BitcipherError: if all training samples have the same label.
     """
     if len(np.unique(train_labels)) < 2:
-        raise BitcipherError("All words to learn from have the same label: a probe needs two or more.")
-    probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=MOST_STEPS))
+        raise BitcipherError("All training words have the same label; a probe needs at least two labels.")
+    probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=MAX_ITERATIONS))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         probe.fit(train, train_labels)

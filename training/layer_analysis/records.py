@@ -1,4 +1,4 @@
-"""Figures of layers as rows of a table."""
+"""Layer metrics as records and as a table."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -18,20 +18,20 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class LayerMetrics:
-    """One figure of one layer at one step."""
+    """One metric of one layer at one step."""
 
     step: int
-    """0 for the model as it starts."""
+    """Training step; 0 for the initial model."""
     layer: int
-    """0 for the embeddings."""
+    """Layer; 0 for the embeddings."""
     part: str
-    """Of the samples: `train`, which centers are taken of, or `held out`."""
+    """Samples: `train`, which class means are computed from, or `held out`."""
     figure: str
     """`ncc_accuracy`, `ncc_mismatch`, `model_accuracy`, or a task's name and `_accuracy` for linear probes."""
     value: float
-    """A share from 0 to 1."""
+    """Fraction between 0 and 1."""
 
 
 def to_table(records: Sequence[LayerMetrics]) -> pa.Table:
-    """The records as a table with a column for each field."""
+    """Return a table with one row per record and one column per field."""
     return pa.Table.from_pylist([asdict(record) for record in records], SCHEMA)

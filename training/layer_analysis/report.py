@@ -1,4 +1,4 @@
-"""What each layer of a run's checkpoints tells apart, as a drawing and as tables."""
+"""Report on the layers of a run's checkpoints: a figure and tables."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,15 +19,15 @@ def write_layer_report(
     """Write layers.png, layers.csv and layers.parquet.
 
     Args:
-        run: its folder.
-        out: folder or URI; files of these names in it are written anew.
-        classes: tokens to tell apart.
-        sequences: of the text, to train on and as many held out.
-        task: name and folder of labeled words for linear probes.
-        progress: where to show how far it is.
+        run: directory of the run.
+        out: directory or URI; files of these names are replaced.
+        classes: number of target tokens to classify.
+        sequences: maximum number of training sequences, and of validation sequences.
+        task: name and folder of a task with labeled words for linear probes.
+        progress: progress display.
 
     Raises:
-        BitcipherError: if it is no run with checkpoints, or its text or the task's files are not there.
+        BitcipherError: if the run has no checkpoints, or its text or the task's files are missing.
     """
 
     def begin(checkpoints: int) -> Callable[[int], None]:

@@ -1,7 +1,7 @@
-"""Nearest class centers of tokens to predict, layer by layer: how often they are right, and how often the model's.
+"""Nearest class-center accuracy and mismatch of target tokens by layer.
 
-The figures are those of Ben-Shaul and Dekel, Nearest Class-Center Simplification through Intermediate Layers (2022),
-section 4.1, which the slides Basics of NLP and SSL (2023) show for encoders.
+Ben-Shaul & Dekel (2022), Nearest Class-Center Simplification through Intermediate Layers, section 4.1; the slides
+Basics of NLP and SSL (Ben-Shaul 2023) show the metrics for encoders.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,8 +19,8 @@ from training.models import logits
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-# Logits held at a time: 64 MiB in float32.
-LOGITS_AT_ONCE = 2**24
+# Number of logits in memory: 64 MiB in float32.
+MAX_LOGITS = 2**24
 
 ACCURACY, MISMATCH, MODEL = "ncc_accuracy", "ncc_mismatch", "model_accuracy"
 
@@ -28,21 +28,22 @@ ACCURACY, MISMATCH, MODEL = "ncc_accuracy", "ncc_mismatch", "model_accuracy"
 def token_metrics(
     model: "PreTrainedModel", train: Sequence[Batch], held_out: Sequence[Batch], tokens: np.ndarray
 ) -> dict[tuple[str, str], np.ndarray]:
-    """How well the nearest class center tells tokens to predict, in each layer.
+    """Return how well the nearest class mean predicts target tokens in each layer.
 
-    Centres are those of the training samples, also where held-out samples are measured. The model's own prediction is
-    its likeliest token among the classes.
+    Class means are those of the training samples, for held-out samples too. The model's own prediction is its most
+    likely token among the classes.
 
     Args:
-        model: in evaluation mode.
+        model: model in evaluation mode.
         train, held_out: batches of an objective.
-        tokens: [K], the classes, of `frequent_tokens`.
+        tokens: class tokens, [K].
 
     Returns:
-        By part (`train`, `held out`) and figure, [layers] float64; NaN where a part has no sample. `ncc_accuracy`: the
-        share of samples whose nearest center is of the right class. `ncc_mismatch`: the share whose nearest center is
-        of another class than the model predicts. `model_accuracy`, one number for all layers: the share that the model
-        predicts rightly.
+        By part (`train`, `held out`) and metric, [layers] float64; NaN if a part has no sample. `ncc_accuracy` is the
+        fraction of samples whose nearest class mean is that of the true class, `ncc_mismatch` the fraction whose
+        nearest
+        class mean is of another class than the model's prediction, and `model_accuracy`, equal for all layers, the
+        fraction that the model predicts correctly.
     """
     centers = class_means(((states, classes) for states, classes in _samples(model, train, tokens)), len(tokens))
     figures = {}
@@ -74,7 +75,7 @@ def _samples(
 
 @torch.no_grad()
 def _predictions(model: "PreTrainedModel", states: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    rows = max(1, LOGITS_AT_ONCE // model.config.vocab_size)
+    rows = max(1, MAX_LOGITS // model.config.vocab_size)
     chosen = torch.from_numpy(tokens).to(model.device)
     parts = torch.from_numpy(states).to(model.device).split(rows)
     return torch.cat([logits(model, part)[:, chosen].argmax(dim=1) for part in parts]).cpu().numpy()

@@ -1,1 +1,1 @@
-"""Figures of predictions against the truth, all in percent, as papers print them."""
+"""Evaluation metrics in percent; see README.md."""

@@ -1,8 +1,8 @@
-"""Exact match and F1 of answers, as the scripts evaluate-v1.1 and evaluate-v2.0 of SQuAD define them.
+"""Exact match and F1 of answers, as defined by the scripts evaluate-v1.1 and evaluate-v2.0 of SQuAD.
 
-Rajpurkar et al. 2016 (arXiv:1606.05250, section 6.1) and Rajpurkar et al. 2018 (arXiv:1806.03822, section 5). The two
-scripts differ where an answer holds nothing but articles and punctuation: 1.1 gives it no F1, 2.0 does not count it as
-an answer.
+Rajpurkar et al. 2016 (arXiv:1606.05250), section 6.1, and Rajpurkar et al. 2018 (arXiv:1806.03822), section 5. The
+scripts differ for answers that consist of articles and punctuation only: 1.1 gives them no F1, 2.0 does not count
+them as answers.
 """
 
 import re
@@ -13,25 +13,25 @@ from collections.abc import Sequence
 import numpy as np
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
-# ASCII alone: both scripts leave “ ” and ، in place.
+# ASCII only: both scripts keep “ ” and ،.
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalize(text: str) -> str:
-    """A text without what is not compared: in lower case, no ASCII punctuation, no English articles, single spaces."""
+    """Return a text in lower case, without ASCII punctuation and English articles, with single spaces."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
 def exact_match(gold: str, predicted: str) -> float:
-    """1 if both are the same once normalized, else 0."""
+    """Return 1 if the normalized texts are equal, else 0."""
     return float(normalize(gold) == normalize(predicted))
 
 
 def token_f1(gold: str, predicted: str) -> float:
-    """The harmonic mean of precision and recall over the normalized tokens; repeated ones count as often as in both.
+    """Return the F1 of the normalized tokens, as multisets.
 
     Returns:
-        0 to 1; 0 where a side has no tokens, even if both have none (see `scores_with_no_answers` for 2.0).
+        0 to 1; 0 if a side has no tokens, even if both have none (see `scores_with_no_answers` for 2.0).
     """
     gold_tokens, predicted_tokens = (normalize(text).split() for text in (gold, predicted))
     common = (Counter(gold_tokens) & Counter(predicted_tokens)).total()
@@ -39,11 +39,11 @@ def token_f1(gold: str, predicted: str) -> float:
 
 
 def scores(golds: Sequence[Sequence[str]], predicted: Sequence[str]) -> dict[str, float]:
-    """The figures of evaluate-v1.1, where every question has an answer.
+    """Return the metrics of evaluate-v1.1, for questions that all have an answer.
 
     Args:
-        golds: the right answers of each question, of which the best fitting one counts.
-        predicted: one text a question.
+        golds: correct answers of each question; the best match counts.
+        predicted: predicted answer of each question.
 
     Returns:
         `exact_match` and `f1`, in percent.
@@ -61,18 +61,18 @@ def scores_with_no_answers(
     no_answer_scores: Sequence[float],
     threshold: float,
 ) -> dict[str, float]:
-    """The figures of evaluate-v2.0, where some questions have no answer.
+    """Return the metrics of evaluate-v2.0, where some questions have no answer.
 
     Args:
-        golds: the right answers of each question; none means that it has none.
-        predicted: one text a question, the best one even where no answer is likelier; an empty one answers nothing.
-        no_answer_scores: one a question, the higher the more likely that it has no answer.
-        threshold: a question whose score is above counts as not answered.
+        golds: correct answers of each question; empty if it has no answer.
+        predicted: best answer of each question, even if no answer is more likely; an empty text is no answer.
+        no_answer_scores: score of no answer of each question; higher is more likely.
+        threshold: questions with a higher score count as unanswered.
 
     Returns:
-        `exact`, `f1` and `total`; the same of the questions with and without answers as `HasAns_…` and `NoAns_…`, where
-        there are any; and what the best threshold would give: `best_exact` with `best_exact_thresh`, `best_f1` with
-        `best_f1_thresh`. In percent, apart from the thresholds and totals.
+        `exact`, `f1` and `total`; the same for questions with and without answers as `HasAns_…` and `NoAns_…`, if there
+        are any; and the results of the best threshold: `best_exact` with `best_exact_thresh`, `best_f1` with
+        `best_f1_thresh`. In percent, except for thresholds and totals.
     """
     has_answer = np.array([bool(g) for g in golds], bool)
     scores = np.asarray(no_answer_scores, np.float64)
@@ -96,18 +96,18 @@ def scores_with_no_answers(
 
 
 def best_threshold(raw: np.ndarray, no_answer_scores: np.ndarray, has_answer: np.ndarray) -> tuple[float, float]:
-    """The threshold that would have given most: questions with a higher no-answer score count as not answered.
+    """Return the best score over all no-answer thresholds, and the threshold.
 
-    As evaluate-v2.0 finds it, apart from two cases where the script's threshold does not give its own figure: questions
-    with the same score stay together here, and where it is best to answer nothing the threshold lies below all scores.
+    As in evaluate-v2.0, except where the script's threshold does not give its own score: questions with equal scores
+    stay on the same side, and if answering nothing is best, the threshold is below all scores.
 
     Args:
-        raw: [Q], 0 to 1, what each question would get if its answer were given.
+        raw: [Q], score of each question if its answer is given, 0 to 1.
         no_answer_scores: [Q].
         has_answer: [Q], bool.
 
     Returns:
-        The mean in percent and the threshold, the lowest of several that are as good.
+        The mean score in percent and the threshold, the lowest of several equally good ones.
     """
     if not len(raw):
         return 0.0, 0.0
@@ -119,7 +119,7 @@ def best_threshold(raw: np.ndarray, no_answer_scores: np.ndarray, has_answer: np
     best = ends[np.argmax(gains[ends])]
     unanswered = float((~has_answer).sum())
     if gains[best] <= 0:
-        # 0, as in the script, if that is below all scores, as it is of probabilities.
+        # 0, as in the script, if that is below all scores, as for probabilities.
         return 100 * unanswered / len(raw), float(min(0.0, np.nextafter(ordered[0], -np.inf)))
     return float(100 * (unanswered + gains[best]) / len(raw)), float(ordered[best])
 

@@ -1,1 +1,1 @@
-"""Studies of small models in a small language: what they are made of, and what they found; see README.md."""
+"""Downscaling studies of small language models; see README.md."""

@@ -1,4 +1,4 @@
-"""One dial for the size of a study: how it shrinks, and how far it must to fit the time at hand."""
+"""Scale of a study: scaling down, time estimates, and the largest study that fits a time."""
 
 from dataclasses import dataclass
 
@@ -7,52 +7,53 @@ from training.scaling import VOCABULARY, Shape
 from training.sweep.options import Study
 from training.sweep.trials import finetuning_trials, pretraining_trials, select_shapes
 
-# Fewer sequences, and a model's curve is that of its cipher-up.
+# With fewer steps, a curve shows the warmup only.
 _FEWEST_STEPS = 100
-# Evaluations of a curve, from which compute-optimal points are chosen.
+# Number of evaluations per curve, the candidates for compute-optimal points.
 _EVALUATIONS = 20
-# Fewer shapes do not make a curve.
+# Minimum number of shapes for a curve.
 _FEWEST_SHAPES = 5
-# Fewer tokens than this, and a byte-level tokenizer knows letters alone.
+# With fewer tokens, a byte-level tokenizer has hardly more than the bytes.
 _SMALLEST_VOCABULARY = 1000
-# Seconds that a trial takes besides its steps: reading, encoding, its last evaluation.
+# Seconds of a trial besides its steps: reading, encoding, the last evaluation.
 _START = 3.0
-# Examples that GLUE's tasks have to train on, as published.
+# Numbers of training examples of GLUE's tasks, as published.
 _ROWS = {"cola": 8551, "sst2": 67_349, "mrpc": 3668, "stsb": 5749, "qnli": 104_743, "rte": 2490, "wnli": 635}
-# The search for a scale goes down from 1 by this power of two, then halves that step so often.
+# The search for a scale decreases the exponent of 2 by this step from 0, then bisects the last step this often.
 _STEP, _HALVINGS = 0.125, 10
-# The smallest scale that is tried, as a power of two: about a ten-thousandth of the study.
+# Exponent of 2 of the smallest scale, about a ten-thousandth of the study.
 _LEAST = -13.0
 
 
 @dataclass(frozen=True)
 class Speed:
-    """What this machine trains with, measured on a few steps."""
+    """Training speed of the machine, measured on a few steps."""
 
     flops_per_second: float
-    """Of one trial, by `computed_flops`."""
+    """FLOPs per second of one trial, by `computed_flops`."""
     step_seconds: float
-    """What a step takes whatever the model's size."""
+    """Seconds of a step that do not depend on the model's size."""
     max_concurrent_trials: int
-    """Trials at once."""
+    """Number of concurrent trials."""
 
 
 def scale_study(study: Study, scale: float) -> Study:
-    """The study with fewer sequences, tokens, shapes and seeds.
+    """Return the study with fewer sequences, tokens, shapes and seeds.
 
-    Sequences shrink with the scale. Batches are halved, down to 16, while there would be fewer than ten times as many
-    steps as sequences in a batch. Tokens, shapes and seeds shrink by the scale's fourth root, for a law shows only over
-    many of them. Nothing is more than in the whole study. A choice among tokenizers keeps its sizes.
+    The number of sequences is proportional to the scale. Batches are halved, down to 16, while there would be fewer
+    than
+    ten times as many steps as sequences per batch. Tokens, shapes and seeds shrink with the fourth root of the scale,
+    because a law shows only over many of them. Nothing exceeds the full study. Candidate tokenizer sizes do not change.
 
     Args:
-        study: as it is.
-        scale: 1 for the whole study, 0.01 for a hundredth of its sequences.
+        study: full study.
+        scale: fraction of the sequences; 1 is the full study.
 
     Raises:
         BitcipherError: if the scale is not above 0 and at most 1.
     """
     if not 0 < scale <= 1:
-        raise BitcipherError(f"The scale of a study is above 0 and at most 1, not {scale:g}.")
+        raise BitcipherError(f"`--scale` must be above 0 and at most 1, got {scale:g}.")
     if scale == 1:
         return study
     loop, root = study.pretraining.loop, scale**0.25
@@ -76,24 +77,24 @@ def scale_study(study: Study, scale: float) -> Study:
 
 
 def computed_flops(study: Study, shape: Shape, vocabulary: int) -> int:
-    """FLOPs of a training sequence that take time: a head works on masked tokens alone, and a table is only looked up.
+    """Return the FLOPs of a training sequence that take time.
 
-    What is published counts both for all tokens as full products, which for the smallest models is most of it.
+    The head is computed for masked tokens only, and an embedding is a lookup. The published formula counts both as full
+    products over all tokens, which for the smallest models is most of the total.
 
     Args:
-        study: whose length of sequences and share of masked tokens are taken.
-        shape: of the model.
-        vocabulary: tokens.
+        study: study with the sequence length and the fraction of masked tokens.
+        shape: shape of the model.
+        vocabulary: number of tokens.
     """
     wanted = study.pretraining
     return shape.flops_published(max(1, round(wanted.mlm_probability * vocabulary)), wanted.max_position_embeddings)
 
 
 def estimate_seconds(study: Study, speed: Speed) -> float:
-    """How long a study takes, about: pre-training with its evaluations and fine-tuning, reading the corpus aside.
+    """Return the approximate time of a study: pre-training, evaluations and fine-tuning, without reading the corpus.
 
-    Fine-tuning is taken as if no example were left out by the vocabulary and all were as long as sequences, so that it
-    takes less rather than more.
+    Fine-tuning is an upper bound: it assumes that no example is filtered out and that all have the full length.
     """
     tokens, length = study.tokenizer.vocab_size, study.pretraining.max_position_embeddings
     loop, tuning = study.pretraining.loop, study.downstream
@@ -103,14 +104,14 @@ def estimate_seconds(study: Study, speed: Speed) -> float:
     def training(steps: float, batch: int, flops: int) -> float:
         return steps * (speed.step_seconds + batch * flops / speed.flops_per_second)
 
-    # An evaluation goes forward alone, a third of a step's work.
-    looks = (loop.max_steps / loop.eval_steps + 1) * loop.eval_sequences / loop.batch_size / 3
+    # An evaluation has a forward pass only, a third of the work of a step.
+    evaluations = (loop.max_steps / loop.eval_steps + 1) * loop.eval_sequences / loop.batch_size / 3
     pretraining = sum(
-        _START + training(loop.max_steps + looks, loop.batch_size, computed_flops(study, shape, tokens))
+        _START + training(loop.max_steps + evaluations, loop.batch_size, computed_flops(study, shape, tokens))
         for shape in shapes.values()
     )
     finetuning = sum(
-        # A task's head has a few outputs in place of all tokens.
+        # The head of a task has a few outputs instead of all tokens.
         _START
         + training(
             tuning.num_train_epochs * _ROWS[trial.task] / tuning.batch_size,
@@ -123,13 +124,14 @@ def estimate_seconds(study: Study, speed: Speed) -> float:
 
 
 def fit_budget(study: Study, seconds: float, speed: Speed) -> Study:
-    """The largest study of its kind that fits into so many seconds, to a part in a thousand or so of its scale.
+    """Return the largest study that fits into a time, with a scale that is accurate to about 0.1 %.
 
-    Half a batch has twice as many steps, so a smaller study may take longer than a larger one: scales are tried from 1
-    down, until one fits.
+    Half the batch size means twice the steps, so a smaller study may take longer than a larger one. Scales are
+    therefore
+    tried from 1 down until one fits.
 
     Raises:
-        BitcipherError: if even the smallest one does not.
+        BitcipherError: if even the smallest study does not fit.
     """
 
     def fits(power: float) -> bool:
@@ -141,8 +143,8 @@ def fit_budget(study: Study, seconds: float, speed: Speed) -> Study:
         if low < _LEAST:
             least = estimate_seconds(scale_study(study, 2**_LEAST), speed)
             raise BitcipherError(
-                f"The smallest study takes about {least / 60:,.1f} minutes here, more than {seconds / 60:,.1f}: give "
-                "more time, or choose less by shapes.largest, downstream.tasks or downstream.max_models."
+                f"The smallest study takes about {least / 60:,.1f} minutes, more than {seconds / 60:,.1f}; give "
+                "more time, or reduce it with shapes.largest, downstream.tasks or downstream.max_models."
             )
     high = low + _STEP
     for _ in range(_HALVINGS if low < 0 else 0):
@@ -152,5 +154,5 @@ def fit_budget(study: Study, seconds: float, speed: Speed) -> Study:
 
 
 def _between(least: int, value: float, most: int) -> int:
-    """The value as a whole number, not below the least, and never above the most."""
+    """Return the value rounded to an integer, at least `least`, and never above `most`."""
     return min(most, max(least, round(value)))

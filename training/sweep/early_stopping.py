@@ -1,27 +1,27 @@
-"""Which pre-training is not worth going on with."""
+"""Early stopping of pre-training."""
 
 import math
 from collections.abc import Sequence
 from typing import Any
 
-# A model that has learnt nothing after this share of its steps will not: even the smallest know which words are
-# frequent by then.
+# A model that has learned nothing after this fraction of its steps will not: even the smallest have learned word
+# frequencies by then.
 _PATIENCE = 0.2
 
 
 def stop_reason(lines: Sequence[dict[str, Any]], steps: int) -> str | None:
-    """Why a run should be stopped, as a sentence, or None if it may go on.
+    """Return why a run should be stopped, as a sentence, or None if it should continue.
 
     Args:
-        lines: of its `metrics.jsonl` so far.
-        steps: of the whole run.
+        lines: lines of its `metrics.jsonl` so far.
+        steps: number of steps of the whole run.
     """
     losses = [(line["step"], line["validation_loss"]) for line in lines if "validation_loss" in line]
     if not losses:
         return None
     first, (step, last) = losses[0][1], losses[-1]
     if not math.isfinite(last):
-        return f"Its loss was no number at step {step:,}."
+        return f"The loss is not finite at step {step:,}."
     if step >= _PATIENCE * steps and step > 0 and last >= first:
-        return f"Its loss was {last:.2f} at step {step:,}, not below that of step 0."
+        return f"The loss is {last:.2f} at step {step:,}, not below that of step 0."
     return None

@@ -1,4 +1,4 @@
-"""Figures 1 to 3: the loss of compute-optimal points against FLOPs, tokens and parameters, with their laws."""
+"""Figures 1 to 3: the loss of compute-optimal points over FLOPs, tokens and parameters, with power laws."""
 
 import io
 from collections.abc import Callable, Iterable
@@ -29,8 +29,9 @@ GRAY = "#999999"
 PANEL_INCHES = (7.0, 4.6)
 MARGIN_INCHES = 0.1
 DOTS_PER_INCH = 120
-# Where the ends of an axis have at most the first ratio, so many ticks lie evenly; up to each of the other ratios, they
-# lie at these multiples of powers of ten. Along x they are fewer, since they are written beside each other.
+# If the ratio of an axis's ends is at most the first number, it has the second number of evenly spaced ticks.
+# Up to each of the other ratios, ticks are these multiples of powers of ten. The x axis has fewer, because its labels
+# are side by side.
 _EVEN = {"x": (2, 4), "y": (8, 8)}
 _MULTIPLES = {
     "x": ((8, (1, 1.5, 2, 3, 5, 7)), (40, (1, 2, 5)), (1000, (1, 3)), (float("inf"), (1,))),
@@ -43,32 +44,32 @@ class ReportFigure:
     """A figure of the report."""
 
     name: str
-    """Of its file, without .png."""
+    """File name without .png."""
     title: str
     caption: str
     alt: str
-    """What it shows, for those who do not see it."""
+    """Text alternative for screen readers."""
     png: bytes | None
-    """None where there is nothing to draw yet."""
+    """PNG file; None if there is no data yet."""
     missing: str = ""
-    """The sentence that stands where it would."""
+    """Sentence that replaces a figure without data."""
 
 
 def draw_compute(measures: Measures, laws: ScalingLaws) -> ReportFigure:
-    """Figure 1: loss against FLOPs, each model a line, compute-optimal points green."""
+    """Draw Figure 1: loss over FLOPs, one line per model, compute-optimal points in green."""
 
     def lines(panel: Axes) -> None:
         for model in measures.select():
             trained = [each for each in model.evaluations if each.step > 0]
             flops = [each.sequences * measures.sequence_flops(model) for each in trained]
             panel.plot(flops, [each.loss for each in trained], color=GRAY, alpha=0.45, linewidth=0.9, zorder=1)
-        panel.plot([], [], color=GRAY, linewidth=0.9, label="models on their way")
+        panel.plot([], [], color=GRAY, linewidth=0.9, label="models during training")
 
     return _picture(
         "figure-1",
         "Figure 1: loss against compute",
-        "Each gray line is a model on its way; green are the points of lowest loss in each of 30 bins of FLOPs. The "
-        "paper breaks its law at 2.2 · 10¹⁵ FLOPs.",
+        "Each gray line is a model during training; green points have the lowest loss in each of 30 bins of FLOPs. "
+        "The paper breaks its law at 2.2 · 10¹⁵ FLOPs.",
         ("FLOPs of training", LogFormatterSciNotation(minor_thresholds=(np.inf, np.inf))),
         (laws.points.flops, laws.points.losses),
         laws.flops,
@@ -77,11 +78,11 @@ def draw_compute(measures: Measures, laws: ScalingLaws) -> ReportFigure:
 
 
 def draw_tokens(laws: ScalingLaws) -> ReportFigure:
-    """Figure 2: loss against training tokens."""
+    """Draw Figure 2: loss over training tokens."""
     return _picture(
         "figure-2",
         "Figure 2: loss against training tokens",
-        "The same compute-optimal points by the tokens that each had been trained on. The paper's exponent is -0.2459.",
+        "The same compute-optimal points over training tokens. The paper's exponent is -0.2459.",
         ("tokens of training", EngFormatter(sep=" ")),
         (laws.points.tokens, laws.points.losses),
         laws.tokens,
@@ -89,11 +90,11 @@ def draw_tokens(laws: ScalingLaws) -> ReportFigure:
 
 
 def draw_parameters(laws: ScalingLaws) -> ReportFigure:
-    """Figure 3: loss against parameters."""
+    """Draw Figure 3: loss over parameters."""
     return _picture(
         "figure-3",
         "Figure 3: loss against parameters",
-        "The same compute-optimal points by the size of their models. The paper's exponent is -0.2805.",
+        "The same compute-optimal points over parameters. The paper's exponent is -0.2805.",
         ("parameters", EngFormatter(sep=" ")),
         (laws.points.parameters, laws.points.losses),
         laws.parameters,
@@ -101,7 +102,7 @@ def draw_parameters(laws: ScalingLaws) -> ReportFigure:
 
 
 def new_figure(panels: int = 1, width: float = PANEL_INCHES[0]) -> tuple[Figure, list[Axes]]:
-    """An empty figure with panels beside each other that share their vertical axis."""
+    """Return an empty figure with panels side by side that share the vertical axis."""
     figure = Figure(figsize=(width, PANEL_INCHES[1]), layout="constrained")
     figure.get_layout_engine().set(w_pad=MARGIN_INCHES, h_pad=MARGIN_INCHES)
     axes = list(figure.subplots(1, panels, sharey=True, squeeze=False)[0])
@@ -112,19 +113,19 @@ def new_figure(panels: int = 1, width: float = PANEL_INCHES[0]) -> tuple[Figure,
 
 
 def to_png(figure: Figure) -> bytes:
-    """The figure's bytes, always the same for the same figure."""
+    """Return the figure as PNG; the same figure gives the same bytes."""
     stream = io.BytesIO()
     figure.savefig(stream, format="png", dpi=DOTS_PER_INCH)
     return stream.getvalue()
 
 
 def set_log(axis: Axis, values: Iterable[float], written: Formatter) -> None:
-    """A logarithmic axis whose ticks are few enough to be read.
+    """Make an axis logarithmic, with few enough ticks to read.
 
     Args:
-        axis: x or y of a panel.
-        values: all that is drawn along it, above 0.
-        written: how its ticks are written.
+        axis: x or y axis of a panel.
+        values: all plotted values, above 0.
+        written: format of the tick labels.
     """
     numbers = np.fromiter(values, np.float64)
     low, high = numbers.min(), numbers.max()
@@ -137,12 +138,12 @@ def set_log(axis: Axis, values: Iterable[float], written: Formatter) -> None:
 
 
 def set_ticks(axis: Axis, ratio: float, written: Formatter) -> None:
-    """Ticks of a logarithmic axis.
+    """Set the ticks of a logarithmic axis.
 
     Args:
-        axis: x or y.
-        ratio: between its ends.
-        written: how they are written.
+        axis: x or y axis.
+        ratio: ratio of its ends.
+        written: format of the tick labels.
     """
     highest, number = _EVEN[axis.axis_name]
     multiples = next(multiples for most, multiples in _MULTIPLES[axis.axis_name] if ratio <= most)
@@ -153,7 +154,7 @@ def set_ticks(axis: Axis, ratio: float, written: Formatter) -> None:
 
 
 def plain() -> Formatter:
-    """Numbers as they are."""
+    """Return a format without exponents."""
     return FuncFormatter(lambda value, place: f"{value:,.6g}")
 
 
@@ -177,18 +178,18 @@ def _picture(
         places = np.geomspace(*ends, 100)
         label = f"{_equation(law, quantity)}, R² = {law.r_squared:.4f}"
         panel.plot(places, law.at(places), linewidth=1.5, zorder=2, label=label, **style)
-    panel.set(xlabel=quantity, ylabel="loss on the development part, nats")
+    panel.set(xlabel=quantity, ylabel="development loss, nats")
     drawn = [line.get_xydata() for line in panel.lines if len(line.get_xdata())] + [np.column_stack(points)]
     xs, ys = np.concatenate(drawn).T
     set_log(panel.xaxis, xs[np.isfinite(xs)], written)
     set_log(panel.yaxis, ys[np.isfinite(ys) & (ys > 0)], plain())
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
-    told = " ".join(filter(None, (caption, fit.missing)))
-    return ReportFigure(name, title, told, _alt(fit, x, losses, quantity), to_png(figure))
+    caption = " ".join(filter(None, (caption, fit.missing)))
+    return ReportFigure(name, title, caption, _alt(fit, x, losses, quantity), to_png(figure))
 
 
 def _laws_of(fit: LawFit, x: np.ndarray) -> list[tuple[PowerLaw, tuple[float, float], dict[str, object]]]:
-    """Each law, between which x it is drawn, and how."""
+    """Return each law with the range of x in which it is drawn, and its style."""
     if fit.law is None:
         return []
     laws = [(fit.law, (x.min(), x.max()), {"color": BLACK})]

@@ -1,4 +1,4 @@
-"""Figure 4 and starts: scores by size and compute, and perplexities of random and cipher init by size."""
+"""Figure 4 and the figure of inits: scores by size and compute, and perplexities of both inits by size."""
 
 import numpy as np
 from matplotlib.colors import LogNorm
@@ -28,7 +28,7 @@ _KINDS = {True: "filtered GLUE", False: "unfiltered GLUE"}
 
 
 def draw_figures(measures: Measures, laws: ScalingLaws) -> tuple[ReportFigure, ...]:
-    """Figures 1 to 4 as the paper numbers them, and that of starts."""
+    """Return Figures 1 to 4 as numbered in the paper, and the figure of inits."""
     return (
         draw_compute(measures, laws),
         draw_tokens(laws),
@@ -39,7 +39,7 @@ def draw_figures(measures: Measures, laws: ScalingLaws) -> tuple[ReportFigure, .
 
 
 def draw_scores(measures: Measures) -> ReportFigure:
-    """Figure 4: mean score against parameters and FLOPs, coloured by perplexity."""
+    """Draw Figure 4: mean score over parameters and FLOPs, colored by perplexity."""
     name, title = "figure-4", "Figure 4: GLUE against size and compute"
     caption = "Mean over tasks and seeds; bars are standard deviations over seeds, colors test perplexities."
     found = [
@@ -51,7 +51,9 @@ def draw_scores(measures: Measures) -> ReportFigure:
         and measures.flops(model) > 0
     ]
     if not found:
-        return ReportFigure(name, title, caption, "", None, "No model that ended was judged on all tasks of GLUE yet.")
+        return ReportFigure(
+            name, title, caption, "", None, "No finished model has been evaluated on all tasks of GLUE yet."
+        )
     columns = np.array(found, np.float64).T
     perplexities = columns[4]
     low, high = perplexities.min(), perplexities.max()
@@ -95,17 +97,17 @@ def draw_scores(measures: Measures) -> ReportFigure:
 
 
 def draw_inits(measures: Measures) -> ReportFigure:
-    """Perplexity against parameters for both starts, the two of a shape joined."""
-    name, title = "inits", "Starts: perplexity of random and cipher init by size"
-    caption = "Test perplexity at the end; a line joins the two starts of a shape."
+    """Draw perplexity over parameters for both inits, with a line between the two inits of a shape."""
+    name, title = "inits", "Inits: perplexity of random and cipher init by size"
+    caption = "Test perplexity at the end; a line joins the two inits of a shape."
     pairs = [pair for pair in measures.init_pairs() if measures.init_ratio(pair) is not None]
     if not pairs:
         missing = "No shape has ended from both a random and a cipher init, so there is nothing to draw."
         return ReportFigure(name, title, caption, "", None, missing)
     sizes = np.array([measures.parameters(pair.random) for pair in pairs], np.float64)
     random, cipher = (
-        np.array([measures.perplexity(getattr(pair, start)) for pair in pairs], np.float64)
-        for start in ("random", "cipher")
+        np.array([measures.perplexity(getattr(pair, init)) for pair in pairs], np.float64)
+        for init in ("random", "cipher")
     )
     figure, (panel,) = new_figure()
     panel.vlines(sizes, random, cipher, color=GRAY, linewidth=1, zorder=1)

@@ -1,4 +1,4 @@
-"""What a study found: plain records that its runs are read into, and tables and figures are drawn from."""
+"""Results of a study as plain records, the input of tables and figures."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,66 +8,66 @@ from training.scaling import Shape
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The loss on the development part after some steps."""
+    """Loss on the development split after some steps."""
 
     step: int
     sequences: int
-    """Trained on so far."""
+    """Number of training sequences so far."""
     loss: float
     """Mean cross-entropy of masked tokens, in nats."""
 
 
 @dataclass(frozen=True)
 class PretrainedModel:
-    """A model of the study, and how its training went."""
+    """A model of the study and its training."""
 
     name: str
-    """Of its trial, such as "256-32-1024-8-8" or "256-32-1024-8-8-cipher"."""
+    """Name of its trial, such as "256-32-1024-8-8" or "256-32-1024-8-8-cipher"."""
     shape: Shape
     init: str
-    """random, or cipher: what its table of tokens started from."""
+    """Initialization of the token embeddings: random or cipher."""
     language: str
-    """constrained, or unconstrained: the twin of text that nothing was filtered from."""
+    """constrained, or unconstrained for unfiltered text."""
     vocabulary: int
-    """Tokens of its tokenizer, on which parameters and FLOPs depend."""
+    """Number of tokens of its tokenizer, which parameters and FLOPs depend on."""
     evaluations: tuple[Evaluation, ...]
-    """In the order of steps, the one before the first step included."""
+    """Evaluations by step, including the one before the first step."""
     test_loss: float | None
-    """At the end, on the constrained test part, in nats; None for a model that did not end."""
+    """Final loss on the constrained test split, in nats; None if the run has not finished."""
     stopped: str | None = None
-    """Why it was stopped before its end, as a sentence."""
+    """Reason of an early stop, as a sentence."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """How a fine-tuned model, or its random twin, did at a task."""
+    """Score of a fine-tuned model, or of its random-init baseline."""
 
     model: str
-    """The name of the pre-trained model."""
+    """Name of the pre-trained model."""
     task: str
-    """Such as cola."""
+    """Name of the task, such as cola."""
     filtered: bool
-    """Whether the task kept only examples in the study's vocabulary."""
+    """Whether only examples within the study's vocabulary are used."""
     random_init: bool
-    """Whether it is the random twin, with nothing pre-trained."""
+    """Whether this is the random-init baseline, without pre-training."""
     seed: int
     best: float | None
-    """The task's main figure, in percent, after its best epoch (section 4.3); None for a run that was stopped."""
+    """Main metric in percent after the best epoch (Deshpande et al. 2023, section 4.3); None if the run was stopped."""
     last: float | None
-    """The same after the last one."""
+    """Main metric in percent after the last epoch."""
     stopped: str | None = None
-    """Why it was stopped before its end, as a sentence."""
+    """Reason of an early stop, as a sentence."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """All that a study found so far."""
+    """All results of a study so far."""
 
     accounting: dict[str, Any]
-    """Of the language, as `bitcipher filter` writes it."""
+    """Accounting of the language, as written by `bitcipher filter`."""
     tokenizers: tuple[dict[str, Any], ...]
-    """Rows of the choice of a tokenizer: kind, size (None for a reference), ratio, esms, chosen."""
+    """Rows of the tokenizer selection: kind, size (None for a reference), ratio, esms, chosen."""
     models: tuple[PretrainedModel, ...]
     scores: tuple[Score, ...]
     recipe: dict[str, Any]
-    """The study's options, as they were run."""
+    """Options of the study as run."""

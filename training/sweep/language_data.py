@@ -1,4 +1,4 @@
-"""A study's text: the reduced language and its twin, a tokenizer for each, and their token shards."""
+"""Text of a study: the filtered language and its control sample, a tokenizer for each, and token shards."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,31 +20,31 @@ from training.tokenizer_selection.choose_tokenizer import CHOICE, ChoiceOptions,
 
 @dataclass(frozen=True)
 class PreparedLanguage:
-    """Text to train on and to be tested on, as token shards."""
+    """Training and test text of a language, as token shards."""
 
     sources: tuple[str, ...]
-    """The files to train on."""
+    """Files of the training split."""
     held_out: tuple[str, ...]
-    """Those of the constrained development part."""
+    """Files of the constrained development split."""
     tokenizer: str
     """Path of its tokenizer.json."""
     tokens: int
-    """Of the tokenizer."""
+    """Number of tokens of the tokenizer."""
     text: Path
     test: Path
-    """The constrained test part, held out, in this language's tokens."""
+    """Token shards whose validation split is the constrained test split, in this language's tokens."""
 
 
 def prepare_languages(
     study: Study, out: Path, runtime: Runtime, progress: StageProgress
 ) -> tuple[dict[str, Any], dict[str, PreparedLanguage]]:
-    """The accounting of the reduced language, and the languages that models are trained on.
+    """Return the accounting of the filtered language, and the languages that models are trained on.
 
     Args:
-        study: whose corpus, vocabulary and tokenizer they are made of.
-        out: of the study; `language`, and `prepared` with token shards, are in it.
-        runtime: where text is read.
-        progress: where to show how far it is.
+        study: study with the corpus, vocabulary and tokenizer.
+        out: directory of the study; the text is in `language`, token shards are in `prepared`.
+        runtime: runtime that reads text.
+        progress: progress display.
     """
     folder = out / "language"
     options = FilterOptions.parse({"format": study.format, **study.language}, "The study's language")
@@ -61,7 +61,7 @@ def _prepare(
         return (storage.join(str(out), "language", language, f"{part}-*.jsonl.gz"),)
 
     constrained, _ = LANGUAGES
-    # Curves and test are always of the constrained language (appendix C.1).
+    # Curves and the test loss always use the constrained language (appendix C.1).
     development, test = part(constrained, "development"), part(constrained, "test")
     wanted = study.tokenizer
     if choice is not None:
@@ -71,7 +71,7 @@ def _prepare(
     train = TextOptions(sources=part(name, "train"), tokenizer=wanted, validation_sources=development)
     text = prepare_text(train, out / "prepared", runtime, progress)
     tokenizer = str(text / "tokenizer.json")
-    # What is trained on there is of no use: a folder of shards has two parts.
+    # The training split of these shards is not used: prepared text always has two splits.
     tested = TextOptions(sources=development, tokenizer=TokenizerOptions(path=tokenizer), validation_sources=test)
     prepared = PreparedLanguage(
         train.sources,
@@ -86,19 +86,20 @@ def _prepare(
 
 
 def _check_parts(language: PreparedLanguage, positions: int) -> None:
-    """Refuse before anything is trained what can be neither trained on nor tested on."""
+    """Check before training that every split has at least one sequence."""
     trained, tested = TokenDataset.open(str(language.text)), TokenDataset.open(str(language.test))
     parts = {"train": trained.train, "development": trained.validation, "test": tested.validation}
     for part, stream in parts.items():
         if len(stream) < positions:
             raise BitcipherError(
-                f"The {part} part of the language has {len(stream):,} tokens, less than a sequence of {positions:,}: "
-                "give more text, or another vocabulary, language.held_out_share or pretraining.max_position_embeddings."
+                f"The {part} part of the language has {len(stream):,} tokens, less than a sequence of {positions:,}; "
+                "use more text, or set another vocabulary, language.held_out_share "
+                "or pretraining.max_position_embeddings."
             )
 
 
 def tokenizers_compared(out: Path) -> tuple[dict[str, Any], ...]:
-    """Rows of the choice of the constrained language's tokenizer, if there was one."""
+    """Return the rows of the tokenizer selection of the constrained language, if there was one."""
     path = out / "tokenizers" / LANGUAGES[0] / CHOICE
     if not path.exists():
         return ()

@@ -1,4 +1,4 @@
-"""Compute-optimal points of a study, and the power laws through them (section 5.1; Figures 1 to 3)."""
+"""Compute-optimal points of a study and their power laws (Deshpande et al. 2023, section 5.1, Figures 1 to 3)."""
 
 import math
 from dataclasses import dataclass
@@ -16,21 +16,21 @@ from training.scaling import (
 )
 from training.sweep.measures import Measures
 
-# Fewer points than this say nothing of two laws.
+# Minimum number of points for two laws.
 MIN_POINTS_FOR_BREAK = 8
 
 
 @dataclass(frozen=True)
 class Points:
-    """Evaluations of models on their way, [P] each."""
+    """Evaluations during training, [P] each."""
 
     flops: np.ndarray
-    """Of the training up to then."""
+    """Training FLOPs so far."""
     tokens: np.ndarray
-    """Trained on up to then."""
+    """Training tokens so far."""
     parameters: np.ndarray
     losses: np.ndarray
-    """On the development part, in nats."""
+    """Losses on the development split, in nats."""
 
     def __len__(self) -> int:
         return len(self.losses)
@@ -38,21 +38,21 @@ class Points:
 
 @dataclass(frozen=True)
 class LawFit:
-    """What the loss at compute-optimal points says against one quantity."""
+    """Fit of the loss at compute-optimal points to one quantity."""
 
     law: PowerLaw | None
-    """None where no law can be fitted."""
+    """Power law; None if it cannot be fitted."""
     interval: tuple[float, float] | None
-    """Between which exponents 95 % of the bootstrap's draws lie; of FLOPs alone, and None where a draw has no law."""
+    """95 % bootstrap interval of the exponent; for FLOPs only, and None if a resample cannot be fitted."""
     broken: BrokenPowerLaw | None
-    """Two laws; of FLOPs alone, and None unless there are enough points."""
+    """Broken power law; for FLOPs only, and None if there are too few points."""
     missing: str = ""
     """Why there is no law, as a sentence."""
 
 
 @dataclass(frozen=True)
 class ScalingLaws:
-    """The points, and a fit against each quantity."""
+    """Compute-optimal points, and a fit to each quantity."""
 
     points: Points
     flops: LawFit
@@ -61,7 +61,7 @@ class ScalingLaws:
 
 
 def fit_laws(measures: Measures) -> ScalingLaws:
-    """The laws of random and constrained models, over all evaluations after their first step."""
+    """Fit the laws of random-init models of the constrained language, over all evaluations after the first step."""
     points = optimal_points(measures)
     return ScalingLaws(
         points,
@@ -72,7 +72,8 @@ def fit_laws(measures: Measures) -> ScalingLaws:
 
 
 def optimal_points(measures: Measures) -> Points:
-    """The evaluation of lowest loss in each bin of FLOPs (`training.scaling.compute_optimal`), in order of FLOPs."""
+    """Return the evaluation with the lowest loss in each bin of FLOPs (`training.scaling.compute_optimal`), by
+    FLOPs."""
     found = [
         (
             evaluation.sequences * measures.sequence_flops(model),
@@ -90,9 +91,9 @@ def optimal_points(measures: Measures) -> Points:
 
 
 def _fit(x: np.ndarray, y: np.ndarray, *, closely: bool = False) -> LawFit:
-    """A law, and if it is looked at closely, how sure its exponent is and where it breaks."""
+    """Return a fit, with a bootstrap interval and a break if `closely`."""
     if len(x) == 0:
-        return LawFit(None, None, None, "No model was evaluated after its first step yet.")
+        return LawFit(None, None, None, "No model has been evaluated after its first step yet.")
     try:
         law = fit_power_law(x, y)
     except BitcipherError as error:
@@ -103,7 +104,7 @@ def _fit(x: np.ndarray, y: np.ndarray, *, closely: bool = False) -> LawFit:
 def _interval(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
     try:
         return bootstrap_exponent(x, y)
-    except BitcipherError:  # of a draw
+    except BitcipherError:  # a resample cannot be fitted
         return None
 
 

@@ -1,4 +1,4 @@
-"""What follows from findings by arithmetic: costs, perplexities, mean scores, and models that belong together."""
+"""Quantities derived from findings: costs, perplexities, mean scores, and pairs of models."""
 
 import math
 from collections import defaultdict
@@ -9,13 +9,13 @@ from bitcipher.errors import BitcipherError
 from training.scaling import LENGTH, POSITIONS, Shape
 from training.sweep.findings import Findings, PretrainedModel
 
-# A loss whose perplexity is no float64 is no result (the natural logarithm of the largest one is 709.78).
+# Perplexities of larger losses overflow float64, the logarithm of whose maximum is 709.78.
 _LARGEST_LOSS = 700.0
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A mean, and how far seeds are from it."""
+    """Mean and standard deviation over seeds."""
 
     mean: float
     deviation: float | None
@@ -24,31 +24,32 @@ class Spread:
 
 @dataclass(frozen=True)
 class Gain:
-    """What pre-training adds to the mean score of a shape."""
+    """Gain in mean score from pre-training."""
 
     points: Spread
-    """Mean over models; its spread is that of the seeds which all these models have."""
+    """Mean over models; the deviation is over the seeds that all these models have."""
     better: int
-    """Models that are better than their random twins."""
+    """Number of models that are better than their random-init baselines."""
     models: int
+    """Number of models."""
 
 
 @dataclass(frozen=True)
 class InitPair:
-    """A shape that was trained from both starts."""
+    """Models of one shape with random and with cipher init."""
 
     random: PretrainedModel
     cipher: PretrainedModel
 
 
 class Measures:
-    """Findings with all that is worked out of them.
+    """Findings with derived quantities.
 
     Args:
-        findings: of a study, ended or not.
+        findings: findings of a study, finished or not.
 
     Raises:
-        BitcipherError: if two models have the same shape, start and language.
+        BitcipherError: if two models have the same shape, init and language.
     """
 
     def __init__(self, findings: Findings):
@@ -60,47 +61,47 @@ class Measures:
             other = self._models.setdefault((model.shape, model.init, model.language), model)
             if other is not model:
                 raise BitcipherError(
-                    f"{other.name} and {model.name} are models of one shape, start and language: leave one of them out."
+                    f"{other.name} and {model.name} are models of one shape, init and language; leave one of them out."
                 )
         self._scores = _by_seed(findings)
 
     def select(self, init: str = "random", language: str = "constrained") -> list[PretrainedModel]:
-        """Models of a start and a language, in increasing order of FLOPs."""
+        """Return the models of an init and a language, by increasing FLOPs."""
         chosen = [model for model in self.findings.models if (model.init, model.language) == (init, language)]
         return sorted(chosen, key=lambda model: (self.sequence_flops(model), model.shape.name))
 
     def find(self, shape: Shape, init: str = "random", language: str = "constrained") -> PretrainedModel | None:
-        """The model of a shape."""
+        """Return the model of a shape, or None."""
         return self._models.get((shape, init, language))
 
     def parameters(self, model: PretrainedModel) -> int:
-        """With a head of its own, as all models of a study have it."""
+        """Return the number of parameters, with an untied head as in all models of a study."""
         positions = self.length + POSITIONS - LENGTH
         return model.shape.parameters(vocabulary=model.vocabulary, positions=positions)
 
     def sequence_flops(self, model: PretrainedModel) -> int:
-        """FLOPs of one training sequence, as the paper's tables have them."""
+        """Return the FLOPs of one training sequence, as counted in the paper's tables."""
         return model.shape.flops_published(model.vocabulary, self.length)
 
     def flops(self, model: PretrainedModel) -> int:
-        """FLOPs of its training up to now."""
+        """Return the training FLOPs so far."""
         return (model.evaluations[-1].sequences if model.evaluations else 0) * self.sequence_flops(model)
 
     def perplexity(self, model: PretrainedModel) -> float | None:
-        """On the test part at the end; None for a model that did not end, or has no finite one."""
+        """Return the final test perplexity; None if the run has not finished or the perplexity is not finite."""
         loss = model.test_loss
         return math.exp(loss) if loss is not None and loss < _LARGEST_LOSS else None
 
     def glue_by_seed(
         self, model: PretrainedModel, *, filtered: bool, random: bool = False, last: bool = False
     ) -> dict[int, float]:
-        """Mean over tasks in percent, of each seed that has all tasks of the study.
+        """Return the mean over tasks in percent, for each seed that has all tasks of the study.
 
         Args:
-            model: that was fine-tuned.
-            filtered: over the filtered tasks, or the unfiltered ones.
-            random: of the model's random twin.
-            last: after the last epoch instead of the best one.
+            model: pre-trained model.
+            filtered: use the filtered tasks instead of the unfiltered ones.
+            random: use the model's random-init baseline.
+            last: use scores after the last epoch instead of the best one.
         """
         found = self._scores.get((model.name, filtered, random), {})
         tasks = {task for (_, kind, _), seeds in self._scores.items() if kind == filtered for task in _tasks(seeds)}
@@ -111,21 +112,25 @@ class Measures:
         }
 
     def glue(self, model: PretrainedModel, *, filtered: bool, random: bool = False) -> Spread | None:
-        """Mean and standard deviation over seeds of the mean over tasks; None if no seed has all tasks."""
+        """Return mean and standard deviation over seeds of the mean over tasks; None if no seed has all tasks."""
         return _spread(list(self.glue_by_seed(model, filtered=filtered, random=random).values()))
 
     def gain(self, *, filtered: bool, last: bool = False) -> Gain | None:
-        """Of pre-training over the random twin, over random and constrained models; None if no twin was judged.
+        """Return the gain of pre-training over random-init baselines, for random-init models of the constrained
+        language.
 
-        Scores are compared seed by seed, so that seeds which only one of the two has do not count.
+        Scores are compared per seed; seeds that only one of the two has are ignored.
+
+        Returns:
+            None if no model and its baseline were both evaluated.
         """
         differences: list[dict[int, float]] = []
         for model in self.select():
-            trained, twin = (
+            trained, baseline = (
                 self.glue_by_seed(model, filtered=filtered, random=random, last=last) for random in (False, True)
             )
-            if common := trained.keys() & twin.keys():
-                differences.append({seed: trained[seed] - twin[seed] for seed in sorted(common)})
+            if common := trained.keys() & baseline.keys():
+                differences.append({seed: trained[seed] - baseline[seed] for seed in sorted(common)})
         if not differences:
             return None
         means = [fmean(each.values()) for each in differences]
@@ -135,20 +140,24 @@ class Measures:
         return Gain(Spread(fmean(means), deviation), sum(mean > 0 for mean in means), len(means))
 
     def init_pairs(self) -> list[InitPair]:
-        """Shapes of constrained models that have both starts, from the smallest to the largest."""
+        """Return the shapes that have both inits on the constrained language, by size."""
         pairs = [InitPair(random, cipher) for cipher in self.select("cipher") if (random := self.find(cipher.shape))]
         return sorted(pairs, key=lambda pair: (self.parameters(pair.random), pair.random.shape.name))
 
     def init_ratio(self, pair: InitPair) -> float | None:
-        """The cipher init's perplexity by the random one's; None unless both ended."""
+        """Return the cipher init's test perplexity divided by the random init's; None unless both runs have
+        finished."""
         random, cipher = self.perplexity(pair.random), self.perplexity(pair.cipher)
         return cipher / random if random is not None and cipher is not None else None
 
 
 def steps_to_random_loss(pair: InitPair) -> float | None:
-    """The step at which the cipher init's development loss first comes down to the random init's last one.
+    """Return the step at which the development loss with cipher init first reaches the final one with random init.
 
-    Between two evaluations the loss is taken as a straight line. None if it never does, or the random one did not end.
+    The loss is interpolated linearly between evaluations.
+
+    Returns:
+        None if it is never reached, or the run with random init has not finished.
     """
     if pair.random.test_loss is None or not pair.random.evaluations:
         return None
@@ -165,7 +174,7 @@ def steps_to_random_loss(pair: InitPair) -> float | None:
 
 
 def _by_seed(findings: Findings) -> dict[tuple[str, bool, bool], dict[int, dict[str, tuple[float, float]]]]:
-    """Best and last score by model, kind and twin; seed; and task."""
+    """Return the best and last scores by model, kind and baseline; seed; and task."""
     scores: dict = defaultdict(lambda: defaultdict(dict))
     for score in findings.scores:
         if all(value is not None and math.isfinite(value) for value in (score.best, score.last)):

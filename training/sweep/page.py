@@ -1,4 +1,4 @@
-"""The report of a study: one page of HTML with all figures and tables, and each of them as a file of its own."""
+"""Report of a study: a self-contained HTML page, and its figures and tables as files."""
 
 import base64
 import hashlib
@@ -26,20 +26,19 @@ TITLE = "A study of small language models"
 
 
 def write_report(findings: Findings, folder: str) -> str:
-    """Write report.html, a PNG of each figure, tables.md and findings.json; the same findings give the same bytes.
+    """Write report.html, a PNG of each figure, tables.md and findings.json. The same findings give the same bytes.
 
-    Files are written anew, each at once, the page last. A figure for which there is nothing to draw yet has no file,
-    and the page says why.
+    Files are replaced atomically, the page last. A figure without data has no file, and the page states why.
 
     Args:
-        findings: of a study, ended or not.
+        findings: findings of a study, finished or not.
         folder: path or URI.
 
     Returns:
-        The page's path or URI.
+        The path or URI of the page.
 
     Raises:
-        BitcipherError: if two models have the same shape, start and language, or a file cannot be written.
+        BitcipherError: if two models have the same shape, init and language, or a file cannot be written.
     """
     measures = Measures(findings)
     laws = fit_laws(measures)
@@ -93,7 +92,7 @@ def _render(
 
 
 def _options(values: dict[str, Any], parents: str = "") -> Iterator[tuple[str, str]]:
-    """Options by their names with dots, as a recipe's `--set` has them."""
+    """Yield options with dotted names, as in `--set`."""
     for name, value in values.items():
         if isinstance(value, dict) and value:
             yield from _options(value, f"{parents}{name}.")
@@ -102,7 +101,7 @@ def _options(values: dict[str, Any], parents: str = "") -> Iterator[tuple[str, s
 
 
 def _plain(value: Any) -> Any:
-    """The same without numbers that JSON does not have."""
+    """Return the value with None for numbers that JSON does not have."""
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, list | tuple):

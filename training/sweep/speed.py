@@ -1,4 +1,4 @@
-"""How fast this machine trains: a few steps of a small and of a larger model, before a study is fitted to a time."""
+"""Measurement of the training speed: a few steps of a small and of a larger model on noise."""
 
 import time
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ from training.sweep.budget import Speed, computed_flops
 from training.sweep.options import Study
 from training.sweep.trials import PretrainingTrial, make_recipe
 
-# Two models, and their batches, whose FLOPs are far apart, so that what a step takes at none can be told. The larger is
-# one of a small study: more would take longer, and tell the same.
+# Two models and batch sizes with very different FLOPs, so that the constant time of a step can be extrapolated. The
+# larger one is typical of a small study; a still larger one would take longer and give the same result.
 _SMALL, _LARGE = (Shape(8, 8, 16, 1, 1), 1), (Shape(128, 128, 512, 4, 4), 16)
 _VOCABULARY = 4000
-# The first two steps are not counted.
-_STEPS, _UNCOUNTED = 8, 2
+# The first steps are excluded as warmup.
+_STEPS, _WARMUP_STEPS = 8, 2
 _SPECIALS = SpecialTokens(pad=0, begin=1, end=2, unknown=3, mask=4, sentinels=())
 
 
@@ -38,7 +38,7 @@ class _Noise:
 
     def training_batch(self, positions: np.ndarray) -> Batch:
         tokens = uniform(derive_key(0, "noise"), positions, self.length) * (_VOCABULARY - 5)
-        hidden = np.arange(0, tokens.size, 7)  # one in seven, as 15 %
+        hidden = np.arange(0, tokens.size, 7)  # about 15 %
         shown = tokens.astype(np.int64) + 5
         labels = shown.reshape(-1)[hidden]
         shown.reshape(-1)[hidden] = _SPECIALS.mask
@@ -48,23 +48,24 @@ class _Noise:
         return self.training_batch(ids)
 
 
-def measure_speed(study: Study, at_once: int) -> Speed:
-    """Train two models on noise for some steps each, with as many threads as a trial has.
+def measure_speed(study: Study, max_concurrent_trials: int) -> Speed:
+    """Measure the speed of training on noise, with as many threads as a trial has.
 
     Args:
-        study: whose sequences and precision are taken.
-        at_once: trials at the same time, each with one thread, as Ray has it; 0 for one after another, each with as
-            many as this process has.
+        study: study with the sequence length and precision.
+        max_concurrent_trials: number of concurrent trials, with one thread each on Ray; 0 for sequential trials, which
+            use
+            all threads of this process.
     """
     before = torch.get_num_threads()
-    torch.set_num_threads(1 if at_once else before)
+    torch.set_num_threads(1 if max_concurrent_trials else before)
     try:
         small, large = (_step_seconds(study, *measured) for measured in (_SMALL, _LARGE))
     finally:
         torch.set_num_threads(before)
     flops = [batch * computed_flops(study, shape, _VOCABULARY) for shape, batch in (_SMALL, _LARGE)]
     per_second = (flops[1] - flops[0]) / max(large - small, 1e-9)
-    return Speed(per_second, max(0.0, small - flops[0] / per_second), max(1, at_once))
+    return Speed(per_second, max(0.0, small - flops[0] / per_second), max(1, max_concurrent_trials))
 
 
 def _step_seconds(study: Study, shape: Shape, batch: int) -> float:
@@ -85,7 +86,7 @@ def _step_seconds(study: Study, shape: Shape, batch: int) -> float:
         table = FreezeSchedule(EmbeddingInitOptions())
         noise = _Noise(study.pretraining.max_position_embeddings)
         run = TrainingRun(model, MaskedLM(), noise, loop, table, 0, Path(folder), batch * noise.length)
-        # Before the first step and after each.
+        # Times before the first step and after each step.
         times: list[float] = []
         run_loop(run, World.current(loop.device), lambda step, note: times.append(time.perf_counter()))
-    return median(np.diff(times[: _STEPS + 1])[_UNCOUNTED:].tolist())
+    return median(np.diff(times[: _STEPS + 1])[_WARMUP_STEPS:].tolist())

@@ -1,4 +1,4 @@
-"""A study in order: language, pre-training, fine-tuning, report. What is done is not done again."""
+"""Stages of a study: language, pre-training, fine-tuning, report. Finished work is not repeated."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -34,30 +34,30 @@ from training.sweep.trials import (
 )
 from training.sweep.tuning import TrialResources, run_trials
 
-# How it was shrunk, by what speed of the machine, and what came of it.
+# The study as run, its scale, and the speed of the machine.
 STUDY = "study.json"
 
 
 def run_study(study: Study, out: Path, resources: TrialResources, progress: StageProgress) -> str:
-    """Run a study, or go on with it, and write its report, which is written anew each time.
+    """Run or resume a study, and write its report.
 
-    What has ended is not run again. All options of all trials are looked at before the first of them is run.
+    Finished trials are not repeated. Options of all trials are checked before the first one runs.
 
     Args:
-        study: what is studied.
-        out: folder of the language, of all runs and of the report; all workers see it.
-        places: where trials run.
-        progress: where to show how far it is.
+        study: options of the study.
+        out: directory of the language, all runs and the report, shared by all workers.
+        resources: resources of the trials.
+        progress: progress display.
 
     Returns:
         The path of the report.
 
     Raises:
-        BitcipherError: if the folder holds trials of other options, or an option cannot be.
+        BitcipherError: if the directory holds trials with other options, or an option is invalid.
     """
     with open_runtime(resources.max_concurrent_trials) as runtime:
         accounting, languages = prepare_languages(study, out, runtime, progress)
-        # In the constrained language's tokens: shapes are ordered by it.
+        # Shapes are ordered by FLOPs, which depend on the vocabulary size of the constrained language.
         trials = pretraining_trials(study, next(iter(languages.values())).tokens)
         _check_tasks(finetuning_trials(study, trials), study, out)
         runs = [_pretraining(trial, study, languages[trial.language], out, runtime, progress) for trial in trials]
@@ -83,38 +83,39 @@ def run_study(study: Study, out: Path, resources: TrialResources, progress: Stag
 
 
 def fit_study(study: Study, out: Path, scale: float | None, seconds: float | None, resources: TrialResources) -> Study:
-    """The study as it was begun in this folder, or shrunk to a scale or a time.
+    """Return the study to run in a directory, scaled down to a scale or a time.
 
-    The machine's speed is measured once: another measurement would give another study.
+    The machine's speed is measured once and stored, because another measurement would give another study.
 
     Args:
-        study: as its recipe has it.
-        out: its folder.
+        study: study of the recipe.
+        out: directory of the study.
         scale: see `training.sweep.budget.scale_study`.
-        seconds: that it may take.
-        places: where trials run.
+        seconds: time budget.
+        resources: resources of the trials.
 
     Raises:
-        BitcipherError: if it has no text or no vocabulary, does not fit, or the folder holds something else.
+        BitcipherError: if there is no corpus or no vocabulary, the study does not fit, or the directory holds something
+            else.
     """
     if not study.sources:
-        raise BitcipherError("A study needs a corpus: name its files or folders, such as --set sources=[FOLDER].")
+        raise BitcipherError("A study needs a corpus; set its files or folders, such as --set sources=[FOLDER].")
     if study.vocabulary is None and study.language.get("top") is None:
         raise BitcipherError(
-            "A study needs a vocabulary: name a file of words by --set vocabulary=FILE, or take the most frequent of "
-            "the corpus, such as --set language.top=3000."
+            "A study needs a vocabulary; set a file of words with --set vocabulary=FILE, or use the most frequent "
+            "words of the corpus, such as --set language.top=3000."
         )
     path = out / STUDY
     if not path.exists() and out.exists() and any(out.iterdir()):
-        raise BitcipherError(f"{out} is not empty, and has no {STUDY}: choose another folder.")
+        raise BitcipherError(f"{out} is not empty and has no {STUDY}; choose another folder.")
     speed = storage.read_json(str(path))["speed"] if path.exists() else None
     if seconds is not None:
         speed = speed or asdict(measure_speed(study, resources.max_concurrent_trials))
         fitted = fit_budget(study, seconds, Speed(**speed))
     else:
         fitted = study if scale is None else scale_study(study, scale)
-    told = {"scale": scale, "seconds": seconds, "speed": speed, "study": fitted.to_dict()}
-    storage.write_json(str(path), told)
+    stored = {"scale": scale, "seconds": seconds, "speed": speed, "study": fitted.to_dict()}
+    storage.write_json(str(path), stored)
     return fitted
 
 
@@ -137,15 +138,13 @@ def _pretraining(
 
 
 def _check_tasks(trials: Sequence[FinetuningTrial], study: Study, out: Path) -> None:
-    """Tell before days of pre-training what fine-tuning would tell after them."""
+    """Check the tasks of fine-tuning, which may start days later, before pre-training."""
     waiting = [trial for trial in trials if not has_ended(out / "tasks" / trial.name)]
     for trial in {(trial.task, trial.filtered): trial for trial in waiting}.values():
         options = _finetuning_options(trial, study, out)
         task = read_task(options.task, options.data, options.vocabulary)
         if not task.train:
-            raise BitcipherError(
-                f"{options.data} has no examples to train on: put train.tsv there, or leave {trial.task} out."
-            )
+            raise BitcipherError(f"{options.data} has no training examples; add train.tsv, or leave {trial.task} out.")
 
 
 def _finetuning_options(trial: FinetuningTrial, study: Study, out: Path) -> FinetuneOptions:
@@ -163,7 +162,7 @@ def _finetuning(trial: FinetuningTrial, study: Study, out: Path) -> Trial:
 
 
 def _run(trials: Sequence[Trial], stage: str, resources: TrialResources, out: Path, progress: StageProgress) -> None:
-    """Run the trials of a stage that have not ended yet; the bar is of trials, and names the one that ended last."""
+    """Run the unfinished trials of a stage; the progress bar counts trials."""
     if not trials:
         return
     waiting = [trial for trial in trials if not has_ended(Path(trial.config["folder"]))]
@@ -173,7 +172,7 @@ def _run(trials: Sequence[Trial], stage: str, resources: TrialResources, out: Pa
 
 
 def _is_whole(folder: Path) -> bool:
-    """Whether a model was trained to its end, and not stopped before."""
+    """Return whether a model was trained to its end."""
     path = folder / ENDED
     return path.exists() and TrialEnd.read(str(path)).stopped is None
 

@@ -1,4 +1,4 @@
-"""What a study found, in computed sentences: the law of FLOPs, pre-training's gain, correlation, and starts."""
+"""Summary of a study in sentences: the law of FLOPs, the gain from pre-training, correlations, and inits."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,37 +16,37 @@ _KINDS = {True: "filtered", False: "unfiltered"}
 
 @dataclass(frozen=True)
 class SummarySentence:
-    """A finding, or why it is missing."""
+    """Sentences on one result, or on why it is missing."""
 
     title: str
     sentences: tuple[str, ...]
 
 
 def summarize(measures: Measures, laws: ScalingLaws) -> tuple[SummarySentence, ...]:
-    """The findings in the order of the paper."""
+    """Return the results in the order of the paper."""
     return (
         SummarySentence("Loss against compute", _law(laws)),
-        SummarySentence("What pre-training adds", tuple(_gain(measures, filtered) for filtered in _KINDS)),
+        SummarySentence("Gain from pre-training", tuple(_gain(measures, filtered) for filtered in _KINDS)),
         SummarySentence("Perplexity and GLUE", tuple(_correlation(measures, filtered) for filtered in _KINDS)),
         SummarySentence("Random against cipher init", _starts(measures)),
     )
 
 
 def study_sizes(measures: Measures) -> dict[str, str]:
-    """Sizes of the study, by what they are."""
+    """Return the sizes of the study by name."""
     models, scores = measures.findings.models, measures.findings.scores
     ended = sum(model.test_loss is not None for model in models)
-    # A model that was stopped says nothing of how long others are trained.
+    # Stopped models are ignored: they have fewer steps than the study asks for.
     whole_ones = [model for model in models if model.test_loss is not None] or models
     last = [model.evaluations[-1] for model in whole_ones if model.evaluations and model.evaluations[-1].step]
     constrained = measures.select() or models
     return {
-        "models that ended": f"{ended} of {len(models)}",
+        "finished models": f"{ended} of {len(models)}",
         "shapes": format_integer(len({model.shape for model in models})),
         "parameters, millions": _range([measures.parameters(model) for model in models], millions),
         "steps": _range([evaluation.step for evaluation in last]),
-        "sequences a step": _range([evaluation.sequences // evaluation.step for evaluation in last]),
-        "tokens a sequence": format_integer(measures.length),
+        "sequences per step": _range([evaluation.sequences // evaluation.step for evaluation in last]),
+        "tokens per sequence": format_integer(measures.length),
         "vocabulary, tokens": _range([model.vocabulary for model in constrained]),
         "GLUE tasks": format_integer(len({score.task for score in scores})),
         "seeds of fine-tuning": format_integer(len({score.seed for score in scores})),
@@ -54,7 +54,7 @@ def study_sizes(measures: Measures) -> dict[str, str]:
 
 
 def _range(values: Sequence[int], written: Callable[[int], str] = format_integer) -> str:
-    """A number, or the least and the greatest of several."""
+    """Return a number, or the minimum and maximum of several."""
     return " to ".join(dict.fromkeys(map(written, (min(values), max(values))))) if values else "none yet"
 
 
@@ -63,7 +63,7 @@ def _law(laws: ScalingLaws) -> tuple[str, ...]:
     if fit.law is None:
         return (fit.missing,)
     interval = (
-        f" ({fit.interval[0]:.4f} to {fit.interval[1]:.4f} by 95 % of a bootstrap's draws)" if fit.interval else ""
+        f" ({fit.interval[0]:.4f} to {fit.interval[1]:.4f} in 95 % of the bootstrap resamples)" if fit.interval else ""
     )
     above, below = theirs["FLOPs above the break"], theirs["FLOPs below the break"]
     return (
@@ -79,7 +79,7 @@ def _law(laws: ScalingLaws) -> tuple[str, ...]:
 def _break(laws: ScalingLaws) -> tuple[str, ...]:
     broken = laws.flops.broken
     if broken is None:
-        return ("There are too few points to look for a break.",)
+        return ("There are too few points to fit a break.",)
     return (
         f"Two laws fit best with a break at {format_scientific(broken.break_at)} FLOPs: {broken.below.exponent:.4f} "
         f"(R² {broken.below.r_squared:.4f}) below and {broken.above.exponent:.4f} (R² {broken.above.r_squared:.4f}) "
@@ -91,9 +91,9 @@ def _gain(measures: Measures, filtered: bool) -> str:
     kind = _KINDS[filtered]
     gain, last = (measures.gain(filtered=filtered, last=last) for last in (False, True))
     if gain is None:
-        return f"On {kind} GLUE, no model and its random twin were both judged, so the gain is not known."
+        return f"On {kind} GLUE, no model and its random-init baseline were both evaluated, so the gain is unknown."
     return (
-        f"On {kind} GLUE, pre-training adds {_points(gain)} to the mean score of the random twin, and "
+        f"On {kind} GLUE, pre-training adds {_points(gain)} to the mean score of the random-init baseline, and "
         f"{gain.better} of {gain.models} {'models gain' if gain.models > 1 else 'model gains'} by it; "
         f"after the last epoch instead of the best, it adds {_points(last)}."
     )
@@ -142,7 +142,7 @@ def _starts(measures: Measures) -> tuple[str, ...]:
     by_size = ", ".join(f"{ratio:.3f} at {millions(size)}" for size, ratio in ratios)
     better = sum(ratio < 1 for ratio in values)
     return (
-        f"From cipher vectors, the test perplexity is {geometric_mean(values):.3f} times that of a random init "
+        f"With cipher init, the test perplexity is {geometric_mean(values):.3f} times that of a random init "
         f"(geometric mean), and lower for {better} of {len(values)} {'shapes' if len(values) > 1 else 'shape'}.",
         f"By millions of parameters: {by_size}.",
     )

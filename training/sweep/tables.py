@@ -1,4 +1,4 @@
-"""What a table is: cells of text, as Markdown and for the page; and how numbers are written in it."""
+"""Report tables, as Markdown and for the HTML page, and number formats."""
 
 import math
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from training.markdown import escape, format_table
 from training.scaling import Shape
 from training.sweep.measures import Spread
 
-# Where a number is not there, or not yet.
+# Cell of a missing number.
 NONE = "—"
-# Columns and rows of the paper's numbers begin with this.
+# Prefix of columns and rows with the paper's numbers.
 PAPER = "paper"
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
@@ -21,37 +21,37 @@ class ReportTable:
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    """Empty for a table that cannot be made yet."""
+    """Rows of cells; empty if the table has no data yet."""
     notes: tuple[str, ...] = ()
-    """Sentences below it."""
+    """Sentences below the table."""
     missing: str = ""
-    """The sentence that stands where it would, if there are no rows."""
+    """Sentence that replaces a table without rows."""
     words: int = 1
-    """Columns of words, at the left; the others hold numbers."""
+    """Number of text columns, at the left; the others are numbers."""
 
     def markdown(self) -> str:
-        """With its title and its notes."""
+        """Return the table in Markdown, with its title and notes."""
         grid = format_table(self.header, self.rows, self.words) if self.rows else f"{escape(self.missing)}\n"
         return "\n".join([f"## {escape(self.title)}\n", grid, *(f"{escape(note)}\n" for note in self.notes)])
 
 
 def format_shape(shape: Shape) -> str:
-    """A shape as the paper's tables name it: (E, H, I, L, A)."""
+    """Return a shape as in the paper's tables: (E, H, I, L, A)."""
     return f"({shape.name.replace('-', ', ')})"
 
 
 def format_fixed(value: float | None, digits: int = 2) -> str:
-    """A number with so many decimals."""
+    """Return a number with a fixed number of decimals."""
     return NONE if value is None else f"{value:,.{digits}f}"
 
 
 def format_integer(value: float | None) -> str:
-    """A number without decimals."""
+    """Return a number without decimals."""
     return format_fixed(value, 0)
 
 
 def format_significant(value: float | None) -> str:
-    """Three significant digits, as a power of ten where they would lie far behind the point."""
+    """Return a number with three significant digits, in scientific notation below 0.001."""
     if value is None:
         return NONE
     if value and abs(value) < 1e-3:
@@ -61,18 +61,18 @@ def format_significant(value: float | None) -> str:
 
 
 def format_scientific(value: float) -> str:
-    """Two digits and a power of ten, such as 2.2 · 10¹⁵."""
+    """Return a number with two digits and a power of ten, such as 2.2 · 10¹⁵."""
     digits, power = f"{value:.1e}".split("e")
     return f"{digits} · 10{str(int(power)).translate(_SUPERSCRIPTS)}"
 
 
 def format_percent(share: float) -> str:
-    """A share in percent, with a digit behind the point."""
+    """Return a fraction in percent, with one decimal."""
     return f"{100 * share:.1f} %"
 
 
 def format_spread(value: Spread | None, digits: int = 2) -> str:
-    """Mean ± standard deviation over seeds."""
+    """Return mean ± standard deviation over seeds."""
     if value is None:
         return NONE
     return format_fixed(value.mean, digits) + (

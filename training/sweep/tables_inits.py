@@ -1,4 +1,4 @@
-"""Random against cipher init over the sizes, and all tables of the report in order."""
+"""Table of random and cipher init by size, and the list of all tables of the report."""
 
 from training.sweep.measures import InitPair, Measures, steps_to_random_loss
 from training.sweep.tables import NONE, ReportTable, format_fixed, format_shape, format_spread
@@ -7,7 +7,7 @@ from training.sweep.tables_models import effectiveness_table, millions, models_t
 
 
 def all_tables(measures: Measures) -> tuple[ReportTable, ...]:
-    """Tables 1, 2, 3, 4 and 6 as the paper numbers them, and that of starts."""
+    """Return Tables 1, 2, 3, 4 and 6 as numbered in the paper, and the table of inits."""
     return (
         accounting_table(measures.findings),
         effectiveness_table(measures),
@@ -19,7 +19,7 @@ def all_tables(measures: Measures) -> tuple[ReportTable, ...]:
 
 
 def inits_table(measures: Measures) -> ReportTable:
-    """What a table of cipher vectors to start from does to each shape."""
+    """Return the table that compares random and cipher init for each shape."""
     rows = [
         (
             format_shape(pair.random.shape),
@@ -37,7 +37,7 @@ def inits_table(measures: Measures) -> ReportTable:
         for pair in measures.init_pairs()
     ]
     return ReportTable(
-        "Starts: random against cipher",
+        "Inits: random against cipher",
         (
             "(E, H, I, L, A)",
             "parameters, millions",
@@ -52,11 +52,9 @@ def inits_table(measures: Measures) -> ReportTable:
         ),
         tuple(rows),
         (
-            "Perplexities are of the test part at the end. Steps to random's end: how many the cipher init takes to "
-            "the "
-            "development loss that the random one ends with, and their share of the random one's; between two "
-            "evaluations "
-            "the loss is taken as a straight line.",
+            "Perplexities are of the test split at the end. Steps to random's end: steps until the development loss "
+            "with cipher init reaches the final one with random init, also in percent of the latter's steps, "
+            "interpolated linearly between evaluations.",
         )
         if rows
         else (),

@@ -1,4 +1,4 @@
-"""Tables 1 and 6: what was kept of the text, and which tokenizer was chosen."""
+"""Tables 1 and 6: text kept by the filter, and the choice of a tokenizer."""
 
 from typing import Any
 
@@ -11,11 +11,13 @@ _CHOSEN = "BPE", 19_000  # section 3.3
 
 
 def accounting_table(findings: Findings) -> ReportTable:
-    """Table 1: spans and sentences of each folder of sources, with words kept, and the paper's below."""
-    told = findings.accounting
-    folders = [(uri.rstrip("/").rpartition("/")[2] or uri, counts) for uri, counts in told.get("folders", {}).items()]
+    """Return Table 1: spans and sentences kept of each source folder, above the paper's numbers."""
+    accounting = findings.accounting
+    folders = [
+        (uri.rstrip("/").rpartition("/")[2] or uri, counts) for uri, counts in accounting.get("folders", {}).items()
+    ]
     if len(folders) > 1:
-        folders.append(("all", told["total"]))
+        folders.append(("all", accounting["total"]))
     ours = [
         (
             "ours",
@@ -46,11 +48,11 @@ def accounting_table(findings: Findings) -> ReportTable:
         for sentences, tokens in [(format_integer(1e6 * row.sentences), format_integer(1e6 * row.tokens))]
     ]
     return ReportTable(
-        "Table 1: text that was kept",
-        ("whose", "corpus", "filtered by", "looked at", "kept", "share", "words kept", "tokens kept"),
+        "Table 1: text kept by the filter",
+        ("whose", "corpus", "filtered by", "examined", "kept", "fraction", "words kept", "tokens kept"),
         (*ours, *theirs) if ours else (),
-        _parts(told.get("total", {})),
-        "The study has no accounting of its language yet, so what was kept of the text cannot be told.",
+        _parts(accounting.get("total", {})),
+        "The study has no accounting of its language yet, so there is no Table 1.",
         words=3,
     )
 
@@ -59,15 +61,16 @@ def _parts(total: dict[str, Any]) -> tuple[str, ...]:
     notes = []
     if constrained := total.get("constrained"):
         parts = " and ".join(f"{number:,} to {name}" for name, number in constrained.items())
-        notes.append(f"Spans of the constrained language: {parts}. Kept sentences are put together into spans.")
+        notes.append(f"Spans of the constrained language: {parts}. Kept sentences are joined into spans.")
     if unconstrained := total.get("unconstrained"):
+        missing = unconstrained.get("missing", 0)
         parts = " and ".join(f"{unconstrained[name]:,} to {name}" for name in constrained or {})
-        notes.append(f"Spans of the unconstrained twin: {parts}, {unconstrained.get('missing', 0):,} less than wanted.")
+        notes.append(f"Spans of the unconstrained control sample: {parts}, {missing:,} fewer than requested.")
     return tuple(notes)
 
 
 def tokenizer_table(findings: Findings) -> ReportTable:
-    """Table 6: word-split ratio and exact sub-token matching score of tokenizers, and the paper's below."""
+    """Return Table 6: word-split ratio and exact sub-token matching score of tokenizers, above the paper's numbers."""
     ours = [
         _tokenizer("ours", row["kind"], row["size"], row["ratio"], row["esms"], row["chosen"])
         for row in findings.tokenizers
@@ -83,7 +86,7 @@ def tokenizer_table(findings: Findings) -> ReportTable:
         ("whose", "kind", "choice", "vocabulary", "word-split ratio", "ESMS"),
         (*ours, *theirs) if ours else (),
         ("ESMS is the exact sub-token matching score. A reference has no size to choose.",) if ours else (),
-        "No tokenizers were compared: the study was told which kind and size to train.",
+        "No tokenizers were compared: the study sets the kind and size.",
         words=3,
     )
 

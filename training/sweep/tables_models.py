@@ -1,4 +1,4 @@
-"""Tables 2, 3 and 4: what each size buys, what each model does, and what the constraint on the language is worth."""
+"""Tables 2, 3 and 4: cost-effectiveness of each size, results of all models, and effect of the constrained language."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +18,7 @@ from training.sweep.tables import (
     format_spread,
 )
 
-# Heads cost next to nothing, so the paper has no ratios for them (section 4.4).
+# Attention heads cost next to nothing, so the paper has no ratios for them (section 4.4).
 _SIZES = {
     "hidden": "hidden size",
     "layers": "layers",
@@ -28,7 +28,7 @@ _SIZES = {
 
 
 def effectiveness_table(measures: Measures) -> ReportTable:
-    """Table 2: the fall in perplexity for a billion FLOPs more a sequence, wherever models differ in one size alone."""
+    """Return Table 2: decrease in perplexity per additional billion FLOPs, for models that differ in one size only."""
     rows = []
     for size, title in _SIZES.items():
         for models in _series(measures, size):
@@ -43,23 +43,23 @@ def effectiveness_table(measures: Measures) -> ReportTable:
                 for shape, ours, their in zip(shapes, ratios, theirs, strict=True)
             ]
     return ReportTable(
-        "Table 2: what each size buys",
+        "Table 2: cost-effectiveness of each size",
         ("along", "(E, H, I, L, A)", "ICER", f"{PAPER}'s"),
         tuple(rows),
         (
-            "ICER: by how much the test perplexity falls for each billion of FLOPs that a training sequence costs more "
-            "than with the model in the row above. Where the paper has another model in between, its ratio is worked "
-            "out of its Table 3.",
+            "ICER: decrease in test perplexity per additional billion FLOPs of a training sequence, relative to the "
+            "model in the row above. Where the paper has another model in between, its ratio is computed from its "
+            "Table 3.",
         )
         if rows
         else (),
-        "No two models that ended differ in one size alone, so there is nothing to tell what a size buys.",
+        "No two finished models differ in one size only, so there is no cost-effectiveness to compute.",
         words=2,
     )
 
 
 def _series(measures: Measures, size: str) -> list[list[PretrainedModel]]:
-    """Models that differ in a size alone, two or more, in increasing order of it."""
+    """Return groups of at least two models that differ in one size only, by increasing size."""
     alike: dict[tuple[int, ...], list[PretrainedModel]] = defaultdict(list)
     for model in measures.select():
         if measures.perplexity(model) is not None:
@@ -84,7 +84,7 @@ def _ratio(value: float | None) -> str:
 
 
 def models_table(measures: Measures) -> ReportTable:
-    """Table 3, and Table 7 for larger shapes: size, cost, perplexity and scores of random and constrained models."""
+    """Return Table 3, and Table 7 for larger shapes: size, cost, perplexity and scores of random-init models."""
     theirs = {row.shape: row for row in (*published().larger, *published().pretrained)}
     columns: list[tuple[str, Callable[[PretrainedModel], str], str, Callable[[float], str]]] = [
         ("parameters, millions", lambda model: millions(measures.parameters(model)), "parameters", format_fixed),
@@ -109,7 +109,7 @@ def models_table(measures: Measures) -> ReportTable:
             format_fixed,
         ),
     ]
-    # The paper has no such twins, and only a study of unfiltered examples alone does.
+    # The paper has no such baselines; only a study without filtered examples does.
     if any(score.random_init and not score.filtered for score in measures.findings.scores):
         columns.append(
             (
@@ -128,11 +128,11 @@ def models_table(measures: Measures) -> ReportTable:
         )
         rows.append((format_shape(model.shape), *chain.from_iterable(pairs)))
     return ReportTable(
-        "Table 3: models, and how they do",
+        "Table 3: models and their results",
         ("(E, H, I, L, A)", *_beside(title for title, *_ in columns)),
         tuple(rows),
         tuple(_model_notes(measures)) if rows else (),
-        "No model was trained yet.",
+        "No model has been trained yet.",
     )
 
 
@@ -155,24 +155,26 @@ def _model_notes(measures: Measures) -> list[str]:
             notes.append(f"{model.name} ended with a test loss of {model.test_loss}, which has no perplexity.")
     for score in measures.findings.scores:
         if score.stopped is not None:
-            twin = "The random twin of " if score.random_init else ""
+            baseline = "The random-init baseline of " if score.random_init else ""
             part = "filtered" if score.filtered else "unfiltered"
-            notes.append(f"{twin}{score.model} on {part} {score.task}, seed {score.seed}, was stopped: {score.stopped}")
+            notes.append(
+                f"{baseline}{score.model} on {part} {score.task}, seed {score.seed}, was stopped: {score.stopped}"
+            )
     return notes
 
 
 def millions(number: int) -> str:
-    """Parameters in millions, with two decimals as in the paper, or three digits for less than one."""
+    """Return parameters in millions, with two decimals as in the paper, or three significant digits below one."""
     return format_fixed(number / 1e6) if number >= 1e6 else format_significant(number / 1e6)
 
 
 def _beside(titles: Iterable[str]) -> Iterator[str]:
-    """Titles of our columns, with one of the paper's after each."""
+    """Return our column titles, each followed by one for the paper."""
     return chain.from_iterable((title, f"{PAPER}'s") for title in titles)
 
 
 def unconstrained_table(measures: Measures) -> ReportTable:
-    """Table 4: models of the unconstrained language against those of the constrained one."""
+    """Return Table 4: models of the unconstrained language against those of the constrained one."""
     theirs = {row.shape: row for row in published().unconstrained}
     names = ("parameters", "flops", "perplexity", "glue_filtered", "glue_unfiltered")
     rows = []
@@ -195,12 +197,12 @@ def unconstrained_table(measures: Measures) -> ReportTable:
         ("(E, H, I, L, A)", *_beside(titles)),
         tuple(rows),
         (
-            "By how much the model of the unconstrained language differs from that of the constrained one. Both "
-            "perplexities are of the constrained test part, but of tokens of different tokenizers.",
+            "Difference between the model of the unconstrained language and that of the constrained one. Both "
+            "perplexities are of the constrained test split, but with different tokenizers.",
         )
         if rows
         else (),
-        "No model was trained on the unconstrained twin of the language beside one of the same shape.",
+        "No shape was trained on both the constrained and the unconstrained language.",
     )
 
 

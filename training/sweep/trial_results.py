@@ -1,4 +1,4 @@
-"""What the runs of a study's trials wrote, as records."""
+"""Results of trials, read from their runs."""
 
 from pathlib import Path
 
@@ -10,13 +10,13 @@ from training.sweep.trials import FinetuningTrial, PretrainingTrial
 
 
 def read_model(trial: PretrainingTrial, folder: Path, vocabulary: int, batch: int) -> PretrainedModel | None:
-    """How a pre-training went so far; None if it was not begun.
+    """Return the state of a pre-training run; None if it has not started.
 
     Args:
-        trial: which one.
-        folder: of its run.
-        vocabulary: tokens of its tokenizer.
-        batch: sequences of a step.
+        trial: pre-training trial.
+        folder: directory of its run.
+        vocabulary: number of tokens of its tokenizer.
+        batch: sequences per step.
     """
     lines = [line for line in read_metrics(folder) if "validation_loss" in line]
     if not lines:
@@ -35,7 +35,7 @@ def read_model(trial: PretrainingTrial, folder: Path, vocabulary: int, batch: in
 
 
 def read_score(trial: FinetuningTrial, folder: Path) -> Score | None:
-    """How a fine-tuned model did; None if it has not ended."""
+    """Return the score of a fine-tuning run; None if it has not finished."""
     values, stopped = [], None
     if (folder / PREDICTIONS).exists():
         figure = TaskInfo.read(str(folder / TASK_INFO)).main_metric

@@ -1,4 +1,4 @@
-"""What a trial does where it runs: in the driver's process, or in one of Ray Tune's."""
+"""Execution of one trial, in this process or in a process of Ray Tune."""
 
 import math
 import shutil
@@ -18,7 +18,7 @@ from training.recipe import Recipe
 from training.sweep.early_stopping import stop_reason
 from training.tasks.base import Diverged
 
-# What a trial of pre-training leaves when it has ended, and one of fine-tuning that was stopped.
+# Written at the end of pre-training, and by fine-tuning that was stopped.
 ENDED = "ended.json"
 _WHOLE_TEST = 2**62
 
@@ -33,20 +33,20 @@ class TrialEnd(Record):
 
 
 class _Stopped(Exception):
-    """A run that is not worth going on with."""
+    """Early stop of a run."""
 
 
 def pretrain_trial(config: dict[str, Any]) -> None:
-    """Pre-train a model, or go on; then its loss on the test part, and `ended.json`.
+    """Pre-train a model, or resume; then evaluate the test loss and write `ended.json`.
 
     Args:
-        config: as `training.pretrain.pretrain` takes it, and `test`: the folder of the test part's tokens.
+        config: config of `training.pretrain.pretrain`, and `test`: the folder of the test split's tokens.
     """
     folder = Path(config["folder"])
     loop = config["recipe"]["loop"]
 
     def look(step: int, note: str) -> None:
-        # There is something new to judge by after evaluations alone.
+        # The stop condition can change only after an evaluation.
         if step % loop["eval_steps"] == 0 and (reason := stop_reason(read_metrics(folder), loop["max_steps"])):
             raise _Stopped(reason)
 
@@ -59,13 +59,13 @@ def pretrain_trial(config: dict[str, Any]) -> None:
     if math.isfinite(loss):
         _end(folder, loss, None)
     else:
-        _end(folder, None, "Its loss on the test part was no number at the end.")
+        _end(folder, None, "The final test loss is not finite.")
 
 
 def finetune_trial(config: dict[str, Any]) -> None:
-    """Fine-tune a model, or go on: see `training.finetune.finetune`. One that diverges leaves `ended.json`.
+    """Fine-tune a model, or resume; see `training.finetune.finetune`. A run that diverges writes `ended.json`.
 
-    Its weights are not kept: there are dozens of such runs for each model, and their scores are all that is asked.
+    Its weights are not stored: there are dozens of such runs per model, and only their scores are used.
     """
     folder = Path(config["folder"])
     try:
@@ -76,7 +76,7 @@ def finetune_trial(config: dict[str, Any]) -> None:
 
 
 def has_ended(folder: Path) -> bool:
-    """Whether nothing of a trial is left to do."""
+    """Return whether a trial has finished or was stopped."""
     return (folder / ENDED).exists() or (folder / PREDICTIONS).exists()
 
 
@@ -85,7 +85,7 @@ def _end(folder: Path, test_loss: float | None, stopped: str | None) -> None:
 
 
 def _test_loss(config: dict[str, Any], folder: Path) -> float:
-    """Mean loss of all test sequences, with fixed masks."""
+    """Return the mean loss of all test sequences, with fixed masks."""
     recipe = Recipe.parse(config["recipe"], str(folder / CONFIG))
     run = make_training_run(recipe, TokenDataset.open(config["test"]), None, folder)
     world = World.current(recipe.loop.device)

@@ -1,4 +1,4 @@
-"""The trials of a study: which models are pre-trained, and what each is fine-tuned on; what each trial runs."""
+"""Trials of a study: models to pre-train, fine-tuning runs, and the options of each run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ CONSTRAINED, UNCONSTRAINED = LANGUAGES
 
 @dataclass(frozen=True)
 class PretrainingTrial:
-    """A model to be pre-trained."""
+    """A model to pre-train."""
 
     shape: Shape
     init: str = "random"
@@ -26,17 +26,17 @@ class PretrainingTrial:
 
     @property
     def name(self) -> str:
-        """The shape's, and how the trial differs from the random and constrained one of that shape."""
+        """The name of the shape, and how the trial differs from random init on the constrained language."""
         differs = [self.init] * (self.init != "random") + [self.language] * (self.language != CONSTRAINED)
         return "-".join([self.shape.name, *differs])
 
 
 @dataclass(frozen=True)
 class FinetuningTrial:
-    """A pre-trained model to be fine-tuned and judged, or its random twin."""
+    """A pre-trained model, or its random-init baseline, to fine-tune and evaluate."""
 
     model: str
-    """The name of its pre-training."""
+    """Name of the pre-training trial."""
     task: str
     filtered: bool
     random_init: bool
@@ -44,20 +44,20 @@ class FinetuningTrial:
 
     @property
     def name(self) -> str:
-        """Such as "256-32-1024-8-8/cola-filtered-random-1"."""
+        """A name such as "256-32-1024-8-8/cola-filtered-random-1"."""
         part = "filtered" if self.filtered else "unfiltered"
         return f"{self.model}/{self.task}-{part}{'-random' * self.random_init}-{self.seed}"
 
 
 def select_shapes(study: Study, vocabulary: int) -> tuple[Shape, ...]:
-    """The shapes of a study, each once, in increasing order of their FLOPs.
+    """Return the distinct shapes of a study, by increasing FLOPs.
 
     Args:
-        study: whose sets and names say which, and how many.
-        vocabulary: tokens.
+        study: study with the sets and names of shapes.
+        vocabulary: number of tokens.
 
     Raises:
-        BitcipherError: if a range of so many shapes cannot be spanned.
+        BitcipherError: if the shapes cannot be reduced to the maximum number.
     """
     wanted = study.shapes
     named = (Shape.from_name(name) for name in wanted.names)
@@ -72,20 +72,20 @@ def select_shapes(study: Study, vocabulary: int) -> tuple[Shape, ...]:
 
 
 def pretraining_trials(study: Study, vocabulary: int) -> tuple[PretrainingTrial, ...]:
-    """All models, the dearest first: then the last ones to end are short, and no device waits long for them."""
+    """Return all models, the most expensive first, so that the last trials are short and no device waits long."""
     shapes = select_shapes(study, vocabulary)
-    trials = [PretrainingTrial(shape, start) for shape in shapes for start in study.pretraining.inits]
+    trials = [PretrainingTrial(shape, init) for shape in shapes for init in study.pretraining.inits]
     if study.pretraining.unconstrained:
         trials += [PretrainingTrial(shape, language=UNCONSTRAINED) for shape in shapes]
     return tuple(sorted(trials, key=lambda trial: -trial.shape.flops_published(vocabulary)))
 
 
 def finetuning_trials(study: Study, pretrained: Sequence[PretrainingTrial]) -> tuple[FinetuningTrial, ...]:
-    """What is made of models: tasks, filtered or not, seeds, and twins of the random and constrained ones.
+    """Return the fine-tuning runs: tasks, filtered or not, seeds, and baselines of the random-init constrained models.
 
     Args:
-        study: whose options say which.
-        pretrained: the models that have ended.
+        study: options of the study.
+        pretrained: finished models.
     """
     wanted = study.downstream
     if wanted.glue is None:
@@ -93,7 +93,7 @@ def finetuning_trials(study: Study, pretrained: Sequence[PretrainingTrial]) -> t
     chosen = {trial.shape for trial in pretrained}
     if wanted.max_models is not None and wanted.max_models < len(chosen):
         chosen = set(select_spanning(chosen, wanted.max_models))
-    # A random twin knows no vocabulary, so one kind of examples tells what pre-training is worth.
+    # Random weights do not depend on the language, so baselines use one kind of examples only.
     baseline_filtered = True in wanted.filtered
     trials = []
     for model in pretrained:
@@ -111,13 +111,13 @@ def finetuning_trials(study: Study, pretrained: Sequence[PretrainingTrial]) -> t
 def make_recipe(
     trial: PretrainingTrial, study: Study, sources: Sequence[str], held_out: Sequence[str], tokenizer: str
 ) -> Recipe:
-    """The run of a pre-training trial.
+    """Return the recipe of a pre-training trial.
 
     Args:
-        trial: which model.
-        study: whose options say how it is trained.
-        sources: the text of its language to train on.
-        held_out: the text that curves are measured on.
+        trial: model to pre-train.
+        study: options of the study.
+        sources: training text of its language.
+        held_out: text of the development split.
         tokenizer: path of its tokenizer.json.
     """
     shape, wanted = trial.shape, study.pretraining
@@ -146,13 +146,13 @@ def make_recipe(
 
 
 def make_finetune_options(trial: FinetuningTrial, study: Study, model: str, vocabulary: str) -> FinetuneOptions:
-    """The run of a fine-tuning trial, which is looked at after each epoch.
+    """Return the options of a fine-tuning trial, which is evaluated after each epoch.
 
     Args:
-        trial: which model and task.
-        study: whose options say how it is fine-tuned.
-        model: the run of its pre-training.
-        vocabulary: the words of the language.
+        trial: model and task.
+        study: options of the study.
+        model: run of the pre-trained model.
+        vocabulary: file with the words of the language.
     """
     wanted, loop = study.downstream, study.pretraining.loop
     return FinetuneOptions(

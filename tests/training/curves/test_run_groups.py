@@ -97,10 +97,10 @@ def test_names_that_clash_and_seeds_that_come_twice_are_told(tmp_path):
 
 def test_what_is_no_run_is_told_in_a_sentence(tmp_path):
     for path in (tmp_path / "nothing", tmp_path / "made_runs.py" / "x"):
-        with pytest.raises(BitcipherError, match="is no run: name folders that `bitcipher train` wrote"):
+        with pytest.raises(BitcipherError, match="is not a run"):
             read_run(path)
     young = write_run(tmp_path / "young", 1, {})
-    with pytest.raises(BitcipherError, match="was not evaluated yet"):
+    with pytest.raises(BitcipherError, match="has no evaluation yet"):
         read_run(young)
     for file, content in (
         ("run.json", "{"),

@@ -18,7 +18,7 @@ def test_frequent_targets_come_first_and_special_tokens_never():
     ]
     assert frequent_tokens(batches, 10, SPECIALS).tolist() == [9, 8, 7, 11]
     assert frequent_tokens(batches, 2, SPECIALS).tolist() == [9, 8]
-    with pytest.raises(BitcipherError, match="nothing to tell apart"):
+    with pytest.raises(BitcipherError, match="fewer than two"):
         frequent_tokens([{"labels": np.array([9, 9, 2])}], 10, SPECIALS)
 
 

@@ -85,7 +85,7 @@ def test_micro_batches_still_divide_the_batch():
 
 @pytest.mark.parametrize("scale", [0, -1, 1.5, math.nan])
 def test_a_scale_is_above_0_and_at_most_1(scale):
-    with pytest.raises(BitcipherError, match="The scale of a study is above 0 and at most 1, not"):
+    with pytest.raises(BitcipherError, match="--scale"):
         scale_study(PAPER, scale)
 
 
@@ -146,7 +146,4 @@ def test_a_time_that_nothing_fits_is_told():
     with pytest.raises(BitcipherError) as error:
         fit_budget(SMALL, 60, speed)
     least = estimate_seconds(scale_study(SMALL, 2**-13), speed) / 60
-    assert str(error.value) == (
-        f"The smallest study takes about {least:,.1f} minutes here, more than 1.0: give more time, or choose less by "
-        "shapes.largest, downstream.tasks or downstream.max_models."
-    )
+    assert f"about {least:,.1f} minutes, more than 1.0" in str(error.value)

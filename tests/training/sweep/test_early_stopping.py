@@ -21,13 +21,13 @@ def test_a_run_that_learns_goes_on_and_a_young_one_is_waited_for(losses):
 @pytest.mark.parametrize("loss", [math.nan, math.inf])
 @pytest.mark.parametrize("before", [(), (8.0,), (8.0, 7.0, 6.0)])
 def test_a_loss_that_is_no_number_stops_at_once(loss, before):
-    assert stop_reason(lines(*before, loss), 100_000) == f"Its loss was no number at step {10 * len(before):,}."
+    assert stop_reason(lines(*before, loss), 100_000) == f"The loss is not finite at step {10 * len(before):,}."
 
 
 def test_no_progress_after_a_fifth_of_the_steps_stops():
     assert stop_reason(lines(8.0, 8.1), 51) is None
-    assert stop_reason(lines(8.0, 8.126), 50) == "Its loss was 8.13 at step 10, not below that of step 0."
-    assert stop_reason(lines(8.0, 7.0, 6.0, 8.0), 50) == "Its loss was 8.00 at step 30, not below that of step 0."
+    assert stop_reason(lines(8.0, 8.126), 50) == "The loss is 8.13 at step 10, not below that of step 0."
+    assert stop_reason(lines(8.0, 7.0, 6.0, 8.0), 50) == "The loss is 8.00 at step 30, not below that of step 0."
     assert stop_reason(lines(8.0, 7.0, 6.0, 7.99), 50) is None
 
 

@@ -1,4 +1,4 @@
-"""What is worked out of findings: gains over random twins, steps to a loss, laws and their breaks."""
+"""What is worked out of findings: gains over random-init baselines, steps to a loss, laws and their breaks."""
 
 import math
 from dataclasses import replace
@@ -68,7 +68,7 @@ def test_scores_that_are_no_numbers_are_as_if_not_there():
 
 
 def test_two_models_of_one_kind_are_refused():
-    with pytest.raises(BitcipherError, match="first and second are models of one shape, start and language"):
+    with pytest.raises(BitcipherError, match="first and second are models of one shape, init and language"):
         study([made_model(ANCHOR, name="first"), made_model(ANCHOR, name="second")])
 
 
@@ -181,11 +181,11 @@ def test_losses_that_are_no_numbers_are_left_out():
 def test_sentences_of_a_whole_study_hold_its_numbers():
     measures = Measures(whole_study())
     law, gain, correlation, starts = summarize(measures, fit_laws(measures))
-    assert f"the power of {EXPONENT:.4f} ({EXPONENT:.4f} to {EXPONENT:.4f} by 95 %" in law.sentences[0]
+    assert f"the power of {EXPONENT:.4f} ({EXPONENT:.4f} to {EXPONENT:.4f} in 95 %" in law.sentences[0]
     found = measures.gain(filtered=True)
     assert f"{found.points.mean:+.2f} points (± {found.points.deviation:.2f} over seeds)" in gain.sentences[0]
     assert "19 of 19 models gain" in gain.sentences[0]
-    assert "no model and its random twin were both judged" in gain.sentences[1]
+    assert "no model and its random-init baseline were both evaluated" in gain.sentences[1]
     assert "Over 19 models" in correlation.sentences[0]
     assert "the paper's is -0.67 (p = 6.3 · 10⁻⁷)" in correlation.sentences[0]
     assert "lower for 4 of 4 shapes" in starts.sentences[0]

@@ -65,9 +65,9 @@ def test_the_page_is_short_of_nothing_in_words(report):
     assert "missing" not in {each.get("class") for each in page.attributes("p")}
     assert any(f"FLOPs to the power of {EXPONENT:.4f}" in text for text in page.texts["p"])
     numbers = dict(zip(page.texts["dt"], page.texts["dd"], strict=False))
-    assert numbers["models that ended"] == "25 of 25"
+    assert numbers["finished models"] == "25 of 25"
     assert numbers["steps"] == "200"
-    assert numbers["sequences a step"] == "16"
+    assert numbers["sequences per step"] == "16"
     assert numbers["seeds of fine-tuning"] == "3"
     assert numbers["pretraining.loop.max_steps"] == "200"
 

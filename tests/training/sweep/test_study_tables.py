@@ -72,7 +72,7 @@ def test_table_1_has_what_was_kept_of_each_folder_and_the_papers_rows(tables):
     assert theirs[0][4] == "3,000,000"
     assert theirs[0][7] == "427,000,000"
     assert any("443 to train and 7 to test" in note for note in tables["1"].notes)
-    assert any("441 to train and 7 to test, 2 less" in note for note in tables["1"].notes)
+    assert any("441 to train and 7 to test, 2 fewer" in note for note in tables["1"].notes)
 
 
 def test_table_2_has_the_fall_of_perplexity_for_a_billion_flops(findings, tables):
