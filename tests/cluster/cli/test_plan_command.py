@@ -8,11 +8,11 @@ import pytest
 from cluster.cli.main import main
 
 ITEMS = (
-    *("tokens", "text", "shards", "words", "pairs", "vocabulary", "stored once published and pruned"),
-    *("stored at most, while it runs", "shuffle: read by merging", "shuffle: written by merging"),
-    *("requests to a store, roughly", "kept: shards", "kept: merged segments", "kept: vectors of a version"),
+    *("tokens", "text", "shards", "words", "pairs", "vocabulary", "stored after publishing and pruning"),
+    *("stored at most, during the build", "shuffle: read by merging", "shuffle: written by merging"),
+    *("requests to the store, roughly", "stored: shards", "stored: merged segments"),
     *("identify", "count", "merge", "words", "embed", "all", "core-hours", "wall time"),
-    *("a worker that counts", "a worker that merges", "the worker that makes vectors", "the driver"),
+    *("stored: vectors of a version", "counting worker", "merging worker", "embedding worker", "driver"),
     *("Growth of words: exponent", "Growth of pairs: exponent", "error of the fit"),
 )
 
@@ -50,7 +50,7 @@ def test_plan_of_a_trillion_tokens_has_ranges_and_limits(run, corpus):
     code, out, _ = run("--tokens", "1e12", "--sample", corpus, *arguments)
     assert code == 0
     assert "1 trillion" in out
-    assert "times beyond that" in out
+    assert "The plan extrapolates by" in out
     assert "Limit: " in out
     assert " – " in out
 

@@ -215,7 +215,7 @@ def test_doctor_checks_a_real_cluster(ray_cluster, tmp_path):
     result = subprocess.run(
         [sys.executable, "-m", "cluster.cli.main", "doctor", "--address", ray_cluster.jobs, "--target", "target"],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "COLUMNS": "400"},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), "COLUMNS": "400"},
         capture_output=True,
         text=True,
         timeout=120,
@@ -224,7 +224,7 @@ def test_doctor_checks_a_real_cluster(ray_cluster, tmp_path):
     assert result.stderr == ""
     lines = [line.split() for line in result.stdout.splitlines()]
     assert ["token", "ok", "Requests", "without", "a", "token", "are", "refused."] in lines
-    assert "Reached by loopback" in result.stdout
+    assert "Bound to loopback" in result.stdout
     assert "Nodes: 1; CPUs: 4." in result.stdout
     assert "Sees what the head wrote there." in result.stdout
     assert result.stdout.count(f"{tmp_path}/target can be listed") == 1  # by the node; here by the name as given

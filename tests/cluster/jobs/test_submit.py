@@ -20,7 +20,7 @@ from cluster.jobs.working_dir import PACKAGES, pack
 from cluster.metavars import NAME_OR_PATH, PATH, VERSION_OR_PATH
 
 COMMANDS = all_commands()
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def bitcipher(*arguments: object, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
@@ -76,7 +76,7 @@ def test_working_dir_and_variables_reach_the_job(ray_cluster, tmp_path):
     client, job = connect(ray_cluster.jobs), result.stdout.strip()
     while not client.get_job_status(job).is_terminal():
         time.sleep(0.2)
-    assert "recipe.yaml has an option 'bitz' that does not exist" in client.get_job_logs(job)
+    assert "there is no option `bitz`" in client.get_job_logs(job)
     variables = client.get_job_info(job).runtime_env["env_vars"]
     assert variables == {"COLUMNS": "200", "RAY_USAGE_STATS_ENABLED": "0"}
 
