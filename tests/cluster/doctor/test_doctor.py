@@ -226,7 +226,7 @@ def test_doctor_checks_a_real_cluster(ray_cluster, tmp_path):
     assert ["token", "ok", "Requests", "without", "a", "token", "are", "refused."] in lines
     assert "Bound to loopback" in result.stdout
     assert "Nodes: 1; CPUs: 4." in result.stdout
-    assert "Sees what the head wrote there." in result.stdout
+    assert "Sees the file of the head node." in result.stdout
     assert result.stdout.count(f"{tmp_path}/target can be listed") == 1  # by the node; here by the name as given
     # Machines differ, but every machine that runs the tests passes these checks.
     problems = {line[0] for line in lines if "problem" in line}
