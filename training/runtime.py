@@ -166,7 +166,8 @@ def run_tune_trials(
         ),
     )
     # Results are in the order of the grid; the result of a process that died at once has no config.
-    for trial, result in zip(trials, tuner.fit(), strict=True):
+    results: Any = tuner.fit()
+    for trial, result in zip(trials, results, strict=True):
         if result.error is not None:
             raise BitcipherError(
                 f"The trial {trial.name} failed {MAX_TRIAL_FAILURES + 1} times ({_root_cause(result.error)}); "

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,13 +48,14 @@ def layers_of_run(
     latest_checkpoint(folder)
     kept = sorted(path for path in (folder / CHECKPOINTS).iterdir() if path.name.isdigit())
     recipe, job = _job_of(folder)
+    examples: Any = job.examples  # those of a pre-training run
     numbers = np.arange(min(sequences, _training_size(recipe, job)))
     train = list(_batches(job.examples.training_batch, numbers))
     held_out = list(_batches(job.examples.validation_batch, np.arange(min(sequences, job.examples.validation_size))))
-    tokens = frequent_tokens(train, classes, job.examples.special_tokens)
+    tokens = frequent_tokens(train, classes, examples.special_tokens)
     words = None
     if task is not None:
-        shape = job.examples.text.tokenizer, recipe.model.architecture, recipe.model.max_position_embeddings
+        shape = examples.text.tokenizer, recipe.model.architecture, recipe.model.max_position_embeddings
         words = label_words(task.train, task, *shape), label_words(task.test, task, *shape)
     advance = begin(1 + len(kept))
     device = World.current("auto").device
@@ -62,7 +63,7 @@ def layers_of_run(
     for step, model in _models(job, kept):
         model = model.to(device).eval()
         figures = token_metrics(model, train, held_out, tokens)
-        if words is not None:
+        if task is not None and words is not None:
             figures["held out", f"{task.name}_accuracy"] = word_accuracies(model, *words)
         records += [
             LayerMetrics(step, layer, part, figure, float(value))
@@ -85,7 +86,9 @@ def _job_of(folder: Path) -> tuple[Recipe, TrainingRun]:
 
 
 def _training_size(recipe: Recipe, job: TrainingRun) -> int:
-    return len(job.examples.text.train) // job.objective.text_length(recipe.model.max_position_embeddings)
+    examples: Any = job.examples
+    objective: Any = job.objective
+    return len(examples.text.train) // objective.text_length(recipe.model.max_position_embeddings)
 
 
 def _batches(make: Callable[[np.ndarray], Batch], numbers: np.ndarray) -> Iterator[Batch]:

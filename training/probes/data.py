@@ -81,4 +81,4 @@ def make_task(
             for word, label in sentence
         ]
         splits.append(Split(*np.array(columns, np.int64).T))
-    return TaskData(name, words, labels, *splits, has_spans)
+    return TaskData(name, words, labels, splits[0], splits[1], splits[2], has_spans)

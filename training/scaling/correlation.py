@@ -1,6 +1,7 @@
 """Whether a better language model does better downstream (section 5.3)."""
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.stats import permutation_test, rankdata, spearmanr
@@ -35,7 +36,7 @@ def rank_correlation(perplexities: Numbers, scores: Numbers) -> tuple[float, flo
     for name, values in (("perplexities", losses), ("scores", outcomes)):
         if np.ptp(values) == 0:
             raise BitcipherError(f"All {len(values)} {name} are {values[0]}: they have no ranks to compare.")
-    found = spearmanr(losses, outcomes)
+    found: Any = spearmanr(losses, outcomes)
     exact = len(losses) <= _MOST_IN_EVERY_ORDER
     return float(found.statistic), _exact_p(losses, outcomes) if exact else float(found.pvalue)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bitcipher.storage import read_yaml
 from training.scaling.shape import Shape
@@ -148,4 +148,5 @@ def published() -> Published:
 
 
 def _of_shapes(row_type: type[_Row], rows: list[list]) -> tuple[_Row, ...]:
-    return tuple(row_type(Shape.from_name(name), *map(float, figures)) for name, *figures in rows)
+    make: Any = row_type  # a named tuple of a shape and numbers
+    return tuple(make(Shape.from_name(name), *map(float, numbers)) for name, *numbers in rows)

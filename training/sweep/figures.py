@@ -3,6 +3,7 @@
 import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -188,10 +189,11 @@ def _picture(
     return ReportFigure(name, title, caption, _alt(fit, x, losses, quantity), to_png(figure))
 
 
-def _laws_of(fit: LawFit, x: np.ndarray) -> list[tuple[PowerLaw, tuple[float, float], dict[str, object]]]:
+def _laws_of(fit: LawFit, x: np.ndarray) -> list[tuple[PowerLaw, tuple[float, float], dict[str, Any]]]:
     """Return each law with the range of x in which it is drawn, and its style."""
     if fit.law is None:
         return []
+    laws: list[tuple[PowerLaw, tuple[float, float], dict[str, Any]]]
     laws = [(fit.law, (x.min(), x.max()), {"color": BLACK})]
     if fit.broken:
         laws.append((fit.broken.below, (x.min(), fit.broken.break_at), {"color": ORANGE, "linestyle": "--"}))

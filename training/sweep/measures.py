@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 from statistics import fmean, stdev
+from typing import Any
 
 from bitcipher.errors import BitcipherError
 from training.scaling import LENGTH, POSITIONS, Shape
@@ -175,7 +176,7 @@ def steps_to_random_loss(pair: InitPair) -> float | None:
 
 def _by_seed(findings: Findings) -> dict[tuple[str, bool, bool], dict[int, dict[str, tuple[float, float]]]]:
     """Return the best and last scores by model, kind and baseline; seed; and task."""
-    scores: dict = defaultdict(lambda: defaultdict(dict))
+    scores: Any = defaultdict(lambda: defaultdict(dict))
     for score in findings.scores:
         if all(value is not None and math.isfinite(value) for value in (score.best, score.last)):
             scores[score.model, score.filtered, score.random_init][score.seed][score.task] = (score.best, score.last)

@@ -26,7 +26,8 @@ _SMALL, _LARGE = (Shape(8, 8, 16, 1, 1), 1), (Shape(128, 128, 512, 4, 4), 16)
 _VOCABULARY = 4000
 # The first steps are excluded as warmup.
 _STEPS, _WARMUP_STEPS = 8, 2
-_SPECIALS = SpecialTokens(pad=0, begin=1, end=2, unknown=3, mask=4, sentinels=())
+_MASK = 4
+_SPECIALS = SpecialTokens(pad=0, begin=1, end=2, unknown=3, mask=_MASK, sentinels=())
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class _Noise:
         hidden = np.arange(0, tokens.size, 7)  # about 15 %
         shown = tokens.astype(np.int64) + 5
         labels = shown.reshape(-1)[hidden]
-        shown.reshape(-1)[hidden] = _SPECIALS.mask
+        shown.reshape(-1)[hidden] = _MASK
         return {"input_ids": shown, "positions": hidden, "labels": labels}
 
     def validation_batch(self, ids: np.ndarray) -> Batch:

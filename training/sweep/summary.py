@@ -90,7 +90,7 @@ def _break(laws: ScalingLaws) -> tuple[str, ...]:
 def _gain(measures: Measures, filtered: bool) -> str:
     kind = _KINDS[filtered]
     gain, last = (measures.gain(filtered=filtered, last=last) for last in (False, True))
-    if gain is None:
+    if gain is None or last is None:
         return f"On {kind} GLUE, no model and its random-init baseline were both evaluated, so the gain is unknown."
     return (
         f"On {kind} GLUE, pre-training adds {_points(gain)} to the mean score of the random-init baseline, and "

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from itertools import chain, pairwise
+from typing import Any
 
 from training.scaling import Shape, cost_effectiveness, published
 from training.sweep.findings import PretrainedModel
@@ -32,10 +33,9 @@ def effectiveness_table(measures: Measures) -> ReportTable:
     rows = []
     for size, title in _SIZES.items():
         for models in _series(measures, size):
-            ratios = cost_effectiveness(
-                [measures.sequence_flops(model) for model in models],
-                [measures.perplexity(model) for model in models],
-            )
+            # A series has only models with a perplexity.
+            perplexities: Any = [measures.perplexity(model) for model in models]
+            ratios = cost_effectiveness([measures.sequence_flops(model) for model in models], perplexities)
             shapes = [model.shape for model in models]
             theirs = [None, *(_published_ratio(size, *pair) for pair in pairwise(shapes))]
             rows += [

@@ -159,7 +159,7 @@ def make_finetune_options(trial: FinetuningTrial, study: Study, model: str, voca
         model=model,
         task=trial.task,
         # Workers have other working directories.
-        data=storage.absolute(storage.join(wanted.glue, GLUE[trial.task])),
+        data=storage.absolute(storage.join(wanted.glue or "", GLUE[trial.task])),
         num_train_epochs=wanted.num_train_epochs,
         eval_each_epoch=True,
         vocabulary=vocabulary if trial.filtered else None,

@@ -1,6 +1,6 @@
 """What a task offers to a fine-tuning run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -36,48 +36,74 @@ class Features:
 
 
 class Task(Protocol):
-    """A task: numbered examples, their features, and the way from a model's outputs to readable answers and figures.
+    """Fine-tuning task: numbered examples, their features, and the interpretation and scores of a model's outputs.
 
-    Predictions are one an example of the validation part, in its order.
+    Predictions are in the order of the validation examples.
     """
 
-    name: str
-    kind: Kind
-    labels: tuple[str, ...]
-    """By number; none for regression and question answering."""
-    train: Sequence[Any]
-    validation: Sequence[Any]
-    remarks: tuple[str, ...]
-    """What a user should know of the data, a sentence each: what was repaired, dropped or filtered."""
+    @property
+    def name(self) -> str:
+        """Name of the task."""
+        ...
+
+    @property
+    def kind(self) -> Kind:
+        """Kind of the task."""
+        ...
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels by number; none for regression and question answering."""
+        ...
+
+    @property
+    def train(self) -> Sequence[Any]:
+        """Training examples."""
+        ...
+
+    @property
+    def validation(self) -> Sequence[Any]:
+        """Validation examples."""
+        ...
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences for the user about repaired, dropped or filtered examples."""
+        ...
 
     @property
     def main_metric(self) -> str:
-        """The figure of `score` to choose by."""
+        """Metric of `score` that selects the best epoch."""
+        ...
 
     def features(self, part: Part, encoder: Encoder) -> Features:
-        """The rows of a part.
+        """Return the features of a split.
 
         Raises:
-            BitcipherError: if the part is empty, or the encoder's length too short.
+            BitcipherError: if the split is empty, or the encoder's length too short.
         """
+        ...
 
-    def predictions(self, features: Features, outputs: dict[str, np.ndarray]) -> Sequence[Any]:
-        """What a model's outputs mean.
+    def predictions(self, features: Features, outputs: dict[str, np.ndarray]) -> Any:
+        """Return readable predictions from a model's outputs.
 
         Args:
-            features: of the validation part.
-            outputs: float, by the names of transformers' outputs: `logits` ([N, labels], [N, 1] for regression,
+            features: features of the validation split.
+            outputs: float arrays by transformers' names: `logits` ([N, labels], [N, 1] for regression,
                 [N, S, labels] for tokens), or `start_logits` and `end_logits` ([N, S]).
 
         Raises:
             Diverged: if outputs are NaN.
         """
+        ...
 
-    def score(self, predictions: Sequence[Any]) -> dict[str, float]:
-        """The figures of predictions, in percent."""
+    def score(self, predictions: Any) -> dict[str, float]:
+        """Return the metrics of predictions, in percent."""
+        ...
 
-    def baselines(self) -> dict[str, Sequence[Any]]:
-        """Predictions of those who have read nothing, by what they do: what a model has to be better than."""
+    def baselines(self) -> Mapping[str, Any]:
+        """Return predictions of trivial baselines, by name."""
+        ...
 
 
 class Diverged(BitcipherError):

@@ -72,8 +72,12 @@ class EntityTask:
         """`f1` of whole spans and `accuracy` of words, in percent."""
         truth = [tag for sentence in self.validation for _, tag in sentence]
         predicted = list(chain.from_iterable(predictions))
+        correct = accuracy(np.array(truth), np.array(predicted))
         sentences = [number for number, sentence in enumerate(self.validation) for _ in sentence]
-        return {"f1": 100 * span_f1(truth, predicted, sentences), "accuracy": accuracy(truth, predicted)}
+        return {
+            "f1": 100 * span_f1(truth, predicted, sentences),
+            "accuracy": correct,
+        }
 
     def baselines(self) -> dict[str, list[list[str]]]:
         """No entity anywhere."""

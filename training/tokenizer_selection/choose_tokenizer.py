@@ -177,7 +177,7 @@ def _legend(choice: TokenizerChoice, examples: list[str], words: ReferenceWords)
 
 def _write(out: str, choice: TokenizerChoice, told: str, figures: dict[str, Any]) -> None:
     chosen = choice.chosen
-    content = storage.read_bytes(_candidate(out, chosen.kind, chosen.size))
+    content: Any = storage.read_bytes(_candidate(out, chosen.kind, chosen.size or 0))
     # An earlier choice of other sizes must not stand beside this tokenizer.
     storage.remove(storage.join(out, CHOICE))
     for name, text in (("tokenizer.json", content), ("table.md", told.encode())):
