@@ -1,4 +1,4 @@
-"""Builds for tests: made in process or on Ray, and read as what a user relies on."""
+"""Builds for tests, made in process or on Ray, and digests to compare them."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ OPTIONS = BuildOptions(tokenizer="whitespace", shard_mib=1, memory_mib=600)
 
 @dataclass(frozen=True)
 class Digests:
-    """What must be equal between equal builds: a SHA-256 of each."""
+    """SHA-256 digests of everything that must match between equal builds."""
 
     words: str
     counts: str
@@ -33,7 +33,7 @@ class Digests:
 
 
 def run_build(patterns: Iterable[object], target: object, options: BuildOptions = OPTIONS, workers: int = 0) -> dict:
-    """Build, and give the manifest."""
+    """Make a build and return its manifest."""
     with StageProgress() as progress, open_runtime(workers, options.memory_mib << 20) as runtime:
         build(list(map(str, patterns)), str(target), options, runtime, progress)
     return read_manifest(str(target)).to_dict()
@@ -42,7 +42,7 @@ def run_build(patterns: Iterable[object], target: object, options: BuildOptions 
 def run_update(
     target: object, patterns: Iterable[object], workers: int = 0, **chosen: Any
 ) -> tuple[dict, SourceChanges]:
-    """Update, and give the manifest and what became of the sources."""
+    """Update a build; return its manifest and the source changes."""
     with StageProgress() as progress, open_runtime(workers, 600 << 20) as runtime:
         options = UpdateOptions(**chosen)
         manifest, changes = update(str(target), list(map(str, patterns)), options, 600, runtime, progress)
@@ -50,7 +50,7 @@ def run_update(
 
 
 def digests(target: object, version: int | None = None) -> Digests:
-    """What a version holds: the bytes of words and vectors, and the merged counts in their one order."""
+    """Return the digests of a version: words, vectors, and the merged counts in canonical order."""
     build = str(target)
     manifest = read_manifest(build, version)
     words = storage.read_bytes(manifest.file(build, layout.WORDS))
@@ -73,7 +73,7 @@ def _counts_digest(build: str, manifest: BuildManifest) -> str:
 
 
 def write_manifest(target: str, **sizes: int) -> None:
-    """Publish a version 1 that has sizes but no files."""
+    """Publish a version 1 whose manifest has sizes but whose files are missing."""
     no_sizes = dict.fromkeys(("documents", "text_bytes", "tokens", "vocabulary", "oov_tokens"), 0)
     manifest = BuildManifest(
         version=1,
@@ -95,6 +95,6 @@ def write_manifest(target: str, **sizes: int) -> None:
 
 
 def write_lines(path: Path, texts: Iterable[str]) -> Path:
-    """A file of JSON lines."""
+    """Write a file of JSON lines."""
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     return path

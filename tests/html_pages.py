@@ -1,4 +1,4 @@
-"""Pages that are read as a browser reads them, and words that would like to be more than text."""
+"""Parser and checks of generated HTML pages, and words that try to inject markup."""
 
 import base64
 import hashlib
@@ -22,7 +22,7 @@ EVIL = (
 
 
 class Parsed(HTMLParser):
-    """The tags of a page, and the text of each element."""
+    """Tags of a page, and the text of each element."""
 
     def __init__(self, page: str):
         super().__init__()
@@ -48,18 +48,18 @@ class Parsed(HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
     def data(self) -> list[dict[str, Any]]:
-        """What the page holds as JSON."""
+        """Return the JSON data embedded in the page."""
         scripts = zip(self.attributes("script"), self.texts["script"], strict=True)
         return [json.loads(text) for attributes, text in scripts if attributes.get("type") == "application/json"]
 
     def scripts(self) -> list[str]:
-        """What the page runs."""
+        """Return the inline scripts of the page."""
         scripts = zip(self.attributes("script"), self.texts["script"], strict=True)
         return [text for attributes, text in scripts if not attributes]
 
 
 def assert_whole(page: Parsed) -> None:
-    """The page fetches nothing, and a browser that keeps to its policy runs its own scripts only."""
+    """Assert that the page loads nothing, and that its Content-Security-Policy allows exactly its own scripts."""
     assert not [each for _, each in page.tags if each.keys() & {"src", "srcset", "action", "style"}]
     assert not [each["href"] for _, each in page.tags if "href" in each]
     assert not [name for _, each in page.tags for name in each if name.startswith("on")]

@@ -1,4 +1,4 @@
-"""An S3 server on loopback, and a way to it that fails as planned."""
+"""S3 server on loopback, and a proxy that injects faults."""
 
 import http.client
 import logging
@@ -27,10 +27,10 @@ ENVIRONMENT = {
 
 @contextmanager
 def serving() -> Iterator[str]:
-    """A server whose address stands in the environment, for this process and its children."""
+    """Run a server whose address is set in the environment of this process and its children."""
     from moto.server import ThreadedMotoServer
 
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it would tell of every request
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # suppress one log line per request
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     address = "http://{}:{}".format(*server.get_host_and_port())
@@ -43,14 +43,14 @@ def serving() -> Iterator[str]:
 
 @dataclass
 class Fault:
-    """What befalls the next requests of a kind.
+    """Fault of the next requests with given methods.
 
     Args:
-        what: one of ERRORS as an answer; "hang": no answer; "slow": an answer after `seconds`;
-            "break": the answer's body breaks off in its middle; "lose": the request is done, and the answer lost.
-        methods: of the requests, such as "GET", in words parted by spaces.
-        times: how many requests.
-        seconds: how long a slow answer takes.
+        what: a key of ERRORS for an error response; "hang": no response; "slow": a response after `seconds`;
+            "break": the response body is truncated; "lose": the request is executed, but its response is lost.
+        methods: HTTP methods separated by spaces, such as "GET PUT".
+        times: number of requests.
+        seconds: delay of a slow response.
     """
 
     what: str
@@ -60,7 +60,7 @@ class Fault:
 
 
 class FaultyStore:
-    """A proxy before an S3 server. The test puts faults into `plan`; `requests` tells what came by."""
+    """Proxy of an S3 server. Tests add faults to `plan` and read the received requests from `requests`."""
 
     def __init__(self, behind: str):
         self.plan: list[Fault] = []
@@ -77,7 +77,7 @@ class FaultyStore:
                 store.answer(self)
 
         class Server(ThreadingHTTPServer):
-            request_queue_size = 128  # connections that are dropped for want of room are no fault of the plan
+            request_queue_size = 128  # connections dropped by a full queue would be unplanned faults
 
         self._server = Server(("127.0.0.1", 0), Handler)
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
@@ -90,7 +90,7 @@ class FaultyStore:
         self._server.server_close()
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        """Answer one request: with its fault, or with what the server behind says."""
+        """Respond to one request with its fault or with the response of the server."""
         body = handler.rfile.read(int(handler.headers.get("Content-Length", 0)))
         fault = self._next_fault(handler.command, handler.path)
         if fault.what in ERRORS:

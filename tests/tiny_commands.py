@@ -1,4 +1,4 @@
-"""Tiny training runs by command: a small corpus, and settings for any recipe of a decoder."""
+"""Tiny training runs by command: a small corpus, and settings for any decoder recipe."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from cluster.cli.main import app
 
-# Few tokens, so that each occurs and has a vector.
+# A small vocabulary, so that each token occurs and has a vector.
 SETTINGS = (
     *("text.tokenizer.kind=wordpiece", "text.tokenizer.vocab_size=80", "text.validation_fraction=0.1"),
     *(
@@ -21,7 +21,7 @@ SETTINGS = (
     *("loop.eval_steps=3", "loop.eval_sequences=16", "loop.save_steps=3", "loop.save_total_limit=null"),
 )
 
-# The same for a shipped study, with two shapes.
+# The same for a shipped study, with two model shapes.
 STUDY = (
     *(
         "language.held_out_share=0.1",

@@ -41,7 +41,7 @@ def tiny_documents(count: int = 120) -> list[str]:
 
 
 def write_tiny_text(folder: Path, **options) -> Path:
-    """Write the token shards of the documents, and return their folder."""
+    """Write the token shards of the documents, and return their directory."""
     documents = tiny_documents()
     tokenizer = train_tokenizer(documents, options.pop("kind", "bpe"), 300, **options)
     notes = [write_shard(str(folder), name, documents[at::2], tokenizer, 0.2) for at, name in enumerate("ab")]
@@ -60,7 +60,7 @@ def merged(values: dict, changes: dict) -> dict:
 
 
 def config_of(folder: Path, text: Path, vectors: Path | None = None, **changes) -> dict:
-    """Return the config of a run in a new folder."""
+    """Return the config of a run in a new directory."""
     folder.mkdir(parents=True, exist_ok=True)
     recipe = merged(RECIPE, changes)
     config = {"recipe": recipe, "text": str(text), "vectors": vectors and str(vectors), "folder": str(folder)}
@@ -69,6 +69,6 @@ def config_of(folder: Path, text: Path, vectors: Path | None = None, **changes) 
 
 
 def curve_of(folder: Path) -> list[dict]:
-    """Return the metrics of a run without the times."""
+    """Return the metrics of a run without its timings."""
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     return [{name: value for name, value in line.items() if name != "seconds"} for line in lines]

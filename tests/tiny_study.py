@@ -1,4 +1,4 @@
-"""Tiny study: a small corpus with a few rare words, tasks in its words, and a recipe."""
+"""Tiny study: a small corpus with a few rare words, tasks with the same words, and a recipe."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ RECIPE = {
 
 
 def write(folder: Path) -> Path:
-    """Write `corpus`, `glue` and `study.yaml` to a folder; the recipe has relative paths."""
+    """Write `corpus`, `glue` and `study.yaml` to a directory. The recipe uses relative paths."""
     random = np.random.default_rng(5)
     (folder / "corpus").mkdir(parents=True)
     for part in "ab":
@@ -52,6 +52,6 @@ def write(folder: Path) -> Path:
 
 def _sentence(random: np.random.Generator) -> str:
     words = [*random.choice(tiny_tasks.FILLERS, random.integers(4, 9)), random.choice(tiny_tasks.NAMES)]
-    # One in ten has a rare word and is filtered out.
+    # About 1 in 10 documents has a rare word and is filtered out.
     rare = [f"rare{'abcdefghij'[random.integers(10)]}"] if random.random() < 0.1 else []
     return f"{' '.join([*words, *rare]).capitalize()}."

@@ -1,4 +1,4 @@
-"""Tasks that a tiny model learns in seconds, in the published file formats, and models to fine-tune."""
+"""Fine-tuning tasks that a tiny model learns in seconds, in the published file formats, and models for them."""
 
 import json
 from pathlib import Path
@@ -10,13 +10,13 @@ from training.models import ModelOptions, build_model, save_model
 
 FILLERS = ("the", "house", "runs", "over", "blue", "hills", "and", "sees", "many", "dogs")
 NAMES = ("peter", "maria", "london", "oslo")
-# Labels of `NAMES` in the format of CoNLL-2003.
+# Labels of `NAMES` in the CoNLL-2003 format.
 TAGS = {"peter": "I-PER", "maria": "I-PER", "london": "I-LOC", "oslo": "I-LOC"}
 TASKS = ("cola", "stsb", "squad", "squad2", "entities")
 
 
 def write_model(folder: Path, architecture: str = "roberta", **changed) -> Path:
-    """Write a model with random weights and its tokenizer as a transformers folder."""
+    """Write a model with random weights and its tokenizer as a transformers directory."""
     tokenizer = train_tokenizer([" ".join((*FILLERS, *NAMES, "who", "is", "here"))], "wordpiece", 120)
     sizes = {
         "num_hidden_layers": 1,
@@ -36,8 +36,9 @@ def write_model(folder: Path, architecture: str = "roberta", **changed) -> Path:
 def write_task(folder: Path, name: str, number: int = 160) -> Path:
     """Write the files of one of `TASKS`.
 
-    A sentence of CoLA is good if it names peter or maria; two of STS-B are similar if the second one does; the answer
-    to every question is the name in the context, if there is one (SQuAD 2.0 has contexts without).
+    A CoLA sentence is acceptable if it contains peter or maria. Two STS-B sentences are similar if the second one
+    contains peter or maria. The answer to each question is the name in the context, if there is one (some SQuAD 2.0
+    contexts have none).
     """
     folder.mkdir(parents=True, exist_ok=True)
     for seed, part in enumerate(("train", "dev")):

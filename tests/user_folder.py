@@ -1,4 +1,4 @@
-"""A user's folder with what READMEs and examples name: text, and what vectors are judged by."""
+"""Directory with the files that READMEs and examples refer to: text and evaluation data."""
 
 import gzip
 import json
@@ -14,7 +14,7 @@ TEXTS = 300
 
 
 def write_corpus(file: Path) -> None:
-    """JSON lines of a few English words, and of the words of labeled corpora."""
+    """Write JSON lines of a few English words and of the words of labeled corpora."""
     english = (" ".join(WORDS[(i * j) % len(WORDS)] for j in range(1, 60)) for i in range(1, TEXTS + 1))
     invented = (" ".join(word for word, _ in s) for s in labeled.sentences(labeled.TAGS, 9, TEXTS))
     lines = (json.dumps({"text": f"{a} {b}"}) + "\n" for a, b in zip(english, invented, strict=True))
@@ -23,18 +23,18 @@ def write_corpus(file: Path) -> None:
 
 
 def write_words(file: Path) -> None:
-    """All words of that corpus, letters alone, a line each."""
+    """Write all alphabetic words of that corpus, one per line."""
     file.write_text("\n".join([*WORDS, re.sub(r"\d", "", labeled.word(0))]))
 
 
 def write_first_recipe(folder: Path) -> None:
-    """The recipe of a first run of training, by the name that its page has for it."""
+    """Write the recipe of a first training run, under the name that its README uses."""
     (recipe,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "training" / "README.md").read_text(), re.DOTALL)
     (folder / "first.yaml").write_text(recipe)
 
 
 def write_labeled(folder: Path) -> None:
-    """What vectors are judged by, vectors of another maker, and sentences, by the names that examples have for them."""
+    """Write evaluation data, vectors of another tool, and sentences, under the names that the examples use."""
     labeled.write_gum(folder / "gum", 40)
     labeled.write_conll2003(folder / "conll2003", 40)
     labeled.informative_vectors(labeled.TAGS).export("glove", folder / "glove.6B.200d.txt")

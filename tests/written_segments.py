@@ -1,4 +1,4 @@
-"""Segments of a few documents, written as counting does, and read back as plain counters."""
+"""Segments of a few documents, written by the counting code and read back as plain counters."""
 
 from collections import Counter
 from itertools import islice
@@ -21,15 +21,15 @@ from pipelines.store.segments import Segment
 
 
 class Counts(NamedTuple):
-    """What was counted, by names."""
+    """Counts by word instead of by rank."""
 
     words: Counter
     passages: Counter
-    pairs: Counter  # by left word, offset and right word
+    pairs: Counter  # keys: (left word, offset, right word)
 
 
 def reference(documents: list[list[str]], context_window: ContextWindow) -> Counts:
-    """The counts of documents of less than 2,000 tokens."""
+    """Return the counts of documents that are shorter than one passage (2,000 tokens)."""
     words, holding, pairs = Counter(), Counter(), Counter()
     for tokens in documents:
         words.update(tokens)
@@ -41,7 +41,7 @@ def reference(documents: list[list[str]], context_window: ContextWindow) -> Coun
 
 
 def write_segment(build: str, name: str, documents: list[list[str]], context_window: ContextWindow) -> Segment:
-    """Count documents into a segment of one part."""
+    """Count documents into a segment with one part."""
     counts = count_shard(TokenizedShard.from_documents(documents), context_window, block_entries=20)
     part = f"shards/{name}"
     columns = (counts.words, counts.numbers, counts.counts, counts.passages)
@@ -61,7 +61,7 @@ def write_segment(build: str, name: str, documents: list[list[str]], context_win
 
 
 def digest_of(build: str, parts: tuple[str, ...], total_passages: int) -> str:
-    """The digest of a segment, from its files alone."""
+    """Return the digest of a segment, computed from its files."""
     uris = [f"{build}/{part}" for part in parts]
     words = read_words(uris)
     hashes = word_hashes(words["word"].combine_chunks())
@@ -72,7 +72,7 @@ def digest_of(build: str, parts: tuple[str, ...], total_passages: int) -> str:
 
 
 def read_counts(build: str, segment: Segment) -> Counts:
-    """What a segment holds; its words and rows must be in order, and their sizes as told."""
+    """Read the counts of a segment; assert that words and rows are sorted and that the recorded sizes are correct."""
     uris = [f"{build}/{part}" for part in segment.parts]
     tables = [read_words([uri]) for uri in uris]
     table = read_words(uris)

@@ -1,1 +1,1 @@
-"""HTML pages about vectors, and the maps of words in them."""
+"""HTML reports about word vectors: demo report, explorer page and word maps."""

@@ -1,4 +1,4 @@
-"""The command `bitcipher` as a process that can be killed, and what must hold when a job has ended."""
+"""`bitcipher` commands as processes that tests can kill, and checks of a build after a job has ended."""
 
 import json
 import os
@@ -17,13 +17,13 @@ from pipelines.store.manifest import read_manifest
 
 
 class Command:
-    """A running command of bitcipher; its events are collected.
+    """Running `bitcipher` command whose JSON events are collected.
 
     Args:
-        arguments: of the command.
-        log: the file for its events and errors.
-        environment: variables beside this process's own.
-        before: Python to run first in the process.
+        arguments: command-line arguments.
+        log: file that receives events and error output.
+        environment: environment variables added to those of this process.
+        before: Python code that the process runs first.
     """
 
     def __init__(self, *arguments: object, log: Path, before: str = "", **environment: str):
@@ -40,20 +40,20 @@ class Command:
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the process is still running."""
         return self.process.poll() is None
 
     def wait(self) -> int:
-        """Its exit code, once it has ended."""
+        """Wait for the process to end and return its exit code."""
         return self.process.wait(300)
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the process with SIGKILL."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(30)
 
     def wait_for_work(self, build: object) -> None:
-        """Wait until it is at work on the build, or has ended."""
+        """Wait until the command works on the build, or has ended."""
         while self.is_running:
             generations = storage.list_files(storage.join(str(build), "lease"))
             content = storage.read_bytes(storage.join(str(build), "lease", max(generations))) if generations else None
@@ -62,22 +62,22 @@ class Command:
             time.sleep(0.02)
 
     def events(self, name: str) -> list[dict[str, Any]]:
-        """Its events of a name so far."""
+        """Return the events with a name that were logged so far."""
         lines = [line for line in self._log.read_text().splitlines() if line.startswith("{") and line.endswith("}")]
         return [event for event in map(json.loads, lines) if event["event"] == name]
 
     def said(self) -> str:
-        """What it wrote to stderr beside events."""
+        """Return the lines on stderr that are not events."""
         return "\n".join(line for line in self._log.read_text().splitlines() if not line.startswith("{"))
 
 
 def recorded_shards(build: object) -> dict[str, list[str]]:
-    """Return the parts of each shard that the ledger of an unfinished job has."""
+    """Return the parts of each shard that the ledger of an unfinished job records."""
     return {name: list(shard.parts) for name, shard in job_ledger.recorded_shards(str(build)).items()}
 
 
 def left_over(build: object) -> set[str]:
-    """Files of a build that none of its versions needs: whatever dies, a job that ends well leaves none."""
+    """Return the files of a build that no version refers to. A job that succeeds leaves none, whatever died before."""
     build = str(build)
     manifests = [read_manifest(build, version) for version in versions(build)]
     needed = {

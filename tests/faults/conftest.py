@@ -1,4 +1,4 @@
-"""Texts that take a while to count, a build of them to compare with, and a way to tell figures."""
+"""Fixtures of the fault tests: source files that take a while to count, a Ray cluster, and printed measurements."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from ray_nodes import RayNodes
 
 @pytest.fixture
 def tell(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
-    """Prints a figure of the test, for README.md."""
+    """Return a function that prints a measurement for README.md."""
 
     def say(figure: str) -> None:
         with capsys.disabled():
@@ -22,7 +22,7 @@ def tell(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.fixture(scope="session")
 def long_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Sixty files of about a megabyte: a task each, which spaCy's rules take a third of a second to count."""
+    """Sixty files of about 1 MB. Each is one count task, which takes spaCy's rules a third of a second."""
     random = np.random.default_rng(5)
     words = np.array(["the", "of", "don't", "U.S.", "casa", "Straße", *(f"w{i}" for i in range(20_000))])
     folder = tmp_path_factory.mktemp("long")
@@ -39,6 +39,6 @@ def long_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture
 def nodes() -> Iterator[RayNodes]:
-    """A cluster of four nodes with a CPU each, beside the head."""
+    """Ray cluster of a head and four nodes with one CPU each."""
     with RayNodes(4) as nodes:
         yield nodes

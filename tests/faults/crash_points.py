@@ -1,15 +1,15 @@
-"""Builds and updates that end hard at every call that changes their folder; run as a process of its own.
+"""Script that crashes builds and updates at every call that changes the build directory.
 
-Every name that a build makes, fills, moves or removes goes through one of a few functions of `os`. A forked child
-makes the version and ends without a word right before its k-th such call, k = 1, 2, …, until one comes through.
-Ending after a call is ending before the next one: what is written to a file in between is seen by nobody before the
-file is flushed, renamed or linked.
+Every change of a file name passes through a few functions of `os`. A forked child makes the version and exits abruptly
+right before its k-th such call, for k = 1, 2, …, until one child completes. A crash after a call is equivalent to a
+crash before the next one, because no reader sees what is written to a file before the file is flushed, renamed or
+linked.
 
     python crash_points.py FOLDER STEP OLD… -- NEW…
 
-FOLDER is for the builds, each STEP-th call is tried, OLD are the sources of the first version, NEW those of the update;
-without OLD the first version itself is made. Prints a line of JSON: how many calls there are, how many were tried, and
-how many left which version as the newest.
+FOLDER is the directory of the builds. Each STEP-th call is tested. OLD are the sources of the first version, NEW those
+of the update; without OLD, the first version itself is tested. The script prints one line of JSON: the number of calls,
+the number of tested calls, and how often each version was the newest afterwards.
 """
 
 import json
@@ -31,7 +31,7 @@ CRASHED = 77
 
 
 def crash_at(number: int) -> Callable[[], int]:
-    """From now on the number-th change ends this process; gives what tells how many there were."""
+    """Make the process exit at its `number`-th change; return a function that counts the changes so far."""
     seen = 0
 
     def counted(change: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,7 +50,7 @@ def crash_at(number: int) -> Callable[[], int]:
 
 
 def crash(make: Callable[[], None], number: int) -> int:
-    """Make a version in a child; gives how many changes it takes if it came through, else 0."""
+    """Make a version in a child process; return the number of changes if it completed, else 0."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -67,7 +67,7 @@ def crash(make: Callable[[], None], number: int) -> int:
 
 
 def main() -> None:
-    """Try every STEP-th change."""
+    """Test every STEP-th change."""
     place, step, *sources = sys.argv[1:]
     old, new = sources[: sources.index("--")], sources[sources.index("--") + 1 :]
     before, build = Path(place, "before"), Path(place, "build")
@@ -108,7 +108,7 @@ def main() -> None:
 
 
 def check(holds: bool, otherwise: str) -> None:
-    """End with a sentence unless it holds."""
+    """Exit with an error message unless a condition holds."""
     if not holds:
         raise SystemExit(otherwise)
 

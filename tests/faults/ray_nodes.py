@@ -1,4 +1,4 @@
-"""A Ray cluster of several nodes on this machine, whose workers and nodes can be killed."""
+"""Local Ray cluster of several nodes, whose workers and nodes can be killed."""
 
 import os
 import random
@@ -7,29 +7,29 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-# Children of a node's raylet that are not its workers.
+# Children of a raylet that are not workers.
 AGENTS = ("ray::DashboardAgent", "ray::RuntimeEnvAgent")
 IDLE = "ray::IDLE"
 
 
 class Worker(NamedTuple):
-    """A process of the cluster that runs tasks."""
+    """Worker process of the cluster."""
 
     pid: int
     title: str
-    """"ray::" and the name of the task that it runs."""
+    """"ray::" followed by the name of the running task."""
 
     @property
     def is_at_work(self) -> bool:
-        """Whether it runs a task now."""
+        """Whether the worker is running a task."""
         return self.title != IDLE
 
 
 class RayNodes:
-    """The cluster, while the block runs: a head without a CPU, and nodes with one each.
+    """Context manager of a cluster: a head without CPUs, and nodes with one CPU each.
 
     Args:
-        count: of the nodes beside the head.
+        count: number of nodes besides the head.
     """
 
     def __init__(self, count: int):
@@ -38,7 +38,7 @@ class RayNodes:
     def __enter__(self) -> "RayNodes":
         from ray.cluster_utils import Cluster
 
-        # Another cluster on this machine has the agent's usual port.
+        # Another cluster on this machine may occupy the agent's default port.
         head = {"num_cpus": 0, "include_dashboard": False, "dashboard_agent_listen_port": None}
         self._cluster = Cluster(initialize_head=True, head_node_args=head)
         self._nodes = [self._add() for _ in range(self._count)]
@@ -49,7 +49,7 @@ class RayNodes:
         self._cluster.shutdown()
 
     def workers(self, node: object = None) -> list[Worker]:
-        """The workers of a node, or of all."""
+        """Return the workers of a node, or of all nodes."""
         nodes = self._nodes if node is None else [node]
         raylets = {process.process.pid for each in nodes for process in each.all_processes["raylet"]}
         return [
@@ -57,7 +57,7 @@ class RayNodes:
         ]
 
     def kill_worker(self, chosen: random.Random) -> list[Worker]:
-        """Kill a worker, one that is at work if there is any; gives what it was, nothing if there is none."""
+        """Kill a random worker, preferably a busy one; return it in a list, which is empty if there is no worker."""
         workers = self.workers()
         candidates = [worker for worker in workers if worker.is_at_work] or workers
         if not candidates:
@@ -68,7 +68,7 @@ class RayNodes:
         return [worker]
 
     def replace_node(self, chosen: random.Random) -> list[Worker]:
-        """Kill a node, one that is at work if there is any, and add a new one; gives the workers that it had."""
+        """Kill a random node, preferably a busy one, and add a new node; return the workers of the killed node."""
         at_work = [node for node in self._nodes if any(worker.is_at_work for worker in self.workers(node))]
         node = chosen.choice(at_work or self._nodes)
         workers = self.workers(node)

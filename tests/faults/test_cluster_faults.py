@@ -1,4 +1,4 @@
-"""Workers, nodes and drivers die at random moments of jobs on a real cluster: the result is as if they had not."""
+"""Workers, nodes and drivers of a real cluster die at random moments; the results equal those of undisturbed jobs."""
 
 import functools
 import random
@@ -19,16 +19,19 @@ from pipelines.store.manifest import read_manifest
 WORKERS = 4
 FAST = OPTIONS.derive({"tokenizer": "spacy"}, "test")
 CHOSEN = ("--workers", WORKERS, "--memory-mib", FAST.memory_mib)
-# The most shards that are counted, or merged ranges done, before the next fault of a kind: on a machine where workers
-# died faster than they start, no job would come to an end.
+# Maximum number of counted shards or merged ranges before the next fault of a kind. If workers died faster than they
+# start, no job would ever finish.
 PROGRESS = {"worker": 2, "node": 6, "driver": 40}
-# The longest pause after that.
+# Maximum pause after that progress, in seconds.
 PAUSE_SECONDS = 1.0
 
 
 @pytest.fixture(scope="module")
 def started(long_files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
-    """Gives a folder with builds of so many files, made in this process: `whole`, and `part` of a quarter of them."""
+    """Return a function that maps a number of files to a directory with two builds made in process.
+
+    `whole` contains all these files, and `part` a quarter of them.
+    """
 
     @functools.cache
     def start(count: int) -> Path:
@@ -41,13 +44,13 @@ def started(long_files: list[Path], tmp_path_factory: pytest.TempPathFactory) ->
 
 
 class Jobs:
-    """Builds and updates in turn, each until it has ended well through the faults that befall it.
+    """Alternating builds and updates, each restarted until it succeeds despite the faults.
 
     Args:
         nodes: the cluster.
         files: the sources.
-        started: builds of them, see the fixture.
-        place: an empty folder.
+        started: builds to compare with and to update; see the fixture.
+        place: an empty directory.
     """
 
     def __init__(self, nodes: RayNodes, files: list[Path], started: Path, place: Path):
@@ -61,7 +64,7 @@ class Jobs:
         self.figures: Counter[str] = Counter()
 
     def run(self, faults: list[str]) -> None:
-        """Start jobs until all faults have befallen them."""
+        """Run jobs until all faults have occurred."""
         waiting = list(faults)
         number = 0
         while waiting:
@@ -78,7 +81,7 @@ class Jobs:
             tries += 1
             log = build.with_name(f"{build.name}-{tries}.log")
             chosen = ("--tokenizer", FAST.tokenizer, "--shard-mib", FAST.shard_mib)
-            # A build that was killed when it had just been published is there.
+            # A build that was killed right after publishing already has a version.
             arguments = ("update", build) if versions(str(build)) else ("build", "--out", build, *chosen)
             command = Command(*arguments, *self._files, *CHOSEN, log=log, RAY_ADDRESS=self._nodes.address)
             was_killed = self._strike(command, build, faults, recorded)
@@ -93,14 +96,14 @@ class Jobs:
         for count in ("tokens", "documents", "text_bytes"):
             assert manifest[count] == self._reference[count]
         assert left_over(build) == set()
-        # What the ledger once named is what was published: no shard that was done was counted again.
+        # Shards recorded in the ledger were published unchanged: no finished shard was counted again.
         published = {shard["name"]: shard["parts"] for shard in manifest["shards"]}
         assert recorded.items() <= published.items()
         self.figures["shards kept over a fault"] += len(recorded)
         self.figures["shards"] += len(published)
 
     def _strike(self, command: Command, build: Path, faults: list[str], recorded: dict[str, list[str]]) -> bool:
-        """Bring faults upon a command while it runs; gives whether it was killed itself."""
+        """Inject faults while a command runs; return whether the command itself was killed."""
         command.wait_for_work(build)
         while faults:
             enough = progress(command) + self._random.randint(1, min(PROGRESS[faults[0]], len(self._files)))
@@ -129,7 +132,7 @@ class Jobs:
 
 
 def progress(command: Command) -> int:
-    """Shards that were counted and ranges that were merged."""
+    """Return the number of counted shards and merged ranges."""
     return len(command.events("counted")) + len(command.events("merged"))
 
 
@@ -152,6 +155,6 @@ def test_nothing_is_lost_or_double(nodes, long_files, started, tmp_path, tell, f
     tell(", ".join(f"{name} {number}" for name, number in sorted(figures.items())))
     assert sum(figures[kind] for kind in PROGRESS) == len(faults)
     assert figures["hits"] >= len(faults) / 2
-    # A node has one CPU, so with a worker or a node one row at most is lost; what a killed driver's workers had
-    # recorded is not counted again, see above, so with it are lost those in flight.
+    # A node has one CPU, so the death of a worker or a node repeats at most one input. After the death of a driver,
+    # recorded work is not repeated (asserted above), so only inputs in flight are lost.
     assert figures["redone"] <= figures["worker"] + figures["node"]

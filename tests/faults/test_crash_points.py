@@ -1,4 +1,4 @@
-"""A job that ends hard at any change of its folder leaves the old version or the new one, and can be run again."""
+"""A job that crashes at any change of the build directory leaves the old or the new version, and can be run again."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import pytest
 from builds import write_lines
 
 SCRIPT = Path(__file__).with_name("crash_points.py")
-# Where the script finds what this process has imported: this folder and tests/ are not packages.
+# Import paths for the script: tests/ and this directory are not packages.
 PLACES = (SCRIPT.parent, SCRIPT.parent.parent)
 
 

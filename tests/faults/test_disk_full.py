@@ -1,4 +1,4 @@
-"""A disk that is full in the middle of an update: a sentence, the old version, and the new one once there is room."""
+"""A disk that fills up during an update: the command fails, and the old version stays until a retry succeeds."""
 
 import pytest
 from builds import digests, run_build, write_lines
@@ -6,7 +6,7 @@ from commands import Command, left_over
 
 from bitcipher.versions import versions
 
-# A limit on the size of files, since a test cannot fill a disk: writing fails in the same place.
+# A test cannot fill the disk. A limit on the file size makes the same write fail.
 LIMIT = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))"
 
 

@@ -22,7 +22,7 @@ def files(tmp_path, documents):
 
 @pytest.fixture
 def interrupted(tmp_path, files, monkeypatch):
-    """A build whose update was interrupted before it counted, with the stage and the task of a worker."""
+    """Build whose update was interrupted before it counted, with the stage and the task of a worker."""
     run_build(files[:2], tmp_path / "build")
     started = []
 
@@ -47,16 +47,16 @@ def test_result_of_a_late_worker_is_dropped(interrupted, files, tmp_path, monkey
     build, stage, task = interrupted
     first = list(stage(task))
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "find", lambda ledger, kind, key: None)  # it began before the first worker was done
+        patch.setattr(Ledger, "find", lambda ledger, kind, key: None)  # as if it began before the first one ended
         second = list(stage(task))
     assert second == first
-    assert len(left_over(build)) > 3  # its own files exist, and nothing refers to them
+    assert len(left_over(build)) > 3  # the files of the second result, which nothing refers to
     run_update(build, files)
     check(build, files, tmp_path)
 
 
 class LateWorker(threading.Thread):
-    """A worker that has written the files of a shard, and is suspended before it records them in the ledger."""
+    """Worker that has written the files of a shard and is suspended before it records them in the ledger."""
 
     def __init__(self, stage, task, monkeypatch):
         super().__init__()
@@ -91,7 +91,7 @@ STEPS = {
 
 
 def run_after(step, action, monkeypatch):
-    """Run an action whenever a job has done a step."""
+    """Run `action` after each call of a function of the job."""
     module, name = STEPS[step]
     function = getattr(module, name)
 

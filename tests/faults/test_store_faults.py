@@ -1,4 +1,4 @@
-"""Builds in an S3 store: as on a disk, also when the store is slow, busy or gone for a while, or for good."""
+"""Builds in an S3 store equal builds on disk, even if the store is slow, busy, or unavailable for a while."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import versions
 
-# Requests that change a store.
+# HTTP methods that change the store.
 WRITES = "PUT POST DELETE"
 
 
@@ -24,7 +24,7 @@ def files(tmp_path: Path, documents: list[str]) -> list[Path]:
 
 @pytest.fixture
 def right(files: list[Path], tmp_path: Path) -> dict[int, Digests]:
-    """What the builds of the first three, four and all five files hold, made on the disk."""
+    """Digests of builds of the first three, four and all five files, made on disk."""
     for count in (3, 4, 5):
         run_build(files[:count], tmp_path / f"right{count}")
     return {count: digests(tmp_path / f"right{count}") for count in (3, 4, 5)}
@@ -56,7 +56,7 @@ HICCUPS = {
 )
 def test_a_store_that_recovers_leaves_no_trace(s3, faulty_s3: FaultyStore, files, right, what, monkeypatch):
     build = storage.join(s3, "build")
-    if what == "internal errors":  # which only the client as bitcipher sets it sends again
+    if what == "internal errors":  # only a client configured by bitcipher retries these
         monkeypatch.setitem(fsspec.config.conf, "s3", {"endpoint_url": faulty_s3.address})
     run_build(files[:3], build)
     faulty_s3.plan = [Fault(**vars(fault)) for fault in HICCUPS[what]]
@@ -84,12 +84,12 @@ def test_unreachable_store_raises_and_the_job_resumes_later(s3, faulty_s3: Fault
 
 
 def expire(build: str) -> None:
-    """As if the time of the lease were over, which could not be given back."""
+    """Remove the lease as if it had expired, because a job without access to the store cannot release it."""
     storage.remove(storage.join(build, "lease"))
 
 
 def crash_at_writes(s3: str, store: FaultyStore, files: list[Path], right: dict[int, Digests], step: int) -> dict:
-    """Updates for which the store denies every write from the k-th on, for each step-th k, until one comes through."""
+    """Run updates while the store rejects all writes from the k-th on, for each `step`-th k, until one succeeds."""
     base = storage.join(s3, "base")
     run_build(files[:3], base)
     filesystem, path = storage.url_to_fs(base)
@@ -131,7 +131,7 @@ def test_a_store_that_is_gone_at_any_write_leaves_a_whole_version(
 
 @pytest.mark.long
 def test_workers_find_the_store_by_the_environment_of_the_job(ray_cluster, s3_server, s3, files, right, tmp_path):
-    """Workers have the environment of their node and of the job, not that of the shell that a driver runs in."""
+    """Workers have the environment variables of their node and of the job, not those of the driver's shell."""
     build = storage.join(s3, "build")
     chosen = ("--tokenizer", "whitespace", "--shard-mib", 1, "--memory-mib", 600, "--workers", 2)
     with FaultyStore(s3_server) as store:

@@ -1,4 +1,4 @@
-"""Killed workers and drivers of training: the resumed run is identical to an uninterrupted one."""
+"""Killed workers and drivers of training: the resumed run equals an uninterrupted one."""
 
 import contextlib
 import os
@@ -27,7 +27,7 @@ def text(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def uninterrupted(ray_cluster, text, tmp_path_factory):
-    """Return the metrics of an uninterrupted run on two workers."""
+    """Metrics of an uninterrupted run on two workers."""
     folder = tmp_path_factory.mktemp("uninterrupted") / "run"
     run_workers(pretrain, config_of(folder, text, loop=STEPS), 2, "cpu", folder / "ray")
     return curve_of(folder)

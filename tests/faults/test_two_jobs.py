@@ -1,4 +1,4 @@
-"""Two jobs at one target at once, as processes: one wins, the other says so, and none spoils what the other does."""
+"""Two concurrent jobs with the same target, as processes: one succeeds, the other reports the conflict."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from commands import Command, left_over
 
 from bitcipher.versions import versions
 
-# A process that does not beat for so long is taken for dead here, so that a test need not wait for long.
+# A short lease expiry, so that a test does not wait long until a suspended process counts as dead.
 QUICK = "from pipelines.store import lease; lease.HEARTBEAT_SECONDS, lease.EXPIRY_SECONDS = 0.2, 1.5"
 
 STOP = """
@@ -46,7 +46,7 @@ make_version.log_event, lease.Lease.check, storage.create = stop_at_event, stop_
 
 
 class Updates:
-    """A build of two files, and updates of it that stop where they are told to; those that remain are ended."""
+    """Build of two files and updates of it that suspend themselves at chosen points. Remaining processes are killed."""
 
     def __init__(self, place: Path, documents: list[str]):
         self._place = place
@@ -60,7 +60,7 @@ class Updates:
         self.started: list[Command] = []
 
     def start(self, count: int, where: str = "nowhere") -> Command:
-        """An update with so many files, which stops itself at a place."""
+        """Start an update with the first `count` files, which suspends itself at the point `where`."""
         name = f"update{len(self.started)}"
         stop = STOP.format(once=str(self._place / f"{name}.stopped"), where=where)
         log = self._place / f"{name}.log"
@@ -68,13 +68,13 @@ class Updates:
         return self.started[-1]
 
     def check(self) -> None:
-        """Every version is whole, and one of those that there may be."""
+        """Assert that every version equals one of the expected builds."""
         for version in versions(str(self.build)):
             assert digests(self.build, version) in self._right
         assert digests(self.build, 1) == self._right[0]
 
     def check_last(self) -> None:
-        """The newest version is that of all files."""
+        """Assert that the newest version contains all files."""
         self.check()
         assert digests(self.build) == self._right[-1]
         assert left_over(self.build) == set()
@@ -135,7 +135,7 @@ def test_a_job_that_wakes_late_publishes_nothing_over_a_newer_version(updates, w
     assert LATE[where] in late.said()
     assert "Traceback" not in late.said()
     assert (updates.build / "versions" / "000002.json").read_bytes() == newer
-    updates.start(5).wait()  # nothing is new; what the late one left goes
+    updates.start(5).wait()  # there are no changes; this update removes the files of the late one
     updates.check_last()
 
 

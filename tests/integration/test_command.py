@@ -25,14 +25,14 @@ def built(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("command") / "built"
     result = bitcipher("build", corpus, "--out", target, "--min-count", 3)
     assert result.returncode == 0, result.stderr
-    assert result.stderr == ""  # not a terminal: no bars
+    assert result.stderr == ""  # no progress bars without a terminal
     assert "tokens/s" in result.stdout
     return target
 
 
 @pytest.fixture
 def refused(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Run a command in process that must fail with exit code 2; return stderr."""
+    """Return a function that runs a failing command in process, asserts exit code 2, and returns stderr."""
 
     def run(*arguments: object) -> str:
         monkeypatch.setattr(sys, "argv", ["bitcipher", *map(str, arguments)])

@@ -1,6 +1,6 @@
-"""The same documents give the same bytes, however they are dealt, on however many workers, and whatever was stopped.
+"""Equal documents give equal bytes, for any partition into files, any number of workers, and after any interruption.
 
-The whole matrix, some minutes: pytest -m slow tests/integration/test_determinism.py
+The whole matrix takes some minutes: pytest -m slow tests/integration/test_determinism.py
 """
 
 import gzip
@@ -23,7 +23,7 @@ from bitcipher.versions import versions
 ORDERS = range(20)
 WORKERS = (0, 1, 2, 4)
 MANNERS = ("straight", "killed", "updated")
-# About as many as there are in a build's folder before it is published.
+# Approximate number of files in a build directory before it is published.
 FILES = 36
 MATRIX = list(itertools.product(ORDERS, WORKERS, MANNERS))
 SAMPLE = [(0, 0, "updated"), (1, 2, "straight"), (2, 4, "updated"), (3, 0, "killed"), (4, 1, "killed")]
@@ -31,13 +31,13 @@ SAMPLE = [(0, 0, "updated"), (1, 2, "straight"), (2, 4, "updated"), (3, 0, "kill
 
 @pytest.fixture(scope="module")
 def texts(documents):
-    """Enough for some four shards of a megabyte: each document twice, with its words in other orders."""
+    """Texts for about four shards of 1 MB: each document twice, with its words in different orders."""
     chosen = random.Random(3)
     return [" ".join(chosen.sample(words, len(words))) for words in map(str.split, documents) for _ in range(2)]
 
 
 def deal(texts: list[str], order: int, place: Path) -> list[Path]:
-    """The documents in an order of their own, in files whose number, sizes, kinds and names are the order's own too."""
+    """Write the documents in shuffled order to files whose number, sizes, formats and names also depend on `order`."""
     chosen = random.Random(order)
     texts = chosen.sample(texts, len(texts))
     bounds = [0, *sorted(chosen.sample(range(1, len(texts)), chosen.randint(3, 24))), len(texts)]
@@ -56,12 +56,12 @@ def deal(texts: list[str], order: int, place: Path) -> list[Path]:
 
 
 class Cells:
-    """Makes cells of the matrix: a build each.
+    """Builds for the cells of the test matrix.
 
     Args:
         texts: the documents.
-        address: of the Ray cluster.
-        place: an empty folder.
+        address: address of the Ray cluster.
+        place: an empty directory.
     """
 
     def __init__(self, texts: list[str], address: str, place: Path):
@@ -72,7 +72,7 @@ class Cells:
         self.kills: Counter[str] = Counter()
 
     def make(self, order: int, workers: int, manner: str) -> Digests:
-        """Build a cell; gives what it holds."""
+        """Make the build of a cell and return its digests."""
         place = self._place / f"{order}-{workers}-{manner}"
         files = deal(self._texts, order, place)
         build = place / "build"
@@ -92,7 +92,7 @@ class Cells:
         return digests(build)
 
     def _kill(self, build: Path, files: list[Path], workers: int, chosen: random.Random) -> None:
-        """Start the command, and kill it when it has written some number of files, or thereabouts."""
+        """Start the command, and kill it after it has written approximately a random number of files."""
         options = ("--tokenizer", OPTIONS.tokenizer, "--shard-mib", "1", "--memory-mib", "600")
         arguments = ("build", *files, "--out", build, *options, "--workers", workers)
         process = subprocess.Popen(
@@ -112,7 +112,7 @@ class Cells:
 
 
 def check(cells: Cells, matrix: list[tuple[int, int, str]]) -> set[Digests]:
-    """All cells hold the same, though their shards differ."""
+    """Assert that all cells have equal digests although their shards differ; return the digests."""
     found = {cell: cells.make(*cell) for cell in matrix}
     orders = {order for order, _, _ in matrix}
     assert set(found.values()) == {found[matrix[0]]}

@@ -1,6 +1,6 @@
-"""All examples of READMEs and docstrings run: commands in `sh`, code in `python`, recipes in `yaml`, doctests.
+"""Run all examples of READMEs and docstrings: commands in `sh`, code in `python`, recipes in `yaml`, and doctests.
 
-Commands of the packages' own pages, and those that help shows, are in `test_examples_of_commands.py`.
+`test_examples_of_commands.py` covers the commands in the other READMEs and in `--help`.
 """
 
 import doctest
@@ -45,7 +45,7 @@ def test_commands_of_the_readme_run(ray_cluster, folder):
     assert len(commands) == 15
     for command in commands:
         arguments = shlex.split(command)[1:]
-        # All tests share one Ray cluster; jobs are submitted to its dashboard.
+        # All tests share one Ray cluster. Jobs are submitted to its dashboard.
         address = {"RAY_ADDRESS": ray_cluster.cluster, "RAY_API_SERVER_ADDRESS": ray_cluster.jobs}
         # The command expands the pattern itself, without a shell.
         result = subprocess.run(

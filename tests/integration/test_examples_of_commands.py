@@ -1,4 +1,4 @@
-"""Example commands of `--help` and of the pages: all are valid, and those that need no cluster run."""
+"""Example commands of `--help` and of the READMEs: all parse, and those that need no cluster run."""
 
 import inspect
 import re
@@ -23,7 +23,7 @@ BY_NAME = jobs_of(COMMANDS) | {(name,): COMMANDS[name] for name in ("submit", "d
 
 
 def of_help() -> dict[str, str]:
-    """Return the example in the help of each command, by the name of the command."""
+    """Return the example in the help of each command, by command name."""
     found = {
         name: re.findall(r"For example: (bitcipher .+)", inspect.getdoc(c.callback)) for name, c in BY_NAME.items()
     }
@@ -31,7 +31,7 @@ def of_help() -> dict[str, str]:
 
 
 def of_pages() -> dict[str, str]:
-    """Return the commands of all pages but README.md, by the name of the page and a number."""
+    """Return the commands of all pages but README.md, by page name and number."""
     pages = {str(page.relative_to(ROOT)): page for package in PACKAGES for page in (ROOT / package).rglob("*.md")}
     return {
         f"{name} {number}": command
@@ -40,7 +40,7 @@ def of_pages() -> dict[str, str]:
     }
 
 
-# Each example once, even if several pages have it.
+# Each example is tested once, even if several pages contain it.
 NAMES = {command: name for name, command in (of_pages() | of_help()).items()}
 EXAMPLES = {name: command for command, name in NAMES.items()}
 
@@ -51,7 +51,7 @@ def needs_a_cluster(command: str) -> bool:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Directory with all files that the examples name."""
+    """Directory with all files that the examples refer to."""
     folder = tmp_path_factory.mktemp("examples")
     user_folder.write_corpus(folder / "corpus" / "part-0.json.gz")
     user_folder.write_labeled(folder)
@@ -94,7 +94,7 @@ def run(line: str) -> None:
 
 
 def understand(arguments: list[str]) -> None:
-    """Fail if there is no such command, or if it does not accept the arguments."""
+    """Fail if the command does not exist or rejects the arguments."""
     (name,) = (name for name in BY_NAME if name == tuple(arguments[: len(name)]))
     context = BY_NAME[name].make_context(" ".join(name), arguments[len(name) :])
     if name == ("submit",):
@@ -111,7 +111,7 @@ def test_example_is_a_valid_command(command):
     understand(shlex.split(command, comments=True)[1:])
 
 
-# Figures of full size take hours; test_reproduce_figures.py runs small ones.
+# Full-size figures take hours. `test_reproduce_figures.py` runs small ones.
 HERE = {name: c for name, c in EXAMPLES.items() if not needs_a_cluster(c) and "reproduce figure" not in c}
 
 
@@ -121,9 +121,9 @@ def test_example_runs(folder, command):
     arguments = shlex.split(command)[1:]
     if arguments[0] == "build":
         shutil.rmtree(folder / "vectors")
-    if arguments[0] == "train":  # a recipe as it is takes minutes
+    if arguments[0] == "train":  # an unchanged recipe takes minutes
         shutil.rmtree(folder / arguments[arguments.index("--out") + 1])
         arguments += tiny_commands.arguments_of()
-    if arguments[0] == "sweep":  # and a study half an hour
+    if arguments[0] == "sweep":  # an unchanged study takes half an hour
         arguments += tiny_commands.arguments_of(tiny_commands.STUDY)
     run(shlex.join(arguments))

@@ -1,4 +1,4 @@
-"""The page to explore by, in a real browser: Chromium without a network opens it, searches, clicks and pinches."""
+"""The explorer page in Chromium without a network: open, search, click, drag and pinch."""
 
 import shutil
 from collections.abc import Iterator, Sequence
@@ -37,19 +37,19 @@ def vectors() -> CipherVectors:
 
 @pytest.fixture(scope="module")
 def full(vectors: CipherVectors, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A page with everything on it, by its address."""
+    """URL of a page with all features."""
     target = tmp_path_factory.mktemp("full") / "page.html"
     old = [*NAMES[:20], "bygone", *NAMES[30:]]
     rows = np.random.default_rng(21).normal(size=(len(old), 12))
     rows[2] = rows[0] + 0.1  # kingdom was nearest to king
-    rows[20] = rows[0] + 0.2  # and then a word that went
+    rows[20] = rows[0] + 0.2  # followed by a word that was removed
     write_page(str(target), "version 2", vectors, 1_000, explain, Compared("version 1", CipherVectors(old, rows)))
     return target.as_uri()
 
 
 @pytest.fixture(scope="module")
 def bare(vectors: CipherVectors, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A page of vectors alone, without counts or a version before, by its address."""
+    """URL of a page of vectors only, without counts or an earlier version."""
     target = tmp_path_factory.mktemp("bare") / "page.html"
     write_page(str(target), "bare", CipherVectors(NAMES, vectors.vectors), 1_000)
     return target.as_uri()
@@ -65,7 +65,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def wrong() -> list[str]:
-    """What a page did that it should not do; the test fails if it did anything."""
+    """Errors, policy violations and requests of the page; the test fails if there are any."""
     return []
 
 
@@ -96,7 +96,7 @@ def zoom_of(tab: Page) -> float:
 
 
 def wait_for_zoom(tab: Page, zoom: float) -> None:
-    # Not `wait_for_function`, which makes code of a string in the page: the page's policy forbids that.
+    # `wait_for_function` evaluates a string as code in the page, which the Content-Security-Policy forbids.
     for _ in range(100):
         if zoom_of(tab) == pytest.approx(zoom):
             return
@@ -110,7 +110,7 @@ def drawing_of(tab: Page) -> str:
 
 
 def place_of(tab: Page, word: str) -> tuple[float, float]:
-    """Where a word is in the window, of a map that was not moved."""
+    """Return the window coordinates of a word on a map that was not panned or zoomed."""
     return tuple(
         tab.evaluate(
             """word => {
@@ -209,7 +209,7 @@ def test_the_wheel_and_the_mouse_move_the_map(tab, full):
     tab.mouse.move(450, 430, steps=4)
     tab.mouse.up()
     assert drawing_of(tab) != zoomed
-    expect(tab.locator("#word-name")).to_have_text("Choose a word")  # a drag chooses none
+    expect(tab.locator("#word-name")).to_have_text("Choose a word")  # dragging does not select a word
 
 
 def test_what_put_a_word_where_it_is(tab, full, bare):
@@ -321,7 +321,7 @@ def test_the_maps_of_a_report_are_drawn_and_zoomed(tab, vectors, tmp_path):
 
 
 def pinch(context: BrowserContext, tab: Page, x: float, y: float) -> None:
-    """Two fingers that go apart."""
+    """Simulate a pinch gesture of two fingers that move apart."""
     session = context.new_cdp_session(tab)
     for kind, distances in (("touchStart", [30]), ("touchMove", range(40, 121, 20)), ("touchEnd", [None])):
         for distance in distances:

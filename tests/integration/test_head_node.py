@@ -1,4 +1,4 @@
-"""What a user does on a new machine: `ray start --head`, then jobs by `bitcipher submit` that build and update."""
+"""Workflow on a new machine: `ray start --head`, then builds and updates as jobs of `bitcipher submit`."""
 
 import os
 import secrets
@@ -25,7 +25,7 @@ START_SECONDS = 120
 
 @pytest.fixture(scope="module")
 def head() -> Iterator[dict[str, str]]:
-    """The environment in which jobs find a head node that asks for a token; it runs beside the cluster of the tests."""
+    """Environment of jobs for a head node that requires a token and runs next to the cluster of the tests."""
     ports = _free_ports(6)
     names = ("port", "dashboard-port", "dashboard-agent-listen-port", "ray-client-server-port")
     options = [f"--{name}={port}" for name, port in zip(names, ports, strict=False)]
@@ -44,14 +44,14 @@ def head() -> Iterator[dict[str, str]]:
         _wait_for_jobs(environment)
         yield environment
     finally:
-        # Its daemons end with it; politely, each would be waited for, half a minute in all.
+        # Kill the daemons together with the head; a graceful stop waits half a minute for them.
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(60)
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo's corpus, of one package, in two files."""
+    """Corpus of the demo, from one package, in two files."""
     folder = tmp_path_factory.mktemp("docstrings")
     root = Path(np.__file__).parent
     write_docstrings([root / "linalg", root / "random"], str(folder / "a.jsonl.gz"), StageProgress())
@@ -85,7 +85,7 @@ def _submit(environment: dict[str, str], *command: object) -> str:
 
 
 def _wait_for_jobs(environment: dict[str, str]) -> None:
-    """Until the dashboard takes jobs, which is seconds after it answers."""
+    """Wait until the dashboard accepts jobs, which is seconds after it responds."""
     url = f"{environment['RAY_API_SERVER_ADDRESS']}/api/jobs/"
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {environment['RAY_AUTH_TOKEN']}"})
     end = time.monotonic() + START_SECONDS

@@ -1,4 +1,4 @@
-"""Options of all commands and recipes as a fixed set, so that a new option is a decision."""
+"""Options of all commands and recipes as a fixed set, so that adding an option is a deliberate change."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The same sources give the same bytes, wherever and in whatever pieces they are worked on."""
+"""Equal sources give equal bytes, for any runtime, shard size and row ranges."""
 
 import pytest
 from builds import OPTIONS, digests, run_build
@@ -10,12 +10,12 @@ from pipelines.options import BuildOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
 
-# What tells two equal builds apart: names that are made up for each.
+# Fields that contain generated names and so differ between equal builds.
 UNIQUE = ("folder", "shards", "segments")
 
 
 def test_ray_and_in_process_builds_are_equal(ray_cluster, corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr(merged_counts, "RANGE_ENTRIES", 50_000)  # so that there is something to merge in pieces
+    monkeypatch.setattr(merged_counts, "RANGE_ENTRIES", 50_000)  # small enough that several ranges are merged
     here = run_build([corpus], tmp_path / "here")
     on_ray = run_build([corpus], tmp_path / "on_ray", workers=2)
     assert len(here["shards"]) > 2

@@ -1,4 +1,4 @@
-"""A corpus that grows: every version is what a build of the whole would be."""
+"""Updates of a growing corpus: every version equals a build of all its sources."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ from pipelines.store.manifest import read_manifest
 
 @pytest.fixture
 def parts(documents, tmp_path):
-    """Twelve files of documents in a folder."""
+    """Twelve files of documents in a directory."""
     folder = tmp_path / "corpus"
     folder.mkdir()
     return [write_lines(folder / f"{i:02d}.jsonl", documents[i::12]) for i in range(12)]
@@ -112,7 +112,7 @@ def test_a_surprise_is_not_published_and_not_counted_again(parts, tmp_path, monk
     with pytest.raises(DriftError, match="higher --max-drift"):
         run_update(tmp_path / "build", parts, max_drift=0.0)
     assert versions(str(tmp_path / "build")) == [1]
-    monkeypatch.setattr(count_stage, "count_shard", None)  # counting anew would fail
+    monkeypatch.setattr(count_stage, "count_shard", None)  # counting again would fail
     manifest, _ = run_update(tmp_path / "build", parts, max_drift=1.0)
     assert manifest["version"] == 2
 
@@ -151,7 +151,7 @@ def test_unfinished_build_resumes_only_with_the_same_options(parts, tmp_path, mo
     monkeypatch.undo()
     with pytest.raises(BitcipherError, match=r"lowercase True → False.*prune --unfinished"):
         run_build(parts, tmp_path / "build", OPTIONS.derive({"lowercase": False}, "test"))
-    monkeypatch.setattr(count_stage, "count_shard", None)  # counting anew would fail
+    monkeypatch.setattr(count_stage, "count_shard", None)  # counting again would fail
     run_build(parts, tmp_path / "build")
     monkeypatch.undo()
     run_build(parts, tmp_path / "whole")

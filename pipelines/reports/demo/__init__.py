@@ -1,6 +1,6 @@
-"""Report page of the demo: sizes, neighbors of words side by side, and maps of frequent words.
+"""Report page of the demo: build sizes, nearest neighbors per table, and maps of frequent words.
 
-Its libraries belong to the optional extra `report`, so they are imported only when a page is made.
+The libraries come with the optional extra `report`. They are imported only when a page is written.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,10 +24,10 @@ def write_report(
         target: path or URI of the page.
         title: heading of the page.
         about: one or two sentences below the heading.
-        build: folder of the build of all vectors.
-        tables: vectors by their names on the page.
-        words: words whose neighbors are shown; words that a table lacks are left out.
-        seconds: wall time of each step, in the order to show; the time for the maps is added.
+        build: directory of the build that all vectors belong to.
+        tables: vectors by the name that the page shows.
+        words: words whose neighbors are shown. Words that are missing from a table are skipped.
+        seconds: wall time of each step in seconds, in display order. The time of the maps is added.
 
     Raises:
         BitcipherError: if a library is missing, there are too few words for a map, or the page cannot be written.

@@ -1,4 +1,4 @@
-"""Content of the report page: one HTML file with its styles, scripts and data."""
+"""Report page of the demo: a single HTML file with inline styles, scripts and data."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from pipelines.store.manifest import read_manifest
 
 NEIGHBORS = 8
 
-# More words take longer than a demo should, and are too dense on a small map.
+# More words exceed the time budget of a demo and overcrowd a small map.
 MAX_WORDS = 1_500
 
 

@@ -1,6 +1,6 @@
-"""Explorer page: a map of words, search, neighbors, explanations, and changes since another version.
+"""Explorer page: word map, search, nearest neighbors, explanations, and changes since an earlier version.
 
-Its libraries belong to the optional extra `report`, so they are imported only when a page is made.
+The libraries come with the optional extra `report`. They are imported only when a page is written.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ Explanations = Callable[[Sequence[int]], list[list[Contribution]]]
 
 
 class Compared(NamedTuple):
-    """Vectors that a page is compared with, and their name on the page."""
+    """Baseline vectors that a page is compared with, and their name on the page."""
 
     name: str
     vectors: CipherVectors
@@ -32,14 +32,14 @@ def write_page(
     before: Compared | None = None,
     advance: Callable[[str, int, int], None] = lambda stage, done, total: None,
 ) -> None:
-    """Write a self-contained HTML page. The same vectors give the same bytes.
+    """Write a self-contained HTML page. Equal vectors give equal bytes.
 
     Args:
-        target: path or URI of the page, which must not exist.
+        target: path or URI of the page. It must not exist.
         name: name of the vectors on the page.
-        vectors: the vectors.
-        max_words: maximum number of words on the page; the most frequent ones with a vector are shown.
-        explanations: explains rows of the table; None without counts.
+        vectors: the vectors to show.
+        max_words: maximum number of words. The page shows the most frequent words that have a vector.
+        explanations: returns the contributions to rows of the table, or None if the counts are not available.
         before: vectors to compare with, usually of an earlier version.
         advance: called with the name of a step, the amount of work done since the last call, and the total.
 

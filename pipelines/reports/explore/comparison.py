@@ -1,4 +1,4 @@
-"""Comparison of two tables: changed neighbors and ranks of shared words, and words of only one table."""
+"""Comparison of two tables: changed neighbors and ranks of shared words, added words and removed words."""
 
 from typing import Any
 
@@ -20,19 +20,20 @@ MAX_LISTED = 200
 def compare_tables(
     name: str, before: CipherVectors, now: CipherVectors, rows: np.ndarray, neighbors: np.ndarray
 ) -> dict:
-    """Return the data of a comparison, which README.md describes.
+    """Return the `before` data of the page; see "Page data" in README.md.
 
-    Neighbors before are searched among as many words as the page has.
+    Earlier neighbors are searched among as many words as the page has.
 
     Args:
-        name: name of the table before on the page.
-        before: vectors before.
-        now: vectors of the page.
-        rows: (n,) rows of the words of the page.
-        neighbors: (n, k) neighbors of these words, as numbers of words of the page.
+        name: name of the earlier table on the page.
+        before: the earlier vectors.
+        now: the vectors of the page.
+        rows: (n,) rows of the page's words in `now`.
+        neighbors: (n, k) neighbors of these words, as word numbers of the page.
     """
     chosen = choose_rows(before, len(rows))
-    # Rows of the words of the page before, and numbers on the page of the words before.
+    # `old_rows` maps the page's words to rows of `before`; `numbers` maps the earlier words to word numbers of the
+    # page.
     old_rows = match_rows(now, before)[rows]
     numbers = _numbers(rows, match_rows(before, now)[chosen])
     queries = _numbers(chosen, old_rows)
@@ -62,7 +63,10 @@ def _lists(
     asked: np.ndarray,
     kept: np.ndarray,
 ) -> dict[str, Any]:
-    """Return the lists of changed words, without rarer ones, whose neighbors and ranks are mostly noise."""
+    """Return the lists of changed words.
+
+    Rare words are left out, because their neighbors and ranks are mostly noise.
+    """
     frequent = rows[asked] < SAMPLE_RANKS
     candidates, shares = asked[frequent], kept[frequent]
     turned = candidates[np.lexsort([candidates, shares])][: np.count_nonzero(shares < 1)][:MAX_LISTED]
@@ -86,7 +90,7 @@ def _only_in(one: CipherVectors, other: CipherVectors) -> pa.LargeStringArray:
 
 
 def _numbers(chosen: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the position of each row among sorted chosen rows, (n,) int64; -1 if it is not chosen."""
+    """Return the position of each row in the sorted array `chosen`, (n,) int64, or -1 if it is absent."""
     if not len(chosen):
         return np.full(len(rows), -1, np.int64)
     positions = np.searchsorted(chosen, rows).clip(max=len(chosen) - 1)

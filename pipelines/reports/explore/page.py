@@ -1,4 +1,4 @@
-"""Content of the explorer page: one HTML file with its styles, scripts and data."""
+"""Explorer page: a single HTML file with inline styles, scripts and data."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -15,14 +15,14 @@ from pipelines.reports.explore.comparison import compare_tables
 from pipelines.reports.maps.drawing import map_data, pack, pack_fractions, render
 from pipelines.reports.maps.layout import STEPS, choose_rows, make_map
 
-# In order of their dependencies.
+# Sorted by dependency: a script uses only the scripts that precede it.
 SCRIPTS = ("elements.js", "search.js", "word.js", "moved.js", "main.js")
 STYLES = ("page.css",)
 
 # Number of contributions per word.
 CONTRIBUTIONS = 8
 
-# Words explained per call, so that progress can be reported.
+# Number of words per call of `explanations`, which allows progress reports.
 WORDS_PER_CALL = 1_000
 
 Advance = Callable[[str, int, int], None]
@@ -63,7 +63,7 @@ def page_data(
     before: Compared | None,
     advance: Advance,
 ) -> dict[str, Any]:
-    """Return the data of the page, which README.md describes."""
+    """Return the data of the page; see "Page data" in README.md."""
     rows = choose_rows(vectors, max_words)
     totals = {"neighbors": len(rows), "places": STEPS}
     word_map = make_map(vectors, rows, lambda stage, done: advance(stage, done, totals[stage]))
@@ -91,7 +91,7 @@ def page_data(
 def _contributions(
     explanations: Explanations, rows: np.ndarray, words: Sequence[str], advance: Callable[[int, int], None]
 ) -> dict[str, Any]:
-    """Return contributions in arrays of 8 per word, padded with weights of 0."""
+    """Return packed arrays with 8 contributions per word, padded with weights of 0."""
     numbers = {word: number for number, word in enumerate(words)}
     offsets, weights = np.zeros((len(rows), CONTRIBUTIONS), np.int64), np.zeros((len(rows), CONTRIBUTIONS), np.float32)
     contexts = np.zeros((len(rows), CONTRIBUTIONS), np.int64)

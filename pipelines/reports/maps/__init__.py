@@ -1,18 +1,18 @@
-"""Maps of words: positions and groups of words in two dimensions, and the scripts that draw them.
+"""Word maps: two-dimensional layout, groups of similar words, and the scripts that draw them.
 
-Its libraries belong to the optional extra `report`, so they are imported only when a map is made.
+The libraries come with the optional extra `report`. They are imported only when a map is made.
 """
 
 from importlib.util import find_spec
 
 from bitcipher.errors import BitcipherError
 
-# Packages by the name of their module.
+# Module name to package name.
 _LIBRARIES = {"jinja2": "jinja2", "openTSNE": "opentsne", "sklearn": "scikit-learn"}
 
 
 def require_libraries() -> None:
-    """Check that the libraries for a page with a map are installed.
+    """Check that the libraries for map pages are installed.
 
     Raises:
         BitcipherError: if a library is missing.

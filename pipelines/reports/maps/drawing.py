@@ -1,4 +1,4 @@
-"""Pages with maps: packed arrays, colors, and templates with scripts and styles."""
+"""HTML rendering of map pages: packed arrays, colors, templates, scripts and styles."""
 
 import base64
 import hashlib
@@ -11,7 +11,7 @@ import numpy as np
 
 from pipelines.reports.maps.layout import WordMap
 
-# Colors of groups, distinguishable on white and on black.
+# Group colors that are distinguishable on white and on black.
 COLORS = (
     "#4e79a7",
     "#f28e2b",
@@ -27,24 +27,24 @@ COLORS = (
     "#8db33a",
 )
 
-# A group is named after the words nearest to its center, among its most frequent ones.
+# Each group is named after those of its most frequent words that are nearest to its center.
 WORDS_IN_NAME = 3
 NAMED_AMONG = 200
 
 # Fractions from -1 to 1 are stored as int16, in steps of 0.00003.
 FULL = np.iinfo(np.int16).max
 
-# Types of stored integers, the smallest first.
+# Integer types for packed arrays, smallest first.
 INTEGERS = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32)
 
-# In order of their dependencies.
+# Sorted by dependency: a script uses only the scripts that precede it.
 SCRIPTS = ("d3.min.js", "arrays.js", "labels.js", "map.js")
 
 
 def pack(array: np.ndarray) -> dict[str, str]:
-    """Return an array for JSON: base64 of its little-endian values, which `arrays.js` reads.
+    """Return an array as base64 of its little-endian values, the JSON format that `arrays.js` reads.
 
-    64-bit integers are stored in the smallest type that fits all of them, of at most 32 bits.
+    64-bit integers are converted to the smallest type of at most 32 bits that fits all values.
     """
     if array.dtype == np.int64:
         least, largest = min(array.min(initial=0), 0), array.max(initial=0)
@@ -56,12 +56,12 @@ def pack(array: np.ndarray) -> dict[str, str]:
 
 
 def pack_fractions(array: np.ndarray) -> dict[str, str]:
-    """Return fractions from -1 to 1 as packed int16."""
+    """Return fractions from -1 to 1 packed as int16."""
     return pack(np.rint(np.clip(array, -1, 1) * FULL).astype(np.int16))
 
 
 def map_data(words: Sequence[str], word_map: WordMap) -> dict[str, Any]:
-    """Return the data of `map.js`: words, their positions and groups, and names and colors of the groups."""
+    """Return the data of `map.js`: words, positions, group numbers, and the name and color of each group."""
     groups = []
     for number, color in zip(range(word_map.groups.max() + 1), COLORS, strict=False):
         members = np.flatnonzero(word_map.groups == number)
@@ -84,15 +84,16 @@ def _typical(words: Sequence[str], word_map: WordMap, members: np.ndarray) -> li
 
 
 def render(template: Path, scripts: Sequence[Path], styles: Sequence[Path], **values: Any) -> bytes:
-    """Return an HTML page with inline scripts and styles, whose digests are in its Content-Security-Policy.
+    """Return an HTML page with inline scripts and styles.
 
-    A browser runs only these scripts and loads nothing else, and words are always treated as text.
+    The Content-Security-Policy of the page lists the SHA-256 digest of each script and style. A browser runs only these
+    and loads nothing else.
 
     Args:
-        template: jinja2 template with automatic escaping.
-        scripts: scripts of the page, which follow those of the maps.
-        styles: styles of the page, which follow those of the maps.
-        values: other values of the template.
+        template: path of the jinja2 template. Autoescaping is on.
+        scripts: paths of the page's scripts, added after those of the maps.
+        styles: paths of the page's styles, added after those of the maps.
+        values: other variables of the template.
     """
     here = Path(__file__).parent
     environment = jinja2.Environment(

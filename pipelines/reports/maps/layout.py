@@ -1,8 +1,8 @@
-"""Layout of a map: words in two dimensions, with similar words near each other, and in groups.
+"""Two-dimensional layout and clustering of words.
 
-Positions come from t-SNE (van der Maaten & Hinton 2008, JMLR 9) as in Linderman et al. 2019 (Nature Methods 16),
-whose cost is linear in the number of words; groups come from k-means. Both use a fixed seed and one thread, so the same
-vectors give the same map.
+Positions come from t-SNE (van der Maaten & Hinton 2008, JMLR 9) with interpolated gradients (Linderman et al. 2019,
+Nature Methods 16), whose cost is linear in the number of words. Groups come from k-means. Both use a fixed seed and one
+thread, so equal vectors give equal maps.
 """
 
 from collections.abc import Callable
@@ -26,22 +26,23 @@ MIN_WORDS = 5
 # Number of distinguishable colors.
 MAX_GROUPS = 12
 
-# Neighbors that attract a word. 15 preserve the clusters of t-SNE's usual perplexity of 30 (Böhm et al. 2022, JMLR 23,
-# section 3), which takes six times as many. With few words, a third of them, or all would attract equally.
+# Number of neighbors that attract a word. 15 neighbors preserve the clusters of t-SNE's usual perplexity of 30, which
+# needs six times as many (Böhm et al. 2022, JMLR 23, section 3). Small maps use a third of the words, because otherwise
+# all words would attract each other equally.
 NEIGHBORS = 15
 
-# Number of words from which gradients by interpolation (FFT) are faster than by trees; measured on one core.
+# Number of words from which FFT-interpolated gradients are faster than Barnes-Hut trees, measured on one core.
 FFT_WORDS = 4_000
 
 # Standard deviation of the initial positions, as recommended for t-SNE.
 INIT_DEVIATION = 1e-4
 
-# Defaults of openTSNE: clusters form while attraction is exaggerated, and then spread.
+# Defaults of openTSNE: clusters form during early exaggeration of the attraction, then spread.
 EXAGGERATED_STEPS = 250
 PLAIN_STEPS = 500
 STEPS = EXAGGERATED_STEPS + PLAIN_STEPS
 
-# Number of steps between progress reports.
+# Number of iterations between progress reports.
 STEPS_PER_REPORT = 10
 
 SEED = 20
@@ -49,15 +50,15 @@ SEED = 20
 
 @dataclass(frozen=True)
 class WordMap:
-    """Words in order of rank, with their positions on a map.
+    """Words sorted by rank, with their positions and groups on a map.
 
     Attributes:
         rows: (n,) int64, rows in the table.
         units: (n, d) float32, vectors normalized to length 1.
-        neighbors: (n, k) int64, nearest words as numbers of this map, the nearest first.
-        cosines: (n, k) float32, cosines of these neighbors.
+        neighbors: (n, k) int64, nearest words as word numbers of the map, nearest first.
+        cosines: (n, k) float32, cosine similarities of these neighbors.
         positions: (n, 2) float64, each axis from -1 to 1.
-        groups: (n,) int64, group of each word; group 0 has the most frequent word.
+        groups: (n,) int64, group of each word. Group 0 contains the most frequent word.
     """
 
     rows: np.ndarray
@@ -69,12 +70,12 @@ class WordMap:
 
 
 def choose_rows(vectors: CipherVectors, max_words: int, letters_only: bool = False) -> np.ndarray:
-    """Return the rows of the most frequent words with a vector, (n,) int64.
+    """Return the rows of the most frequent words that have a vector, (n,) int64.
 
     Args:
         vectors: the vectors.
         max_words: maximum number of rows.
-        letters_only: leave out words with digits or punctuation.
+        letters_only: skip words with digits or punctuation.
     """
     has_vector = vectors.norms > 0
     rows = (
@@ -86,19 +87,20 @@ def choose_rows(vectors: CipherVectors, max_words: int, letters_only: bool = Fal
 
 
 def unit_rows(vectors: CipherVectors, rows: np.ndarray) -> np.ndarray:
-    """Return the vectors of some rows, normalized to length 1, (n, d) float32."""
+    """Return the given rows normalized to length 1, (n, d) float32."""
     return (np.asarray(vectors.vectors[rows]) / vectors.norms[rows, None]).astype(np.float32)
 
 
 def make_map(
     vectors: CipherVectors, rows: np.ndarray, advance: Callable[[str, int], None] = lambda stage, done: None
 ) -> WordMap:
-    """Return the map of some words.
+    """Compute the map of the given rows.
 
     Args:
         vectors: the vectors.
-        rows: (n,) rows of the words, sorted (see `choose_rows`).
-        advance: called with the step (neighbors or places) and the number of words or iterations since the last call.
+        rows: (n,) sorted rows of the words (see `choose_rows`).
+        advance: called with the step (`neighbors` or `places`) and the number of words or iterations done since the
+            last call.
 
     Raises:
         BitcipherError: if there are too few words or dimensions.
@@ -114,7 +116,7 @@ def make_map(
     with threadpool_limits(1):
         positions = _place(units, neighbors, cosines, lambda: advance("places", STEPS_PER_REPORT))
         number = min(MAX_GROUPS, distinct // 2)
-        # scikit-learn has no types, so that of `n_init` is inferred from its default.
+        # scikit-learn is untyped, so pyright infers the type of `n_init` from its default.
         means = KMeans(number, n_init=4, random_state=SEED)  # pyright: ignore[reportArgumentType]
         groups = means.fit_predict(units)
     _, first_of_group, groups = np.unique(groups, return_index=True, return_inverse=True)
@@ -138,7 +140,7 @@ def _place(units: np.ndarray, neighbors: np.ndarray, cosines: np.ndarray, advanc
         callbacks_every_iters=STEPS_PER_REPORT,
     )
     positions = np.asarray(tsne.fit(affinities=affinities, initialization=start), np.float64)
-    # The main axis is horizontal, because pages are wider than high.
+    # The first principal axis is horizontal, because pages are wider than high.
     positions = PCA(2, svd_solver="full").fit_transform(positions)
     return (
         2 * (positions - positions.min(axis=0)) / np.maximum(np.ptp(positions, axis=0), np.finfo(np.float32).tiny) - 1

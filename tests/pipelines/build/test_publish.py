@@ -57,7 +57,7 @@ def write_parts(build, *parts):
 
 
 def stored_names(build):
-    """Return the parts of which all files exist, and the names below `versions`."""
+    """Return the parts whose files all exist, and the names below `versions`."""
     files = set(storage.list_files(build, unfinished=True))
     parts = {file.removesuffix(".words.parquet") for file in files if file.endswith(".words.parquet")}
     assert {file for file in files if file.startswith(("shards/", "segments/"))} == {
@@ -72,7 +72,7 @@ SECOND = manifest_of(2, [["segments/abc-0", "segments/abc-1"]], [["shards/a"], [
 
 @pytest.fixture
 def build(place):
-    """A build with two versions; the second one's segment merges the shards of the first and one more."""
+    """Build with two versions. The segment of the second one merges the shards of the first and one more."""
     uri = storage.join(place, "build")
     write_parts(uri, "shards/a", "shards/b", "shards/c", "segments/abc-0", "segments/abc-1")
     for manifest in (FIRST, SECOND):
@@ -134,7 +134,7 @@ def test_pruning_keeps_the_newest_versions_and_their_shards(build):
     assert prune(build, keep=1) == [1]
     assert versions(build) == [2]
     parts, names = stored_names(build)
-    # The shards stay, so that they can be subtracted later.
+    # The shards are preserved, so that they can be subtracted later.
     assert parts == {"shards/a", "shards/b", "shards/c", "segments/abc-0", "segments/abc-1"}
     assert names == {"000002.json", "000002-ab"}
     assert prune(build, keep=1) == []

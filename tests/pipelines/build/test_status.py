@@ -11,12 +11,12 @@ from pipelines.build.status import read_status
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 
-# Of codes, so that vectors are made by a stage like the others.
+# Mode `cat` makes the vectors in a stage with progress.
 CAT = OPTIONS.derive({"mode": "cat"}, "test")
 
 
 class Watched(InProcessRuntime):
-    """Asks for the status whenever a stage has given something, and can be told to stop at a stage."""
+    """Runtime that records the status after each result of a stage, and can interrupt a stage."""
 
     def __init__(self, target, stop_at=None):
         self._target = str(target)
@@ -34,7 +34,7 @@ class Watched(InProcessRuntime):
 
 @pytest.fixture
 def files(documents, tmp_path):
-    """Four tasks of two shards each."""
+    """Four count tasks of two shards each."""
     return [str(write_lines(tmp_path / f"{i}.jsonl", documents[i::4] * 2)) for i in range(4)]
 
 

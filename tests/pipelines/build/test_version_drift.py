@@ -68,7 +68,7 @@ def test_added_and_removed_words_are_listed_by_frequency():
 
 def test_changed_neighbors_are_drift():
     def pairs(partners):
-        """Words 0 … 9 in five pairs, each with a direction of its own: the partner is nearest."""
+        """Return a table of words w0 … w9 whose nearest neighbors are their partners: each pair has a direction."""
         directions = np.empty(10, np.int64)
         for number, (one, other) in enumerate(partners):
             directions[[one, other]] = number
@@ -85,12 +85,12 @@ def test_changed_neighbors_are_drift():
 @pytest.mark.parametrize("size", [1, 2, 5, 11])
 def test_few_words_have_few_neighbors(size):
     found = measure_drift(random_table(size), random_table(size, seed=1))
-    # Of so few words all are neighbors of each.
+    # The table has so few words that all are neighbors of each other.
     assert (found.neighbors, found.sample) == (1.0, size)
 
 
 def nearest_of_all(before, now, rows):
-    """The share of the ten nearest words that stayed, word by word."""
+    """Return the fraction of the ten nearest words that stayed, per word."""
     kept = []
     for row in rows:
         nearest = []

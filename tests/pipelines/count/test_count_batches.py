@@ -1,4 +1,4 @@
-"""Counts of slices add up to those of the whole, wherever the slices are cut."""
+"""Counts of passages add up to the counts of the documents, for any passage boundaries."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ from pipelines.count import count_batches
 from pipelines.ingest.document_chunks import DocumentChunk, split_document
 from pipelines.tokenizers import make_tokenizer
 
-SLICE_TOKENS = 7  # in place of 2,000, so that a short text has many
+SLICE_TOKENS = 7  # instead of 2,000, so that a short text has many passages
 
 document = st.lists(st.sampled_from("a b c d e f".split()), max_size=60).map(" ".join)
 documents = st.lists(document, min_size=1, max_size=6)
@@ -27,7 +27,7 @@ def short_slices():
 
 
 def counts_of(tokens, context_window, carried=0):
-    """Words, documents and pairs by name, and all documents."""
+    """Return word counts, document frequencies and pair counts by name, and the number of passages."""
     counted = count_shard(tokens, context_window, carried)
     word_of = dict(zip(counted.numbers.tolist(), counted.words.to_pylist(), strict=True))
     pairs = Counter()

@@ -43,7 +43,7 @@ def finished_tasks(build):
 
 @pytest.fixture
 def texts():
-    """Two hundred documents of up to 40 words."""
+    """Two hundred documents of at most 40 words."""
     return [" ".join(f"w{(i * j) % 83}" for j in range(1, 2 + i % 40)) for i in range(200)]
 
 
@@ -77,7 +77,7 @@ def test_shards_hold_whole_documents_and_add_up(file, texts, tmp_path):
 def test_large_shards_are_counted_in_batches(file, texts, tmp_path, monkeypatch):
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.batch_bytes", 1500)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 2000)
-    monkeypatch.setattr(count_stage, "FAN_IN", 4)  # so that sums of slices are summed again
+    monkeypatch.setattr(count_stage, "FAN_IN", 4)  # so that sums of batches are summed again
     build = str(tmp_path / "build")
     (shard,) = run(stage_of(build, 1 << 20), tasks_of([file], 1 << 20))
     assert len(shard.parts) > 1
@@ -85,7 +85,7 @@ def test_large_shards_are_counted_in_batches(file, texts, tmp_path, monkeypatch)
     assert shard.digest == digest_of(build, shard.parts, shard.total_passages)
     assert shard.shards == (shard.name,)
     assert (shard.documents, shard.tokens) == (len(texts), len(" ".join(texts).split()))
-    # Slices and what they were merged in are gone.
+    # The segments of batches and their intermediate sums are removed.
     files = storage.list_files(f"{build}/shards", unfinished=True)
     assert {name.split(".")[0] for name in files} == {part.removeprefix("shards/") for part in shard.parts}
     assert storage.list_files(f"{build}/work") == {}
@@ -97,7 +97,7 @@ def test_repeated_task_yields_the_recorded_shards(file, tmp_path, monkeypatch):
     first = run(stage_of(build, 3000), [task])
     assert finished_tasks(build) == [task.id]
     files = storage.list_files(f"{build}/shards")
-    monkeypatch.setattr(count_stage, "count_shard", None)  # counting anew would fail
+    monkeypatch.setattr(count_stage, "count_shard", None)  # counting again would fail
     assert run(stage_of(build, 3000), [task]) == first
     assert storage.list_files(f"{build}/shards") == files
 
@@ -106,7 +106,7 @@ def test_resumed_task_counts_only_the_remaining_shards(file, tmp_path):
     build = tmp_path / "build"
     (task,) = tasks_of([file], 3000)
     begun = stage_of(build, 3000)(task)
-    first = [next(begun), next(begun)]  # and then the worker died
+    first = [next(begun), next(begun)]  # then the worker dies
     begun.close()
     assert finished_tasks(build) == []
     shards = run(stage_of(build, 3000), [task])
@@ -124,7 +124,7 @@ def test_late_worker_yields_the_recorded_shard(file, tmp_path):
 
     def slow(name, slice_):
         segment = write(name, slice_)
-        recorded.append(next(iter(stage_of(build, 1 << 20)(task))))  # another worker is done in the meantime
+        recorded.append(next(iter(stage_of(build, 1 << 20)(task))))  # another worker finishes in the meantime
         return segment
 
     stage._write_batch = slow
@@ -144,7 +144,7 @@ def test_a_source_that_changes_meanwhile_is_an_error_and_no_entry(tmp_path, agai
 
 
 def test_a_large_file_counted_by_several_tasks_equals_one(file, texts, tmp_path):
-    # As long as one says it is, so that there are tasks of some shards each.
+    # One large shard size gives a single task; a small one gives several tasks of several shards.
     (whole,) = tasks_of([file], 1 << 20)
     shard_bytes = file.stat().st_size // (3 * SHARDS_PER_TASK)
     tasks = tasks_of([file], shard_bytes)
@@ -198,7 +198,7 @@ def test_sources_and_counts_may_lie_in_a_store(texts, place):
     with storage.writing(storage.join(place, "corpus", "deep", "a.txt")) as stream:
         stream.write("\n".join(texts).encode())
     build = storage.join(place, "build")
-    # Listed by its folder, and looked at again by its name.
+    # Sources are listed by directory and opened by name.
     shards = run(stage_of(build, 5000), tasks_of([storage.join(place, "corpus")], 5000))
     assert len(shards) > 1
     assert sum(shard.documents for shard in shards) == len(texts)

@@ -78,7 +78,7 @@ def test_a_task_is_named_after_the_content_of_its_sources():
     (other,) = plan_tasks([sources[0], sources[1].model_copy(update={"sha256": "0" * 64})], 100)
     assert task.id == renamed.id != other.id
     (larger,) = plan_tasks(sources, 101)
-    assert larger.id != task.id  # a job that goes on with larger shards must not take the smaller ones for its own
+    assert larger.id != task.id  # a job that resumes with larger shards must not reuse the smaller ones
 
 
 def test_no_sources_make_no_tasks():

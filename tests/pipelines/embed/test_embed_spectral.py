@@ -1,4 +1,4 @@
-"""Vectors of mode spectral, as builds and `embed` give them."""
+"""Vectors of mode `spectral` from builds and from `embed`."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_vectors_have_length_one_and_keep_their_directions(small):
     directions = vectors.refinement["directions"]
     assert (directions.shape, directions.dtype) == (vectors.vectors.shape, np.float32)
     lengths = dict(zip(vectors.index_to_key, np.linalg.norm(vectors.vectors, axis=1), strict=True))
-    assert lengths.pop("<oov>") == 0  # there is no such word here
+    assert lengths.pop("<oov>") == 0  # all words of the corpus are in the vocabulary
     np.testing.assert_allclose(list(lengths.values()), 1, rtol=1e-6)
     assert read_manifest(str(small)).vectors.empty_words == 1
 
@@ -90,7 +90,7 @@ def test_embedding_by_ranges_gives_the_same_bytes(corpus, tmp_path, monkeypatch)
     whole = embedded(tmp_path / "built", tmp_path / "whole", vector_size=40)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.weighted_entries", 0)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 200_000)
-    (tmp_path / "parts.work" / "left" / "products").mkdir(parents=True)  # of one that was killed
+    (tmp_path / "parts.work" / "left" / "products").mkdir(parents=True)  # left by a killed process
     (tmp_path / "parts.work" / "left" / "products" / "file").write_text("")
     parts = embedded(tmp_path / "built", tmp_path / "parts", vector_size=40)
     assert whole.vectors.tobytes() == parts.vectors.tobytes()
@@ -108,7 +108,7 @@ def test_build_interrupted_during_factorization_resumes(corpus, tmp_path, monkey
         patched.setattr("pipelines.embed.spectral.range_products.RangeProducts.gram_product", stop)
         with pytest.raises(KeyboardInterrupt):
             run_build([corpus], tmp_path / "stopped")
-    storage.write_json(str(tmp_path / "stopped" / "work" / "a" / "sums.json"), {})  # as one leaves it that is killed
+    storage.write_json(str(tmp_path / "stopped" / "work" / "a" / "sums.json"), {})  # left by a killed process
     run_build([corpus], tmp_path / "stopped")
     assert digests(tmp_path / "stopped") == digests(tmp_path / "whole")
     assert not any(name.startswith("work/") for name in storage.list_files(str(tmp_path / "stopped")))

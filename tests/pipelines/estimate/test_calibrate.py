@@ -1,4 +1,4 @@
-"""What a calibration tells, and that it leaves nothing behind."""
+"""Calibration: measured values, and no temporary files afterwards."""
 
 import tempfile
 
@@ -18,7 +18,7 @@ CLUSTER = Cluster(2, 4, 8e9)
 
 @pytest.fixture
 def scratch(tmp_path, monkeypatch):
-    """Where temporary files go."""
+    """Directory of temporary files."""
     folder = tmp_path / "scratch"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -27,7 +27,7 @@ def scratch(tmp_path, monkeypatch):
 
 @pytest.fixture
 def counted(documents, tmp_path):
-    """A build of all documents, and its manifest."""
+    """Build of all documents, with its manifest."""
     source = write_lines(tmp_path / "all.jsonl", documents)
     return tmp_path / "build", run_build([source], tmp_path / "build", OPTIONS.derive({"shard_mib": 64}, "test"))
 

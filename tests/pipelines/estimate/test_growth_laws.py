@@ -1,4 +1,4 @@
-"""Laws of growth: known exponents are found again, and a corpus of which the law is known is foretold from a part."""
+"""Growth laws: known exponents are recovered, and a corpus with a known law is extrapolated from a part."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def test_a_power_law_is_found_again(exponent, factor):
 
 
 def test_a_falling_exponent_is_found_again_and_the_truth_is_within_the_range():
-    def truth(n: float) -> float:  # exponent 0.9 at 2^14, falling by 0.02 with each doubling
+    def truth(n: float) -> float:  # exponent 0.9 at 2^14, decreasing by 0.02 with each doubling
         doublings = np.log2(n) - 14
         return float(np.exp((14 * 0.9 + 0.9 * doublings - 0.01 * doublings**2) * np.log(2)))
 
@@ -30,7 +30,7 @@ def test_a_falling_exponent_is_found_again_and_the_truth_is_within_the_range():
     for n in (2.0**16.5, 2.0**25):
         assert law.at(n, Bound.LOW) <= truth(n) * 1.000001
         assert law.at(n, Bound.HIGH) >= truth(n) * 0.999999
-    # New words never cease, however far the bend would go.
+    # The number of new words keeps growing, even if the curvature is extrapolated far.
     assert law.at(1e15, Bound.LOW) > law.at(1e12, Bound.LOW)
 
 
@@ -61,7 +61,7 @@ def test_too_few_points_are_refused():
 
 
 def test_synthetic_corpus_is_predicted_from_a_sixteenth():
-    # Zipf's law with exponent 1.5 gives words by Heaps' law with exponent 2 / 3.
+    # Zipf's law with exponent 1.5 implies Heaps' law with exponent 2 / 3.
     tokens = np.random.default_rng(0).zipf(1.5, 1 << 22)
     pairs = tokens[:-1] * 1_000_003 + tokens[1:]
     sizes = [1 << k for k in range(12, 19)]

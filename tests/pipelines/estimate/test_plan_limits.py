@@ -1,4 +1,4 @@
-"""Limits that a plan reaches are said with what helps."""
+"""Limits that a plan exceeds are reported together with a remedy."""
 
 import pytest
 
@@ -69,7 +69,7 @@ def test_more_workers_take_as_much_cpu_and_less_time():
     assert (one.workers, many.workers) == (8, 80)
     assert many.cpu_seconds["merge"] == one.cpu_seconds["merge"]
     assert sum(many.wall_seconds.values()) < sum(one.wall_seconds.values())
-    assert one.wall_seconds["words"] == many.wall_seconds["words"]  # the driver's alone
+    assert one.wall_seconds["words"] == many.wall_seconds["words"]  # runs on the driver only
 
 
 def test_a_pair_is_merged_once_for_each_tier():

@@ -1,4 +1,4 @@
-"""The merges that a plan foresees are those that a build makes."""
+"""The merges that a plan predicts equal those of a build."""
 
 import pytest
 from builds import OPTIONS, run_build, write_lines
@@ -8,7 +8,7 @@ from pipelines.store.segments import FAN_IN, Segment, next_merges
 
 
 def rounds_of_a_job(shards, shard_tokens, types, entries):
-    """What a job does, with segments of these sizes."""
+    """Return the merge rounds of a job with segments of these sizes."""
 
     def segment(number, tokens):
         none = dict.fromkeys(("documents", "total_passages", "text_bytes"), 0)

@@ -1,4 +1,4 @@
-"""The sample of a plan: from all files, in parts that double, and with the text that stored bytes hold."""
+"""Sample of a plan: drawn from all files, in parts of doubling size, with the text size per stored byte."""
 
 import gzip
 import json

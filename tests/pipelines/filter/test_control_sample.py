@@ -1,4 +1,4 @@
-"""The twin of all words, and the parts of documents."""
+"""Control sample of spans, and splits of documents."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +11,7 @@ OPTIONS = FilterOptions(span=8, stride=3, held_out_share=0.3)
 
 
 def all_spans(documents):
-    """Part and text of every span."""
+    """Return the split and the text of every span."""
     for document in documents:
         words = document.split()
         for start in range(0, len(words), OPTIONS.span):
@@ -27,7 +27,7 @@ def twin_of(documents, wanted, **options):
 
 
 def numbered(lengths):
-    """Documents whose words are all different."""
+    """Return documents whose words are all distinct."""
     starts = [sum(lengths[:place]) for place in range(len(lengths))]
     return [" ".join(f"w{n}" for n in range(start, start + size)) for start, size in zip(starts, lengths, strict=True)]
 
@@ -41,7 +41,7 @@ def test_as_many_are_drawn_as_are_wanted_or_there(lengths, train, development, t
     for part in PARTS:
         there = [text for own, text in every if own == part]
         assert sum(own == part for own, _ in drawn) == min(wanted[part], len(there))
-    assert drawn == [each for each in every if each in set(drawn)]  # in order, each once
+    assert drawn == [each for each in every if each in set(drawn)]  # sorted and distinct
 
 
 def test_a_draw_depends_on_seed_and_source_alone():

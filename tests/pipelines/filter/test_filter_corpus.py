@@ -1,4 +1,4 @@
-"""Sources and a vocabulary to a folder: whole, the same however it is made, and in parts that share nothing."""
+"""Filtering of sources by a vocabulary: complete, the same for any number of workers, and with disjoint splits."""
 
 import gzip
 import json
@@ -23,7 +23,7 @@ OPTIONS = FilterOptions(span=12, stride=4, held_out_share=0.3)
 
 
 def write_corpus(folder: Path) -> Path:
-    """Four files of documents, each with a number of its own that stands in all its sentences; one file is empty."""
+    """Write four files of documents, one of them empty; every sentence of a document contains its number."""
     random = np.random.default_rng(6)
     folder.mkdir()
     number = 0
@@ -114,7 +114,7 @@ def test_control_sample_has_as_many_spans_per_source(corpus, tmp_path):
             for part in PARTS:
                 file = tmp_path / "out" / kind / f"{part}-{source['name']}.jsonl.gz"
                 assert gzip.decompress(file.read_bytes()).count(b"\n") == source[kind][part]
-    # Sentences alone are fewer than all spans, so that none is missing.
+    # There are fewer whole sentences than spans, so the control sample is complete.
     told = make(corpus, tmp_path / "sentences", FilterOptions(level="sentences", span=12, stride=4, held_out_share=0.3))
     assert told["total"]["unconstrained"] == told["total"]["constrained"] | {"missing": 0}
     assert "zebra" in json.dumps(spans(tmp_path / "sentences", "unconstrained", "train"))
@@ -153,7 +153,7 @@ def test_the_same_bytes_on_ray(ray_cluster, corpus, tmp_path):
 
 
 class Stopped(StageProgress):
-    """Ctrl-C when so many sources are done."""
+    """Progress that raises KeyboardInterrupt after a number of sources."""
 
     def __init__(self, after):
         super().__init__()
@@ -178,7 +178,7 @@ def test_interrupted_filter_resumes_without_repeating_work(corpus, tmp_path, aft
     assert content(out) == content(tmp_path / "whole")
     assert {file: file.stat().st_ino for file in done} == done
     before = {file: file.stat().st_ino for file in out.rglob("*") if file.is_file()}
-    make(corpus, out)  # once more does nothing
+    make(corpus, out)  # running again changes nothing
     assert {file: file.stat().st_ino for file in out.rglob("*") if file.is_file()} == before
 
 

@@ -1,4 +1,4 @@
-"""The words in use."""
+"""Vocabularies of the words in use."""
 
 import gzip
 

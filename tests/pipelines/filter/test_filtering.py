@@ -1,4 +1,4 @@
-"""What is kept of documents, against a plain re-check of each span and sentence."""
+"""Filtered spans and sentences, compared with a direct check of each."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,7 +44,7 @@ def plain_sentences(document):
 
 
 def packed(sentences, options):
-    """Whole sentences in order, as many as go into a span; and how many words are left over."""
+    """Return whole sentences packed into spans in order, and the number of remaining words."""
     spans = [[]]
     for sentence in sentences:
         if spans[-1] and len(spans[-1]) + len(sentence) > options.span:
@@ -98,7 +98,7 @@ def ranked(words):
 
 
 def test_names_and_dashes_of_a_corpus():
-    # Unlike GLUE's, and as in the study: names must be known, and dashes part words.
+    # Unlike in GLUE, names must be in the vocabulary and dashes separate words (Deshpande et al. 2023).
     assert corpus_words("The cat--well, Peter's well-known cat—ran 3 times") == [
         *("the", "cat", "well", "peters", "well", "known", "cat", "ran", "times")
     ]

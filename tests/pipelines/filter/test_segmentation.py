@@ -1,4 +1,4 @@
-"""Where documents are cut."""
+"""Sentence boundaries of documents."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from pipelines.filter.segmentation import (
 
 
 def cut(text):
-    """The sentences of a text."""
+    """Return the sentences of a text."""
     words, paragraph_ends = split_words(text)
     may_end, goes_on = (np.array([tell(word) for word in words], bool) for tell in (ends_sentence, begins_lower))
     pairs = zip(*find_sentences(may_end, goes_on, paragraph_ends), strict=True)

@@ -13,7 +13,7 @@ CONTENTS = {"a.txt": b"one\n", "b.txt": b"two\n" * 9, "deep/c.txt": b"one\n"}
 
 
 class Counting(InProcessRuntime):
-    """Knows what was read."""
+    """Runtime that records its inputs."""
 
     def __init__(self):
         self.read = []

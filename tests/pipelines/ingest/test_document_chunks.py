@@ -6,7 +6,7 @@ from pipelines.ingest.document_chunks import split_document
 from pipelines.tokenizers import make_tokenizer
 from pipelines.tokenizers.spacy_english import SpacyRule
 
-# Words that spaCy's rules look at across spaces, with those that they leave alone, in every script and spacing.
+# Words that spaCy's rules match across spaces, and other words, in several scripts and with various white space.
 words = st.sampled_from(
     ["the", "shiftin'", "'em", ":", ")", "ma'am", "10", "km", "naïve", "قلب", "U.S.", "don't", "''"]
 )
@@ -27,11 +27,11 @@ def test_pieces_have_the_tokens_of_the_document(text, limit):
     rule = SpacyRule(lowercase=True)
     for place in [piece.text for piece in split_document([text], limit)][1:]:
         assert place[0].isspace()
-    # At a split between punctuation, spaCy might read across; between letters and at the end of a line it never does.
+    # spaCy's rules could match across a split between punctuation, but not between letters or at a line ending.
     assert not any(first[-1].isalpha() and second[0].isalpha() for first, second in rule.joins)
 
 
-@settings(max_examples=25)  # spaCy is made anew for each
+@settings(max_examples=25)  # each example creates a new spaCy pipeline
 @given(st.lists(st.sampled_from(["some", "words", "don't", "U.S."]), min_size=1, max_size=200), st.integers(30, 60))
 def test_lines_are_cut_without_a_trace(words, limit):
     text = "\n".join(" ".join(words[start : start + 5]) for start in range(0, len(words), 5))

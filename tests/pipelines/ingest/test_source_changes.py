@@ -18,7 +18,7 @@ def test_what_is_the_same_new_changed_and_gone():
     changes = compare_sources(listing, KNOWN, ["/corpus"])
     assert names(changes.new) == ["/corpus/d.txt"]
     assert names(changes.changed) == ["/corpus/b.txt"]
-    assert names(changes.vanished) == ["/corpus/a.txt"]  # and not what lies elsewhere
+    assert names(changes.vanished) == ["/corpus/a.txt"]  # sources outside the listed directory are not reported
     assert changes.removed_content(KNOWN) == {"A", "B"}
 
 
@@ -27,7 +27,7 @@ def test_content_is_recognized_under_another_name():
     changes = compare_sources(listing, KNOWN, ["/corpus/*.txt"])
     assert names(changes.copies) == ["/corpus/renamed.txt", "/corpus/f.txt"]
     assert names(changes.new) == ["/corpus/e.txt"]
-    assert names(changes.vanished) == ["/corpus/b.txt"]  # a.txt was renamed, so its content is still there
+    assert names(changes.vanished) == ["/corpus/b.txt"]  # a.txt was renamed, so its content still exists
     assert changes.removed_content(KNOWN) == {"B"}
 
 

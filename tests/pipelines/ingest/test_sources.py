@@ -12,7 +12,7 @@ from pipelines.ingest.sources import Source, compression_of, format_of, list_sou
 
 @pytest.fixture
 def corpus(tmp_path):
-    """A folder with two files to read, one deeper, and much that is none."""
+    """Directory with two source files, one in a subdirectory, and many files that are not sources."""
     for name in (
         "b.txt",
         "a.jsonl.gz",
@@ -198,7 +198,7 @@ class TestErrors:
 
 
 class ClosedFileSystem(MemoryFileSystem):
-    """A store with a folder that nobody may list: a disk lets a container's root user list everything."""
+    """File system with a directory that cannot be listed. On a disk, the root user of a container could list all."""
 
     protocol = "closed"
 

@@ -1,4 +1,4 @@
-"""Sums and differences of segments, against plain counters of the documents that are left."""
+"""Sums and differences of segments, compared with plain counters of the remaining documents."""
 
 import uuid
 from itertools import pairwise
@@ -88,7 +88,7 @@ def test_recorded_ranges_are_not_merged_again(build, segments, monkeypatch):
     told = {"ledger": f"{build}/ledger", "on_range": lambda result, ranges: seen.append((result.value.index, ranges))}
     first = merged(build, Merge(tuple(segments)), "whole", **told)
     assert seen == [(i, len(first.parts)) for i in range(len(first.parts))]
-    monkeypatch.setattr(MergeStage, "_write", None)  # merging anew would fail
+    monkeypatch.setattr(MergeStage, "_write", None)  # merging again would fail
     assert merged(build, Merge(tuple(segments)), "whole", **told) == first
 
 

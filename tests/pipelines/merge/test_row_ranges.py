@@ -18,7 +18,7 @@ TEXTS = ["the cat sat on the mat and é sat", "a dog and a cat and no 😀 at al
 
 @pytest.fixture(scope="module")
 def parts():
-    """A segment of several parts, by URI."""
+    """URIs of the parts of a segment."""
     build = f"memory://{uuid.uuid4().hex}"
     segments = [write_segment(build, f"s{i}", [text.split()], ContextWindow(3)) for i, text in enumerate(TEXTS)]
     work = f"{build}/work"
@@ -29,7 +29,7 @@ def parts():
 
 
 def rows_of(blocks, word_of):
-    """Left word and offset of each row, with its right words and their counts."""
+    """Return the left word and offset of each row, with its right words and their counts."""
     block = concatenate(blocks)
     ends = block.length.cumsum()
     return [

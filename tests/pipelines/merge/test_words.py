@@ -35,7 +35,7 @@ def test_words_add_up(shards, data):
     assert names == sorted({word for texts in shards for text in texts for word in text}, key=str.encode)
     assert table["count"].to_pylist() == [counts.words[name] for name in names]
     assert table["passages"].to_pylist() == [counts.passages[name] for name in names]
-    # Those of all segments one by one, what is subtracted included: as many as are read.
+    # Number of entries to read: the sum over all segments, including subtracted ones.
     entries = Counter()
     for i, texts in enumerate(shards):
         for left, _, _ in reference(texts, ContextWindow(2)).pairs:
@@ -59,7 +59,7 @@ def test_ranges_are_consecutive_and_of_about_the_requested_size(entries, range_e
     for first, behind in ranges:
         assert first < behind
         assert sum(entries[first : behind - 1]) <= range_entries
-    # Not more of them than there must be, twice over.
+    # At most twice the minimum number of ranges.
     assert len(ranges) <= 1 + 2 * sum(entries) // range_entries
 
 
@@ -77,7 +77,7 @@ def test_vocabulary_follows_the_options(tmp_path):
     table = counted(the=9, cat=5, dog=5, rare=1)
     assert choose_vocabulary(table, 4, BuildOptions()).words.to_pylist() == ["the", "cat", "dog", "<oov>"]
     largest = choose_vocabulary(table, 4, BuildOptions(max_vocab_size=2))
-    assert largest.words.to_pylist() == ["the", "<oov>", "cat"]  # dog and rare are 6
+    assert largest.words.to_pylist() == ["the", "<oov>", "cat"]  # dog and rare count as `<oov>`: 6
     (tmp_path / "list").write_text("rare\nunseen\n")
     listed = choose_vocabulary(table, 4, BuildOptions(word_list=str(tmp_path / "list")))
     assert sorted(listed.words.to_pylist()) == ["<oov>", "rare", "unseen"]

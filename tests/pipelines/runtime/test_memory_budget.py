@@ -21,7 +21,7 @@ def test_shares_do_not_add_up_to_more_than_there_is(megabytes):
     counting = budget.chunks * CHUNK_BYTES + budget.batch_bytes * BYTES_PER_TEXT_BYTE
     merging = budget.range_entries * BYTES_PER_ENTRY
     for used in (counting, merging):
-        # What is left over is less than the libraries: memory that is given is also used.
+        # Less than 5% of the budget remains unused.
         assert 0.95 * budget.bytes - LIBRARY_BYTES < used <= budget.bytes - LIBRARY_BYTES
 
 

@@ -1,6 +1,6 @@
-"""Stages in this process and on Ray.
+"""Stages in process and on Ray.
 
-Stages are made within tests, so that they travel to workers as they are: workers cannot import this file.
+Stages are defined inside tests, so that they are pickled by value: workers cannot import this file.
 """
 
 import json
@@ -38,16 +38,16 @@ def rows(number):
 
 
 def attempts(folder):
-    """How often each row was begun."""
+    """Return the number of attempts per input."""
     names = [path.name.split("-")[0] for path in Path(folder).iterdir()]
     return {int(name): names.count(name) for name in names}
 
 
 def dying(folder, deaths):
-    """A stage whose worker ends hard at a row for so many times."""
+    """Return a stage whose worker kills itself at an input, as often as `deaths` says."""
 
     class Dying:
-        # Workers know a stage again by its name and arguments.
+        # Workers identify a stage by its name and arguments.
         def __init__(self, folder, deaths):
             self.folder = folder
             self.deaths = deaths
@@ -134,7 +134,7 @@ def test_inputs_of_dead_workers_are_repeated(on_ray, tmp_path, capsys, monkeypat
     monkeypatch.setenv("BITCIPHER_LOG", "json")
     results = list(on_ray.stream(dying(str(tmp_path), {1: 2, 4: 1}), rows(6)))
     assert sorted(result.value["index"] for result in results) == list(range(6))
-    # Once more for each death: what other workers were at is not done again.
+    # One more attempt per death. Inputs of other workers are not repeated.
     assert attempts(tmp_path) == {0: 1, 1: 3, 2: 1, 3: 1, 4: 2, 5: 1}
     events = [json.loads(line) for line in capsys.readouterr().err.splitlines() if line.startswith("{")]
     died = sorted((event["input"], event["attempt"]) for event in events if event["event"] == "worker died")
@@ -150,7 +150,7 @@ def test_input_that_kills_every_worker_raises(on_ray, tmp_path, monkeypatch):
 
 def test_number_of_concurrent_tasks_equals_the_workers(on_ray, tmp_path):
     class Meeting:
-        """Ends once so many rows are worked on."""
+        """Stage that waits until a number of inputs are being processed."""
 
         def __init__(self, folder):
             self.folder = folder
@@ -165,7 +165,7 @@ def test_number_of_concurrent_tasks_equals_the_workers(on_ray, tmp_path):
 
     stage = StageSpec("meeting", Meeting, {"folder": str(tmp_path)})
     assert len(list(on_ray.stream(stage, [SimpleNamespace(id=i, others=2) for i in range(2)]))) == 2
-    # Now there are two processes that could run them; one worker runs one row at a time nevertheless.
+    # Two worker processes exist now, but a runtime with one worker processes one input at a time.
     more = [SimpleNamespace(id=i, others=0) for i in range(2, 8)]
     with RayRuntime(1, MEMORY) as alone:
         found = sorted((result.value["start"], result.value["end"]) for result in alone.stream(stage, more))
@@ -218,7 +218,7 @@ def is_running(pid):
 
 
 class Nothing:
-    """Never made."""
+    """Stage that is never created."""
 
 
 def test_too_large_memory_raises_when_no_node_joins(ray_cluster, monkeypatch):

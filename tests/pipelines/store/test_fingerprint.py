@@ -1,4 +1,4 @@
-"""What counts depend on, and that it is told when it changes."""
+"""Fingerprint of counts: it covers everything that counts depend on, and a change raises."""
 
 import gzip
 import json
@@ -32,7 +32,7 @@ TEXTS = [
 
 
 def write_corpus(folder: Path) -> Path:
-    """The same few texts in every format, and documents that are long enough to be cut."""
+    """Write the same few texts in every format, and documents that are long enough to be split."""
     folder.mkdir()
     (folder / "a.txt").write_bytes(b"\xef\xbb\xbf" + "\n".join(TEXTS).encode() + b"\ncaf\xe9 \xff\n\n")
     lines = "".join(json.dumps({"text": text, "id": i}) + "\n" for i, text in enumerate([*TEXTS, "", "  "]))
@@ -42,14 +42,14 @@ def write_corpus(folder: Path) -> Path:
     headers = [f"WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: {len(body)}\r\n\r\n".encode() for body in bodies]
     records = [header + body + b"\r\n\r\n" for header, body in zip(headers, bodies, strict=True)]
     (folder / "d.warc.wet.gz").write_bytes(b"".join(map(gzip.compress, records)))
-    # More than a piece of 2²⁰ characters, and more than 2,000 tokens, with no end of a line.
+    # Longer than a document chunk (2²⁰ characters) and a passage (2,000 tokens), without line breaks.
     long = [" ".join(f"{word}{i % 97}" for i in range(60_000)) for word in ("long", "It's ", "x. Y-")]
     (folder / "e.jsonl").write_text(json.dumps({"text": " ".join(long)}))
     return folder
 
 
 def counts_digest(folder: Path, options: BuildOptions) -> str:
-    """What all counts of a corpus add up to."""
+    """Return the digest of all counts of a corpus."""
     build = f"memory://{uuid.uuid4().hex}"
     stage = CountStage(
         build,
@@ -63,7 +63,7 @@ def counts_digest(folder: Path, options: BuildOptions) -> str:
     return digest
 
 
-# The digests that counts had when COUNTS_VERSION became 1; spaCy's with the rules of spaCy 3.8.
+# Digests since COUNTS_VERSION 1. Those of spaCy are for the rules of spaCy 3.8.
 GOLDEN = {
     "whitespace": (BuildOptions(tokenizer="whitespace"), "d33fc14ce28fdf11acaa597372731206"),
     "whitespace, summed": (

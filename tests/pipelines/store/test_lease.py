@@ -30,7 +30,7 @@ def holder(build):
 
 
 def put_elsewhere(build, seconds_ago, beat=3, released=False):
-    """The file of a holder on another machine."""
+    """Write the lease file of a holder on another machine."""
     moment = (datetime.now(UTC) - timedelta(seconds=seconds_ago)).isoformat()
     content = {"owner": "o", "host": "far", "machine": "far", "pid": 7, "started": moment, "time": moment}
     storage.write_json(storage.join(build, "lease/000004.json"), content | {"beat": beat, "released": released})
@@ -181,7 +181,7 @@ with lease.Lease(sys.argv[1]) as mine:
 
 @contextmanager
 def held_elsewhere(build):
-    """Another process that holds the lease until it is told to check it."""
+    """Process that holds the lease and checks it on request."""
     command = [sys.executable, "-c", HOLD, build]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "held\n"
@@ -195,7 +195,7 @@ def test_a_killed_holder_on_this_machine_is_replaced_at_once(place, monkeypatch)
     with held_elsewhere(place) as process:
         process.kill()
         process.wait()
-        monkeypatch.setattr(lease, "EXPIRY_SECONDS", 3_600)  # nobody waits for that
+        monkeypatch.setattr(lease, "EXPIRY_SECONDS", 3_600)  # too long to wait for
         with Lease(place) as mine:
             mine.check()
 

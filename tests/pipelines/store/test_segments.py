@@ -19,7 +19,7 @@ def segment(name, entries=10, shards=None, digest=1):
 
 
 def merged(merge):
-    """What a merge gives, if no two words or pairs are the same."""
+    """Return the sum of a merge; assert that no word or pair occurs twice."""
     return segment(merge.name, merge.total("entries"), merge.shards)
 
 
@@ -53,7 +53,7 @@ def test_number_of_segments_is_bounded_over_updates():
         counts.append(len(segments))
         writes += written
     assert max(counts) <= 9
-    assert writes < 200 * 1_000 * 12  # each entry is written again a few times, not once for each update
+    assert writes < 200 * 1_000 * 12  # each entry is rewritten a few times, not once per update
 
 
 @given(st.lists(st.integers(0, 50), max_size=200))

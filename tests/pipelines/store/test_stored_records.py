@@ -1,4 +1,4 @@
-"""Stored records with mutations: each is read back equal, or refused with the name of its file."""
+"""Stored records with random mutations: each is read back equal, or raises an error that names its file."""
 
 import copy
 import json

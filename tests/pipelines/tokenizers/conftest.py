@@ -1,4 +1,4 @@
-"""Reading the tokens of a shard back as words."""
+"""Conversion of the tokens of a shard back to words."""
 
 from itertools import pairwise
 
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def tokens_of():
-    """A function from a shard to the tokens of each of its documents."""
+    """Function that returns the tokens of each document of a shard."""
 
     def tokens_of(shard):
         assert (shard.ids.dtype, shard.ends.dtype) == (np.int32, np.int64)

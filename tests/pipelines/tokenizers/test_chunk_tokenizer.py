@@ -11,13 +11,13 @@ from pipelines.tokenizers.chunk_tokenizer import ChunkTokenizer
 from pipelines.tokenizers.whitespace import WhitespaceRule
 
 SPACES = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()]
-# Neighbors of white space in Unicode or in UTF-8, control characters, and characters of two to four bytes.
+# Characters next to white space in Unicode or in UTF-8, control characters, and characters of two to four bytes.
 NO_SPACES = [
     *(chr(code) for code in range(32) if not chr(code).isspace()),
     *("!", "a", "b", "B", "\x7f", "\x84", "\x86", "\xa1", "à", "Å", "İ", "Σ", "ß", "ﬀ", "\u1681", "\u180e", "\u200b"),
     *("\u200e", "\u202a", "\u2030", "\u205e", "\u2060", "\u2080", "\u3001", "\u3002", "\ufeff", "€", "𝒳", "😀"),
 ]
-# On both sides of one, two and three words of eight bytes, prefixes of each other, in ASCII and beyond.
+# Lengths around one, two and three machine words of eight bytes; prefixes of each other; ASCII and non-ASCII.
 STEMS = ["abcdefghijklmnopqrstuvwxyz" * 10, "a" * 300, "\0" * 40, "ab\x01\x1b\x7f!" * 9, "àé€" * 20, "aaaaaaa€" * 9]
 SIZES = [1, 2, 6, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 32, 33, 250]
 CHUNKS = [stem[:size] for stem in STEMS for size in SIZES] + [stem[size % 20 :] for stem in STEMS for size in SIZES]
@@ -135,7 +135,7 @@ def test_chunks_with_equal_keys_are_compared_by_bytes(tokens_of):
 
 
 def chunks_of_one_key():
-    """Two chunks of 16 letters that share the key of the table, found by solving its sum for the last eight."""
+    """Return two chunks of 16 letters with equal table keys, found by solving the hash for the last eight letters."""
     golden, all_bits = 0x9E3779B97F4A7C15, 2**64 - 1
 
     def first_half(letters):

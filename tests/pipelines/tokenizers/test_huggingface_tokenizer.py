@@ -16,7 +16,7 @@ TEXTS = [
 
 
 def trained():
-    """A byte-level BPE tokenizer that adds special tokens, truncates and pads, as those of models do."""
+    """Byte-level BPE tokenizer that adds special tokens, truncates and pads, as tokenizers of models do."""
     tokenizer = Tokenizer(models.BPE(unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -35,7 +35,7 @@ def large_strings(texts):
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    """The path of a tokenizer, and its tokens of each text, taken before it was made to add or to cut any."""
+    """Path of a tokenizer, and its tokens of each text without special tokens, truncation and padding."""
     tokenizer = trained()
     expected = [tokenizer.encode(text, add_special_tokens=False).tokens for text in TEXTS]
     tokenizer.post_processor = processors.TemplateProcessing(

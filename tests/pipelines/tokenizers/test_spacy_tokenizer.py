@@ -24,13 +24,13 @@ SENTENCES = [
     " \n ",
     "9am 12pm 7p.m. Jan. Dec. vs. etc. et al. Inc. Co. Nov.5 No.1 'em 'cause",
 ]
-# What only white space separates elsewhere may stand at any seam of a text.
+# Joining sentences by several kinds of white space puts their ends and starts next to each other.
 TEXTS = [*SENTENCES, "\n".join(SENTENCES), "\u3000".join(reversed(SENTENCES)), "\x1f".join(SENTENCES).upper()]
 
 
 @pytest.fixture(scope="module")
 def spacys_own():
-    """spaCy's tokens of each text, those of white space left out."""
+    """Tokens of spaCy for each text, without white space tokens."""
     nlp = spacy.blank("en")
     return [[token for token in nlp(text) if not token.is_space] for text in TEXTS]
 
@@ -66,7 +66,7 @@ PARTS = (
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(PARTS), st.sampled_from(["", " ", " ", " ", " ", "  ", "\n", "\u00a0"]))))
 def test_special_cases_reach_over_a_space_as_in_spacy(parts):
-    """In "doin' 'em", the two apostrophes are a special case, and 'em falls apart."""
+    """In "doin' 'em", the two apostrophes are a special case, and 'em is split."""
     text = "".join(part + space for part, space in parts)
     expected = [token.text for token in NLP(text) if not token.is_space]
     shard = TOKENIZER.tokenize(pa.array([text], pa.large_string()))

@@ -1,4 +1,4 @@
-"""Counts factored range by range: the same bytes as in memory, in whatever pieces, and nothing left behind."""
+"""Factorization by row ranges: the same bytes as in memory for any ranges, and no temporary files afterwards."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def bytes_of(spectrum):
 
 @pytest.fixture(scope="module")
 def build(corpus, tmp_path_factory):
-    """Of several segments, with words outside the vocabulary and of several scripts."""
+    """Build with several segments, words outside the vocabulary, and several scripts."""
     target = tmp_path_factory.mktemp("spectral") / "build"
     assert len(run_build([corpus], target)["segments"]) > 1
     return target

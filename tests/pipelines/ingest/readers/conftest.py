@@ -1,4 +1,4 @@
-"""Sources made on the spot, compressed by libraries other than the ones that read them."""
+"""Generated sources, compressed by other libraries than those that read them."""
 
 import bz2
 import gzip
@@ -28,7 +28,7 @@ def compress():
 
 @pytest.fixture(scope="session")
 def stored(tmp_path_factory):
-    """A function that writes bytes under a name and gives the source."""
+    """Function that writes bytes to a named file and returns the source."""
     folder = tmp_path_factory.mktemp("sources")
     numbers = itertools.count()
 

@@ -69,7 +69,7 @@ def test_a_file_cut_anywhere_is_an_error_with_its_name(stored):
 
 def test_a_page_that_arrow_passes_over_is_an_error_with_the_name(stored):
     whole = bytearray(parquet({"text": ["one", "two"]}))
-    page_kind = len(b"PAR1") + 1  # the first value of the first page's header
+    page_kind = len(b"PAR1") + 1  # the first value of the first page header
     whole[page_kind] ^= 0b10
     with pytest.raises(BitcipherError, match=r"damaged\.parquet is damaged: it has 0 rows instead of 2"):
         read(stored("damaged.parquet", bytes(whole)))

@@ -11,7 +11,7 @@ from pipelines.ingest.readers import ReadOptions, read_chunks
 from pipelines.ingest.sources import COMPRESSION_ENDINGS, FORMATS, Source, format_of
 
 NAMES = ["a.txt", "a.jsonl", "a.parquet", "a.wet"]
-# Beginnings that lead a reader past its first check, so that noise meets the rest of it.
+# Prefixes that pass the first check of a reader, so that random bytes reach the rest of it.
 beginnings = st.sampled_from([b"", b"\xef\xbb\xbf", b'{"text": "', b"PAR1", b"WARC/1.0\r\n", b"\x1f\x8b\x08\0"])
 
 

@@ -61,7 +61,7 @@ def test_a_folder_is_an_error_with_its_name(tmp_path):
 
 
 class GuardedFileSystem(MemoryFileSystem):
-    """A store that may not be read, by anyone: a disk lets the root user of a container read everything."""
+    """File system without read permission. On a disk, the root user of a container could read everything."""
 
     protocol = "guarded"
 

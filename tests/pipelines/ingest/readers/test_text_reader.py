@@ -6,7 +6,7 @@ from pipelines.ingest.readers import ReadOptions, read_chunks
 
 LINES = ReadOptions()
 FILES = ReadOptions(document="file")
-# A carriage return before the line feed belongs to the line's ending, so no line can end with one.
+# A carriage return before the line feed belongs to the line terminator, so no line can end with one.
 line = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])).map(lambda text: text.rstrip("\r"))
 
 

@@ -12,7 +12,7 @@ texts = st.lists(st.text(st.characters(exclude_categories=["Cs"])))
 
 
 def record(kind, body, length=None):
-    """A record as in a WET file of CommonCrawl, with the true length unless another is given."""
+    """Return a record in the format of CommonCrawl's WET files, with the true length by default."""
     header = (
         f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: http://example.org/\r\n"
         f"Content-Type: text/plain\r\nContent-Length: {len(body) if length is None else length}\r\n\r\n"
@@ -31,7 +31,7 @@ def read(source):
 @given(texts=texts)
 def test_documents_come_back_as_written(stored, compress, ending, texts):
     records = [INFO, *(record("conversion", text.encode()) for text in texts)]
-    content = b"".join(compress(ending, each) for each in records)  # a member a record, as CommonCrawl does
+    content = b"".join(compress(ending, each) for each in records)  # one gzip member per record, as in CommonCrawl
     assert read(stored(f"a.warc.wet{ending}", content)) == [text for text in texts if text.strip()]
 
 
@@ -61,7 +61,7 @@ def test_a_file_cut_inside_a_record_is_an_error_or_loses_nothing(stored, compres
         if length in ends:
             assert read(source) == ends[length]
         elif not ending and whole[:length].rstrip(b"\r\n") in {whole[:end].rstrip(b"\r\n") for end in ends}:
-            assert read(source) in ends.values()  # only the empty lines behind a record are missing
+            assert read(source) in ends.values()  # only the empty lines that follow a record are missing
         else:
             with pytest.raises(BitcipherError, match=r"cut\.wet"):
                 read(source)
@@ -76,7 +76,7 @@ def test_a_false_length_is_an_error_or_loses_nothing(stored, kind):
         if length == len(b"the first"):
             assert read(source) == true
             continue
-        # A length that is too great by the empty lines behind the record takes in nothing else.
+        # A length that also covers the empty lines after the record adds no other text.
         with contextlib.suppress(BitcipherError):
             assert [text.strip() for text in read(source)] == true
 

@@ -1,4 +1,4 @@
-"""The page: what it shows, that it is whole, and that no word becomes a part of it."""
+"""Report page of the demo: contents, self-containment, and escaping of words."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def test_the_page_shows_sizes_times_and_neighbours(page, tables):
     assert parsed.texts["title"] == [f"Title {EVIL[0]}"]
     assert "12.3 s" in parsed.texts["span"]
     assert parsed.texts["h4"].count("Cat") == len(EVIL) + 1
-    assert parsed.texts["h4"].count("Sum <1>") == len(EVIL)  # which lacks `six`
+    assert parsed.texts["h4"].count("Sum <1>") == len(EVIL)  # the table lacks `six`
     nearest = [word for word, _ in tables["Cat"].most_similar(EVIL[0], topn=8)]
     place = parsed.texts["bdi"].index(EVIL[0])
     assert parsed.texts["bdi"][place + 1 : place + 9] == nearest

@@ -1,4 +1,4 @@
-"""What moved between two tables, against a plain account of it."""
+"""Comparison of two tables, checked against a direct computation."""
 
 import base64
 
@@ -17,7 +17,7 @@ def numbers(packed: dict[str, str]) -> np.ndarray:
 
 
 def table(words: list[str], seed: int) -> CipherVectors:
-    """Words have much the same vectors whatever the seed."""
+    """Return a table in which the vectors of a word differ only slightly between seeds."""
     rows = np.array([np.random.default_rng(sum(map(ord, word)) * 31 + len(word)).normal(size=6) for word in words])
     rows += np.random.default_rng(seed).normal(0, 0.6, rows.shape)
     return CipherVectors(words, rows / np.linalg.norm(rows, axis=1, keepdims=True))

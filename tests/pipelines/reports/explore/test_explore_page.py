@@ -1,4 +1,4 @@
-"""The page to explore by: what it holds, that it is whole and small, and that no word becomes a part of it."""
+"""Explorer page: contents, self-containment, size, and escaping of words."""
 
 import base64
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ def table(words: Sequence[str], seed: int = 20) -> CipherVectors:
 
 
 def explain(rows: Sequence[int]) -> list[list[Contribution]]:
-    """The offset and the weight tell the row, so that a test sees what belongs to which."""
+    """Return contributions whose offset and weight identify the row."""
     return [
         [Contribution(row % 5 - 2, EVIL[0], row + 0.5), Contribution(0, "no word of the page", -1.0)][: row % 3]
         for row in rows

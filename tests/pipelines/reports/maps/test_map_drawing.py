@@ -1,4 +1,4 @@
-"""What pages hold of maps: numbers in few bytes, and groups that go by translating_errors words."""
+"""Map data of pages: packed numbers, and groups named after typical words."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ from pipelines.reports.maps.layout import choose_rows, make_map
 
 
 def unpacked(packed: dict[str, str]) -> np.ndarray:
-    """What arrays.js makes of it."""
+    """Decode a packed array as `arrays.js` does."""
     return np.frombuffer(base64.b64decode(packed["base64"]), np.dtype(packed["type"]).newbyteorder("<"))
 
 
@@ -51,7 +51,7 @@ def test_fractions_come_back_to_the_fourth_digit(fractions):
 def test_groups_go_by_typical_words_that_are_letters():
     random = np.random.default_rng(20)
     table = np.repeat(np.eye(2, 8) * 5, 20, axis=0) + random.normal(size=(40, 8))
-    table[20] = [0, 5, 0, 0, 0, 0, 0, 0]  # in the very middle, but no letters
+    table[20] = [0, 5, 0, 0, 0, 0, 0, 0]  # at the center of the group, but punctuation
     words = [f"{'ab'[number // 20]}{chr(97 + number % 20)}" for number in range(40)]
     words[20] = ","
     vectors = CipherVectors(words, table)

@@ -1,4 +1,4 @@
-"""Maps of words: what is on them, where, and that they come out the same."""
+"""Map layout: selected words, positions, groups, and determinism."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def mapped(vectors: CipherVectors) -> WordMap:
 
 @pytest.fixture(scope="module")
 def vectors() -> CipherVectors:
-    """60 words in two bundles of directions, taking turns, after entries of other kinds."""
+    """60 words that alternate between two clusters of directions, after entries of other kinds."""
     random = np.random.default_rng(20)
     centers = np.eye(2, 16) * 5
     rows = centers[np.arange(60) % 2] + random.normal(size=(60, 16))
