@@ -1,4 +1,4 @@
-"""Probes: how much of part of speech and entities vectors hold, word by word."""
+"""Probes: part-of-speech and entity classifiers that see one word vector at a time."""
 
 from training.probes.probe import ProbeResult, SeedResult, probe
 from training.probes.tasks import TASKS, read_task

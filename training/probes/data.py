@@ -1,4 +1,4 @@
-"""What a probe is trained and measured on: labeled words in sentences, numbered."""
+"""Data of a probing task: words and labels of sentences, as indices."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,57 +7,57 @@ from typing import NamedTuple
 
 import numpy as np
 
-# A sentence as read: its words and their labels.
+# Words of a sentence with their labels.
 Sentence = Sequence[tuple[str, str]]
 
 
 class Pairs(NamedTuple):
-    """Words with labels, each weighing as many tokens as it stands for."""
+    """Distinct pairs of a word and a label, with their counts."""
 
     words: np.ndarray
-    """(n,) int64, into `TaskData.words`."""
+    """(n,) int64, indices into `TaskData.words`."""
     labels: np.ndarray
-    """(n,) int64, into `TaskData.labels`."""
+    """(n,) int64, indices into `TaskData.labels`."""
     counts: np.ndarray
-    """(n,) int64, tokens."""
+    """(n,) int64, number of tokens of each pair."""
 
 
 @dataclass(frozen=True)
 class Split:
-    """The tokens of one part of a task, in the order of the text."""
+    """Tokens of one split of a task, in the order of the text."""
 
     words: np.ndarray
-    """(n,) int64, into `TaskData.words`."""
+    """(n,) int64, indices into `TaskData.words`."""
     labels: np.ndarray
-    """(n,) int64, into `TaskData.labels`."""
+    """(n,) int64, indices into `TaskData.labels`."""
     sentences: np.ndarray
-    """(n,) int64, the number of the sentence that a token stands in, ascending."""
+    """(n,) int64, index of each token's sentence, ascending."""
 
     def __len__(self) -> int:
-        """Tokens."""
+        """Return the number of tokens."""
         return len(self.words)
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The distinct pairs of a word and a label, with how often each occurs."""
+        """Distinct pairs of a word and a label, with their counts."""
         distinct, counts = np.unique(np.stack([self.words, self.labels]), axis=1, return_counts=True)
         return Pairs(distinct[0], distinct[1], counts)
 
 
 @dataclass(frozen=True)
 class TaskData:
-    """A task: its words and labels, and the parts to train on, to choose by and to measure on."""
+    """Probing task: words, labels, and the train, validation and test splits."""
 
     name: str
     words: list[str]
-    """The distinct words of all parts, in lower case and sorted."""
+    """Distinct words of all splits, lowercase and sorted."""
     labels: list[str]
-    """The distinct labels of all parts, sorted."""
+    """Distinct labels of all splits, sorted."""
     train: Split
     validation: Split
     test: Split
     has_spans: bool
-    """Whether labels are IOB1 tags of spans."""
+    """Whether labels are IOB1 tags."""
 
 
 def make_task(
@@ -67,7 +67,7 @@ def make_task(
     test: Iterable[Sentence],
     has_spans: bool,
 ) -> TaskData:
-    """Number the words and labels of three lists of sentences; words become lower case."""
+    """Return a task from the sentences of three splits; words are lowercased."""
     parts = [[[(word.lower(), label) for word, label in s] for s in part] for part in (train, validation, test)]
     tokens = [token for part in parts for sentence in part for token in sentence]
     words, labels = (sorted(set(column)) for column in zip(*tokens, strict=True))

@@ -1,10 +1,10 @@
-"""Training a probe on distinct pairs of word and label instead of tokens.
+"""Training of a probe on distinct pairs of word and label instead of tokens.
 
-A probe sees nothing but the word, so all tokens of a pair have the same loss, and the loss over the tokens is that
-over the distinct pairs, each times its count: the same objective at a fifth of the cost. An epoch deals out the tokens
-of every pair once, as evenly over its batches as tokens would lie: a pair of up to four tokens is in one batch, one of
-c tokens in c / 4 batches, at most in all, and its weights add up to c. So the batches of an epoch add up to the
-objective exactly, and no batch is carried away by a frequent word.
+A probe sees only the word, so all tokens of a pair have the same loss. The loss over tokens equals the loss over
+distinct pairs, weighted by their counts: the same objective at a fifth of the cost. An epoch distributes the tokens of
+each pair over its batches as evenly as tokens would be: a pair of up to four tokens is in one batch, a pair of c tokens
+in c / 4 batches (at most in all), and its weights sum to c. The batches of an epoch therefore sum exactly to the
+objective, and no frequent word dominates a batch.
 """
 
 from collections.abc import Iterator
@@ -17,13 +17,14 @@ from torch import nn
 from training.probes.data import Pairs
 from training.probes.model import DROPOUT, HIDDEN, make_probe, predict
 
-# Chosen on validation parts, see README.md.
+# Selected on validation splits, see README.md.
 LEARNING_RATE = 5e-3
 BATCH_PAIRS = 512
-# Tokens of a pair that may go into a batch at once, if the pair is not in all batches anyway: fewer cost more, and more
-# make batches less alike. With 1 an epoch takes twice as long, and no figure differs by more than the spread of seeds.
+# Maximum number of tokens of a pair per batch, unless the pair is in all batches. A smaller number is slower, a larger
+# one makes batches less uniform. With 1, an epoch takes twice as long, and no metric differs by more than the standard
+# deviation over seeds.
 TOKENS_AT_ONCE = 4
-# Epochs without a better validation accuracy after which training ends, and epochs at most.
+# Epochs without a better validation accuracy before training stops, and the maximum number of epochs.
 PATIENCE = 5
 MAX_EPOCHS = 60
 
@@ -36,23 +37,23 @@ SETTINGS = {
     "patience": PATIENCE,
     "max_epochs": MAX_EPOCHS,
 }
-"""All that was chosen, for those who keep results."""
+"""All hyperparameters, to be stored with results."""
 
 
 def fit(
     features: torch.Tensor, labels: int, train: Pairs, validation: Pairs, seed: int
 ) -> tuple[nn.Module, int, float]:
-    """Train a probe, and keep the epoch that is best on the validation pairs.
+    """Train a probe, and return the one of the best epoch on the validation pairs.
 
     Args:
-        features: (words, d) float32, a row for each word that pairs name.
-        labels: how many there are.
-        train: what to train on.
-        validation: what the epoch is chosen by.
-        seed: of the first weights, the order of pairs and dropout; the same seed on one machine gives the same probe.
+        features: (words, d) float32, a row for each word.
+        labels: number of labels.
+        train: training pairs.
+        validation: pairs that select the epoch.
+        seed: seed of initial weights, order of pairs and dropout. The same seed on one machine gives the same probe.
 
     Returns:
-        The probe, the epoch that was kept, counted from 1, and its accuracy on the validation pairs.
+        The probe, its epoch counted from 1, and its accuracy on the validation pairs.
     """
     with _one_thread(), torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -73,9 +74,9 @@ def fit(
 
 
 def batches(pairs: Pairs, random: np.random.Generator) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The batches of an epoch: the places of their pairs and the weights of these.
+    """Iterate over the batches of an epoch: indices of pairs and their weights.
 
-    The weights of a pair add up to its count over the epoch.
+    The weights of a pair sum to its count over the epoch.
     """
     number = max(1, round(len(pairs.counts) / BATCH_PAIRS))
     times = np.minimum(-(-pairs.counts // TOKENS_AT_ONCE), number)
@@ -99,7 +100,7 @@ def _train_epoch(
     probe.train()
     device = features.device
     dealt = list(batches(pairs, random))
-    # Not each batch's own weights: then the batches of an epoch would no longer add up to the objective.
+    # Dividing by each batch's own weights would make the batches of an epoch no longer sum to the objective.
     tokens_of_batch = pairs.counts.sum() / len(dealt)
     for places, weights in dealt:
         words, labels = (torch.from_numpy(column[places]).to(device) for column in (pairs.words, pairs.labels))
@@ -118,7 +119,7 @@ def _accuracy(probe: nn.Module, features: torch.Tensor, pairs: Pairs) -> float:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Sums in one order, however many cores there are; on matrices this small more threads would gain little."""
+    """Use one thread, so that sums have the same order on any machine; for small matrices more threads gain little."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

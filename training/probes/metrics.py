@@ -1,4 +1,4 @@
-"""Figures of a labeling: accuracy, weighted F1, and F1 of whole spans."""
+"""Metrics of labels: accuracy, weighted F1, and F1 of spans."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,25 +10,25 @@ Span = tuple[int, int, str]
 
 
 def accuracy(truth: np.ndarray, predicted: np.ndarray) -> float:
-    """The share of tokens, (n,) each, with the right label."""
+    """Return the fraction of correct labels; both arguments are (n,) labels of tokens."""
     return float(accuracy_score(truth, predicted))
 
 
 def weighted_f1(truth: np.ndarray, predicted: np.ndarray) -> float:
-    """The mean of the labels' F1, each weighing as many tokens as truly have it."""
-    zero: Any = 0  # the stub knows strings only
+    """Return the mean F1 over labels, weighted by their number of tokens in the truth."""
+    zero: Any = 0  # the type stub accepts strings only
     return float(f1_score(truth, predicted, average="weighted", zero_division=zero))
 
 
 def span_f1(truth: Sequence[str], predicted: Sequence[str], sentences: Sequence[int]) -> float:
-    """F1 of spans: those that are predicted with the same first and last token and the same type as in the truth.
+    """Return the F1 of spans. A span is correct if its first token, last token and type are those of the truth.
 
     Args:
-        truth, predicted: the IOB1 tag of each token.
-        sentences: the number of each token's sentence; no span goes beyond one.
+        truth, predicted: IOB1 tag of each token.
+        sentences: index of each token's sentence; spans do not cross sentences.
 
     Returns:
-        0 if neither has a span.
+        F1 between 0 and 1; 0 if neither has a span.
     """
     true_spans, predicted_spans = (set(spans(tags, sentences)) for tags in (truth, predicted))
     found = len(true_spans) + len(predicted_spans)
@@ -36,10 +36,9 @@ def span_f1(truth: Sequence[str], predicted: Sequence[str], sentences: Sequence[
 
 
 def spans(tags: Sequence[str], sentences: Sequence[int]) -> list[Span]:
-    """The spans of IOB1 tags: first token, last token and type.
+    """Return the spans of IOB1 tags: first token, last token and type.
 
-    A span goes on as long as tags are I- of its type. B- of a type always begins another span; so does I- of
-    another type.
+    A span continues while the tags are I- of its type. B- always starts a new span; so does I- of another type.
     """
     found: list[Span] = []
     before = (None, "O")

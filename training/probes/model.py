@@ -1,16 +1,16 @@
-"""The probe of section 4.2 of the paper: two layers between a word's vector and its label."""
+"""Probe of Zhao & Williams (2023), *Bit Cipher*, section 4.2: two layers between a word's vector and its label."""
 
 import torch
 from torch import nn
 
-# Widths from 128 to 1,024 were compared on validation parts; see README.md.
+# Hidden sizes from 128 to 1,024 were compared on validation splits; see README.md.
 HIDDEN = 256
 
 DROPOUT = 0.5
 
 
 def make_probe(dimensions: int, labels: int) -> nn.Module:
-    """An untrained probe, from (n, dimensions) float32 to (n, labels) log-probabilities."""
+    """Return an untrained probe from (n, dimensions) float32 to (n, labels) log-probabilities."""
     return nn.Sequential(
         nn.Linear(dimensions, HIDDEN),
         nn.LeakyReLU(),
@@ -22,6 +22,6 @@ def make_probe(dimensions: int, labels: int) -> nn.Module:
 
 @torch.no_grad()
 def predict(probe: nn.Module, features: torch.Tensor) -> torch.Tensor:
-    """The likeliest label of each row, (n,) int64."""
+    """Return the most likely label of each row, (n,) int64."""
     probe.eval()
     return probe(features).argmax(dim=1)

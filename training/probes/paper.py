@@ -1,4 +1,4 @@
-"""What the paper measured: its Tables 1 to 7, read from `paper_tables.yaml`."""
+"""Tables 1 to 7 of Zhao & Williams (2023), *Bit Cipher*, read from `paper_tables.yaml`."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -9,30 +9,30 @@ import yaml
 
 @dataclass(frozen=True)
 class PaperGrid:
-    """One of Tables 2 to 7: a mode of vectors on a task, for some sizes of text."""
+    """One of Tables 2 to 7: scores of one mode of vectors on a task, for several corpus sizes."""
 
     table: int
     task: str
     mode: str
     columns: tuple[tuple[int, int], ...]
-    """Bits and radius of each column."""
+    """Bits and window of each column."""
     rows: dict[float, tuple[tuple[float, float], ...]]
-    """By billions of tokens, the accuracy and weighted F1 of each column, in per cent."""
+    """By billions of tokens, the accuracy and weighted F1 of each column, in percent."""
 
 
 @dataclass(frozen=True)
 class PaperTables:
-    """All seven."""
+    """All tables of the paper."""
 
     models: dict[str, dict[str, tuple[float, float]]]
-    """Table 1: by model and task, the accuracy and weighted F1 in per cent."""
+    """Table 1: by model and task, the accuracy and weighted F1 in percent."""
     grids: tuple[PaperGrid, ...]
     """Tables 2 to 7."""
 
 
 @cache
 def paper_tables() -> PaperTables:
-    """The paper's tables."""
+    """Return the paper's tables."""
     content = yaml.safe_load((Path(__file__).parent / "paper_tables.yaml").read_text())
     models = {
         name: {task: (accuracy, f1) for task, (accuracy, f1) in figures.items()}

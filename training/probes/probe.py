@@ -1,4 +1,4 @@
-"""What a table of vectors knows of a task: the figures of probes that see nothing else."""
+"""Evaluation of word vectors by probes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,35 +17,35 @@ from training.probes.model import predict
 
 @dataclass(frozen=True)
 class SeedResult:
-    """One trained probe; shares are between 0 and 1."""
+    """Scores of one trained probe, between 0 and 1."""
 
     seed: int
     epoch: int
-    """The one that was kept."""
+    """Selected epoch, counted from 1."""
     validation_accuracy: float
     accuracy: float
     weighted_f1: float
     span_f1: float | None
-    """None if labels are no tags of spans."""
+    """None if labels are not tags of spans."""
 
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """The probes of one table on one task."""
+    """Results of one table of vectors on one task."""
 
     task: str
     seeds: tuple[SeedResult, ...]
     covered_words: float
-    """Share of the distinct words of the test part that the table holds."""
+    """Fraction of the distinct test words that have a vector."""
     covered_tokens: float
-    """The same by tokens."""
+    """Fraction of the test tokens that have a vector."""
 
     def mean(self, figure: str) -> float:
-        """Over seeds, of a figure by its name in `SeedResult`."""
+        """Return the mean over seeds of a score, by its name in `SeedResult`."""
         return float(np.mean(self._values(figure)))
 
     def spread(self, figure: str) -> float:
-        """The standard deviation over seeds (n - 1), 0 for a single one."""
+        """Return the sample standard deviation over seeds (n - 1), 0 for a single seed."""
         return float(np.std(self._values(figure), ddof=1)) if len(self.seeds) > 1 else 0.0
 
     def _values(self, figure: str) -> list[float]:
@@ -53,19 +53,19 @@ class ProbeResult:
 
 
 def probe(vectors: CipherVectors, task: TaskData, seeds: Iterable[int] = (0, 1, 2)) -> ProbeResult:
-    """Train a probe for each seed, and measure it on the test part.
+    """Train one probe per seed and evaluate it on the test split.
 
-    Words that the table does not hold have the vector of `<oov>`, or zeros if there is none. Every vector is scaled to
-    length √d, so that its numbers have the size that first weights and learning rate are made for: rows of this
-    project have length 1 anyway, and those of others do at least as well as at their own lengths (README.md).
+    Words without a vector have the vector of `<oov>`, or zeros if there is none. All vectors are scaled to length √d,
+    so that their entries have the scale that initial weights and learning rate assume. Rows of this project have length
+    1 anyway, and vectors of others score at least as well as at their original lengths (README.md).
 
     Args:
-        vectors: of this project, or of any other.
+        vectors: vectors of this project or of any other.
         task: see `training.probes.tasks`.
-        seeds: one probe for each.
+        seeds: seeds of the probes.
 
     Raises:
-        BitcipherError: if the table holds none of the words, or if a vector is not of finite numbers.
+        BitcipherError: if no test word has a vector, or a vector is not finite.
     """
     features, covered = look_up(vectors, task.words)
     test = np.unique(task.test.words)
@@ -79,7 +79,7 @@ def probe(vectors: CipherVectors, task: TaskData, seeds: Iterable[int] = (0, 1, 
 
 
 def look_up(vectors: CipherVectors, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """The features of words, (n, d) float32 of length √d each or zero, and which the table holds, (n,) bool."""
+    """Return features of words, (n, d) float32 with rows of length √d or zero, and which words have a vector, (n,)."""
     rows = np.array([vectors.key_to_index.get(word, -1) for word in words])
     covered = rows >= 0
     features = np.zeros((len(words), vectors.vector_size), np.float32)

@@ -1,4 +1,4 @@
-"""The files of the tasks: CoNLL-U, and the four columns of CoNLL-2003."""
+"""Readers for CoNLL-U and CoNLL-2003 files."""
 
 import gzip
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 
-# Of CoNLL-U (universaldependencies.org/format.html), counted from 0.
+# Column indices of CoNLL-U (universaldependencies.org/format.html).
 CONLLU_COLUMNS = 10
 ID, FORM, XPOS = 0, 1, 4
 
@@ -17,12 +17,12 @@ Sentences = list[list[tuple[str, str]]]
 
 
 def read_conllu(uri: str) -> Sentences:
-    """The sentences of a CoNLL-U file, plain or gzip: words with their xpos tags.
+    """Return the sentences of a CoNLL-U file, plain or gzip: words with their xpos tags.
 
-    Words that only tell how others are written together (1-2) or what was left out (8.1) are no tokens.
+    Multiword tokens (1-2) and empty nodes (8.1) are skipped.
 
     Raises:
-        BitcipherError: if the file is missing or empty, or if a line has not ten columns or no xpos.
+        BitcipherError: if the file is missing or empty, or a line does not have ten columns or has no xpos.
     """
     sentences: Sentences = [[]]
     for number, line in _lines(uri):
@@ -44,10 +44,10 @@ def read_conllu(uri: str) -> Sentences:
 
 
 def read_conll2003(uri: str) -> list[Sentences]:
-    """The documents of a CoNLL-2003 file, each as its sentences: words with their entity tags, as in the file.
+    """Return the documents of a CoNLL-2003 file as lists of sentences: words with their entity tags, as in the file.
 
     Raises:
-        BitcipherError: if the file is missing or empty, or if a line has not four columns.
+        BitcipherError: if the file is missing or empty, or a line does not have four columns.
     """
     documents: list[Sentences] = [[[]]]
     for number, line in _lines(uri):

@@ -1,4 +1,4 @@
-"""The two tasks of the paper (section 4.1), read from the folders that their corpora come in."""
+"""The probing tasks of Zhao & Williams (2023), *Bit Cipher*, section 4.1, read from the folders of their corpora."""
 
 import re
 
@@ -9,16 +9,16 @@ from bitcipher.errors import BitcipherError
 from training.probes.data import TaskData, make_task
 from training.probes.readers import read_conll2003, read_conllu
 
-# Of CoNLL-2003's training part, as whole documents: the next part, testa, is what is measured on here.
+# Fraction of the documents of CoNLL-2003's training file; its development file, testa, is the test split here.
 VALIDATION_SHARE = 0.1
 VALIDATION_SEED = 0
 
 
 def read_pos(folder: str) -> TaskData:
-    """Part of speech (xpos) from a treebank of Universal Dependencies, such as GUM.
+    """Read part-of-speech tags (xpos) from a Universal Dependencies treebank such as GUM.
 
     Args:
-        folder: with one file each named …-train.conllu, …-dev.conllu and …-test.conllu, perhaps ending in .gz.
+        folder: folder with one file each named …-train.conllu, …-dev.conllu and …-test.conllu, optionally with .gz.
 
     Raises:
         BitcipherError: if a file is missing or is not CoNLL-U.
@@ -28,15 +28,15 @@ def read_pos(folder: str) -> TaskData:
 
 
 def read_ner(folder: str) -> TaskData:
-    """Entities of CoNLL-2003: trained on nine tenths of eng.train, chosen by the tenth, measured on eng.testa.
+    """Read the entities of CoNLL-2003: nine tenths of eng.train to train, a tenth to validate, eng.testa to test.
 
     The label of a word is its tag as in the file.
 
     Args:
-        folder: with eng.train and eng.testa.
+        folder: folder with eng.train and eng.testa.
 
     Raises:
-        BitcipherError: if a file is missing or is not of CoNLL-2003, or if eng.train is a single document.
+        BitcipherError: if a file is missing or has another format, or eng.train is a single document.
     """
     train_file = _find(folder, r"eng\.train")
     documents = read_conll2003(train_file)
@@ -56,10 +56,10 @@ TASKS = {"pos": read_pos, "ner": read_ner}
 
 
 def read_task(name: str, folder: str) -> TaskData:
-    """A task by its name, pos or ner; see `read_pos` and `read_ner` for what the folder holds.
+    """Read a task by name, pos or ner; see `read_pos` and `read_ner` for the files of the folder.
 
     Raises:
-        BitcipherError: if there is no such task, or if its files are not there or damaged.
+        BitcipherError: if the name is unknown, or files are missing or malformed.
     """
     if name not in TASKS:
         raise BitcipherError(f"There is no task {name!r}: choose {' or '.join(TASKS)}.")

@@ -1,1 +1,1 @@
-"""What models are fine-tuned and measured on: GLUE, SQuAD and its kin, and entities."""
+"""Fine-tuning tasks: GLUE, question answering in SQuAD's format, and named entities."""

@@ -1,38 +1,38 @@
-"""From a model's start and end logits to answers: parts of the context, cut from the text itself."""
+"""Answer spans of a context from a model's start and end logits."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-# The no-answer score of a question whose windows show no context: above any difference of logits, and still JSON.
+# No-answer score of a question whose windows contain no context: larger than any difference of logits, and valid JSON.
 NO_CONTEXT_SCORE = 1e9
 
 
 class Candidate(NamedTuple):
-    """A part of the context, and how likely it is the answer."""
+    """Span of the context with its score."""
 
     text: str
     start: int
-    """Characters, in the context."""
+    """First character in the context."""
     end: int
-    """Behind the last character."""
+    """Character after the last one."""
     score: float
-    """The start logit and the end logit together; of several windows the highest."""
+    """Sum of the start logit and the end logit; the maximum over windows."""
 
 
 class AnswerPrediction(NamedTuple):
-    """What a model answers to a question."""
+    """Predicted answer to a question."""
 
     text: str
-    """The likeliest part of the context, whether or not no answer is likelier still; empty if there is none."""
+    """Span with the highest score, even if no answer scores higher; empty if there is no span."""
     no_answer_score: float
-    """The score of no answer (of all windows the lowest) less that of `text`: above 0, no answer is likelier."""
+    """Score of no answer (minimum over windows) minus the score of `text`. Above 0, no answer is more likely."""
     candidates: tuple[Candidate, ...] = ()
-    """The best ones, best first; those with the same score as in the text."""
+    """Highest-scoring spans in descending order; equal scores in the order of the text."""
 
     def chosen(self, threshold: float) -> str:
-        """The answer, or an empty text if the no-answer score is above the threshold."""
+        """Return the answer, or an empty string if the no-answer score is above the threshold."""
         return "" if self.no_answer_score > threshold else self.text
 
 
@@ -46,18 +46,18 @@ def read_answers(
     max_answer: int,
     n_best: int,
 ) -> list[AnswerPrediction]:
-    """The answers to all questions (Devlin et al. 2019, sections 4.2 and 4.3).
+    """Return the answers to all questions (Devlin et al. 2019, sections 4.2 and 4.3).
 
-    Every span of a window is weighed, not only those of the likeliest starts and ends, so that none is missed. Spans
-    that end before they start, are longer than `max_answer` tokens or reach out of the context are no answers.
+    All spans of a window are scored, not only those of the highest start and end logits, so that no span is missed.
+    Spans are invalid if they end before they start, have more than `max_answer` tokens or leave the context.
 
     Args:
-        contexts: of each question.
-        questions: [W], whose window it is.
-        places: [W, S, 2]: see `training.tasks.windows.Windows`.
+        contexts: context of each question.
+        questions: [W], index of the question of each window.
+        places: [W, S, 2], character spans of the tokens: see `training.tasks.windows.Windows`.
         start_logits, end_logits: [W, S].
-        max_answer: tokens.
-        n_best: how many candidates a question keeps at most.
+        max_answer: maximum length of an answer in tokens.
+        n_best: maximum number of candidates per question.
     """
     best: list[dict[tuple[int, int], float]] = [{} for _ in contexts]
     nothing = np.full(len(contexts), np.inf)
@@ -77,10 +77,10 @@ def _best_spans(
     is_text = places[:, 0] < places[:, 1]
     starts, ends = (np.where(is_text, logits, -np.inf) for logits in (starts, ends))
     padded = np.append(ends, np.full(max_answer - 1, -np.inf))
-    # [S, max_answer]: by first token and number of tokens less one.
+    # [S, max_answer]: by first token and number of further tokens.
     scores = starts[:, None] + np.lib.stride_tricks.sliding_window_view(padded, max_answer)
     flat = scores.ravel()
-    # Not `argpartition`, whose choice among equals differs between processors.
+    # `argpartition` would choose among equal scores differently on different processors.
     enough = np.partition(flat, -n_best)[-n_best] if len(flat) > n_best else -np.inf
     chosen = np.flatnonzero((flat >= enough) & np.isfinite(flat))
     chosen = chosen[np.argsort(-flat[chosen], kind="stable")][:n_best]

@@ -1,4 +1,4 @@
-"""What a task offers to a fine-tuning run."""
+"""Interface of fine-tuning tasks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,26 +12,26 @@ from training.tasks.encoder import Encoder
 Kind = Literal["classification", "regression", "question-answering", "token-classification"]
 Part = Literal["train", "validation"]
 
-# The label of a position that has no target; what torch's cross-entropy leaves out by default.
+# The label of a position without a target: the default `ignore_index` of PyTorch's cross-entropy.
 IGNORED = -100
 
 
 @dataclass(frozen=True)
 class Features:
-    """The rows that a model sees of one part of a task; an example may have several."""
+    """Model inputs and targets of one split of a task. An example may have several rows."""
 
     inputs: dict[str, np.ndarray]
-    """What the model takes, [N, S] each: see `Encoder.rows`."""
+    """Model inputs, [N, S] each: see `Encoder.rows`."""
     targets: dict[str, np.ndarray]
-    """What the loss needs, by the names that transformers' models take: `labels` ([N] int64 or float32, or [N, S] int64
-    with -100 where there is none), or `start_positions` and `end_positions` ([N] int64)."""
+    """Targets of the loss, under the names of transformers' models: `labels` ([N] int64 or float32, or [N, S] int64
+    with -100 at positions without a target), or `start_positions` and `end_positions` ([N] int64)."""
     notes: dict[str, np.ndarray]
-    """What `Task.predictions` needs to read the model's outputs."""
+    """Arrays that `Task.predictions` needs to interpret the model's outputs."""
     remarks: tuple[str, ...] = ()
-    """What a user should know, a sentence each: what was cut."""
+    """Sentences for the user, such as the number of truncated examples."""
 
     def __len__(self) -> int:
-        """Rows."""
+        """Return the number of rows."""
         return len(self.inputs["input_ids"])
 
 
@@ -107,14 +107,14 @@ class Task(Protocol):
 
 
 class Diverged(BitcipherError):
-    """A model's outputs are not numbers: whatever is done with it now, it will not learn."""
+    """Raised if a model's outputs are NaN. Its training cannot recover."""
 
 
 def get_examples(task: Task, part: Part) -> Sequence[Any]:
-    """The examples of a part.
+    """Return the examples of a split.
 
     Raises:
-        BitcipherError: if it has none.
+        BitcipherError: if the split is empty.
     """
     examples = task.train if part == "train" else task.validation
     if not examples:
@@ -124,10 +124,10 @@ def get_examples(task: Task, part: Part) -> Sequence[Any]:
 
 
 def check_outputs(task: Task, outputs: dict[str, np.ndarray]) -> None:
-    """See that a model's outputs can be read.
+    """Check that a model's outputs are numbers.
 
     Raises:
-        Diverged: if one of them is NaN.
+        Diverged: if an output is NaN.
     """
     if any(np.isnan(values).any() for values in outputs.values()):
         raise Diverged(

@@ -1,4 +1,4 @@
-"""What answers to questions are worth that know nothing: what a model has to be better than."""
+"""Trivial baselines of question answering."""
 
 import re
 from collections.abc import Sequence
@@ -9,24 +9,24 @@ from training.counter_rng import derive_key, uniform
 from training.tasks.answers import AnswerPrediction
 from training.tasks.squad import Question
 
-# Words of a random answer at most. Nine in ten answers of SQuAD 1.1's dev part have no more than seven.
+# Maximum number of words of a random answer. Nine in ten answers of SQuAD 1.1's dev split have at most seven.
 LONGEST = 7
 
 _WORD = re.compile(r"\S+")
 
 
 def random_spans(questions: Sequence[Question], seed: int) -> list[AnswerPrediction]:
-    """Some words in a row of each context, all starts and all numbers of words up to `LONGEST` being as likely.
+    """Return a random span of words from each context, uniform over starts and over lengths up to `LONGEST` words.
 
-    The answer to a question depends on the seed and its place among the questions alone. No question is left unanswered
-    at a threshold of 0.
+    The answer to a question depends only on the seed and the index of the question. At a threshold of 0, every question
+    has an answer.
     """
     draws = uniform(derive_key(seed, "random spans"), np.arange(len(questions)), 2)
     return [_random_span(question.context, *draw) for question, draw in zip(questions, draws.tolist(), strict=True)]
 
 
 def no_answers(questions: Sequence[Question]) -> list[AnswerPrediction]:
-    """No answer to any question: half of SQuAD 2.0's dev part has none."""
+    """Return no answer to every question. Half of the questions of SQuAD 2.0's dev split have none."""
     return [AnswerPrediction("", no_answer_score=1.0) for _ in questions]
 
 

@@ -1,4 +1,4 @@
-"""From texts to a model's rows: pieces with their places in the text, special tokens, padding."""
+"""Encoder from texts to model inputs: tokens with character spans, special tokens and padding."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -12,41 +12,41 @@ from tokenizers import Tokenizer
 from bitcipher.errors import BitcipherError
 from training.data import SpecialTokens, plain_text_tokenizer
 
-# Control and format characters: tokenizers may drop them, and no letter needs them.
+# Control and format characters. Tokenizers may drop them, and no letter needs them.
 _UNSEEN = {"Cc", "Cf"}
 
 
 class Pieces(NamedTuple):
-    """A text as the tokenizer cuts it, without special tokens."""
+    """Tokens of a text without special tokens."""
 
     ids: np.ndarray
-    """[P] int32."""
+    """Token ids, [P] int32."""
     places: np.ndarray
-    """[P, 2] int32, the first character of each piece and the one behind its last, without white space around: both are
-    the same for a piece of white space alone. Pieces of one character that takes several have the same place."""
+    """[P, 2] int32, the first character of each token and the one after its last, without surrounding white space. Both
+    are equal for a token of white space only. The tokens of one character that takes several have the same span."""
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """How a model wants its texts: `begin A end`, and `begin A end B end` for pairs, as BERT has it."""
+    """Input format of a model: `begin A end` for single texts and `begin A end B end` for pairs, as in BERT."""
 
     tokenizer: Tokenizer
-    """Only cuts and numbers: its own truncation, padding and special tokens are not used."""
+    """Its truncation, padding and special tokens are not used."""
     specials: SpecialTokens
     length: int
-    """Tokens a row, special ones included."""
+    """Number of tokens per row, including special tokens."""
     double_end: bool = False
-    """Whether pairs are `begin A end end B end`, as RoBERTa has it."""
+    """Encode pairs as `begin A end end B end`, as in RoBERTa."""
     token_types: bool = False
-    """Whether the model tells A from B by token types, as BERT does: 0 up to A's end, 1 for B."""
+    """Return token types, as in BERT: 0 up to the end of A, 1 for B."""
 
     @cached_property
     def _cutter(self) -> Tokenizer:
-        # Else a text that says </s> would end there.
+        # Otherwise a text that contains "</s>" would end there.
         return plain_text_tokenizer(self.tokenizer)
 
     def pieces(self, texts: Sequence[str]) -> list[Pieces]:
-        """The pieces of each text, all of them, however long it is."""
+        """Return the tokens of each text, without truncation."""
         encodings = self._cutter.encode_batch(list(texts), add_special_tokens=False)
         return [
             Pieces(np.array(encoding.ids, np.int32), _places(text, encoding.offsets))
@@ -54,10 +54,10 @@ class Encoder:
         ]
 
     def room(self, *, pair: bool) -> int:
-        """How many pieces of text a row has room for.
+        """Return the maximum number of text tokens per row.
 
         Raises:
-            BitcipherError: if it is none.
+            BitcipherError: if the length leaves no space for text.
         """
         room = self.length - (2 + pair * (2 if self.double_end else 1))
         if room < 1 + pair:
@@ -66,19 +66,19 @@ class Encoder:
 
     @property
     def second_at(self) -> int:
-        """How many special tokens stand before the first piece of B."""
+        """Number of special tokens before the first token of B."""
         return 3 if self.double_end else 2
 
     def rows(self, texts: Sequence[tuple[np.ndarray, np.ndarray | None]]) -> dict[str, np.ndarray]:
-        """What a model takes.
+        """Return model inputs.
 
         Args:
-            texts: A and B, ids that fit into `room`; B is None for single texts.
+            texts: token ids of A and B, at most `room` in total; B is None for single texts.
 
         Returns:
-            `input_ids` [N, S] int32, padded at the end to S = `length`; `attention_mask` [N, S] int8, 1 where there is
-            a token; and with `token_types` also `token_type_ids` [N, S] int8. Widen them to the int64 that models take
-            a batch at a time: they are an eighth to a half as large here.
+            `input_ids` [N, S] int32, right-padded to S = `length`; `attention_mask` [N, S] int8, 1 for tokens; and with
+            `token_types` also `token_type_ids` [N, S] int8. Models take int64: convert one batch at a time, because
+            these arrays are two to eight times smaller.
         """
         begin, end = ([number] for number in (self.specials.begin, self.specials.end))
         ids = np.full((len(texts), self.length), self.specials.pad, np.int32)
@@ -102,7 +102,7 @@ def _places(text: str, offsets: list[tuple[int, int]]) -> np.ndarray:
             start += 1
         while start < end and text[end - 1].isspace():
             end -= 1
-        # What the tokenizer's normalizer joined with the letter before, such as an accent, or dropped, is in no piece.
+        # Tokens lack characters that the normalizer dropped or joined with the preceding letter, such as accents.
         behind = offsets[number + 1][0] if number + 1 < len(offsets) else len(text)
         while start < end < behind and not text[end].isspace() and unicodedata.category(text[end]) not in _UNSEEN:
             end += 1

@@ -1,4 +1,4 @@
-"""Finding entities: CoNLL-2003, a label for every word."""
+"""Named-entity recognition on CoNLL-2003: a label for each word."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ OUTSIDE = "O"
 
 @dataclass(frozen=True)
 class EntityTask:
-    """A task of labeled words: see `training.tasks.base.Task`. An example is a sentence: words with IOB1 tags."""
+    """Token classification task: see `training.tasks.base.Task`. An example is a sentence of words with IOB1 tags."""
 
     name: str
     labels: tuple[str, ...]
@@ -29,13 +29,13 @@ class EntityTask:
 
     @property
     def main_metric(self) -> str:
-        """F1 of whole spans."""
+        """F1 of spans."""
         return "f1"
 
     def features(self, part: Part, encoder: Encoder) -> Features:
-        """The sentences, words with spaces between them; the first piece of a word has its label.
+        """Return the sentences, with words separated by spaces; the first token of a word has its label.
 
-        A sentence that is too long goes on in another row, from a new word on, so that no word is left out.
+        A sentence that is too long continues in another row at a word boundary, so that no word is left out.
         """
         sentences = get_examples(self, part)
         numbers = {label: number for number, label in enumerate(self.labels)}
@@ -59,7 +59,7 @@ class EntityTask:
         return Features(inputs, {"labels": labels}, notes)
 
     def predictions(self, features: Features, outputs: dict[str, np.ndarray]) -> list[list[str]]:
-        """The label of each word of each sentence; O for a word that the tokenizer sees nothing of."""
+        """Return the label of each word of each sentence; O for a word without tokens."""
         check_outputs(self, outputs)
         likeliest = np.asarray(outputs["logits"]).argmax(axis=2)
         found = [[OUTSIDE] * len(sentence) for sentence in self.validation]
@@ -69,7 +69,7 @@ class EntityTask:
         return found
 
     def score(self, predictions: Sequence[Sequence[str]]) -> dict[str, float]:
-        """`f1` of whole spans and `accuracy` of words, in percent."""
+        """Return `f1` of spans and `accuracy` of words, in percent."""
         truth = [tag for sentence in self.validation for _, tag in sentence]
         predicted = list(chain.from_iterable(predictions))
         correct = accuracy(np.array(truth), np.array(predicted))
@@ -80,18 +80,18 @@ class EntityTask:
         }
 
     def baselines(self) -> dict[str, list[list[str]]]:
-        """No entity anywhere."""
+        """Return the label O for all words."""
         return {"no entity": [[OUTSIDE] * len(sentence) for sentence in self.validation]}
 
 
 def read_entities(folder: str) -> EntityTask:
-    """CoNLL-2003: trained on eng.train and measured on eng.testa, labels as in the files (IOB1).
+    """Read CoNLL-2003: trained on eng.train and evaluated on eng.testa, with labels as in the files (IOB1).
 
     Args:
-        folder: path or URI, with both files.
+        folder: path or URI of the folder with both files.
 
     Raises:
-        BitcipherError: if a file is missing or is not of CoNLL-2003.
+        BitcipherError: if a file is missing or has another format.
     """
     train, validation = (
         tuple(tuple(sentence) for document in read_conll2003(storage.join(folder, name)) for sentence in document)
@@ -106,7 +106,7 @@ def _cut(sentences: Sequence[tuple[tuple[str, str], ...]], encoder: Encoder) -> 
 
 
 def _words_of(pieces: Pieces, sentence: tuple[tuple[str, str], ...]) -> tuple[np.ndarray, np.ndarray]:
-    """The word that each piece belongs to, and whether it is the first one with a letter of it."""
+    """Return the index of each token's word, and whether the token is the first one of its word."""
     lengths = [len(word) + 1 for word, _ in sentence]
     begins = np.cumsum([0, *lengths[:-1]])
     words = np.searchsorted(begins, pieces.places[:, 0], side="right") - 1

@@ -1,4 +1,4 @@
-"""Tasks in a small vocabulary, as the downscaling study has them (Deshpande et al. 2023, sections 3.1 and 3.2)."""
+"""Filtering of tasks by a small vocabulary (Deshpande et al. 2023, sections 3.1 and 3.2)."""
 
 from collections.abc import Set
 from dataclasses import replace
@@ -10,18 +10,18 @@ from training.tasks.sentences import SentenceExample, SentenceTask
 
 
 def filter_by_vocabulary(task: SentenceTask, words: Set[str], share: float = 1.0) -> SentenceTask:
-    """The task with those examples alone whose words are known.
+    """Return the task with only those examples whose words are in a vocabulary.
 
-    The words of an example are those of all its sentences, see `bitcipher.word_filter.extract_words`. A remark tells
-    how many examples of each part remain.
+    The words of an example are those of all its sentences, see `bitcipher.word_filter.extract_words`. A remark gives
+    the number of remaining examples of each split.
 
     Args:
-        task: any of sentences.
-        words: in lower case, without apostrophes: whats, dont.
-        share: of an example's words that must be among them; 1 as in the study, for all.
+        task: task of sentences.
+        words: lowercase words without apostrophes, such as whats and dont.
+        share: minimum fraction of an example's words in the vocabulary; 1 as in the study requires all of them.
 
     Raises:
-        BitcipherError: if the share is not above 0 and at most 1, or no example of a part that had some remains.
+        BitcipherError: if the share is not above 0 and at most 1, or a non-empty split has no remaining example.
     """
     if not 0 < share <= 1:
         raise BitcipherError(f"The share of known words is {share}: it should be above 0 and at most 1.")

@@ -1,4 +1,4 @@
-"""The tasks of GLUE, from the files as published (gluebenchmark.com): tabs between columns, and quotes are text."""
+"""Reader of the GLUE tasks in their published files (gluebenchmark.com): tab-separated, without quoting."""
 
 import math
 from typing import NamedTuple
@@ -12,18 +12,18 @@ from training.tasks.sentences import SentenceExample, SentenceTask
 
 class _Columns(NamedTuple):
     header: tuple[str, ...] | None
-    """None: the file has no line of names, and columns are named as below."""
+    """Column names in the first line; None if the file has no header."""
     sentences: tuple[str, ...]
     label: str
     labels: tuple[str, ...]
-    """By number, as written in the files; none for values."""
+    """Labels as written in the files, by number; empty for regression."""
 
 
 _BINARY = ("0", "1")
 _ENTAILMENT = ("entailment", "not_entailment")
 _PAIR = ("index", "sentence1", "sentence2", "label")
 _STS = ("index", "genre", "filename", "year", "old_index", "source1", "source2", "sentence1", "sentence2", "score")
-# Two STS-B sentences are as similar as this at most, in the annotators' scale from 0.
+# Maximum similarity of two STS-B sentences, on the annotators' scale from 0.
 _MOST_SIMILAR = 5.0
 
 _COLUMNS = {
@@ -37,21 +37,21 @@ _COLUMNS = {
     "RTE": _Columns(_PAIR, ("sentence1", "sentence2"), "label", _ENTAILMENT),
     "WNLI": _Columns(_PAIR, ("sentence1", "sentence2"), "label", _BINARY),
 }
-# Of CoLA, whose files do not name them: where it is from, the label, the linguists' own mark, the sentence.
+# Columns of CoLA, whose files have no header: source, label, the linguists' original mark, sentence.
 _COLA = ("source", "label", "mark", "sentence")
 
 
 def read_glue(name: str, folder: str) -> SentenceTask:
-    """A task of GLUE: trained on train.tsv and measured on dev.tsv, as the labels of the test part are not published.
+    """Read a GLUE task: trained on train.tsv and evaluated on dev.tsv, because the test labels are not published.
 
-    A missing train.tsv leaves the part for training empty, with a remark: the task can then be measured on alone.
+    Without train.tsv the training split is empty, and a remark says that the task can only be evaluated.
 
     Args:
         name: CoLA, SST-2, MRPC, STS-B, QNLI, RTE or WNLI.
-        folder: path or URI, with train.tsv and dev.tsv.
+        folder: path or URI of the folder with train.tsv and dev.tsv.
 
     Raises:
-        BitcipherError: if there is no such task, or dev.tsv is missing, or a line is broken.
+        BitcipherError: if the task is unknown, dev.tsv is missing, or a line is malformed.
     """
     if name not in _COLUMNS:
         raise BitcipherError(f"There is no task {name!r} of GLUE here: choose one of {', '.join(_COLUMNS)}.")

@@ -1,4 +1,4 @@
-"""Answering questions from a text: SQuAD 1.1 and 2.0, ARCD, XQuAD."""
+"""Extractive question answering: SQuAD 1.1 and 2.0, ARCD, XQuAD."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,22 +17,22 @@ from training.tasks.windows import make_windows
 
 @dataclass(frozen=True)
 class QuestionTask:
-    """A task of questions: see `training.tasks.base.Task`. The defaults are BERT's."""
+    """Question answering task: see `training.tasks.base.Task`. The defaults are those of BERT."""
 
     name: str
     train: tuple[Question, ...]
     validation: tuple[Question, ...]
     remarks: tuple[str, ...] = ()
     stride: int = 128
-    """Tokens from the begin of a window to that of the next; at most half of what a window holds."""
+    """Number of tokens between the starts of consecutive windows; at most half the context tokens of a window."""
     max_question: int = 64
-    """Tokens; what is longer is cut."""
+    """Maximum number of tokens of a question; longer questions are truncated."""
     max_answer: int = 30
-    """Tokens."""
+    """Maximum number of tokens of an answer."""
     n_best: int = 20
-    """Candidates that a prediction keeps."""
+    """Maximum number of candidates per prediction."""
     threshold: float = 0.0
-    """Where some questions have no answer: those whose no-answer score is above are left unanswered."""
+    """If some questions have no answer, those with a higher no-answer score are left unanswered."""
     kind: Kind = "question-answering"
     labels: tuple[str, ...] = ()
 
@@ -43,16 +43,16 @@ class QuestionTask:
 
     @property
     def main_metric(self) -> str:
-        """F1, of the whole validation part."""
+        """F1 over all validation questions."""
         return "f1"
 
     @property
     def has_unanswerable(self) -> bool:
-        """Whether some questions to measure on have no answer, as in SQuAD 2.0."""
+        """Whether some validation questions have no answer, as in SQuAD 2.0."""
         return any(not question.golds for question in self.validation)
 
     def features(self, part: Part, encoder: Encoder) -> Features:
-        """Windows of the contexts, with the first answer of each question as the target."""
+        """Return windows of the contexts, with the first answer of each question as the target."""
         windows = make_windows(get_examples(self, part), encoder, self.stride, self.max_question)
         cut = windows.cut_questions
         return Features(
@@ -63,7 +63,7 @@ class QuestionTask:
         )
 
     def predictions(self, features: Features, outputs: dict[str, np.ndarray]) -> list[AnswerPrediction]:
-        """One a question."""
+        """Return one prediction per question."""
         check_outputs(self, outputs)
         return read_answers(
             [question.context for question in self.validation],
@@ -76,7 +76,7 @@ class QuestionTask:
         )
 
     def score(self, predictions: Sequence[AnswerPrediction]) -> dict[str, float]:
-        """The figures of evaluate-v2.0 where some questions have no answer, else those of evaluate-v1.1."""
+        """Return the metrics of evaluate-v2.0 if some questions have no answer, else those of evaluate-v1.1."""
         golds = [question.golds for question in self.validation]
         texts = [prediction.text for prediction in predictions]
         if not self.has_unanswerable:
@@ -85,23 +85,23 @@ class QuestionTask:
         return scores_with_no_answers(golds, texts, no_answer_scores, self.threshold)
 
     def baselines(self) -> dict[str, list[AnswerPrediction]]:
-        """A random part of the context, and no answer at all."""
+        """Return a random span of each context, and no answer at all."""
         return {"a random span": random_spans(self.validation, seed=0), "no answer": no_answers(self.validation)}
 
 
 def read_questions(name: str, validation: str, train: str | None = None) -> QuestionTask:
-    """A task from files in SQuAD's form.
+    """Read a task from files in SQuAD's format.
 
-    A question to train on whose answers are nowhere in its context is left out; one to measure on stays. Remarks tell
-    how many answers were repaired or not found.
+    Training questions whose answers do not occur in their context are left out; validation questions are all used.
+    Remarks give the numbers of repaired and missing answers.
 
     Args:
-        name: what to call it.
-        validation: file to measure on, path or URI, plain or gzip.
-        train: file to train on; none if the task is only measured on.
+        name: name of the task.
+        validation: path or URI of the validation file, plain or gzip.
+        train: path or URI of the training file; None if the task is only evaluated.
 
     Raises:
-        BitcipherError: if a file is missing or not of SQuAD's form, or no question to train on remains.
+        BitcipherError: if a file is missing or has another format, or no training question remains.
     """
     files = {uri: read_squad(uri) for uri in (train, validation) if uri}
     learnt = [q for q in files[train].questions if q.spans or not q.golds] if train else []

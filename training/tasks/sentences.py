@@ -1,4 +1,4 @@
-"""Classification and regression of one or two sentences."""
+"""Classification and regression of sentences and sentence pairs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from training.tasks.encoder import Encoder
 
 
 class SentenceExample(NamedTuple):
-    """One sentence, or two, and what is to be told of them."""
+    """Sentence or sentence pair with its label."""
 
     first: str
     second: str | None
     label: float
-    """The number of a label, or a value for regression."""
+    """Index of the label, or the value for regression."""
 
 
 @dataclass(frozen=True)
 class SentenceTask:
-    """A task of sentences: see `training.tasks.base.Task`."""
+    """Sentence task: see `training.tasks.base.Task`."""
 
     name: str
     kind: Kind
@@ -30,16 +30,16 @@ class SentenceTask:
     train: tuple[SentenceExample, ...]
     validation: tuple[SentenceExample, ...]
     metric_names: tuple[str, ...]
-    """Of `training.metrics.classification.METRICS`."""
+    """Names in `training.metrics.classification.METRICS`."""
     remarks: tuple[str, ...] = ()
 
     @property
     def main_metric(self) -> str:
-        """The task's figure, or the mean of its figures."""
+        """The metric of the task, or the mean of its metrics."""
         return main_metric(self.metric_names)
 
     def features(self, part: Part, encoder: Encoder) -> Features:
-        """A row an example; what is too long is cut at the end, of two sentences always the longer one."""
+        """Return one row per example. Long texts are truncated at the end; of a pair, the longer sentence first."""
         examples = get_examples(self, part)
         firsts = [pieces.ids for pieces in encoder.pieces([example.first for example in examples])]
         seconds: list[np.ndarray | None] = [None] * len(examples)
@@ -60,7 +60,7 @@ class SentenceTask:
         )
 
     def predictions(self, features: Features, outputs: dict[str, np.ndarray]) -> np.ndarray:
-        """[N]: the number of the likeliest label (int64), or the value (float64)."""
+        """Return [N] predictions: the index of the most likely label (int64), or the value (float64)."""
         check_outputs(self, outputs)
         logits = np.asarray(outputs["logits"])
         if self.kind == "regression":
@@ -68,11 +68,11 @@ class SentenceTask:
         return logits.argmax(axis=1)
 
     def score(self, predictions: Sequence[float] | np.ndarray) -> dict[str, float]:
-        """The figures of `metric_names`, in percent, and their mean if there are several."""
+        """Return the metrics of `metric_names` in percent, and their mean if there are several."""
         return compute_metrics(self.metric_names, np.array([e.label for e in self.validation]), np.asarray(predictions))
 
     def baselines(self) -> dict[str, np.ndarray]:
-        """The commonest label, of classification; a value that is always the same correlates with nothing."""
+        """Return the most frequent label for classification. Regression has none: constants have no correlation."""
         if self.kind == "regression":
             return {}
         seen = [int(example.label) for example in self.train or self.validation]
@@ -80,7 +80,7 @@ class SentenceTask:
 
 
 def _fit(first: np.ndarray, second: np.ndarray | None, room: int) -> tuple[np.ndarray, np.ndarray | None]:
-    """Both cut so that they have room: the longer one, then both alike, the first keeping the odd piece, as in BERT."""
+    """Truncate to `room` tokens: the longer text first, then both equally; the first gets the odd token, as in BERT."""
     if second is None:
         return first[:room], None
     kept = min(len(first), max(room - len(second), (room + 1) // 2))

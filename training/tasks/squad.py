@@ -1,4 +1,4 @@
-"""Questions on texts in SQuAD's JSON: 1.1, 2.0, and what took its form, such as ARCD and XQuAD."""
+"""Reader of questions in SQuAD's JSON format: SQuAD 1.1 and 2.0, and others such as ARCD and XQuAD."""
 
 import gzip
 import json
@@ -12,38 +12,38 @@ from bitcipher.errors import BitcipherError
 
 @dataclass(frozen=True)
 class Question:
-    """A question on a context, whose answers are parts of it."""
+    """Question on a context, whose answers are spans of the context."""
 
     number: str
-    """The question's id in the file."""
+    """Id of the question in the file."""
     question: str
     context: str
     golds: tuple[str, ...]
-    """The right answers as published; none means that the context holds no answer."""
+    """Correct answers as published; empty if the context has no answer."""
     spans: tuple[tuple[int, int], ...]
-    """Where the answers stand, as far as they were found: the first character and the one behind the last, with no
-    white space at either side."""
+    """Character spans of the answers that were found: the first character and the one after the last, without
+    surrounding white space."""
 
 
 @dataclass(frozen=True)
 class QuestionFile:
-    """The questions of a file, and how its answers' places were."""
+    """Questions of a file, with counts of repaired and missing answers."""
 
     questions: tuple[Question, ...]
     repaired: int
-    """Answers that were not at their place, and were found elsewhere."""
+    """Number of answers that were not at their published offset but elsewhere in the context."""
     lost: int
-    """Answers that are nowhere in their context: they count as right answers, and are not learnt from."""
+    """Number of answers that do not occur in their context. They count as correct answers, but have no target."""
 
 
 def read_squad(uri: str) -> QuestionFile:
-    """The questions of a file, plain or gzip.
+    """Return the questions of a file, plain or gzip.
 
-    An answer that is not where its `answer_start` says is searched: the nearest place with the same words counts,
-    whatever white space is between them.
+    An answer that is not at its `answer_start` is searched in the context: the nearest span with the same words is
+    used, whatever the white space between them.
 
     Raises:
-        BitcipherError: if the file is missing, or is not of SQuAD's form; it says where.
+        BitcipherError: if the file is missing or has another format; the message gives the position.
     """
     content = _load(uri)
     questions, repaired, lost = [], 0, 0
@@ -79,16 +79,16 @@ def read_squad(uri: str) -> QuestionFile:
 
 
 def find_answer(context: str, answer: str, start: int) -> tuple[int, int] | None:
-    """Where an answer stands in its context.
+    """Return the character span of an answer in its context.
 
     Args:
-        context: the text.
-        answer: its part; white space around it does not count.
-        start: where it should begin, in characters.
+        context: text to search.
+        answer: answer text; surrounding white space is ignored.
+        start: expected first character.
 
     Returns:
-        The first character and the one behind the last, of the nearest place to `start` (the earlier one of two); None
-        if the answer is nowhere, or empty.
+        The first character and the one after the last, of the occurrence nearest to `start` (the earlier of two); None
+        if the answer is empty or does not occur.
     """
     words = answer.split()
     if not words:
@@ -96,7 +96,7 @@ def find_answer(context: str, answer: str, start: int) -> tuple[int, int] | None
     begin = start + len(answer) - len(answer.lstrip())
     if _is_at(context, answer, start):
         return begin, begin + len(answer.strip())
-    # Looking ahead, so that places that overlap are all seen.
+    # A lookahead, so that overlapping occurrences are all found.
     pattern = r"(?=(" + r"\s+".join(map(re.escape, words)) + "))"
     spans = [match.span(1) for match in re.finditer(pattern, context)]
     return min(spans, key=lambda span: abs(span[0] - begin), default=None)

@@ -1,4 +1,4 @@
-"""Questions on contexts of any length as rows of one length: windows that overlap, and where answers stand in them."""
+"""Overlapping windows of question contexts, with the token positions of the answers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,42 +9,42 @@ from bitcipher.errors import BitcipherError
 from training.tasks.encoder import Encoder, Pieces
 from training.tasks.squad import Question
 
-# Where the answer begins and ends in a window that holds none: at the begin token (Devlin et al. 2019, section 4.3).
+# Start and end of the answer in a window without one: the begin token (Devlin et al. 2019, section 4.3).
 NO_ANSWER = 0
 
 
 @dataclass(frozen=True)
 class Windows:
-    """The windows of all questions, in order."""
+    """Windows of all questions, in the order of the questions."""
 
     inputs: dict[str, np.ndarray]
-    """See `Encoder.rows`: the question is A, a part of the context is B."""
+    """Model inputs, see `Encoder.rows`: A is the question and B a part of the context."""
     questions: np.ndarray
-    """[W] int64, ascending: whose window it is."""
+    """[W] int64, index of the question of each window, ascending."""
     places: np.ndarray
-    """[W, S, 2] int32: the characters of the context that each token stands for, as in `Pieces`; else 0 and 0."""
+    """[W, S, 2] int32, character span in the context of each token, as in `Pieces`; 0 and 0 for other tokens."""
     starts: np.ndarray
-    """[W] int64: the token that the first answer begins with, or `NO_ANSWER` if it is not whole in the window."""
+    """[W] int64, first token of the first answer, or `NO_ANSWER` if the window does not contain the whole answer."""
     ends: np.ndarray
-    """[W] int64: the token that it ends with, or `NO_ANSWER`."""
+    """[W] int64, last token of the answer, or `NO_ANSWER`."""
     cut_questions: int
-    """How many questions were longer than they may be."""
+    """Number of truncated questions."""
 
 
 def make_windows(questions: Sequence[Question], encoder: Encoder, stride: int, max_question: int) -> Windows:
-    """Cut contexts into windows that hold every piece of them; an empty context has one window.
+    """Split contexts into windows that cover all of their tokens; an empty context has one window.
 
-    A long question is cut: at `max_question` pieces, and at half the room, so that there is always some context.
+    Questions are truncated to `max_question` tokens and to half the available tokens, so that each window has context.
 
     Args:
-        questions: with their contexts.
-        encoder: whose length a window has.
-        stride: pieces from the begin of a window to that of the next one; at most half of what a window holds, so that
-            an answer that one window cuts in two is whole in another.
-        max_question: pieces.
+        questions: questions with their contexts.
+        encoder: encoder with the length of a window.
+        stride: number of tokens between the starts of consecutive windows. It is limited to half the context tokens of
+            a window, so that an answer that one window splits is complete in another.
+        max_question: maximum number of tokens of a question.
 
     Raises:
-        BitcipherError: if the encoder's length has no room for both.
+        BitcipherError: if the encoder's length is too short for both.
     """
     if stride < 1 or max_question < 1:
         raise BitcipherError(f"A stride of {stride} and questions of {max_question} tokens should both be at least 1.")
