@@ -1,4 +1,4 @@
-"""The paper's tables and figures, made again: here, because they take builds, probes and training alike."""
+"""Reproduction of the paper's tables and figures, which combine builds, probes and training."""
 
 from training.reproduce.tables import reproduce_tables
 

@@ -1,4 +1,4 @@
-"""Finished cells, each in a file of its own, so that a stopped run goes on where it was."""
+"""Storage of finished table cells, one file each, so that an interrupted run resumes."""
 
 import hashlib
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ CELLS = "cells"
 
 @dataclass(frozen=True)
 class Cell:
-    """One place of a table: vectors of a model from a build, on a task."""
+    """Cell of a table: vectors of a model from a build, evaluated on a task."""
 
     build: CountedBuild
     model: VectorModel
@@ -26,7 +26,7 @@ class Cell:
     seeds: tuple[int, ...]
 
     def key(self) -> dict[str, Any]:
-        """All that its figures depend on: a cell is only taken from a file if this is equal."""
+        """Return all inputs of the cell's scores. A stored cell is reused only if they are equal."""
         embedding = self.build.embedding(self.model)
         return {
             "bitcipher": __version__,
@@ -40,7 +40,7 @@ class Cell:
 
 
 def read_cell(folder: str, cell: Cell) -> tuple[int, ProbeResult] | None:
-    """The dimensions and figures of a cell that is finished, or None."""
+    """Return the vector size and scores of a finished cell, or None."""
     content = storage.read_bytes(_uri(folder, cell))
     if content is None:
         return None
@@ -50,7 +50,7 @@ def read_cell(folder: str, cell: Cell) -> tuple[int, ProbeResult] | None:
 
 
 def write_cell(folder: str, cell: Cell, dimensions: int, result: ProbeResult) -> None:
-    """Keep a finished cell: the file appears when it is whole."""
+    """Store a finished cell atomically."""
     content = {**cell.key(), "dimensions": dimensions, "result": asdict(result)}
     storage.write_json(_uri(folder, cell), content)
 

@@ -1,4 +1,4 @@
-"""The paper's Figures 4 and 5: runs of its recipes over seeds, and their curves."""
+"""Figures 4 and 5 of Zhao & Williams (2023), *Bit Cipher*: training runs over seeds, and their curves."""
 
 import json
 from collections.abc import Sequence
@@ -9,10 +9,10 @@ from training.curves.compare import compare
 from training.launch.pretraining import launch_pretraining
 from training.recipe import find_recipe, read_recipe
 
-# Names of curves, with a recipe and what is changed in it. The first is the one to beat.
+# Recipe and changed options of each curve. The first curve is the baseline.
 FIGURE_4 = {
     "random": ("figure-4-random", []),
-    # Larger random numbers alone help, so they are beside the best start, which is as large.
+    # Larger random values alone help, so this run has the same scale as the best cipher init.
     "random-scaled": ("figure-4-random", ["embeddings.scale=3"]),
     "wide-frozen": ("figure-4-wide", []),
     "wide": ("figure-4-wide", ["embeddings.freeze_fraction=0"]),
@@ -27,15 +27,15 @@ PREPARED = "prepared"
 def reproduce_figure_4(
     sources: Sequence[str], out: Path, seeds: int, settings: Sequence[str], workers: int, progress: StageProgress
 ) -> str:
-    """Train models of random and cipher inits on a text, and draw them side by side.
+    """Train models with random and cipher init on a text, and plot them together.
 
     Args:
-        sources: of the text.
-        out: folder of the runs, and of curves.png, curves.html and table.md.
-        seeds: runs of each start.
+        sources: sources of the text.
+        out: directory of the runs, and of curves.png, curves.html and table.md.
+        seeds: number of runs per init.
         settings: changes to all recipes, such as "loop.max_steps=500".
         workers: see `training.launch.pretraining`.
-        progress: where to show how far it is.
+        progress: progress display.
 
     Returns:
         The table, in Markdown.
@@ -58,17 +58,17 @@ def reproduce_figure_5(
     workers: int,
     progress: StageProgress,
 ) -> str:
-    """Pre-train RoBERTa, T5 and OPT, then fine-tune them on another text as usual and with cipher tables of that text.
+    """Pre-train RoBERTa, T5 and OPT, then fine-tune them on another text, ordinarily and with its cipher vectors.
 
     Args:
-        pretraining: sources of the text that models are pre-trained on.
-        sources: of the text that they are fine-tuned on.
-        out: folder of the runs; each model has a folder in it with curves.png, curves.html and table.md.
-        seeds: runs of each, from one pre-trained model.
+        pretraining: sources of the text for pre-training.
+        sources: sources of the text for fine-tuning.
+        out: directory of the runs; each model has a subdirectory with curves.png, curves.html and table.md.
+        seeds: number of fine-tuning runs per model and init, all from one pre-trained model.
         settings: changes to all recipes.
-        pretraining_settings: further changes to those of pre-training.
+        pretraining_settings: further changes to the recipes of pre-training.
         workers: see `training.launch.pretraining`.
-        progress: where to show how far it is.
+        progress: progress display.
 
     Returns:
         The tables, in Markdown.

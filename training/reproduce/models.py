@@ -1,4 +1,4 @@
-"""The vectors that the tables compare, and how each is made of a build's kept counts."""
+"""Vectors that the tables compare, computed from the stored counts of a build."""
 
 from dataclasses import asdict, dataclass
 
@@ -14,7 +14,7 @@ from pipelines.store import layout
 from pipelines.store.manifest import BuildManifest, read_manifest
 from training.probes.paper import PaperGrid
 
-# The farthest context word in any column of the paper's tables.
+# Largest window in any column of the paper's tables.
 PAPER_WINDOW = 4
 
 RANDOM = "random"
@@ -24,17 +24,17 @@ RANDOM_SEED = 0
 
 @dataclass(frozen=True)
 class VectorModel:
-    """One kind of vectors; two kinds with the same fields are the same vectors."""
+    """Specification of vectors. Equal specifications give equal vectors."""
 
     mode: str
-    """cat, sum, cipher, or random; or another mode, of vectors that the build came with."""
+    """cat, sum, cipher or random; or another mode, for the build's own vectors."""
     bits: int | None = None
     window: int | None = None
 
 
 @dataclass(frozen=True)
 class CountedBuild:
-    """A version of a build whose counts are kept."""
+    """Version of a build with its stored counts."""
 
     uri: str
     manifest: BuildManifest
@@ -42,10 +42,10 @@ class CountedBuild:
 
     @classmethod
     def open(cls, uri: str) -> "CountedBuild":
-        """The newest version of a build.
+        """Open the newest version of a build.
 
         Raises:
-            BitcipherError: if it is not a build, or did not count what the paper's tables take.
+            BitcipherError: if it is not a build, or its counts do not suffice for the paper's tables.
         """
         manifest = read_manifest(uri)
         options = manifest.options
@@ -58,22 +58,22 @@ class CountedBuild:
 
     @property
     def tokens(self) -> int:
-        """How many were counted."""
+        """Number of counted tokens."""
         return self.manifest.tokens
 
     @property
     def digests(self) -> dict[str, str]:
-        """What the vectors depend on: words and counts."""
+        """Digests of words and counts, on which the vectors depend."""
         return {name: getattr(self.manifest.digests, name) for name in ("words", "counts")}
 
     def extra_models(self) -> list[VectorModel]:
-        """What stands beside the paper's own: random vectors, and the build's own ones if they are of another mode."""
+        """Return models besides the paper's: random vectors, and the build's own vectors if they have another mode."""
         own = self.options.embedding
         known = own.mode in ("cat", "sum", "cipher")
         return [VectorModel(RANDOM)] + ([] if known else [VectorModel(own.mode, own.bits, own.window)])
 
     def embedding(self, model: VectorModel) -> EmbeddingOptions | None:
-        """How the vectors of a model are made, or None for random ones."""
+        """Return the options of a model's vectors, or None for random ones."""
         if model.mode == RANDOM:
             return None
         if model in self.extra_models():
@@ -81,7 +81,7 @@ class CountedBuild:
         return EmbeddingOptions(**{name: value for name, value in asdict(model).items() if value is not None})
 
     def vectors(self, model: VectorModel) -> CipherVectors:
-        """The vectors of a model."""
+        """Return the vectors of a model."""
         vocabulary = read_vocabulary(self.manifest.file(self.uri, layout.WORDS))
         options = self.embedding(model)
         if options is None:
@@ -94,5 +94,5 @@ class CountedBuild:
 
 
 def grid_models(grid: PaperGrid) -> list[VectorModel]:
-    """The columns of one of the paper's tables; without context the radius has no meaning."""
+    """Return the columns of one of the paper's tables. Mode cipher uses no context, so it has no window."""
     return [VectorModel(grid.mode, bits, None if grid.mode == "cipher" else window) for bits, window in grid.columns]

@@ -1,4 +1,4 @@
-"""The tables as Markdown to read, and as CSV and Parquet to work with."""
+"""Writer of the tables as Markdown, CSV and Parquet."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ TASK_TITLES = {"pos": "part of speech (GUM)", "ner": "entities (CoNLL-2003)"}
 
 @dataclass(frozen=True)
 class CellResult:
-    """What was measured in one cell."""
+    """Scores of one cell."""
 
     build: CountedBuild
     model: VectorModel
@@ -30,7 +30,7 @@ def write_tables(out: str, grids: Sequence[PaperGrid], figures: Sequence[CellRes
     """Write `tables.md`, `tables.csv` and `tables.parquet`.
 
     Returns:
-        The URI of the page.
+        The URI of the Markdown page.
     """
     table = _as_rows(grids, figures)
     storage.write_table(storage.join(out, "tables.parquet"), table)
@@ -90,7 +90,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _as_rows(grids: Sequence[PaperGrid], figures: Sequence[CellResult]) -> pa.Table:
-    """A row for each measured cell and each of the paper's; shares between 0 and 1."""
+    """Return one row per measured cell and per cell of the paper; scores are between 0 and 1."""
     tables = {(grid.task, model): grid.table for grid in grids for model in grid_models(grid)}
     rows = []
     for f in figures:

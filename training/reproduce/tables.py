@@ -1,7 +1,7 @@
-"""Tables 2 to 7 of the paper from kept counts: every cell embedded and probed once, then written side by side.
+"""Tables 2 to 7 of Zhao & Williams (2023), *Bit Cipher*, from stored counts: each cell is embedded and probed once.
 
-The sizes of text are those of the builds. The folder gets `tables.md` to read, `tables.csv` and `tables.parquet` with a
-row a cell, and `cells/`, from which a run that was stopped goes on.
+The corpus sizes are those of the builds. The output directory has `tables.md`, `tables.csv` and `tables.parquet` with a
+row per cell, and `cells/`, from which an interrupted run resumes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,21 +23,22 @@ def reproduce_tables(
     begin: Callable[[int], Callable[[str], None]] = lambda total: lambda note: None,
     grids: Sequence[PaperGrid] | None = None,
 ) -> str:
-    """Fill the paper's grids from builds, and write them beside the paper's numbers.
+    """Compute the paper's tables from builds, and write them next to the paper's numbers.
 
     Args:
-        builds: folders of builds that counted radius 4 or more with offsets told apart; one row each, by tokens.
-        tasks: what to probe for.
-        out: the folder of tables; finished cells in it are kept and not done again.
-        seeds: one probe for each, in every cell.
-        begin: called with the number of cells; what it gives is called with each one's name when it is finished.
-        grids: which of the paper's tables; all by default.
+        builds: directories of builds with a window of at least 4 and separate offsets; one row each, by tokens.
+        tasks: probing tasks.
+        out: output directory; its finished cells are reused.
+        seeds: seeds of the probes of each cell.
+        begin: called with the number of cells; the function that it returns is called with the name of each finished
+            cell.
+        grids: tables of the paper to compute; all by default.
 
     Returns:
         The URI of the Markdown page.
 
     Raises:
-        BitcipherError: if something is no such build, or two builds have the same counts.
+        BitcipherError: if a directory is not such a build, or two builds have the same counts.
     """
     opened = sorted((CountedBuild.open(build) for build in builds), key=lambda build: build.tokens)
     if len({str(build.digests) for build in opened}) < len(opened):
@@ -65,7 +66,7 @@ def _models(grids: Sequence[PaperGrid], build: CountedBuild, task: str) -> list[
 def _finish(
     build: CountedBuild, model: VectorModel, tasks: Sequence[TaskData], out: str, seeds: tuple[int, ...]
 ) -> Iterator[tuple[int, Cell, ProbeResult]]:
-    """Each task's figures of a model; the vectors are made only if one is missing, and once."""
+    """Iterate over the results of a model on tasks; the vectors are computed once, and only if a result is missing."""
     vectors = None
     for task in tasks:
         cell = Cell(build, model, task, seeds)

@@ -1,4 +1,4 @@
-"""How small a model can be and what each parameter buys: shapes, their costs, and laws over them; see README.md."""
+"""Scaling analysis of small language models: model shapes, their costs, and power laws; see README.md."""
 
 from training.scaling.correlation import rank_correlation
 from training.scaling.effectiveness import cost_effectiveness

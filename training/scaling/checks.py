@@ -1,4 +1,4 @@
-"""What numbers must be before anything is fitted to them."""
+"""Checks of numbers before a fit."""
 
 from collections.abc import Sequence
 
@@ -10,20 +10,20 @@ Numbers = Sequence[float] | np.ndarray
 
 
 def check_finite(name: str, values: Numbers) -> np.ndarray:
-    """The numbers as float64 [N].
+    """Return the numbers as float64 [N].
 
     Raises:
-        BitcipherError: if one is not finite.
+        BitcipherError: if a number is not finite.
     """
     numbers = np.asarray(values, np.float64)
     return _all(np.isfinite(numbers), name, numbers, "a finite number")
 
 
 def check_positive(name: str, values: Numbers) -> np.ndarray:
-    """The numbers as float64 [N], of which logarithms can be taken.
+    """Return the numbers as float64 [N], suitable for logarithms.
 
     Raises:
-        BitcipherError: if one is not finite, or not above 0.
+        BitcipherError: if a number is not finite, or not above 0.
     """
     numbers = check_finite(name, values)
     return _all(numbers > 0, name, numbers, "above 0")
@@ -39,10 +39,10 @@ def _all(good: np.ndarray, name: str, numbers: np.ndarray, wanted: str) -> np.nd
 
 
 def check_lengths(first: tuple[str, np.ndarray], second: tuple[str, np.ndarray], *, min_points: int) -> None:
-    """Whether two lists of numbers belong together, and are long enough.
+    """Check that two lists of numbers have equal lengths and enough points.
 
     Raises:
-        BitcipherError: if they do not, or are not.
+        BitcipherError: if the lengths differ or are below `min_points`.
     """
     (first_name, one), (second_name, other) = first, second
     if len(one) != len(other):

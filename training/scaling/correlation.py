@@ -1,4 +1,4 @@
-"""Whether a better language model does better downstream (section 5.3)."""
+"""Rank correlation between perplexity and downstream score (Deshpande et al. 2023, section 5.3)."""
 
 import math
 from typing import Any
@@ -9,27 +9,27 @@ from scipy.stats import permutation_test, rankdata, spearmanr
 from bitcipher.errors import BitcipherError
 from training.scaling.checks import Numbers, check_finite, check_lengths, check_positive
 
-# With two points the coefficient is always 1 or -1, and there is no p-value.
+# With two points the coefficient is always 1 or -1, and has no p-value.
 MIN_POINTS = 3
-# Up to so many, all orders are gone through (5,040): the distribution that spearmanr takes is one of many points, and
-# says 0 for three that happen to be in order.
+# Maximum number of points for an exact test over all permutations (5,040). The asymptotic distribution of spearmanr
+# holds for many points, and gives a p-value of 0 for three points that happen to be in order.
 _MOST_IN_EVERY_ORDER = 7
 
 
 def rank_correlation(perplexities: Numbers, scores: Numbers) -> tuple[float, float]:
-    """Spearman's rank correlation between perplexity and score.
+    """Return Spearman's rank correlation between perplexity and score.
 
     Args:
         perplexities: [N].
-        scores: [N], such as GLUE's mean of the same models, in any unit.
+        scores: [N], in any unit, such as the mean GLUE score of the same models.
 
     Returns:
         The coefficient, below 0 if a lower perplexity goes with a higher score, and its two-sided p-value (0 to 1),
-        which is exact up to seven points.
+        which is exact for up to seven points.
 
     Raises:
-        BitcipherError: if there are fewer than three points, all perplexities or all scores are the same, a number is
-            not finite, or a perplexity is not above 0.
+        BitcipherError: if there are fewer than three points, all perplexities or all scores are equal, a number is not
+            finite, or a perplexity is not above 0.
     """
     losses, outcomes = check_positive("perplexities", perplexities), check_finite("scores", scores)
     check_lengths(("perplexities", losses), ("scores", outcomes), min_points=MIN_POINTS)
@@ -42,7 +42,7 @@ def rank_correlation(perplexities: Numbers, scores: Numbers) -> tuple[float, flo
 
 
 def _exact_p(losses: np.ndarray, outcomes: np.ndarray) -> float:
-    """How likely ranks in any order agree or disagree as much, of all orders."""
+    """Return the fraction of all permutations whose correlation is at least as strong, two-sided."""
     ranks = rankdata(outcomes) - (len(outcomes) + 1) / 2
     tested = permutation_test(
         (rankdata(losses),),

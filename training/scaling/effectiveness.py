@@ -1,4 +1,4 @@
-"""What a little more compute buys: incremental cost-effectiveness ratios (section 4.4, equation 1; Table 2)."""
+"""Incremental cost-effectiveness ratios (Deshpande et al. 2023, section 4.4, equation 1; Table 2)."""
 
 import numpy as np
 
@@ -7,17 +7,17 @@ from training.scaling.checks import Numbers, check_lengths, check_positive
 
 
 def cost_effectiveness(flops: Numbers, perplexities: Numbers) -> tuple[float | None, ...]:
-    """By how much perplexity falls for each additional billion of FLOPs, against the next cheaper model.
+    """Return the decrease in perplexity per additional billion FLOPs, relative to the next cheaper model.
 
     Args:
         flops: [N], FLOPs of one training sequence (`Shape.flops_published`), in increasing order.
-        perplexities: [N], of the same models.
+        perplexities: [N], perplexities of the same models.
 
     Returns:
-        [N] ratios, below 0 where the dearer model is worse; None for the first, which has nothing to be compared to.
+        [N] ratios, below 0 if the more expensive model is worse; None for the first model.
 
     Raises:
-        BitcipherError: if the costs are not in increasing order, or a number is not above 0 or not finite.
+        BitcipherError: if the FLOPs are not in increasing order, or a number is not finite or not above 0.
     """
     costs, outcomes = check_positive("FLOPs", flops), check_positive("perplexities", perplexities)
     check_lengths(("FLOPs", costs), ("perplexities", outcomes), min_points=1)

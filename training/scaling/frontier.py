@@ -1,4 +1,4 @@
-"""Compute-optimal points: the best that was reached for each amount of compute (section 5.1; Figure 1)."""
+"""Compute-optimal points: the lowest loss per amount of compute (Deshpande et al. 2023, section 5.1; Figure 1)."""
 
 import numpy as np
 
@@ -7,18 +7,18 @@ from training.scaling.checks import Numbers, check_finite, check_lengths, check_
 
 
 def compute_optimal(flops: Numbers, losses: Numbers, bins: int = 30) -> np.ndarray:
-    """The point of lowest loss in each bin of FLOPs.
+    """Return the point of lowest loss in each bin of FLOPs.
 
-    The bins have equal ratios over the range from the least to the most FLOPs; each holds its lower edge, the last one
-    both edges. Only as many as hold a point give one.
+    The bins are logarithmically spaced from the minimum to the maximum FLOPs. Each bin contains its lower edge, the
+    last one both edges. Empty bins have no point.
 
     Args:
-        flops: [P], FLOPs that each checkpoint had taken up to then.
-        losses: [P], its loss.
-        bins: how many; "over 30" in the paper.
+        flops: [P], FLOPs of each checkpoint since the start of its training.
+        losses: [P], loss of each checkpoint.
+        bins: number of bins; "over 30" in the paper.
 
     Returns:
-        int64, at most [bins]: which points, in order of their bins, the first of several that are as good.
+        int64, at most [bins]: indices of the points in the order of their bins; the first of equal losses.
 
     Raises:
         BitcipherError: if there is no point or no bin, FLOPs are not above 0, or a loss is not finite.

@@ -1,4 +1,4 @@
-"""Power laws y = C · xᵉ: fitted, broken in two, and how sure their exponents are (section 5.1; Figures 1 to 3)."""
+"""Power laws y = C · xᵉ, with breaks and bootstrap intervals (Deshpande et al. 2023, section 5.1; Figures 1 to 3)."""
 
 from dataclasses import dataclass
 
@@ -8,70 +8,70 @@ from scipy.optimize import curve_fit
 from bitcipher.errors import BitcipherError
 from training.scaling.checks import Numbers, check_lengths, check_positive
 
-# Two numbers are fitted, and a curve through two points says nothing.
+# Two parameters are fitted, so two points are always fitted exactly.
 MIN_POINTS = 3
-# A side of a break needs one more, else noise alone would draw a break near an end.
+# Each side of a break needs one more point, otherwise noise alone would place a break near an end.
 MIN_POINTS_PER_SIDE = 4
-# Natural logarithm of the largest float64 is 709.78.
+# The natural logarithm of the largest float64 is 709.78.
 _LARGEST_LOG = 709.0
-# The logarithm of a curve that is far too steep, as a step on the way may be: its square is still a float64.
+# Upper limit of the logarithm of the curve, because an intermediate step of the fit may be far too steep. The square of
+# its exponential is still a float64.
 _STEEPEST = 300.0
 
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """y = coefficient · x ** exponent."""
+    """Power law y = coefficient · x ** exponent."""
 
     coefficient: float
     exponent: float
     r_squared: float
-    """The coefficient of determination, of y itself: 1 if the curve meets all points, 0 if it is no better than the
-    mean of y or all y are the same; below 0 if it is worse."""
+    """Coefficient of determination in y: 1 for a perfect fit; 0 if the curve is no better than the mean of y, or all y
+    are equal; below 0 if it is worse."""
 
     def at(self, x: Numbers) -> np.ndarray:
-        """The curve's y, float64 [N], for x above 0."""
+        """Return the curve's y, float64 [N], for x above 0."""
         return _values(np.asarray(x, np.float64), np.log(self.coefficient), self.exponent)
 
 
 @dataclass(frozen=True)
 class BrokenPowerLaw:
-    """One power law up to a break, another one after it."""
+    """Two power laws on either side of a break."""
 
     break_at: float
-    """The x between them: halfway, on the logarithm, between the last point of one and the first of the other."""
+    """Geometric mean of the last x of one side and the first x of the other."""
     below: PowerLaw
     above: PowerLaw
 
 
 def fit_power_law(x: Numbers, y: Numbers) -> PowerLaw:
-    """The power law of least squared error in y, by SciPy's Levenberg-Marquardt as in the paper.
+    """Return the power law of least squared error in y, fitted by SciPy's Levenberg-Marquardt as in the paper.
 
     Args:
-        x: [N], such as FLOPs; of any size.
+        x: [N], such as FLOPs; of any magnitude.
         y: [N], such as losses.
 
     Raises:
-        BitcipherError: if there are fewer than three points, all x are the same, or a number is not above 0 or not
-            finite.
+        BitcipherError: if there are fewer than three points, all x are equal, or a number is not finite or not above 0.
     """
     xs, ys = _points(x, y, MIN_POINTS)
     return _law(xs, ys)
 
 
 def fit_broken(x: Numbers, y: Numbers, min_points: int = MIN_POINTS_PER_SIDE) -> BrokenPowerLaw:
-    """The two power laws, on either side of a break, that together have the least squared error in y.
+    """Return the two power laws on either side of a break that minimize the total squared error in y.
 
-    All places for the break between two different x are tried. Two curves always fit better than one: compare their R²
-    and exponents before calling it a break.
+    All breaks between two different x are tried. Two curves always fit at least as well as one: compare their R² and
+    exponents before you interpret a break.
 
     Args:
         x: [N], in any order.
         y: [N].
-        min_points: points that each side must have, at least three.
+        min_points: minimum number of points per side, at least three.
 
     Raises:
-        BitcipherError: if there are too few points, no place leaves enough different x on both sides, or a number is
-            not above 0 or not finite.
+        BitcipherError: if there are too few points, no break leaves enough different x on both sides, or a number is
+            not finite or not above 0.
     """
     if min_points < MIN_POINTS:
         raise BitcipherError(f"Each side of a break needs at least {MIN_POINTS} points, not {min_points}.")
@@ -81,7 +81,7 @@ def fit_broken(x: Numbers, y: Numbers, min_points: int = MIN_POINTS_PER_SIDE) ->
     places = [
         place
         for place in range(min_points, len(xs) - min_points + 1)
-        if xs[0] < xs[place - 1] < xs[place] < xs[-1]  # two different x on each side, and none on both
+        if xs[0] < xs[place - 1] < xs[place] < xs[-1]  # two different x on each side, none of them on both sides
     ]
     if not places:
         raise BitcipherError("There are too few different x for a break: measure at more of them.")
@@ -97,20 +97,21 @@ def bootstrap_exponent(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> tuple[float, float]:
-    """Between which exponents the power law lies: the percentile bootstrap over points, with the same fit each time.
+    """Return a confidence interval of the exponent: the percentile bootstrap over points, with the same fit each time.
 
     Args:
         x: [N].
         y: [N].
-        samples: how often N points are drawn with replacement. A draw of one x alone has no exponent and is repeated.
-        seed: of the draws.
-        confidence: the share of exponents between the two, above 0 and below 1.
+        samples: number of bootstrap samples of N points with replacement. A sample with a single distinct x has no
+            exponent and is drawn again.
+        seed: seed of the samples.
+        confidence: confidence level, above 0 and below 1.
 
     Returns:
         The lower and the upper bound.
 
     Raises:
-        BitcipherError: as `fit_power_law`, or for samples, seed or confidence that make no sense.
+        BitcipherError: as for `fit_power_law`, or if samples, seed or confidence are out of range.
     """
     if samples < 1 or seed < 0 or not 0 < confidence < 1:
         raise BitcipherError(
@@ -157,9 +158,9 @@ def _values(xs: np.ndarray, log_coefficient: float, exponent: float) -> np.ndarr
 
 
 def _parameters(xs: np.ndarray, ys: np.ndarray) -> tuple[float, float]:
-    """The logarithm of the coefficient, and the exponent."""
-    # Both axes are moved to their geometric means, and log x to a deviation of 1, so that numbers of any unit and range
-    # have the size of 1: x of 10^15 does no harm.
+    """Return the logarithm of the coefficient, and the exponent."""
+    # Both axes are divided by their geometric means, and log x is scaled to a standard deviation of 1, so that the fit
+    # is well conditioned for any unit and range, such as x of 10^15.
     log_x, log_y = np.log(xs), np.log(ys)
     middle_x, middle_y, width = log_x.mean(), log_y.mean(), log_x.std()
     moved_x, moved_y = (log_x - middle_x) / width, log_y - middle_y

@@ -1,4 +1,4 @@
-"""What the paper measured, to be put beside one's own numbers; read from `published.yaml`."""
+"""Results of Deshpande et al. (2023) for comparison, read from `published.yaml`."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -13,53 +13,53 @@ _Row = TypeVar("_Row")
 
 @dataclass(frozen=True)
 class CorpusRow:
-    """A row of Table 1: what a filter kept of a corpus."""
+    """Row of Table 1: size of a corpus after filtering."""
 
     corpus: str
     filtered_by: str
     """`span` or `sentence`."""
     sentences: float
-    """Millions."""
+    """Millions of sentences."""
     tokens: float
-    """Millions."""
+    """Millions of tokens."""
 
 
 @dataclass(frozen=True)
 class EffectivenessRow:
-    """A row of Table 2."""
+    """Row of Table 2."""
 
     shape: Shape
     ratio: float | None
-    """Fall in perplexity for a billion FLOPs more a sequence; None for the cheapest of a series."""
+    """Decrease in perplexity per additional billion FLOPs of a sequence; None for the cheapest model of a series."""
 
 
 @dataclass(frozen=True)
 class PretrainedRow:
-    """A row of Table 3."""
+    """Row of Table 3."""
 
     shape: Shape
     parameters: float
-    """Millions."""
+    """Millions of parameters."""
     flops: float
-    """10¹⁵, of the whole training."""
+    """FLOPs of the whole training, in units of 10¹⁵."""
     perplexity: float
-    """On the test part."""
+    """Perplexity on the test split."""
     glue_unfiltered: float
-    """Mean score, per cent; so are the next two."""
+    """Mean score in percent, as the next two."""
     glue_filtered: float
     glue_filtered_random: float
-    """Of the same shape without pre-training."""
+    """Mean score of the same shape without pre-training."""
 
 
 @dataclass(frozen=True)
 class UnconstrainedRow:
-    """A row of Table 4: a model of unfiltered text, against the one of filtered text."""
+    """Row of Table 4: differences of a model of unfiltered text from the model of filtered text."""
 
     shape: Shape
     parameters: float
-    """Millions more."""
+    """Difference in millions."""
     flops: float
-    """Per cent more; so are all that follow."""
+    """Difference in percent, as all that follow."""
     perplexity: float
     glue_filtered: float
     glue_unfiltered: float
@@ -67,42 +67,42 @@ class UnconstrainedRow:
 
 @dataclass(frozen=True)
 class TokenizerRow:
-    """A row of Table 6."""
+    """Row of Table 6."""
 
     kind: str
     vocabulary: int | None
     """None for the pre-trained reference."""
     split_ratio: float
-    """Tokens a word."""
+    """Tokens per word."""
     matching_score: float
-    """Exact sub-token matching score, 0 to 1."""
+    """Exact sub-token matching score, between 0 and 1."""
 
 
 @dataclass(frozen=True)
 class LargerRow:
-    """A row of Table 7."""
+    """Row of Table 7."""
 
     shape: Shape
     parameters: float
-    """Millions."""
+    """Millions of parameters."""
     flops: float
-    """10¹⁵, of the whole training."""
+    """FLOPs of the whole training, in units of 10¹⁵."""
     perplexity: float
 
 
 @dataclass(frozen=True)
 class PublishedFit:
-    """A power law of the loss at compute-optimal points (section 5.1)."""
+    """Power law of the loss at compute-optimal points (section 5.1)."""
 
     against: str
     exponent: float
     r_squared: float | None
-    """None where the paper only says that it is low."""
+    """None where the paper states only that it is low."""
 
 
 @dataclass(frozen=True)
 class Correlation:
-    """Spearman between perplexity and mean score (section 5.3)."""
+    """Spearman's correlation between perplexity and mean score (section 5.3)."""
 
     glue: str
     """`filtered` or `unfiltered`."""
@@ -112,24 +112,24 @@ class Correlation:
 
 @dataclass(frozen=True)
 class Published:
-    """Everything."""
+    """All results of the paper."""
 
     corpora: tuple[CorpusRow, ...]
     effectiveness: dict[str, tuple[EffectivenessRow, ...]]
-    """By the size that grows, a field of `Shape`."""
+    """Rows by the size that varies, a field of `Shape`."""
     pretrained: tuple[PretrainedRow, ...]
     unconstrained: tuple[UnconstrainedRow, ...]
     tokenizers: tuple[TokenizerRow, ...]
     larger: tuple[LargerRow, ...]
     fits: tuple[PublishedFit, ...]
     break_at: float
-    """FLOPs."""
+    """FLOPs at the break."""
     correlations: tuple[Correlation, ...]
 
 
 @cache
 def published() -> Published:
-    """The paper's Tables 1, 2, 3, 4, 6 and 7, and its fits and correlations, as printed."""
+    """Return the paper's Tables 1, 2, 3, 4, 6 and 7, and its fits and correlations, as printed."""
     content = read_yaml(str(Path(__file__).with_name("published.yaml")))
     return Published(
         corpora=tuple(CorpusRow(*row) for row in content["corpora"]),
@@ -148,5 +148,5 @@ def published() -> Published:
 
 
 def _of_shapes(row_type: type[_Row], rows: list[list]) -> tuple[_Row, ...]:
-    make: Any = row_type  # a named tuple of a shape and numbers
+    make: Any = row_type  # a dataclass with a shape and numbers
     return tuple(make(Shape.from_name(name), *map(float, numbers)) for name, *numbers in rows)

@@ -1,4 +1,4 @@
-"""The shape of a small RoBERTa, and what it costs: parameters, and FLOPs of training (SPEC section 7)."""
+"""Shape of a small RoBERTa, with its number of parameters and training FLOPs (Deshpande et al. 2023)."""
 
 import re
 from dataclasses import astuple, dataclass, fields
@@ -6,15 +6,15 @@ from typing import Self
 
 from bitcipher.errors import BitcipherError
 
-# 19,000 tokens of byte-level BPE (section 3.3) and ten special ones: the only number that gives all printed sizes.
+# 19,000 tokens of byte-level BPE (section 3.3) and ten special tokens: the only number that gives all printed sizes.
 VOCABULARY = 19_010
-# Tokens of a training sequence (section 4.2).
+# Number of tokens of a training sequence (section 4.2).
 LENGTH = 128
-# RoBERTa numbers positions from 2, after that of padding.
+# RoBERTa numbers positions from 2, after the padding index.
 POSITIONS = LENGTH + 2
-# What RobertaConfig has where nothing else is said, though only one type is ever used.
+# Default `type_vocab_size` of transformers' RobertaConfig, though the models use one type only.
 TOKEN_TYPES = 2
-# What a model was trained on: 35,475 updates of 256. FLOPs of Tables 3 and 7 are this many times a sequence's.
+# Number of training sequences: 35,475 updates of 256. The FLOPs of Tables 3 and 7 are this multiple of a sequence's.
 SEQUENCES = 9_081_600
 # A backward pass costs twice the forward pass (Appendix A).
 FORWARD_AND_BACKWARD = 3
@@ -24,22 +24,22 @@ _NAME = re.compile(r"[1-9][0-9]{0,8}(-[1-9][0-9]{0,8}){4}")
 
 @dataclass(frozen=True)
 class Shape:
-    """The sizes that the paper varies, in the order in which its tables name them: (E, H, I, L, A).
+    """Sizes that the paper varies, in the order of its tables: (E, H, I, L, A).
 
     Raises:
-        BitcipherError: if a size is no whole number above 0, or the heads do not divide the hidden size.
+        BitcipherError: if a size is not a positive integer, or the hidden size is not divisible by the heads.
     """
 
     embedding: int
-    """E: width of the table of tokens; a linear layer and LayerNorm make it H wide."""
+    """E: embedding size; a linear layer and LayerNorm project it to H."""
     hidden: int
-    """H: width of the transformer's layers."""
+    """H: hidden size of the transformer."""
     intermediate: int
-    """I: inner width of the feed-forward layers."""
+    """I: intermediate size of the feed-forward layers."""
     layers: int
-    """L."""
+    """L: number of layers."""
     heads: int
-    """A: attention heads, each H / A wide. They change FLOPs, but not parameters."""
+    """A: number of attention heads, each of size H / A. It changes FLOPs, but not parameters."""
 
     def __post_init__(self) -> None:
         _check_sizes({field.name: getattr(self, field.name) for field in fields(self)})
@@ -51,15 +51,15 @@ class Shape:
 
     @property
     def name(self) -> str:
-        """Such as "256-256-1024-8-8"."""
+        """Name of the shape, such as "256-256-1024-8-8"."""
         return "-".join(map(str, astuple(self)))
 
     @classmethod
     def from_name(cls, name: str) -> Self:
-        """The shape of a name.
+        """Return the shape with a name.
 
         Raises:
-            BitcipherError: if it is not the name of one.
+            BitcipherError: if the name is malformed.
         """
         if not _NAME.fullmatch(name):
             raise BitcipherError(
@@ -75,17 +75,19 @@ class Shape:
         positions: int = POSITIONS,
         types: int = TOKEN_TYPES,
     ) -> int:
-        """How many numbers the masked language model learns (SPEC section 7; Tables 3 and 7 to their two decimals).
+        """Return the number of parameters of the masked language model.
+
+        It agrees with Tables 3 and 7 to their two decimals.
 
         Args:
-            tied: the plain RoBERTa, whose head uses the table of tokens and which has no layer after it. Three rows of
-                Table 3 (I = 128, 256, 512) are printed with the size of this one.
-            vocabulary: tokens, special ones included.
-            positions: rows of the table of positions.
-            types: rows of the table of token types.
+            tied: count the standard RoBERTa, whose head shares the token embeddings and which has no projection. Three
+                rows of Table 3 (I = 128, 256, 512) have the size of this model.
+            vocabulary: number of tokens, including special tokens.
+            positions: number of position embeddings.
+            types: number of token type embeddings.
 
         Raises:
-            BitcipherError: if it is to be tied though embedding and hidden size differ.
+            BitcipherError: if `tied` is set and the embedding and hidden sizes differ.
         """
         _check_sizes({"vocabulary": vocabulary, "positions": positions, "types": types})
         if tied and self.embedding != self.hidden:
@@ -103,15 +105,16 @@ class Shape:
         return tables + self.layers * (attention + feed_forward) + head + (0 if tied else untied)
 
     def flops_published(self, vocabulary: int = VOCABULARY, length: int = LENGTH) -> int:
-        """FLOPs of one training sequence, forward and backward, as the paper's tables have them (SPEC section 7).
+        """Return the FLOPs of one training sequence, forward and backward, as in the paper's tables.
 
-        `SEQUENCES` times this are the FLOPs of Table 7, and of Table 3 but for what the README tells. Of Appendix A it
-        leaves out, in each layer, the sum over values (2 S² H) and attention's last linear layer (2 S H²), so that
-        `flops_hoffmann` is 6 L S H (S + H) more: 5 % for the anchor. Tied models are charged the same.
+        `SEQUENCES` times this number equals the FLOPs of Table 7, and of Table 3 except for the rows that the README
+        lists. Compared with Appendix A, each layer lacks the sum over values (2 S² H) and the output projection of
+        attention (2 S H²), so `flops_hoffmann` is larger by 6 L S H (S + H): 5 % for the anchor. Tied models have the
+        same FLOPs.
 
         Args:
-            vocabulary: V, tokens.
-            length: S, tokens of a sequence.
+            vocabulary: V, number of tokens.
+            length: S, tokens per sequence.
         """
         _check_sizes({"vocabulary": vocabulary, "length": length})
         embedding, hidden = self.embedding, self.hidden
@@ -125,15 +128,15 @@ class Shape:
         return FORWARD_AND_BACKWARD * (tables + self.layers * layer + head)
 
     def flops_hoffmann(self, vocabulary: int = VOCABULARY, length: int = LENGTH) -> int:
-        """FLOPs of one training sequence, forward and backward, as Appendix A prints them (after Hoffmann et al. 2022).
+        """Return the FLOPs of one training sequence, forward and backward, by Appendix A (after Hoffmann et al. 2022).
 
-        All of attention is counted. The paper's tables were not made with it: for the anchor it gives 116.0 × 10¹⁵
-        where Table 3 has 110. One slip of the appendix is mended: its feed-forward layer, 2 (HI + IH), lacks the
-        length S that Hoffmann et al. have there (taken at its word, the print gives 86.9 × 10¹⁵).
+        All of attention is counted. The paper's tables use another formula: for the anchor this one gives 116.0 × 10¹⁵,
+        and Table 3 has 110. One misprint of the appendix is corrected: its feed-forward layer, 2 (HI + IH), lacks the
+        length S of Hoffmann et al. (the printed formula gives 86.9 × 10¹⁵).
 
         Args:
-            vocabulary: V, tokens.
-            length: S, tokens of a sequence.
+            vocabulary: V, number of tokens.
+            length: S, tokens per sequence.
         """
         values = 2 * length * length * self.hidden
         last_linear = 2 * length * self.hidden * self.hidden

@@ -1,4 +1,4 @@
-"""The models of the paper (section 4.1, Table 3, Appendix D), and how to choose a few that span the range of costs."""
+"""Model shapes of Deshpande et al. (2023), section 4.1, Table 3 and Appendix D, and selection by the range of costs."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -10,10 +10,10 @@ from scipy.optimize import linear_sum_assignment
 from bitcipher.errors import BitcipherError
 from training.scaling.shape import VOCABULARY, Shape
 
-# Everything else is compared to it (section 4.1).
+# Reference of all comparisons (section 4.1).
 ANCHOR = Shape(256, 256, 1024, 8, 8)
 
-# What set 2 is drawn from. The paper tells the upper bounds; the lower ones are the least that its tables have.
+# Candidates of set 2. The paper gives the upper bounds; the lower bounds are the minima of its tables.
 _GRID = {
     "embedding": (32, 64, 128, 256),
     "hidden": (32, 64, 128, 256),
@@ -23,8 +23,8 @@ _GRID = {
 }
 _SET_2_SIZE = 16
 
-# Set 3, which the paper does not list. Its anchors are smaller, since the study is about the low end, and its sizes lie
-# between the powers of two: 5/4 and 3/2 of 32, 64 and 128 for the hidden size. So it never meets sets 1 and 2.
+# Set 3, which the paper does not list. Its anchors are smaller, because the study is about small models. Its hidden
+# sizes lie between powers of two (5/4 and 3/2 of 32, 64 and 128), so it is disjoint from sets 1 and 2.
 _SET_3_ANCHORS = (Shape(128, 128, 512, 4, 4), Shape(64, 64, 256, 4, 4), Shape(32, 32, 128, 4, 4))
 _SET_3_HIDDEN = (40, 48, 80, 96, 160, 192)
 _SET_3_LAYERS = (3, 5, 6, 7)
@@ -33,7 +33,7 @@ _LARGER_ANCHOR = Shape(512, 512, 2048, 8, 8)
 
 
 def set_1() -> tuple[Shape, ...]:
-    """The 16 models of Table 3 that differ from the anchor in one size, in its order; the anchor comes first."""
+    """Return the anchor and the 15 models of Table 3 that differ from it in one size, in the order of the table."""
     return (
         ANCHOR,
         *(replace(ANCHOR, embedding=size) for size in (32, 64, 128)),
@@ -45,9 +45,9 @@ def set_1() -> tuple[Shape, ...]:
 
 
 def set_2(seed: int = 0) -> tuple[Shape, ...]:
-    """16 models drawn without replacement from all powers of two within the paper's bounds, none of them in set 1.
+    """Return 16 models drawn without replacement from all powers of two within the paper's bounds, except set 1.
 
-    The paper does not list its own. The same seed gives the same models with every version of NumPy.
+    The paper does not list its models. A seed gives the same models with every version of NumPy.
 
     Raises:
         BitcipherError: if the seed is negative.
@@ -56,17 +56,17 @@ def set_2(seed: int = 0) -> tuple[Shape, ...]:
         raise BitcipherError(f"The seed of set 2 must be 0 or above, not {seed}.")
     known = set(set_1())
     candidates = [shape for shape in (Shape(*sizes) for sizes in product(*_GRID.values())) if shape not in known]
-    # NumPy keeps the numbers of a bit generator for ever, but not what `Generator.choice` makes of them.
+    # NumPy guarantees the raw output of a bit generator, but not the results of `Generator.choice`.
     lots = np.random.PCG64(seed).random_raw(len(candidates))
     return tuple(candidates[place] for place in np.argsort(lots)[:_SET_2_SIZE])
 
 
 def set_3() -> tuple[Shape, ...]:
-    """30 models that explore the hidden size and the layers one at a time around other, smaller anchors.
+    """Return 30 models that vary the hidden size or the number of layers around smaller anchors.
 
-    The paper does not list its own. Here there are three anchors (a half, a quarter and an eighth of the first anchor's
-    widths, with 4 layers and 4 heads), and around each six hidden sizes and four numbers of layers between the powers
-    of two.
+    The paper does not list its models. Here, three anchors have a half, a quarter and an eighth of the first anchor's
+    widths, with 4 layers and 4 heads. Each is varied by six hidden sizes and four numbers of layers between powers of
+    two.
     """
     return tuple(
         shape
@@ -79,12 +79,12 @@ def set_3() -> tuple[Shape, ...]:
 
 
 def smallest() -> tuple[Shape, ...]:
-    """The last three rows of Table 3, in its order: the smallest models that gain from pre-training."""
+    """Return the last three rows of Table 3, in its order: the smallest models that benefit from pre-training."""
     return Shape(32, 32, 128, 2, 2), Shape(32, 32, 128, 1, 1), Shape(32, 32, 64, 1, 1)
 
 
 def larger() -> tuple[Shape, ...]:
-    """The seven models of more than 20 million parameters in Table 7 (Appendix D), in its order, their anchor first."""
+    """Return the seven models of Table 7 (Appendix D) with more than 20 million parameters, their anchor first."""
     return (
         _LARGER_ANCHOR,
         *(replace(_LARGER_ANCHOR, hidden=size) for size in (256, 768, 1024)),
@@ -93,21 +93,21 @@ def larger() -> tuple[Shape, ...]:
 
 
 def select_spanning(shapes: Iterable[Shape], count: int, vocabulary: int = VOCABULARY) -> tuple[Shape, ...]:
-    """So many of the shapes, spread over the range of FLOPs as evenly as they allow on its logarithm.
+    """Return shapes that are spread as evenly as possible over the logarithmic range of FLOPs.
 
-    The cheapest and the dearest are always among them. The others are those that are least far, in sum, from `count`
-    points that divide the range into equal ratios.
+    The cheapest and the most expensive shape are always included. The others minimize the total distance from
+    logarithmically spaced points.
 
     Args:
-        shapes: to choose from; one that comes twice counts once.
-        count: how many, at least 2.
-        vocabulary: tokens, on which FLOPs depend.
+        shapes: candidates; duplicates count once.
+        count: number of shapes, at least 2.
+        vocabulary: number of tokens, on which FLOPs depend.
 
     Returns:
-        In increasing order of `flops_published`.
+        Shapes in increasing order of `flops_published`.
 
     Raises:
-        BitcipherError: if there are fewer shapes, or no range is to be spanned by so few.
+        BitcipherError: if `count` is below 2 or above the number of candidates.
     """
     ordered = sorted(set(shapes), key=lambda shape: (shape.flops_published(vocabulary), shape.name))
     if not 2 <= count <= len(ordered):

@@ -41,9 +41,9 @@ def scale_study(study: Study, scale: float) -> Study:
     """Return the study with fewer sequences, tokens, shapes and seeds.
 
     The number of sequences is proportional to the scale. Batches are halved, down to 16, while there would be fewer
-    than
-    ten times as many steps as sequences per batch. Tokens, shapes and seeds shrink with the fourth root of the scale,
-    because a law shows only over many of them. Nothing exceeds the full study. Candidate tokenizer sizes do not change.
+    than ten times as many steps as sequences per batch. Tokens, shapes and seeds shrink with the fourth root of the
+    scale, because a law shows only over many of them. Nothing exceeds the full study. Candidate tokenizer sizes do not
+    change.
 
     Args:
         study: full study.
@@ -127,8 +127,7 @@ def fit_budget(study: Study, seconds: float, speed: Speed) -> Study:
     """Return the largest study that fits into a time, with a scale that is accurate to about 0.1 %.
 
     Half the batch size means twice the steps, so a smaller study may take longer than a larger one. Scales are
-    therefore
-    tried from 1 down until one fits.
+    therefore tried from 1 down until one fits.
 
     Raises:
         BitcipherError: if even the smallest study does not fit.

@@ -95,8 +95,8 @@ def fit_study(study: Study, out: Path, scale: float | None, seconds: float | Non
         resources: resources of the trials.
 
     Raises:
-        BitcipherError: if there is no corpus or no vocabulary, the study does not fit, or the directory holds something
-            else.
+        BitcipherError: if there is no corpus or no vocabulary, the study does not fit, or the directory has other
+            content.
     """
     if not study.sources:
         raise BitcipherError("A study needs a corpus; set its files or folders, such as --set sources=[FOLDER].")

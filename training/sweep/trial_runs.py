@@ -29,11 +29,11 @@ class TrialEnd(Record):
     test_loss: float | None = None
     """Loss on the test split, in nats."""
     stopped: str | None = None
-    """Reason of an early stop, as a sentence."""
+    """Reason for an early stop, as a sentence."""
 
 
 class _Stopped(Exception):
-    """Early stop of a run."""
+    """Raised to stop a run early."""
 
 
 def pretrain_trial(config: dict[str, Any]) -> None:

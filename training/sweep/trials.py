@@ -18,7 +18,7 @@ CONSTRAINED, UNCONSTRAINED = LANGUAGES
 
 @dataclass(frozen=True)
 class PretrainingTrial:
-    """A model to pre-train."""
+    """Model to pre-train."""
 
     shape: Shape
     init: str = "random"
@@ -26,14 +26,14 @@ class PretrainingTrial:
 
     @property
     def name(self) -> str:
-        """The name of the shape, and how the trial differs from random init on the constrained language."""
+        """Name of the shape, with the init and language if they differ from random and constrained."""
         differs = [self.init] * (self.init != "random") + [self.language] * (self.language != CONSTRAINED)
         return "-".join([self.shape.name, *differs])
 
 
 @dataclass(frozen=True)
 class FinetuningTrial:
-    """A pre-trained model, or its random-init baseline, to fine-tune and evaluate."""
+    """Fine-tuning run of a pre-trained model or of its random-init baseline."""
 
     model: str
     """Name of the pre-training trial."""
@@ -44,7 +44,7 @@ class FinetuningTrial:
 
     @property
     def name(self) -> str:
-        """A name such as "256-32-1024-8-8/cola-filtered-random-1"."""
+        """Name such as "256-32-1024-8-8/cola-filtered-random-1"."""
         part = "filtered" if self.filtered else "unfiltered"
         return f"{self.model}/{self.task}-{part}{'-random' * self.random_init}-{self.seed}"
 

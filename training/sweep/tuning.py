@@ -35,7 +35,7 @@ class TrialResources:
 
 
 def run_trials(trials: Sequence[Trial], resources: TrialResources, notes: Path, on_end: Callable[[str], None]) -> None:
-    """Run trials. Each has written its results when it ends.
+    """Run trials. Each trial writes its results before it ends.
 
     Args:
         trials: trials in the order in which they start.
@@ -52,7 +52,7 @@ def run_trials(trials: Sequence[Trial], resources: TrialResources, notes: Path, 
             trial.run()
             on_end(trial.name)
     elif trials:
-        for stale in notes.glob(f"{_NOTES}*"):  # of a driver that was killed
+        for stale in notes.glob(f"{_NOTES}*"):  # left by a killed driver
             shutil.rmtree(stale, ignore_errors=True)
         own = notes / f"{_NOTES}{uuid.uuid4().hex[:8]}"
         try:

@@ -102,7 +102,7 @@ def _places(text: str, offsets: list[tuple[int, int]]) -> np.ndarray:
             start += 1
         while start < end and text[end - 1].isspace():
             end -= 1
-        # Tokens lack characters that the normalizer dropped or joined with the preceding letter, such as accents.
+        # Extend the span over characters that the normalizer dropped or joined with the preceding letter (accents).
         behind = offsets[number + 1][0] if number + 1 < len(offsets) else len(text)
         while start < end < behind and not text[end].isspace() and unicodedata.category(text[end]) not in _UNSEEN:
             end += 1

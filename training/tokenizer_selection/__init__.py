@@ -1,4 +1,4 @@
-"""Which kind and size of tokenizer suits a language: word-split ratio, sub-token score and a rule; see README.md."""
+"""Selection of a tokenizer for a corpus by word-split ratio and sub-token matching score; see README.md."""
 
 from training.tokenizer_selection.choose import TokenizerChoice, TokenizerScores, check_references, choose
 from training.tokenizer_selection.paper import candidate_sizes, paper_rows

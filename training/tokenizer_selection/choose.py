@@ -1,4 +1,4 @@
-"""The paper's rule: of each kind the size that splits words as its reference does, of these the best at morphemes."""
+"""Selection rule of Deshpande et al. (2023), section 3.3: per kind the size closest to the reference, then the best."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,41 +8,42 @@ from bitcipher.errors import BitcipherError
 
 @dataclass(frozen=True)
 class TokenizerScores:
-    """What was measured of a tokenizer: a row of Table 6."""
+    """Scores of a tokenizer: a row of Table 6."""
 
     kind: str
     """bpe, wordpiece or unigram."""
     size: int | None
-    """Tokens asked for; None for the pre-trained reference of the kind."""
+    """Requested vocabulary size; None for the pre-trained reference of the kind."""
     split_ratio: float
-    """Tokens a word."""
+    """Tokens per word."""
     matching_score: float
-    """Exact sub-token matching score, 0 to 1."""
+    """Exact sub-token matching score, between 0 and 1."""
     tokens: int | None = None
-    """How many it has: fewer than asked for if the text is small. None if that is not known."""
+    """Actual vocabulary size, which is smaller than requested for a small text; None if unknown."""
 
 
 @dataclass(frozen=True)
 class TokenizerChoice:
-    """What the rule says."""
+    """Tokenizer chosen by the rule."""
 
     by_kind: tuple[TokenizerScores, ...]
-    """The one size of each kind, in the order of kinds."""
+    """Best size of each kind, in the order of kinds."""
     chosen: TokenizerScores
-    """One of them."""
+    """The chosen one of `by_kind`."""
 
 
 def choose(rows: Sequence[TokenizerScores]) -> TokenizerChoice:
-    """Choose among tokenizers (section 3.3).
+    """Choose among tokenizers (Deshpande et al. 2023, section 3.3).
 
-    Of each kind it takes the size whose word-split ratio is nearest to that of the kind's reference, and the smaller
-    one of two that are equally near; then the kind with the highest score, and of equal ones the first in `rows`.
+    For each kind, the rule takes the size whose word-split ratio is closest to that of the kind's reference, and the
+    smaller of two equally close sizes. Among these it takes the highest matching score, and the first in `rows` of
+    equal scores.
 
     Args:
         rows: tokenizers and references of all kinds.
 
     Raises:
-        BitcipherError: if there is no tokenizer, or a kind has several sizes and no reference to choose by.
+        BitcipherError: if there is no tokenizer, or a kind has several sizes and no reference.
     """
     candidates = [row for row in rows if row.size is not None]
     if not candidates:
@@ -63,14 +64,14 @@ def _nearest(rows: list[TokenizerScores], reference: TokenizerScores | None) -> 
 
 
 def check_references(sizes: Mapping[str, int], references: Mapping[str, object]) -> None:
-    """Refuse what leaves the rule nothing to go by, before anything is trained.
+    """Check, before any training, that the rule can choose among sizes.
 
     Args:
-        sizes: how many there are, by kind.
-        references: anything, by kind.
+        sizes: number of candidate sizes of each kind.
+        references: references by kind; only the kinds matter.
 
     Raises:
-        BitcipherError: if a kind has several sizes and no reference, or a reference no kind.
+        BitcipherError: if a kind has several sizes and no reference, or a reference's kind has no sizes.
     """
     for kind, number in sizes.items():
         if number > 1 and kind not in references:

@@ -1,4 +1,4 @@
-"""A tokenizer for a corpus: candidates trained on it, measured, and one of them chosen."""
+"""Training and selection of a tokenizer for a corpus."""
 
 import hashlib
 from collections.abc import Iterator
@@ -36,12 +36,12 @@ from training.tokenizer_selection.split_ratio import EXAMPLE_WORDS, count_words
 from training.tokenizer_selection.subtoken_matching import count_subtokens
 
 FORMAT = "bitcipher-tokenizer-choice/1"
-# To be raised when the same text comes to give other tokenizers.
+# Increment when the same text results in different tokenizers.
 VERSION = 1
 
 CHOICE = "choice.json"
 CANDIDATES = "candidates"
-# In the folder of candidates, written before the first of them: what all of them depend on.
+# Inputs on which all candidates depend, stored before the first of them.
 INPUTS = f"{CANDIDATES}/inputs.json"
 
 
@@ -71,20 +71,20 @@ class ChoiceOptions(Record):
 def choose_tokenizer(
     sources: list[Source], reading: ReadOptions, out: str, options: ChoiceOptions, progress: StageProgress
 ) -> str:
-    """Train the tokenizers that are not there yet, measure all, and write what was chosen.
+    """Train the missing tokenizers, score all of them, and write the chosen one.
 
     Args:
-        sources: as of `list_sources`; read once for each tokenizer, and once for examples.
-        reading: what a document is.
-        out: a path or URI: new, or of tokenizers of the same sources, lowercase and reading.
-        options: the others.
-        progress: where to show how far it is.
+        sources: sources, as returned by `list_sources`; read once per tokenizer, and once for examples.
+        reading: options of the document reader.
+        out: path or URI of a new directory, or of one with tokenizers of the same sources, lowercase and reading.
+        options: candidates and criteria.
+        progress: progress display.
 
     Returns:
-        What `table.md` says.
+        The content of `table.md`.
 
     Raises:
-        BitcipherError: if the folder holds something else, or sources, words, references or sizes do not allow it.
+        BitcipherError: if the directory has other content, or sources, words, references or sizes are invalid.
     """
     words = reference_words() if options.words is None else read_reference_words(options.words)
     references = {kind: load_reference(kind, place) for kind, place in options.references.items()}
@@ -155,7 +155,7 @@ def _check_inputs(out: str, inputs: dict[str, Any]) -> None:
 
 
 def _claim(out: str, inputs: dict[str, Any]) -> None:
-    # Not before there is something to keep: a command that can train nothing leaves nothing.
+    # Called after the first training, so that a command that cannot train leaves no files.
     if not storage.create(storage.join(out, INPUTS), storage.to_json(inputs)):
         raise _other(out)
 
@@ -178,7 +178,7 @@ def _legend(choice: TokenizerChoice, examples: list[str], words: ReferenceWords)
 def _write(out: str, choice: TokenizerChoice, told: str, figures: dict[str, Any]) -> None:
     chosen = choice.chosen
     content: Any = storage.read_bytes(_candidate(out, chosen.kind, chosen.size or 0))
-    # An earlier choice of other sizes must not stand beside this tokenizer.
+    # An earlier choice must not remain next to a different tokenizer.
     storage.remove(storage.join(out, CHOICE))
     for name, text in (("tokenizer.json", content), ("table.md", told.encode())):
         with storage.writing(storage.join(out, name)) as stream:

@@ -1,4 +1,4 @@
-"""The paper's own comparison of tokenizers, in the form of ours."""
+"""Tokenizer comparison of Deshpande et al. (2023), Table 6, in this project's format."""
 
 from collections.abc import Sequence
 
@@ -6,12 +6,12 @@ from training.data import TokenizerOptions
 from training.scaling import published
 from training.tokenizer_selection.choose import TokenizerScores
 
-# What the paper calls BPE is byte-level, as GPT-2 and RoBERTa have it; its SentencePiece is T5's, of kind unigram.
+# The paper's BPE is byte-level, as in GPT-2 and RoBERTa; its SentencePiece is T5's, of kind unigram.
 KINDS = {"BPE": "bpe", "WordPiece": "wordpiece", "SentencePiece": "unigram"}
 
 
 def paper_rows() -> tuple[TokenizerScores, ...]:
-    """The rows of Table 6, to be put beside one's own."""
+    """Return the rows of Table 6, for comparison."""
     return tuple(
         TokenizerScores(KINDS[row.kind], row.vocabulary, row.split_ratio, row.matching_score)
         for row in published().tokenizers
@@ -19,13 +19,13 @@ def paper_rows() -> tuple[TokenizerScores, ...]:
 
 
 def candidate_sizes(kinds: Sequence[str] = (), sizes: Sequence[int] = ()) -> dict[str, tuple[int, ...]]:
-    """What to choose among: each size of each kind; without kinds all three, without sizes those of Table 6.
+    """Return the candidate sizes of each kind; by default all three kinds, and the sizes of Table 6.
 
     Returns:
-        By kind its sizes in rising order, each once.
+        Distinct sizes of each kind, ascending.
 
     Raises:
-        BitcipherError: if there is no such kind, or a size is below 1.
+        BitcipherError: if a kind is unknown, or a size is below 1.
     """
     of_paper = {
         kind: tuple(row.size for row in paper_rows() if row.kind == kind and row.size) for kind in KINDS.values()

@@ -1,4 +1,4 @@
-"""Words with the morphemes that a tokenizer should cut them into."""
+"""Reference words with their morphemes."""
 
 from pathlib import Path
 
@@ -8,26 +8,26 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 
 ReferenceWords = dict[str, tuple[str, ...]]
-"""By word its sub-tokens, all in lower case."""
+"""Sub-tokens by word, all lowercase."""
 
 
 def reference_words() -> ReferenceWords:
-    """The 13 words that the paper prints of its 127, with 27 of their 265 sub-tokens (Table 5)."""
+    """Return the 13 words with 27 sub-tokens that the paper prints (Table 5), of its 127 words with 265 sub-tokens."""
     return read_reference_words(str(Path(__file__).with_name("reference_words.yaml")))
 
 
 def read_reference_words(uri: str) -> ReferenceWords:
-    """One's own words: a line each such as `cooking: cook, ing`, or YAML with lists, `cooking: [cook, ing]`.
+    """Read reference words: lines such as `cooking: cook, ing`, or YAML with lists, `cooking: [cook, ing]`.
 
-    Words and sub-tokens are put into lower case: the paper prints "Cooking", and "cook" for its first part.
+    Words and sub-tokens are lowercased, because the paper prints "Cooking", and "cook" as its first part.
 
     Raises:
-        BitcipherError: if the file is missing or has another form, a word comes twice, or sub-tokens do not spell it
-            or could never score.
+        BitcipherError: if the file is missing or malformed, a word occurs twice, or its sub-tokens do not spell it or
+            can never score.
     """
     with storage.reading(uri) as stream:
         try:
-            # Nodes and not values: they know their lines, and `no` is a word.
+            # Nodes instead of values: they have line numbers, and `no` is a word.
             content = yaml.compose(stream, yaml.BaseLoader)
         except (yaml.YAMLError, RecursionError) as error:
             raise BitcipherError(f"{uri} is no list of words in YAML: {' '.join(str(error).split())}.") from None

@@ -1,4 +1,4 @@
-"""Pre-trained tokenizers whose word-split ratio is to be met, from files; nothing comes from the network."""
+"""Pre-trained reference tokenizers, loaded from files without network access."""
 
 from collections.abc import Sequence
 
@@ -7,15 +7,15 @@ from tokenizers import Tokenizer
 from bitcipher.errors import BitcipherError
 from training.data import load_tokenizer
 
-# What the model of a tokenizer.json is called, by kind.
+# Name of the model in a tokenizer.json, by kind.
 MODELS = {"bpe": "BPE", "wordpiece": "WordPiece", "unigram": "Unigram"}
 
 
 def parse_references(texts: Sequence[str]) -> dict[str, str]:
-    """Paths or URIs by kind, of texts such as "bpe=roberta-base/tokenizer.json".
+    """Return paths or URIs by kind, from strings such as "bpe=roberta-base/tokenizer.json".
 
     Raises:
-        BitcipherError: if one is not of that form, or a kind comes twice.
+        BitcipherError: if a string is malformed, or a kind occurs twice.
     """
     references: dict[str, str] = {}
     for text in texts:
@@ -31,14 +31,14 @@ def parse_references(texts: Sequence[str]) -> dict[str, str]:
 
 
 def load_reference(kind: str, place: str) -> Tokenizer:
-    """The reference tokenizer of a kind.
+    """Load the reference tokenizer of a kind.
 
     Args:
         kind: bpe, wordpiece or unigram.
         place: path or URI of its tokenizer.json.
 
     Raises:
-        BitcipherError: if there is no such file, or it is of another kind.
+        BitcipherError: if the file is missing, or the tokenizer is of another kind.
     """
     tokenizer = load_tokenizer(place)
     model = type(tokenizer.model).__name__

@@ -1,4 +1,4 @@
-"""Word-split ratio: into how many tokens a tokenizer cuts a word, over a sample of a text."""
+"""Word-split ratio: tokens per word over a sample of a text."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappush, heapreplace
@@ -9,27 +9,27 @@ from bitcipher.errors import BitcipherError
 from training.counter_rng import derive_key
 from training.data import plain_text_tokenizer
 
-# Words of an example at most: a span of the paper's (section 3.2), so that a book is no heavier than an article.
+# Maximum number of words of an example: a span of Deshpande et al. (2023), section 3.2, so that a book has no more
+# weight than an article.
 EXAMPLE_WORDS = 110
-# Examples are encoded a few at a time: an encoding takes some hundred bytes a token.
+# Batch size of encoding, which limits memory: an encoding takes a few hundred bytes per token.
 BATCH = 256
 
 
 def draw_examples(documents: Iterable[str], number: int) -> list[str]:
-    """Some examples of documents, drawn without replacement by a hash of each example's own text.
+    """Draw examples from documents without replacement, by a hash of the text of each example.
 
-    An example is a run of 110 words of a document, or what is left of it, with one space between words. Which ones are
-    drawn, and in which order they come back, depends neither on the order of documents nor on how they are spread over
-    files; an example that occurs several times is one.
+    An example is a run of up to 110 words of a document, joined by spaces. The drawn examples and their order depend
+    neither on the order of documents nor on their distribution over files. Equal examples count once.
 
     Args:
-        documents: read once; only what is drawn is kept in memory.
-        number: of examples, 1 or more; where there are fewer, all are taken.
+        documents: texts, read once; only the drawn examples are in memory.
+        number: maximum number of examples, at least 1.
 
     Raises:
-        BitcipherError: if there is not one word, or a document is no valid Unicode.
+        BitcipherError: if all documents are empty, or one is not valid Unicode.
     """
-    # A heap whose first entry is the one to go next: that of the greatest key, since keys stand there negated.
+    # A heap whose first entry has the greatest key and is replaced next, since keys are negated.
     drawn: list[tuple[int, str]] = []
     keys: set[int] = set()
     for example in _examples(documents):
@@ -64,18 +64,18 @@ def _examples(documents: Iterable[str]) -> Iterator[str]:
 
 
 def count_words(examples: Iterable[str]) -> int:
-    """How many words there are, white space between them."""
+    """Return the number of words, separated by white space."""
     return sum(len(example.split()) for example in examples)
 
 
 def split_ratio(tokenizer: Tokenizer, examples: Sequence[str]) -> float:
-    """Word-split ratio (section 3.3): tokens for each word, where words are separated by white space.
+    """Return the word-split ratio (Deshpande et al. 2023, section 3.3): tokens per word separated by white space.
 
-    All tokens of all examples over all their words. Tokens that a tokenizer adds to a text are not counted.
+    It is the ratio of all tokens of all examples to all their words. Special tokens are not counted.
 
     Args:
-        tokenizer: any.
-        examples: as of `draw_examples`.
+        tokenizer: any tokenizer.
+        examples: texts, as returned by `draw_examples`.
     """
     encoder = plain_text_tokenizer(tokenizer)
     tokens = 0

@@ -1,4 +1,4 @@
-"""Exact sub-token matching score (ESMS): whether a tokenizer cuts words where their morphemes meet."""
+"""Exact sub-token matching score (ESMS): agreement of a tokenizer's splits with morphemes."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,23 +7,22 @@ from tokenizers import Encoding, Tokenizer
 
 from training.data import plain_text_tokenizer
 
-# How a Unigram tokenizer writes a space.
+# Marker of a space in Unigram tokenizers.
 METASPACE = "▁"
 
 
 def split_words(tokenizer: Tokenizer, words: Iterable[str]) -> list[list[str]]:
-    """The parts of words that their tokens stand for, as they are within a sentence.
+    """Split words into the parts of their tokens, as within a sentence.
 
-    A word comes behind a space, so that byte-level BPE, to which the space is part of the word, takes the tokens
-    that it takes in running text. What a token stands for is told by its place in the word: hence nothing is left of
-    the markers of kinds, Ġ, ## and ▁.
+    Each word follows a space, because byte-level BPE includes the space in the word's first token, as in running text.
+    The parts are found by character offsets, so they contain no markers (Ġ, ## and ▁).
 
     >>> from training.data import train_tokenizer
     >>> split_words(train_tokenizer(["cook cook", "sing ring king"], "wordpiece", 30), ["cooking", "cook"])
     [['cook', 'ing'], ['cook']]
 
     Returns:
-        For each word one part a token; tokens for the space alone, and for further bytes of a letter, have none.
+        One part per token of each word; tokens of the space alone, and of further bytes of a letter, have none.
     """
     texts = [f" {word}" for word in words]
     encodings = plain_text_tokenizer(tokenizer).encode_batch(texts, add_special_tokens=False)
@@ -34,7 +33,7 @@ def _parts(text: str, encoding: Encoding) -> list[str]:
     parts = []
     covered = 0
     for token, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True):
-        # A lone marker is said to stand for the letter behind it; and so is each byte of a letter.
+        # A lone marker has the offsets of the letter after it, and so does each byte of a letter.
         if token != METASPACE and (part := text[max(start, covered) : end].strip()):
             parts.append(part)
             covered = end
@@ -42,9 +41,9 @@ def _parts(text: str, encoding: Encoding) -> list[str]:
 
 
 def matches(split: Sequence[str], reference: Sequence[str]) -> int:
-    """How many parts of a split occur in the reference split, each as often as there at most.
+    """Return the number of parts that two splits have in common, with multiplicity.
 
-    A word left whole has none, nor has one that is cut into single letters, whatever the reference is (SPEC section 7).
+    A word that is left whole or split into single letters never matches, whatever the reference is.
 
     >>> matches(["con", "cent", "ric"], ["con", "centr", "ic"])
     1
@@ -55,18 +54,19 @@ def matches(split: Sequence[str], reference: Sequence[str]) -> int:
 
 
 def matching_score(tokenizer: Tokenizer, words: Mapping[str, Sequence[str]]) -> float:
-    """Exact sub-token matching score (section 3.3, Table 6; SPEC section 7), 0 to 1.
+    """Return the exact sub-token matching score (Deshpande et al. 2023, section 3.3, Table 6), between 0 and 1.
 
-    The matches of all words over the sub-tokens of all reference splits: those of the paper's 127 words are 265.
+    It is the number of matches of all words divided by the number of sub-tokens of all reference splits; the paper's
+    127 words have 265.
 
     Args:
-        tokenizer: any.
-        words: with their sub-tokens, in lower case, as of `reference_words`.
+        tokenizer: any tokenizer.
+        words: lowercase words with their sub-tokens, as returned by `reference_words`.
     """
     splits = split_words(tokenizer, words)
     return sum(map(matches, splits, words.values())) / count_subtokens(words)
 
 
 def count_subtokens(words: Mapping[str, Sequence[str]]) -> int:
-    """How many sub-tokens there are to be matched."""
+    """Return the total number of reference sub-tokens."""
     return sum(len(reference) for reference in words.values())
