@@ -221,7 +221,7 @@ def test_what_put_a_word_where_it_is(tab, full, bare):
     expect(panel.get_by_role("link")).to_have_text(["queen", EVIL[0]])
     tab.goto(f"{bare}#word=king")
     expect(tab.locator("#word-name")).to_have_text("king")
-    expect(panel).to_contain_text("There are no counts beside these vectors")
+    expect(panel).to_contain_text("These vectors have no counts")
     expect(tab.locator("#word-facts")).to_have_text("rank 1")
     expect(tab.locator("#moved")).to_have_count(0)
 

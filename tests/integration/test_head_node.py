@@ -66,7 +66,7 @@ def test_a_head_node_builds_and_then_updates(head, corpus, tmp_path):
     )
     assert "version 1" in built
     updated = _submit(head, "update", tmp_path / "build", corpus, "--workers", 2)
-    assert "1 file new, 1 file as they were" in updated
+    assert "1 new file, 1 unchanged" in updated
     run_build([corpus], tmp_path / "whole", OPTIONS)
     assert digests(tmp_path / "build") == digests(tmp_path / "whole")
 
