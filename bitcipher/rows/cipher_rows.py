@@ -10,7 +10,7 @@ from bitcipher.vocabulary import Vocabulary
 
 
 class CipherRows:
-    """Noisy ciphers of all words, and products of single rows of counts with them.
+    """Computes the noisy cipher of each word, and multiplies the counts of one word by the ciphers of its contexts.
 
     Args:
         embedding: an embedding of mode cat or sum.
@@ -56,7 +56,7 @@ class CipherRows:
         return 0 if self.blocks == 1 else block - self.embedding.window + int(block >= self.embedding.window)
 
     def transform_counts(self, counts: np.ndarray) -> np.ndarray:
-        """Return the factors of the ciphers: log(1 + count) if `log` is "counts", else the counts, float64."""
+        """Return the weights of the ciphers as float64: log(1 + count) if `log` is "counts", else the counts."""
         return np.log1p(counts) if self.embedding.log == "counts" else counts.astype(np.float64)
 
     def sums(self, row: ContextCounts) -> np.ndarray:

@@ -46,7 +46,8 @@ def perplexity_table(groups: Sequence[Group]) -> CurveTable:
         )
         for group in groups
     ]
-    return CurveTable(("run", "seeds", *(title for *_, title in columns), f"steps to {first.name}'s end"), tuple(rows))
+    header = ("run", "seeds", *(title for *_, title in columns), f"steps to {first.name}'s final loss")
+    return CurveTable(header, tuple(rows))
 
 
 def scores_table(groups: Sequence[Group]) -> CurveTable | None:

@@ -44,7 +44,7 @@ def inits_table(measures: Measures) -> ReportTable:
             "perplexity, random",
             "cipher",
             "ratio",
-            "steps to random's end",
+            "steps to random's final loss",
             "GLUE filtered, random",
             "cipher",
             "GLUE unfiltered, random",

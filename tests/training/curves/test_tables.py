@@ -33,7 +33,7 @@ def test_perplexities_at_equal_steps_and_seconds(groups):
     table = perplexity_table(groups)
     steps = ("step 2", "step 5", "step 10", "step 15", "step 20")
     seconds = ("0.500 s", "1.000 s", "1.500 s", "2.000 s")
-    assert table.header == ("run", "seeds", *steps, *seconds, "steps to random's end")
+    assert table.header == ("run", "seeds", *steps, *seconds, "steps to random's final loss")
     random, cipher = table.rows
     assert random[:2] == ("random", "2")
     assert random[2:7] == (spread(4.8, 4.8), spread(4.5, 4.5), spread(4, 4), spread(3.5, 3), spread(3, 2))
@@ -73,7 +73,7 @@ def test_a_run_that_diverged_reaches_nothing(tmp_path):
 def test_one_evaluation_is_one_column(tmp_path):
     groups = group_runs([read_run(write_run(tmp_path / "run", 1, {0: 2.0}))])
     table = perplexity_table(groups)
-    assert table.header == ("run", "seeds", "step 0", "steps to run's end")
+    assert table.header == ("run", "seeds", "step 0", "steps to run's final loss")
     assert table.rows == (("run", "1", "7.389", "0"),)
     assert scores_table(groups) is None
 
