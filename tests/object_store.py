@@ -62,10 +62,10 @@ class Fault:
 class FaultyStore:
     """Proxy of an S3 server. Tests add faults to `plan` and read the received requests from `requests`."""
 
-    def __init__(self, behind: str):
+    def __init__(self, upstream: str):
         self.plan: list[Fault] = []
         self.requests: list[str] = []
-        self._behind = urlsplit(behind).netloc
+        self._upstream = urlsplit(upstream).netloc
         self._ended = threading.Event()
         self._lock = threading.Lock()
 
@@ -103,7 +103,7 @@ class FaultyStore:
             handler.close_connection = True
             return
         time.sleep(fault.seconds)
-        connection = http.client.HTTPConnection(self._behind)
+        connection = http.client.HTTPConnection(self._upstream)
         connection.request(handler.command, handler.path, body, dict(handler.headers))
         answer = connection.getresponse()
         content = answer.read()

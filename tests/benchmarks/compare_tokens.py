@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from measure import run_script, scratch
 from ratios import Ratio
 
-SCRIPTS = ("tokenise_ours.py", "tokenise_spacy.py")
+SCRIPTS = ("tokenize_ours.py", "tokenize_spacy.py")
 STREAMS = (1, 4, 8)  # passes over the corpus, all of different text
 
 
@@ -23,7 +23,7 @@ def figures(options: argparse.Namespace) -> Iterator[Ratio]:
         yield Ratio("tokens: CPU, against spaCy", *cpu, "s", "1/5", "1/10")
         peaks = ([cost.peak for cost in costs] for costs in zip(*runs, strict=True))
         yield Ratio("tokens: peak memory, against spaCy", *peaks, "B")
-        streams = [run_script("tokenise_ours.py", shards, passes, folder=folder).peak for passes in STREAMS]
+        streams = [run_script("tokenize_ours.py", shards, passes, folder=folder).peak for passes in STREAMS]
     for i in range(1, len(STREAMS)):
         name = f"tokens: peak memory of {STREAMS[i]} times the text, against {STREAMS[i - 1]}"
         yield Ratio(name, [streams[i]], [streams[i - 1]], "B", "bounded")

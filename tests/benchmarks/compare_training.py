@@ -23,5 +23,5 @@ def figures(options: argparse.Namespace) -> Iterator[Ratio]:
             ]
             for _ in range(options.runs)
         ]
-    cpu = ([told["cpu"] for told in each] for each in zip(*runs, strict=True))
+    cpu = ([result["cpu"] for result in each] for each in zip(*runs, strict=True))
     yield Ratio("training: CPU of a step, against transformers' Trainer", *cpu, "s", "1/1.5")

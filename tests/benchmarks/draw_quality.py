@@ -16,7 +16,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
-# Told apart by shape too. Colours of Okabe & Ito, which the color-blind can tell apart.
+# Markers differ too. Colors of Okabe & Ito, which color-blind readers can distinguish.
 STYLES = {True: {"color": "#d55e00", "marker": "D"}, False: {"color": "#0072b2", "marker": "o"}}
 WIDTH, HEIGHT = 11, 8  # inches, at 110 dots each
 INK, FAINT = "#333333", "#dddddd"

@@ -117,7 +117,7 @@ def main(folder: str, window: int, runs: int, all_bits: list[int], data: list[st
     seconds = {bits: {"ours": [], "theirs": []} for bits in all_bits}
     for bits in all_bits:
         ciphers, trust = BitCipher(bits).encipher(len(vocabulary)).toarray(), noise.frequency(vocabulary)
-        noise_distribution = noise.noise_distribution(sp.csr_array(ciphers), vocabulary)
+        noise_distribution = noise.noise_distribution(BitCipher(bits).active_bits(len(vocabulary)), bits, vocabulary)
         codes = trust[:, None] * ciphers + np.outer(1 - trust, noise_distribution)
         table_of_ours(blocks, order, vocabulary, bits, window)  # so that numba is warm
         for _ in range(runs):

@@ -1,6 +1,6 @@
 """Tokenize shards of documents with our spaCy-identical tokenizer.
 
-tokenise_ours.py FOLDER [digests | PASSES]
+tokenize_ours.py FOLDER [digests | PASSES]
 
 With `digests`, prints a SHA-256 of each document's tokens, one a line. With a number, the shards are streamed so
 often, each time with all letters moved one place on in the alphabet: text of the same size that is nearly all new

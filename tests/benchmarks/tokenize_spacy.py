@@ -1,6 +1,6 @@
 """Tokenize shards of documents with spaCy itself.
 
-tokenise_spacy.py FOLDER [digests]
+tokenize_spacy.py FOLDER [digests]
 
 With `digests`, prints a SHA-256 of each document's tokens, lower-cased and without those of white space, one a line.
 """

@@ -63,7 +63,7 @@ class Clock:
         self._cpu.append(time.process_time())
         self._wall.append(time.perf_counter())
 
-    def told(self) -> dict[str, float]:
+    def medians(self) -> dict[str, float]:
         """Return medians of the measured steps, in seconds."""
         cpu, wall = (median(np.diff(times)[UNCOUNTED:]) for times in (self._cpu, self._wall))
         return {"cpu": cpu, "wall": wall, "tokens": BATCH * MODEL.max_position_embeddings}
@@ -84,7 +84,7 @@ def ours(text: TokenDataset, steps: int) -> dict[str, float]:
             model, MaskedLM(), examples, options, table, SEED, Path(folder), BATCH * MODEL.max_position_embeddings
         )
         run_loop(run, World.current("cpu"), clock.tick)
-    return clock.told()
+    return clock.medians()
 
 
 def trainer(text: TokenDataset, steps: int) -> dict[str, float]:
@@ -139,7 +139,7 @@ def trainer(text: TokenDataset, steps: int) -> dict[str, float]:
         # Only our own line is to be on stdout.
         peer.remove_callback(PrinterCallback)
         peer.train()
-    return clock.told()
+    return clock.medians()
 
 
 WAYS: dict[str, Callable[[TokenDataset, int], dict[str, float]]] = {"ours": ours, "trainer": trainer}

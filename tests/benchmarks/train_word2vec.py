@@ -11,7 +11,7 @@ from gensim.models.word2vec import LineSentence, Word2Vec
 
 if __name__ == "__main__":
     sentences = LineSentence(sys.argv[1])
-    model = Word2Vec(sg=1, vector_size=200, context_window=4, negative=5, min_count=5, workers=1, epochs=1, seed=1)
+    model = Word2Vec(sg=1, vector_size=200, window=4, negative=5, min_count=5, workers=1, epochs=1, seed=1)
     start = time.process_time()
     model.build_vocab(sentences)
     scanned = time.process_time()

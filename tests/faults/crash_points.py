@@ -60,10 +60,10 @@ def crash(make: Callable[[], None], number: int) -> int:
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as stream:
-        told = stream.read()
+        output = stream.read()
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     check(code in (0, CRASHED), f"the job that was to crash at change {number} ended with {code}")
-    return int(told or 0)
+    return int(output or 0)
 
 
 def main() -> None:

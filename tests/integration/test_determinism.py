@@ -43,14 +43,14 @@ def deal(texts: list[str], order: int, place: Path) -> list[Path]:
     bounds = [0, *sorted(chosen.sample(range(1, len(texts)), chosen.randint(3, 24))), len(texts)]
     files = []
     place.mkdir()
-    for first, behind in itertools.pairwise(bounds):
+    for first, stop in itertools.pairwise(bounds):
         name = place / f"{chosen.randrange(10**9)}"
         kind = chosen.choice([".jsonl", ".txt", ".txt.gz"])
         if kind == ".jsonl":
-            files.append(write_lines(name.with_suffix(kind), texts[first:behind]))
+            files.append(write_lines(name.with_suffix(kind), texts[first:stop]))
             continue
         files.append(name.with_suffix(kind))
-        content = "\n".join(texts[first:behind]).encode()
+        content = "\n".join(texts[first:stop]).encode()
         files[-1].write_bytes(gzip.compress(content) if kind == ".txt.gz" else content)
     return chosen.sample(files, len(files))
 

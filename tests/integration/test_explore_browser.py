@@ -124,7 +124,7 @@ def place_of(tab: Page, word: str) -> tuple[float, float]:
     )
 
 
-def test_a_word_is_searched_and_a_neighbour_clicked(tab, full):
+def test_a_word_is_searched_and_a_neighbor_is_clicked(tab, full):
     tab.goto(full)
     blank = drawing_of(tab)
     tab.get_by_role("combobox", name="Search a word").fill("kin")

@@ -112,11 +112,11 @@ def test_run_folder_has_recipe_and_tokenizer(texts, tmp_path):
 def test_embedding_init_report(texts, vectors, tmp_path):
     start = {"init": "cipher", "scale": 2.0}
     pretrain(config_of(tmp_path / "run", texts["bpe"], vectors, embeddings=start, loop=SHORT))
-    told = json.loads((tmp_path / "run" / "embedding_init.json").read_text())
+    output = json.loads((tmp_path / "run" / "embedding_init.json").read_text())
     size = vocab_size(TokenDataset.open(str(texts["bpe"])).tokenizer)
-    assert (told["n_from_vectors"], told["n_random"], told["vector_size"]) == (size - 5, 5, 12)
-    assert told["rms"] == pytest.approx(2 * 0.02, rel=0.1)  # GPT-2's initial standard deviation is 0.02
-    assert set(told) == {"n_from_vectors", "n_random", "vector_size", "rms"}
+    assert (output["n_from_vectors"], output["n_random"], output["vector_size"]) == (size - 5, 5, 12)
+    assert output["rms"] == pytest.approx(2 * 0.02, rel=0.1)  # GPT-2's initial standard deviation is 0.02
+    assert set(output) == {"n_from_vectors", "n_random", "vector_size", "rms"}
 
 
 def trained(folder):

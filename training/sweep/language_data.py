@@ -103,14 +103,14 @@ def tokenizers_compared(out: Path) -> tuple[dict[str, Any], ...]:
     path = out / "tokenizers" / LANGUAGES[0] / CHOICE
     if not path.exists():
         return ()
-    told = storage.read_json(str(path))
+    stored_choice = storage.read_json(str(path))
     return tuple(
         {
             "kind": row["kind"],
             "size": row["size"],
             "ratio": row["split_ratio"],
             "esms": row["matching_score"],
-            "chosen": (row["kind"], row["size"]) == (told["chosen"]["kind"], told["chosen"]["size"]),
+            "chosen": (row["kind"], row["size"]) == (stored_choice["chosen"]["kind"], stored_choice["chosen"]["size"]),
         }
-        for row in told["rows"]
+        for row in stored_choice["rows"]
     )

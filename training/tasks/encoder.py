@@ -103,8 +103,8 @@ def _places(text: str, offsets: list[tuple[int, int]]) -> np.ndarray:
         while start < end and text[end - 1].isspace():
             end -= 1
         # Extend the span over characters that the normalizer dropped or joined with the preceding letter (accents).
-        behind = offsets[number + 1][0] if number + 1 < len(offsets) else len(text)
-        while start < end < behind and not text[end].isspace() and unicodedata.category(text[end]) not in _UNSEEN:
+        next_start = offsets[number + 1][0] if number + 1 < len(offsets) else len(text)
+        while start < end < next_start and not text[end].isspace() and unicodedata.category(text[end]) not in _UNSEEN:
             end += 1
         places[number] = start, end
     return places

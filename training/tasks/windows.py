@@ -59,19 +59,19 @@ def make_windows(questions: Sequence[Question], encoder: Encoder, stride: int, m
         own = asked[number].ids[:max_question]
         context = contexts[question.context]
         answer = _pieces_of_answer(context, question)
-        behind = len(own) + encoder.second_at
+        context_start = len(own) + encoder.second_at
         for first, last in _cut(len(context.ids), room - len(own), stride):
             texts.append((own, context.ids[first:last]))
-            shown.append((behind, context.places[first:last]))
+            shown.append((context_start, context.places[first:last]))
             owners.append(number)
             is_whole = answer is not None and first <= answer[0] and answer[1] < last
             labels.append(
-                [piece - first + behind for piece in answer] if answer and is_whole else [NO_ANSWER, NO_ANSWER]
+                [piece - first + context_start for piece in answer] if answer and is_whole else [NO_ANSWER, NO_ANSWER]
             )
 
     places = np.zeros((len(texts), encoder.length, 2), np.int32)
-    for row, (behind, characters) in enumerate(shown):
-        places[row, behind : behind + len(characters)] = characters
+    for row, (context_start, characters) in enumerate(shown):
+        places[row, context_start : context_start + len(characters)] = characters
     starts, ends = np.array(labels, np.int64).T
     cut = sum(len(pieces.ids) > max_question for pieces in asked)
     return Windows(encoder.rows(texts), np.array(owners, np.int64), places, starts, ends, cut)

@@ -115,11 +115,11 @@ def choose_tokenizer(
         if kind in references:
             rows.append(measured(kind, None, references[kind]))
     choice = choose(rows)
-    told = f"{format_table(rows, choice)}\n{_legend(choice, examples, words)}\n"
+    markdown = f"{format_table(rows, choice)}\n{_legend(choice, examples, words)}\n"
     _write(
         out,
         choice,
-        told,
+        markdown,
         {
             "examples": {"asked": options.examples, "drawn": len(examples), "words": count_words(examples)},
             "words_of_an_example": EXAMPLE_WORDS,
@@ -132,7 +132,7 @@ def choose_tokenizer(
             "inputs": inputs,
         },
     )
-    return told
+    return markdown
 
 
 def _read(sources: list[Source], reading: ReadOptions, name: str, progress: StageProgress) -> Iterator[str]:
@@ -175,12 +175,12 @@ def _legend(choice: TokenizerChoice, examples: list[str], words: ReferenceWords)
     )
 
 
-def _write(out: str, choice: TokenizerChoice, told: str, figures: dict[str, Any]) -> None:
+def _write(out: str, choice: TokenizerChoice, markdown: str, figures: dict[str, Any]) -> None:
     chosen = choice.chosen
     content: Any = storage.read_bytes(_candidate(out, chosen.kind, chosen.size or 0))
     # An earlier choice must not remain next to a different tokenizer.
     storage.remove(storage.join(out, CHOICE))
-    for name, text in (("tokenizer.json", content), ("table.md", told.encode())):
+    for name, text in (("tokenizer.json", content), ("table.md", markdown.encode())):
         with storage.writing(storage.join(out, name)) as stream:
             stream.write(text)
     storage.write_json(

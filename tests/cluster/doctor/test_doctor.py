@@ -131,8 +131,8 @@ def test_versions_of_nodes():
 def test_clocks():
     assert check_clock("clock", 1000, 1003, "the target").level is OK
     assert check_clock("clock", 1020, 1000, "the target").message.startswith("The clock of the target is 20 s ahead")
-    behind = check_clock("clock", 1000, 2000, "the target")
-    assert (behind.level, "1,000 s behind" in behind.message) == (PROBLEM, True)
+    late = check_clock("clock", 1000, 2000, "the target")
+    assert (late.level, "1,000 s behind" in late.message) == (PROBLEM, True)
 
 
 @pytest.mark.parametrize("place", ["{here}", "{here}/new/folder", "file://{here}/uri", "memory://doctor"])

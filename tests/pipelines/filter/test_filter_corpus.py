@@ -74,16 +74,16 @@ def documents_in(texts):
 
 
 def test_kept_spans_are_in_the_vocabulary_and_counts_add_up(corpus, tmp_path):
-    told = make(corpus, tmp_path / "out")
-    assert told == json.loads((tmp_path / "out" / "accounting.json").read_text())
+    output = make(corpus, tmp_path / "out")
+    assert output == json.loads((tmp_path / "out" / "accounting.json").read_text())
     assert read_words(str(tmp_path / "out" / "vocabulary.txt")) == set(KNOWN)
-    assert told["vocabulary"]["words"] == len(KNOWN)
+    assert output["vocabulary"]["words"] == len(KNOWN)
     kept = {part: spans(tmp_path / "out", "constrained", part) for part in PARTS}
     assert all(kept.values())
     for each in chain.from_iterable(kept.values()):
         assert set(corpus_words(each["text"])) <= set(KNOWN)
         assert each["level"] in ("spans", "sentences")
-    total = told["total"]
+    total = output["total"]
     assert total["constrained"] == {part: len(texts) for part, texts in kept.items()}
     assert sum(total["documents"].values()) == 160
     for level in ("spans", "sentences"):
@@ -92,12 +92,12 @@ def test_kept_spans_are_in_the_vocabulary_and_counts_add_up(corpus, tmp_path):
         assert tally["share_kept"] == tally["kept"] / tally["examined"]
     assert total["spans"]["kept"] + total["sentences"]["spans"] == sum(total["constrained"].values())
     assert list(total["unknown_words"]) == ["zebra"]
-    assert [Path(folder).name for folder in told["folders"]] == ["books", "news"]
+    assert [Path(folder).name for folder in output["folders"]] == ["books", "news"]
     for name in ("words", "constrained", "unconstrained"):
-        for groups in (told["folders"].values(), told["sources"]):
+        for groups in (output["folders"].values(), output["sources"]):
             assert np.all(sum_of(group[name] for group in groups) == sum_of([total[name]]))
-    assert [Path(source["uri"]).name for source in told["sources"]][-1] == "empty.jsonl"
-    assert told["sources"][-1]["words"] == 0
+    assert [Path(source["uri"]).name for source in output["sources"]][-1] == "empty.jsonl"
+    assert output["sources"][-1]["words"] == 0
 
 
 def sum_of(values):
@@ -105,8 +105,8 @@ def sum_of(values):
 
 
 def test_control_sample_has_as_many_spans_per_source(corpus, tmp_path):
-    told = make(corpus, tmp_path / "out")
-    for source in told["sources"]:
+    output = make(corpus, tmp_path / "out")
+    for source in output["sources"]:
         missing = source["unconstrained"].pop("missing")
         assert missing == sum(source["constrained"].values()) - sum(source["unconstrained"].values())
         assert all(source["unconstrained"][part] <= source["constrained"][part] for part in PARTS)
@@ -115,8 +115,10 @@ def test_control_sample_has_as_many_spans_per_source(corpus, tmp_path):
                 file = tmp_path / "out" / kind / f"{part}-{source['name']}.jsonl.gz"
                 assert gzip.decompress(file.read_bytes()).count(b"\n") == source[kind][part]
     # There are fewer whole sentences than spans, so the control sample is complete.
-    told = make(corpus, tmp_path / "sentences", FilterOptions(level="sentences", span=12, stride=4, held_out_share=0.3))
-    assert told["total"]["unconstrained"] == told["total"]["constrained"] | {"missing": 0}
+    output = make(
+        corpus, tmp_path / "sentences", FilterOptions(level="sentences", span=12, stride=4, held_out_share=0.3)
+    )
+    assert output["total"]["unconstrained"] == output["total"]["constrained"] | {"missing": 0}
     assert "zebra" in json.dumps(spans(tmp_path / "sentences", "unconstrained", "train"))
     make(corpus, tmp_path / "alone", FilterOptions(span=12, stride=4, unconstrained=False))
     assert not (tmp_path / "alone" / "unconstrained").exists()

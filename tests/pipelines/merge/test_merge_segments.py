@@ -85,11 +85,11 @@ def test_order_of_merges_does_not_change_counts(build, segments):
 
 def test_recorded_ranges_are_not_merged_again(build, segments, monkeypatch):
     seen = []
-    told = {"ledger": f"{build}/ledger", "on_range": lambda result, ranges: seen.append((result.value.index, ranges))}
-    first = merged(build, Merge(tuple(segments)), "whole", **told)
+    output = {"ledger": f"{build}/ledger", "on_range": lambda result, ranges: seen.append((result.value.index, ranges))}
+    first = merged(build, Merge(tuple(segments)), "whole", **output)
     assert seen == [(i, len(first.parts)) for i in range(len(first.parts))]
     monkeypatch.setattr(MergeStage, "_write", None)  # merging again would fail
-    assert merged(build, Merge(tuple(segments)), "whole", **told) == first
+    assert merged(build, Merge(tuple(segments)), "whole", **output) == first
 
 
 def test_temporary_files_are_removed(build, segments):

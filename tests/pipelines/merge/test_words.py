@@ -55,10 +55,10 @@ def table_of(entries):
 @given(st.lists(st.integers(0, 50), max_size=60), st.integers(1, 100))
 def test_ranges_are_consecutive_and_of_about_the_requested_size(entries, range_entries):
     ranges = cut_ranges(table_of(entries), range_entries)
-    assert [place for first, behind in ranges for place in range(first, behind)] == list(range(len(entries)))
-    for first, behind in ranges:
-        assert first < behind
-        assert sum(entries[first : behind - 1]) <= range_entries
+    assert [place for first, stop in ranges for place in range(first, stop)] == list(range(len(entries)))
+    for first, stop in ranges:
+        assert first < stop
+        assert sum(entries[first : stop - 1]) <= range_entries
     # At most twice the minimum number of ranges.
     assert len(ranges) <= 1 + 2 * sum(entries) // range_entries
 

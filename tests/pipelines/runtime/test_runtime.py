@@ -223,10 +223,10 @@ class Nothing:
 
 def test_too_large_memory_raises_when_no_node_joins(ray_cluster, monkeypatch):
     monkeypatch.setattr(ray_cluster_module, "JOIN_SECONDS", 0)
-    with RayRuntime(1, 1 << 44) as here, pytest.raises(BitcipherError) as told:
+    with RayRuntime(1, 1 << 44) as here, pytest.raises(BitcipherError) as raised:
         list(here.stream(StageSpec("nothing", Nothing, {}), rows(1)))
-    assert "16,777,216 MiB" in str(told.value)
-    assert "--memory-mib" in str(told.value)
+    assert "16,777,216 MiB" in str(raised.value)
+    assert "--memory-mib" in str(raised.value)
 
 
 def test_waiting_for_a_node_ends(ray_cluster, monkeypatch):

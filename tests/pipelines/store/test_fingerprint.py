@@ -142,9 +142,9 @@ def test_fingerprint_has_versions_of_the_tokenizers(tmp_path):
 
 
 def test_all_differing_fields_are_named():
-    with pytest.raises(BitcipherError) as told:
+    with pytest.raises(BitcipherError) as raised:
         check_same({"a": 1, "b": 2, "gone": 3}, {"a": 1, "b": 4, "new": 5}, "The build in x", "build anew")
-    assert str(told.value) == (
+    assert str(raised.value) == (
         "The build in x was made with other options (b 2 → 4, gone 3 → None, new None → 5): build anew."
     )
     check_same({"a": 1}, {"a": 1}, "The build", "")

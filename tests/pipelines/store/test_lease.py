@@ -207,7 +207,7 @@ def test_a_holder_that_slept_notices_that_it_was_replaced(place):
         wait_until(lambda: time.time() > beat + EXPIRY)
         with Lease(place) as mine:
             process.send_signal(signal.SIGCONT)
-            told, _ = process.communicate("check\n", timeout=30)
-            assert told.startswith(f"Another job has taken over {place}")
+            output, _ = process.communicate("check\n", timeout=30)
+            assert output.startswith(f"Another job has taken over {place}")
             mine.check()
         assert holder(place)["released"]

@@ -59,9 +59,9 @@ def test_lower_case_is_that_of_python(tokens_of, documents):
 @pytest.mark.parametrize("before", range(9))
 def test_every_character_at_every_place_of_eight_bytes(tokens_of, before):
     texts = [
-        "a" * before + character + behind
+        "a" * before + character + after
         for character in SPACES + NO_SPACES
-        for behind in ("", "b", "b" * 7, "b" * 8, " b", character + "b" * 20)
+        for after in ("", "b", "b" * 7, "b" * 8, " b", character + "b" * 20)
     ]
     tokenizer = make_tokenizer("whitespace", lowercase=False)
     assert tokens_of(tokenizer.tokenize(large_strings(texts))) == [text.split() for text in texts]

@@ -33,7 +33,7 @@ def test_a_figure_that_some_evaluations_lack_is_left_out(tmp_path):
 
 
 def test_groups_are_recipes_apart_from_the_seed(tmp_path):
-    order = {"embeddings": {"init": "random"}} | {"loop": {"max_steps": 20}}  # the same recipe, told in another order
+    order = {"embeddings": {"init": "random"}} | {"loop": {"max_steps": 20}}  # the same recipe, in another order
     runs = [
         read_run(write_run(tmp_path / "cipher-1", 1, LOSSES, CIPHER)),
         read_run(write_run(tmp_path / "random-1", 1, LOSSES, RANDOM)),

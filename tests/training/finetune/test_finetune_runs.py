@@ -121,9 +121,9 @@ def test_two_workers_match_one(made, tmp_path):
     on_two(finetune, config)
     for one, other in zip(curve_of(tmp_path / "shared"), curve_of(alone), strict=True):
         assert one == pytest.approx(other, rel=1e-4)
-    told, wanted = (read(folder / "predictions.json") for folder in (tmp_path / "shared", alone))
-    assert told["scores"] == pytest.approx(wanted["scores"], rel=1e-4)
-    assert [each["answer"] for each in told["predictions"]] == [each["answer"] for each in wanted["predictions"]]
+    raised, wanted = (read(folder / "predictions.json") for folder in (tmp_path / "shared", alone))
+    assert raised["scores"] == pytest.approx(wanted["scores"], rel=1e-4)
+    assert [each["answer"] for each in raised["predictions"]] == [each["answer"] for each in wanted["predictions"]]
 
 
 def test_micro_batch_size_changes_only_rounding(made, tmp_path):
@@ -207,6 +207,6 @@ def test_train_embeddings_only(made, vectors, tmp_path):
     ],
 )
 def test_invalid_fine_tuning_raises(made, tmp_path, changes, sentence):
-    with pytest.raises(BitcipherError, match=sentence) as told:
+    with pytest.raises(BitcipherError, match=sentence) as raised:
         finetuned(tmp_path, **{"model": made / "model", "task": "cola", "data": made / "cola"} | changes)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)

@@ -45,22 +45,22 @@ def test_each_architecture_learns_task(made, tmp_path, architecture):
 @pytest.mark.long
 def test_predictions_file(made, tmp_path):
     model = write_model(tmp_path / "model")
-    told = {
+    output = {
         task: read(finetuned(tmp_path / task, model, task, made / task, num_train_epochs=12) / "predictions.json")[
             "predictions"
         ]
         for task in TASKS
     }
-    assert len({len(predictions) for predictions in told.values()}) == 1
-    first = told["cola"][0]
+    assert len({len(predictions) for predictions in output.values()}) == 1
+    first = output["cola"][0]
     assert first.keys() == {"first", "second", "label", "predicted"}
     assert first["predicted"] == first["label"] in ("0", "1")
-    assert all(isinstance(each["predicted"], float) for each in told["stsb"])
-    assert {each["answer"] for each in told["squad"]} == set(NAMES)
-    assert {each["answer"] for each in told["squad2"]} == {"", *NAMES}
-    assert all((each["answer"] == "") == (each["no_answer_score"] > 0) for each in told["squad2"])
-    assert all(each["candidates"][0]["text"] for each in told["squad2"])
-    assert all(len(each["words"]) == len(each["tags"]) for each in told["entities"])
+    assert all(isinstance(each["predicted"], float) for each in output["stsb"])
+    assert {each["answer"] for each in output["squad"]} == set(NAMES)
+    assert {each["answer"] for each in output["squad2"]} == {"", *NAMES}
+    assert all((each["answer"] == "") == (each["no_answer_score"] > 0) for each in output["squad2"])
+    assert all(each["candidates"][0]["text"] for each in output["squad2"])
+    assert all(len(each["words"]) == len(each["tags"]) for each in output["entities"])
 
 
 def test_transformers_opens_fine_tuned_model(made, tmp_path):

@@ -72,8 +72,8 @@ def test_run_of_other_recipe_raises(made, train, setting):
 def test_folder_of_other_files_raises(train, tmp_path):
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "a.txt").write_text("Dear")
-    told = error_of(train(out=tmp_path / "letters"))
-    assert f"{tmp_path / 'letters'} is not empty and has no run.json" in told
+    output = error_of(train(out=tmp_path / "letters"))
+    assert f"{tmp_path / 'letters'} is not empty and has no run.json" in output
     assert [path.name for path in (tmp_path / "letters").iterdir()] == ["a.txt"]
 
 
@@ -90,10 +90,10 @@ def test_remote_folder_for_run_raises(train, place):
 
 
 def test_unknown_recipe_raises(train, tmp_path):
-    told = error_of(train(recipe="figure-7", out=tmp_path / "new"))
-    assert "There is no recipe 'figure-7'" in told
+    output = error_of(train(recipe="figure-7", out=tmp_path / "new"))
+    assert "There is no recipe 'figure-7'" in output
     for path in (Path(training.__file__).parent / "recipes").glob("*.yaml"):
-        assert path.stem in told
+        assert path.stem in output
     assert not (tmp_path / "new").exists()
 
 
@@ -106,21 +106,21 @@ def test_unknown_recipe_raises(train, tmp_path):
     ],
 )
 def test_invalid_recipe_leaves_no_folder(train, tmp_path, setting, sentence):
-    told = error_of(train("--set", setting, out=tmp_path / "new", prepared=tmp_path / "prepared"))
-    assert sentence in told
+    output = error_of(train("--set", setting, out=tmp_path / "new", prepared=tmp_path / "prepared"))
+    assert sentence in output
     assert not (tmp_path / "new").exists()
     assert not (tmp_path / "prepared").exists()
 
 
 def test_indivisible_batch_raises_before_preparation(train, tmp_path):
-    told = error_of(train("--set", "loop.micro_batch_size=4", "--workers", 2, out=tmp_path / "new"))
-    assert "2 workers cannot split a batch of 4" in told
+    output = error_of(train("--set", "loop.micro_batch_size=4", "--workers", 2, out=tmp_path / "new"))
+    assert "2 workers cannot split a batch of 4" in output
     assert not (tmp_path / "new").exists()
 
 
 def test_missing_source_raises(train, tmp_path):
-    told = error_of(train("--set", "text.sources=[nowhere]", out=tmp_path / "new", prepared=tmp_path / "prepared"))
-    assert "Cannot use nowhere" in told
+    output = error_of(train("--set", "text.sources=[nowhere]", out=tmp_path / "new", prepared=tmp_path / "prepared"))
+    assert "Cannot use nowhere" in output
     assert not (tmp_path / "prepared").exists()
 
 

@@ -80,9 +80,9 @@ def test_of_a_large_part_every_other_sentence_is_taken(monkeypatch):
 def test_a_plane_is_found_and_noise_is_not():
     random = np.random.default_rng(0)
     labels = random.integers(3, size=600)
-    told = 1000 * np.eye(3, 8)[labels] + random.normal(size=(600, 8))  # in any unit
+    output = 1000 * np.eye(3, 8)[labels] + random.normal(size=(600, 8))  # in any unit
     half = (labels[:300], labels[300:])
-    assert probe_accuracy(told[:300], half[0], told[300:], half[1]) == 1.0
+    assert probe_accuracy(output[:300], half[0], output[300:], half[1]) == 1.0
     noise = random.normal(size=(600, 8))
     assert 0.2 < probe_accuracy(noise[:300], half[0], noise[300:], half[1]) < 0.47
     assert probe_accuracy(noise[:300], half[0], noise[300:], half[1]) == probe_accuracy(
@@ -116,10 +116,10 @@ def test_what_the_embeddings_hold_is_found_by_layer(tmp_path):
             assert len(ids) >= 1
             if len(ids) == 1:
                 model.transformer.wte.weight[ids[0], usual] += 5.0
-    told = word_accuracies(model, *parts)
-    assert told[0] > 0.85  # a tenth of the labels are unusual
-    assert untold[0] < told[0]
-    assert np.array_equal(told, word_accuracies(model, *parts))
+    output = word_accuracies(model, *parts)
+    assert output[0] > 0.85  # a tenth of the labels are unusual
+    assert untold[0] < output[0]
+    assert np.array_equal(output, word_accuracies(model, *parts))
 
 
 def _by_sentence(split):

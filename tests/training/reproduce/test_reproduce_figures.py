@@ -24,15 +24,15 @@ def test_figure_4_trains_every_start_and_draws_them(tmp_path):
     corpus = tiny_commands.write_corpus(tmp_path / "corpus")
     narrow = ["--set", "model.hidden_size=128"]  # the paper's tables have 2⁷ bits
     line = ["figure-4", corpus, "--out", tmp_path / "out", "--seeds", 2, *tiny_commands.arguments_of(), *narrow]
-    told = run(*line)
+    report = run(*line)
     names = ("random", "random-scaled", "wide-frozen", "wide", "near-frozen", "near", "best")
-    assert all(f"| {name} | 2 |" in told for name in names)
+    assert all(f"| {name} | 2 |" in report for name in names)
     for name in names:
         assert (tmp_path / "out" / f"{name}-2" / "metrics.jsonl").exists()
     assert (tmp_path / "out" / "curves.png").read_bytes().startswith(b"\x89PNG")
     # Again: nothing is trained, the same is told.
     before = (tmp_path / "out" / "best-1" / "metrics.jsonl").read_bytes()
-    assert run(*line) == told
+    assert run(*line) == report
     assert (tmp_path / "out" / "best-1" / "metrics.jsonl").read_bytes() == before
 
 
@@ -41,9 +41,9 @@ def test_figure_5_pretrains_and_fine_tunes_each_model_both_ways(tmp_path):
     settings = ("text.tokenizer.kind=unigram", "text.tokenizer.vocab_size=100", "text.tokenizer.sentinels=10")
     tiny = tiny_commands.arguments_of((*tiny_commands.SETTINGS, *settings))
     longer = ("--set-pretraining", "loop.max_steps=9")
-    told = run("figure-5", corpus, "--pretraining", corpus, "--out", tmp_path / "out", "--seeds", 1, *tiny, *longer)
+    report = run("figure-5", corpus, "--pretraining", corpus, "--out", tmp_path / "out", "--seeds", 1, *tiny, *longer)
     for model in ("roberta", "t5", "opt"):
-        assert f"## {model}" in told
+        assert f"## {model}" in report
         assert steps_of(tmp_path / "out" / f"{model}-pretrained") == 9
         assert steps_of(tmp_path / "out" / model / "cipher-1") < 9
         assert (tmp_path / "out" / model / "curves.html").exists()

@@ -59,9 +59,9 @@ def test_table_1_has_what_was_kept_of_each_folder_and_the_papers_rows(tables):
     ours = [row for row in tables["1"].rows if row[0] == "ours"]
     expected = []
     for name, counts in [("stories", "/data/stories"), ("<b>letters & | co", "/data/<b>letters & | co"), ("all", None)]:
-        told = ACCOUNTING["folders"][counts] if counts else ACCOUNTING["total"]
+        output = ACCOUNTING["folders"][counts] if counts else ACCOUNTING["total"]
         for level, kind in (("spans", "span"), ("sentences", "sentence")):
-            values = told[level]
+            values = output[level]
             share = f"{100 * values['kept'] / values['examined']:.1f} %"
             whole = (f"{values[key]:,}" for key in ("examined", "kept", "words_kept"))
             looked_at, kept, words = whole

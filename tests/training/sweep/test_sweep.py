@@ -79,7 +79,7 @@ def runs_of(study):
 
 def trained_in(study):
     """The curves of all runs, and when they were written: a run that is begun again writes its curve anew."""
-    return {path: told for path, told in runs_of(study).items() if path.name == "metrics.jsonl"}
+    return {path: content_found for path, content_found in runs_of(study).items() if path.name == "metrics.jsonl"}
 
 
 def curve_of(run):
@@ -193,10 +193,10 @@ def test_a_budget_is_fitted_to_a_speed_that_is_measured_once(folder, tmp_path):
     with contextlib.chdir(folder):
         asked = read_study("study.yaml", ["pretraining.loop.max_steps=100000000"])
         fitted = fit_study(asked, tmp_path, None, 3600, TrialResources(0))
-        told = (tmp_path / "study.json").read_bytes()
+        content_found = (tmp_path / "study.json").read_bytes()
         assert fitted.pretraining.loop.max_steps < 100_000_000
         assert fit_study(asked, tmp_path, None, 3600, TrialResources(2)) == fitted
-        assert (tmp_path / "study.json").read_bytes() == told
+        assert (tmp_path / "study.json").read_bytes() == content_found
         shorter = fit_study(asked, tmp_path, None, 1800, TrialResources(0))
         assert shorter.pretraining.loop.max_steps < fitted.pretraining.loop.max_steps
 
@@ -212,7 +212,9 @@ def test_models_that_diverge_are_stopped_and_told_of_and_the_others_go_on(folder
     assert not (out / "tasks").exists()
     before = runs_of(out)
     done(folder, out, *ONE, "pretraining.loop.learning_rate=1e6", "downstream.glue=glue")
-    assert trained_in(out) == {path: told for path, told in before.items() if path.name == "metrics.jsonl"}
+    assert trained_in(out) == {
+        path: content_found for path, content_found in before.items() if path.name == "metrics.jsonl"
+    }
 
 
 @pytest.mark.long
@@ -262,7 +264,7 @@ def test_a_study_that_is_stopped_goes_on_to_the_same_findings(folder, study, fin
     (kept,) = (path for path in first if path.parent.name in ended)
     assert both[kept] == first[kept]
     done(folder, out)
-    assert {path: told for path, told in trained_in(out).items() if path in both} == both
+    assert {path: content_found for path, content_found in trained_in(out).items() if path in both} == both
     assert findings_of(out) == findings
     for path in both:
         assert curve_of((out / path).parent) == curve_of((study / path).parent)

@@ -69,15 +69,15 @@ def test_the_table_and_the_folder(run, folder):
     candidates = {f"candidates/{kind}-{size}.json" for kind in ("bpe", "wordpiece") for size in (280, 300)}
     assert set(content) == candidates | {"candidates/inputs.json", "choice.json", "table.md", "tokenizer.json"}
     assert out.startswith(content["table.md"].decode())
-    told = json.loads(content["choice.json"])
-    chosen = told["chosen"]
+    output = json.loads(content["choice.json"])
+    chosen = output["chosen"]
     assert content["tokenizer.json"] == content[f"candidates/{chosen['kind']}-{chosen['size']}.json"]
-    assert told["tokenizer_sha256"] == hashlib.sha256(content["tokenizer.json"]).hexdigest()
+    assert output["tokenizer_sha256"] == hashlib.sha256(content["tokenizer.json"]).hexdigest()
     assert f"| **{chosen['kind']}** | **{chosen['size']}" in out
-    assert [(row["kind"], row["size"]) for row in told["rows"]] == [
+    assert [(row["kind"], row["size"]) for row in output["rows"]] == [
         *(("bpe", 280), ("bpe", 300), ("bpe", None), ("wordpiece", 280), ("wordpiece", 300), ("wordpiece", None))
     ]
-    assert set(told["references"]) == set(told["nearest"]) == {"bpe", "wordpiece"}
+    assert set(output["references"]) == set(output["nearest"]) == {"bpe", "wordpiece"}
     assert load_tokenizer(str(folder / "tokenizers" / "tokenizer.json")).encode("king queen").ids
 
 
@@ -134,9 +134,9 @@ def test_reading_and_lowercase_reach_the_tokenizer(run, folder):
     assert "1 examples with 3 words" in out
     tokenizer = load_tokenizer(str(folder / "tokenizers" / "tokenizer.json"))
     assert tokenizer.encode(" KING").tokens == tokenizer.encode(" king").tokens == ["Ġking"]
-    told = json.loads((folder / "tokenizers" / "choice.json").read_text())["inputs"]
-    assert told["reading"] == {"format": "jsonl", "document": "file", "field": "body"}
-    assert told["lowercase"] is True
+    output = json.loads((folder / "tokenizers" / "choice.json").read_text())["inputs"]
+    assert output["reading"] == {"format": "jsonl", "document": "file", "field": "body"}
+    assert output["lowercase"] is True
 
 
 @pytest.mark.parametrize("other", [["--lowercase"], ["--document", "file"], ["more.txt"]], ids=str)

@@ -56,8 +56,8 @@ def test_words_are_words_even_where_yaml_knows_better(tmp_path):
 )
 def test_what_is_no_list_of_words_is_told_with_its_line(tmp_path, text, said):
     (tmp_path / "words.yaml").write_text(text)
-    with pytest.raises(BitcipherError) as told:
+    with pytest.raises(BitcipherError) as raised:
         read_reference_words(str(tmp_path / "words.yaml"))
-    assert str(tmp_path / "words.yaml") in str(told.value)
-    assert said in str(told.value)
-    assert "\n" not in str(told.value)
+    assert str(tmp_path / "words.yaml") in str(raised.value)
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)

@@ -73,11 +73,11 @@ def test_a_store_gives_the_same_as_a_disk(build, expected):
 
 
 def test_workers_of_a_cluster_give_the_same(ray_cluster, build, expected, tmp_path):
-    told = []
+    output = []
     with open_runtime(2, 600 << 20) as runtime:
-        spectrum = in_ranges(build, tmp_path / "work", 100_000, runtime=runtime, on_result=told.append)
+        spectrum = in_ranges(build, tmp_path / "work", 100_000, runtime=runtime, on_result=output.append)
     assert bytes_of(spectrum) == expected
-    assert {result.stage for result in told} == {"products"}
+    assert {result.stage for result in output} == {"products"}
     assert storage.list_files(str(tmp_path)) == {}
 
 

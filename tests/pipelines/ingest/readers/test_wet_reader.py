@@ -69,10 +69,10 @@ def test_a_file_cut_inside_a_record_is_an_error_or_loses_nothing(stored, compres
 
 @pytest.mark.parametrize("kind", ["warcinfo", "conversion"])
 def test_a_false_length_is_an_error_or_loses_nothing(stored, kind):
-    behind = [record("conversion", text) for text in (b"the second", b"the third")]
+    following = [record("conversion", text) for text in (b"the second", b"the third")]
     true = ["the first"] * (kind == "conversion") + ["the second", "the third"]
     for length in range(700):
-        source = stored("false.wet", b"".join([record(kind, b"the first", length), *behind]))
+        source = stored("false.wet", b"".join([record(kind, b"the first", length), *following]))
         if length == len(b"the first"):
             assert read(source) == true
             continue

@@ -35,7 +35,7 @@ def page(build: str, tables: dict[str, CipherVectors], tmp_path_factory: pytest.
     return Path(target).read_text()
 
 
-def test_the_page_shows_sizes_times_and_neighbours(page, tables):
+def test_the_page_shows_sizes_times_and_neighbors(page, tables):
     parsed = Parsed(page)
     assert parsed.texts["dd"] == ["1,234", "5,678,901", "4,321", "23.5 MB", "8", "6"]
     assert parsed.texts["title"] == [f"Title {EVIL[0]}"]

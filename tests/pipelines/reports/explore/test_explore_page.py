@@ -43,7 +43,7 @@ def written(tmp_path: Path) -> Callable[..., Parsed]:
     return write
 
 
-def test_the_page_holds_words_ranks_counts_and_neighbours(written):
+def test_the_page_holds_words_ranks_counts_and_neighbors(written):
     vectors = table(WORDS)
     parsed = written("some vectors", vectors=vectors, max_words=20)
     (data,) = parsed.data()
@@ -65,17 +65,17 @@ def test_the_page_holds_words_ranks_counts_and_neighbours(written):
 
 def test_explanations_are_stored_per_word(written):
     (data,) = written(explanations=explain, max_words=12).data()
-    told = data["contributions"]
-    assert (told["size"], told["words"]) == (8, ["no word of the page"])
+    output = data["contributions"]
+    assert (output["size"], output["words"]) == (8, ["no word of the page"])
     offsets, contexts, weights = (
-        numbers(told[name]).reshape(12, 8).tolist() for name in ("offsets", "contexts", "weights")
+        numbers(output[name]).reshape(12, 8).tolist() for name in ("offsets", "contexts", "weights")
     )
     for number, row in enumerate(numbers(data["ranks"]).astype(int) - 1):
         (expected,) = explain([row])
         filled = [0.0] * (8 - len(expected))
         assert weights[number] == [each.weight for each in expected] + filled
         assert offsets[number][: len(expected)] == [each.offset for each in expected]
-        names = [*data["map"]["words"], *told["words"]]
+        names = [*data["map"]["words"], *output["words"]]
         assert [names[context] for context in contexts[number][: len(expected)]] == [each.word for each in expected]
 
 

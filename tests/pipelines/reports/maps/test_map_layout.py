@@ -39,7 +39,7 @@ def test_the_most_frequent_words_that_have_a_vector_are_chosen(vectors):
     assert len(choose_rows(vectors, 1_000)) == 63
 
 
-def test_places_fill_the_map_and_neighbours_are_the_nearest(vectors, word_map):
+def test_places_fill_the_map_and_neighbors_are_the_nearest(vectors, word_map):
     assert word_map.rows.tolist() == list(range(5, 65))
     assert word_map.positions.shape == (60, 2)
     np.testing.assert_allclose(word_map.positions.min(axis=0), -1, atol=1e-6)
