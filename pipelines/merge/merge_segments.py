@@ -124,7 +124,7 @@ class SumStage:
         numbers = np.empty(len(words), np.int32)
         numbers[np.argsort(-words["count"].to_numpy(), kind="stable")] = np.arange(len(words), dtype=np.int32)
         storage.write_table(_words_file(self._work, item.merge), words.append_column("number", pa.array(numbers)))
-        # Each worker holds all words beside a range, so many words leave less memory for entries.
+        # Each worker holds all words beside a range: a larger vocabulary leaves less memory for entries.
         words_in_entries = len(words) * BYTES_PER_WORD // BYTES_PER_ENTRY
         range_entries = max(self._range_entries - words_in_entries, self._range_entries // 4, 1)
         types = int(np.count_nonzero(words["count"].to_numpy()))

@@ -8,10 +8,10 @@ from pathlib import Path
 from measure import Cost, require_space, run, run_script, scratch, size_of
 from ratios import Ratio
 
-WIDE = 100  # from this radius on: summed pairs only, and the fewer runs of --wide-runs
+WIDE = 100  # from this window on: summed pairs only, and the fewer runs of --wide-runs
 GOALS = {"near": ("1/3", "1/5"), "wide": ("1/4", "–")}
 
-# Bytes of temporary files to a byte of text: what cooccur spills and writes grows with the radius.
+# Bytes of temporary files to a byte of text: what cooccur spills and writes grows with the window.
 SPILL = 10
 SPILL_PER_OFFSET = 2
 
@@ -51,7 +51,7 @@ def _compare(text: Path, window: int, folder: Path, options: argparse.Namespace)
     both = [a + b.cpu for a, b in zip(cooccur, costs["vocab_count"], strict=True)]
     goal, aim = GOALS["wide" if is_wide else "near"]
     for form in forms:
-        name = f"pairs, r = {window}, {form}"
+        name = f"pairs, window {window}, {form}"
         cpu = [cost.cpu for cost in costs[form]]
         peaks = [[cost.peak for cost in costs[side]] for side in (form, "cooccur")]
         yield Ratio(f"{name}: CPU, against vocab_count and cooccur", cpu, both, "s", goal, aim)

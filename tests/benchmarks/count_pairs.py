@@ -1,6 +1,6 @@
 """Count all pairs of a text file with one document per line, as one shard on disk.
 
-count_pairs.py FILE FOLDER RADIUS positional|summed
+count_pairs.py FILE FOLDER WINDOW positional|summed
 """
 
 import sys

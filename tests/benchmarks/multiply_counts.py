@@ -1,6 +1,6 @@
 """Merge the counts of shards, take logarithms and multiply by the code, alternately with ours and with SciPy.
 
-multiply_counts.py FOLDER RADIUS RUNS BITS,BITS… DATA...
+multiply_counts.py FOLDER WINDOW RUNS BITS,BITS… DATA...
 
 Each source file is a shard. Both sides are given the same matrices in memory, by rank, one a shard and offset,
 scipy also the dense code. Prints the CPU seconds of every run as JSON; the results must be the same.

@@ -38,7 +38,7 @@ def main() -> None:
     )
     parser.add_argument("--glove", type=Path, help="folder of vocab_count and cooccur, for pairs")
     parser.add_argument("--runs", type=int, default=5, help="paired runs of each comparison")
-    parser.add_argument("--wide-runs", type=int, default=1, help="the same for pairs from a radius of 100 on")
+    parser.add_argument("--wide-runs", type=int, default=1, help="the same for pairs from a window of 100 on")
     parser.add_argument("--window", type=int, nargs="+", default=[4, 10, 128], help="radii of pairs")
     options = parser.parse_args()
     options.data = [data.resolve() for data in options.data]

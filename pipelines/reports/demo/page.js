@@ -1,6 +1,6 @@
 "use strict";
 
-for (const place of document.querySelectorAll(".map")) {
-  const data = readData(place.dataset.map);
-  createLegend(place.parentElement.querySelector(".legend"), data, createMap(place, data));
+for (const element of document.querySelectorAll(".map")) {
+  const data = readData(element.dataset.map);
+  createLegend(element.parentElement.querySelector(".legend"), data, createMap(element, data));
 }

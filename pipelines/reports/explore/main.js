@@ -18,11 +18,12 @@ function readPage() {
 }
 
 function readBefore(data) {
-  const placeOf = new Map(Array.from(unpack(data.asked), (word, place) => [word, place]));
+  const positionOf = new Map(Array.from(unpack(data.asked), (word, position) => [word, position]));
   const kept = unpackFractions(data.kept);
   return {
     words: data.words, size: data.size, ranks: unpack(data.ranks), neighbors: unpack(data.neighbors),
-    cosines: unpackFractions(data.cosines), placeOf: word => placeOf.get(word), keptOf: word => kept[placeOf.get(word)],
+    cosines: unpackFractions(data.cosines), positionOf: word => positionOf.get(word),
+    keptOf: word => kept[positionOf.get(word)],
     turned: unpack(data.turned), leapt: unpack(data.leapt), came: data.came, cameSize: data.came_size,
     went: data.went, wentSize: data.went_size,
   };

@@ -10,8 +10,8 @@ function showMoved(page) {
   panel.append(
     movedList("Neighbors changed most", before.turned, before.turned.length, linked(percent), true),
     movedList("Ranks changed most", before.leapt, before.leapt.length, linked(ranks)),
-    movedList("Came", before.came, before.cameSize, word => make("li", {}, wordLink(page, word))),
-    movedList("Went", before.went, before.wentSize, word => make("li", {}, wordLink(page, word))),
+    movedList("New words", before.came, before.cameSize, word => make("li", {}, wordLink(page, word))),
+    movedList("Removed words", before.went, before.wentSize, word => make("li", {}, wordLink(page, word))),
   );
 }
 

@@ -29,8 +29,8 @@ function createSearch(page, onChoose, say) {
     input.removeAttribute("aria-activedescendant");
   }
 
-  function mark(place) {
-    active = (place + found.length) % found.length;
+  function mark(position) {
+    active = (position + found.length) % found.length;
     [...list.children].forEach((item, each) => item.setAttribute("aria-selected", each === active));
     input.setAttribute("aria-activedescendant", `found-${active}`);
     list.children[active].scrollIntoView({block: "nearest"});
@@ -38,11 +38,11 @@ function createSearch(page, onChoose, say) {
 
   function open() {
     found = findWords(page.words, folded, input.value);
-    list.replaceChildren(...found.map((word, place) => {
+    list.replaceChildren(...found.map((word, position) => {
       const rank = value(page.counts ? `${grouped(page.counts[word])} ×` : grouped(page.ranks[word]));
-      const item = make("li", {id: `found-${place}`}, make("bdi", {textContent: nameOf(page.words[word])}), rank);
+      const item = make("li", {id: `found-${position}`}, make("bdi", {textContent: nameOf(page.words[word])}), rank);
       item.setAttribute("role", "option");
-      item.addEventListener("pointerdown", event => { event.preventDefault(); choose(place); });
+      item.addEventListener("pointerdown", event => { event.preventDefault(); choose(position); });
       return item;
     }));
     if (!found.length) {
@@ -55,8 +55,8 @@ function createSearch(page, onChoose, say) {
     mark(0);
   }
 
-  function choose(place) {
-    const word = found[place];
+  function choose(position) {
+    const word = found[position];
     close();
     input.value = "";
     input.blur();

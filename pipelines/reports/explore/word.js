@@ -17,8 +17,8 @@ function factsOf(page, word) {
 }
 
 // Words and cosines, the nearest first.
-const neighborsOf = ({neighbors, cosines, size}, place) =>
-  d3.range(place * size, (place + 1) * size).map(each => ({number: neighbors[each], cosine: cosines[each]}));
+const neighborsOf = ({neighbors, cosines, size}, position) =>
+  d3.range(position * size, (position + 1) * size).map(each => ({number: neighbors[each], cosine: cosines[each]}));
 
 // Numbers from `page.count` on refer to words that are not on the page.
 const textOf = (page, number, more) => number < page.count ? page.words[number] : more[number - page.count];
@@ -41,12 +41,12 @@ function neighborList(page, near, more = [], classOf = () => "") {
 function neighborsPanel(page, word) {
   const now = neighborsOf(page, word), {before} = page;
   if (!before) return [heading("Nearest by cosine"), neighborList(page, now)];
-  const place = before.placeOf(word);
-  if (place === undefined) {
+  const position = before.positionOf(word);
+  if (position === undefined) {
     const why = before.ranks[word] ? "It was too rare to be compared." : "It was not there before.";
     return [heading("Nearest by cosine"), neighborList(page, now), quiet(why)];
   }
-  const old = neighborsOf(before, place);
+  const old = neighborsOf(before, position);
   const among = list => number => list.some(each => each.number === number);
   const wasNear = among(old), isNear = among(now);
   const left = neighborList(page, now, [], other => wasNear(other) ? "" : "new");
@@ -61,15 +61,16 @@ function offsetName(offset) {
 }
 
 function contributionsPanel(page, word) {
-  const title = heading("Why it is there"), told = page.contributions;
-  if (!told) return [title, quiet(NO_COUNTS)];
-  const places = d3.range(word * told.size, (word + 1) * told.size).filter(place => told.weights[place]);
-  if (!places.length) return [title, quiet("No context word stands out.")];
-  const most = d3.max(places, place => Math.abs(told.weights[place]));
-  const items = places.map(place => {
-    const weight = told.weights[place], context = textOf(page, told.contexts[place], told.words);
-    const offset = make("span", {className: "offset", textContent: offsetName(told.offsets[place])});
-    return make("li", {}, offset, wordLink(page, context), bar(Math.abs(weight) / most), value(weight.toPrecision(2)));
+  const title = heading("Strongest context words");
+  if (!page.contributions) return [title, quiet(NO_COUNTS)];
+  const {weights, contexts, offsets, words, size} = page.contributions;
+  const entries = d3.range(word * size, (word + 1) * size).filter(entry => weights[entry]);
+  if (!entries.length) return [title, quiet("No context word stands out.")];
+  const most = d3.max(entries, entry => Math.abs(weights[entry]));
+  const items = entries.map(entry => {
+    const weight = weights[entry], offset = make("span", {className: "offset", textContent: offsetName(offsets[entry])});
+    return make("li", {}, offset, wordLink(page, textOf(page, contexts[entry], words)),
+      bar(Math.abs(weight) / most), value(weight.toPrecision(2)));
   });
   return [title, quiet("Context words, their offsets and their weights."),
     make("ol", {className: "words offsets"}, ...items)];

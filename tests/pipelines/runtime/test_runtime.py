@@ -24,8 +24,8 @@ MEMORY = 100 << 20
 
 @pytest.fixture
 def on_ray(ray_cluster):
-    with RayRuntime(2, MEMORY) as here:
-        yield here
+    with RayRuntime(2, MEMORY) as runtime:
+        yield runtime
 
 
 @pytest.fixture(params=["in process", "on Ray"])
@@ -223,8 +223,8 @@ class Nothing:
 
 def test_too_large_memory_raises_when_no_node_joins(ray_cluster, monkeypatch):
     monkeypatch.setattr(ray_cluster_module, "JOIN_SECONDS", 0)
-    with RayRuntime(1, 1 << 44) as here, pytest.raises(BitcipherError) as raised:
-        list(here.stream(StageSpec("nothing", Nothing, {}), rows(1)))
+    with RayRuntime(1, 1 << 44) as runtime, pytest.raises(BitcipherError) as raised:
+        list(runtime.stream(StageSpec("nothing", Nothing, {}), rows(1)))
     assert "16,777,216 MiB" in str(raised.value)
     assert "--memory-mib" in str(raised.value)
 
@@ -232,11 +232,11 @@ def test_too_large_memory_raises_when_no_node_joins(ray_cluster, monkeypatch):
 def test_waiting_for_a_node_ends(ray_cluster, monkeypatch):
     monkeypatch.setattr(ray_cluster_module, "JOIN_SECONDS", 1)
     monkeypatch.setattr(ray_cluster_module, "POLL_SECONDS", 0.3)
-    with RayRuntime(1, 1 << 44) as here, pytest.raises(BitcipherError, match="No node of the Ray cluster"):
-        list(here.stream(StageSpec("nothing", Nothing, {}), rows(1)))
+    with RayRuntime(1, 1 << 44) as runtime, pytest.raises(BitcipherError, match="No node of the Ray cluster"):
+        list(runtime.stream(StageSpec("nothing", Nothing, {}), rows(1)))
 
 
 def test_zero_workers_run_in_process():
-    with open_runtime(0) as here:
-        assert (type(here), here.workers) == (InProcessRuntime, 0)
+    with open_runtime(0) as runtime:
+        assert (type(runtime), runtime.workers) == (InProcessRuntime, 0)
     assert type(open_runtime(3, MEMORY)) is RayRuntime
