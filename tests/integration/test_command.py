@@ -45,7 +45,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) 
     return run
 
 
-def test_neighbors_and_contents_of_a_build(built):
+def test_neighbors_and_inspect_print_a_build(built):
     nearest = bitcipher("neighbors", built, "the", "قلب", "--topn", 3)
     assert nearest.returncode == 0, nearest.stderr
     assert len(nearest.stdout.split()) == 2 * (2 + 3 * 2)

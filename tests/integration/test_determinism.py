@@ -22,11 +22,11 @@ from bitcipher.versions import versions
 
 ORDERS = range(20)
 WORKERS = (0, 1, 2, 4)
-MANNERS = ("straight", "killed", "updated")
+PROCEDURES = ("one build", "killed", "updated")
 # Approximate number of files in a build directory before it is published.
 FILES = 36
-MATRIX = list(itertools.product(ORDERS, WORKERS, MANNERS))
-SAMPLE = [(0, 0, "updated"), (1, 2, "straight"), (2, 4, "updated"), (3, 0, "killed"), (4, 1, "killed")]
+MATRIX = list(itertools.product(ORDERS, WORKERS, PROCEDURES))
+SAMPLE = [(0, 0, "updated"), (1, 2, "one build"), (2, 4, "updated"), (3, 0, "killed"), (4, 1, "killed")]
 
 
 @pytest.fixture(scope="module")
@@ -36,15 +36,15 @@ def texts(documents):
     return [" ".join(chosen.sample(words, len(words))) for words in map(str.split, documents) for _ in range(2)]
 
 
-def deal(texts: list[str], order: int, place: Path) -> list[Path]:
+def write_files(texts: list[str], order: int, folder: Path) -> list[Path]:
     """Write the documents in shuffled order to files whose number, sizes, formats and names also depend on `order`."""
     chosen = random.Random(order)
     texts = chosen.sample(texts, len(texts))
     bounds = [0, *sorted(chosen.sample(range(1, len(texts)), chosen.randint(3, 24))), len(texts)]
     files = []
-    place.mkdir()
+    folder.mkdir()
     for first, stop in itertools.pairwise(bounds):
-        name = place / f"{chosen.randrange(10**9)}"
+        name = folder / f"{chosen.randrange(10**9)}"
         kind = chosen.choice([".jsonl", ".txt", ".txt.gz"])
         if kind == ".jsonl":
             files.append(write_lines(name.with_suffix(kind), texts[first:stop]))
@@ -55,34 +55,34 @@ def deal(texts: list[str], order: int, place: Path) -> list[Path]:
     return chosen.sample(files, len(files))
 
 
-class Cells:
-    """Builds for the cells of the test matrix.
+class MatrixBuilds:
+    """Builds of the test matrix.
 
     Args:
         texts: the documents.
         address: address of the Ray cluster.
-        place: an empty directory.
+        folder: an empty directory.
     """
 
-    def __init__(self, texts: list[str], address: str, place: Path):
+    def __init__(self, texts: list[str], address: str, folder: Path):
         self._texts = texts
         self._address = address
-        self._place = place
+        self._folder = folder
         self.shards: set[tuple[str, ...]] = set()
         self.kills: Counter[str] = Counter()
 
-    def make(self, order: int, workers: int, manner: str) -> Digests:
-        """Make the build of a cell and return its digests."""
-        place = self._place / f"{order}-{workers}-{manner}"
-        files = deal(self._texts, order, place)
-        build = place / "build"
-        if manner == "updated":
+    def make(self, order: int, workers: int, procedure: str) -> Digests:
+        """Make one build of the matrix and return its digests."""
+        folder = self._folder / f"{order}-{workers}-{procedure}"
+        files = write_files(self._texts, order, folder)
+        build = folder / "build"
+        if procedure == "updated":
             run_build(files[::3], build, workers=workers)
             for start in (1, 2):
                 manifest, _ = run_update(build, files[start::3], workers=workers)
                 assert manifest["version"] == start + 1
         else:
-            if manner == "killed":
+            if procedure == "killed":
                 self._kill(build, files, workers, random.Random(f"{order} {workers}"))
             if not versions(str(build)):
                 run_build(files, build, workers=workers)
@@ -107,29 +107,29 @@ class Cells:
         process.send_signal(signal.SIGKILL)
         process.wait()
         counted = any("/shard/" in name for name in storage.list_files(str(build)))
-        what = "published" if versions(str(build)) else "had counted" if counted else "had not counted"
-        self.kills[what] += 1
+        state = "published" if versions(str(build)) else "had counted" if counted else "had not counted"
+        self.kills[state] += 1
 
 
-def check(cells: Cells, matrix: list[tuple[int, int, str]]) -> set[Digests]:
-    """Assert that all cells have equal digests although their shards differ; return the digests."""
-    found = {cell: cells.make(*cell) for cell in matrix}
+def check(builds: MatrixBuilds, matrix: list[tuple[int, int, str]]) -> set[Digests]:
+    """Assert that all builds have equal digests although their shards differ; return the digests."""
+    found = {cell: builds.make(*cell) for cell in matrix}
     orders = {order for order, _, _ in matrix}
     assert set(found.values()) == {found[matrix[0]]}
-    assert len(cells.shards) >= len(orders)
+    assert len(builds.shards) >= len(orders)
     return set(found.values())
 
 
 @pytest.mark.long
-def test_a_sample_of_the_matrix(ray_cluster, texts, tmp_path):
-    check(Cells(texts, ray_cluster.cluster, tmp_path), SAMPLE)
+def test_sample_of_the_matrix(ray_cluster, texts, tmp_path):
+    check(MatrixBuilds(texts, ray_cluster.cluster, tmp_path), SAMPLE)
 
 
 @pytest.mark.slow
-def test_the_whole_matrix(ray_cluster, texts, tmp_path, capsys):
-    cells = Cells(texts, ray_cluster.cluster, tmp_path)
-    (same,) = check(cells, MATRIX)
-    assert cells.kills["had counted"] > len(ORDERS) * len(WORKERS) / 3
+def test_whole_matrix(ray_cluster, texts, tmp_path, capsys):
+    builds = MatrixBuilds(texts, ray_cluster.cluster, tmp_path)
+    (same,) = check(builds, MATRIX)
+    assert builds.kills["had counted"] > len(ORDERS) * len(WORKERS) / 3
     with capsys.disabled():
-        print(f"\n{len(MATRIX)} cells, {len(cells.shards)} ways to cut them into shards, kills: {dict(cells.kills)}")
+        print(f"\n{len(MATRIX)} builds, {len(builds.shards)} partitions into shards, kills: {dict(builds.kills)}")
         print(f"words {same.words}\ncounts {same.counts}\nvectors {same.vectors}")

@@ -22,7 +22,7 @@ COMMANDS = all_commands()
 BY_NAME = jobs_of(COMMANDS) | {(name,): COMMANDS[name] for name in ("submit", "doctor")}
 
 
-def of_help() -> dict[str, str]:
+def examples_of_help() -> dict[str, str]:
     """Return the example in the help of each command, by command name."""
     found = {
         name: re.findall(r"For example: (bitcipher .+)", inspect.getdoc(c.callback)) for name, c in BY_NAME.items()
@@ -30,7 +30,7 @@ def of_help() -> dict[str, str]:
     return {" ".join(name): example for name, examples in found.items() for example in examples}
 
 
-def of_pages() -> dict[str, str]:
+def examples_of_pages() -> dict[str, str]:
     """Return the commands of all pages but README.md, by page name and number."""
     pages = {str(page.relative_to(ROOT)): page for package in PACKAGES for page in (ROOT / package).rglob("*.md")}
     return {
@@ -41,7 +41,7 @@ def of_pages() -> dict[str, str]:
 
 
 # Each example is tested once, even if several pages contain it.
-NAMES = {command: name for name, command in (of_pages() | of_help()).items()}
+NAMES = {command: name for name, command in (examples_of_pages() | examples_of_help()).items()}
 EXAMPLES = {name: command for command, name in NAMES.items()}
 
 
@@ -50,7 +50,7 @@ def needs_a_cluster(command: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Directory with all files that the examples refer to."""
     folder = tmp_path_factory.mktemp("examples")
     user_folder.write_corpus(folder / "corpus" / "part-0.json.gz")
@@ -81,9 +81,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Copy of the directory, in which one example runs."""
-    shutil.copytree(made, tmp_path / "folder", symlinks=True)
+    shutil.copytree(prepared, tmp_path / "folder", symlinks=True)
     monkeypatch.chdir(tmp_path / "folder")
     return tmp_path / "folder"
 
@@ -93,22 +93,24 @@ def run(line: str) -> None:
     assert result.exit_code == 0, f"{line}\n{result.output}\n{result.exception!r}"
 
 
-def understand(arguments: list[str]) -> None:
+def check_arguments(arguments: list[str]) -> None:
     """Fail if the command does not exist or rejects the arguments."""
     (name,) = (name for name in BY_NAME if name == tuple(arguments[: len(name)]))
     context = BY_NAME[name].make_context(" ".join(name), arguments[len(name) :])
     if name == ("submit",):
-        understand(context.params["command"])
+        check_arguments(context.params["command"])
 
 
 def test_examples_are_found():
-    assert {"build", "probe", "reproduce tables", "submit"} <= set(of_help())
-    assert {"cluster/README.md 0", "training/probes/README.md 1", "bitcipher/evaluation/README.md 0"} <= set(of_pages())
+    assert {"build", "probe", "reproduce tables", "submit"} <= set(examples_of_help())
+    assert {"cluster/README.md 0", "training/probes/README.md 1", "bitcipher/evaluation/README.md 0"} <= set(
+        examples_of_pages()
+    )
 
 
 @pytest.mark.parametrize("command", EXAMPLES.values(), ids=EXAMPLES)
 def test_example_is_a_valid_command(command):
-    understand(shlex.split(command, comments=True)[1:])
+    check_arguments(shlex.split(command, comments=True)[1:])
 
 
 # Full-size figures take hours. `test_reproduce_figures.py` runs small ones.

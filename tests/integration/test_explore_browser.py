@@ -48,10 +48,10 @@ def full(vectors: CipherVectors, tmp_path_factory: pytest.TempPathFactory) -> st
 
 
 @pytest.fixture(scope="module")
-def bare(vectors: CipherVectors, tmp_path_factory: pytest.TempPathFactory) -> str:
+def minimal(vectors: CipherVectors, tmp_path_factory: pytest.TempPathFactory) -> str:
     """URL of a page of vectors only, without counts or an earlier version."""
-    target = tmp_path_factory.mktemp("bare") / "page.html"
-    write_page(str(target), "bare", CipherVectors(NAMES, vectors.vectors), 1_000)
+    target = tmp_path_factory.mktemp("minimal") / "page.html"
+    write_page(str(target), "minimal", CipherVectors(NAMES, vectors.vectors), 1_000)
     return target.as_uri()
 
 
@@ -64,22 +64,24 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def wrong() -> list[str]:
+def problems() -> list[str]:
     """Errors, policy violations and requests of the page; the test fails if there are any."""
     return []
 
 
 @pytest.fixture
-def context(browser: Browser, wrong: list[str], request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
+def context(browser: Browser, problems: list[str], request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
     settings = {"viewport": DESKTOP, "reduced_motion": "reduce", **getattr(request, "param", {})}
-    made = browser.new_context(offline=True, **settings)
-    made.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
-    made.on("weberror", lambda error: wrong.append(str(error.error)))
-    made.on("dialog", lambda dialog: wrong.append(dialog.message))
-    made.on("request", lambda each: None if each.url.startswith(("file:", "data:")) else wrong.append(each.url))
-    yield made
-    made.close()
-    assert wrong == []
+    context = browser.new_context(offline=True, **settings)
+    context.on(
+        "console", lambda message: problems.append(message.text) if message.type in ("error", "warning") else None
+    )
+    context.on("weberror", lambda error: problems.append(str(error.error)))
+    context.on("dialog", lambda dialog: problems.append(dialog.message))
+    context.on("request", lambda each: None if each.url.startswith(("file:", "data:")) else problems.append(each.url))
+    yield context
+    context.close()
+    assert problems == []
 
 
 @pytest.fixture
@@ -109,7 +111,7 @@ def drawing_of(tab: Page) -> str:
     return tab.evaluate("document.querySelector('canvas').toDataURL()")
 
 
-def place_of(tab: Page, word: str) -> tuple[float, float]:
+def position_of(tab: Page, word: str) -> tuple[float, float]:
     """Return the window coordinates of a word on a map that was not panned or zoomed."""
     return tuple(
         tab.evaluate(
@@ -124,7 +126,7 @@ def place_of(tab: Page, word: str) -> tuple[float, float]:
     )
 
 
-def test_a_word_is_searched_and_a_neighbor_is_clicked(tab, full):
+def test_search_selects_a_word_and_click_selects_its_neighbor(tab, full):
     tab.goto(full)
     blank = drawing_of(tab)
     tab.get_by_role("combobox", name="Search a word").fill("kin")
@@ -141,7 +143,7 @@ def test_a_word_is_searched_and_a_neighbor_is_clicked(tab, full):
     expect(tab.locator("#word-name")).to_have_text("king")
 
 
-def test_all_of_it_can_be_done_by_keys(tab, full):
+def test_page_can_be_used_with_the_keyboard_alone(tab, full):
     tab.goto(full)
     tab.keyboard.press("/")
     tab.keyboard.type("KIN")
@@ -166,7 +168,7 @@ def test_all_of_it_can_be_done_by_keys(tab, full):
     expect(tab.locator("#word-name")).to_be_focused()
 
 
-def test_the_map_is_moved_and_zoomed_by_keys_and_buttons(tab, full):
+def test_keys_and_buttons_pan_and_zoom_the_map(tab, full):
     tab.goto(full)
     tab.locator("canvas").focus()
     drawings = [drawing_of(tab)]
@@ -184,9 +186,9 @@ def test_the_map_is_moved_and_zoomed_by_keys_and_buttons(tab, full):
     assert drawing_of(tab) == drawings[0]
 
 
-def test_a_word_is_clicked_on_the_map_and_a_group_hidden(tab, full):
+def test_click_on_the_map_selects_a_word_and_on_the_legend_hides_a_group(tab, full):
     tab.goto(full)
-    tab.mouse.click(*place_of(tab, "Oslo"))
+    tab.mouse.click(*position_of(tab, "Oslo"))
     expect(tab.locator("#word-name")).to_have_text("Oslo")
     tab.get_by_role("button", name="Show the whole map").click()
     wait_for_zoom(tab, 1)
@@ -198,7 +200,7 @@ def test_a_word_is_clicked_on_the_map_and_a_group_hidden(tab, full):
     assert drawing_of(tab) != before
 
 
-def test_the_wheel_and_the_mouse_move_the_map(tab, full):
+def test_wheel_zooms_and_dragging_pans_the_map(tab, full):
     tab.goto(full)
     tab.mouse.move(400, 400)
     tab.mouse.wheel(0, -400)
@@ -212,21 +214,21 @@ def test_the_wheel_and_the_mouse_move_the_map(tab, full):
     expect(tab.locator("#word-name")).to_have_text("Choose a word")  # dragging does not select a word
 
 
-def test_what_put_a_word_where_it_is(tab, full, bare):
+def test_strongest_context_words_are_listed(tab, full, minimal):
     tab.goto(f"{full}#word=king")
     panel = tab.locator("#word-contributions")
     expect(panel.get_by_role("listitem")).to_have_text(
         ["2 beforequeen0.75", f"1 after{EVIL[0]}-0.25", "nearbyunlisted0.10"]
     )
     expect(panel.get_by_role("link")).to_have_text(["queen", EVIL[0]])
-    tab.goto(f"{bare}#word=king")
+    tab.goto(f"{minimal}#word=king")
     expect(tab.locator("#word-name")).to_have_text("king")
     expect(panel).to_contain_text("These vectors have no counts")
     expect(tab.locator("#word-facts")).to_have_text("rank 1")
     expect(tab.locator("#moved")).to_have_count(0)
 
 
-def test_what_moved_since_the_version_before(tab, full):
+def test_changes_since_the_compared_version_are_listed(tab, full):
     tab.goto(f"{full}#word=king")
     now, before = tab.locator("#word-neighbors ol").all()
     expect(now.get_by_role("listitem").first).to_contain_text("queen")
@@ -247,7 +249,7 @@ def test_what_moved_since_the_version_before(tab, full):
 
 
 @pytest.mark.parametrize("word", EVIL)
-def test_words_are_words_whatever_they_hold(tab, full, word):
+def test_words_with_markup_are_shown_as_text(tab, full, word):
     tab.goto(f"{full}#word={quote(word)}")
     shown = word.replace("\u2028", "⟨U+2028⟩").replace("\u202e", "⟨U+202E⟩")
     expect(tab.locator("#word-name")).to_have_text(shown)
@@ -267,13 +269,13 @@ def test_unknown_words_are_announced(tab, full):
 
 
 @phone
-def test_a_phone_has_the_panels_below_the_map_and_room_for_fingers(context, tab, full):
+def test_small_touch_screen_has_panels_below_the_map_and_large_buttons(context, tab, full):
     tab.goto(full)
     assert tab.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
     map_box, word_box = tab.locator("#map").bounding_box(), tab.locator("#word").bounding_box()
     assert map_box["y"] + map_box["height"] <= word_box["y"]
     assert map_box["height"] > PHONE["height"] * 0.4
-    tab.touchscreen.tap(*place_of(tab, "bergen"))
+    tab.touchscreen.tap(*position_of(tab, "bergen"))
     expect(tab.locator("#word-name")).to_have_text("bergen")
     link = tab.locator("#word-neighbors a").nth(3)
     name = link.inner_text()
@@ -286,7 +288,7 @@ def test_a_phone_has_the_panels_below_the_map_and_room_for_fingers(context, tab,
     assert tab.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
 
 
-def test_a_window_that_is_made_small_keeps_its_word(tab, full):
+def test_selected_word_stays_visible_when_the_window_shrinks(tab, full):
     tab.goto(f"{full}#word=king")
     tab.set_viewport_size(PHONE)
     expect(tab.locator("#word-name")).to_be_visible()
@@ -296,7 +298,7 @@ def test_a_window_that_is_made_small_keeps_its_word(tab, full):
 
 
 @dark
-def test_the_dark_is_dark(tab, full):
+def test_dark_color_scheme_has_a_dark_background(tab, full):
     tab.goto(full)
     red, green, blue = tab.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
     assert max(red, green, blue) < 60
@@ -305,7 +307,7 @@ def test_the_dark_is_dark(tab, full):
     assert drawing_of(tab) != night
 
 
-def test_the_maps_of_a_report_are_drawn_and_zoomed(tab, vectors, tmp_path):
+def test_maps_of_the_demo_report_are_drawn_and_zoomed(tab, vectors, tmp_path):
     sizes = {"documents": 1, "tokens": 2, "vocabulary": 3, "text_bytes": 4}
     write_manifest(str(tmp_path), **sizes)
     lettered = CipherVectors([chr(0x4E00 + number) for number in range(len(vectors))], vectors.vectors)

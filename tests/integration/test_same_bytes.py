@@ -39,7 +39,7 @@ def test_shards_and_batches_do_not_change_the_bytes(corpus, tmp_path, monkeypatc
     assert digests(tmp_path / "whole") == digests(tmp_path / "pieces")
 
 
-def test_renamed_and_repacked_files_give_the_same(documents, corpus, tmp_path):
+def test_renamed_and_recompressed_files_give_the_same_bytes(documents, corpus, tmp_path):
     one_file = tmp_path / "all.txt"
     one_file.write_text("\n".join(reversed(documents)))
     run_build([one_file], tmp_path / "one")
@@ -57,7 +57,7 @@ def test_renamed_and_repacked_files_give_the_same(documents, corpus, tmp_path):
     ],
     ids=["sum", "cipher", "cat of smaller radius", "spectral of smaller radius"],
 )
-def test_embedding_stored_counts_equals_building_with_these_options(corpus, tmp_path, embedding):
+def test_embed_equals_a_build_with_the_same_options(corpus, tmp_path, embedding):
     run_build([corpus], tmp_path / "kept")
     with open_runtime(0) as runtime:
         embed_build(str(tmp_path / "kept"), str(tmp_path / "again"), embedding, 600, runtime, StageProgress())

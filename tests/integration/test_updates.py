@@ -29,7 +29,7 @@ def files_of(build):
     return {path.relative_to(build) for path in build.rglob("*") if path.is_file() and "lease" not in path.parts}
 
 
-def test_updates_equal_a_build_of_all(parts, tmp_path):
+def test_updates_equal_a_build_of_all_sources(parts, tmp_path):
     run_build(parts, tmp_path / "whole")
     run_build(parts[:3], tmp_path / "grown")
     for i in range(3, 12):
@@ -42,7 +42,7 @@ def test_updates_equal_a_build_of_all(parts, tmp_path):
     assert len(manifest["segments"]) < 6 < len(manifest["shards"])
 
 
-def test_words_that_now_occur_often_enough_come_in_with_all_their_counts(tmp_path):
+def test_word_that_reaches_min_count_enters_with_all_its_counts(tmp_path):
     text = "the rare word is here and the other words are there too " * 3
     rare = write_lines(tmp_path / "a.jsonl", [text, "the xylophone sings of the sea"])
     more = write_lines(tmp_path / "b.jsonl", ["a xylophone and the xylophone", "xylophone xylophone of the sea", text])
@@ -55,7 +55,7 @@ def test_words_that_now_occur_often_enough_come_in_with_all_their_counts(tmp_pat
     assert digests(tmp_path / "grown") == digests(tmp_path / "whole")
 
 
-def test_content_that_was_counted_is_not_counted_again(parts, tmp_path):
+def test_counted_content_is_not_counted_again(parts, tmp_path):
     run_build(parts[:3], tmp_path / "build")
     before = digests(tmp_path / "build")
     copy = shutil.copy(parts[0], tmp_path / "corpus" / "copy.jsonl")
@@ -107,7 +107,7 @@ def test_align_keeps_ranks(parts, tmp_path):
         run_update(tmp_path / "build", parts, align="9")
 
 
-def test_a_surprise_is_not_published_and_not_counted_again(parts, tmp_path, monkeypatch):
+def test_version_beyond_max_drift_is_not_published_and_its_counts_are_kept(parts, tmp_path, monkeypatch):
     run_build(parts[:6], tmp_path / "build")
     with pytest.raises(DriftError, match="higher --max-drift"):
         run_update(tmp_path / "build", parts, max_drift=0.0)
@@ -145,7 +145,7 @@ def test_update_with_other_counting_options_raises(parts, tmp_path, monkeypatch)
 
 
 def test_unfinished_build_resumes_only_with_the_same_options(parts, tmp_path, monkeypatch):
-    monkeypatch.setattr(storage, "create", _fails_at("versions/000001.json", storage.create))
+    monkeypatch.setattr(storage, "create", fail_at("versions/000001.json", storage.create))
     with pytest.raises(OSError, match="power"):
         run_build(parts, tmp_path / "build")
     monkeypatch.undo()
@@ -159,7 +159,7 @@ def test_unfinished_build_resumes_only_with_the_same_options(parts, tmp_path, mo
     assert {file.parts[0] for file in files_of(tmp_path / "build")} == {"shards", "segments", "versions"}
 
 
-def _fails_at(name, create):
+def fail_at(name, create):
     def create_or_fail(uri, content):
         if uri.endswith(name):
             raise OSError("the power is gone")
@@ -168,7 +168,7 @@ def _fails_at(name, create):
     return create_or_fail
 
 
-def test_a_target_that_is_no_build_is_left_alone(parts, tmp_path):
+def test_update_of_a_directory_that_is_no_build_changes_nothing(parts, tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "mine.txt").write_text("dear diary")
     with pytest.raises(BitcipherError, match="is not a build"):
@@ -178,14 +178,14 @@ def test_a_target_that_is_no_build_is_left_alone(parts, tmp_path):
     assert [path.name for path in (tmp_path / "notes").iterdir()] == ["mine.txt"]
 
 
-def test_a_build_that_cannot_begin_leaves_nothing(tmp_path):
+def test_build_that_fails_before_counting_leaves_no_files(tmp_path):
     (tmp_path / "faulty.jsonl").write_text('{"text": "a"}\n{')
     with pytest.raises(BitcipherError, match="Line 2"):
         run_build([tmp_path / "faulty.jsonl"], tmp_path / "build")
     assert not (tmp_path / "build").exists()
 
 
-def test_a_manifest_is_plain_json_for_other_tools(parts, tmp_path):
+def test_manifest_is_plain_json(parts, tmp_path):
     run_build(parts[:2], tmp_path / "build")
     manifest = json.loads((tmp_path / "build" / "versions" / "000001.json").read_text())
     assert manifest["tokens"] == sum(shard["tokens"] for shard in manifest["shards"])
@@ -195,7 +195,7 @@ def test_a_manifest_is_plain_json_for_other_tools(parts, tmp_path):
 def test_unfinished_build_resumes_with_another_shard_size(documents, tmp_path, monkeypatch):
     corpus = write_lines(tmp_path / "all.jsonl", documents)
     options = OPTIONS.derive({"shard_mib": 2}, "test")
-    monkeypatch.setattr(storage, "create", _fails_at("/00001.json", storage.create))  # the second shard
+    monkeypatch.setattr(storage, "create", fail_at("/00001.json", storage.create))  # the second shard
     with pytest.raises(OSError, match="power"):
         run_build([corpus], tmp_path / "build", options)
     monkeypatch.undo()
@@ -204,7 +204,7 @@ def test_unfinished_build_resumes_with_another_shard_size(documents, tmp_path, m
     assert digests(tmp_path / "build") == digests(tmp_path / "whole")
 
 
-def test_there_must_be_something_to_drop(tmp_path):
+def test_dropping_needs_an_unfinished_job(tmp_path):
     with pytest.raises(BitcipherError, match="no unfinished job"):
         drop_unfinished(str(tmp_path / "nowhere"))
     assert not (tmp_path / "nowhere").exists()
