@@ -1,4 +1,4 @@
-"""`Explainer`: explanations of vectors by the counts that they were made from."""
+"""`Explainer`: explains vectors by the counts that they were made from."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ class Explainer:
     Args:
         vectors: vectors of a build, of mode cat, sum or spectral.
         counts: the counts that they were made from, see `pipelines.embed.vectors_with_counts`.
-        only: words or row numbers, if no others will be explained. Then less is read and held in memory.
+        only: words or row numbers to explain, by default all. Fewer words need less reading and memory.
 
     Raises:
         UnknownProvenanceError: if the vectors do not record how they were made, or are of mode cipher.
@@ -45,7 +45,8 @@ class Explainer:
 
         Args:
             word: a word or a row number.
-            other: likewise. The result is then the mean of both sides, so it does not depend on their order.
+            other: another word or row number. The result is then the mean of both words' explanations, so it does not
+                depend on their order.
             topn: number of contributions to list.
 
         Raises:
@@ -68,7 +69,7 @@ class Explainer:
 
         Args:
             word: a word or a row number. The listed context words are those of this word.
-            other: likewise.
+            other: another word or row number.
             topn: number of dimensions to list, by absolute weight.
             topn_contexts: number of context words to list for each.
 
@@ -99,6 +100,6 @@ class Explainer:
 def explain(
     vectors: VectorTable, counts: MergedCounts, word: Key, other: Key | None = None, topn: int = 10
 ) -> Explanation:
-    """Return one explanation; see `Explainer`, which is faster for many."""
+    """Return one explanation. For many explanations, `Explainer` is faster."""
     words = [word] if other is None else [word, other]
     return Explainer(vectors, counts, words).explain(word, other, topn)

@@ -13,9 +13,10 @@ READ_BYTES = 8 << 20
 
 
 def build_table(words: list[bytes], values: bytearray, vector_size: int, uri: str, format: str) -> VectorTable:
-    """Return a table of words as bytes and their vectors, end to end as little-endian float32.
+    """Return the table of words, as bytes, and of their vectors, end to end as little-endian float32.
 
-    The first of repeated words is used, as in gensim. Bytes that are not UTF-8 become U+FFFD. Either gives one warning.
+    The first of repeated words is used, as in gensim. Bytes that are not UTF-8 become U+FFFD. Each of
+    these two cases gives one warning per file.
 
     Raises:
         BitcipherError: if there are no words, or if a vector holds a value that is not finite.

@@ -18,8 +18,8 @@ from bitcipher.table import VectorTable
 
 HEADER = re.compile(rb"\s*(\d+)\s+(\d+)\s*")
 
-# The number of dimensions is that of most of the first lines, since any one line may hold a word with spaces or be cut
-# short.
+# Lines that are compared to find the number of dimensions. The most common number is used, since a single line may hold
+# a word with spaces or be cut short.
 SAMPLED_LINES = 100
 
 
@@ -55,7 +55,8 @@ def read_lines(stream: IO[bytes], uri: str, has_header: bool | None, format: str
     most_common = Counter(line.count(b" ") for line in sample).most_common(1)
     vector_size = most_common[0][0] if most_common else 0
     if has_header is None:
-        # A word with one integer has the form of a header. A header with a wrong number is still a header.
+        # A line of a word and one integer looks like a header, so it is one only if the vectors have more dimensions
+        # than 1, or the number of dimensions matches.
         has_header = header is not None and (header_size == vector_size or vector_size != 1)
     if has_header and not header:
         raise BitcipherError(

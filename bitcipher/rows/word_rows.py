@@ -1,4 +1,4 @@
-"""`WordRows`: the counts around single words."""
+"""`WordRows`: context counts of single words."""
 
 from typing import NamedTuple
 
