@@ -1,1 +1,0 @@
-"""A study of small models from one recipe: its language, its trials on Ray Tune, its report."""
