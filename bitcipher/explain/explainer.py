@@ -9,6 +9,7 @@ from bitcipher.embedding import CipherEmbedding
 from bitcipher.errors import BitcipherError
 from bitcipher.explain.cipher_contributions import CipherContributions
 from bitcipher.explain.contributions import Contribution, DimensionShare, Explanation, average
+from bitcipher.explain.explained_vectors import ExplainedVectors
 from bitcipher.explain.spectral_contributions import SpectralContributions
 from bitcipher.rows import check_counts_match, read_provenance
 from bitcipher.table import Key, VectorTable
@@ -33,11 +34,12 @@ class Explainer:
         provenance = read_provenance(vectors, "explained")
         self._vectors = vectors
         rows = None if only is None else np.array([vectors.get_index(key) for key in only], np.int64)
+        explained = ExplainedVectors(vectors, provenance, counts, rows)
         embedding = provenance.embedding
         self._contributions = (
-            CipherContributions(vectors, embedding, provenance, counts, rows)
+            CipherContributions(explained, embedding)
             if isinstance(embedding, CipherEmbedding)
-            else SpectralContributions(vectors, embedding, provenance, counts, rows)
+            else SpectralContributions(explained, embedding)
         )
 
     def explain(self, word: Key, other: Key | None = None, topn: int = 10) -> Explanation:
