@@ -2,6 +2,7 @@
 
 import os
 import re
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -112,6 +113,19 @@ def test_refused_word_lists_the_formats_that_can_represent_it(tmp_path):
         CipherVectors(["the", "new york"], np.eye(2)).export(name, tmp_path / name)
     assert {"parquet", "numpy", "huggingface"} <= set(able)
     assert not {"word2vec", "glove", "fasttext"} & set(able)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_each_module_has_a_writer_and_a_reader_if_it_can_be_read(name):
+    module = import_module(f"bitcipher.formats.{FORMATS[name].module}")
+    assert callable(module.write)
+    assert hasattr(module, "read") == FORMATS[name].can_read
+
+
+@pytest.mark.parametrize("name", [name for name, each in FORMATS.items() if each.can_read])
+def test_exported_files_are_detected(tmp_path, table, name):
+    write(table, name, tmp_path / "out")
+    assert set(read(tmp_path / "out").words.to_pylist()) >= set(table.index_to_key) - {"<oov>", "zero"}
 
 
 def test_unknown_formats_raise(tmp_path, table):
