@@ -23,7 +23,8 @@ def build(
     recipe: Annotated[
         str | None,
         typer.Option(
-            help="YAML file with `sources` and any of the options below; options given here win.", metavar=PATH
+            help="YAML file with `sources` and any of the options below. Options on the command line take precedence.",
+            metavar=PATH,
         ),
     ] = None,
     workers: Workers = 0,

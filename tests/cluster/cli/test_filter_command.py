@@ -41,7 +41,7 @@ def test_filter_prints_a_summary(run, folder):
     assert "Most frequent unknown words: b, came, zebra, القط, قال" in out
     # Two spans of the first document, none of the others; and 20 sentences, nine per span, with two left over.
     assert "4 spans with 436 words in a vocabulary of 7 → language" in out
-    assert "control sample has 2 spans less" in out
+    assert "control sample is 2 spans too small" in out
     message = json.loads((folder / "language" / "accounting.json").read_text())
     assert (message["total"]["spans"]["kept"], message["total"]["sentences"]["kept"]) == (2, 20)
     again = run("tales", "--vocabulary", "words.csv", "--out", "language", "--held-out-share", 0)

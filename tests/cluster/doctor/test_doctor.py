@@ -27,7 +27,7 @@ from cluster.doctor.machine import (
     check_shared_memory,
     memory_bytes,
 )
-from cluster.doctor.nodes import check_shared, read_answer
+from cluster.doctor.nodes import check_shared, read_results
 from cluster.doctor.package_versions import MUST_MATCH, check_same_versions, check_versions, installed_versions
 from cluster.doctor.storage import check_target
 
@@ -201,8 +201,8 @@ def test_no_server_at_the_address(capfd, tmp_path):
 
 
 def test_results_are_found_in_a_log():
-    assert read_answer('starting\nbitcipher-doctor:{"nodes": {}}\nending\n') == {"nodes": {}}
-    assert read_answer("nothing\n") is None
+    assert read_results('starting\nbitcipher-doctor:{"nodes": {}}\nending\n') == {"nodes": {}}
+    assert read_results("nothing\n") is None
 
 
 def test_brackets_in_names_are_printed_literally(capfd, tmp_path):
@@ -226,7 +226,7 @@ def test_doctor_checks_a_real_cluster(ray_cluster, tmp_path):
     assert ["token", "ok", "Requests", "without", "a", "token", "are", "refused."] in lines
     assert "Bound to loopback" in result.stdout
     assert "Nodes: 1; CPUs: 4." in result.stdout
-    assert "Sees the file of the head node." in result.stdout
+    assert "The file that the head node wrote is visible." in result.stdout
     assert result.stdout.count(f"{tmp_path}/target can be listed") == 1  # by the node; here by the name as given
     # Machines differ, but every machine that runs the tests passes these checks.
     problems = {line[0] for line in lines if "problem" in line}
