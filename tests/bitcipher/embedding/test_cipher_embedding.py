@@ -101,7 +101,7 @@ def test_vector_size_of_each_mode():
     assert CipherEmbedding(200, 4, "cipher").vector_size == 200
 
 
-def test_defaults():
+def test_default_options():
     embedding = CipherEmbedding()
     chosen = embedding.bits, embedding.window, embedding.mode, embedding.noise, embedding.log
     assert chosen == (25, 4, "cat", "document_share", "aggregate")
@@ -123,7 +123,7 @@ def test_invalid_options_raise(values, message):
         CipherEmbedding(**values)
 
 
-def test_one_bit_without_noise():
+def test_one_bit_is_allowed_without_noise():
     table = CipherEmbedding(1, 1, "sum", noise="none", log="none").table(counts_of([(0, 1, {0: 3})], words=1))
     np.testing.assert_array_equal(table, [[6]])
 

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from bitcipher import BitcipherError, CipherVectors, storage
 from bitcipher.formats import FORMATS, read, row_blocks, write
 
-# Without spaCy, which takes half a second to write; its own test has the unusual words.
+# Without spacy, which takes half a second to write. `test_spacy_loads_the_folder` has the unusual words.
 FAST = [name for name, each in FORMATS.items() if each.can_read and name not in ("spacy", "embedding-atlas")]
 
 tables = st.lists(st.text(st.characters(codec="utf-8"), max_size=6), min_size=1, max_size=6, unique=True).flatmap(
@@ -52,11 +52,11 @@ def test_every_word_reads_back_or_is_refused(tmp_path_factory, name, words_and_r
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_block_size_does_not_change_the_bytes(tmp_path, table, name, monkeypatch):
-    seen = []
-    write(table, name, tmp_path / "below" / "one", seen.append)
+    progress = []
+    write(table, name, tmp_path / "below" / "one", progress.append)
     (tmp_path / "below" / "one").rename(tmp_path / "one")
     assert os.listdir(tmp_path / "below") == []
-    assert sum(seen) == len(table)
+    assert sum(progress) == len(table)
     again = CipherVectors(table.index_to_key, table.vectors.copy(), table.counts, table.passages)
     write(again, name, tmp_path / "two")
     assert content(tmp_path / "one") == content(tmp_path / "two")
