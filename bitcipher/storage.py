@@ -181,7 +181,7 @@ def create(uri: str, content: bytes) -> bool:
     """Create a small file atomically if its name does not exist. Of several writers, exactly one succeeds.
 
     Returns:
-        Whether the file has this content now. An existing file with other content stays as it is.
+        Whether the file has this content now. An existing file with other content is not changed.
 
     Raises:
         BitcipherError: if it cannot be written.

@@ -68,7 +68,7 @@ def read_frequencies(uri: str) -> dict[str, int]:
 
 
 def _read(uri: str) -> list[tuple[str, str | None]]:
-    """Return the word of each line, and its count if there is such a column."""
+    """Return the word of each line, and its count if the file has a column of counts."""
     with storage.reading(uri) as stream:
         lines = stream.read().decode("utf-8-sig", errors="replace").split("\n")
     columns = lines[0].strip().split(",")

@@ -94,7 +94,7 @@ class CipherVectors(WordSimilarity):
             mmap: whether to memory-map the vectors of a local folder, read-only, instead of reading them.
 
         Raises:
-            BitcipherError: if `uri` is not such a folder, has another format version, or is damaged.
+            BitcipherError: if `uri` is neither of them, has another format version, or is damaged.
         """
         return cls.from_table(read_folder(vectors_of(os.fspath(uri)), mmap))
 

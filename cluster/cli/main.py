@@ -1,6 +1,6 @@
 """The `bitcipher` command line: one lazily loaded module per command.
 
-A command's module, and what it imports, is loaded when that command runs. `bitcipher --help` reads the first sentence
+The module of a command, with its imports, is loaded when the command runs. `bitcipher --help` reads the first sentence
 of each command's docstring from its source file, so it imports none of them.
 """
 

@@ -14,7 +14,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class CheckResult:
-    """Result of a check, with a sentence that says what was found and what to do."""
+    """Result of a check, with a sentence that describes the finding and gives advice."""
 
     check: str
     level: Level

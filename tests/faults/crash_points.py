@@ -2,7 +2,7 @@
 
 Every change of a file name passes through a few functions of `os`. A forked child makes the version and exits abruptly
 right before its k-th such call, for k = 1, 2, …, until one child completes. A crash after a call is equivalent to a
-crash before the next one, because no reader sees what is written to a file before the file is flushed, renamed or
+crash before the next one, because no reader sees the content of a file before the file is flushed, renamed or
 linked.
 
     python crash_points.py FOLDER STEP OLD… -- NEW…
