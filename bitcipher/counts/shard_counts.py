@@ -95,7 +95,7 @@ def count_shard(
 
 
 def _without_distant(shard: TokenizedShard, window: int, carried: int) -> tuple[TokenizedShard, int]:
-    """Return the shard without carried tokens that no window of a new token reaches, and the number of those left."""
+    """Drop carried tokens outside the windows of all new tokens. Return the shard, and how many of them are left."""
     if not len(shard.ends) or carried > shard.ends[0]:
         raise BitcipherError(f"The first document has fewer than the {carried:,} tokens of `carried`.")
     near = min(carried, window) if shard.ends[0] > carried else 0

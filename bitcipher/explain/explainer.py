@@ -25,7 +25,7 @@ class Explainer:
 
     Raises:
         UnknownProvenanceError: if the vectors do not record how they were made, or are of mode cipher.
-        BitcipherError: if the counts are not those of the vectors.
+        BitcipherError: if the vectors were made from other counts.
         UnknownWordError: if a word has no row.
     """
 

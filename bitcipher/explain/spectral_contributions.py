@@ -60,7 +60,7 @@ class SpectralContributions:
         return ContributionArrays(np.concatenate(offsets), contexts, weights, 0.0)
 
     def strongest(self, rows: np.ndarray, topn: int) -> list[list[Contribution]]:
-        """Return the strongest contributions of each of many rows. The first call computes those of all words."""
+        """Return the strongest contributions of each of many rows. The first call computes them for all words."""
         if topn not in self._strongest:
             self._strongest[topn] = self._strongest_of_all(topn)
         strongest = self._strongest[topn]

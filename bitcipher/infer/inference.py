@@ -91,8 +91,8 @@ def _infer_spectral(
 def _weight_contexts(contexts: np.ndarray, pair_counts: np.ndarray, block: int, marginals: Marginals) -> np.ndarray:
     """Return the weights of one word's pairs in a block, as `bitcipher.embedding.spectral.kernels` computes them.
 
-    The marginal of the word itself is taken from its sentences. The marginals of the contexts are those of the corpus,
-    whether it contains these sentences or not.
+    The marginal of the word itself is taken from its sentences. The marginals of the contexts are taken from the
+    corpus, whether it contains these sentences or not.
     """
     word_sum = pair_counts.sum()
     context_sums = marginals.sums[opposite_block(block, len(marginals.sums))][contexts]

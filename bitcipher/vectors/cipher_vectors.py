@@ -185,8 +185,8 @@ class CipherVectors(WordSimilarity):
         """Return the contributions of context words to a vector or a similarity; see `bitcipher.explain.Explainer`.
 
         Raises:
-            BitcipherError: if the provenance is unknown, the mode is cipher, or the counts are not those of the
-                vectors.
+            BitcipherError: if the provenance is unknown, the mode is cipher, or the vectors were made from other
+                counts.
             UnknownWordError: if a word has no row.
         """
         from bitcipher.explain import explain

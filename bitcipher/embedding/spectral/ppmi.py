@@ -27,7 +27,7 @@ class Marginals:
     window.
 
     Attributes:
-        sums: (blocks, N) int64. The sums of the contexts of a block are those of the opposite block, since C₋ₒ = Cₒᵀ.
+        sums: (blocks, N) int64. The context sums of a block are the sums of the opposite block, since C₋ₒ = Cₒᵀ.
     """
 
     sums: np.ndarray

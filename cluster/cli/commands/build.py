@@ -59,7 +59,7 @@ def embed(
 ) -> None:
     """Make other vectors from the counts of a build, without reading text again.
 
-    Options that are not given are those of the build.
+    Options that are not given are taken from the build.
 
     For example: bitcipher embed vectors --mode sum --bits 200 --out vectors-sum
     """

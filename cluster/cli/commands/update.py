@@ -12,7 +12,7 @@ from pipelines.options import UpdateOptions
 
 Build = Annotated[str, typer.Argument(help="Directory of the build.", metavar=PATH)]
 
-# Exit code of an update that was not published, which differs from those of a mistake (2) and a crash (1).
+# Exit code of an update that was not published. Mistakes exit with code 2, and crashes with code 1.
 DRIFTED = 3
 
 

@@ -47,7 +47,7 @@ def print_version(build: str, manifest: BuildManifest) -> None:
 
 
 def print_changes(changes: SourceChanges, replaced: bool) -> None:
-    """Print how the sources of an update differ from those already counted."""
+    """Print the differences between the sources of an update and the counted sources."""
     OUT.print(
         f"{format_count(len(changes.new), 'new file')}, {len(changes.unchanged):,} unchanged, "
         f"{len(changes.copies):,} with content that is already counted."
