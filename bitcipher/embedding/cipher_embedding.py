@@ -26,7 +26,7 @@ SUMS_BYTES = 1 << 30
 
 
 class CipherEmbedding:
-    """Multiplies merged counts by noisy ciphers.
+    """Embedding of modes cat, sum and cipher: the product of merged counts and noisy ciphers.
 
     Args:
         bits: bits of the code.

@@ -32,7 +32,7 @@ class Slopes(NamedTuple):
 
 
 class CipherContributions:
-    """Explains vectors of mode cat or sum, which `embedding` made."""
+    """Contributions of context words to vectors of mode cat or sum, which `embedding` made."""
 
     def __init__(self, explained: ExplainedVectors, embedding: CipherEmbedding):
         vectors, provenance, counts = explained.vectors, explained.provenance, explained.counts

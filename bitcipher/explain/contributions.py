@@ -72,7 +72,7 @@ class ContributionArrays(NamedTuple):
 
     @property
     def total(self) -> float:
-        """The similarity."""
+        """The similarity: the sum of all contributions and the remainder."""
         return math.fsum([*self.weights.tolist(), self.remainder])
 
     def strongest(self, topn: int, words: Sequence[str]) -> tuple[list[Contribution], float]:

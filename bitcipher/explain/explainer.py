@@ -16,7 +16,7 @@ from bitcipher.table import Key, VectorTable
 
 
 class Explainer:
-    """Computes the contributions of context words to the vectors of a build.
+    """Explanations of the vectors of a build by the contributions of context words.
 
     Args:
         vectors: vectors of a build, of mode cat, sum or spectral.

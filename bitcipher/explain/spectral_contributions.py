@@ -29,7 +29,7 @@ class StrongestContributions(NamedTuple):
 
 
 class SpectralContributions:
-    """Explains vectors of mode spectral, which `embedding` made."""
+    """Contributions of context words to vectors of mode spectral, which `embedding` made."""
 
     def __init__(self, explained: ExplainedVectors, embedding: SpectralEmbedding):
         self._vectors = explained.vectors

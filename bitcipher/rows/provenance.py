@@ -76,12 +76,12 @@ class ProvenanceRecord(Record):
 
 @dataclass(frozen=True)
 class Provenance:
-    """How vectors were made.
+    """The embedding that made some vectors, with its learned arrays.
 
     Attributes:
         embedding: the embedding.
         window: the largest offset of a context word.
-        arrays: its learned arrays: "mean" and "matrix" of a whitening, or "directions".
+        arrays: the learned arrays: "mean" and "matrix" of a whitening, or "directions".
         summed: whether offsets were added up while counting.
         total_passages: number of passages of the corpus, if the manifest records it.
     """
@@ -94,7 +94,7 @@ class Provenance:
 
 
 def read_provenance(vectors: VectorTable, purpose: str) -> Provenance:
-    """Return how vectors were made.
+    """Return the provenance of vectors.
 
     Args:
         vectors: the vectors.

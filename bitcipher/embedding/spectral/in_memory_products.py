@@ -37,7 +37,7 @@ class InMemoryProducts:
         return len(self._rows[0].starts)
 
     def project(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
-        """See `Products`."""
+        """Return Σⱼ scaleⱼ · Mⱼ · table; see `Products.project`."""
         total = np.zeros_like(table)
         for block, scale in enumerate(scales):
             if scale:
@@ -45,7 +45,7 @@ class InMemoryProducts:
         return total
 
     def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
-        """See `Products`."""
+        """Return Σⱼ scaleⱼ · Mⱼ · Mⱼᵀ · table; see `Products.gram_product`."""
         total = np.zeros_like(table)
         for block, scale in enumerate(scales):
             if scale:

@@ -86,7 +86,7 @@ class Spectrum(NamedTuple):
 
 
 class SpectralEmbedding:
-    """Factorizes weighted counts by block Krylov iteration that starts from the ciphers.
+    """Embedding of mode spectral: a factorization of weighted counts by block Krylov iteration from the ciphers.
 
     Args:
         vector_size: number of dimensions.
