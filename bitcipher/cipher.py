@@ -12,22 +12,22 @@ import numpy as np
 from bitcipher.errors import BitcipherError
 
 if TYPE_CHECKING:
-    # Imported where a matrix is needed, which embeddings never do: scipy.sparse takes a tenth of a second.
+    # Imported only by methods that return a matrix, since the import takes 0.1 s and embeddings do not need it.
     import scipy.sparse as sp
 
-# Predictions that are deciphered at once: 256 rows against 420,000 words take 860 MB of float64 scores.
+# Predictions per matrix product of `decipher`: the float64 scores of 256 rows and 420,000 words take 860 MB.
 DECIPHER_ROWS = 256
 
 
 class ActiveBits(NamedTuple):
-    """Active bits of n words. Those of rank t are ``bits[starts[t]:starts[t + 1]]``, ascending."""
+    """Active bits of n words. The bits of rank t are ``bits[starts[t]:starts[t + 1]]``, ascending."""
 
     starts: np.ndarray  # (n + 1,) int64
     bits: np.ndarray  # (starts[n],) int32
 
 
 class BitCipher:
-    """The code of a number of bits, in the order of Figure 2 of the paper.
+    """Bit cipher, which assigns a code to each rank in the order of Figure 2 of the paper.
 
     Args:
         bits: number of bits; there are codes for at most 2**bits - 1 words.
@@ -49,7 +49,7 @@ class BitCipher:
         """Return the active bits of the n most frequent words.
 
         Raises:
-            BitcipherError: if n words need more bits.
+            BitcipherError: if the number of bits gives fewer than n codes.
         """
         self._check_size(n)
         levels = list(self._levels(n))
@@ -75,8 +75,8 @@ class BitCipher:
     def decipher(self, predictions: np.ndarray, n: int | None = None, topn: int = 1) -> np.ndarray:
         """Return the ranks of the words whose bit vectors best match predictions.
 
-        The score is the cosine between a prediction and a bit vector. A plain product would tie a word with every word
-        whose bits include its own. Ties are broken by rank.
+        The score is the cosine between a prediction and a bit vector. With a plain product, a word would have the same
+        score as every word whose active bits include its own. Ties are broken by rank.
 
         Args:
             predictions: (m, bits), such as ciphers, noisy ciphers, or the outputs of a model.
@@ -125,18 +125,18 @@ class BitCipher:
             yield level
 
     def _next_level(self, level: np.ndarray) -> np.ndarray:
-        """Return the next level: for i descending, each member in reverse order with bit i added, if all its bits are
-        below i.
+        """Return the codes with one more active bit than those of `level`, in order of assignment.
 
-        This closed form gives Figure 2 of the paper for all 2**bits - 1 codes (checked for 2 to 10 bits), without a
-        search for duplicates.
+        For each bit i, in descending order, the codes of `level` whose bits are all below i get bit i. They are taken
+        in reverse order. This closed form gives Figure 2 of the paper for all 2**bits - 1 codes (checked for 2 to
+        10 bits), without a search for duplicates.
         """
         backwards = level[::-1]
         largest = backwards[:, -1]
         blocks = []
         for i in range(self.bits - 1, level.shape[1] - 1, -1):
-            # In reverse order, the bits of level 1 descend, and the largest bits of later levels ascend. So the members
-            # below bit i are the tail of level 1, and the head of later levels.
+            # In reverse order, the bits of level 1 descend, and the largest bits of later levels ascend. So the codes
+            # whose bits are all below i are at the end of the reversed level 1, and at the start of later ones.
             members = backwards[self.bits - i :] if level.shape[1] == 1 else backwards[: np.searchsorted(largest, i)]
             blocks.append(np.column_stack([members, np.full(len(members), i, np.int32)]))
         return np.concatenate(blocks)

@@ -1,6 +1,7 @@
 """Errors that users can correct, with messages of one plain sentence.
 
-The command prints the message on stderr and exits with code 2. Any other exception is a bug and keeps its traceback.
+The command line prints the message on stderr and exits with code 2. Any other exception is a bug and keeps its
+traceback.
 """
 
 
@@ -16,5 +17,5 @@ class UnknownWordError(BitcipherError, KeyError):
 
 
 def first_line(error: object) -> str:
-    """Return the first line of a message without its period, since messages of Ray have many lines."""
+    """Return the first line of an error message, without its period. Ray's messages have many lines."""
     return next(iter(str(error).strip().splitlines()), "no reason given").rstrip(".")

@@ -17,8 +17,8 @@ CONNECT_SECONDS = 10
 READ_SECONDS = 20
 # Attempts per request after 500, 502, 503, 504, a timeout or a broken connection, with waits of up to 1, 2, 4, 8 s.
 ATTEMPTS = 5
-# Rounds of such attempts if a store throttles requests, times out, or breaks off a body. Reads of s3fs nest two loops
-# of rounds: with its default of five, a dead store would be reported after 42 minutes instead of 15.
+# Rounds of these attempts if a store throttles requests, times out, or closes the connection within a body. s3fs nests
+# two loops of rounds when it reads: with its default of five, a dead store would be reported after 42 minutes, not 15.
 RETRY_ROUNDS = 3
 # Size of read-ahead and of upload parts. The default of s3fs, 50 MiB, would take gigabytes for 64 files of a merge.
 BLOCK_BYTES = 8 << 20
@@ -26,7 +26,7 @@ BLOCK_BYTES = 8 << 20
 S3 = ("s3", "s3a")
 OBJECT_STORES = (*S3, "gs", "gcs", "abfs", "abfss", "az")
 
-# EFBIG is the error of a limit on file size.
+# EFBIG means that the file exceeds a limit on file sizes.
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 NAME_EXISTS = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
 
@@ -161,7 +161,7 @@ def reader(filesystem: fsspec.AbstractFileSystem, path: str, uri: str) -> io.Buf
     """Open a file of a store for reading bytes.
 
     Raises:
-        BitcipherError: if there is no such file, or if it cannot be read, now or later.
+        BitcipherError: if the file is missing or cannot be read. Reading the stream may raise this error too.
     """
     with translating_errors("read", uri, is_local=False):
         stream: Any = filesystem.open(path, "rb")

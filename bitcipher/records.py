@@ -30,7 +30,7 @@ def _parse_number(value: Any) -> Any:
 # YAML 1.1 reads 1e-3 as a string, because it has no decimal point.
 Float = Annotated[float, BeforeValidator(_parse_number)]
 
-# JSON and YAML have lists only. Records hold tuples, so that they cannot change.
+# JSON and YAML have lists but no tuples. Records hold tuples, which are immutable.
 FROM_LIST = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
 Strings = Annotated[tuple[str, ...], FROM_LIST]
 
@@ -105,12 +105,12 @@ class Record(BaseModel, metaclass=_RecordType):
     def parse(
         cls, values: dict[str, Any], source: str | None = None, name: Callable[[Sequence[str | int]], str] | None = None
     ) -> Self:
-        """Return the record of plain values, as they come from YAML, JSON or the command line.
+        """Return a record from plain values, such as those of YAML, JSON or the command line.
 
         Args:
-            values: by field name; a field that is missing gets its default.
+            values: values by field name. Missing fields get their defaults.
             source: where the values come from, such as a file name. Error messages begin with it if given.
-            name: returns how error messages spell a field, from its path; by default joined by dots.
+            name: returns the name of a field in error messages, from its path; by default the path joined by dots.
 
         Raises:
             BitcipherError: if a value is missing, unknown, of the wrong type or out of bounds.
@@ -126,7 +126,7 @@ class Record(BaseModel, metaclass=_RecordType):
         """Return the record in a JSON file.
 
         Raises:
-            BitcipherError: if the file is missing, damaged, or does not hold such a record.
+            BitcipherError: if the file is missing, damaged, or does not hold a record of this class.
         """
         return cls.parse(storage.read_json(uri), uri)
 
@@ -151,7 +151,7 @@ def describe_error(
     first: Any = error.errors(include_url=False)[0]
     field = name(first["loc"]) if name else ".".join(map(str, first["loc"]))
     kind = first["type"]
-    if kind == "value_error":  # of a validator, whose message is a whole sentence
+    if kind == "value_error":  # raised by a validator, whose message is a whole sentence
         return str(first["ctx"]["error"])
     if kind == "missing":
         return f"`{field}` is missing."

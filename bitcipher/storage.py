@@ -145,7 +145,7 @@ def writing(uri: str) -> Iterator[IO[bytes]]:
                 yield stream
                 _flush_to_disk(stream)
             os.replace(unfinished, path)
-    elif "memory" in _protocols(filesystem):  # it shows a file from its first byte on
+    elif "memory" in _protocols(filesystem):  # it would show an incomplete file
         yield (stream := io.BytesIO())
         filesystem.pipe_file(path, stream.getvalue())
     else:
@@ -181,7 +181,7 @@ def create(uri: str, content: bytes) -> bool:
     """Create a small file atomically if its name does not exist. Of several writers, exactly one succeeds.
 
     Returns:
-        Whether the file has this content now. An existing file with other content stays as it is.
+        Whether the file has this content now. An existing file with other content is not changed.
 
     Raises:
         BitcipherError: if it cannot be written.
@@ -279,7 +279,7 @@ def to_json(content: dict[str, Any]) -> bytes:
 
 
 def write_json(uri: str, content: dict[str, Any]) -> None:
-    """Write an object as JSON. A store gets it in a single request, since a multipart upload takes three."""
+    """Write an object as JSON. In an object store this is one request; a multipart upload would take three."""
     filesystem, path = url_to_fs(uri)
     if is_local(filesystem):
         with writing(uri) as stream:
@@ -330,7 +330,7 @@ def move(source: str, target: str) -> None:
     """Move a folder to its final name: a rename on a local disk, a copy and a removal in object stores.
 
     Raises:
-        BitcipherError: if the name exists by now, or cannot be written.
+        BitcipherError: if the target exists, or cannot be written.
     """
     filesystem, path = url_to_fs(source)
     _, final = url_to_fs(target)
@@ -347,7 +347,7 @@ def move(source: str, target: str) -> None:
 
 @contextmanager
 def writing_folder(uri: str) -> Iterator[str]:
-    """Yield a temporary folder beside `uri`, and rename it to `uri` if the block ends without an error.
+    """Yield a temporary folder next to `uri`, and rename it to `uri` if the block ends without an error.
 
     Raises:
         BitcipherError: if the folder cannot be written.

@@ -1,4 +1,4 @@
-"""Manifest of a version of a build, as far as the library reads it."""
+"""The part of a version's manifest that the library reads."""
 
 from pydantic import ConfigDict, Field
 

@@ -67,7 +67,7 @@ def read_version(build: str, version: int | None = None) -> "VersionManifest":
 
 
 def vectors_of(uri: str, version: int | None = None) -> str:
-    """Return the folder of vectors that a URI refers to: that of a version if it is a build, else the URI itself."""
+    """Return the folder of vectors of a build's version, or the URI itself if it is not a build."""
     if version is None and not versions(uri):
         return uri
     return storage.join(uri, read_version(uri, version).folder, VECTORS)

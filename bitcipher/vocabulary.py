@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from bitcipher.errors import BitcipherError
 
-# The entry that all words outside the vocabulary share. A token with this spelling is counted there too.
+# The entry that all words outside the vocabulary share. A token with this spelling is counted as this entry, too.
 OOV = "<oov>"
 
 
@@ -52,12 +52,12 @@ class Vocabulary:
             min_count: minimum occurrences of a word.
             max_vocab_size: maximum number of words besides `<oov>`; the most frequent ones are chosen.
             word_list: choose exactly these words, including words that never occur (their count is 0).
-            ranked_words: words of an earlier vocabulary, which keep their ranks and so their codes, whatever their
-                counts are now. Other words are ranked after them. They count toward `max_vocab_size`, but it removes
-                none of them.
+            ranked_words: words of an earlier vocabulary. They keep their ranks, and thereby their codes, regardless of
+                their present counts. Other words are ranked after them. `ranked_words` count toward `max_vocab_size`,
+                but are never removed.
 
         Raises:
-            BitcipherError: if the choice leaves no word.
+            BitcipherError: if no word is chosen.
         """
         corpus_words = pa.array(words, pa.large_string())
         counts, passages = np.asarray(counts, np.int64), np.asarray(passages, np.int64)
@@ -107,7 +107,7 @@ class Vocabulary:
         return int(self.counts.sum())
 
     def ranks(self, words: pa.LargeStringArray) -> np.ndarray:
-        """Return the rank of each word, (n,) int32; that of `<oov>` for words outside the vocabulary."""
+        """Return the rank of each word, (n,) int32. Words outside the vocabulary have the rank of `<oov>`."""
         return np.asarray(pc.index_in(words, self.words).fill_null(self.oov_rank), np.int32)
 
     def row_order(self) -> np.ndarray:

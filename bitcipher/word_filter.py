@@ -8,12 +8,12 @@ import csv
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 
-# Remainders of don't, it's, you're, can't, I'd and she'll, split at the apostrophe, as in the study's code.
+# Endings of don't, it's, you're, can't, I'd and she'll when they are split at the apostrophe, as in the study's code.
 CONTRACTIONS = frozenset({"nt", "s", "re", "t", "d", "ll"})
 
 # Names of the column of counts.
 COUNT_COLUMNS = ("frequency", "count", "counts")
-# Replaces bytes that are not UTF-8. It is retained in words of files, so that they match no word of letters.
+# Replaces bytes that are not UTF-8. Words of files keep it, so they match no word of a text.
 _REPLACED = "\ufffd"
 
 
@@ -35,8 +35,8 @@ def extract_words(text: str) -> list[str]:
 def read_words(uri: str) -> frozenset[str]:
     """Return the words of a file with one word per line, or with a CSV column `word` such as AO-CHILDES' frequencies.
 
-    Words are in lower case and reduced to letters, like the words of texts. Bytes that are not UTF-8, of which that
-    file has a few, are replaced, so such words match no text.
+    Words are in lower case and reduced to letters, like the words of texts. Bytes that are not UTF-8 are replaced
+    (AO-CHILDES has a few), so words with these bytes match no text.
 
     Raises:
         BitcipherError: if the file is missing or contains no words.
@@ -68,7 +68,7 @@ def read_frequencies(uri: str) -> dict[str, int]:
 
 
 def _read(uri: str) -> list[tuple[str, str | None]]:
-    """Return the word of each line, and its count if there is such a column."""
+    """Return the word of each line, and its count if the file has a column of counts."""
     with storage.reading(uri) as stream:
         lines = stream.read().decode("utf-8-sig", errors="replace").split("\n")
     columns = lines[0].strip().split(",")

@@ -1,1 +1,1 @@
-"""The command, and what running on clusters needs."""
+"""Command line of bitcipher, and tools to run it on clusters."""

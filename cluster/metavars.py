@@ -1,10 +1,10 @@
 """Metavars of path arguments, which help pages show and `bitcipher submit` recognizes.
 
-A relative path means another file on a cluster, so `cluster.jobs.job_paths` translates these arguments.
+A relative path would refer to another file on a cluster, so `cluster.jobs.job_paths` translates these arguments.
 """
 
 PATH = "PATH"
-# A name that bitcipher knows, or the path of a .json or .yaml file.
+# The name of a built-in recipe or tokenizer, or the path of a .json or .yaml file.
 NAME_OR_PATH = "NAME_OR_PATH"
 # The number of a version, or a path.
 VERSION_OR_PATH = "VERSION_OR_PATH"

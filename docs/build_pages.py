@@ -1,4 +1,4 @@
-"""Collect the pages for `mkdocs build`: every Markdown page of the repository, what it links to, and the API reference.
+"""Collect the pages for `mkdocs build`: every Markdown page of the repository, the linked files, and the API reference.
 
 Usage: python docs/build_pages.py TARGET
 """

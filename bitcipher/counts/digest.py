@@ -5,9 +5,9 @@ Each pair has a fixed pseudo-random number h, derived from the bytes of its word
 words. The digest of a sum of counts is the sum of their digests, and the digest of a difference is the difference.
 
 h is the product of a hash of the left word and offset and a hash of the right word, so a pair costs one multiplication
-and no hashing. Two different sets of counts have the same Σ n · h only where a polynomial of degree 2 in random numbers
-is 0, with a probability of about 2⁻⁶⁰ in each of the two halves. (If all counts differ by multiples of 2ʲ, each half
-has j bits less.) The digest is a checksum against loss and duplication, not against forgery: it is easy to construct
+and no hashing. Two different sets of counts have the same Σ n · h only if a polynomial of degree 2 in random numbers is
+0. The probability is about 2⁻⁶⁰ for each half of the digest. (If all counts differ by multiples of 2ʲ, each half has j
+bits less.) The digest is a checksum against loss and duplication, not against forgery: it is easy to construct
 other counts with the same digest.
 """
 

@@ -64,7 +64,7 @@ def count_passages(ids, ends, types, passage_tokens):
 
 @njit(cache=True, nogil=True)
 def positions_by_word(tokens, counts):
-    """Return (words + 1,) int64 starts into (tokens,) int32 positions, which ascend for each word."""
+    """Return the positions of each word: (words + 1,) int64 starts, and (tokens,) int32 positions, ascending."""
     words = len(counts)
     starts = np.zeros(words + 1, np.int64)
     for word in range(words):
@@ -105,14 +105,14 @@ def count_rows(
     A row is a left word and a band of offsets. Its pairs are in ascending order of the right word's number.
 
     Args:
-        tokens: from `flatten_tokens`, with as many separators as the largest first offset of a band.
+        tokens: from `flatten_tokens`, where `separators` is the largest first offset of a band.
         starts, positions: from `positions_by_word`.
         carried: number of tokens at the start that are not counted as right words.
         order: (words,) int64, the words in the order of the output rows.
         bands: (bands, 2) int64, first and last offset of each band.
         labels: (bands,) int16, the offset of the output rows of each band.
         row, band: indices into `order` and `bands` to start from.
-        totals, low, high: (words,) zeros, wide enough for any count, and an empty bitset, as working memory.
+        totals, low, high: working memory: (words,) zeros of a dtype that can hold any count, and an empty bitset.
         small: (SMALL_ROW,) int32 working memory for sorting.
         left, offset, length: (rows,) int32, int16 and int64, the output rows, without empty ones.
         right, count: (entries,) int32 and int64, the output pairs.

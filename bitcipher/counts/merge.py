@@ -1,7 +1,7 @@
 """Exact addition of the pairs of many shards, one range of rows at a time.
 
-Each shard numbers its words on its own. The numbers are first replaced by ranks in the vocabulary, where all words
-outside it become `<oov>`. Rows with the same left word and offset are then added up in a dense array of counts, in any
+Each shard has its own numbering of words. The numbers are first replaced by ranks in the vocabulary; words outside it
+become `<oov>`. Rows with the same left word and offset are then added up in a dense array of counts, in any
 order.
 """
 
@@ -32,17 +32,17 @@ def negate(block: PairBlock) -> PairBlock:
 def merge_rows(blocks: Sequence[PairBlock], order: np.ndarray, oov_rank: int) -> tuple[PairBlock, PairBlock]:
     """Add up rows that are numbered by rank.
 
-    Sums are exact. Pairs with the sum 0, which occur after subtraction, and rows without any other pair are left out.
+    Sums are exact. Pairs with the sum 0, which occur after subtraction, and rows of only such pairs are left out.
 
     Args:
         blocks: rows and right words in any order. A row may occur in many blocks.
-        order: (N,) position of each rank among the rows. It is the order of the words' bytes, so that concatenated
-            ranges of words have the same order, however the ranges were chosen.
+        order: (N,) position of each rank in the order of the words' bytes. The output has this order, so merged ranges
+            of words can be concatenated.
         oov_rank: rank of `<oov>`, or -1 if there is no such entry.
 
     Returns:
-        The rows of words in `order`, then by offset, with right words ascending; and the rows of `<oov>`, to which
-        every range of words contributes, in the same form.
+        Two blocks. The first has the rows of all words except `<oov>`, in `order` and then by offset, with right words
+        ascending. The second has the rows of `<oov>`, to which every range of words contributes.
     """
     rows = concatenate(blocks)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows.length)])

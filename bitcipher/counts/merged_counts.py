@@ -12,11 +12,11 @@ from bitcipher.vocabulary import Vocabulary
 
 
 class PartialCounts(NamedTuple):
-    """A term of a sum of counts.
+    """One term of the sum that gives the counts of a corpus.
 
     Attributes:
         block: rows in any order, with their own numbering of words.
-        ranks: (V,) int32, rank in the vocabulary of each number, that of `<oov>` for words outside.
+        ranks: (V,) int32, rank in the vocabulary of each number. Words outside it have the rank of `<oov>`.
         sign: 1, or -1 for counts that are subtracted.
     """
 
@@ -47,7 +47,7 @@ class MergedCounts:
     def from_rows(
         cls, vocabulary: Vocabulary, context_window: ContextWindow, blocks: Sequence[PairBlock]
     ) -> "MergedCounts":
-        """Return counts that are merged and in memory: rows by rank, in the order of `rows`."""
+        """Return the counts of merged blocks in memory, numbered by rank and in the order of `rows`."""
         ranks = np.arange(len(vocabulary), dtype=np.int32)
         return cls(
             vocabulary,

@@ -43,7 +43,7 @@ class PairBlock(NamedTuple):
 
 
 def concatenate(blocks: Iterable[PairBlock]) -> PairBlock:
-    """Return all blocks as one."""
+    """Return the concatenation of blocks."""
     blocks = list(blocks)
     if len(blocks) == 1:
         return blocks[0]

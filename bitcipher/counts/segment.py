@@ -1,4 +1,4 @@
-"""Segment files: the words and pairs of a text, complete and independent of any vocabulary.
+"""Segment files: all words and pairs of a text, independent of any vocabulary.
 
 A segment holds the counts of a shard, or the sum of several. It consists of parts, each a range of words in the order
 of their UTF-8 bytes. A part has three Parquet files that share a name:
@@ -29,7 +29,7 @@ SEGMENT_WORDS = pa.schema(
         pa.field("entries", pa.int64(), nullable=False),
     ]
 )
-"""Schema of the words of a part: numbers, occurrences, passages, and the numbers of their rows and pairs."""
+"""Schema of the words of a part. `rows` and `entries` are the number of rows and of pairs of the word."""
 
 
 def part_files(uri: str) -> tuple[str, str, str]:
@@ -45,7 +45,7 @@ def write_part(
     passages: np.ndarray,
     pairs: Iterable[PairBlock],
 ) -> int:
-    """Write a part, with the words after the pairs.
+    """Write a part. The file of words is written last.
 
     Args:
         uri: folder and name.

@@ -1,4 +1,4 @@
-"""`count_shard`: the words and pairs of a tokenized shard, complete and independent of any vocabulary."""
+"""`count_shard`: counts all words and pairs of a tokenized shard, independent of any vocabulary."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from bitcipher.counts.tokenized_shard import TokenizedShard
 from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import byte_order
 
-# Tokens of a passage, the unit of document frequencies. Whole books as units cost 0.3 points of part-of-speech
-# accuracy.
+# Maximum tokens of a passage, the unit of document frequencies. With whole books as the unit, part-of-speech accuracy
+# is 0.3 points lower.
 PASSAGE_TOKENS = 2_000
 
-# Entries of a block: 12 bytes each, so 50 MB for any shard. A row that may hold more gets its own block.
+# Entries of a block, 50 MB. A shard with more words than this has larger blocks, since a row may hold every word.
 BLOCK_ENTRIES = 1 << 22
 
 MAX_POSITIONS = 2**31 - 1  # positions are int32
@@ -48,17 +48,17 @@ class ShardCounts:
 def count_shard(
     shard: TokenizedShard, context_window: ContextWindow, carried: int = 0, block_entries: int = BLOCK_ENTRIES
 ) -> ShardCounts:
-    """Count the words of a shard now, and its pairs as they are iterated.
+    """Count the words of a shard. Its pairs are counted lazily, while `pairs` is iterated.
 
-    A document may be counted in several batches: repeat the last `context_window.size` tokens of the preceding batch
-    as `carried` tokens (all of them if there are fewer), and cut at multiples of PASSAGE_TOKENS from the document's
-    start. The counts of the batches then add up to those of the document.
+    A document may be counted in several batches. Cut it at multiples of PASSAGE_TOKENS from its start, and begin each
+    batch with the last `context_window.size` tokens of the preceding one (or all of them if there are fewer), as
+    `carried` tokens. The counts of the batches then add up to those of the document.
 
     Args:
         shard: the tokens.
         context_window: the offsets to count.
-        carried: number of tokens at the start of the first document that an earlier batch counted. They are only left
-            context: pairs of a carried token with a following new token are counted, nothing else about them is.
+        carried: number of tokens at the start of the first document that an earlier batch counted. Of these tokens,
+            only the pairs with a following new token are counted.
         block_entries: maximum pairs of a block.
 
     Raises:
@@ -95,7 +95,7 @@ def count_shard(
 
 
 def _without_distant(shard: TokenizedShard, window: int, carried: int) -> tuple[TokenizedShard, int]:
-    """Drop carried tokens that are outside the window of every new token, and return the number of the others."""
+    """Drop carried tokens outside the windows of all new tokens. Return the shard, and how many of them are left."""
     if not len(shard.ends) or carried > shard.ends[0]:
         raise BitcipherError(f"The first document has fewer than the {carried:,} tokens of `carried`.")
     near = min(carried, window) if shard.ends[0] > carried else 0
@@ -120,7 +120,7 @@ def _count_pairs(
     separators = int(context_window.bands[:, 0].max())
     tokens = kernels.flatten_tokens(shard.ids, shard.ends, number_of_id, separators, words)
     starts, positions = kernels.positions_by_word(tokens, counts)
-    # No count exceeds the pairs of a band. With int32, twice as many counts fit into the cache.
+    # A count is at most the number of pairs in a band. int32 counts take half the cache of int64.
     max_count = len(shard.ids) * (context_window.size if context_window.summed else 1)
     totals = np.zeros(words, np.int32 if max_count < 2**31 else np.int64)
     low, high = empty_set(words)

@@ -22,7 +22,7 @@ class TokenizedShard(NamedTuple):
 
     @classmethod
     def from_documents(cls, documents: Iterable[Sequence[str]]) -> "TokenizedShard":
-        """Return documents that are given as sequences of words.
+        """Return the shard of documents that are given as sequences of words.
 
         >>> TokenizedShard.from_documents([["a", "b", "a"], []]).ids
         array([0, 1, 0], dtype=int32)

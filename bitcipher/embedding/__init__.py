@@ -1,4 +1,4 @@
-"""Vectors from merged counts: aggregation with the cipher, then refinement."""
+"""Vectors from merged counts: products with the ciphers, then refinement."""
 
 from bitcipher.embedding.cipher_embedding import LOGS, MODES, CipherEmbedding
 from bitcipher.embedding.refinement import Refinement

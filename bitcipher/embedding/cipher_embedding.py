@@ -18,7 +18,7 @@ LOGS = ("aggregate", "counts", "none")
 # without noise.
 SHARE_FLOOR = 1e-9
 
-# Rows that are converted from sums to vectors at once, so that they stay in the cache.
+# Rows per block of the conversion from sums to vectors. A block fits into the cache.
 BLOCK_ROWS = 1024
 
 # Maximum bytes of sums. A table that needs more is built in several passes over the counts, some offsets at a time.
@@ -26,7 +26,7 @@ SUMS_BYTES = 1 << 30
 
 
 class CipherEmbedding:
-    """Multiplies merged counts by noisy ciphers.
+    """Embedding of modes cat, sum and cipher: the product of merged counts and noisy ciphers.
 
     Args:
         bits: bits of the code.
@@ -76,7 +76,7 @@ class CipherEmbedding:
         those blocks are uniform.
 
         Raises:
-            BitcipherError: if the counts have a smaller window, or more words than the code has bits for.
+            BitcipherError: if the counts have a smaller window, or more words than the bits have codes.
         """
         vocabulary = counts.vocabulary
         codes = self.cipher.active_bits(len(vocabulary))
@@ -135,7 +135,7 @@ class CipherEmbedding:
             table[rows] = block
 
     def _plan_passes(self, counts: MergedCounts) -> list[tuple[np.ndarray, np.ndarray, list[int]]]:
-        """Return for each pass: the block of sums of each offset and of its opposite, and the columns of the blocks."""
+        """Return for each pass: the block of each offset, that of its opposite, and the positions of the blocks."""
         offsets = [0] if counts.context_window.summed else list(range(1, self.window + 1))
         if self.mode == "sum":
             wanted = np.full(offsets[-1] + 1, -1)

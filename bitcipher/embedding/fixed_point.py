@@ -1,15 +1,15 @@
 """Fixed-point weights and sums, which do not depend on the order of addition.
 
-Each row of sums has its own binary point, with as many fraction digits as the count of its word allows. The row of a
-word in a block of offsets adds up at most `bound` counts, each with a weight of at most 1. So with
+Each row of sums has its own number of binary fraction digits, which depends on the count of its word. The row of a word
+in a block of offsets adds up at most `bound` counts, each with a weight of at most 1. With
 
     shift = 62 - (binary digits of bound)
 
-fraction digits, no final sum overflows 64 bits, and intermediate overflow wraps around and cancels. A weight is rounded
-once to the digits of the row, without bias, so each share of a row has an error of at most about 2**-shift: 1e-12 for a
-word with a million occurrences, 1e-10 for a hundred million, and 2e-8 for 5e10, the most frequent word of a trillion
-tokens (in mode sum, 2 · window times as much). Measured on 47 M tokens (98,398 words, 25 bits, window 4): no log of a
-share differs by more than 8e-13 from that of float64 sums.
+fraction digits, no final sum overflows 64 bits. Intermediate sums may overflow, but wrap around and cancel. A weight is
+rounded once to the digits of the row, without bias, so each share of a row has an error of at most about 2**-shift:
+1e-12 for a word with a million occurrences, 1e-10 for a hundred million, and 2e-8 for 5e10, the most frequent word of a
+trillion tokens (in mode sum, 2 · window times as much). Measured on 47 M tokens (98,398 words, 25 bits, window 4): no
+log of a share differs by more than 8e-13 from that of float64 sums.
 """
 
 from typing import NamedTuple
@@ -26,8 +26,8 @@ WEIGHT_DIGITS = 60
 class FixedCode(NamedTuple):
     """Codes and their weights, in the layout of the kernels.
 
-    Every word has as many slots as the longest code has bits, since a loop of constant length is faster than one that
-    ends early. Unused slots point to columns after b, which are never read.
+    All words have the same number of slots, that of the longest code, since a loop of constant length is faster. Unused
+    slots point to columns after b, which are never read.
     """
 
     weights: np.ndarray  # (N,) int64, β / (number of active bits), in units of 2**-WEIGHT_DIGITS

@@ -1,8 +1,8 @@
 """Numba kernels for the product of counts and noisy ciphers.
 
-C·V with noise is C·(β∘P) + (C(1 - β))·σᵀ. The first term is sparse: it costs one addition per active bit of each pair's
-word, whatever the bits of the code. The second term has rank one and follows from the row's sum of counts and from the
-first. All sums are integers (see `fixed_point`), so they do not depend on the order of addition.
+C·V with noise is C·(β∘P) + (C(1 - β))·σᵀ. The first term is sparse: each pair costs one addition per active bit of
+its word, independent of the number of bits. The second term has rank one and is computed from the row's sum of counts
+and the first term. All sums are integers (see `fixed_point`), so they do not depend on the order of addition.
 
 Indices in inner loops are unsigned, since numba checks each signed index for a negative value.
 """
@@ -113,7 +113,7 @@ def to_floats(sums, drops, of_logs, shares, noise_distribution):
             noise <<= WEIGHT_DIGITS - drops[word]
         for bit in range(bits):
             noise -= sums[word, bit]
-        # The noise is the rest of the sum of counts. Without noise, rounding may make it negative.
+        # Now `noise` is the sum of counts minus the weights of all bits. Without noise, rounding may make it negative.
         noise_weight = unit * max(noise, 0)
         total = 0.0
         for bit in range(bits):

@@ -28,7 +28,7 @@ class AnalogyQuestion(NamedTuple):
 def read_pairs(uri: str | os.PathLike[str], delimiter: str | None = None) -> list[ScoredPair]:
     """Return the pairs of a word-similarity set, with two words and a score per line.
 
-    The first line is taken as a header if its score is not a number. Empty lines and lines that begin with # are
+    The first line is a header if its third column is not a number. Empty lines and lines that begin with # are
     skipped.
 
     Args:

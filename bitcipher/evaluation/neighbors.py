@@ -1,7 +1,7 @@
 """Exact nearest neighbors of many rows at once, for version drift, maps and reports.
 
-`CipherVectors.most_similar` searches for one word. For thousands of words, the matrix products of this module take a
-hundredth of the time.
+`CipherVectors.most_similar` searches for one word. For thousands of words, the matrix products of this module are a
+hundred times faster.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ BLOCK_ROWS = 1 << 15
 def nearest_rows(
     units: np.ndarray, rows: np.ndarray, topn: int, advance: Callable[[int], None] = lambda done: None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the nearest rows by cosine of some rows of a table, without the row itself.
+    """Return the nearest rows, by cosine, of each query row. A row is not its own neighbor.
 
     Args:
         units: (N, d) float32, rows of length 1.

@@ -63,7 +63,7 @@ def evaluate_word_pairs(
             f"The vocabulary covers {len(covered)} of the {len(scored):,} pairs in {os.fspath(pairs)}, and at least 2 "
             "are needed: check that the language is the same."
         )
-    # scipy.stats takes most of a second to import, so only callers that need it pay.
+    # Imported only here, since importing scipy.stats takes most of a second.
     from scipy import stats
 
     cosines = np.zeros(len(scored))

@@ -1,6 +1,6 @@
 """Contributions to similarities in modes cat and sum.
 
-Refinement is linear up to the scaling to unit length, so the cosine with a direction u is a sum over dimensions:
+Refinement is linear up to the scaling to unit length, so the cosine with a direction u is the sum over dimensions of
 (raw - mean) · g with g = matrix · centered(u) / length. The contribution of a dimension is divided among the context
 words in proportion to their terms in the product of counts and ciphers.
 """
@@ -9,23 +9,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.embedding import CipherEmbedding
 from bitcipher.explain import kernels
 from bitcipher.explain.contributions import Contribution, ContributionArrays, DimensionShare
-from bitcipher.rows import CipherRows, Provenance, UnknownProvenanceError, WordRows, symmetric_counts
-from bitcipher.table import VectorTable
+from bitcipher.explain.explained_vectors import ExplainedVectors
+from bitcipher.rows import CipherRows, UnknownProvenanceError, WordRows, symmetric_counts
 
 # Rows per block, see `bitcipher.embedding.refinement`.
 BLOCK_ROWS = 4096
 
 
 class Slopes(NamedTuple):
-    """Contributions of dimensions to a cosine, and of a context per unit of its term in a dimension.
+    """Contributions of dimensions to a cosine, and the factors that give the contributions of context words.
 
     Attributes:
         shares: (blocks, b) float64, contribution of each dimension.
-        slopes: (blocks, b) float64, contribution of a context per unit.
+        slopes: (blocks, b) float64, contribution of a context word divided by its term in the dimension.
     """
 
     shares: np.ndarray
@@ -33,24 +32,10 @@ class Slopes(NamedTuple):
 
 
 class CipherContributions:
-    """Explains vectors of mode cat or sum.
+    """Contributions of context words to vectors of mode cat or sum, which `embedding` made."""
 
-    Args:
-        vectors: the vectors.
-        embedding: the embedding that made them.
-        provenance: how they were made.
-        counts: the counts that they were made from.
-        selected: the rows to explain, by default all.
-    """
-
-    def __init__(
-        self,
-        vectors: VectorTable,
-        embedding: CipherEmbedding,
-        provenance: Provenance,
-        counts: MergedCounts,
-        selected: np.ndarray | None,
-    ):
+    def __init__(self, explained: ExplainedVectors, embedding: CipherEmbedding):
+        vectors, provenance, counts = explained.vectors, explained.provenance, explained.counts
         if embedding.log == "counts" and counts.context_window.summed:
             raise UnknownProvenanceError(
                 'With log="counts", vectors of summed counts cannot be explained by context word: use another log.'
@@ -60,16 +45,16 @@ class CipherContributions:
         self._mean, self._matrix = (provenance.arrays[name].astype(np.float64) for name in ("mean", "matrix"))
         self._code = CipherRows(embedding, counts.vocabulary)
         mask = None
-        if selected is not None:
+        if explained.selected is not None:
             mask = np.zeros(len(vectors), bool)
-            mask[selected] = True
-        # Mode sum needs one count per context word, except that logs of counts are taken per offset.
+            mask[explained.selected] = True
+        # Mode sum needs only the sum over offsets of each context word's counts, unless logs are taken per offset.
         sum_offsets = embedding.mode == "sum" and embedding.log != "counts"
         self._rows = WordRows(symmetric_counts(counts, provenance.window, mask, sum_offsets), len(vectors))
         self._raw: np.ndarray | None = None
 
     def arrays(self, row: int, other: int) -> ContributionArrays:
-        """Return all contributions to the cosine of a word with the direction of another word, or with its own."""
+        """Return all contributions to the cosine of a word's vector with the direction of another word or itself."""
         found = self._rows[row]
         shares, slopes = self._slopes(row, other)
         blocks = self._code.block_of(found.offsets)
@@ -144,7 +129,7 @@ class CipherContributions:
         return Slopes(shares, np.divide(shares, sums, out=np.zeros_like(sums), where=sums > 0))
 
     def _gains(self, raw: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """Return the gradient of cosines with directions with respect to raw rows, up to their length: (n, d)."""
+        """Return the derivatives of cosines by raw rows, at constant length of the vectors, (n, d)."""
         white = (raw - self._mean) @ self._matrix
         white -= white.mean(axis=1, keepdims=True)
         lengths = np.linalg.norm(white, axis=1) * self._vectors.norms[others]

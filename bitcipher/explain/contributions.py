@@ -72,11 +72,11 @@ class ContributionArrays(NamedTuple):
 
     @property
     def total(self) -> float:
-        """The similarity."""
+        """The similarity: the sum of all contributions and the remainder."""
         return math.fsum([*self.weights.tolist(), self.remainder])
 
     def strongest(self, topn: int, words: Sequence[str]) -> tuple[list[Contribution], float]:
-        """Return the strongest contributions and the sum of the rest. Ties are broken by offset, then by rank."""
+        """Return the strongest contributions, and the sum of all others. Ties are broken by offset, then by rank."""
         order = np.lexsort([self.contexts, self.offsets, -np.abs(self.weights)])
         listed, others = order[:topn], order[topn:]
         contributions = [
@@ -88,7 +88,7 @@ class ContributionArrays(NamedTuple):
 
 
 def average(first: ContributionArrays, second: ContributionArrays) -> ContributionArrays:
-    """Return the mean of two explanations of the same similarity, from the side of either word."""
+    """Return the mean of two explanations of the same similarity: one by each word's contexts."""
     keys = np.stack([np.concatenate(pair) for pair in zip(first[:2], second[:2], strict=True)])
     (offsets, contexts), inverse = np.unique(keys, axis=1, return_inverse=True)
     weights = np.bincount(inverse.ravel(), np.concatenate([first.weights, second.weights]) / 2, len(offsets))

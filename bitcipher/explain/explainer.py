@@ -1,4 +1,4 @@
-"""`Explainer`: explanations of vectors by the counts that they were made from."""
+"""`Explainer`: explains vectors by the counts that they were made from."""
 
 from collections.abc import Sequence
 
@@ -9,22 +9,23 @@ from bitcipher.embedding import CipherEmbedding
 from bitcipher.errors import BitcipherError
 from bitcipher.explain.cipher_contributions import CipherContributions
 from bitcipher.explain.contributions import Contribution, DimensionShare, Explanation, average
+from bitcipher.explain.explained_vectors import ExplainedVectors
 from bitcipher.explain.spectral_contributions import SpectralContributions
 from bitcipher.rows import check_counts_match, read_provenance
 from bitcipher.table import Key, VectorTable
 
 
 class Explainer:
-    """Computes the contributions of context words to the vectors of a build.
+    """Explanations of the vectors of a build by the contributions of context words.
 
     Args:
         vectors: vectors of a build, of mode cat, sum or spectral.
         counts: the counts that they were made from, see `pipelines.embed.vectors_with_counts`.
-        only: words or row numbers, if no others will be explained. Then less is read and held in memory.
+        only: words or row numbers to explain, by default all. Fewer words need less reading and memory.
 
     Raises:
         UnknownProvenanceError: if the vectors do not record how they were made, or are of mode cipher.
-        BitcipherError: if the counts are not those of the vectors.
+        BitcipherError: if the vectors were made from other counts.
         UnknownWordError: if a word has no row.
     """
 
@@ -33,11 +34,12 @@ class Explainer:
         provenance = read_provenance(vectors, "explained")
         self._vectors = vectors
         rows = None if only is None else np.array([vectors.get_index(key) for key in only], np.int64)
+        explained = ExplainedVectors(vectors, provenance, counts, rows)
         embedding = provenance.embedding
         self._contributions = (
-            CipherContributions(vectors, embedding, provenance, counts, rows)
+            CipherContributions(explained, embedding)
             if isinstance(embedding, CipherEmbedding)
-            else SpectralContributions(vectors, embedding, provenance, counts, rows)
+            else SpectralContributions(explained, embedding)
         )
 
     def explain(self, word: Key, other: Key | None = None, topn: int = 10) -> Explanation:
@@ -45,7 +47,8 @@ class Explainer:
 
         Args:
             word: a word or a row number.
-            other: likewise. The result is then the mean of both sides, so it does not depend on their order.
+            other: another word or row number. The result is then the mean of both words' explanations, so it does not
+                depend on their order.
             topn: number of contributions to list.
 
         Raises:
@@ -68,7 +71,7 @@ class Explainer:
 
         Args:
             word: a word or a row number. The listed context words are those of this word.
-            other: likewise.
+            other: another word or row number.
             topn: number of dimensions to list, by absolute weight.
             topn_contexts: number of context words to list for each.
 
@@ -99,6 +102,6 @@ class Explainer:
 def explain(
     vectors: VectorTable, counts: MergedCounts, word: Key, other: Key | None = None, topn: int = 10
 ) -> Explanation:
-    """Return one explanation; see `Explainer`, which is faster for many."""
+    """Return one explanation. For many explanations, `Explainer` is faster."""
     words = [word] if other is None else [word, other]
     return Explainer(vectors, counts, words).explain(word, other, topn)

@@ -1,8 +1,8 @@
 """Contributions to similarities in mode spectral.
 
 A row of the table is Σ scale · M[w, c] · v[c] over blocks and contexts c, with the context vectors v = Mᵀ · directions.
-So its product with a direction u is the sum of scale · M[w, c] · (v[c] · u), and v · u = Mᵀ · (directions · u) needs
-one column instead of all dimensions.
+Its product with a direction u is therefore the sum of scale · M[w, c] · (v[c] · u). v · u = Mᵀ · (directions · u) is
+one column, so the context vectors themselves are not needed.
 """
 
 from typing import NamedTuple
@@ -13,8 +13,8 @@ from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.embedding.spectral import SpectralEmbedding
 from bitcipher.explain import kernels
 from bitcipher.explain.contributions import Contribution, ContributionArrays
-from bitcipher.rows import Provenance, SpectralRows, WordRows, symmetric_counts
-from bitcipher.table import VectorTable
+from bitcipher.explain.explained_vectors import ExplainedVectors
+from bitcipher.rows import SpectralRows, WordRows, symmetric_counts
 
 # Rows that are converted to float64 at once.
 BLOCK_ROWS = 4096
@@ -29,33 +29,19 @@ class StrongestContributions(NamedTuple):
 
 
 class SpectralContributions:
-    """Explains vectors of mode spectral.
+    """Contributions of context words to vectors of mode spectral, which `embedding` made."""
 
-    Args:
-        vectors: the vectors.
-        embedding: the embedding that made them.
-        provenance: how they were made.
-        counts: the counts that they were made from.
-        selected: the rows to explain, by default all.
-    """
-
-    def __init__(
-        self,
-        vectors: VectorTable,
-        embedding: SpectralEmbedding,
-        provenance: Provenance,
-        counts: MergedCounts,
-        selected: np.ndarray | None,
-    ):
-        self._vectors = vectors
-        self._directions = provenance.arrays["directions"]
-        mask = None if selected is None else _select_with_contexts(counts, provenance.window, selected)
-        self._rows = SpectralRows(counts, provenance.window, mask)
+    def __init__(self, explained: ExplainedVectors, embedding: SpectralEmbedding):
+        self._vectors = explained.vectors
+        self._directions = explained.provenance.arrays["directions"]
+        counts, window, selected = explained.counts, explained.provenance.window, explained.selected
+        mask = None if selected is None else _select_with_contexts(counts, window, selected)
+        self._rows = SpectralRows(counts, window, mask)
         self._scales = embedding.scales(self._rows.blocks)
         self._strongest: dict[int, StrongestContributions] = {}
 
     def arrays(self, row: int, other: int) -> ContributionArrays:
-        """Return all contributions to the cosine of a word with the direction of another word, or with its own."""
+        """Return all contributions to the cosine of a word's vector with the direction of another word or itself."""
         found = [(block, *self._rows.pairs(row, block)) for block in np.flatnonzero(self._scales).tolist()]
         projected = self._project_contexts(np.stack([self._unit(row), self._unit(other)], axis=1))
         products = np.concatenate(
@@ -74,7 +60,7 @@ class SpectralContributions:
         return ContributionArrays(np.concatenate(offsets), contexts, weights, 0.0)
 
     def strongest(self, rows: np.ndarray, topn: int) -> list[list[Contribution]]:
-        """Return the strongest contributions of each of many rows. The first call computes those of all words."""
+        """Return the strongest contributions of each of many rows. The first call computes them for all words."""
         if topn not in self._strongest:
             self._strongest[topn] = self._strongest_of_all(topn)
         strongest = self._strongest[topn]
@@ -127,7 +113,7 @@ class SpectralContributions:
         return {block: self._rows.context_vectors(block, columns) for block in np.flatnonzero(self._scales).tolist()}
 
     def _unit(self, row: int) -> np.ndarray:
-        """Return the unit vector of a word, (d,) float64; zeros if it has none."""
+        """Return the unit vector of a word, (d,) float64; zeros if its vector is zero."""
         return np.asarray(self._vectors.vectors[row], np.float64) / (self._vectors.norms[row] or 1.0)
 
 

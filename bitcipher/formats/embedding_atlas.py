@@ -1,12 +1,14 @@
-"""Writer of Parquet files for embedding-atlas, with the columns word, rank, count and vector."""
+"""Parquet files for embedding-atlas, with the columns word, rank, count and vector."""
 
 import numpy as np
 import pyarrow as pa
 
-from bitcipher.formats.parquet import vector_field, write_rows
+from bitcipher.formats.parquet import read, vector_field, write_rows
 from bitcipher.formats.row_blocks import Advance, iter_blocks
 from bitcipher.table import VectorTable
 from bitcipher.vocabulary import OOV, SCHEMA
+
+__all__ = ["read", "write"]
 
 
 def write(table: VectorTable, target: str, advance: Advance) -> None:

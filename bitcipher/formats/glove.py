@@ -1,8 +1,8 @@
-"""Writer of GloVe's text format: lines of a word and its values, without a header."""
+"""GloVe's text format: lines of a word and its values, without a header."""
 
 from bitcipher import storage
 from bitcipher.formats.row_blocks import Advance
-from bitcipher.formats.word_lines import write_lines
+from bitcipher.formats.word_lines import read_lines, write_lines
 from bitcipher.table import VectorTable
 
 
@@ -10,3 +10,8 @@ def write(table: VectorTable, target: str, advance: Advance) -> None:
     """Write the file."""
     with storage.writing(target) as stream:
         write_lines(table, stream, advance)
+
+
+def read(uri: str) -> VectorTable:
+    """Read the file; see `read_lines`."""
+    return read_lines(uri, False, "glove")

@@ -1,35 +1,18 @@
 """Format detection, and the function `read` for all formats."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import IO, Any
-
-from isal import igzip, isal_zlib
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.formats import numpy_folder, parquet, spacy_pipeline, static_model, word2vec_binary
+from bitcipher.formats.decompression import reading_decompressed
 from bitcipher.formats.registry import FORMATS, get_format
-from bitcipher.formats.word_lines import HEADER, read_lines
+from bitcipher.formats.word_lines import HEADER
 from bitcipher.table import VectorTable, read_folder
 from bitcipher.table.manifest import MANIFEST
 from bitcipher.versions import VERSIONS, vectors_of
 
 # Bytes that are read to detect a text format: enough for the first lines of any table.
 HEAD_BYTES = 1 << 20
-
-BITCIPHER = "bitcipher"
-GZIP = b"\x1f\x8b"
-
-# Formats of folders, by a name that they contain.
-_FOLDERS = {
-    VERSIONS: BITCIPHER,
-    MANIFEST: BITCIPHER,
-    "vocab/vectors": "spacy",
-    "tokenizer.json": "sentence-transformers",
-    numpy_folder.VECTORS: "numpy",
-}
 
 # Unsupported files, by their first bytes, with instructions.
 _UNSUPPORTED = {
@@ -60,21 +43,9 @@ def read(uri: str | os.PathLike[str], format: str | None = None) -> VectorTable:
     uri = os.fspath(uri)
     if format is not None and not get_format(format).can_read:
         raise BitcipherError(f"The format {format} can only be written. Readable formats: {_readable_names()}.")
-    format = format or _detect_format(uri)
-    if format == BITCIPHER:
+    if format is None and any(storage.exists(storage.join(uri, name)) for name in (VERSIONS, MANIFEST)):
         return read_folder(vectors_of(uri))
-    if format == "spacy":
-        return spacy_pipeline.read(uri)
-    if format in ("sentence-transformers", "huggingface"):
-        return static_model.read(uri)
-    if format == "numpy":
-        return numpy_folder.read(uri)
-    if format in ("parquet", "embedding-atlas"):
-        return parquet.read(uri)
-    with _open(uri) as stream:
-        if format == "word2vec-binary":
-            return word2vec_binary.read(stream, uri)
-        return read_lines(stream, uri, False if format == "glove" else None, format)
+    return get_format(format or _detect_format(uri)).read(uri)
 
 
 def _readable_names() -> str:
@@ -82,19 +53,20 @@ def _readable_names() -> str:
 
 
 def _detect_format(uri: str) -> str:
-    for name, format in _FOLDERS.items():
-        if storage.exists(storage.join(uri, name)):
-            return format
+    for name, format in FORMATS.items():
+        if format.marker and storage.exists(storage.join(uri, format.marker)):
+            return name
     if (path := storage.local_path(uri)) is not None and os.path.isdir(path):
         raise BitcipherError(f"{uri} is a folder in none of the readable formats: {_readable_names()}.")
     with storage.reading(uri) as stream:
         start = stream.read(8)
-    if start.startswith(b"PAR1"):
-        return "parquet"
+    for name, format in FORMATS.items():
+        if format.magic and start.startswith(format.magic):
+            return name
     for magic, kind in _UNSUPPORTED.items():
         if start.startswith(magic):
             raise BitcipherError(f"{uri} is {kind}.")
-    with _open(uri) as stream:
+    with reading_decompressed(uri) as stream:
         return _detect_text_format(stream.read(HEAD_BYTES))
 
 
@@ -114,19 +86,3 @@ def _is_number(field: bytes) -> bool:
     except ValueError:
         return False
     return True
-
-
-# isal_zlib is compiled and has no types.
-_GZIP_ERRORS: Any = (EOFError, igzip.BadGzipFile, isal_zlib.error)
-
-
-@contextmanager
-def _open(uri: str) -> Iterator[IO[bytes]]:
-    try:
-        with storage.reading(uri) as stream:
-            is_compressed = stream.read(2) == GZIP
-            stream.seek(0)
-            opened: Any = igzip.open(stream) if is_compressed else stream
-            yield opened
-    except _GZIP_ERRORS as error:
-        raise BitcipherError(f"{uri} is not a complete gzip file: {error}. Fetch it again.") from None

@@ -1,9 +1,12 @@
-"""Registry of the file formats: their names, the libraries that open them, and the words they cannot represent."""
+"""Registry of the file formats: their modules, how to recognize them, and the words that they cannot represent."""
 
 import re
-from typing import NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple
 
 from bitcipher.errors import BitcipherError
+from bitcipher.formats.row_blocks import Advance
+from bitcipher.table import VectorTable
 
 # A space separates a word from its values, and readers written in C split at all of these characters.
 SPACES = re.compile(r"^$|[ \t\n\v\f\r]")
@@ -15,36 +18,50 @@ NONE = re.compile(r"(?!)")
 
 
 class Format(NamedTuple):
-    """A file format.
+    """A file format with its writer and reader, which are imported when they are called.
 
     Attributes:
-        module: module of `bitcipher.formats` that writes it.
-        writes: short description of the result.
+        module: module of `bitcipher.formats` with the functions `write(table, target, advance)` and, if `can_read`,
+            `read(uri)`.
         opened_by: libraries that open it.
         refused: pattern of the words that it cannot represent.
-        can_read: whether `read` supports it.
+        can_read: whether the module has a reader.
+        marker: path inside a folder by which folders of this format are recognized.
+        magic: first bytes by which files of this format are recognized.
     """
 
     module: str
-    writes: str
     opened_by: str
     refused: re.Pattern[str]
-    can_read: bool
+    can_read: bool = True
+    marker: str | None = None
+    magic: bytes | None = None
+
+    def write(self, table: VectorTable, target: str, advance: Advance) -> None:
+        """Write a table to a file or folder; see `bitcipher.formats.write`."""
+        self._import().write(table, target, advance)
+
+    def read(self, uri: str) -> VectorTable:
+        """Read a file or folder; see `bitcipher.formats.read`."""
+        return self._import().read(uri)
+
+    def _import(self) -> Any:
+        return import_module(f"bitcipher.formats.{self.module}")
 
 
-# In the order of the command's help.
+# In the order of the command's help. Markers are looked up in this order, too.
 FORMATS = {
-    "word2vec": Format("word2vec", "text with a header", "gensim, spacy init vectors", SPACES, True),
-    "word2vec-binary": Format("word2vec_binary", "a binary file", "gensim, with binary=True", SPACES, True),
-    "glove": Format("glove", "text without a header", "readers of GloVe files", SPACES, True),
-    "fasttext": Format("word2vec", "text, as word2vec", "fastText's -pretrainedVectors", SPACES, True),
-    "spacy": Format("spacy_pipeline", "a folder", "spacy.load", EMPTY, True),
-    "sentence-transformers": Format("static_model", "a folder", "SentenceTransformer, model2vec", NONE, True),
-    "huggingface": Format("static_model", "the same folder", "AutoTokenizer, safetensors", NONE, True),
-    "numpy": Format("numpy_folder", "a folder", "numpy.load", LINE_BREAKS, True),
-    "parquet": Format("parquet", "a Parquet file", "Arrow, pandas, Polars, DuckDB", NONE, True),
-    "projector": Format("projector", "a folder", "TensorFlow Projector", TABS_AND_LINE_BREAKS, False),
-    "embedding-atlas": Format("embedding_atlas", "a Parquet file for a map", "embedding-atlas", NONE, True),
+    "word2vec": Format("word2vec", "gensim, spacy init vectors", SPACES),
+    "word2vec-binary": Format("word2vec_binary", "gensim, with binary=True", SPACES),
+    "glove": Format("glove", "readers of GloVe files", SPACES),
+    "fasttext": Format("fasttext", "fastText's -pretrainedVectors", SPACES),
+    "spacy": Format("spacy_pipeline", "spacy.load", EMPTY, marker="vocab/vectors"),
+    "sentence-transformers": Format("static_model", "SentenceTransformer, model2vec", NONE, marker="tokenizer.json"),
+    "huggingface": Format("static_model", "AutoTokenizer, safetensors", NONE),
+    "numpy": Format("numpy_folder", "numpy.load", LINE_BREAKS, marker="vectors.npy"),
+    "parquet": Format("parquet", "Arrow, pandas, Polars, DuckDB", NONE, magic=b"PAR1"),
+    "projector": Format("projector", "TensorFlow Projector", TABS_AND_LINE_BREAKS, can_read=False),
+    "embedding-atlas": Format("embedding_atlas", "embedding-atlas", NONE),
 }
 
 # Formats that users expect, and their replacements.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def write(table: VectorTable, target: str, advance: Advance) -> None:
-    """Write the folder that `spacy init vectors` makes of a text file, with the rows in order of rank."""
+    """Write the folder that `spacy init vectors` would make from a text file, with the rows in order of rank."""
     pipeline = _make_pipeline(table)
     with storage.writing_folder(target) as folder:
         # spaCy writes to local disks only.
@@ -35,7 +35,7 @@ def _make_pipeline(table: VectorTable) -> "Language":
     import spacy
     from spacy.vectors import Vectors
 
-    # Words of spaCy's English tokenizer are found by that tokenizer; all others by the one of no language.
+    # spaCy's English tokenizer finds its own words again. "xx" (multi-language) suits all other tokenizers.
     pipeline = spacy.blank("en" if tokenizer_of(table).startswith("spacy") else "xx")
     for word in table.index_to_key:
         pipeline.vocab.strings.add(word)

@@ -39,7 +39,8 @@ SPLITS = (
 )
 # The end of a chunk may need several splits in turn, as in `house."` and `don't,"`.
 SPLIT_ROUNDS = 3
-# The most frequent abbreviations only, since each is tried at every period. Builds with spaCy's tokenizer have some 50.
+# Only the most frequent abbreviations, since the pattern tries each one at every period. Builds with spaCy's tokenizer
+# have about 50.
 MAX_ABBREVIATIONS = 100
 
 
@@ -87,7 +88,7 @@ def _make_tokenizer(words: list[str], whitespace_only: bool) -> "Tokenizer":
 
 
 def read(uri: str) -> VectorTable:
-    """Read the words and vectors of such a folder, or of one that model2vec or sentence-transformers wrote.
+    """Read the words and vectors of a folder that `write`, model2vec or sentence-transformers wrote.
 
     Raises:
         BitcipherError: if a file is missing or damaged, or if the tokens and vectors do not agree.

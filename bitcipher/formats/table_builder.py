@@ -1,5 +1,6 @@
 """Construction of a table from words and values that were read: decoding, duplicates and finite values."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -13,9 +14,10 @@ READ_BYTES = 8 << 20
 
 
 def build_table(words: list[bytes], values: bytearray, vector_size: int, uri: str, format: str) -> VectorTable:
-    """Return a table of words as bytes and their vectors, end to end as little-endian float32.
+    """Return the table of words, as bytes, and of their vectors, end to end as little-endian float32.
 
-    The first of repeated words is used, as in gensim. Bytes that are not UTF-8 become U+FFFD. Either gives one warning.
+    The first of repeated words is used, as in gensim. Bytes that are not UTF-8 become U+FFFD. Each of
+    these two cases gives one warning per file.
 
     Raises:
         BitcipherError: if there are no words, or if a vector holds a value that is not finite.
@@ -32,9 +34,9 @@ def build_table(words: list[bytes], values: bytearray, vector_size: int, uri: st
     if len(first_rows) < len(words):
         vectors = vectors[list(first_rows.values())]
         repeated = len(words) - len(first_rows)
-        warnings.warn(f"{uri} repeats {repeated:,} words: the first vector of each is used.", stacklevel=4)
+        warn_caller(f"{uri} repeats {repeated:,} words: the first vector of each is used.")
     if undecodable:
-        warnings.warn(f"{uri} has {undecodable:,} words with U+FFFD or with bytes that are not UTF-8.", stacklevel=4)
+        warn_caller(f"{uri} has {undecodable:,} words with U+FFFD or with bytes that are not UTF-8.")
     table = VectorTable(pa.array(first_rows, pa.large_string()), vectors, manifest={"read_from": format})
     check_finite(table, uri)
     return table
@@ -46,3 +48,11 @@ def check_finite(table: VectorTable, uri: str) -> None:
         table.norms  # noqa: B018 - computed once, and cached
     except BitcipherError as error:
         raise BitcipherError(f"{uri} cannot be used: {error}") from None
+
+
+def warn_caller(message: str) -> None:
+    """Issue a warning that names the line outside this library that called it."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals["__name__"].startswith("bitcipher."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)

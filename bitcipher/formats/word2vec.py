@@ -1,8 +1,8 @@
-"""Writer of word2vec's text format, also fastText's .vec: a header, then lines of a word and its values."""
+"""word2vec's text format: a header, then lines of a word and its values."""
 
 from bitcipher import storage
 from bitcipher.formats.row_blocks import Advance
-from bitcipher.formats.word_lines import write_lines
+from bitcipher.formats.word_lines import read_lines, write_lines
 from bitcipher.table import VectorTable
 
 
@@ -11,3 +11,8 @@ def write(table: VectorTable, target: str, advance: Advance) -> None:
     with storage.writing(target) as stream:
         stream.write(f"{len(table)} {table.vector_size}\n".encode())
         write_lines(table, stream, advance)
+
+
+def read(uri: str) -> VectorTable:
+    """Read the file, with or without a header; see `read_lines`."""
+    return read_lines(uri, None, "word2vec")

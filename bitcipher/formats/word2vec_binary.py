@@ -1,12 +1,12 @@
 """word2vec's binary format: the header of its text format, then each word, a space, and its values as float32 bytes."""
 
-import warnings
 from typing import IO
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.formats.decompression import reading_decompressed
 from bitcipher.formats.row_blocks import Advance, iter_blocks
-from bitcipher.formats.table_builder import READ_BYTES, build_table
+from bitcipher.formats.table_builder import READ_BYTES, build_table, warn_caller
 from bitcipher.formats.word_lines import HEADER
 from bitcipher.table import VectorTable
 
@@ -24,12 +24,17 @@ def write(table: VectorTable, target: str, advance: Advance) -> None:
             )
 
 
-def read(stream: IO[bytes], uri: str) -> VectorTable:
-    """Read the file, with or without line breaks between vectors (gensim writes none).
+def read(uri: str) -> VectorTable:
+    """Read the file, with or without line breaks between vectors (gensim writes none). It may be compressed with gzip.
 
     Raises:
         BitcipherError: if the file has another format, or is cut short or damaged.
     """
+    with reading_decompressed(uri) as stream:
+        return _parse_file(stream, uri)
+
+
+def _parse_file(stream: IO[bytes], uri: str) -> VectorTable:
     header = HEADER.fullmatch(stream.readline(MAX_BYTES))
     expected, vector_size = map(int, header.groups()) if header else (0, 0)
     size = 4 * vector_size
@@ -52,5 +57,5 @@ def read(stream: IO[bytes], uri: str) -> VectorTable:
         start = space + 1 + size
         values += chunk[space + 1 : start]
     if chunk[start:].strip(b"\n") or stream.read(2).strip(b"\n"):
-        warnings.warn(f"{uri} has data after the {expected:,} words of its header: they are ignored.", stacklevel=3)
+        warn_caller(f"{uri} has data after the {expected:,} words of its header: they are ignored.")
     return build_table(words, values, vector_size, uri, "word2vec-binary")

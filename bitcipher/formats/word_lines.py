@@ -1,7 +1,6 @@
 """Text lines of a word and its values, separated by single spaces: shared by word2vec, GloVe and fastText."""
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from typing import IO
@@ -12,14 +11,15 @@ import pyarrow as pa
 import pyarrow.csv
 
 from bitcipher.errors import BitcipherError
+from bitcipher.formats.decompression import reading_decompressed
 from bitcipher.formats.row_blocks import Advance, iter_blocks
-from bitcipher.formats.table_builder import READ_BYTES, build_table
+from bitcipher.formats.table_builder import READ_BYTES, build_table, warn_caller
 from bitcipher.table import VectorTable
 
 HEADER = re.compile(rb"\s*(\d+)\s+(\d+)\s*")
 
-# The number of dimensions is that of most of the first lines, since any one line may hold a word with spaces or be cut
-# short.
+# Lines that are compared to find the number of dimensions. The most common number is used, since a single line may hold
+# a word with spaces or be cut short.
 SAMPLED_LINES = 100
 
 
@@ -32,12 +32,11 @@ def write_lines(table: VectorTable, stream: IO[bytes], advance: Advance) -> None
         stream.write(b"\n".join(lines) + b"\n")
 
 
-def read_lines(stream: IO[bytes], uri: str, has_header: bool | None, format: str) -> VectorTable:
+def read_lines(uri: str, has_header: bool | None, format: str) -> VectorTable:
     """Read words and vectors. The last values of a line are the vector; everything before them is the word.
 
     Args:
-        stream: the file, at its beginning.
-        uri: name of the file for error messages.
+        uri: a text file, which may be compressed with gzip.
         has_header: whether the first line holds the numbers of words and dimensions; None to detect it.
         format: the format that the manifest records.
 
@@ -45,6 +44,11 @@ def read_lines(stream: IO[bytes], uri: str, has_header: bool | None, format: str
         BitcipherError: if a line has too few values or an invalid one, or if there are fewer words than the header
             says.
     """
+    with reading_decompressed(uri) as stream:
+        return _parse_file(stream, uri, has_header, format)
+
+
+def _parse_file(stream: IO[bytes], uri: str, has_header: bool | None, format: str) -> VectorTable:
     blocks = _iter_line_blocks(stream, uri)
     first_line, lines = next(blocks, (1, []))
     if not lines:
@@ -55,7 +59,8 @@ def read_lines(stream: IO[bytes], uri: str, has_header: bool | None, format: str
     most_common = Counter(line.count(b" ") for line in sample).most_common(1)
     vector_size = most_common[0][0] if most_common else 0
     if has_header is None:
-        # A word with one integer has the form of a header. A header with a wrong number is still a header.
+        # A line of a word and one integer looks like a header, so it is one only if the vectors have more dimensions
+        # than 1, or the number of dimensions matches.
         has_header = header is not None and (header_size == vector_size or vector_size != 1)
     if has_header and not header:
         raise BitcipherError(
@@ -66,10 +71,7 @@ def read_lines(stream: IO[bytes], uri: str, has_header: bool | None, format: str
     if has_header:
         first_line, lines = 2, lines[1:]
         if header_size != vector_size:
-            warnings.warn(
-                f"The header of {uri} says {header_size:,} dimensions, but its lines have {vector_size:,}.",
-                stacklevel=3,
-            )
+            warn_caller(f"The header of {uri} says {header_size:,} dimensions, but its lines have {vector_size:,}.")
     words, values = [], bytearray()
     while True:
         words += _parse_lines(lines, first_line, vector_size, uri, values)
@@ -82,10 +84,7 @@ def read_lines(stream: IO[bytes], uri: str, has_header: bool | None, format: str
             "line 1 is wrong: fetch it again, or correct that line."
         )
     if has_header and len(words) > header_words:
-        warnings.warn(
-            f"The header of {uri} says {header_words:,} words, but it holds {len(words):,}: all are read.",
-            stacklevel=3,
-        )
+        warn_caller(f"The header of {uri} says {header_words:,} words, but it holds {len(words):,}: all are read.")
     return build_table(words, values, vector_size, uri, format)
 
 

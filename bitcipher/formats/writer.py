@@ -1,6 +1,5 @@
 """The function `write` for all formats."""
 
-import importlib
 import os
 from collections.abc import Callable
 
@@ -40,8 +39,7 @@ def write(
         raise BitcipherError(f"{target} already exists: choose another name, or remove it first.")
     _check_words(table, format, chosen)
     table.norms  # noqa: B018 - raises for values that are not finite, which other libraries would accept
-    module = importlib.import_module(f"bitcipher.formats.{chosen.module}")
-    module.write(table, target, advance)
+    chosen.write(table, target, advance)
 
 
 def _check_words(table: VectorTable, name: str, format: Format) -> None:

@@ -16,10 +16,10 @@ def count_contexts(
     """Count the contexts of a word as a build does: windows end at sentence ends, and each occurrence counts.
 
     Args:
-        sentences: sentences or documents as sequences of tokens. Those without the word are ignored.
+        sentences: sentences or documents as sequences of tokens. Sentences without the word are ignored.
         word: the token.
         window: the largest offset of a context word.
-        key_to_index: rank of each word; other words count as `<oov>`.
+        key_to_index: rank of each word; words without a rank count as `<oov>`.
         summed: whether to add up the offsets on each side.
 
     Raises:

@@ -1,4 +1,4 @@
-"""`infer`: the vector of a word from its sentences, made as the vectors of the table were made."""
+"""`infer`: computes the vector of a word from sentences, in the same way as the vectors of the table."""
 
 from collections.abc import Iterable, Sequence
 
@@ -21,11 +21,12 @@ def infer(
 ) -> np.ndarray:
     """Return the vector of a word from sentences that contain it.
 
-    A word of the vocabulary gets its own vector from the set of all its sentences.
+    Given all sentences of a word in the vocabulary, the result is its own vector.
 
     Args:
         vectors: vectors of a build, of mode cat, sum or spectral.
-        contexts: sentences or documents as sequences of tokens, tokenized as in the build. Windows end where they end.
+        contexts: sentences or documents as sequences of tokens, tokenized as in the build. Windows do not cross
+            their ends.
         word: the token. Every occurrence counts.
         counts: the counts that the vectors were made from. Mode spectral needs them. The noise `document_share` needs
             them if the manifest has no `total_passages`.
@@ -80,7 +81,7 @@ def _infer_spectral(
         contexts, inverse = np.unique(row.contexts[in_block], return_inverse=True)
         pair_counts = np.bincount(inverse, row.counts[in_block], len(contexts))
         weights = _weight_contexts(contexts, pair_counts, block, rows.marginals)
-        # A context without pairs in this block of the build has no row, and no weight.
+        # A context without pairs in this block of the build has neither a row nor a weight.
         used = weights > 0
         context_vectors = rows.context_vectors(block, directions)[rows.row_of_rank[contexts[used]]]
         total += scales[block] * (weights[used] @ context_vectors.astype(np.float64))
@@ -90,8 +91,8 @@ def _infer_spectral(
 def _weight_contexts(contexts: np.ndarray, pair_counts: np.ndarray, block: int, marginals: Marginals) -> np.ndarray:
     """Return the weights of one word's pairs in a block, as `bitcipher.embedding.spectral.kernels` computes them.
 
-    The marginal of the word itself is taken from its sentences. The marginals of the contexts are those of the corpus,
-    whether it contains these sentences or not.
+    The marginal of the word itself is taken from its sentences. The marginals of the contexts are taken from the
+    corpus, whether it contains these sentences or not.
     """
     word_sum = pair_counts.sum()
     context_sums = marginals.sums[opposite_block(block, len(marginals.sums))][contexts]
@@ -103,7 +104,7 @@ def _weight_contexts(contexts: np.ndarray, pair_counts: np.ndarray, block: int, 
 
 
 def _make_vocabulary(vectors: VectorTable, noise: str, provenance: Provenance) -> Vocabulary:
-    """Return the vocabulary of the build, as far as its noise needs it.
+    """Return the vocabulary of the build, with the counts that its noise needs.
 
     Raises:
         BitcipherError: if the table lacks the counts that the noise needs.

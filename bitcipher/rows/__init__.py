@@ -1,4 +1,4 @@
-"""Counts around single words, and the rows that each mode makes of them."""
+"""Context counts of single words, and the table rows that each mode computes from them."""
 
 from bitcipher.rows.cipher_rows import CipherRows
 from bitcipher.rows.provenance import Provenance, UnknownProvenanceError, check_counts_match, read_provenance

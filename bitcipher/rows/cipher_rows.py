@@ -10,7 +10,7 @@ from bitcipher.vocabulary import Vocabulary
 
 
 class CipherRows:
-    """Computes the noisy cipher of each word, and multiplies the counts of one word by the ciphers of its contexts.
+    """Noisy ciphers of all words, and their products with the context counts of single words.
 
     Args:
         embedding: an embedding of mode cat or sum.

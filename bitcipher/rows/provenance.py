@@ -21,7 +21,7 @@ PositiveInt = Annotated[int, Field(ge=1)]
 
 
 class UnknownProvenanceError(BitcipherError):
-    """The vectors do not record how they were made from contexts, so they cannot be explained or inferred."""
+    """Error for vectors that do not record how they were made, or that were made without contexts."""
 
 
 class EmbeddingRecord(Record):
@@ -57,7 +57,7 @@ class CipherRecord(EmbeddingRecord):
 
 
 class CountRecord(Record):
-    """Options of counting in a manifest."""
+    """Counting options in a manifest."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -76,12 +76,12 @@ class ProvenanceRecord(Record):
 
 @dataclass(frozen=True)
 class Provenance:
-    """How vectors were made.
+    """The embedding that made some vectors, with its learned arrays.
 
     Attributes:
         embedding: the embedding.
         window: the largest offset of a context word.
-        arrays: its learned arrays: "mean" and "matrix" of a whitening, or "directions".
+        arrays: the learned arrays: "mean" and "matrix" of a whitening, or "directions".
         summed: whether offsets were added up while counting.
         total_passages: number of passages of the corpus, if the manifest records it.
     """
@@ -94,7 +94,7 @@ class Provenance:
 
 
 def read_provenance(vectors: VectorTable, purpose: str) -> Provenance:
-    """Return how vectors were made.
+    """Return the provenance of vectors.
 
     Args:
         vectors: the vectors.
@@ -129,7 +129,7 @@ def check_counts_match(vectors: VectorTable, counts: MergedCounts) -> None:
     """Check that vectors and counts have the same vocabulary.
 
     Raises:
-        BitcipherError: if they do not.
+        BitcipherError: if their vocabularies differ.
     """
     if not vectors.words.equals(counts.vocabulary.words):
         raise BitcipherError(

@@ -1,4 +1,4 @@
-"""`SpectralRows`: weighted rows by word, as mode spectral factors them."""
+"""`SpectralRows`: weighted rows of mode spectral, with lookup by word."""
 
 from typing import NamedTuple
 
@@ -49,7 +49,7 @@ class SpectralRows:
 
     @property
     def blocks(self) -> int:
-        """Number of blocks: the offsets and the window."""
+        """Number of blocks: one per offset, and one for the window."""
         return len(self.rows.starts)
 
     def offset_of(self, block: int) -> int:

@@ -14,7 +14,7 @@ from bitcipher.embedding.spectral.transpose import forward_and_backward, transpo
 def symmetric_counts(
     counts: MergedCounts, window: int, selected: np.ndarray | None = None, sum_offsets: bool = False
 ) -> PairBlock:
-    """Return the merged rows of words: those of a word are adjacent, in the order of offsets -window … window.
+    """Return the merged rows of words. The rows of a word are adjacent, in the order of offsets -window … window.
 
     Args:
         counts: counts of a corpus.

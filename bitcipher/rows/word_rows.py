@@ -1,4 +1,4 @@
-"""`WordRows`: the counts around single words."""
+"""`WordRows`: context counts of single words."""
 
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ class WordRows:
     """Merged rows with lookup by word.
 
     Args:
-        block: merged rows, those of a word adjacent, see `symmetric_counts`.
+        block: merged rows. The rows of a word are adjacent, see `symmetric_counts`.
         words: N, the size of the vocabulary.
 
     Attributes:

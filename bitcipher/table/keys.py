@@ -14,7 +14,7 @@ Key = str | int | np.integer
 # Close spellings are searched among the most frequent words only. Comparing with these already takes 60 ms.
 MAX_COMPARED_WORDS = 50_000
 
-# difflib's ratio: a word of four letters with one letter wrong or missing still counts as close, with two it does not.
+# Minimum of difflib's ratio for a close spelling. Words of four letters may have one wrong or missing letter.
 MIN_SPELLING_RATIO = 0.75
 
 MAX_SUGGESTIONS = 3

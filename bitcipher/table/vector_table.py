@@ -19,11 +19,11 @@ NORM_ROWS = 1 << 13
 class VectorTable:
     """Words in order of rank, with their vectors, counts and provenance.
 
-    File formats read and write tables, and evaluation takes them. `CipherVectors` adds gensim's verbs.
+    Base class of `CipherVectors`, which adds gensim's methods. File formats and evaluation use tables.
 
     Args:
         words: (N,) unique words in order of rank. `<oov>` is among them if the table has that entry.
-        vectors: (N, d) float32, also a memory map. They are not copied, and read-only through this class.
+        vectors: (N, d) float32, possibly a memory map. The array is not copied, and is read-only through this class.
         counts: (N,) int64, occurrences of each word.
         passages: (N,) int64, passages that contain each word.
         refinement: arrays that map the contexts of new words to vectors, such as the mean and matrix of a whitening.
@@ -100,7 +100,7 @@ class VectorTable:
         return f"{type(self).__name__}({len(self):,} words, {self.vector_size} dimensions)"
 
     def __contains__(self, key: Any) -> bool:
-        """Whether the key has a row of its own."""
+        """Whether the key is a word of the table or a row number in range."""
         return self._find_row(key) is not None
 
     def get_index(self, key: Key, default: int | None = None, oov: bool = False) -> int:
@@ -154,7 +154,9 @@ def _check_vectors(vectors: np.ndarray, words: int) -> np.ndarray:
     except (TypeError, ValueError):
         raise BitcipherError("The vectors must be a numeric array with one row per word.") from None
     if vectors.ndim != 2 or len(vectors) != words or not vectors.shape[1]:
-        raise BitcipherError(f"{words:,} words need as many rows of vectors, got the shape {vectors.shape}.")
+        raise BitcipherError(
+            f"The vectors must have one row for each of the {words:,} words, got the shape {vectors.shape}."
+        )
     # `norms` are cached, so the rows must not change.
     vectors = vectors.view()
     vectors.flags.writeable = False

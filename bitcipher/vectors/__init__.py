@@ -1,4 +1,4 @@
-"""`CipherVectors`: word vectors with gensim's verbs, and `WordIndex` for approximate neighbor search."""
+"""`CipherVectors`: word vectors with gensim's methods, and `WordIndex` for approximate neighbor search."""
 
 from bitcipher.vectors.ann_index import WordIndex
 from bitcipher.vectors.cipher_vectors import CipherVectors

@@ -57,8 +57,8 @@ class WordIndex:
 
         Args:
             vectors: the table.
-            threads: number of threads. With more than one, the index is not deterministic: repeated builds may find
-                other neighbors now and then.
+            threads: number of threads. With more than one, the index is not deterministic: repeated builds may
+                occasionally find other neighbors.
 
         Raises:
             BitcipherError: if usearch is not installed.
@@ -103,7 +103,7 @@ class WordIndex:
         return len(self._graph)
 
     def nearest(self, query: np.ndarray, topn: int) -> np.ndarray:
-        """Return the rows nearest to a vector, (n,) int64, ascending. It may miss a few.
+        """Return the rows nearest to a vector, (n,) int64, ascending. A few may be missing.
 
         Args:
             query: (d,).

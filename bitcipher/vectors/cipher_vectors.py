@@ -1,4 +1,4 @@
-"""`CipherVectors`: the vectors of a build, with gensim's verbs, file formats, evaluation and explanations."""
+"""`CipherVectors`: the vectors of a build, with gensim's methods, file formats, evaluation and explanations."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ class CipherVectors(WordSimilarity):
 
     Args:
         words: (N,) unique words in order of rank. `<oov>` is among them if the table has that entry.
-        vectors: (N, d) float32, also a memory map. They are not copied, and read-only through this class.
+        vectors: (N, d) float32, possibly a memory map. The array is not copied, and is read-only through this class.
         counts: (N,) int64, occurrences of each word.
         passages: (N,) int64, passages that contain each word.
         refinement: arrays that map the contexts of new words to vectors, such as the mean and matrix of a whitening.
@@ -94,7 +94,7 @@ class CipherVectors(WordSimilarity):
             mmap: whether to memory-map the vectors of a local folder, read-only, instead of reading them.
 
         Raises:
-            BitcipherError: if `uri` is not such a folder, has another format version, or is damaged.
+            BitcipherError: if `uri` is neither of them, has another format version, or is damaged.
         """
         return cls.from_table(read_folder(vectors_of(os.fspath(uri)), mmap))
 
@@ -182,11 +182,11 @@ class CipherVectors(WordSimilarity):
         return evaluate_word_analogies(self, analogies, restrict_vocab, case_insensitive, dummy4unknown)
 
     def explain(self, word: Key, other: Key | None = None, topn: int = 10, *, counts: "MergedCounts") -> "Explanation":
-        """Return what each context word contributes to a vector or to a similarity; see `bitcipher.explain.Explainer`.
+        """Return the contributions of context words to a vector or a similarity; see `bitcipher.explain.Explainer`.
 
         Raises:
-            BitcipherError: if the provenance is unknown, the mode is cipher, or the counts are not those of the
-                vectors.
+            BitcipherError: if the provenance is unknown, the mode is cipher, or the vectors were made from other
+                counts.
             UnknownWordError: if a word has no row.
         """
         from bitcipher.explain import explain

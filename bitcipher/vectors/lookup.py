@@ -1,4 +1,4 @@
-"""gensim's verbs that look up the vectors and counts of words."""
+"""gensim's methods that look up the vectors and counts of words."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,7 +15,7 @@ class WordLookup(VectorTable):
     """The part of `CipherVectors` that looks up single words. Keys are words or row numbers, as in gensim."""
 
     def has_index_for(self, key: Any) -> bool:
-        """Return whether the key has a row of its own."""
+        """Return whether the key is a word of the table or a row number in range."""
         return key in self
 
     def __getitem__(self, key_or_keys: Key | Iterable[Key]) -> np.ndarray:
@@ -56,8 +56,8 @@ class WordLookup(VectorTable):
         Args:
             keys: words, row numbers or vectors.
             weights: one weight per key, by default 1.
-            pre_normalize: whether to scale the vectors of words to length 1 first. Vectors among `keys` stay as they
-                are.
+            pre_normalize: whether to scale the vectors of words to length 1 first. Vectors among `keys` are not
+                scaled.
             post_normalize: whether to scale the mean to length 1.
             ignore_missing: whether to skip unknown keys, as gensim does. If all are unknown, the mean is zero.
             oov: whether unknown words get the vector of `<oov>`.

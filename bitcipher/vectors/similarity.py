@@ -1,7 +1,7 @@
-"""gensim's verbs that compare words by the cosine of their vectors.
+"""gensim's methods that compare words by the cosine of their vectors.
 
 They differ from gensim's in four ways. `<oov>` and words with a zero vector are never returned as neighbors. The
-similarity of a zero vector to anything is 0. An unknown word is an error in every verb, also where gensim skips it,
+similarity of a zero vector to anything is 0. An unknown word is an error in every method, also where gensim skips it,
 unless `oov=True` gives it the vector of `<oov>`. Ties are broken by rank: the more frequent word comes first.
 """
 
@@ -37,7 +37,7 @@ class WordSimilarity(WordLookup):
 
         Args:
             positive: a word, a row number or a vector, or a list of them. An element may be a (key, weight) pair; the
-                default weight is 1. Vectors of words are scaled to length 1 first, other vectors stay as they are.
+                default weight is 1. Vectors of words are scaled to length 1 first, other vectors are not.
             negative: like `positive`, with the default weight -1.
             topn: number of words to return, or None for the similarities of all words.
             restrict_vocab: search only this many of the most frequent words.

@@ -1,4 +1,4 @@
-"""Optional dependencies: which extra of bitcipher provides a package that is missing.
+"""Optional dependencies: finds the extra of bitcipher that provides a missing package.
 
 The extras are read from the metadata of the installed distribution, so `pyproject.toml` is their only source.
 """
@@ -9,18 +9,18 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from bitcipher.errors import BitcipherError
 
 DISTRIBUTION = "bitcipher"
-# Extras to name first, since they are the smallest that run a command.
+# Extras that are searched for a missing package. Error messages name the first match.
 PREFERRED = ("pipelines", "report", "training", "cluster", "s3", "search")
 # Modules whose distribution has another name.
 _DISTRIBUTIONS = {"sklearn": "scikit-learn", "smart_open": "smart-open", "openTSNE": "opentsne"}
 
 
 def require_extra(extra: str, purpose: str) -> None:
-    """Check that all packages of an extra are installed, before work starts that needs them.
+    """Check that all packages of an extra are installed.
 
     Args:
         extra: its name in `pyproject.toml`.
-        purpose: what needs it, as the beginning of a sentence.
+        purpose: the command or feature that needs it, as the beginning of a sentence.
 
     Raises:
         BitcipherError: if a package is missing.
@@ -39,7 +39,7 @@ def explain_missing(error: ModuleNotFoundError) -> str | None:
 
 
 def _packages_of(extra: str) -> list[str]:
-    """Return the distributions that an extra requires; none where bitcipher runs without being installed."""
+    """Return the distributions that an extra requires, or none if bitcipher itself is not installed."""
     try:
         lines = requires(DISTRIBUTION) or []
     except PackageNotFoundError:

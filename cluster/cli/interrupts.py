@@ -15,7 +15,7 @@ def resumable(kept: str = "Counted shards are kept") -> Iterator[None]:
     """On Ctrl-C or SIGTERM, print how to resume and exit with the code of the signal.
 
     Args:
-        kept: which work is not lost, as the beginning of a sentence.
+        kept: the work that is not lost, as the beginning of a sentence.
     """
     try:
         yield

@@ -1,6 +1,6 @@
 """The `bitcipher` command line: one lazily loaded module per command.
 
-A command's module, and what it imports, is loaded when that command runs. `bitcipher --help` reads the first sentence
+The module of a command, with its imports, is loaded when the command runs. `bitcipher --help` reads the first sentence
 of each command's docstring from its source file, so it imports none of them.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PROGRAM = "bitcipher"
 HELP = "Exact, explainable, additive word vectors from text of any size, on a laptop or on Ray."
 
-# Exit code for mistakes that the user can correct, as Click has it for wrong arguments.
+# Exit code for mistakes that the user can correct. Click uses the same code for wrong arguments.
 USER_ERROR = 2
 
 # Module of `cluster.cli.commands` that defines each command, in the order of the help page.
@@ -61,7 +61,7 @@ MODULES = {
 
 
 class LazyCommands(TyperGroup):
-    """Group of all commands, each imported when it is asked for."""
+    """Group of all commands, which imports a command only when it is needed."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands in the order of the help page."""
@@ -116,7 +116,7 @@ def version(show_version: Annotated[bool, typer.Option("--version", help="Show t
 
 def main() -> None:
     """Run the command line. A mistake of the user prints one sentence to stderr and exits with code 2."""
-    # SIGTERM must unwind the stack, so that a build releases its lease and says how to resume.
+    # SIGTERM must unwind the stack, so that a build releases its lease and prints how to resume.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
         app()

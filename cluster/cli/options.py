@@ -72,7 +72,7 @@ def record_options(record: type[Record], *, only: Container[str] | None = None) 
 
 
 def option_name(path: Sequence[str | int]) -> str:
-    """Return how the command line spells a field of a record."""
+    """Return the command-line option of a field of a record."""
     return "--" + str(path[0]).replace("_", "-") if path else "The command line"
 
 

@@ -1,6 +1,6 @@
 """The demo: vectors of the docstrings of installed Python packages, neighbors of a few words, and a page.
 
-The directory of a demo, which is removed if the demo fails:
+A demo has one directory, which is removed if the demo fails:
 
     docstrings.jsonl.gz  the text (see `cluster.demo.docstrings`)
     build/               counts, and spectral vectors

@@ -1,4 +1,4 @@
-"""English sample text for `bitcipher plan` if none is given: some docstrings of installed packages."""
+"""English sample text of `bitcipher plan` for users who give none: docstrings of installed packages."""
 
 import os
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from cluster.demo.docstrings import installed_roots, list_files, prose, read_docstrings
 from pipelines.estimate.sample import write_documents
 
-# Size of the source code that is parsed, in bytes; this takes some seconds. A tenth of it is English.
+# Size of the parsed source code in bytes. Parsing takes some seconds. A tenth of the code is English text.
 SOURCE_BYTES = 25_000_000
 
 

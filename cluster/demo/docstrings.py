@@ -20,18 +20,18 @@ from pipelines.runtime.progress import StageProgress
 
 PACKAGE_FOLDERS = ("site-packages", "dist-packages")
 
-# Tests are a quarter of all source and a fiftieth of all docstrings. Packages are roots of their own.
+# Tests are a quarter of all source and a fiftieth of all docstrings. Directories of packages are separate roots.
 SKIPPED_FOLDERS = {"test", "tests", *PACKAGE_FOLDERS}
 
 # Larger files are generated code, and a syntax tree takes a hundred times the memory of the source.
 MAX_FILE_BYTES = 1 << 20
 
-# Parsing handles about 10 MB per second, which give 200,000 tokens. More text would not improve the demo.
+# Parsing handles about 10 MB per second, which yield 200,000 tokens. More text would not improve the demo.
 MAX_SOURCE_BYTES = 300_000_000
 
-# A paragraph is English if at least this share of its strings are words; parameter lists, tables and code are not.
-# Chosen by the neighbors of frequent words: those of `two` were "three the previous openings" without the filter, and
-# are "three four several various" with it.
+# A paragraph is English if at least this share of its strings are words. This excludes parameter lists, tables and
+# code. The value gives good neighbors of frequent words: those of `two` were "three the previous openings" without the
+# filter, and are "three four several various" with it.
 WORD_SHARE = 0.75
 
 MIN_STRINGS = 4
@@ -74,7 +74,7 @@ def write_docstrings(roots: Iterable[Path], target: str, progress: StageProgress
     with (
         storage.writing(target) as stream,
         gzip.GzipFile(filename="", mode="wb", fileobj=stream, compresslevel=6, mtime=0) as packed,
-        _without_collection(),
+        _without_garbage_collection(),
     ):
         for file in files:
             for line, docstring in read_docstrings(file.path):
@@ -91,8 +91,8 @@ def write_docstrings(roots: Iterable[Path], target: str, progress: StageProgress
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
-    """Disable garbage collection: syntax trees have no cycles, and looking for them takes a third of the time."""
+def _without_garbage_collection() -> Iterator[None]:
+    """Disable garbage collection, which takes a third of the time and finds nothing: syntax trees have no cycles."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -108,15 +108,16 @@ def list_files(roots: Iterable[Path]) -> list[SourceFile]:
     The files of a directory are sorted by name and come before its subdirectories.
     """
     files = []
-    room = MAX_SOURCE_BYTES
+    remaining_bytes = MAX_SOURCE_BYTES
     for root in roots:
         for folder, folders, names in os.walk(root):
             folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
             for name in sorted(names):
                 path = Path(folder, name)
-                if path.suffix == ".py" and path.is_file() and path.stat().st_size <= min(room, MAX_FILE_BYTES):
+                max_bytes = min(remaining_bytes, MAX_FILE_BYTES)
+                if path.suffix == ".py" and path.is_file() and path.stat().st_size <= max_bytes:
                     files.append(SourceFile(path, path.relative_to(root).as_posix(), path.stat().st_size))
-                    room -= files[-1].size
+                    remaining_bytes -= files[-1].size
     return files
 
 
@@ -127,10 +128,10 @@ def read_docstrings(path: Path) -> Iterator[tuple[int, str]]:
     """
     try:
         content = path.read_bytes()
-        # Skip parsing of files that cannot contain a docstring.
+        # Files without triple quotes cannot contain a docstring.
         if b'"""' not in content and b"'''" not in content:
             return
-        with warnings.catch_warnings(action="ignore"):  # invalid escapes in others' code
+        with warnings.catch_warnings(action="ignore"):  # invalid escapes in other packages
             tree = ast.parse(content.decode("utf-8-sig"))
     except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
         return

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """Severity of a result: nothing to do, worth attention, or a job will fail or is open to others."""
+    """Severity of a result. A problem makes jobs fail, or lets others access the cluster."""
 
     OK = "ok"
     WARNING = "warning"
@@ -14,7 +14,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class CheckResult:
-    """Result of a check, with a sentence that says what was found and what to do."""
+    """Result of a check, with a sentence that describes the finding and gives advice."""
 
     check: str
     level: Level
@@ -27,7 +27,7 @@ def ok(check: str, message: str) -> CheckResult:
 
 
 def warning(check: str, message: str) -> CheckResult:
-    """Return a result that is worth attention."""
+    """Return a result that deserves attention."""
     return CheckResult(check, Level.WARNING, message)
 
 
@@ -39,15 +39,15 @@ def problem(check: str, message: str) -> CheckResult:
 def check_minimum(
     check: str, value: float, recommended: float, required: float, message: str, advice: str
 ) -> CheckResult:
-    """Return the result for a quantity that should be large enough.
+    """Return the result for a quantity with a recommended and a required minimum.
 
     Args:
         check: name of the check.
         value: measured quantity.
         recommended: below this, the result is a warning with the advice.
         required: below this, the result is a problem with the advice.
-        message: what was measured, without a period.
-        advice: what to do, without a period.
+        message: the measured quantity as text, without a period.
+        advice: how to increase the quantity, or live with less, without a period.
     """
     if value < required:
         return problem(check, f"{message}: {advice}.")

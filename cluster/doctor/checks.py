@@ -11,7 +11,7 @@ from bitcipher.errors import BitcipherError, first_line
 from cluster.doctor.check_result import CheckResult, Level, problem
 from cluster.doctor.dashboard import check_dashboard, check_exposure
 from cluster.doctor.machine import check_machine
-from cluster.doctor.nodes import NODE_SECONDS, read_answer
+from cluster.doctor.nodes import NODE_SECONDS, read_results
 from cluster.doctor.package_versions import check_same_versions, check_versions, installed_versions
 from cluster.doctor.storage import check_target
 from cluster.jobs.job_paths import translate_path
@@ -20,7 +20,7 @@ from cluster.jobs.submit import start_job, wait_for
 
 STYLES = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "bold red"}
 
-# Time for Ray to start a job, and for its nodes to answer.
+# Time for Ray to start a job, and for its nodes to report.
 JOB_SECONDS = NODE_SECONDS + 120
 
 THIS_MACHINE = "this machine"
@@ -50,41 +50,42 @@ def run_checks(address: str | None, target: str | None) -> int:
 
 
 def check_cluster(address: str, target: str | None) -> dict[str, list[CheckResult]]:
-    """Return the results for a cluster: of checks from this machine, and of a job that checks each node."""
+    """Return the results for a cluster: those of checks from this machine, and of a job that checks each node."""
     results = check_dashboard(address)
     if any(each.check == "address" and each.level is Level.PROBLEM for each in results):
         return {"cluster": results}
     has_token = any(each.check == "token" and each.level is Level.OK for each in results)
     try:
-        answer = _ask_nodes(address, target)
+        report = _check_nodes(address, target)
     except BitcipherError as error:
         return {"cluster": [*results, problem("job", str(error))]}
     nodes = {
         name: [CheckResult(check, Level(level), message) for check, level, message in listed]
-        for name, listed in answer["nodes"].items()
+        for name, listed in report["nodes"].items()
     }
     results += nodes.pop("cluster")
-    # A forwarded port looks like loopback from this machine, so the cluster's own address counts.
-    inside = check_exposure(answer["dashboard"], has_token)
-    results = [inside if each.check == "dashboard" else each for each in results]
-    results.append(check_same_versions(installed_versions(), answer["versions"], THIS_MACHINE))
+    # A forwarded port looks like loopback from this machine, so the address inside the cluster is checked instead.
+    exposure = check_exposure(report["dashboard"], has_token)
+    results = [exposure if each.check == "dashboard" else each for each in results]
+    results.append(check_same_versions(installed_versions(), report["versions"], THIS_MACHINE))
     return {"cluster": results, **nodes}
 
 
-def _ask_nodes(address: str, target: str | None) -> dict:
+def _check_nodes(address: str, target: str | None) -> dict:
+    """Run a job that checks all nodes, and return its results."""
     client = connect(address)
     arguments = [translate_path(target, None, is_loopback(urlsplit(address).hostname))] if target else []
     job = start_job(client, ["cluster.doctor.nodes", *arguments], {})
     details = wait_for(client, job, JOB_SECONDS)
-    answer = read_answer(client.get_job_logs(job))
-    if answer is None:
+    report = read_results(client.get_job_logs(job))
+    if report is None:
         if not details.status.is_terminal():
             client.stop_job(job)
         raise BitcipherError(
-            f"The cluster finished no job within {JOB_SECONDS} s ({first_line(details.message)}): "
+            f"The cluster did not finish a job within {JOB_SECONDS} s ({first_line(details.message)}): "
             f"see `ray job logs --address {address} {job}`."
         )
-    return answer
+    return report
 
 
 def print_results(results: Mapping[str, Iterable[CheckResult]]) -> None:
@@ -93,7 +94,7 @@ def print_results(results: Mapping[str, Iterable[CheckResult]]) -> None:
     table.add_column("result", overflow="fold")
     for where, group in results.items():
         for result in group:
-            # Paths and names come from outside: brackets in them are not markup.
+            # Paths and names come from users, so brackets in them are not markup.
             level = Text(result.level, style=STYLES[result.level])
             table.add_row(Text(where), Text(result.check), level, Text(result.message))
             where = ""

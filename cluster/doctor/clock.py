@@ -2,7 +2,7 @@
 
 from cluster.doctor.check_result import CheckResult, ok, problem, warning
 
-# HTTP dates have whole seconds, and a response takes a moment.
+# HTTP dates are rounded to seconds, and a response takes some time.
 TOLERATED_SECONDS = 5
 
 # Leases expire by the clock, and stores refuse requests that are minutes old.

@@ -1,4 +1,4 @@
-"""Checks of a cluster from outside, through its dashboard: reachable, protected, clock."""
+"""Checks of a cluster through its dashboard: whether it is reachable and protected, and its clock."""
 
 import time
 from email.utils import parsedate_to_datetime
@@ -7,23 +7,23 @@ from urllib.parse import urlsplit
 from bitcipher.errors import BitcipherError
 from cluster.doctor.check_result import CheckResult, Level, ok, problem, warning
 from cluster.doctor.clock import check_clock
-from cluster.jobs.job_server import ask, is_loopback
+from cluster.jobs.job_server import get_without_token, is_loopback
 
 
 def check_dashboard(address: str) -> list[CheckResult]:
-    """Check that the dashboard answers, requires a token, and has the right time.
+    """Check that the dashboard responds and requires a token, and that its clock is right.
 
     Args:
         address: as `cluster.jobs.job_server.find_address` returns it.
     """
     try:
-        answer = ask(address, "/api/jobs/")
+        response = get_without_token(address, "/api/jobs/")
     except BitcipherError as error:
         return [problem("address", str(error))]
-    token = check_token(answer.status_code)
-    results = [ok("address", f"{address} answers."), token, check_exposure(address, token.level is Level.OK)]
-    if "Date" in answer.headers:
-        theirs = parsedate_to_datetime(answer.headers["Date"]).timestamp()
+    token = check_token(response.status_code)
+    results = [ok("address", f"{address} responds."), token, check_exposure(address, token.level is Level.OK)]
+    if "Date" in response.headers:
+        theirs = parsedate_to_datetime(response.headers["Date"]).timestamp()
         results.append(check_clock("cluster's clock", theirs, time.time(), "the cluster"))
     return results
 

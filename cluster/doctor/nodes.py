@@ -19,10 +19,10 @@ from cluster.doctor.machine import check_machine
 from cluster.doctor.package_versions import MUST_MATCH, check_same_versions, installed_versions
 from cluster.doctor.storage import CONTENT, PROBE, check_target, probe_folder
 
-# Prefix of the line of JSON, to find it in the log.
+# Prefix of the line of JSON in the log.
 PREFIX = "bitcipher-doctor:"
 
-# A node that has not finished a task by then is overloaded or lost.
+# A node that does not finish a task within this time is overloaded or lost.
 NODE_SECONDS = 60
 
 
@@ -31,7 +31,7 @@ def check_node(target: str | None, shared: str | None) -> dict[str, Any]:
 
     Args:
         target: storage to check from this node; None to skip these checks.
-        shared: a file in it that another node wrote.
+        shared: URI of a file in the target that the head node wrote.
     """
     results = check_machine()
     if target and shared:
@@ -46,7 +46,7 @@ def check_shared(target: str, file: str) -> CheckResult:
     except BitcipherError as error:
         return problem("target", str(error))
     if seen:
-        return ok("target", "Sees the file of the head node.")
+        return ok("target", "The file that the head node wrote is visible.")
     return problem(
         "target", f"{target} is a different directory on this node: use a URI, or a file system that all nodes share."
     )
@@ -59,7 +59,7 @@ def check_nodes(target: str | None) -> tuple[dict[str, list[CheckResult]], dict[
     context = ray.init(log_to_driver=False, logging_level=logging.ERROR)
     head_versions = installed_versions()
     with _shared_file(target) as shared:
-        nodes = dict(_ask_nodes(head_versions, target, shared))
+        nodes = dict(_run_on_nodes(head_versions, target, shared))
     cpus = int(ray.cluster_resources().get("CPU", 0))
     nodes["cluster"] = [ok("cluster", f"Nodes: {len(nodes)}; CPUs: {cpus}.")]
     return nodes, head_versions, f"http://{context.dashboard_url}"
@@ -67,18 +67,18 @@ def check_nodes(target: str | None) -> tuple[dict[str, list[CheckResult]], dict[
 
 @contextmanager
 def _shared_file(target: str | None) -> Iterator[str | None]:
-    """Yield a file at the target that the head wrote, for the other nodes to find."""
+    """Write a file to the target from the head node, and yield its URI. The other nodes look for it."""
     if target is None:
         yield None
         return
     with probe_folder(target) as folder:
         shared = storage.join(folder, PROBE)
-        with suppress(Exception):  # the nodes report what is wrong with the target
+        with suppress(Exception):  # the checks of the nodes report errors of the target
             storage.create(shared, CONTENT)
         yield shared
 
 
-def _ask_nodes(
+def _run_on_nodes(
     head_versions: dict[str, str | None], target: str | None, shared: str | None
 ) -> Iterator[tuple[str, list[CheckResult]]]:
     import ray
@@ -99,9 +99,10 @@ def _ask_nodes(
             found = ray.get(task, timeout=NODE_SECONDS)
         except RayError as error:
             reason = str(error).strip().splitlines()[-1:] or ["unknown reason"]
-            yield name, [problem("node", f"Finished no task within {NODE_SECONDS} s ({reason[0]}): see `ray status`.")]
+            message = f"Did not finish a task within {NODE_SECONDS} s ({reason[0]}): see `ray status`."
+            yield name, [problem("node", message)]
             continue
-        # The node read its clock between the start and now; a time in between agrees.
+        # The node read its clock between `start` and now, so any time between them is right.
         ours = min(max(found["time"], start), time.time())
         yield (
             f"{name} ({node['NodeManagerAddress']})",
@@ -113,8 +114,8 @@ def _ask_nodes(
         )
 
 
-def read_answer(log: str) -> dict[str, Any] | None:
-    """Return the results that the job printed, or None if it did not get that far."""
+def read_results(log: str) -> dict[str, Any] | None:
+    """Return the results in the log of the job, or None if it printed none."""
     lines = [line for line in log.splitlines() if line.startswith(PREFIX)]
     return json.loads(lines[-1].removeprefix(PREFIX)) if lines else None
 

@@ -18,7 +18,7 @@ OTHER_CONTENT = b"a second writer\n"
 
 
 def check_target(target: str) -> list[CheckResult]:
-    """Check that files can be listed, created exclusively, read and removed; free disk space; and the store's clock.
+    """Check access to a target (list, create exclusively, read, remove), its free disk space, and its clock.
 
     All test files are removed.
     """
@@ -26,7 +26,7 @@ def check_target(target: str) -> list[CheckResult]:
         return _check(target)
     except BitcipherError as error:
         return [problem("target", f"{error} Check the name, and the permissions of the job.")]
-    except Exception as error:  # every store and its client has errors of its own
+    except Exception as error:  # clients of stores have no common class of errors
         return [problem("target", f"Cannot use {target} ({error}): check the name and your access to it.")]
 
 
@@ -34,7 +34,7 @@ def check_target(target: str) -> list[CheckResult]:
 def probe_folder(target: str) -> Iterator[str]:
     """Yield a new directory inside the target for tests, since listing the target itself may take long.
 
-    It is removed afterwards, and so are parent directories of the target that did not exist.
+    The directory is removed afterwards, and so are the target and its parent directories if they did not exist.
     """
     local = storage.local_path(target)
     missing = [each for each in (Path(local), *Path(local).parents) if not each.exists()] if local else []
@@ -42,7 +42,7 @@ def probe_folder(target: str) -> Iterator[str]:
     try:
         yield folder
     finally:
-        # A failure to clean up must not hide why the block failed.
+        # An error of the removal must not hide an error of the block.
         with suppress(Exception):
             storage.remove(folder)
             for each in missing:
@@ -60,7 +60,7 @@ def _check(target: str) -> list[CheckResult]:
         if local:
             results.append(check_disk("target's disk", local))
     if storage.exists(probe):
-        results.append(problem("target", f"Cannot remove files at {target}: allow that too."))
+        results.append(problem("target", f"Cannot remove files at {target}: allow deletion, too."))
     return results
 
 
@@ -71,7 +71,7 @@ def _check_permissions(target: str, folder: str, probe: str) -> CheckResult:
             f"{target} lets a second writer replace a file: use storage with conditional writes, such as S3.",
         )
     if storage.read_bytes(probe) != CONTENT or list(storage.list_files(folder)) != [PROBE]:
-        return problem("target", f"{target} does not show new files at once: use storage that is consistent.")
+        return problem("target", f"{target} does not show new files at once: use strongly consistent storage.")
     return ok("target", f"{target} can be listed, written, read and cleared, and the first of two writers wins.")
 
 

@@ -1,4 +1,4 @@
-"""Path arguments of a command, translated so that they mean the same on a cluster."""
+"""Translation of the path arguments of a command for a cluster."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from cluster.metavars import NAME_OR_PATH, PATH, VERSION_OR_PATH
 if TYPE_CHECKING:
     from typer.core import TyperCommand
 
-# By metavar: whether a value of the argument is a path.
+# For each metavar: returns whether a value of the argument is a path.
 IS_PATH: dict[str, Callable[[str], bool]] = {
     PATH: lambda value: True,
     NAME_OR_PATH: lambda value: value.endswith((".json", ".yaml", ".yml")),
@@ -24,8 +24,8 @@ def translate_paths(
 ) -> list[str]:
     """Return the arguments of a command with its paths translated for the cluster.
 
-    URIs and absolute paths stay as they are, and so do names in the working directory that is sent, since the job
-    starts in it. Other relative paths become absolute if the cluster is on this machine.
+    URIs and absolute paths are not changed. Neither are paths of files in the working directory that is sent, since the
+    job starts in it. Other relative paths become absolute if the cluster is on this machine.
 
     Args:
         command: command whose metavars mark the path arguments (see `cluster.metavars`).
@@ -34,7 +34,7 @@ def translate_paths(
         is_local: whether the cluster is on this machine.
 
     Raises:
-        BitcipherError: if a relative path would mean another file on the cluster.
+        BitcipherError: if a relative path would refer to another file on the cluster.
         TyperException: if the command does not accept the arguments; Typer prints it.
     """
     translated = {path: translate_path(path, working_dir, is_local) for path in paths_of(command, arguments)}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DEFAULT_ADDRESS = "http://127.0.0.1:8265"
 ADDRESS_VARIABLES = ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")
 
-# A dashboard that has not answered by then is behind a firewall that drops packets.
+# A dashboard that does not respond within this time is probably behind a firewall that drops packets.
 TIMEOUT_SECONDS = 10
 
 # Loggers that report each upload and each closed connection between the lines of the job's log.
@@ -64,8 +64,8 @@ def is_loopback(host: str | None) -> bool:
         return host == "localhost"
 
 
-def ask(address: str, path: str) -> "requests.Response":
-    """Return the job server's response to a request without a token.
+def get_without_token(address: str, path: str) -> "requests.Response":
+    """Return the job server's response to a GET request without a token.
 
     Raises:
         BitcipherError: if there is no response.
@@ -74,7 +74,7 @@ def ask(address: str, path: str) -> "requests.Response":
     try:
         return requests.get(address + path, timeout=TIMEOUT_SECONDS)
     except requests.RequestException as error:
-        reason = "no answer in time" if isinstance(error, requests.Timeout) else "no connection"
+        reason = "no response in time" if isinstance(error, requests.Timeout) else "no connection"
         raise BitcipherError(
             f"Cannot reach a Ray dashboard at {address} ({reason}): check the address, that Ray runs there, and that "
             "the port of a dashboard bound to loopback is forwarded (ssh -L, or kubectl port-forward)."
@@ -87,12 +87,12 @@ def connect(address: str) -> "JobSubmissionClient":
     The token comes from RAY_AUTH_TOKEN, RAY_AUTH_TOKEN_PATH or ~/.ray/auth_token; RAY_AUTH_MODE=disabled sends none.
 
     Raises:
-        BitcipherError: if nothing answers, it is not Ray, or the token is missing or wrong.
+        BitcipherError: if there is no response, the server is not Ray, or the token is missing or wrong.
     """
     _import_requests()
-    answer = ask(address, "/api/version")
-    if answer.status_code not in (200, 401, 403):
-        raise BitcipherError(f"The server at {address} is not a Ray dashboard (HTTP {answer.status_code}).")
+    response = get_without_token(address, "/api/version")
+    if response.status_code not in (200, 401, 403):
+        raise BitcipherError(f"The server at {address} is not a Ray dashboard (HTTP {response.status_code}).")
     _enable_token()
     from ray.exceptions import AuthenticationError
     from ray.job_submission import JobSubmissionClient
@@ -130,7 +130,7 @@ def _import_requests():
 
 @contextmanager
 def _without_variables(names: tuple[str, ...]) -> Iterator[None]:
-    """Unset environment variables, which Ray would prefer to the address that it is given."""
+    """Unset environment variables, which Ray would use instead of the given address."""
     saved = {name: os.environ.pop(name) for name in names if name in os.environ}
     try:
         yield

@@ -1,6 +1,6 @@
 """Submit bitcipher commands as jobs of a Ray cluster, through Ray's job client.
 
-The code of this installation is sent as the working directory of the job, so the nodes need only its dependencies.
+The code of this installation is sent as the working directory of the job, so the nodes only need its dependencies.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ray.job_submission import JobDetails, JobSubmissionClient
     from typer.core import TyperCommand, TyperGroup
 
-# Commands that contact a cluster from outside.
+# Commands that contact a cluster from this machine, so they cannot be jobs.
 LOCAL_COMMANDS = ("submit", "doctor")
 
 # Interval of status requests after the log has ended. The status follows within a moment, unless a node was lost.
@@ -153,7 +153,7 @@ def follow(client: "JobSubmissionClient", address: str, job: str) -> int:
 
 
 def wait_for(client: "JobSubmissionClient", job: str, seconds: float = float("inf")) -> "JobDetails":
-    """Return the details of a job when it has ended, or after a number of seconds.
+    """Wait until a job ends, or for a number of seconds, and return its details.
 
     Raises:
         BitcipherError: if the cluster no longer answers.
@@ -170,7 +170,7 @@ def wait_for(client: "JobSubmissionClient", job: str, seconds: float = float("in
 
 
 def exit_code(details: "JobDetails", job: str) -> int:
-    """Return the exit code of a job if Ray knows it, else 1; print a sentence to stderr if it failed."""
+    """Return the exit code of a job, or 1 if Ray does not report it. Print a sentence to stderr if the job failed."""
     if details.status == "SUCCEEDED":
         return 0
     code = details.driver_exit_code
@@ -180,7 +180,7 @@ def exit_code(details: "JobDetails", job: str) -> int:
         print(f"bitcipher: the job {job} failed: {first_line(details.message)}.", file=sys.stderr)
     if not code:
         return 1
-    # Negative: killed by a signal. Shells report 128 plus its number.
+    # A negative code means that a signal killed the job. Shells report 128 plus the number of the signal.
     return code if code > 0 else 128 - code
 
 

@@ -44,7 +44,7 @@ def _copy_files(folder: Path, target: Path) -> None:
     taken = next((name for name in PACKAGES if (folder / name).exists()), None)
     if taken:
         raise BitcipherError(
-            f"The directory {folder} contains `{taken}`, the name of a package of bitcipher. The code is sent anyway: "
+            f"The directory {folder} contains `{taken}`, the name of a package of bitcipher. The code is always sent: "
             "give a directory with only the other files that the job needs."
         )
     files = [file for file in sorted(folder.rglob("*")) if file.is_file() and not _is_hidden(file.relative_to(folder))]

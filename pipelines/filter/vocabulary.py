@@ -22,8 +22,8 @@ _MAX_TOKENS = 500_000
 
 
 @dataclass(frozen=True)
-class CountedWords:
-    """A source whose words are counted."""
+class CountedSource:
+    """Output of `CountWordsStage`: a source whose word counts are written."""
 
     id: str
 
@@ -40,7 +40,7 @@ class CountWordsStage:
         self._folder = folder
         self._options = options
 
-    def __call__(self, item: FilterInput) -> Iterator[CountedWords]:
+    def __call__(self, item: FilterInput) -> Iterator[CountedSource]:
         """Yield the id of a source when its counts are written."""
         counts: Counter[str] = Counter()
         tokens: Counter[str] = Counter()
@@ -52,7 +52,7 @@ class CountWordsStage:
         words = sorted(counts)
         table = pa.table({"word": pa.array(words, pa.large_string()), "count": [counts[word] for word in words]})
         storage.write_table(_counts_file(self._folder, item.id), table)
-        yield CountedWords(item.id)
+        yield CountedSource(item.id)
 
 
 def read_vocabulary(uri: str, top: int | None) -> frozenset[str]:

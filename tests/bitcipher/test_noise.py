@@ -27,7 +27,7 @@ def test_beta_of_each_noise(noise, expected):
     np.testing.assert_allclose(beta(noise, vocabulary), expected, rtol=1e-15)
 
 
-def test_names_of_the_noises():
+def test_noise_names_do_not_change():
     assert list(NOISES) == ["document_share", "frequency", "document_ratio", "none"]
 
 

@@ -91,7 +91,7 @@ def test_word_list_includes_words_that_never_occur():
     assert as_rows(vocabulary) == [(OOV, 11, 2), ("b", 4, 1), ("Unseen", 0, 0), ("unseen", 0, 0)]
 
 
-def test_word_list_without_any_occurrence():
+def test_word_list_may_have_no_occurrence():
     assert as_rows(choose({"a": 3}, word_list=["x"])) == [(OOV, 3, 1), ("x", 0, 0)]
 
 

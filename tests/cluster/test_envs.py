@@ -1,8 +1,8 @@
-"""Files of `cluster/envs` against the schemas of their readers, and their commands against our command line.
+"""Files of `cluster/envs` against the schemas of their readers, and their commands against the command line.
 
-Kubernetes is not on every machine, and its schemas are large, so its objects are checked by what we rely on; and by
-KubeRay's own definition of a RayJob where BITCIPHER_RAYJOB_CRD names a copy (helm-chart/kuberay-operator/crds/
-ray.io_rayjobs.yaml of github.com/ray-project/kuberay).
+Kubernetes is not on every machine, and its schemas are large. So only the fields of its objects that matter here are
+checked. If BITCIPHER_RAYJOB_CRD names a copy of KubeRay's definition of a RayJob (helm-chart/kuberay-operator/crds/
+ray.io_rayjobs.yaml of github.com/ray-project/kuberay), RayJobs are checked against it, too.
 """
 
 import configparser
@@ -71,7 +71,7 @@ def test_every_command_of_the_files_is_valid(line):
         COMMANDS[inner].make_context(inner, arguments)
 
 
-def test_commands_of_the_files_are_found():
+def test_command_lines_finds_all_kinds_of_commands():
     assert {line.split()[0] for line in command_lines()} >= {"build", "update", "prune", "submit", "doctor"}
 
 
@@ -145,7 +145,7 @@ def test_ray_jobs_have_token_shared_memory_and_deadline(job):
     assert workers == group["replicas"] * int(cpus)
 
 
-def test_named_objects_exist():
+def test_labels_and_service_accounts_that_pods_name_exist():
     policy = next(each for each in KUBERNETES if each["kind"] == "NetworkPolicy")
     chosen = policy["spec"]["podSelector"]["matchLabels"]
     for job in RAY_JOBS:
@@ -206,19 +206,19 @@ def test_ray_jobs_match_the_definition_of_kuberay(job):
     assert path, "Name a copy of KubeRay's ray.io_rayjobs.yaml by BITCIPHER_RAYJOB_CRD."
     versions = yaml.safe_load(Path(path).read_text())["spec"]["versions"]
     schema = next(each["schema"]["openAPIV3Schema"] for each in versions if each["name"] == "v1")
-    strict = refuse_unknown(schema["properties"]["spec"])
+    strict = forbid_unknown_fields(schema["properties"]["spec"])
     jsonschema.validate(job["spec"], strict)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**job["spec"], "entrypiont": "x"}, strict)
 
 
-def refuse_unknown(schema: Any) -> Any:
+def forbid_unknown_fields(schema: Any) -> Any:
     """Return the schema with unknown fields forbidden, as in `kubectl`."""
     if isinstance(schema, list):
-        return [refuse_unknown(each) for each in schema]
+        return [forbid_unknown_fields(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    strict = {name: refuse_unknown(each) for name, each in schema.items()}
+    strict = {name: forbid_unknown_fields(each) for name, each in schema.items()}
     if "properties" in schema and schema.get("type") == "object":
         strict.setdefault("additionalProperties", False)
     return strict

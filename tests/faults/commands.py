@@ -52,8 +52,8 @@ class Command:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(30)
 
-    def wait_for_work(self, build: object) -> None:
-        """Wait until the command works on the build, or has ended."""
+    def wait_for_lease(self, build: object) -> None:
+        """Wait until the command holds the lease of the build, or has ended."""
         while self.is_running:
             generations = storage.list_files(storage.join(str(build), "lease"))
             content = storage.read_bytes(storage.join(str(build), "lease", max(generations))) if generations else None
@@ -66,7 +66,7 @@ class Command:
         lines = [line for line in self._log.read_text().splitlines() if line.startswith("{") and line.endswith("}")]
         return [event for event in map(json.loads, lines) if event["event"] == name]
 
-    def said(self) -> str:
+    def error_output(self) -> str:
         """Return the lines on stderr that are not events."""
         return "\n".join(line for line in self._log.read_text().splitlines() if not line.startswith("{"))
 
@@ -76,8 +76,8 @@ def recorded_shards(build: object) -> dict[str, list[str]]:
     return {name: list(shard.parts) for name, shard in job_ledger.recorded_shards(str(build)).items()}
 
 
-def left_over(build: object) -> set[str]:
-    """Return the files of a build that no version refers to. A job that succeeds leaves none, whatever died before."""
+def unreferenced_files(build: object) -> set[str]:
+    """Return the files of a build that no version refers to. A successful job leaves none."""
     build = str(build)
     manifests = [read_manifest(build, version) for version in versions(build)]
     needed = {

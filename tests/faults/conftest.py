@@ -1,4 +1,4 @@
-"""Fixtures of the fault tests: source files that take a while to count, a Ray cluster, and printed measurements."""
+"""Fixtures of the fault tests: source files that take some time to count, a Ray cluster, and printed measurements."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,14 +10,14 @@ from ray_nodes import RayNodes
 
 
 @pytest.fixture
-def tell(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
+def print_measurement(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
     """Return a function that prints a measurement for README.md."""
 
-    def say(figure: str) -> None:
+    def print_line(measurement: str) -> None:
         with capsys.disabled():
-            print(f"\n{request.node.name}: {figure}")
+            print(f"\n{request.node.name}: {measurement}")
 
-    return say
+    return print_line
 
 
 @pytest.fixture(scope="session")

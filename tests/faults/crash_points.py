@@ -2,7 +2,7 @@
 
 Every change of a file name passes through a few functions of `os`. A forked child makes the version and exits abruptly
 right before its k-th such call, for k = 1, 2, …, until one child completes. A crash after a call is equivalent to a
-crash before the next one, because no reader sees what is written to a file before the file is flushed, renamed or
+crash before the next one, because no reader sees the content of a file before the file is flushed, renamed or
 linked.
 
     python crash_points.py FOLDER STEP OLD… -- NEW…
@@ -22,19 +22,19 @@ from pathlib import Path
 from typing import Any
 
 from builds import digests, run_build, run_update
-from commands import left_over
+from commands import unreferenced_files
 
 from bitcipher.versions import versions
 
-CHANGING = ("mkdir", "fsync", "replace", "rename", "link", "remove", "unlink", "rmdir")
+CHANGING_FUNCTIONS = ("mkdir", "fsync", "replace", "rename", "link", "remove", "unlink", "rmdir")
 CRASHED = 77
 
 
 def crash_at(number: int) -> Callable[[], int]:
-    """Make the process exit at its `number`-th change; return a function that counts the changes so far."""
+    """Make the process exit at its `number`-th change. Return a function that returns the number of changes so far."""
     seen = 0
 
-    def counted(change: Callable[..., Any]) -> Callable[..., Any]:
+    def counting(change: Callable[..., Any]) -> Callable[..., Any]:
         def change_or_crash(*arguments: Any, **named: Any) -> Any:
             nonlocal seen
             seen += 1
@@ -44,13 +44,13 @@ def crash_at(number: int) -> Callable[[], int]:
 
         return change_or_crash
 
-    for name in CHANGING:
-        setattr(os, name, counted(getattr(os, name)))
+    for name in CHANGING_FUNCTIONS:
+        setattr(os, name, counting(getattr(os, name)))
     return lambda: seen
 
 
-def crash(make: Callable[[], None], number: int) -> int:
-    """Make a version in a child process; return the number of changes if it completed, else 0."""
+def run_and_crash(make: Callable[[], None], number: int) -> int:
+    """Make a version in a child process. Return the number of changes if the process completed, else 0."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -62,22 +62,22 @@ def crash(make: Callable[[], None], number: int) -> int:
     with os.fdopen(read) as stream:
         output = stream.read()
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    check(code in (0, CRASHED), f"the job that was to crash at change {number} ended with {code}")
+    check(code in (0, CRASHED), f"the job that should crash at change {number} ended with code {code}")
     return int(output or 0)
 
 
 def main() -> None:
     """Test every STEP-th change."""
-    place, step, *sources = sys.argv[1:]
+    folder, step, *sources = sys.argv[1:]
     old, new = sources[: sources.index("--")], sources[sources.index("--") + 1 :]
-    before, build = Path(place, "before"), Path(place, "build")
-    right = {}
+    before, build = Path(folder, "before"), Path(folder, "build")
+    expected = {}
     before.mkdir(parents=True)
     if old:
         run_build(old, before)
-        right[1] = digests(before)
-    run_build([*old, *new], Path(place, "whole"))
-    right[len(right) + 1] = digests(Path(place, "whole"))
+        expected[1] = digests(before)
+    run_build([*old, *new], Path(folder, "whole"))
+    expected[len(expected) + 1] = digests(Path(folder, "whole"))
 
     def make() -> None:
         if versions(str(build)):
@@ -85,32 +85,33 @@ def main() -> None:
         else:
             run_build([*old, *new], build)
 
-    figures: Counter[str] = Counter()
+    measurements: Counter[str] = Counter()
     number, changes = 1, 0
     while not changes:
         shutil.copytree(before, build)
-        changes = crash(make, number)
+        changes = run_and_crash(make, number)
         published = versions(str(build))
-        check(published in ([*right], [*right][:-1]), f"after a crash at {number}, there are versions {published}")
+        check(published in ([*expected], [*expected][:-1]), f"after a crash at {number}, the versions are {published}")
         for version in published:
-            check(digests(build, version) == right[version], f"after a crash at {number}, version {version} differs")
+            check(digests(build, version) == expected[version], f"after a crash at {number}, version {version} differs")
         if not changes:
-            figures["tried"] += 1
-            figures[f"version {max(published, default=0)}"] += 1
+            measurements["tested"] += 1
+            measurements[f"version {max(published, default=0)}"] += 1
         make()
-        check(versions(str(build)) == [*right], f"resumed after a crash at {number}, there is no new version")
-        for version in right:
-            check(digests(build, version) == right[version], f"resumed after {number}, version {version} differs")
-        check(not left_over(build), f"resumed after a crash at {number}, there is left {left_over(build)}")
+        check(versions(str(build)) == [*expected], f"resumed after a crash at {number}, there is no new version")
+        for version in expected:
+            check(digests(build, version) == expected[version], f"resumed after {number}, version {version} differs")
+        unreferenced = unreferenced_files(build)
+        check(not unreferenced, f"resumed after a crash at {number}, these files are unreferenced: {unreferenced}")
         shutil.rmtree(build)
         number += int(step)
-    print(json.dumps({"changes": changes, **figures}))
+    print(json.dumps({"changes": changes, **measurements}))
 
 
-def check(holds: bool, otherwise: str) -> None:
+def check(condition: bool, message: str) -> None:
     """Exit with an error message unless a condition holds."""
-    if not holds:
-        raise SystemExit(otherwise)
+    if not condition:
+        raise SystemExit(message)
 
 
 if __name__ == "__main__":

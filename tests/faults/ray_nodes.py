@@ -20,7 +20,7 @@ class Worker(NamedTuple):
     """"ray::" followed by the name of the running task."""
 
     @property
-    def is_at_work(self) -> bool:
+    def is_busy(self) -> bool:
         """Whether the worker is running a task."""
         return self.title != IDLE
 
@@ -56,21 +56,21 @@ class RayNodes:
             worker for pid in map(int, filter(str.isdecimal, os.listdir("/proc"))) for worker in _worker(pid, raylets)
         ]
 
-    def kill_worker(self, chosen: random.Random) -> list[Worker]:
-        """Kill a random worker, preferably a busy one; return it in a list, which is empty if there is no worker."""
+    def kill_worker(self, generator: random.Random) -> list[Worker]:
+        """Kill a random worker, preferably a busy one. Return a list of it, which is empty if there is no worker."""
         workers = self.workers()
-        candidates = [worker for worker in workers if worker.is_at_work] or workers
+        candidates = [worker for worker in workers if worker.is_busy] or workers
         if not candidates:
             return []
-        worker = chosen.choice(candidates)
+        worker = generator.choice(candidates)
         with suppress(ProcessLookupError):
             os.kill(worker.pid, signal.SIGKILL)
         return [worker]
 
-    def replace_node(self, chosen: random.Random) -> list[Worker]:
+    def replace_node(self, generator: random.Random) -> list[Worker]:
         """Kill a random node, preferably a busy one, and add a new node; return the workers of the killed node."""
-        at_work = [node for node in self._nodes if any(worker.is_at_work for worker in self.workers(node))]
-        node = chosen.choice(at_work or self._nodes)
+        busy = [node for node in self._nodes if any(worker.is_busy for worker in self.workers(node))]
+        node = generator.choice(busy or self._nodes)
         workers = self.workers(node)
         self._nodes.remove(node)
         self._cluster.remove_node(node, allow_graceful=False)

@@ -1,4 +1,4 @@
-"""A job that crashes at any change of the build directory leaves the old or the new version, and can be run again."""
+"""A job that crashes at any change of the build directory leaves the old or the new version, and can be retried."""
 
 import json
 import os
@@ -11,22 +11,22 @@ from builds import write_lines
 
 SCRIPT = Path(__file__).with_name("crash_points.py")
 # Import paths for the script: tests/ and this directory are not packages.
-PLACES = (SCRIPT.parent, SCRIPT.parent.parent)
+IMPORT_PATHS = (SCRIPT.parent, SCRIPT.parent.parent)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["build", "update"])
 @pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.slow)])
-def test_every_crash_leaves_a_whole_version(documents, tmp_path, tell, kind, step):
+def test_every_crash_leaves_a_complete_version(documents, tmp_path, print_measurement, kind, step):
     files = [write_lines(tmp_path / f"{i}.jsonl", documents[i * 30 : i * 30 + 30]) for i in range(5)]
     old = files[:3] if kind == "update" else []
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (*PLACES, *sys.path)))}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (*IMPORT_PATHS, *sys.path)))}
     command = [sys.executable, SCRIPT, tmp_path / "builds", str(step), *old, "--", *files[len(old) :]]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
-    assert ended.returncode == 0, ended.stderr
-    figures = json.loads(ended.stdout)
-    tell(ended.stdout.strip())
-    assert figures["tried"] >= figures["changes"] // step
-    assert figures["changes"] > 60
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    assert result.returncode == 0, result.stderr
+    measurements = json.loads(result.stdout)
+    print_measurement(result.stdout.strip())
+    assert measurements["tested"] >= measurements["changes"] // step
+    assert measurements["changes"] > 60
     newest = 2 if kind == "update" else 1
-    assert figures[f"version {newest - 1}"] + figures[f"version {newest}"] == figures["tried"]
+    assert measurements[f"version {newest - 1}"] + measurements[f"version {newest}"] == measurements["tested"]

@@ -2,7 +2,7 @@
 
 import pytest
 from builds import digests, run_build, write_lines
-from commands import Command, left_over
+from commands import Command, unreferenced_files
 
 from bitcipher.versions import versions
 
@@ -12,7 +12,7 @@ LIMIT = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {si
 
 @pytest.mark.long
 @pytest.mark.parametrize("size", [3_000, *(pytest.param(size, marks=pytest.mark.slow) for size in (30_000, 300_000))])
-def test_an_update_on_a_full_disk_can_be_run_again(documents, tmp_path, size):
+def test_update_on_a_full_disk_can_be_retried(documents, tmp_path, size):
     files = [write_lines(tmp_path / f"{i}.jsonl", documents[i::4]) for i in range(4)]
     build = tmp_path / "build"
     run_build(files[:3], build)
@@ -22,11 +22,11 @@ def test_an_update_on_a_full_disk_can_be_run_again(documents, tmp_path, size):
     assert full.wait() == 2
     assert digests(build) == before
     assert versions(str(build)) == [1]
-    (sentence,) = full.said().splitlines()
+    (sentence,) = full.error_output().splitlines()
     assert sentence.startswith("bitcipher: Cannot write ")
     assert "disk is full" in sentence
     again = Command("update", build, *files, log=tmp_path / "again.log")
-    assert again.wait() == 0, again.said()
+    assert again.wait() == 0, again.error_output()
     assert digests(build) == digests(tmp_path / "whole")
     assert digests(build, 1) == before
-    assert left_over(build) == set()
+    assert unreferenced_files(build) == set()

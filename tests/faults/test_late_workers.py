@@ -1,10 +1,10 @@
-"""Late workers: workers that finish after others have done their work, or after their job has ended."""
+"""Workers that finish after other workers have done the same task, or after their job has ended."""
 
 import threading
 
 import pytest
 from builds import digests, run_build, run_update, write_lines
-from commands import left_over
+from commands import unreferenced_files
 
 from bitcipher.errors import BitcipherError
 from pipelines.build import build as build_module
@@ -37,22 +37,23 @@ def interrupted(tmp_path, files, monkeypatch):
     return tmp_path / "build", *started[0]
 
 
-def check(build, files, tmp_path):
+def check_build(build, files, tmp_path):
     run_build(files, tmp_path / "whole")
     assert digests(build) == digests(tmp_path / "whole")
-    assert left_over(build) == set()
+    assert unreferenced_files(build) == set()
 
 
 def test_result_of_a_late_worker_is_dropped(interrupted, files, tmp_path, monkeypatch):
     build, stage, task = interrupted
     first = list(stage(task))
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "find", lambda ledger, kind, key: None)  # as if it began before the first one ended
+        # As if this call had begun before the first one ended.
+        patch.setattr(Ledger, "find", lambda ledger, kind, key: None)
         second = list(stage(task))
     assert second == first
-    assert len(left_over(build)) > 3  # the files of the second result, which nothing refers to
+    assert len(unreferenced_files(build)) > 3  # the files of the second result
     run_update(build, files)
-    check(build, files, tmp_path)
+    check_build(build, files, tmp_path)
 
 
 class LateWorker(threading.Thread):
@@ -112,7 +113,7 @@ def test_worker_that_outlives_its_driver_changes_nothing(interrupted, files, tmp
     monkeypatch.undo()
     more = write_lines(tmp_path / "more.jsonl", ["a few more words"])
     run_update(build, [*files, more])
-    check(build, [*files, more], tmp_path)
+    check_build(build, [*files, more], tmp_path)
 
 
 def test_worker_of_a_dropped_job_adds_nothing_to_the_next(interrupted, files, tmp_path, monkeypatch):
@@ -121,4 +122,4 @@ def test_worker_of_a_dropped_job_adds_nothing_to_the_next(interrupted, files, tm
     drop_unfinished(str(build))
     run_after("start", worker.resume, monkeypatch)
     run_update(build, files)
-    check(build, files, tmp_path)
+    check_build(build, files, tmp_path)

@@ -65,7 +65,7 @@ def test_resume_after_worker_death_is_exact(uninterrupted, text, tmp_path, step)
     assert curve_of(tmp_path) == uninterrupted
 
 
-def test_one_and_two_workers_agree(uninterrupted, text, tmp_path):
+def test_one_and_two_workers_give_the_same_metrics(uninterrupted, text, tmp_path):
     pretrain(config_of(tmp_path, text, loop=STEPS))
     for one, two in zip(curve_of(tmp_path), uninterrupted, strict=True):
         assert one == pytest.approx(two, rel=1e-4)
@@ -86,11 +86,11 @@ def test_resume_after_driver_death_is_exact(ray_cluster, tmp_path, workers):
         arguments = ["train", recipe, "--out", tmp_path / name, "--prepared", tmp_path / "prepared"]
         return Command(*arguments, "--workers", workers, log=tmp_path / f"{name}.log", **environment)
 
-    assert start("straight").wait() == 0
+    assert start("uninterrupted").wait() == 0
     killed = start("killed")
     wait_for_step(tmp_path / "killed", 20, lambda: killed.is_running)
     assert killed.is_running
     killed.kill()
-    assert len(curve_of(tmp_path / "killed")) < len(curve_of(tmp_path / "straight"))
+    assert len(curve_of(tmp_path / "killed")) < len(curve_of(tmp_path / "uninterrupted"))
     assert start("killed").wait() == 0
-    assert curve_of(tmp_path / "killed") == curve_of(tmp_path / "straight")
+    assert curve_of(tmp_path / "killed") == curve_of(tmp_path / "uninterrupted")

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from builds import digests, run_build, write_lines
-from commands import Command, left_over
+from commands import Command, unreferenced_files
 
 from bitcipher.versions import versions
 
-# A short lease expiry, so that a test does not wait long until a suspended process counts as dead.
-QUICK = "from pipelines.store import lease; lease.HEARTBEAT_SECONDS, lease.EXPIRY_SECONDS = 0.2, 1.5"
+# The lease expires early, so that tests need not wait long until a suspended process counts as dead.
+SHORT_LEASE = "from pipelines.store import lease; lease.HEARTBEAT_SECONDS, lease.EXPIRY_SECONDS = 0.2, 1.5"
 
 STOP = """
 import os, signal
@@ -48,36 +48,36 @@ make_version.log_event, lease.Lease.check, storage.create = stop_at_event, stop_
 class Updates:
     """Build of two files and updates of it that suspend themselves at chosen points. Remaining processes are killed."""
 
-    def __init__(self, place: Path, documents: list[str]):
-        self._place = place
-        self.files = [write_lines(place / f"{i}.jsonl", documents[i::5]) for i in range(5)]
-        self.build = place / "build"
+    def __init__(self, folder: Path, documents: list[str]):
+        self._folder = folder
+        self.files = [write_lines(folder / f"{i}.jsonl", documents[i::5]) for i in range(5)]
+        self.build = folder / "build"
         run_build(self.files[:2], self.build)
-        self._right = [digests(self.build)]
+        self._expected = [digests(self.build)]
         for count in (4, 5):
-            run_build(self.files[:count], place / f"right{count}")
-            self._right.append(digests(place / f"right{count}"))
+            run_build(self.files[:count], folder / f"expected{count}")
+            self._expected.append(digests(folder / f"expected{count}"))
         self.started: list[Command] = []
 
     def start(self, count: int, where: str = "nowhere") -> Command:
         """Start an update with the first `count` files, which suspends itself at the point `where`."""
         name = f"update{len(self.started)}"
-        stop = STOP.format(once=str(self._place / f"{name}.stopped"), where=where)
-        log = self._place / f"{name}.log"
-        self.started.append(Command("update", self.build, *self.files[:count], before=QUICK + stop, log=log))
+        stop = STOP.format(once=str(self._folder / f"{name}.stopped"), where=where)
+        log = self._folder / f"{name}.log"
+        self.started.append(Command("update", self.build, *self.files[:count], before=SHORT_LEASE + stop, log=log))
         return self.started[-1]
 
     def check(self) -> None:
         """Assert that every version equals one of the expected builds."""
         for version in versions(str(self.build)):
-            assert digests(self.build, version) in self._right
-        assert digests(self.build, 1) == self._right[0]
+            assert digests(self.build, version) in self._expected
+        assert digests(self.build, 1) == self._expected[0]
 
     def check_last(self) -> None:
         """Assert that the newest version contains all files."""
         self.check()
-        assert digests(self.build) == self._right[-1]
-        assert left_over(self.build) == set()
+        assert digests(self.build) == self._expected[-1]
+        assert unreferenced_files(self.build) == set()
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def updates(tmp_path, documents):
 def wait_until_stopped(command: Command) -> None:
     stat = Path(f"/proc/{command.process.pid}/stat")
     while stat.read_text().rpartition(")")[2].split()[0] != "T":
-        assert command.is_running, command.said()
+        assert command.is_running, command.error_output()
         time.sleep(0.01)
 
 
@@ -101,20 +101,20 @@ def resume(command: Command) -> None:
 
 
 @pytest.mark.long
-def test_of_two_at_once_one_wins(updates):
+def test_one_of_two_concurrent_jobs_succeeds(updates):
     first = updates.start(5, "counted")
     wait_until_stopped(first)
     second = updates.start(5)
     assert second.wait() == 2
-    assert "Another job is running on" in second.said()
-    assert "Traceback" not in second.said()
+    assert "Another job is running on" in second.error_output()
+    assert "Traceback" not in second.error_output()
     resume(first)
-    assert first.wait() == 0, first.said()
+    assert first.wait() == 0, first.error_output()
     assert versions(str(updates.build)) == [1, 2]
     updates.check_last()
 
 
-LATE = {
+CONFLICT_MESSAGES = {
     "counted": "Another job has taken over",
     "check": "Another job has taken over",
     "create": "Another job published version 2",
@@ -123,19 +123,19 @@ LATE = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("where", ["create", *(pytest.param(w, marks=pytest.mark.slow) for w in ("counted", "check"))])
-def test_a_job_that_wakes_late_publishes_nothing_over_a_newer_version(updates, where):
+def test_resumed_job_does_not_replace_a_newer_version(updates, where):
     late = updates.start(4, where)
     wait_until_stopped(late)
     time.sleep(2)
     other = updates.start(5)
-    assert other.wait() == 0, other.said()
+    assert other.wait() == 0, other.error_output()
     newer = (updates.build / "versions" / "000002.json").read_bytes()
     resume(late)
     assert late.wait() == 2
-    assert LATE[where] in late.said()
-    assert "Traceback" not in late.said()
+    assert CONFLICT_MESSAGES[where] in late.error_output()
+    assert "Traceback" not in late.error_output()
     assert (updates.build / "versions" / "000002.json").read_bytes() == newer
-    updates.start(5).wait()  # there are no changes; this update removes the files of the late one
+    updates.start(5).wait()  # there are no new files, but this update removes the files of the late one
     updates.check_last()
 
 
@@ -143,7 +143,7 @@ def test_a_job_that_wakes_late_publishes_nothing_over_a_newer_version(updates, w
 @pytest.mark.parametrize(
     "where", ["published", *(pytest.param(w, marks=pytest.mark.slow) for w in ("counted", "check", "create"))]
 )
-def test_a_job_that_wakes_late_spoils_nothing_of_the_one_at_work(updates, where):
+def test_resumed_job_does_not_damage_the_running_job(updates, where):
     late = updates.start(4, where)
     wait_until_stopped(late)
     time.sleep(2)
@@ -157,4 +157,4 @@ def test_a_job_that_wakes_late_spoils_nothing_of_the_one_at_work(updates, where)
     updates.check()
     assert updates.start(5).wait() == 0
     updates.check_last()
-    assert "Traceback" not in late.said() + other.said()
+    assert "Traceback" not in late.error_output() + other.error_output()

@@ -1,4 +1,4 @@
-"""Mode spectral: factorization of weighted counts by a block Krylov method that starts from the code."""
+"""Mode spectral: factorization of weighted counts by a block Krylov method that starts from the ciphers."""
 
 from bitcipher.embedding.spectral.in_memory_products import InMemoryProducts
 from bitcipher.embedding.spectral.ppmi import (

@@ -1,7 +1,7 @@
 """Leading eigenvectors of a symmetric matrix by the block Krylov method.
 
 The method needs only products with the matrix (Musco & Musco 2015, "Randomized block Krylov methods for stronger and
-faster approximate singular value decomposition"). The start is the product of the code with the counts instead of
+faster approximate singular value decomposition"). The start is the product of the counts and the ciphers instead of
 random numbers. The inputs and outputs of all products are retained, and the best combination of all of them is chosen
 at the end, which is as accurate as subspace iteration with blocks three times as wide. Sums over rows run over fixed
 blocks, in order and on one thread.
@@ -19,7 +19,7 @@ BLOCK_ROWS = 4096
 # Directions with a smaller squared length, relative to the longest one, are rounding errors of float32.
 MIN_SQUARED_LENGTH = 1e-10
 
-# Likewise for eigenvalues, relative to the largest one.
+# Eigenvalues that are smaller, relative to the largest one, are rounding errors, too.
 MIN_EIGENVALUE = 1e-6
 
 
@@ -41,12 +41,12 @@ class Eigenvectors(NamedTuple):
 def leading_eigenvectors(
     multiply: Callable[[np.ndarray], np.ndarray], start: np.ndarray, products: int, vector_size: int
 ) -> Eigenvectors:
-    """Return the best approximation in the Krylov space of `start`.
+    """Return the leading eigenvectors of A, approximated in the Krylov space of `start`.
 
     Args:
         multiply: returns A·Q for (N, b) float32 Q; A is symmetric with non-negative eigenvalues.
         start: (N, b) float32.
-        products: number of products.
+        products: number of products with A.
         vector_size: number of eigenvectors; fewer are returned if the space has fewer.
     """
     block = orthonormal(start)
@@ -70,7 +70,7 @@ def leading_eigenvectors(
 
 
 def orthonormal(columns: np.ndarray, largest: float = 0) -> np.ndarray:
-    """Return an orthonormal basis of the span of (N, b) float32 columns, without directions of rounding errors.
+    """Return an orthonormal basis of (N, b) float32 columns, without directions that are rounding errors.
 
     Args:
         columns: the columns, possibly after a projection.

@@ -12,7 +12,7 @@ from bitcipher.embedding.spectral.transpose import forward_and_backward
 
 
 class InMemoryProducts:
-    """`Products` of rows in memory.
+    """Implementation of `Products` with all weighted rows in memory.
 
     Args:
         rows: groups of rows; each word is in exactly one of them.
@@ -33,11 +33,11 @@ class InMemoryProducts:
 
     @property
     def blocks(self) -> int:
-        """Number of blocks: the offsets and the window."""
+        """Number of blocks: one per offset, and one for the window."""
         return len(self._rows[0].starts)
 
     def project(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
-        """See `Products`."""
+        """Return Σⱼ scaleⱼ · Mⱼ · table; see `Products.project`."""
         total = np.zeros_like(table)
         for block, scale in enumerate(scales):
             if scale:
@@ -45,7 +45,7 @@ class InMemoryProducts:
         return total
 
     def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
-        """See `Products`."""
+        """Return Σⱼ scaleⱼ · Mⱼ · Mⱼᵀ · table; see `Products.gram_product`."""
         total = np.zeros_like(table)
         for block, scale in enumerate(scales):
             if scale:

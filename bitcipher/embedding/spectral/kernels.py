@@ -22,17 +22,17 @@ def weight_pairs(block, first_pairs, first_rows, columns, sums, log_sums, log_sh
         columns: (rows,) int64, the block of each row's offset.
         sums: (blocks, N) int64, pairs of each word in each block.
         log_sums, log_shares: (blocks, N) float64, see `Marginals`.
-        discount: pairs that reduce the certainty of each weight.
+        discount: d in the factors n / (n + d), which reduce the weights of small counts n.
         words: N.
 
     Returns:
-        (blocks, n) int64, the number of remaining pairs; and, word after word, their contexts, int32, and (pairs, 2)
-        float32, their weights and those in the opposite direction.
+        The number of pairs with a weight, (blocks, n) int64; their contexts, (pairs,) int32, word after word; and their
+        weights in both directions, (pairs, 2) float32.
     """
     blocks = len(sums)
     window_block = blocks - 1
     pairs = len(block.right)
-    # The window cannot have more pairs than its offsets together.
+    # The window has no more pairs than all offsets together.
     contexts = np.empty(2 * pairs, np.int32)
     weights = np.empty((2 * pairs, 2), np.float32)
     sizes = np.zeros((blocks, len(first_rows) - 1), np.int64)
@@ -86,7 +86,7 @@ def _append_pair(n, left, right, column, sums, log_sums, log_shares, discount, c
 
 @njit(cache=True, nogil=True)
 def sort_by_block(sizes, starts, contexts, weights):
-    """Return the same pairs sorted by block instead of by word, so that the tables of a block share the cache.
+    """Return the same pairs sorted by block instead of by word, since `multiply` takes one block at a time.
 
     Args:
         sizes: (blocks, n) int64, pairs of each word in each block.
@@ -113,7 +113,7 @@ def multiply(starts, contexts, weights, scale, table, result):
 
     Args:
         starts: (n + 1,) int64, the start of each word's pairs.
-        contexts, weights: the pairs, from `sort_by_block`, with the weights of either direction.
+        contexts, weights: the pairs, from `sort_by_block`, with the weights of one direction.
         scale: factor of all weights.
         table: (N, b) float32.
         result: (n, b) float32, updated in place.

@@ -9,11 +9,12 @@ import numpy as np
 from bitcipher.counts.pairs import PairBlock
 from bitcipher.embedding.spectral import kernels
 
-# Pairs that reduce the certainty of each weight (Pantel & Lin 2002, "Discovering word senses from text", use 1).
+# d in the factors n / (n + d), which reduce the weights of small counts n. Pantel & Lin (2002), "Discovering word
+# senses from text", use 1.
 DISCOUNT = 1.0
 
 # Exponent of the share of a context. Below 1, it keeps rare contexts from getting too much weight (Levy, Goldberg &
-# Dagan 2015). 0.75 is the best value that was tried for single offsets; the window uses the shares as they are. See
+# Dagan 2015). 0.75 is the best of the tried values for single offsets; the window has exponent 1. See
 # bitcipher/evaluation/README.md.
 OFFSET_EXPONENT = 0.75
 
@@ -26,7 +27,7 @@ class Marginals:
     window.
 
     Attributes:
-        sums: (blocks, N) int64. The sums of the contexts of a block are those of the opposite block, since C₋ₒ = Cₒᵀ.
+        sums: (blocks, N) int64. The context sums of a block are the sums of the opposite block, since C₋ₒ = Cₒᵀ.
     """
 
     sums: np.ndarray
@@ -69,30 +70,30 @@ class WeightedRows(NamedTuple):
         kernels.multiply(self.starts[block], self.contexts, self.weights, np.float32(scale), table, result)
 
     def add_transposed(self, block: int, scale: float, table: np.ndarray, result: np.ndarray) -> None:
-        """Add the transpose of a block times a table: the rows of these words as contexts."""
+        """Add the transpose of a block times a table. Row i of the result is that of word i as a context."""
         starts = self.starts[opposite_block(block, len(self.starts))]
         kernels.multiply(starts, self.contexts, self.opposite_weights, np.float32(scale), table, result)
 
 
 def block_count(window: int, summed: bool) -> int:
-    """Return the number of blocks: the offsets and the window."""
+    """Return the number of blocks: one per offset, and one for the window."""
     return 1 if summed else 2 * window + 1
 
 
 def block_of(offsets: np.ndarray, blocks: int) -> np.ndarray:
-    """Return the block of each offset, (n,) int64. Offset 0, that of summed counts, is the window."""
+    """Return the block of each offset, (n,) int64. Offset 0, which summed counts have, is the window."""
     window = (blocks - 1) // 2
     indices = np.where(offsets < 0, offsets + window, offsets + window - 1)
     return np.where(offsets == 0, blocks - 1, indices).astype(np.int64)
 
 
 def opposite_block(block: int, blocks: int) -> int:
-    """Return the block of the opposite offset. That of the window is the window."""
+    """Return the block of the opposite offset. The window is its own opposite."""
     return block if block == blocks - 1 else blocks - 2 - block
 
 
 def compute_marginals(blocks_of_pairs: Iterable[PairBlock], window: int, summed: bool, words: int) -> Marginals:
-    """Return the marginals of forward and backward pairs, given in any order and any blocks."""
+    """Return the marginals of forward and backward pairs, which may be in any order."""
     blocks = block_count(window, summed)
     sums = np.zeros((blocks, words), np.int64)
     for block in blocks_of_pairs:

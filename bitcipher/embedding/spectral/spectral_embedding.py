@@ -1,4 +1,4 @@
-"""`SpectralEmbedding`: the leading directions of weighted counts, with offsets and window side by side."""
+"""`SpectralEmbedding`: the leading directions of the weighted counts of offsets and window."""
 
 from typing import NamedTuple, Protocol
 
@@ -18,8 +18,8 @@ CONTEXTS = ("both", "positions", "window")
 # Scale of the window relative to one offset, if both are used.
 WINDOW_SCALE = 1.5
 
-# Columns per product for every 50 dimensions: whole processor registers. The minimum is enough for any vocabulary,
-# since codes of 32 bits distinguish four billion words.
+# Columns per product for every 50 dimensions; multiples of 16 fill vector registers. The minimum is enough for any
+# vocabulary, since codes of 32 bits distinguish four billion words.
 COLUMNS_PER_50_DIMENSIONS = 16
 MIN_COLUMNS = 32
 
@@ -53,14 +53,14 @@ def check_window(context_window: ContextWindow, window: int | None) -> int:
 
 
 class Products(Protocol):
-    """Products with the weighted counts M. Implementations decide where they are computed.
+    """Interface of products with the weighted counts M, which are computed in memory or by workers.
 
     M has one row per word and one column per (block, context). The rows of a block's transpose hold the pairs of the
-    opposite block, since C₋ₒ = Cₒᵀ. So both products add up rows, each in the order of its own pairs.
+    opposite block, since C₋ₒ = Cₒᵀ. Both products therefore add up rows, each in the order of its own pairs.
     """
 
     def project(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
-        """Return M times copies of a table under every block, each block scaled: (N, b) float32.
+        """Return Σⱼ scaleⱼ · Mⱼ · table over the blocks j, (N, b) float32.
 
         Args:
             table: (N, b) float32.
@@ -69,7 +69,7 @@ class Products(Protocol):
         ...
 
     def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
-        """Return MMᵀ times a table, (N, b) float32, with each block scaled."""
+        """Return Σⱼ scaleⱼ · Mⱼ · Mⱼᵀ · table over the blocks j, (N, b) float32."""
         ...
 
 
@@ -86,7 +86,7 @@ class Spectrum(NamedTuple):
 
 
 class SpectralEmbedding:
-    """Factors weighted counts, starting from the code.
+    """Embedding of mode spectral: a factorization of weighted counts by block Krylov iteration from the ciphers.
 
     Args:
         vector_size: number of dimensions.
@@ -131,8 +131,8 @@ class SpectralEmbedding:
         """
         scales = self.scales(blocks)
         code = BitCipher(columns_per_product(self.vector_size)).encipher(words).toarray().astype(np.float32)
-        # A projected start may lie in an invariant subspace of MMᵀ, in which words are interchangeable. As many columns
-        # as words span every direction.
+        # In a small vocabulary, the projected ciphers may lie in an invariant subspace of MMᵀ, which the iteration
+        # cannot leave. The columns of the identity matrix span all directions.
         is_small = words <= code.shape[1]
         start = np.eye(words, dtype=np.float32) if is_small else products.project(code, scales)
         found = leading_eigenvectors(

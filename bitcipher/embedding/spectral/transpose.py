@@ -21,7 +21,7 @@ def transpose(block: PairBlock, words: int) -> PairBlock:
         words: number of words; greater than any number in the block.
 
     Returns:
-        Rows by left word; those of a word by offset, -1 first; right words in the order of the input rows.
+        Rows in the order of left words, then of offsets, -1 first, with right words in the order of the input rows.
     """
     offsets, offset_indices = np.unique(block.offset, return_inverse=True)
     lefts, counts, sizes = _exchange(block, offset_indices, len(offsets), words)

@@ -23,7 +23,8 @@ def build(
     recipe: Annotated[
         str | None,
         typer.Option(
-            help="YAML file with `sources` and any of the options below; options given here win.", metavar=PATH
+            help="YAML file with `sources` and any of the options below. Options on the command line take precedence.",
+            metavar=PATH,
         ),
     ] = None,
     workers: Workers = 0,
@@ -58,7 +59,7 @@ def embed(
 ) -> None:
     """Make other vectors from the counts of a build, without reading text again.
 
-    Options that are not given are those of the build.
+    Options that are not given are taken from the build.
 
     For example: bitcipher embed vectors --mode sum --bits 200 --out vectors-sum
     """

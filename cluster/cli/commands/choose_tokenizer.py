@@ -19,7 +19,8 @@ def choose_tokenizer(
     ],
     *,
     out: Annotated[
-        str, typer.Option(help="Directory of the tokenizers, new, to be resumed, or to be added to.", metavar=PATH)
+        str,
+        typer.Option(help="Directory of the tokenizers: new, or of an earlier run to resume or extend.", metavar=PATH),
     ],
     kind: Annotated[
         list[str] | None,

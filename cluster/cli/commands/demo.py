@@ -1,4 +1,4 @@
-"""Command that builds example vectors without any data: `demo`."""
+"""Command that builds example vectors without data of the user: `demo`."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Commands that use the counts behind vectors: `explain` and `infer`."""
+"""Commands that need the counts that vectors were made from: `explain` and `infer`."""
 
 from typing import Annotated, Any
 
@@ -22,10 +22,13 @@ Counts = Annotated[
 def explain(
     vectors: Vectors,
     word: Annotated[str, typer.Argument(help="Word to explain.")],
-    other: Annotated[str | None, typer.Argument(help="Explain the similarity of the two words.")] = None,
+    other: Annotated[str | None, typer.Argument(help="Explain the similarity of both words.")] = None,
     topn: Annotated[int, typer.Option(min=1, help="Number of contributions to show, strongest first.")] = 15,
     by: Annotated[
-        str, typer.Option(help="Unit of the contributions; dimension for modes cat and sum.", metavar="|".join(UNITS))
+        str,
+        typer.Option(
+            help="Unit of the contributions. Only modes cat and sum support dimension.", metavar="|".join(UNITS)
+        ),
     ] = "context",
     counts: Counts = None,
     version: Version = None,

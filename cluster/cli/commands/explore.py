@@ -18,7 +18,7 @@ def explore(
     compare: Annotated[
         str | None,
         typer.Option(
-            help="Show what moved since another version of this build, another build, or a directory of vectors.",
+            help="Show which words moved since another version of this build, another build, or other vectors.",
             metavar=VERSION_OR_PATH,
         ),
     ] = None,
@@ -27,7 +27,7 @@ def explore(
 ) -> None:
     """Write one HTML page to explore vectors in a browser, without a network.
 
-    The page has a map of words, search, neighbors, explanations, and what moved between two versions.
+    The page has a map of words, search, neighbors, explanations, and the words that moved between two versions.
 
     For example: bitcipher explore vectors --out words.html
     """
@@ -49,7 +49,7 @@ def explore(
         table = CipherVectors.load(vectors)
     else:
         table, counts, _ = load_with_counts(vectors, version=version)
-        # Mode cipher has no contexts: its page has no explanations.
+        # Vectors of mode cipher have no contexts, so their page has no explanations.
         with suppress(UnknownProvenanceError):
             explanations = Explainer(table, counts).strongest
     with StageProgress() as progress:
@@ -65,5 +65,5 @@ def explore(
 
 
 def _base_name(uri: str) -> str:
-    """Return the last part of a path: pages are passed on, and must not show the directories of this machine."""
+    """Return the last part of a path. Users share pages, so these must not show directories of this machine."""
     return storage.absolute(uri).rstrip("/").rpartition("/")[2]

@@ -17,7 +17,9 @@ def export(
     *,
     format: Annotated[
         str,
-        typer.Option(help=f"Format, and what opens it.\n\n{_FORMATS}", metavar="NAME", show_default=False),
+        typer.Option(
+            help=f"Format, listed with the libraries that open it.\n\n{_FORMATS}", metavar="NAME", show_default=False
+        ),
     ],
     out: Annotated[str, typer.Option(help="File or directory to write; it must not exist yet.", metavar=PATH)],
     version: Version = None,

@@ -20,7 +20,9 @@ def filter(
         list[str], typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet or WET.", metavar=PATH)
     ],
     *,
-    out: Annotated[str, typer.Option(help="Directory of the filtered corpus, new or to be resumed.", metavar=PATH)],
+    out: Annotated[
+        str, typer.Option(help="Directory of the filtered corpus: new, or of a run to resume.", metavar=PATH)
+    ],
     vocabulary: Annotated[
         str | None,
         typer.Option(

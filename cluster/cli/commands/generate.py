@@ -35,7 +35,7 @@ def generate(
 ) -> None:
     """Generate text from a prompt, or from each prompt of a file.
 
-    Prompts of a file are answered as JSON lines.
+    With --prompts, prints one line of JSON per prompt.
     For example: bitcipher generate runs/random-1 --prompt "the king" --temperature 0.8
     """
     if (prompt is None) == (prompts is None):

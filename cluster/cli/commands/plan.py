@@ -28,7 +28,7 @@ def plan(
     sample: Annotated[
         list[str] | None,
         typer.Option(
-            help="With --tokens: text like that of the corpus, a file, directory or glob. Repeat for several.",
+            help="With --tokens: file, directory or glob of text that resembles the corpus. Repeat for several.",
             show_default="docstrings of the installed packages",
             metavar=PATH,
         ),
@@ -36,7 +36,7 @@ def plan(
     build: Annotated[
         str | None,
         typer.Option(
-            help="Build of similar text: its options are used, and its counts give the growth laws.", metavar=PATH
+            help="Build of similar text. Its options are used, and its counts determine the growth laws.", metavar=PATH
         ),
     ] = None,
     nodes: Annotated[int, typer.Option(min=1, help="Number of machines.")] = 1,

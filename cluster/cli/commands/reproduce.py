@@ -16,7 +16,7 @@ Sources = Annotated[list[str], typer.Argument(help="Files, directories or globs 
 Out = Annotated[
     str,
     typer.Option(
-        help="Directory of runs, curves and tables, visible to all workers, new or to be resumed.", metavar=PATH
+        help="Directory of runs, curves and tables, visible to all workers: new, or of a run to resume.", metavar=PATH
     ),
 ]
 Runs = Annotated[int, typer.Option(min=1, help="Number of seeds; results are mean and standard deviation.")]
@@ -37,7 +37,7 @@ def tables(
     ner: Annotated[str | None, typer.Option(help="Directory of CoNLL-2003.", metavar=PATH)] = None,
     seeds: Seeds = 3,
 ) -> None:
-    """Compute Tables 2 to 7 of the paper from stored counts, beside the published numbers.
+    """Compute Tables 2 to 7 of the paper from stored counts, next to the published numbers.
 
     For example: bitcipher reproduce tables build --pos gum --ner conll2003 --out tables
     """
@@ -57,7 +57,7 @@ def tables(
             return lambda name: progress.advance(bar, 1, name)
 
         page = reproduce_tables(builds, tasks, out, range(seeds), begin)
-    print(f"Tables: {page}, and as rows in tables.csv and tables.parquet beside it.")
+    print(f"Tables: {page}. The same directory has their rows in tables.csv and tables.parquet.")
 
 
 @reproduce.command("figure-4")

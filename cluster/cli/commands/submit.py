@@ -31,7 +31,7 @@ def submit(
         bool, typer.Option("--no-wait", help="Print the job's ID instead of following its log.")
     ] = False,
 ) -> None:
-    """Run a bitcipher command as a job on a Ray cluster. The code travels with it, the data does not.
+    """Run a bitcipher command as a job on a Ray cluster. The code is sent to the cluster, but no data.
 
     Follows the log of the job and exits with its exit code. Ctrl-C stops following; the job continues.
 

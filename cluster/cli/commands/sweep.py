@@ -21,7 +21,10 @@ def sweep(
     ],
     *,
     out: Annotated[
-        str, typer.Option(help="Directory of the study, visible to all workers, new or to be resumed.", metavar=PATH)
+        str,
+        typer.Option(
+            help="Directory of the study, visible to all workers: new, or of a study to resume.", metavar=PATH
+        ),
     ],
     settings: Settings = None,
     scale: Annotated[
@@ -53,8 +56,8 @@ def sweep(
     """Run a study of small language models on a reduced language, and write its report. An interrupted study resumes.
 
     Filters a corpus by a vocabulary, trains a tokenizer and small RoBERTa models of many shapes, fine-tunes them on
-    GLUE if given, and compares them in OUT/report/report.html. Run it again with more shapes, seeds or tasks, and only
-    those are run.
+    GLUE if given, and compares them in OUT/report/report.html. If it is run again with more shapes, seeds or tasks,
+    only the additional trials are run.
 
     For example: bitcipher sweep downscaling-small --out study --set sources=[corpus]
     """
@@ -72,7 +75,7 @@ def sweep(
     study = fit_study(read_study(find_study(recipe), settings or []), folder, scale, seconds, resources)
     with resumable(TRAINED), StageProgress() as progress:
         report = run_study(study, folder, resources, progress)
-    print(f"Report: {report}. Figures and tables are beside it, all runs in {folder}.")
+    print(f"Report: {report}, with figures and tables in the same directory. All runs are in {folder}.")
 
 
 def _seconds(text: str) -> float:

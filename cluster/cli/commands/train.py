@@ -54,7 +54,7 @@ def compare(
         str, typer.Option(help="Folder for curves.png, curves.html and table.md; overwritten.", metavar=PATH)
     ],
 ) -> None:
-    """Plot runs side by side, and report how much sooner each reaches the final loss of the first.
+    """Plot runs side by side, and report how much sooner each reaches the final loss of the first run.
 
     Runs of one recipe with different seeds are plotted as one curve with its standard deviation.
     For example: bitcipher compare runs/random-1 runs/cipher-1 --out comparison
@@ -72,8 +72,12 @@ def layers(
     out: Annotated[
         str, typer.Option(help="Folder for layers.png, layers.csv and layers.parquet; overwritten.", metavar=PATH)
     ],
-    classes: Annotated[int, typer.Option(min=2, help="Number of token classes: the most frequent tokens.")] = 100,
-    sequences: Annotated[int, typer.Option(min=1, help="Training sequences, and as many validation sequences.")] = 256,
+    classes: Annotated[
+        int, typer.Option(min=2, help="Number of token classes. Each of the most frequent tokens is a class.")
+    ] = 100,
+    sequences: Annotated[
+        int, typer.Option(min=1, help="Number of training sequences, and of validation sequences.")
+    ] = 256,
     task: Annotated[
         str | None,
         typer.Option(help="Fit linear probes too: pos (part of speech) or ner (entities).", show_default="none"),

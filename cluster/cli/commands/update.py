@@ -12,7 +12,7 @@ from pipelines.options import UpdateOptions
 
 Build = Annotated[str, typer.Argument(help="Directory of the build.", metavar=PATH)]
 
-# Exit code of an update that was not published, so that a schedule can tell it from a mistake (2) and a crash (1).
+# Exit code of an update that was not published. Mistakes exit with code 2, and crashes with code 1.
 DRIFTED = 3
 
 
@@ -22,14 +22,14 @@ def update(
     build: Build,
     sources: Annotated[
         list[str],
-        typer.Argument(help="Files, directories or globs: the whole corpus, or only what is new.", metavar=PATH),
+        typer.Argument(help="Files, directories or globs: the whole corpus, or only new files.", metavar=PATH),
     ],
     workers: Workers = 0,
     memory_mib: Annotated[
         int | None, typer.Option(help="MiB of memory per worker.", show_default="that of the build")
     ] = None,
 ) -> None:
-    """Count what is new in a corpus, and publish a new version of a build.
+    """Count the new files of a corpus, and publish a new version of a build.
 
     Files are identified by their content, so a renamed file is not counted again. The new version equals a build of the
     whole corpus, byte for byte. Earlier versions stay until they are pruned.

@@ -24,12 +24,12 @@ EXAMPLES = 5
 
 
 def print_build(build: str) -> None:
-    """Print what the newest version of a build holds, and the cost of each stage."""
+    """Print the size of the newest version of a build, and the cost of each stage."""
     print_version(build, read_manifest(build))
 
 
 def print_version(build: str, manifest: BuildManifest) -> None:
-    """Print what a version holds, its drift, and the cost of each stage."""
+    """Print the size and drift of a version, and the cost of each stage."""
     report = read_report(build, manifest)
     table = make_table("stage", "seconds", "CPU seconds", "tokens/s", "peak memory")
     for name, stage in report.stages.items():
@@ -47,7 +47,7 @@ def print_version(build: str, manifest: BuildManifest) -> None:
 
 
 def print_changes(changes: SourceChanges, replaced: bool) -> None:
-    """Print how the sources of an update differ from those already counted."""
+    """Print the differences between the sources of an update and the counted sources."""
     OUT.print(
         f"{format_count(len(changes.new), 'new file')}, {len(changes.unchanged):,} unchanged, "
         f"{len(changes.copies):,} with content that is already counted."

@@ -1,14 +1,14 @@
-"""Console, tables and number formats that all output of commands shares."""
+"""Console, tables and number formats for the output of all commands."""
 
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 
-# Words and paths come from data: brackets in them are not markup.
+# Words and paths come from data, so brackets in them are not markup.
 OUT = Console(highlight=False, soft_wrap=True, markup=False)
 
-# Decimal units, as disks and stores are sold and Ray reports memory.
+# Decimal units, as for disks and object stores, and for memory in Ray.
 _SIZE_UNITS = ("B", "kB", "MB", "GB", "TB")
 
 

@@ -1,4 +1,4 @@
-"""Output of `bitcipher filter`: what was kept of each source directory, and the most frequent unknown words."""
+"""Output of `bitcipher filter`: the kept share of each source directory, and the most frequent unknown words."""
 
 from cluster.cli.display.console import OUT, format_share, list_examples, make_table
 from pipelines.filter.filter_manifest import FilterCounts, FilterManifest
@@ -26,7 +26,9 @@ def print_filtered_corpus(manifest: FilterManifest, out: str) -> None:
     if total.unknown_words:
         OUT.print(f"\nMost frequent unknown words: {list_examples(list(total.unknown_words)[:EXAMPLES], EXAMPLES)}")
     if total.unconstrained and (missing := total.unconstrained.missing):
-        OUT.print(f"\nThe control sample has {missing:,} spans less: some sources have fewer spans than were kept.")
+        OUT.print(
+            f"\nThe control sample is {missing:,} spans too small, since some sources have fewer spans than were kept."
+        )
     spans, words = f"{total.constrained.total():,} spans", f"{total.words_in_spans:,} words"
     OUT.print(f"\n{spans} with {words} in a vocabulary of {manifest.vocabulary.words:,} → {out}")
 

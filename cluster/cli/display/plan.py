@@ -48,7 +48,9 @@ def _print_growth(plans: Plans) -> None:
         )
     beyond = end / _law_end(plans.laws.types)
     if beyond > 1:
-        OUT.print(f"The plan extrapolates by {beyond:,.3g}; ranges assume a falling to a constant exponent.")
+        OUT.print(
+            f"The plan extrapolates by a factor of {beyond:,.3g}. Ranges extend from a falling to a constant exponent."
+        )
     OUT.print()
 
 

@@ -3,22 +3,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pair_blocks import block_of
 
 from bitcipher import BitcipherError
-from bitcipher.counts import CountDigest, PairBlock, digest_pairs, digest_words, negate, word_hashes
+from bitcipher.counts import CountDigest, digest_pairs, digest_words, negate, word_hashes
 
 HASHES = word_hashes(pa.array(["a", "b", "é", "<oov>"], pa.large_string()))
-
-
-def block_of(rows):
-    """Return a block of (left, offset, {right: n})."""
-    return PairBlock(
-        np.array([left for left, _, _ in rows], np.int32),
-        np.array([offset for _, offset, _ in rows], np.int16),
-        np.array([len(pairs) for _, _, pairs in rows], np.int64),
-        np.array([right for _, _, pairs in rows for right in pairs], np.int32),
-        np.array([n for _, _, pairs in rows for n in pairs.values()], np.int64),
-    )
 
 
 def digest(*rows):

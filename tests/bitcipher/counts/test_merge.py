@@ -1,19 +1,9 @@
 from itertools import islice
 
 import numpy as np
+from pair_blocks import block_of
 
-from bitcipher.counts import PairBlock, merge_rows, negate, renumber
-
-
-def block_of(rows):
-    """Return a block of (left, offset, {right: n})."""
-    return PairBlock(
-        np.array([left for left, _, _ in rows], np.int32),
-        np.array([offset for _, offset, _ in rows], np.int16),
-        np.array([len(pairs) for _, _, pairs in rows], np.int64),
-        np.array([right for _, _, pairs in rows for right in pairs], np.int32),
-        np.array([n for _, _, pairs in rows for n in pairs.values()], np.int64),
-    )
+from bitcipher.counts import merge_rows, negate, renumber
 
 
 def as_rows(block):

@@ -1,23 +1,17 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from pair_blocks import block_of
 
 from bitcipher import BitcipherError, CipherEmbedding, Vocabulary
-from bitcipher.counts import ContextWindow, MergedCounts, PairBlock
+from bitcipher.counts import ContextWindow, MergedCounts
 
 
 def counts_of(rows, words=4, context_window=None, count=10):
     """Return merged counts of (left, offset, {right: n}). Every word has `count` and is in 5 of 10 passages."""
-    block = PairBlock(
-        np.array([left for left, _, _ in rows], np.int32),
-        np.array([offset for _, offset, _ in rows], np.int16),
-        np.array([len(pairs) for _, _, pairs in rows], np.int64),
-        np.array([right for _, _, pairs in rows for right in pairs], np.int32),
-        np.array([n for _, _, pairs in rows for n in pairs.values()], np.int64),
-    )
     names = pa.array([f"w{rank}" for rank in range(words)], pa.large_string())
     vocabulary = Vocabulary(names, np.full(words, count), np.full(words, 5), 10)
-    return MergedCounts.from_rows(vocabulary, context_window or ContextWindow(2), [block])
+    return MergedCounts.from_rows(vocabulary, context_window or ContextWindow(2), [block_of(rows)])
 
 
 # The active bits of the four codes are {0}, {1}, {2} and {1, 2}.
@@ -101,7 +95,7 @@ def test_vector_size_of_each_mode():
     assert CipherEmbedding(200, 4, "cipher").vector_size == 200
 
 
-def test_defaults():
+def test_default_options():
     embedding = CipherEmbedding()
     chosen = embedding.bits, embedding.window, embedding.mode, embedding.noise, embedding.log
     assert chosen == (25, 4, "cat", "document_share", "aggregate")
@@ -123,7 +117,7 @@ def test_invalid_options_raise(values, message):
         CipherEmbedding(**values)
 
 
-def test_one_bit_without_noise():
+def test_one_bit_is_allowed_without_noise():
     table = CipherEmbedding(1, 1, "sum", noise="none", log="none").table(counts_of([(0, 1, {0: 3})], words=1))
     np.testing.assert_array_equal(table, [[6]])
 

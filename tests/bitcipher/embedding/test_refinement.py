@@ -36,8 +36,8 @@ def test_covariance_of_a_low_rank_table_is_a_projection(rows, columns, rank):
     np.testing.assert_allclose(unused @ refinement.matrix_, 0, atol=1e-5)
 
 
-def test_the_matrix_is_symmetric_and_zca():
-    # ZCA is the whitening with a symmetric positive matrix, which changes the vectors least.
+def test_matrix_is_symmetric_and_positive():
+    # ZCA is the only whitening with a symmetric positive matrix. It changes the vectors least.
     refinement = Refinement().fit(table_of(400, 6))
     np.testing.assert_allclose(refinement.matrix_, refinement.matrix_.T, rtol=1e-9)
     assert (np.linalg.eigvalsh(refinement.matrix_) > 0).all()

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,12 +9,6 @@ from bitcipher.evaluation import analogies
 from bitcipher.vectors import CipherVectors
 
 WORDS = [f"w{i}" for i in range(30)] + ["W3", "W7", "Paris"]
-
-
-def to_gensim(vectors):
-    keyed = KeyedVectors(vectors.vector_size)
-    keyed.add_vectors(vectors.index_to_key, np.asarray(vectors.vectors))
-    return keyed
 
 
 def structured_vectors(seed):
@@ -50,7 +43,7 @@ def test_sections_match_gensim(tmp_path, case_insensitive, dummy4unknown, restri
         "dummy4unknown": dummy4unknown,
     }
     found = vectors.evaluate_word_analogies(path, **options)
-    score, sections = to_gensim(vectors).evaluate_word_analogies(str(path), **options)
+    score, sections = vectors.to_gensim().evaluate_word_analogies(str(path), **options)
     assert 0.05 < score < 0.95
     assert found.accuracy == pytest.approx(score)
     for ours, theirs in zip((*found.sections, found.total), sections, strict=True):

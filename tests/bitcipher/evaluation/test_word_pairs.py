@@ -2,7 +2,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from gensim.models import KeyedVectors
 
 from bitcipher.errors import BitcipherError
 from bitcipher.evaluation.evaluation_sets import ScoredPair, list_similarity_files, read_pairs
@@ -16,12 +15,6 @@ def vectors():
     rows = np.random.default_rng(1).normal(size=(len(WORDS), 6)).astype(np.float32)
     rows[WORDS.index("zero")] = 0
     return CipherVectors(WORDS, rows)
-
-
-def to_gensim(vectors):
-    keyed = KeyedVectors(vectors.vector_size)
-    keyed.add_vectors(vectors.index_to_key, np.asarray(vectors.vectors))
-    return keyed
 
 
 def pairs_file(path, separator="\t", ending="\n"):
@@ -46,7 +39,7 @@ def test_correlations_match_gensim(tmp_path, vectors, case_insensitive, dummy4un
         "dummy4unknown": dummy4unknown,
     }
     found = vectors.evaluate_word_pairs(path, **options)
-    pearson, spearman, oov = to_gensim(vectors).evaluate_word_pairs(str(path), **options)
+    pearson, spearman, oov = vectors.to_gensim().evaluate_word_pairs(str(path), **options)
     assert found.spearman == pytest.approx(spearman.statistic, abs=1e-6)
     assert found.pearson == pytest.approx(pearson.statistic, abs=1e-6)
     assert 100 * (1 - found.coverage) == pytest.approx(oov)

@@ -43,8 +43,8 @@ def table() -> CipherVectors:
 
 
 @pytest.fixture(scope="session")
-def neighbors(table):
-    """Check that another library finds the same five nearest words with the same cosines."""
+def check_neighbors(table):
+    """Return a check that another library finds the same five nearest words with the same cosines."""
     expected = {word: table.most_similar(word, topn=5) for word in ("cat", "قلب", "word7", "a\u00a0b")}
 
     def check(find):
@@ -60,7 +60,7 @@ def neighbors(table):
 
 @pytest.fixture(scope="session")
 def numpy_finder():
-    """Return a `find` of plain NumPy, for libraries that give words and rows."""
+    """Return a factory of `find` functions for libraries that give words and rows. They use plain NumPy."""
 
     def make_finder(words, rows):
         rows = np.asarray(rows, np.float64)

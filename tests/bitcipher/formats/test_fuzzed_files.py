@@ -31,7 +31,7 @@ def check_read(path, content: bytes) -> None:
 @example(gzip.compress(b""))
 @example(b"99999999999999999999 99999999999999999999\na 1\n")
 @example(b"\n\na 1\nb 2\n")
-def test_any_bytes(tmp_path, content):
+def test_arbitrary_bytes_give_a_table_or_an_error(tmp_path, content):
     check_read(tmp_path / "file", content)
 
 
@@ -44,7 +44,7 @@ def whole(tmp_path_factory, table, request) -> bytes:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(st.data())
-def test_changed_and_truncated_files(tmp_path, whole, data):
+def test_changed_and_truncated_files_give_a_table_or_an_error(tmp_path, whole, data):
     content = bytearray(whole)
     for index in data.draw(st.lists(st.integers(0, len(whole) - 1), max_size=4)):
         content[index] ^= data.draw(st.integers(1, 255))

@@ -18,31 +18,31 @@ FORMATS = {
 
 
 @pytest.mark.parametrize(("name", "settings"), FORMATS.items(), ids=FORMATS)
-def test_gensim_reads_identical_words_and_vectors(tmp_path, table, neighbors, name, settings):
+def test_gensim_reads_identical_words_and_vectors(tmp_path, table, check_neighbors, name, settings):
     table.export(name, tmp_path / "out")
     read = KeyedVectors.load_word2vec_format(tmp_path / "out", **settings)
     assert read.index_to_key == table.index_to_key
     np.testing.assert_array_equal(read.vectors, table.vectors)
-    neighbors(lambda word: read.most_similar(word, topn=len(table)))
+    check_neighbors(lambda word: read.most_similar(word, topn=len(table)))
 
 
 @pytest.mark.parametrize("binary", [False, True])
 def test_files_of_gensim_are_read(tmp_path, table, binary):
-    table.to_gensim().save_word2vec_format(tmp_path / "theirs", binary=binary)
-    read = CipherVectors.read(tmp_path / "theirs")
+    table.to_gensim().save_word2vec_format(tmp_path / "saved", binary=binary)
+    read = CipherVectors.read(tmp_path / "saved")
     # gensim writes words in the order of their counts, which is the order of the table.
     assert read.index_to_key == table.index_to_key
     np.testing.assert_array_equal(read.vectors, table.vectors)
 
 
-def test_keyed_vectors_have_the_counts(table, neighbors):
-    theirs = table.to_gensim()
-    assert theirs.get_vecattr("cat", "count") == table.get_vecattr("cat", "count")
-    neighbors(lambda word: theirs.most_similar(word, topn=len(table)))
-    ours = CipherVectors.from_gensim(theirs)
-    assert ours.index_to_key == table.index_to_key
-    np.testing.assert_array_equal(ours.vectors, table.vectors)
-    np.testing.assert_array_equal(ours.counts, table.counts)
+def test_keyed_vectors_have_the_counts(table, check_neighbors):
+    keyed = table.to_gensim()
+    assert keyed.get_vecattr("cat", "count") == table.get_vecattr("cat", "count")
+    check_neighbors(lambda word: keyed.most_similar(word, topn=len(table)))
+    vectors = CipherVectors.from_gensim(keyed)
+    assert vectors.index_to_key == table.index_to_key
+    np.testing.assert_array_equal(vectors.vectors, table.vectors)
+    np.testing.assert_array_equal(vectors.counts, table.counts)
 
 
 def test_from_gensim_rejects_a_model():
@@ -55,6 +55,6 @@ def test_from_gensim_rejects_a_model():
 def test_gensim_pickles_are_neither_written_nor_read(tmp_path, table):
     with pytest.raises(BitcipherError, match="word2vec-binary"):
         table.export("gensim", tmp_path / "out")
-    table.to_gensim().save(str(tmp_path / "theirs.kv"))
+    table.to_gensim().save(str(tmp_path / "saved.kv"))
     with pytest.raises(BitcipherError, match=r"pickle.*from_gensim"):
-        CipherVectors.read(tmp_path / "theirs.kv")
+        CipherVectors.read(tmp_path / "saved.kv")

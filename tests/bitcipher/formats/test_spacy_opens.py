@@ -20,10 +20,10 @@ def most_similar(pipeline, count):
     return find
 
 
-def test_spacy_loads_the_folder(tmp_path, table, neighbors):
+def test_spacy_loads_the_folder(tmp_path, table, check_neighbors):
     table.export("spacy", tmp_path / "out")
     pipeline = spacy.load(tmp_path / "out")
-    neighbors(most_similar(pipeline, len(table)))
+    check_neighbors(most_similar(pipeline, len(table)))
     text = pipeline("cat unknown zero")
     np.testing.assert_array_equal(text[0].vector, table["cat"])
     assert [token.has_vector for token in text] == [True, False, True]
@@ -48,13 +48,13 @@ def test_stores_get_the_same_files(tmp_path, table):
 
 
 @pytest.mark.long
-def test_spacy_init_vectors_reads_the_text(tmp_path, table, neighbors):
+def test_spacy_init_vectors_reads_the_text(tmp_path, table, check_neighbors):
     table.export("word2vec", tmp_path / "out.txt")
     command = [sys.executable, "-m", "spacy", "init", "vectors", "en", tmp_path / "out.txt", tmp_path / "pipeline"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     pipeline = spacy.load(tmp_path / "pipeline")
-    neighbors(most_similar(pipeline, len(table)))
+    check_neighbors(most_similar(pipeline, len(table)))
 
 
 def test_damaged_folders_raise(tmp_path, table):

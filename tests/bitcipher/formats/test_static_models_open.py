@@ -20,17 +20,17 @@ def folder(tmp_path_factory, table):
     return folder
 
 
-def test_model2vec(folder, table, neighbors, numpy_finder):
+def test_model2vec_reads_identical_words_and_vectors(folder, table, check_neighbors, numpy_finder):
     model = StaticModel.from_pretrained(folder)
     assert list(model.tokens) == table.index_to_key
-    neighbors(numpy_finder(model.tokens, model.embedding))
+    check_neighbors(numpy_finder(model.tokens, model.embedding))
     np.testing.assert_array_equal(model.encode(["cat"])[0], table["cat"])
     # model2vec skips unknown words, and `max_length: null` prevents truncation.
     long = "cat unknown " * 600 + "the"
     np.testing.assert_allclose(model.encode([long])[0], (600 * table["cat"] + table["the"]) / 601, rtol=1e-4, atol=1e-5)
 
 
-def test_sentence_transformers(folder, table, neighbors, numpy_finder):
+def test_sentence_transformers_encodes_words_as_their_vectors(folder, table, check_neighbors, numpy_finder):
     model = SentenceTransformer(str(folder), device="cpu")
     words = [word for word in table.index_to_key if not set(word) & set('<>" \u00a0')]
     rows = model.encode(words)
@@ -42,7 +42,7 @@ def test_sentence_transformers(folder, table, neighbors, numpy_finder):
     assert cosine == pytest.approx(table.similarity("cat", "word7"), abs=1e-5)
 
 
-def test_transformers_and_safetensors(tmp_path, table, neighbors, numpy_finder):
+def test_transformers_and_safetensors_read_identical_tokens_and_vectors(tmp_path, table, check_neighbors, numpy_finder):
     table.export("huggingface", tmp_path / "model")
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model")
     assert len(tokenizer) == len(table)
@@ -51,7 +51,7 @@ def test_transformers_and_safetensors(tmp_path, table, neighbors, numpy_finder):
         table.get_index(w) for w in ("cat", "<oov>", "<oov>", "قلب")
     ]
     rows = load_file(tmp_path / "model" / "model.safetensors")["embeddings"]
-    neighbors(numpy_finder(table.index_to_key, rows))
+    check_neighbors(numpy_finder(table.index_to_key, rows))
 
 
 def test_both_format_names_write_the_same_files(tmp_path, folder, table):
@@ -86,8 +86,8 @@ def test_tokenizer_retains_case_and_punctuation_if_the_table_has_them():
 
 
 def test_files_of_model2vec_are_read(tmp_path, folder, table):
-    StaticModel.from_pretrained(folder).save_pretrained(tmp_path / "theirs")
-    read = CipherVectors.read(tmp_path / "theirs")
+    StaticModel.from_pretrained(folder).save_pretrained(tmp_path / "saved")
+    read = CipherVectors.read(tmp_path / "saved")
     assert read.index_to_key == table.index_to_key
     np.testing.assert_array_equal(read.vectors, table.vectors)
 

@@ -37,7 +37,7 @@ def read_content(tmp_path):
         "3 3\n" + "\n".join(LINES) + "\n\n\n\n\n",
     ],
 )
-def test_headers_and_line_endings(read_content, text):
+def test_headers_and_line_endings_do_not_change_the_table(read_content, text):
     with warnings.catch_warnings(action="error"):
         for content in (text.encode(), gzip.compress(text.encode())):
             vectors = read_content(content)
@@ -74,7 +74,7 @@ def test_invalid_utf8_is_replaced_with_a_warning(read_content):
         assert read_content(b"caf\xe9 1 2\nna\xc3\xafve 3 4\n").index_to_key == ["caf\ufffd", "naïve"]
 
 
-def test_wrong_headers(read_content):
+def test_wrong_headers_warn_or_raise(read_content):
     with pytest.warns(UserWarning, match="says 2 words, but it holds 3"):
         assert len(read_content("2 3\n" + "\n".join(LINES))) == 3
     with pytest.warns(UserWarning, match="says 300 dimensions, but its lines have 3"):
@@ -83,7 +83,7 @@ def test_wrong_headers(read_content):
         read_content("4 3\n" + "\n".join(LINES))
 
 
-def test_one_dimension(read_content):
+def test_vectors_of_one_dimension_are_read(read_content):
     assert read_content("2 1\na 0.5\nb 2\n").index_to_key == ["a", "b"]
     assert read_content("7 5\n8 2\n9 1\n", format="glove").index_to_key == ["7", "8", "9"]
     assert read_content("7 5\n8 2\n9 1\n").index_to_key == ["7", "8", "9"]
@@ -110,7 +110,7 @@ def test_damaged_text_raises_with_its_line(read_content, text, message):
         read_content(text)
 
 
-def test_missing_files_and_foreign_folders_raise(tmp_path):
+def test_missing_files_and_other_folders_raise(tmp_path):
     with pytest.raises(BitcipherError, match="no file"):
         read(tmp_path / "nothing")
     with pytest.raises(BitcipherError, match="none of the readable formats"):

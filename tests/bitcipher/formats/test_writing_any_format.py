@@ -2,6 +2,7 @@
 
 import os
 import re
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from bitcipher import BitcipherError, CipherVectors, storage
 from bitcipher.formats import FORMATS, read, row_blocks, write
 
-# Without spaCy, which takes half a second to write; its own test has the unusual words.
+# Without spacy, which takes half a second to write. `test_spacy_loads_the_folder` has the unusual words.
 FAST = [name for name, each in FORMATS.items() if each.can_read and name not in ("spacy", "embedding-atlas")]
 
 tables = st.lists(st.text(st.characters(codec="utf-8"), max_size=6), min_size=1, max_size=6, unique=True).flatmap(
@@ -51,11 +52,11 @@ def test_every_word_reads_back_or_is_refused(tmp_path_factory, name, words_and_r
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_block_size_does_not_change_the_bytes(tmp_path, table, name, monkeypatch):
-    seen = []
-    write(table, name, tmp_path / "below" / "one", seen.append)
+    progress = []
+    write(table, name, tmp_path / "below" / "one", progress.append)
     (tmp_path / "below" / "one").rename(tmp_path / "one")
     assert os.listdir(tmp_path / "below") == []
-    assert sum(seen) == len(table)
+    assert sum(progress) == len(table)
     again = CipherVectors(table.index_to_key, table.vectors.copy(), table.counts, table.passages)
     write(again, name, tmp_path / "two")
     assert content(tmp_path / "one") == content(tmp_path / "two")
@@ -112,6 +113,19 @@ def test_refused_word_lists_the_formats_that_can_represent_it(tmp_path):
         CipherVectors(["the", "new york"], np.eye(2)).export(name, tmp_path / name)
     assert {"parquet", "numpy", "huggingface"} <= set(able)
     assert not {"word2vec", "glove", "fasttext"} & set(able)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_each_module_has_a_writer_and_a_reader_if_it_can_be_read(name):
+    module = import_module(f"bitcipher.formats.{FORMATS[name].module}")
+    assert callable(module.write)
+    assert hasattr(module, "read") == FORMATS[name].can_read
+
+
+@pytest.mark.parametrize("name", [name for name, each in FORMATS.items() if each.can_read])
+def test_exported_files_are_detected(tmp_path, table, name):
+    write(table, name, tmp_path / "out")
+    assert set(read(tmp_path / "out").words.to_pylist()) >= set(table.index_to_key) - {"<oov>", "zero"}
 
 
 def test_unknown_formats_raise(tmp_path, table):

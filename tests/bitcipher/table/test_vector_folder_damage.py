@@ -90,7 +90,7 @@ def damage_by_removing(folder):
     (folder / "words.parquet").unlink()
 
 
-def damage_refinement_gone(folder):
+def damage_by_removing_refinement(folder):
     (folder / "refinement.safetensors").unlink()
 
 
@@ -159,7 +159,7 @@ def forge_refinement(folder):
         (damage_files, "list of files"),
         (damage_by_cutting, "has 100 bytes"),
         (damage_by_removing, "words.parquet is missing"),
-        (damage_refinement_gone, "disagree on refinement.safetensors"),
+        (damage_by_removing_refinement, "disagree on refinement.safetensors"),
         (damage_words, "SHA-256"),
         (damage_shape, "describes 5 x 4"),
         (forge_words_not_parquet, "not a table of words"),

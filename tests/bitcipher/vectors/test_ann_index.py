@@ -1,4 +1,4 @@
-"""Approximate neighbor search: high recall, and exact cosines of what it finds."""
+"""Approximate neighbor search: high recall, and exact cosines of the neighbors that it finds."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_topn_may_exceed_the_number_of_words(table, index):
     assert len(table.most_similar("w1", topn=10_000, index=index)) > 3_900
 
 
-def test_save_and_load(tmp_path, table, index):
+def test_saved_index_loads_with_the_same_neighbors(tmp_path, table, index):
     for uri in (tmp_path / "index", "memory://ann-index/index"):
         index.save(uri)
         again = WordIndex.load(uri, table)

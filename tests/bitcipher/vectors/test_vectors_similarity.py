@@ -114,7 +114,7 @@ def test_most_similar_matches_gensim(arguments, expected):
     assert [cosine for _, cosine in found] == pytest.approx([cosine for _, cosine in expected], abs=2e-6)
 
 
-def test_other_verbs_match_gensim():
+def test_other_methods_match_gensim():
     near = partial(pytest.approx, abs=1e-6)
     assert ROYALS.n_similarity(["king", "queen"], ["man", "apple"]) == near(0.127014)
     assert ROYALS.doesnt_match(ROYALS.index_to_key) == "apple"
@@ -181,7 +181,7 @@ def test_oov_is_never_a_neighbor_but_can_be_a_query():
     assert table.most_similar("a", topn=None)[1] == pytest.approx(1 / math.sqrt(1.01))
 
 
-def test_every_verb_raises_for_unknown_words_unless_oov_is_true():
+def test_every_method_raises_for_unknown_words_unless_oov_is_true():
     table = CipherVectors(["a", OOV, "b"], [[1, 0], [1, 0.5], [0, 1]])
     calls = [
         lambda word, **oov: table.most_similar(["a", word], **oov),
@@ -216,15 +216,15 @@ def test_zero_rows_have_similarity_0():
 def test_values_that_are_not_finite_raise():
     table = CipherVectors(["a", "bad", "c"], [[1, 0], [1, math.nan], [0, 1]])
     assert table.similarity("a", "c") == 0
-    for ask in (lambda: table.most_similar("a"), lambda: table.similarity("a", "bad")):
+    for query in (lambda: table.most_similar("a"), lambda: table.similarity("a", "bad")):
         with pytest.raises(BitcipherError, match="not finite"):
-            ask()
+            query()
     with pytest.raises(BitcipherError, match="'huge'"):
         CipherVectors(["a", "huge"], [[1, 0], [3e38, 3e38]]).most_similar("a")
 
 
 @pytest.mark.parametrize(
-    "ask",
+    "query",
     [
         lambda: ROYALS.most_similar(),
         lambda: ROYALS.most_similar(["king"], topn=2.5),
@@ -242,6 +242,6 @@ def test_values_that_are_not_finite_raise():
         lambda: ROYALS.most_similar_to_given("king", []),
     ],
 )
-def test_invalid_queries_raise(ask):
+def test_invalid_queries_raise(query):
     with pytest.raises(BitcipherError):
-        ask()
+        query()

@@ -1,4 +1,4 @@
-"""Output and errors of `bitcipher probe`, `evaluate` and `reproduce tables`, on files of other tools and on builds."""
+"""Output and errors of `bitcipher probe`, `evaluate` and `reproduce tables`."""
 
 from dataclasses import replace
 
@@ -50,24 +50,24 @@ def small_and_large(tmp_path_factory):
     return paths
 
 
-def narrowed(grid):
+def first_two_columns(grid):
     """Return the first two columns of a table of the paper."""
     return replace(grid, columns=grid.columns[:2], rows={size: cells[:2] for size, cells in grid.rows.items()})
 
 
 def test_probe_reads_vectors_of_any_format(tmp_path, gum, conll2003):
     vectors = labeled.informative_vectors(labeled.TAGS)
-    vectors.save(tmp_path / "ours")
-    vectors.export("word2vec", tmp_path / "theirs.vec")
-    output = run("probe", tmp_path / "ours", tmp_path / "theirs.vec", "--task", "pos", "--data", gum, "--seeds", 2)
-    ours, theirs = (line.split() for line in output.splitlines() if line.startswith(str(tmp_path)))
-    # The same scores, since both are the same table.
-    assert ours[1:] == theirs[1:]
-    assert ours[1] == "12"
-    assert float(ours[2]) > 80
-    assert ours[3] == "±"
+    vectors.save(tmp_path / "folder")
+    vectors.export("word2vec", tmp_path / "text.vec")
+    output = run("probe", tmp_path / "folder", tmp_path / "text.vec", "--task", "pos", "--data", gum, "--seeds", 2)
+    from_folder, from_text = (line.split() for line in output.splitlines() if line.startswith(str(tmp_path)))
+    # The scores are equal, since both are the same table.
+    assert from_folder[1:] == from_text[1:]
+    assert from_folder[1] == "12"
+    assert float(from_folder[2]) > 80
+    assert from_folder[3] == "±"
     assert "span F1" not in output
-    output = run("probe", tmp_path / "ours", "--task", "ner", "--data", conll2003, "--seeds", 1)
+    output = run("probe", tmp_path / "folder", "--task", "ner", "--data", conll2003, "--seeds", 1)
     assert "span F1" in output
     assert "±" not in output
 
@@ -96,12 +96,14 @@ def test_evaluate_prints_each_set_and_section(tmp_path):
 
 def test_tables_of_the_paper_are_computed_from_builds(tmp_path, small_and_large, gum, conll2003):
     out = tmp_path / "out"
-    grids = [narrowed(grid) for grid in paper_tables().grids if grid.table in (4, 6)]
+    grids = [first_two_columns(grid) for grid in paper_tables().grids if grid.table in (4, 6)]
     tasks = [read_task("pos", str(gum)), read_task("ner", str(conll2003))]
     names = []
 
     def begin(cells):
-        assert cells == 2 * (2 + 2 + 2)  # of each build: Cat for ner, Cipher for pos, and random vectors for both
+        assert cells == 2 * (
+            2 + 2 + 2
+        )  # for each build: Cat for ner, Cipher for pos, and random vectors for both tasks
         return names.append
 
     page = reproduce_tables(list(map(str, small_and_large)), tasks, str(out), [0], begin, grids)
@@ -124,7 +126,7 @@ def test_tables_of_the_paper_are_computed_from_builds(tmp_path, small_and_large,
 
 
 def test_interrupted_tables_resume_from_finished_cells(tmp_path, small_and_large, gum):
-    grids = [narrowed(grid) for grid in paper_tables().grids if grid.table == 6]
+    grids = [first_two_columns(grid) for grid in paper_tables().grids if grid.table == 6]
     task = read_task("pos", str(gum))
 
     class Stopped(Exception):
@@ -143,11 +145,11 @@ def test_interrupted_tables_resume_from_finished_cells(tmp_path, small_and_large
     builds_of_text = [str(small_and_large[0])]
     with pytest.raises(Stopped):
         reproduce_tables(builds_of_text, [task], str(tmp_path / "out"), [0], begin, grids)
-    kept = {name: _time(tmp_path / "out" / name) for name in storage.list_files(str(tmp_path / "out"))}
-    assert len(kept) == 2
+    finished = {name: _modification_time(tmp_path / "out" / name) for name in storage.list_files(str(tmp_path / "out"))}
+    assert len(finished) == 2
     reproduce_tables(builds_of_text, [task], str(tmp_path / "out"), [0], grids=grids)
     assert len(storage.list_files(str(tmp_path / "out" / "cells"))) == 3
-    assert kept == {name: _time(tmp_path / "out" / name) for name in kept}
+    assert finished == {name: _modification_time(tmp_path / "out" / name) for name in finished}
     reproduce_tables(builds_of_text, [task], str(tmp_path / "whole"), [0], grids=grids)
     for name, size in storage.list_files(str(tmp_path / "whole")).items():
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), (name, size)
@@ -156,7 +158,7 @@ def test_interrupted_tables_resume_from_finished_cells(tmp_path, small_and_large
     assert len(storage.list_files(str(tmp_path / "out" / "cells"))) == 6
 
 
-def _time(path):
+def _modification_time(path):
     return path.stat().st_mtime_ns
 
 

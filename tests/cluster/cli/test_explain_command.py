@@ -32,7 +32,7 @@ OPTIONS = BuildOptions(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """A build, spectral vectors of it, a build of other text, and vectors without a build."""
+    """Folder with a build, a build of other text, and vectors without a build."""
     folder = tmp_path_factory.mktemp("explained")
     text = [" ".join(document) for document in small_text()]
     run_build([write_lines(folder / "text.jsonl", text)], folder / "build", OPTIONS)
@@ -72,12 +72,12 @@ def test_explain_two_words_prints_contributions_remainder_and_sum(command):
     code, out, errors = command("explain", "build", "w1", "w4", "--topn", "5")
     assert (code, errors) == (0, "")
     opened = load_with_counts("build")
-    message = explain(opened.vectors, opened.counts, "w1", "w4", 5)
-    assert out.startswith(f"w1 and w4: cosine {message.similarity:.4f}\n")
+    explanation = explain(opened.vectors, opened.counts, "w1", "w4", 5)
+    assert out.startswith(f"w1 and w4: cosine {explanation.similarity:.4f}\n")
     numbers = numbers_of(out)
-    expected = [*(each.weight for each in message.contributions), message.rest, message.similarity]
+    expected = [*(each.weight for each in explanation.contributions), explanation.rest, explanation.similarity]
     assert numbers == [round(number, 4) for number in expected]
-    for contribution in message.contributions:
+    for contribution in explanation.contributions:
         where = f"{abs(contribution.offset)} {'before' if contribution.offset < 0 else 'after'}"
         assert re.search(rf"^{contribution.word} +{where} ", out, re.MULTILINE)
     assert "all others" in out
@@ -105,32 +105,32 @@ def test_vectors_are_explained_with_the_counts_of_their_build(command, spectral)
 def test_infer_reads_a_file_of_sentences(command, folder, spectral):
     text = [" ".join("neu" if token == "w7" else token for token in document) for document in small_text()]
     (folder / "sentences.txt").write_text("\n".join(text))
-    held = sum("neu" in line.split() for line in text)
+    sentences = sum("neu" in line.split() for line in text)
     for arguments in (("build",), (spectral, "--counts", "build")):
         code, out, errors = command("infer", *arguments[:1], "neu", "--contexts", "sentences.txt", *arguments[1:])
         assert (code, errors) == (0, "")
         heading, first, *_ = out.splitlines()
-        assert heading.startswith(f"neu (from {held} sentences)")
+        assert heading.startswith(f"neu (from {sentences} sentences)")
         assert re.fullmatch(r"w7 +(0\.9\d\d|1\.000)", first.strip())
 
 
 def test_page_of_a_build_has_explanations(command, folder):
     assert command("explore", "build", "--out", "page.html")[0] == 0
     (data,) = Parsed((folder / "page.html").read_text()).data()
-    message = data["contributions"]
+    stored = data["contributions"]
     columns = {}
     for name in ("offsets", "contexts", "weights"):
-        packed = message[name]
+        packed = stored[name]
         columns[name] = np.frombuffer(base64.b64decode(packed["base64"]), np.dtype(packed["type"]).newbyteorder("<"))
-    names = [*data["map"]["words"], *message["words"]]
+    names = [*data["map"]["words"], *stored["words"]]
     counts = StoredCounts.of_version("build", read_manifest("build")).open()
     vectors = CipherVectors.load("build")
     for number in (0, 20, 100):
         expected = explain(vectors, counts, data["map"]["words"][number], topn=8).contributions
-        places = slice(8 * number, 8 * number + 8)
-        np.testing.assert_allclose(columns["weights"][places], [each.weight for each in expected], atol=1e-5)
-        assert columns["offsets"][places.start] == expected[0].offset
-        assert names[columns["contexts"][places.start]] == expected[0].word
+        entries = slice(8 * number, 8 * number + 8)
+        np.testing.assert_allclose(columns["weights"][entries], [each.weight for each in expected], atol=1e-5)
+        assert columns["offsets"][entries.start] == expected[0].offset
+        assert names[columns["contexts"][entries.start]] == expected[0].word
     assert command("explore", "spectral" if (folder / "spectral").exists() else "bare", "--out", "page.html")[0] == 2
 
 

@@ -39,38 +39,38 @@ def test_filter_prints_a_summary(run, folder):
     assert (code, err) == (0, "")
     assert "tales" in out
     assert "Most frequent unknown words: b, came, zebra, القط, قال" in out
-    # Two spans of the first document, none of the others; and 20 sentences, nine per span, with two left over.
+    # Two spans of the first document, and 20 sentences: two spans of nine, with two sentences left over.
     assert "4 spans with 436 words in a vocabulary of 7 → language" in out
-    assert "control sample has 2 spans less" in out
-    message = json.loads((folder / "language" / "accounting.json").read_text())
-    assert (message["total"]["spans"]["kept"], message["total"]["sentences"]["kept"]) == (2, 20)
+    assert "control sample is 2 spans too small" in out
+    manifest = json.loads((folder / "language" / "accounting.json").read_text())
+    assert (manifest["total"]["spans"]["kept"], manifest["total"]["sentences"]["kept"]) == (2, 20)
     again = run("tales", "--vocabulary", "words.csv", "--out", "language", "--held-out-share", 0)
     assert again == (code, out, err)
 
 
-def test_options_reach_the_filter(run, folder):
+def test_options_are_recorded_in_the_manifest(run, folder):
     code, _, _ = run(
         *("tales", "--vocabulary", "words.csv", "--top", 6, "--out", "language", "--level", "spans", "--span", 11),
         *("--stride", 5, "--held-out-share", 0.25, "--no-unconstrained", "--seed", 3, "--format", "text"),
         *("--document", "file", "--field", "body"),
     )
     assert code == 0
-    message = json.loads((folder / "language" / "accounting.json").read_text())
-    assert message["options"] | {"vocabulary": "", "sources": ""} == {
+    manifest = json.loads((folder / "language" / "accounting.json").read_text())
+    assert manifest["options"] | {"vocabulary": "", "sources": ""} == {
         **{"level": "spans", "span": 11, "stride": 5, "held_out_share": 0.25, "unconstrained": False, "top": 6},
         **{"seed": 3, "format": "text", "document": "file", "field": "body", "vocabulary": "", "sources": ""},
     }
-    assert sum(message["total"]["documents"].values()) == 1
+    assert sum(manifest["total"]["documents"].values()) == 1
     assert "to" not in (folder / "language" / "vocabulary.txt").read_text().split()
 
 
-def test_vocabulary_of_the_most_frequent_words_of_the_sources(run, folder):
+def test_top_without_vocabulary_uses_the_most_frequent_words_of_the_sources(run, folder):
     code, _, _ = run("tales", "--top", 7, "--out", "most", "--level", "spans", "--span", 12, "--stride", 12)
     assert code == 0
     assert (folder / "most" / "vocabulary.txt").read_text().split() == ["and", "cat", "dog", "ran", "saw", "the", "to"]
-    message = json.loads((folder / "most" / "accounting.json").read_text())
-    assert message["options"]["top"] == 7
-    assert message["options"]["vocabulary"] is None
+    manifest = json.loads((folder / "most" / "accounting.json").read_text())
+    assert manifest["options"]["top"] == 7
+    assert manifest["options"]["vocabulary"] is None
     lines = gzip.decompress((folder / "most" / "constrained" / "train-00000.jsonl.gz").read_bytes()).splitlines()
     assert json.loads(lines[0]) == {"text": KNOWN.strip(), "level": "spans"}
 

@@ -31,12 +31,12 @@ def test_scores_are_printed_and_stored(run, tmp_path):
     arguments = ("model", "--task", "cola", "--data", "cola", "--out", "out", *QUICK)
     code, printed, _ = run(*arguments)
     assert code == 0
-    remark, figure, baseline, where = printed.splitlines()
+    remark, score, baseline, location = printed.splitlines()
     assert remark.startswith("The model has no pooler")
     scores = json.loads((tmp_path / "out" / "predictions.json").read_text())["scores"]
-    assert figure == f"matthews {scores['matthews']:.2f} (main metric)"
+    assert score == f"matthews {scores['matthews']:.2f} (main metric)"
     assert baseline == "Baseline the commonest label: matthews 0.00"
-    assert str(tmp_path / "out") in where
+    assert str(tmp_path / "out") in location
     # The second call finds a finished run.
     before = (tmp_path / "out" / "metrics.jsonl").read_bytes()
     assert run(*arguments)[:2] == (0, printed)
@@ -46,7 +46,7 @@ def test_scores_are_printed_and_stored(run, tmp_path):
     assert "holds a run with other options" in error
 
 
-def test_random_init_and_vocabulary(run, tmp_path):
+def test_random_init_and_vocabulary_change_the_run(run, tmp_path):
     (tmp_path / "words.txt").write_text("peter\nlondon\nthe\nhouse\nruns\nover\nblue\nhills\nand\nsees\n")
     code, printed, _ = run(
         *(

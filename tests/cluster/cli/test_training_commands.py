@@ -1,4 +1,4 @@
-"""Output and errors of `bitcipher train`, `compare`, `layers` and `generate`, on runs of a second."""
+"""Output and errors of `bitcipher train`, `compare`, `layers` and `generate`, on tiny runs."""
 
 import json
 import shutil
@@ -41,7 +41,7 @@ def run(monkeypatch, capsys, runs):
 
 def test_runs_are_compared_by_recipe(run, tmp_path):
     out = tmp_path / "new" / "comparison"
-    for _ in range(2):  # a second time writes anew
+    for _ in range(2):  # the second call overwrites the files
         code, printed, _ = run("compare", "random-1", "cipher-1", "random-2", "--out", out)
         assert code == 0
         assert sorted(path.name for path in out.iterdir()) == ["curves.html", "curves.png", "table.md"]
@@ -124,7 +124,7 @@ def test_mistakes_print_one_sentence(run, tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["cat", "sum"])
-def test_vectors_have_width_of_model(tmp_path, mode):
+def test_cipher_vectors_have_the_hidden_size_of_the_model(tmp_path, mode):
     wide = ("model.hidden_size=64", "embeddings.init=cipher", f"embeddings.build={{mode: {mode}, window: 4}}")
     run = tiny_commands.train(tmp_path, tmp_path / "run", *wide)
     assert json.loads((run / "embedding_init.json").read_text())["vector_size"] == 64

@@ -16,7 +16,7 @@ from pipelines.runtime.progress import StageProgress
 SUBJECTS = ("matrix", "function", "array", "number", "list", "table")
 VERBS = ("should", "must", "can", "will")
 ACTIONS = ("return", "compute", "hold", "contain", "accept")
-PLACES = ("left", "right", "first", "last")
+POSITIONS = ("left", "right", "first", "last")
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     choose = random.Random(20).choice
     for module in range(20):
         sentences = [
-            f"The {choose(SUBJECTS)} {choose(VERBS)} {choose(ACTIONS)} the {choose(PLACES)} {choose(SUBJECTS)} "
+            f"The {choose(SUBJECTS)} {choose(VERBS)} {choose(ACTIONS)} the {choose(POSITIONS)} {choose(SUBJECTS)} "
             f"of two because the {choose(SUBJECTS)} {choose(VERBS)} {choose(ACTIONS)} {choose(SUBJECTS)}."
             for _ in range(30)
         ]
@@ -56,12 +56,12 @@ def test_build_records_the_final_path_of_the_text(demo):
 
 
 def test_both_tables_have_the_same_words(demo):
-    spectral, added = CipherVectors.load(demo / "build"), CipherVectors.load(demo / "vectors-sum")
-    assert spectral.index_to_key == added.index_to_key
+    spectral, summed = CipherVectors.load(demo / "build"), CipherVectors.load(demo / "vectors-sum")
+    assert spectral.index_to_key == summed.index_to_key
     assert "matrix" in spectral
-    assert spectral.vector_size <= len(spectral) < added.vector_size == 200
+    assert spectral.vector_size <= len(spectral) < summed.vector_size == 200
     assert spectral.manifest["embedding"]["mode"] == "spectral"
-    assert added.manifest["embedding"]["mode"] == "sum"
+    assert summed.manifest["embedding"]["mode"] == "sum"
 
 
 def test_page_shows_words_and_both_tables(demo):

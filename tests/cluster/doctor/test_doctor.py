@@ -1,4 +1,4 @@
-"""Checks of the doctor: each on good and bad machines, and all against a real cluster."""
+"""Checks of `bitcipher doctor`: each with good and bad values, and all against a real cluster."""
 
 import http.server
 import os
@@ -27,20 +27,20 @@ from cluster.doctor.machine import (
     check_shared_memory,
     memory_bytes,
 )
-from cluster.doctor.nodes import check_shared, read_answer
+from cluster.doctor.nodes import check_shared, read_results
 from cluster.doctor.package_versions import MUST_MATCH, check_same_versions, check_versions, installed_versions
 from cluster.doctor.storage import check_target
 
 OK, WARNING, PROBLEM = Level.OK, Level.WARNING, Level.PROBLEM
 
 
-def levels(findings: list[CheckResult]) -> dict[str, Level]:
-    return {each.check: each.level for each in findings}
+def levels(results: list[CheckResult]) -> dict[str, Level]:
+    return {each.check: each.level for each in results}
 
 
 @pytest.fixture
 def dashboard() -> Iterator[str]:
-    """Server that answers like a dashboard without a token, and whose clock is an hour late."""
+    """Server that responds like a dashboard without a token, with a clock that is an hour behind."""
 
     class Open(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -59,14 +59,14 @@ def dashboard() -> Iterator[str]:
         server.shutdown()
 
 
-def test_memory():
+def test_too_little_memory_is_reported():
     assert check_memory(16 * GB, 4).level is OK
     small = check_memory(4 * GB, 8)
     assert (small.level, "at most 2 workers" in small.message) == (WARNING, True)
     assert check_memory(1 * GB, 1).level is PROBLEM
 
 
-def test_memory_of_a_container(tmp_path):
+def test_memory_limit_of_a_container_is_respected(tmp_path):
     machine = memory_bytes(str(tmp_path))
     assert machine == os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limit = tmp_path / "sys" / "fs" / "cgroup" / "memory.max"
@@ -77,7 +77,7 @@ def test_memory_of_a_container(tmp_path):
     assert memory_bytes(str(tmp_path)) == 100_000_000
 
 
-def test_shared_memory(tmp_path):
+def test_too_little_shared_memory_is_reported(tmp_path):
     size = os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize
     assert check_shared_memory(2 * size).level is OK
     small = check_shared_memory(5 * size)
@@ -85,59 +85,59 @@ def test_shared_memory(tmp_path):
     assert check_shared_memory(GB, str(tmp_path / "none")).level is OK
 
 
-def test_disk(tmp_path):
+def test_too_little_disk_space_is_reported(tmp_path):
     assert check_disk("disk", str(tmp_path), 20 * GB).level is OK
     assert check_disk("disk", str(tmp_path), 5 * GB).level is WARNING
     assert check_disk("disk", str(tmp_path), 0.5 * GB).level is PROBLEM
     assert str(tmp_path) in check_disk("disk", str(tmp_path)).message
 
 
-def test_open_files():
+def test_low_limit_of_open_files_is_reported():
     assert check_open_files(65_536).level is OK
-    assert check_open_files(-1).level is OK  # as unlimited is written
+    assert check_open_files(-1).level is OK  # the value of RLIM_INFINITY
     assert check_open_files(1_024).level is WARNING
     assert check_open_files(256).level is PROBLEM
 
 
-def test_encoding():
+def test_encodings_other_than_utf8_are_reported():
     assert check_encoding("utf-8").level is OK
     assert check_encoding("UTF8").level is OK
     assert check_encoding("iso8859-1").level is WARNING
 
 
-def test_checks_of_this_machine():
+def test_check_machine_runs_all_checks():
     found = levels(check_machine())
     assert list(found) == ["memory", "shared memory", "temporary directory", "open files", "encoding"]
     assert found["encoding"] is OK
 
 
-def test_versions():
-    here = installed_versions()
-    assert check_versions(here).level is OK
-    assert f"python {sys.version_info.major}.{sys.version_info.minor}" in check_versions(here).message
-    missing = check_versions({**here, "numba": None})
+def test_missing_packages_are_reported():
+    installed = installed_versions()
+    assert check_versions(installed).level is OK
+    assert f"python {sys.version_info.major}.{sys.version_info.minor}" in check_versions(installed).message
+    missing = check_versions({**installed, "numba": None})
     assert (missing.level, missing.message) == (PROBLEM, "numba missing: pip install 'bitcipher[pipelines]'.")
 
 
-def test_versions_of_nodes():
-    here = installed_versions()
-    assert check_same_versions(here, here, "the head").level is OK
-    other = check_same_versions(here, {**here, "spacy": "3.0"}, "the head", MUST_MATCH)
+def test_different_versions_of_nodes_are_reported():
+    installed = installed_versions()
+    assert check_same_versions(installed, installed, "the head").level is OK
+    other = check_same_versions(installed, {**installed, "spacy": "3.0"}, "the head", MUST_MATCH)
     assert (other.level, "spacy is 3.0, not" in other.message) == (WARNING, True)
-    assert check_same_versions(here, {**here, "ray": "2.0"}, "the head", MUST_MATCH).level is PROBLEM
-    assert check_same_versions(here, {**here, "ray": "2.0"}, "this machine").level is WARNING
+    assert check_same_versions(installed, {**installed, "ray": "2.0"}, "the head", MUST_MATCH).level is PROBLEM
+    assert check_same_versions(installed, {**installed, "ray": "2.0"}, "this machine").level is WARNING
 
 
-def test_clocks():
+def test_wrong_clocks_are_reported():
     assert check_clock("clock", 1000, 1003, "the target").level is OK
     assert check_clock("clock", 1020, 1000, "the target").message.startswith("The clock of the target is 20 s ahead")
     late = check_clock("clock", 1000, 2000, "the target")
     assert (late.level, "1,000 s behind" in late.message) == (PROBLEM, True)
 
 
-@pytest.mark.parametrize("place", ["{here}", "{here}/new/folder", "file://{here}/uri", "memory://doctor"])
-def test_check_of_a_target_leaves_it_unchanged(tmp_path, place):
-    target = place.format(here=tmp_path)
+@pytest.mark.parametrize("template", ["{here}", "{here}/new/folder", "file://{here}/uri", "memory://doctor"])
+def test_check_of_a_target_leaves_it_unchanged(tmp_path, template):
+    target = template.format(here=tmp_path)
     assert set(levels(check_target(target)).values()) == {OK}
     assert list(tmp_path.iterdir()) == []
 
@@ -145,9 +145,9 @@ def test_check_of_a_target_leaves_it_unchanged(tmp_path, place):
 def test_target_without_permissions_is_a_problem(tmp_path):
     locked = tmp_path / "locked"
     locked.write_text("")  # not a folder: even root cannot write below it
-    (finding,) = check_target(str(locked / "target"))
-    assert (finding.check, finding.level) == ("target", PROBLEM)
-    assert str(locked) in finding.message
+    (result,) = check_target(str(locked / "target"))
+    assert (result.check, result.level) == ("target", PROBLEM)
+    assert str(locked) in result.message
     (unknown,) = check_target("s4://bucket")
     assert (unknown.level, "s4" in unknown.message) == (PROBLEM, True)
 
@@ -172,20 +172,20 @@ def test_target_that_differs_between_nodes_is_a_problem(tmp_path):
     assert (apart.level, "different directory on this node" in apart.message) == (PROBLEM, True)
 
 
-def test_tokens():
+def test_requests_without_a_token_must_be_refused():
     assert check_token(401).level is OK
     assert check_token(200).level is PROBLEM
     assert "ray get-auth-token --generate" in check_token(200).message
     assert check_token(404).level is PROBLEM
 
 
-def test_dashboards_that_other_machines_reach():
+def test_exposed_dashboards_are_reported():
     assert check_exposure("http://127.0.0.1:8265", has_token=False).level is OK
     assert check_exposure("http://10.0.0.1:8265", has_token=True).level is WARNING
     assert check_exposure("http://10.0.0.1:8265", has_token=False).level is PROBLEM
 
 
-def test_a_dashboard_without_a_token_and_with_a_wrong_clock(dashboard):
+def test_dashboard_without_a_token_and_with_a_wrong_clock_is_reported(dashboard):
     assert levels(check_dashboard(dashboard)) == {
         "address": OK,
         "token": PROBLEM,
@@ -194,15 +194,15 @@ def test_a_dashboard_without_a_token_and_with_a_wrong_clock(dashboard):
     }
 
 
-def test_no_server_at_the_address(capfd, tmp_path):
+def test_address_without_a_server_is_reported(capfd, tmp_path):
     assert levels(check_dashboard("http://127.0.0.1:1")) == {"address": PROBLEM}
     assert run_checks("http://127.0.0.1:1", str(tmp_path)) == 2
     assert "Cannot reach a Ray dashboard" in " ".join(capfd.readouterr().out.split())
 
 
 def test_results_are_found_in_a_log():
-    assert read_answer('starting\nbitcipher-doctor:{"nodes": {}}\nending\n') == {"nodes": {}}
-    assert read_answer("nothing\n") is None
+    assert read_results('starting\nbitcipher-doctor:{"nodes": {}}\nending\n') == {"nodes": {}}
+    assert read_results("nothing\n") is None
 
 
 def test_brackets_in_names_are_printed_literally(capfd, tmp_path):
@@ -226,8 +226,9 @@ def test_doctor_checks_a_real_cluster(ray_cluster, tmp_path):
     assert ["token", "ok", "Requests", "without", "a", "token", "are", "refused."] in lines
     assert "Bound to loopback" in result.stdout
     assert "Nodes: 1; CPUs: 4." in result.stdout
-    assert "Sees the file of the head node." in result.stdout
-    assert result.stdout.count(f"{tmp_path}/target can be listed") == 1  # by the node; here by the name as given
+    assert "The file that the head node wrote is visible." in result.stdout
+    # The node reports the absolute path, and this machine the relative one.
+    assert result.stdout.count(f"{tmp_path}/target can be listed") == 1
     # Machines differ, but every machine that runs the tests passes these checks.
     problems = {line[0] for line in lines if "problem" in line}
     assert problems <= {"memory", "temporary", "target's", "open"}

@@ -55,7 +55,7 @@ def test_submitted_build_gives_vectors_log_and_exit_code(ray_cluster, corpus, tm
 
 @pytest.mark.long
 def test_mistake_in_a_job_prints_its_sentence_and_exits_with_2(ray_cluster, tmp_path):
-    # An explicit address overrides that of the environment, which Ray itself would prefer.
+    # An explicit address overrides that of the environment. Ray itself would use the latter.
     job = ("submit", "--address", ray_cluster.jobs, "--", "neighbors", "nowhere", "word")
     result = bitcipher(*job, cwd=tmp_path, RAY_ADDRESS="http://127.0.0.1:1")
     assert result.returncode == 2
@@ -83,18 +83,18 @@ def test_working_dir_and_variables_reach_the_job(ray_cluster, tmp_path):
 
 @pytest.mark.long
 def test_ctrl_c_stops_following_and_leaves_the_job_running(ray_cluster, tmp_path):
-    os.mkfifo(tmp_path / "endless.txt")  # whoever reads it waits
+    os.mkfifo(tmp_path / "endless.txt")  # reading it blocks
     command = [sys.executable, "-m", "cluster.cli.main", "submit", "--address", ray_cluster.jobs, "--"]
     job = ["build", "--recipe", str(tmp_path / "endless.txt"), "--out", str(tmp_path / "out")]
     process = subprocess.Popen([*command, *job], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while "Running entrypoint" not in process.stdout.readline():
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    _, expected = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    name = expected.split("the job ")[1].split()[0]
-    assert f"ray job stop --address {ray_cluster.jobs} {name}" in expected
-    assert "Traceback" not in expected
+    name = errors.split("the job ")[1].split()[0]
+    assert f"ray job stop --address {ray_cluster.jobs} {name}" in errors
+    assert "Traceback" not in errors
     client = connect(ray_cluster.jobs)
     assert client.get_job_status(name) == "RUNNING"
     assert client.stop_job(name)
@@ -139,12 +139,12 @@ def test_invalid_submissions_raise(command, settings, expected):
 
 def test_values_of_invalid_variables_are_not_printed():
     assert read_variables(["A=b=c", "B="]) == {"A": "b=c", "B": ""}
-    with pytest.raises(BitcipherError) as refused:
+    with pytest.raises(BitcipherError) as error:
         read_variables(["MY-KEY=secret"])
-    assert "secret" not in str(refused.value)
+    assert "secret" not in str(error.value)
 
 
-def test_addresses_of_the_environment(monkeypatch):
+def test_address_of_the_environment_is_the_default(monkeypatch):
     assert find_address(None) is None
     monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")  # for Ray's own processes
     assert find_address(None) is None
@@ -155,7 +155,7 @@ def test_addresses_of_the_environment(monkeypatch):
     assert find_address("http://127.0.0.1:8265") == "http://127.0.0.1:8265"
 
 
-def test_loopback():
+def test_loopback_addresses_are_recognized():
     assert all(map(is_loopback, ("127.0.0.1", "127.1.2.3", "::1", "[::1]", "localhost")))
     assert not any(map(is_loopback, ("10.0.0.1", "0.0.0.0", "head", "localhost.example.org")))
 
@@ -173,7 +173,7 @@ def test_relative_paths_become_absolute_only_on_this_machine(monkeypatch, tmp_pa
     assert translate_paths(COMMANDS["build"], everywhere, None, is_local=False) == everywhere
 
 
-def test_metavars_tell_paths_from_names():
+def test_metavars_distinguish_paths_from_names():
     def option(shown_as: str) -> typer.core.TyperCommand:
         app = typer.Typer(add_completion=False)
 
@@ -208,7 +208,7 @@ def test_commands_mark_all_their_path_arguments():
 @pytest.mark.parametrize(
     "line",
     [
-        "probe @vectors s3://b/theirs.vec --task pos --data @gum --seeds 1",
+        "probe @vectors s3://b/glove.vec --task pos --data @gum --seeds 1",
         "evaluate @vectors --similarity=@sets --analogies @questions.txt",
         "export @vectors --format glove --out @glove.txt",
         "explore @vectors --out @page.html --compare 3",
@@ -247,20 +247,20 @@ def test_packed_code_has_no_caches_and_runs(tmp_path):
     assert result.stdout.count(str(tmp_path)) == 2
 
 
-def test_a_working_dir_is_small_and_has_no_packages(tmp_path):
-    along, target = tmp_path / "along", tmp_path / "target"
+def test_large_working_dirs_and_names_of_packages_are_refused(tmp_path):
+    extra, target = tmp_path / "extra", tmp_path / "target"
     target.mkdir()
     with pytest.raises(BitcipherError, match="does not exist"):
-        pack(target, str(along))
-    along.mkdir()
-    (along / "words.txt").write_text("a\n")
-    (along / ".git").mkdir()
-    (along / ".git" / "config").write_text("")
-    pack(target, str(along))
+        pack(target, str(extra))
+    extra.mkdir()
+    (extra / "words.txt").write_text("a\n")
+    (extra / ".git").mkdir()
+    (extra / ".git" / "config").write_text("")
+    pack(target, str(extra))
     assert sorted(path.name for path in target.iterdir()) == sorted([*PACKAGES, "words.txt"])
-    with (along / "corpus.txt").open("wb") as stream:
+    with (extra / "corpus.txt").open("wb") as stream:
         stream.truncate(60_000_000)
     with pytest.raises(BitcipherError, match="60 MB, but at most 50 MB"):
-        pack(target, str(along))
+        pack(target, str(extra))
     with pytest.raises(BitcipherError, match="contains `bitcipher`"):
         pack(target, str(ROOT))
