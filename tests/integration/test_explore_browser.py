@@ -10,9 +10,10 @@ from builds import write_manifest
 from html_pages import EVIL
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from bitcipher.explain import Contribution
 from bitcipher.vectors import CipherVectors
-from pipelines.reports.demo import write_report
-from pipelines.reports.explore import Compared, Contribution, write_page
+from pipelines.reports.demo.page import write_report
+from pipelines.reports.explore.page import Baseline, write_page
 
 pytestmark = pytest.mark.long
 
@@ -43,7 +44,7 @@ def full(vectors: CipherVectors, tmp_path_factory: pytest.TempPathFactory) -> st
     rows = np.random.default_rng(21).normal(size=(len(old), 12))
     rows[2] = rows[0] + 0.1  # kingdom was nearest to king
     rows[20] = rows[0] + 0.2  # followed by a word that was removed
-    write_page(str(target), "version 2", vectors, 1_000, explain, Compared("version 1", CipherVectors(old, rows)))
+    write_page(str(target), "version 2", vectors, 1_000, explain, Baseline("version 1", CipherVectors(old, rows)))
     return target.as_uri()
 
 

@@ -8,7 +8,7 @@ from builds import write_manifest
 from html_pages import EVIL, Parsed, assert_whole
 
 from bitcipher.vectors import CipherVectors
-from pipelines.reports.demo import write_report
+from pipelines.reports.demo.page import write_report
 
 LETTERS = ("one", "two", "three", "four", "five", "six")
 

@@ -9,8 +9,10 @@ import pytest
 from html_pages import EVIL, Parsed, assert_whole
 
 from bitcipher.errors import BitcipherError
+from bitcipher.explain import Contribution
 from bitcipher.vectors import CipherVectors
-from pipelines.reports.explore import Compared, Contribution, page, write_page
+from pipelines.reports.explore import page
+from pipelines.reports.explore.page import Baseline, write_page
 
 WORDS = ["the", "<oov>", "zero", *EVIL, *(f"w{number}" for number in range(30))]
 
@@ -86,13 +88,13 @@ def test_a_table_without_counts_has_neither_counts_nor_explanations(written):
 
 def test_the_same_vectors_give_the_same_bytes(tmp_path):
     for name in ("one", "other"):
-        write_page(str(tmp_path / name), "x", table(WORDS), 30, explain, Compared("old", table(WORDS[5:], seed=1)))
+        write_page(str(tmp_path / name), "x", table(WORDS), 30, explain, Baseline("old", table(WORDS[5:], seed=1)))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
 def test_no_word_becomes_a_tag_an_attribute_or_a_script(written):
     old = [*EVIL, *(f"{word} once" for word in EVIL), *WORDS[-9:]]
-    parsed = written(EVIL[0], explanations=explain, before=Compared(EVIL[1], table(old, seed=1)))
+    parsed = written(EVIL[0], explanations=explain, before=Baseline(EVIL[1], table(old, seed=1)))
     assert_whole(parsed)
     assert not {"img", "b", "iframe", "object", "a"} & {tag for tag, _ in parsed.tags}
     assert parsed.texts["title"] == [f"Words of {EVIL[0]}"]
@@ -121,8 +123,8 @@ def test_progress_of_all_steps_is_reported(written):
         done[stage] = done.get(stage, 0) + more
         totals[stage] = total
 
-    written(explanations=explain, before=Compared("old", table(WORDS)), advance=advance)
-    assert list(done) == ["neighbors", "places", "explain", "compare"]
+    written(explanations=explain, before=Baseline("old", table(WORDS)), advance=advance)
+    assert list(done) == ["neighbors", "layout", "explain", "compare"]
     assert done == totals
 
 
@@ -138,5 +140,5 @@ def test_page_of_fifty_thousand_words_is_below_20_megabytes(tmp_path):
     def explain_all(asked: Sequence[int]) -> list[list[Contribution]]:
         return [[Contribution(n % 4 - 4, f"word{(row * 8 + n) % 90_000}", n / 7) for n in range(8)] for row in asked]
 
-    write_page(str(tmp_path / "page.html"), "x", vectors, 50_000, explain_all, Compared("old", before))
+    write_page(str(tmp_path / "page.html"), "x", vectors, 50_000, explain_all, Baseline("old", before))
     assert (tmp_path / "page.html").stat().st_size < 20_000_000

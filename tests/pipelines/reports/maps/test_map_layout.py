@@ -77,7 +77,7 @@ def test_the_same_vectors_give_the_same_map(vectors, fft_words, monkeypatch):
 def test_progress_adds_up(vectors):
     done = {}
     make_map(vectors, choose_rows(vectors, 60), lambda stage, more: done.update({stage: done.get(stage, 0) + more}))
-    assert done == {"neighbors": 60, "places": layout.STEPS}
+    assert done == {"neighbors": 60, "layout": layout.STEPS}
 
 
 @pytest.mark.parametrize("table", [np.eye(5) + 0.1, np.arange(1, 11).reshape(5, 2), np.eye(5)[:, :4] + 0.1])
