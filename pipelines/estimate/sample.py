@@ -48,7 +48,7 @@ def read_sample(sources: Sequence[Source], options: ReadOptions, sample_bytes: i
 
     Args:
         sources: the listing.
-        options: how files become documents.
+        options: options of the readers.
         sample_bytes: maximum number of bytes of UTF-8 text.
 
     Raises:
