@@ -90,7 +90,7 @@ def total_digest(segments: Iterable[Segment], subtracted: Iterable[Segment] = ()
 
 
 def next_merges(segments: Iterable[Segment]) -> list[Merge]:
-    """Return the merges that are due. They can run at the same time. Without any, all tiers are small."""
+    """Return the merges that are due, which can run at the same time. If all tiers are small, there are none."""
     merges, ordered = [], sorted(segments, key=lambda segment: (segment.entries, segment.name))
     start = 0
     while start < len(ordered):

@@ -117,8 +117,8 @@ def place_of(tab: Page, word: str) -> tuple[float, float]:
             """word => {
             const {words, x, y} = readData("data").map, number = words.indexOf(word);
             const box = document.querySelector("canvas").getBoundingClientRect();
-            return [box.x + (1 + RIM * unpackFractions(x)[number]) / 2 * box.width,
-                    box.y + (1 - RIM * unpackFractions(y)[number]) / 2 * box.height];
+            return [box.x + (1 + DOT_SHARE * unpackFractions(x)[number]) / 2 * box.width,
+                    box.y + (1 - DOT_SHARE * unpackFractions(y)[number]) / 2 * box.height];
         }""",
             word,
         )
@@ -244,7 +244,7 @@ def test_what_moved_since_the_version_before(tab, full):
     name = came.get_by_role("link").first.inner_text()
     came.get_by_role("link").first.click()
     expect(tab.locator("#word-name")).to_have_text(name)
-    expect(tab.locator("#word-neighbors")).to_contain_text("It was not there before.")
+    expect(tab.locator("#word-neighbors")).to_contain_text("The word is new.")
 
 
 @pytest.mark.parametrize("word", EVIL)

@@ -16,7 +16,7 @@ from pipelines.store.manifest import read_manifest
 
 NEIGHBORS = 8
 
-# More words exceed the time budget of a demo and overcrowd a small map.
+# Maximum number of words of a map. More words take too long for a demo, and overlap on a small map.
 MAX_WORDS = 1_500
 
 

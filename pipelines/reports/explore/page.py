@@ -26,7 +26,7 @@ STYLES = ("page.css",)
 # Number of contributions per word.
 CONTRIBUTIONS = 8
 
-# Number of words per call of `explanations`, which allows progress reports.
+# Number of words per call of `explanations`. Progress is reported after each call.
 WORDS_PER_CALL = 1_000
 
 # Returns the strongest contributions to each of the given rows of the table.
@@ -93,7 +93,7 @@ def page_data(
     before: Baseline | None,
     advance: Advance,
 ) -> dict[str, Any]:
-    """Return the data of the page; see "Page data" in README.md."""
+    """Return the data of the page (see "Page data" in README.md)."""
     rows = choose_rows(vectors, max_words)
     totals = {"neighbors": len(rows), "layout": STEPS}
     word_map = make_map(vectors, rows, lambda stage, done: advance(stage, done, totals[stage]))
@@ -121,7 +121,7 @@ def page_data(
 def _contributions(
     explanations: Explanations, rows: np.ndarray, words: Sequence[str], advance: Callable[[int, int], None]
 ) -> dict[str, Any]:
-    """Return packed arrays with 8 contributions per word, padded with weights of 0."""
+    """Return packed arrays with CONTRIBUTIONS contributions per word, padded with weights of 0."""
     numbers = {word: number for number, word in enumerate(words)}
     offsets, weights = np.zeros((len(rows), CONTRIBUTIONS), np.int64), np.zeros((len(rows), CONTRIBUTIONS), np.float32)
     contexts = np.zeros((len(rows), CONTRIBUTIONS), np.int64)

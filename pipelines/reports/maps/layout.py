@@ -26,9 +26,9 @@ MIN_WORDS = 5
 # Number of distinguishable colors.
 MAX_GROUPS = 12
 
-# Number of neighbors that attract a word. 15 neighbors preserve the clusters of t-SNE's usual perplexity of 30, which
-# needs six times as many (Böhm et al. 2022, JMLR 23, section 3). Small maps use a third of the words, because otherwise
-# all words would attract each other equally.
+# Number of neighbors that attract a word. 15 neighbors give the same clusters as t-SNE's usual perplexity of 30, for
+# which 90 neighbors are used (Böhm et al. 2022, JMLR 23, section 3). On small maps, a third of the words are neighbors,
+# because otherwise all words would attract each other equally.
 NEIGHBORS = 15
 
 # Number of words from which FFT-interpolated gradients are faster than Barnes-Hut trees, measured on one core.

@@ -23,7 +23,7 @@ def numbers(packed: dict[str, str]) -> np.ndarray:
 
 def table(words: Sequence[str], seed: int = 20) -> CipherVectors:
     rows = np.random.default_rng(seed).normal(size=(len(words), 8))
-    rows[[place for place, word in enumerate(words) if word == "zero"]] = 0
+    rows[[row for row, word in enumerate(words) if word == "zero"]] = 0
     return CipherVectors(words, rows, counts=np.arange(len(words), 0, -1))
 
 
@@ -45,7 +45,7 @@ def written(tmp_path: Path) -> Callable[..., Parsed]:
     return write
 
 
-def test_the_page_holds_words_ranks_counts_and_neighbors(written):
+def test_page_has_words_ranks_counts_and_neighbors(written):
     vectors = table(WORDS)
     parsed = written("some vectors", vectors=vectors, max_words=20)
     (data,) = parsed.data()
@@ -81,18 +81,18 @@ def test_explanations_are_stored_per_word(written):
         assert [names[context] for context in contexts[number][: len(expected)]] == [each.word for each in expected]
 
 
-def test_a_table_without_counts_has_neither_counts_nor_explanations(written):
+def test_page_of_vectors_without_counts_has_no_explanations(written):
     (data,) = written(vectors=CipherVectors(WORDS, table(WORDS).vectors)).data()
     assert data["counts"] is data["contributions"] is data["before"] is None
 
 
-def test_the_same_vectors_give_the_same_bytes(tmp_path):
+def test_equal_vectors_give_equal_bytes(tmp_path):
     for name in ("one", "other"):
         write_page(str(tmp_path / name), "x", table(WORDS), 30, explain, Baseline("old", table(WORDS[5:], seed=1)))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
-def test_no_word_becomes_a_tag_an_attribute_or_a_script(written):
+def test_words_are_escaped(written):
     old = [*EVIL, *(f"{word} once" for word in EVIL), *WORDS[-9:]]
     parsed = written(EVIL[0], explanations=explain, before=Baseline(EVIL[1], table(old, seed=1)))
     assert_whole(parsed)
