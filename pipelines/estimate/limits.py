@@ -33,7 +33,7 @@ def limits_reached(cost: BuildCost, options: BuildOptions, cluster: Cluster) -> 
         )
     elif int(node // memory.merge_worker) < cluster.cores and memory.merge_worker > TOLERANCE * budget.bytes:
         found["merge"] = (
-            f"A worker that merges holds all words beside its budget of {_gb(budget.bytes)}, about "
+            f"A worker that merges holds all words in addition to its budget of {_gb(budget.bytes)}, about "
             f"{_gb(memory.merge_worker)} in total: at most {max(1, int(node // memory.merge_worker))} of them fit "
             "into the memory of a node. Start Ray on the nodes with that number of CPUs (--num-cpus), or use nodes "
             "with more memory per core."
@@ -41,7 +41,7 @@ def limits_reached(cost: BuildCost, options: BuildOptions, cluster: Cluster) -> 
     if cost.row_entries > budget.range_entries:
         needed = (cost.row_entries * BYTES_PER_ENTRY + budget.bytes) / 2**20
         found["row"] = (
-            f"The most frequent word has about {cost.row_entries:,.0f} pairs, which are merged at once and do not fit "
+            f"The most frequent word has about {cost.row_entries:,.0f} pairs, which are merged together and do not fit "
             f"in the memory of a worker: use --memory-mib {needed:.0f}."
         )
     if memory.embed_worker > node:

@@ -73,7 +73,7 @@ def _count_stage(build: str, options: BuildOptions) -> CountStage:
     return CountStage(
         build,
         storage.join(build, LEDGER),
-        # The sample is written as JSON lines, whatever the format of the sources.
+        # The sample is written as JSON lines, for sources of any format.
         options.derive({"format": None, "document": "line", "field": "text"}, "The sample"),
         shard_bytes=1 << 62,
     )

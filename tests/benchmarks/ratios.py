@@ -11,7 +11,7 @@ class Ratio:
     """Costs of bitcipher and of another tool, in pairs of runs.
 
     Attributes:
-        name: what is compared with what.
+        name: name of the comparison.
         ours, theirs: one value per run; values with the same index are a pair.
         unit: "s" for CPU seconds, "B" for bytes, "" for a number.
         goal, aim: required ratio and desired ratio as text; a dash if there is none.

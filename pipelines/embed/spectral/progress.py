@@ -13,7 +13,8 @@ class ProgressProducts:
 
     Args:
         products: the products to wrap.
-        report: called with a short description, at once for the finished weighting, and after each product.
+        report: called with a short description of a finished step: by the constructor for weighting, and after each
+            product.
     """
 
     def __init__(self, products: Products, report: Callable[[str], None]):
