@@ -71,9 +71,9 @@ SECOND = manifest_of(2, [["segments/abc-0", "segments/abc-1"]], [["shards/a"], [
 
 
 @pytest.fixture
-def build(place):
+def build(base_uri):
     """URI of a build with two versions. The segment of version 2 merges the shards of version 1 and a new shard."""
-    uri = storage.join(place, "build")
+    uri = storage.join(base_uri, "build")
     write_parts(uri, "shards/a", "shards/b", "shards/c", "segments/abc-0", "segments/abc-1")
     for manifest in (FIRST, SECOND):
         write(uri, f"{manifest.folder}/words.parquet", f"{manifest.folder}/vectors/manifest.json")
@@ -140,11 +140,11 @@ def test_prune_keeps_the_newest_versions_and_their_shards(build):
     assert prune(build, keep=1) == []
 
 
-def test_prune_raises_without_a_build_or_during_a_job(build, place):
+def test_prune_raises_without_a_build_or_during_a_job(build, base_uri):
     with pytest.raises(BitcipherError, match="`keep` must be at least 1"):
         prune(build, keep=0)
     with pytest.raises(BitcipherError, match="is not a build"):
-        prune(storage.join(place, "elsewhere"), keep=1)
+        prune(storage.join(base_uri, "elsewhere"), keep=1)
     with Lease(build):
         for remove in (lambda: prune(build, keep=1), lambda: drop_unfinished(build)):
             with pytest.raises(BitcipherError, match="Another job is running"):

@@ -194,12 +194,12 @@ def test_shard_ends_after_the_document_that_fills_it():
     assert shards == [["ééé"], ["abcd", "efgh", "i"], ["j"]]
 
 
-def test_sources_and_counts_on_a_disk_and_in_an_object_store(texts, place):
-    with storage.writing(storage.join(place, "corpus", "deep", "a.txt")) as stream:
+def test_sources_and_counts_on_a_disk_and_in_an_object_store(texts, base_uri):
+    with storage.writing(storage.join(base_uri, "corpus", "deep", "a.txt")) as stream:
         stream.write("\n".join(texts).encode())
-    build = storage.join(place, "build")
+    build = storage.join(base_uri, "build")
     # Sources are listed by directory and opened by name.
-    shards = run(stage_of(build, 5000), tasks_of([storage.join(place, "corpus")], 5000))
+    shards = run(stage_of(build, 5000), tasks_of([storage.join(base_uri, "corpus")], 5000))
     assert len(shards) > 1
     assert sum(shard.documents for shard in shards) == len(texts)
     assert all(shard.digest == digest_of(build, shard.parts, shard.total_passages) for shard in shards)

@@ -24,8 +24,8 @@ class RecordingRuntime(InProcessRuntime):
 
 
 @pytest.fixture
-def corpus(place):
-    uri = storage.join(place, "corpus")
+def corpus(base_uri):
+    uri = storage.join(base_uri, "corpus")
     for name, content in CONTENTS.items():
         with storage.writing(storage.join(uri, name)) as stream:
             stream.write(content)

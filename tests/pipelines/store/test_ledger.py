@@ -19,8 +19,8 @@ MERGES = EntryKind("merge", Attempt)
 
 
 @pytest.fixture
-def ledger(place):
-    return Ledger(storage.join(place, "ledger"))
+def ledger(base_uri):
+    return Ledger(storage.join(base_uri, "ledger"))
 
 
 def test_empty_ledger_has_no_entries(ledger):
