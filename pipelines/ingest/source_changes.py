@@ -26,7 +26,7 @@ class SourceChanges:
     """Counted sources that match a pattern, but no longer exist under any name."""
 
     def removed_content(self, known: Sequence[Source]) -> set[str]:
-        """Return the hashes of counted content that no source has any more.
+        """Return the hashes of counted content that no source contains any longer.
 
         Args:
             known: the sources already counted.

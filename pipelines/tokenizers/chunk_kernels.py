@@ -57,7 +57,7 @@ def number_chunks(text, document_ends, document, at, table, starts, arena, known
         arena: uint8, bytes of the known chunks.
         known: number of known chunks.
         numbers: int32, filled with the number of each chunk, from `n` on.
-        spaced: bool, filled with whether exactly one space separates the chunk from the one before it.
+        spaced: bool, filled with whether exactly one space separates the chunk from the preceding chunk.
         ends: (documents,) int64, filled with the end of each document in `numbers`.
         n: number of chunks that are already numbered.
 
