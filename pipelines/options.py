@@ -28,17 +28,17 @@ MAX_WINDOW = 128  # the widest window of Zhao & Williams 2023, section 5
 
 @dataclass(frozen=True)
 class ForModes:
-    """Annotation of an option that only some modes have."""
+    """Annotation of an option that exists in some modes only."""
 
     modes: tuple[Mode, ...]
     instead: str | None = None
-    """Option with the same purpose in the other modes."""
+    """Name of the option with the same purpose in the other modes."""
 
 
 class EmbeddingOptions(Record):
-    """How vectors are made from counts.
+    """Options of an embedding: how vectors are computed from counts.
 
-    An option that is given explicitly and does not belong to the mode is refused, and `to_dict` leaves it out.
+    Options of other modes cannot be set, and `to_dict` leaves them out.
 
     Raises:
         BitcipherError: if an option is out of bounds, or belongs to another mode.
@@ -86,7 +86,7 @@ class EmbeddingOptions(Record):
         """Return a copy with some options changed.
 
         Args:
-            changes: new values by name. If `mode` is among them, options of the old mode only are dropped.
+            changes: new values by name. If they change the mode, options that the new mode does not have are dropped.
             source: where the changes come from, for error messages.
 
         Raises:
@@ -97,7 +97,7 @@ class EmbeddingOptions(Record):
         return type(self).parse({**kept, **changes}, source)
 
     def estimator(self) -> "CipherEmbedding | SpectralEmbedding":
-        """Return the estimator that makes such vectors."""
+        """Return the estimator of vectors with these options."""
         if self.mode == SPECTRAL:
             from bitcipher.embedding.spectral import SpectralEmbedding
 
@@ -107,7 +107,7 @@ class EmbeddingOptions(Record):
         return CipherEmbedding(self.bits, self.window, self.mode, self.noise, self.log)
 
     def conflict_with_summed(self) -> str | None:
-        """Return why such vectors cannot be made from counts whose offsets are summed, or None if they can."""
+        """Return the reason why these options cannot be used with `summed` counts, or None if they can."""
         if self.mode == "cat":
             return "`summed` counts have no offsets, which mode cat needs: use mode spectral or sum."
         if self.mode == SPECTRAL and self.context == "positions":
@@ -116,7 +116,7 @@ class EmbeddingOptions(Record):
 
 
 class CountOptions(Record):
-    """How documents become words and pairs."""
+    """Options of counting, and of the vocabulary."""
 
     tokenizer: Annotated[str, Metavar("NAME_OR_PATH")] = "spacy"
     """spacy, spacy-exact, whitespace, or the path of a Hugging Face tokenizer.json."""
@@ -145,7 +145,7 @@ class CountOptions(Record):
 
 
 class BuildOptions(EmbeddingOptions, CountOptions, ReadOptions):
-    """How sources become counts, and counts become vectors."""
+    """Options of a build: reading, counting and embedding."""
 
     @model_validator(mode="after")
     def _check_context(self) -> Self:
@@ -156,20 +156,20 @@ class BuildOptions(EmbeddingOptions, CountOptions, ReadOptions):
 
     @property
     def embedding(self) -> EmbeddingOptions:
-        """Options of the vectors alone."""
+        """Options of the embedding."""
         values = self.to_dict()
         return EmbeddingOptions(**{name: values[name] for name in EmbeddingOptions.model_fields if name in values})
 
     @property
     def context_window(self) -> "ContextWindow":
-        """The window that is counted."""
+        """Window of the counts."""
         from bitcipher.counts import ContextWindow
 
         return ContextWindow(self.window, self.summed)
 
 
 class UpdateOptions(Record):
-    """How a build is updated."""
+    """Options of an update."""
 
     replace: bool = False
     """Subtract the counts of files that changed or vanished, and count changed files again."""

@@ -105,6 +105,6 @@ def faulty_s3(s3_server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fault
 
 
 @pytest.fixture(params=["disk", "s3"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def base_uri(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """URI of an empty directory: on the local disk, and in an S3 store."""
     return str(tmp_path) if request.param == "disk" else request.getfixturevalue("s3")

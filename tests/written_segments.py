@@ -34,8 +34,8 @@ def reference(documents: list[list[str]], context_window: ContextWindow) -> Coun
     for tokens in documents:
         words.update(tokens)
         holding.update(set(tokens))
-        for place, left in enumerate(tokens):
-            for offset, right in enumerate(tokens[place + 1 : place + 1 + context_window.size], start=1):
+        for position, left in enumerate(tokens):
+            for offset, right in enumerate(tokens[position + 1 : position + 1 + context_window.size], start=1):
                 pairs[left, 0 if context_window.summed else offset, right] += 1
     return Counts(words, holding, pairs)
 

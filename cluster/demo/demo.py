@@ -27,7 +27,7 @@ from pipelines.build.build import build
 from pipelines.build.report import read_report
 from pipelines.embed.embed_counts import embed_build
 from pipelines.options import BuildOptions
-from pipelines.reports.demo import require_libraries, write_report
+from pipelines.reports.maps import require_libraries
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, open_runtime
 from pipelines.store import layout
@@ -97,6 +97,8 @@ def _make(out: str, roots: Sequence[Path], runtime: Runtime, progress: StageProg
         target = storage.join(out, SUM)
         embed_build(built, target, SUM_EMBEDDING, OPTIONS.memory_mib, runtime, progress)
     with _timed(seconds, "page"):
+        from pipelines.reports.demo.page import write_report
+
         tables = _load(out)
         write_report(page, TITLE, ABOUT, built, tables, _words_in(tables), seconds)
     progress.advance(bar, 1, "")

@@ -1,1 +1,1 @@
-"""Builds: making, updating, publishing and pruning versions."""
+"""Builds: functions that make, update, publish and prune versions."""

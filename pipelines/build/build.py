@@ -1,4 +1,4 @@
-"""Making and updating builds: both publish a version, by the same job."""
+"""Functions that make and update builds. Both publish a version."""
 
 from collections.abc import Sequence
 
@@ -31,11 +31,11 @@ def build(
         patterns: files, folders or globs.
         target: folder of the build, a path or URI (see `pipelines.store.layout`).
         options: options of the build.
-        runtime: where the stages run; all runtimes give the same bytes.
+        runtime: runtime of the stages. All runtimes give the same bytes.
         progress: progress bars.
 
     Raises:
-        BitcipherError: if sources, options or target are not valid. No version is published then.
+        BitcipherError: if sources, options or target are not valid. In this case, no version is published.
     """
     target = storage.absolute(target)
     _check_target(target)
@@ -50,7 +50,7 @@ def build(
             plan = plan_version(sources, changes, False, None, options.shard_mib << 20)
             make_version(job, plan, UpdateOptions(), None)
     finally:
-        # Without a single shard there is nothing to resume.
+        # A job that has counted no shard has nothing to resume.
         if has_begun and not versions(target) and not recorded_shards(target):
             storage.remove(target)
 
@@ -63,28 +63,28 @@ def update(
     runtime: Runtime,
     progress: StageProgress,
 ) -> tuple[BuildManifest, SourceChanges]:
-    """Count new sources, and publish a new version; if nothing is new, the newest version stays.
+    """Count new sources and publish a new version. Without new sources, no version is published.
 
     Args:
         target: folder of the build.
-        patterns: files, folders or globs: the whole corpus, or what was added to it.
+        patterns: files, folders or globs of the whole corpus, or of the new files only.
         options: options of the update.
         memory_mib: memory of each worker in MiB.
-        runtime: where the stages run.
+        runtime: runtime of the stages.
         progress: progress bars.
 
     Returns:
         The manifest of the newest version, and the difference between the sources and those already counted.
 
     Raises:
-        BitcipherError: if the update is not possible. No version is published then, and finished work is kept for the
-            next attempt.
+        BitcipherError: if the update is not possible. In this case, no version is published, and finished work is kept
+            for the next attempt.
     """
     target = storage.absolute(target)
-    read_manifest(target)  # before the lease is written
+    read_manifest(target)  # raise before the lease is written, if there is no build
     with Lease(target) as lease:
         base = read_manifest(target)
-        known_words = _read_known_words(target, options.align)  # fails before anything is counted
+        known_words = _read_known_words(target, options.align)  # raise before counting, if there are none
         build_options = base.options.derive({"memory_mib": memory_mib}, target)
         job = start_job(target, build_options, base, lease, runtime, progress)
         known = list(base.sources)
@@ -107,7 +107,7 @@ def _check_target(target: str) -> None:
 
 
 def _read_known_words(build: str, align: str | None) -> pa.LargeStringArray | None:
-    """Return the words that keep their ranks, of a version, another build, or a folder of vectors."""
+    """Return the words that keep their ranks: those of a version, another build, or a folder of vectors."""
     if align is None:
         return None
     folder = vectors_of(build, int(align)) if align.isdecimal() else vectors_of(align)

@@ -1,4 +1,4 @@
-"""Jobs: attempts to make a version of a build, which resume the work of earlier attempts."""
+"""Jobs: each makes a version of a build, and resumes the work of interrupted attempts."""
 
 import uuid
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ from pipelines.store.manifest import BuildManifest
 
 @dataclass(frozen=True)
 class Job:
-    """A running job: what its steps read and write. The lease must be held while it runs."""
+    """A running job: the state that its steps share. The lease must be held while it runs."""
 
     build: str
     """Folder of the build."""
@@ -30,6 +30,7 @@ class Job:
     base: BuildManifest | None
     """Manifest of the version that is updated; None for a new build."""
     entry: JobEntry
+    """The job as recorded in the ledger of the build."""
     lease: Lease
     runtime: Runtime
     progress: StageProgress
@@ -45,7 +46,8 @@ class Job:
     def version(self) -> int:
         """Number of the new version.
 
-        The recorded job may have a lower one: a job that was suspended between publishing and clearing the ledger.
+        The number in `entry` is lower if an earlier job was suspended after it published and before it cleared the
+        ledger.
         """
         return _next_version(self.base)
 
@@ -83,7 +85,7 @@ def start_job(
         options: options of the build.
         base: manifest of the version that is updated; None for a new build.
         lease: lease on the build.
-        runtime: where the stages run.
+        runtime: runtime of the stages.
         progress: progress bars.
 
     Raises:
@@ -109,11 +111,11 @@ def _next_version(base: BuildManifest | None) -> int:
 
 
 def finish_job(job: Job) -> None:
-    """Remove the ledger, and files that nothing refers to any more.
+    """Remove the ledger, and files that no version refers to.
 
-    This is the last step, because a worker that outlives its driver may still add what it has written to the ledger.
+    This is the last step of a job. Until then, workers of a driver that died may still add finished work to the ledger.
     """
-    # If the lease is lost, this job was suspended after it published, and the files belong to another job.
+    # If the lease is lost, this job was suspended after it published, and the ledger belongs to another job.
     if job.lease.is_held():
         build_ledger(job.build).clear()
         collect_garbage(job.build)

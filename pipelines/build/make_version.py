@@ -1,7 +1,7 @@
 """Steps from a plan to a published version.
 
-Each step records finished work in the ledger of the job, so a later attempt continues from there: shards are identified
-by the content of their sources, merged ranges by the segments that are added up.
+Each step records finished work in the ledger of the job, from which a later attempt resumes. Shards are identified by
+the content of their sources, and merged ranges by the names of the merged segments.
 """
 
 import time
@@ -54,7 +54,7 @@ def make_version(
 
     Args:
         job: the job.
-        plan: what is counted, and what is kept.
+        plan: tasks to count, and tasks to keep.
         options: options of the update.
         known_words: words that keep their ranks, or None.
 
@@ -103,7 +103,7 @@ def make_version(
 
 
 def count_tasks(job: Job, tasks: list[CountTask]) -> Counted:
-    """Count the tasks that the ledger does not have yet; return the shards of all tasks.
+    """Count the tasks that are not yet in the ledger, and return the shards of all tasks.
 
     Raises:
         BitcipherError: if another job removed the ledger.
@@ -116,7 +116,7 @@ def count_tasks(job: Job, tasks: list[CountTask]) -> Counted:
     )
     bar = job.progress.begin("count", total)
     job.progress.advance(bar, total - sum(map(_text_bytes, open_tasks)), "")
-    # Workers have other working directories.
+    # The path must be absolute, because workers have other working directories.
     options = job.options.derive({"tokenizer": tokenizer_path(job.options.tokenizer)}, job.build)
     arguments = {"build": job.build, "ledger": job.ledger.uri, "options": options}
     start, tokens, documents = time.perf_counter(), 0, 0
@@ -144,12 +144,14 @@ def count_tasks(job: Job, tasks: list[CountTask]) -> Counted:
 
 
 def merge_shards(job: Job, kept: list[Segment], new: list[Segment]) -> list[Segment]:
-    """Return the segments of the new version: those of the version before without removed shards, and the new shards.
+    """Merge segments, and return the segments of the new version.
+
+    They contain the segments of the previous version without the removed shards, and the new shards.
 
     Args:
         job: the job.
-        kept: shards of the version before that are kept.
-        new: shards that were counted.
+        kept: shards of the previous version that are kept.
+        new: shards that were counted for the new version.
     """
     before = list(job.base.segments) if job.base else []
     names = {shard.name for shard in kept}
@@ -165,7 +167,7 @@ def merge_shards(job: Job, kept: list[Segment], new: list[Segment]) -> list[Segm
 
 
 def write_vocabulary(job: Job, segments: list[Segment], known_words: pa.LargeStringArray | None) -> Vocabulary:
-    """Choose the vocabulary of the new version, and write it.
+    """Choose the vocabulary of the new version, and write it to a file.
 
     Raises:
         BitcipherError: if the code has too few bits for it.
@@ -176,14 +178,14 @@ def write_vocabulary(job: Job, segments: list[Segment], known_words: pa.LargeStr
         passages = sum(segment.total_passages for segment in segments)
         vocabulary = choose_vocabulary(sum_words(parts), passages, job.options, known_words)
         if job.options.mode != SPECTRAL:
-            BitCipher(job.options.bits).active_bits(len(vocabulary))  # fails before the longer steps
+            BitCipher(job.options.bits).active_bits(len(vocabulary))  # raise before the long steps
         storage.write_table(job.file(layout.WORDS), vocabulary.to_table())
     job.progress.advance(bar, 1, f"{len(vocabulary):,} words")
     return vocabulary
 
 
 def measure_drift(job: Job, max_drift: float | None) -> Drift | None:
-    """Return the drift from the version before, None if there is none.
+    """Return the drift from the previous version; None for a new build.
 
     Raises:
         DriftError: if the drift is above the maximum.
@@ -228,7 +230,7 @@ def _run_merges(job: Job, merges: list[Merge]) -> list[Segment]:
 
 
 def _finished_shards(job: Job, tasks: list[CountedTask]) -> dict[str, list[Segment]]:
-    """Return the shards of tasks that earlier attempts finished, by task."""
+    """Return the recorded shards of each task that earlier attempts finished, by the id of the task."""
     if not tasks:
         return {}
     by_name = {shard.name: shard for shard in job.ledger.entries(COUNTED_SHARDS).values()}

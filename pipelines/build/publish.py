@@ -32,7 +32,7 @@ def prune(build: str, keep: int) -> list[int]:
         keep: number of versions to keep.
 
     Raises:
-        BitcipherError: if it is not a build, another job is running on it, or no version would be left.
+        BitcipherError: if it is not a build, another job is running on it, or `keep` is 0.
     """
     if keep < 1:
         raise BitcipherError(f"`keep` must be at least 1, got {keep}. To remove all versions, remove the folder.")
@@ -63,14 +63,13 @@ def drop_unfinished(build: str) -> int:
 def collect_garbage(build: str, *, unpublished: bool = False) -> None:
     """Remove files that neither a version nor an unfinished job refers to. The lease must be held.
 
-    A job that was suspended can still publish its version if no other job has published that number, so the files of
-    higher versions are kept by default.
+    By default, the files of versions above the newest one are kept, because a suspended job may still publish them.
 
     Args:
         build: folder of the build.
-        unpublished: also remove the files of versions that are not published.
+        unpublished: also remove the files of versions above the newest one.
     """
-    # Listed before references are read, so files that are added meanwhile are not touched.
+    # Files are listed before references are read, so files that are added in the meantime are not removed.
     counts = [
         storage.join(folder, file)
         for folder in (layout.SHARDS, layout.SEGMENTS)

@@ -29,9 +29,11 @@ class BuildStatus:
     tasks: int
     """Number of count tasks of the job, 0 before they are planned."""
     tasks_done: int
+    """Number of these tasks that are finished."""
     tokens: int
     """Number of tokens that the job has counted."""
     ranges_merged: int
+    """Number of ranges of words that the job has merged."""
 
 
 def read_status(build: str) -> BuildStatus:

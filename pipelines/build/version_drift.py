@@ -11,26 +11,27 @@ from bitcipher.evaluation.neighbors import match_rows, nearest_rows, neighbor_ov
 from bitcipher.vectors import CipherVectors
 from pipelines.store.manifest import Drift, RankMoves
 
-# The sample: words evenly spaced among the SAMPLE_RANKS most frequent ones of the version before. The neighbors of
-# rarer words are mostly noise.
+# The neighbors of SAMPLE_WORDS words are compared. Their ranks are evenly spaced among the first SAMPLE_RANKS of the
+# previous version, because the neighbors of rarer words are mostly noise.
 SAMPLE_WORDS = 128
 SAMPLE_RANKS = 10_000
 
+# Number of neighbors per word.
 NEIGHBORS = 10
 
-# Number of new and of removed words to report.
+# Number of added words, and of removed words, in the report.
 EXAMPLES = 10
 
 
 class DriftError(BitcipherError):
-    """The drift of a new version is above the maximum, so it is not published."""
+    """Raised if the drift of a new version is above the maximum, and the version is not published."""
 
 
 class DriftStage:
-    """Stage that compares vectors with those of the version before.
+    """Stage that compares vectors with those of the previous version.
 
     Args:
-        before: folder of the vectors of the version before.
+        before: folder of the vectors of the previous version.
     """
 
     def __init__(self, before: str):
@@ -42,7 +43,7 @@ class DriftStage:
 
 
 def measure_drift(before: CipherVectors, after: CipherVectors) -> Drift:
-    """Return the difference between two versions."""
+    """Return the drift between the vectors of two versions."""
     old, new = (pa.array(vectors.index_to_key, pa.large_string()) for vectors in (before, after))
     rows = match_rows(before, after)
     shared = np.flatnonzero(rows >= 0)
@@ -73,7 +74,7 @@ def check_drift(build: str, drift: Drift, max_drift: float | None) -> None:
     """Check that a drift is at most the maximum.
 
     Raises:
-        DriftError: if it is not.
+        DriftError: if it is larger.
     """
     moved = 1 - drift.neighbors
     if max_drift is not None and moved > max_drift:

@@ -1,4 +1,4 @@
-"""Plan of a version: what is counted, and which counts of the version before it are kept."""
+"""Plan of a version: tasks to count, and tasks of the previous version to keep."""
 
 from dataclasses import dataclass
 
@@ -10,37 +10,37 @@ from pipelines.store.manifest import BuildManifest, CountedTask
 
 @dataclass(frozen=True)
 class VersionPlan:
-    """What is counted for a version, and what is kept."""
+    """Tasks of a version."""
 
     to_count: list[CountTask]
     kept: list[CountedTask]
-    """Tasks of the version before it, whose shards are kept."""
+    """Tasks of the previous version whose shards are kept."""
     sources: list[Source]
     """All sources of the new version, one per content."""
 
     @property
     def kept_shards(self) -> set[str]:
-        """Names of the shards that are kept."""
+        """Names of the shards of the kept tasks."""
         return {name for task in self.kept for name in task.shards}
 
 
 def plan_version(
     sources: list[Source], changes: SourceChanges, replace: bool, base: BuildManifest | None, shard_bytes: int
 ) -> VersionPlan:
-    """Plan a version.
+    """Return the plan of a version.
 
     Args:
-        sources: the listing, with content hashes.
-        changes: difference between the listing and the sources of the version before.
-        replace: drop the counts of removed content, and count changed sources.
-        base: manifest of the version before, or None.
-        shard_bytes: UTF-8 text per shard.
+        sources: the listed sources, with content hashes.
+        changes: difference between the listed sources and those of the previous version.
+        replace: subtract the counts of removed content, and count changed sources.
+        base: manifest of the previous version, or None.
+        shard_bytes: bytes of UTF-8 text per shard.
     """
     known = list(base.sources) if base else []
     removed = changes.removed_content(known) if replace else set()
     kept = [task for task in base.tasks if not removed & set(task.sources)] if base else []
     counted = {sha256 for task in kept for sha256 in task.sources}
-    # Content that shared a task with removed content is counted again.
+    # A task with removed content is not kept, so its remaining content is counted again.
     wanted = {s.sha256: s for s in (*known, *sources) if s.sha256 not in removed and s.sha256 not in counted}
     if not replace:
         for source in changes.changed:

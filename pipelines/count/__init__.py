@@ -1,1 +1,1 @@
-"""Counting: planned tasks, batches that fit in memory, and the counting stage."""
+"""Counting: count tasks, batches that fit in memory, and the counting stage."""

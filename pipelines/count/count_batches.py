@@ -1,7 +1,7 @@
-"""Count batches: parts of a shard that fit in memory, split so that their counts add up to those of the shard.
+"""Count batches: parts of a shard that fit in memory. The counts of all batches add up to those of the shard.
 
-A document that continues in the next batch is split where a passage of 2,000 tokens ends, because passages are the unit
-of document frequencies. Its last tokens are repeated in the next batch as left context.
+A document that continues in the next batch is split at the end of a passage of 2,000 tokens, because passages are the
+unit of document frequencies. The last tokens before the split are repeated in the next batch as left context.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,15 +32,15 @@ class CountBatch(NamedTuple):
 def iter_batches(
     chunks: Iterable[DocumentChunk], tokenizer: Tokenizer, window: int, batch_bytes: int
 ) -> Iterator[CountBatch]:
-    """Tokenize a shard batch by batch.
+    """Yield the tokenized batches of a shard.
 
     Args:
-        chunks: the documents of the shard; the last one is complete.
+        chunks: the chunks of the shard. The last document is complete.
         tokenizer: tokenizer of the build.
-        window: number of tokens that a batch repeats from the one before it, if a document continues.
-        batch_bytes: UTF-8 text per batch; a batch exceeds it by at most one chunk.
+        window: maximum number of tokens that a batch repeats from the preceding batch, if a document continues.
+        batch_bytes: bytes of UTF-8 text per batch. A batch exceeds it by at most one chunk.
     """
-    carried = waiting = _NO_WORDS  # tokens of the document that continues: already counted, and not yet counted
+    carried = waiting = _NO_WORDS  # tokens of a document that continues: counted, and not yet counted
     for texts, continues, text_bytes in _group_chunks(chunks, batch_bytes):
         tokens = tokenizer.tokenize(texts)
         ends = tokens.ends[~continues]
@@ -49,7 +49,7 @@ def iter_batches(
         context = len(carried)
         carried = waiting = _NO_WORDS
         if continues[-1]:
-            # Of the document that continues, count whole passages now, and keep the rest for the next batch.
+            # Count the whole passages of the document that continues, and keep its other tokens for the next batch.
             start = int(tokens.ends[-1]) if len(ends) else context
             stop = start + (len(tokens.ids) - start) // PASSAGE_TOKENS * PASSAGE_TOKENS
             first = max(stop - window, start if len(ends) else 0)
@@ -62,7 +62,7 @@ def iter_batches(
 def _group_chunks(
     chunks: Iterable[DocumentChunk], batch_bytes: int
 ) -> Iterator[tuple[pa.LargeStringArray, np.ndarray, int]]:
-    """Yield, for each batch, the texts of its chunks, which of them continue in the next chunk, and their bytes."""
+    """Yield the texts of the chunks of each batch, whether each chunk continues, and the number of bytes."""
     texts: list[bytes] = []
     continues: list[bool] = []
     size = 0
@@ -78,7 +78,7 @@ def _group_chunks(
 
 
 def _prepend(words: pa.LargeStringArray, tokens: TokenizedShard) -> tuple[pa.LargeStringArray, np.ndarray]:
-    """Return the vocabulary and the ids of the tokens with these words before them."""
+    """Return the distinct words and the ids of `words` followed by `tokens`."""
     if not len(words):
         return tokens.words, tokens.ids
     new = pc.unique(words).filter(pc.invert(pc.is_in(pc.unique(words), tokens.words)))

@@ -1,7 +1,7 @@
 """Counting stage: from the sources of a task to the words and pairs of each of its shards.
 
-Reading and counting are one step: a worker reads as much as it counts, so nothing accumulates between them. A shard
-that does not fit in memory is counted in batches. Each batch is written as a sorted segment, and these are merged.
+A worker counts documents as soon as it has read them, so nothing accumulates between reading and counting. A shard that
+does not fit in memory is counted in batches. Each batch is written as a sorted segment, and these segments are merged.
 """
 
 import uuid
@@ -42,9 +42,10 @@ from pipelines.tokenizers import make_tokenizer
 
 @dataclass(frozen=True)
 class CountedShard:
-    """A shard, and the task that it belongs to."""
+    """A counted shard."""
 
     task: str
+    """Id of its task."""
     shard: Segment
 
     @property
@@ -54,13 +55,13 @@ class CountedShard:
 
 
 class CountStage:
-    """Stage that reads the sources of a task, and counts its shards.
+    """Stage that reads the sources of a task and counts its shards.
 
     Args:
         build: folder of the build.
         ledger: URI of the ledger that records shards and tasks.
         options: options of the build.
-        shard_bytes: UTF-8 text per shard; that of the options if not given.
+        shard_bytes: bytes of UTF-8 text per shard, by default those of the options.
     """
 
     def __init__(self, build: str, ledger: str, options: BuildOptions, shard_bytes: int | None = None):
@@ -73,7 +74,7 @@ class CountStage:
         self._shard_bytes = shard_bytes or options.shard_mib << 20
 
     def __call__(self, task: CountTask) -> Iterator[CountedShard]:
-        """Yield the shards of a task; those that the ledger has are not counted again."""
+        """Yield the shards of a task. Shards in the ledger are not counted again."""
         chunks = (chunk for source in task.sources for chunk in read_chunks(source, self._options))
         names = []
         for number, shard in enumerate(split_shards(chunks, self._shard_bytes)):
@@ -98,7 +99,7 @@ class CountStage:
         return segment
 
     def _count(self, name: str, chunks: Iterator[DocumentChunk]) -> Segment:
-        """Return the segment of a shard: that of its only batch, or the sum of those of all batches."""
+        """Count the batches of a shard, and return the sum of their segments."""
         segments = []
         for batch in iter_batches(chunks, self._tokenizer, self._context_window.size, self._budget.batch_bytes):
             segments.append(self._write_batch(f"{name}-{uuid.uuid4().hex[:8]}", batch))
@@ -134,7 +135,7 @@ class CountStage:
         )
 
     def _merge(self, name: str, segments: list[Segment]) -> Segment:
-        """Return the sum of segments, and remove them."""
+        """Merge segments, remove them, and return the merged segment."""
         work = storage.join(self._build, WORK, name)
         merges = {name: Merge(tuple(segments))}
         (merged,) = merge_segments(merges, self._build, SHARDS, work, self._budget.range_entries, InProcessRuntime())
@@ -145,9 +146,9 @@ class CountStage:
 
 
 def split_shards(chunks: Iterator[DocumentChunk], shard_bytes: int) -> Iterator[Iterator[DocumentChunk]]:
-    """Yield the chunks of each shard; documents are never split between shards.
+    """Yield an iterator over the chunks of each shard. Documents are never split between shards.
 
-    Each shard must be consumed before the next one is taken.
+    Exhaust each iterator before taking the next one.
     """
     for first in chunks:
         yield _take_shard(chain([first], chunks), shard_bytes)

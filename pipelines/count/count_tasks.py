@@ -1,7 +1,8 @@
-"""Count tasks: how sources are grouped into units of work.
+"""Count tasks: units of work, each with one or more sources, or with some shards of a large source.
 
-Tasks depend on the sources only, never on workers, and are named after the content of their sources. So the same
-sources give the same tasks on a laptop and on a cluster, and a finished task is recognized if its files are renamed.
+Tasks depend only on the sources and the shard size. So the same sources give the same tasks on a laptop and on a
+cluster. The id of a task is a hash of the content of its sources, so a finished task is recognized after its files are
+renamed.
 """
 
 import hashlib
@@ -14,35 +15,35 @@ from pipelines.ingest.sources import Source, compression_of
 # Bytes of text per stored byte of a compressed file or of Parquet: gzip compresses English about 2.7 times.
 TEXT_PER_COMPRESSED_BYTE = 3
 
-# A file of many shards is read by several tasks, each of which counts its own shards and skips the others. Reading
-# takes a twentieth of the time of counting, so reading a file eight times costs at most a fifth more.
+# A file with many shards is read by several tasks. Each task counts its own shards and skips the others. Reading takes
+# a twentieth of the time of counting. Of a file that is read eight times, a task skips half on average, so all tasks
+# together take at most a fifth more time.
 SHARDS_PER_TASK = 8
 TASKS_PER_FILE = 8
 
 
 @dataclass(frozen=True)
 class CountTask:
-    """Sources that one worker reads in sequence, and the range of their shards that it counts."""
+    """Sources that one worker reads in sequence, and the range of shards that it counts."""
 
     id: str
-    """Hash of the content of the sources, the shard size and the first shard; shards are named after it."""
+    """Hash of the content of the sources, the shard size and the first shard. The names of shards begin with it."""
     sources: tuple[Source, ...]
-    """Sources in the order of the listing."""
     start: int = 0
     """First shard to count."""
     stop: int | None = None
-    """Shard after the last one to count; None to count all that follow."""
+    """Shard after the last one to count; None to count to the end."""
 
 
 def plan_tasks(sources: Sequence[Source], shard_bytes: int) -> list[CountTask]:
     """Partition the sources into tasks.
 
-    Consecutive sources share a task until its text reaches `shard_bytes`, estimated by file size. A source that reaches
-    it alone has a task of its own, or several if it is very large.
+    Consecutive sources share a task until their text reaches `shard_bytes`, estimated by file size. A source with at
+    least `shard_bytes` of text has a task of its own, or several tasks if it is very large.
 
     Args:
-        sources: the listing, with content hashes.
-        shard_bytes: UTF-8 text per shard.
+        sources: the listed sources, with content hashes.
+        shard_bytes: bytes of UTF-8 text per shard.
     """
     if shard_bytes < 1:
         raise BitcipherError(f"`shard_bytes` must be at least 1, got {shard_bytes}.")
@@ -59,7 +60,7 @@ def plan_tasks(sources: Sequence[Source], shard_bytes: int) -> list[CountTask]:
 
 
 def estimate_text_bytes(source: Source) -> int:
-    """Return the estimated bytes of text in a source, by its size."""
+    """Return the estimated number of bytes of text in a source, from its file size."""
     is_compressed = source.format == "parquet" or compression_of(source.uri) != ""
     return source.size * (TEXT_PER_COMPRESSED_BYTE if is_compressed else 1)
 
@@ -74,6 +75,6 @@ def _split_group(sources: tuple[Source, ...], shard_bytes: int) -> list[CountTas
 
 
 def _task_id(sources: tuple[Source, ...], shard_bytes: int, start: int) -> str:
-    # The size is part of the id, because it determines where shards begin.
+    # The shard size is part of the id, because it determines where shards begin.
     content = "\n".join([*(f"{source.sha256} {source.format}" for source in sources), f"{shard_bytes} {start}"])
     return hashlib.sha256(content.encode()).hexdigest()[:20]

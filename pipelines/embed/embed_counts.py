@@ -1,4 +1,4 @@
-"""Vectors from stored counts: a step of every build, and all of `bitcipher embed`."""
+"""Vectors from stored counts, for `bitcipher build`, `bitcipher update` and `bitcipher embed`."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ from pipelines.store.manifest import VectorSizes, read_manifest
 
 
 class EmbedStage:
-    """Stage that makes vectors of modes cat, sum and cipher in one worker, which holds the whole table.
+    """Stage that makes the vectors of modes cat, sum and cipher in one worker, with the whole table in memory.
 
     Args:
         counts: the counts.
@@ -44,7 +44,7 @@ class EmbedStage:
 
 
 def embed(counts: MergedCounts, options: EmbeddingOptions, provenance: dict[str, Any]) -> CipherVectors:
-    """Return the vectors of counts, computed in this process.
+    """Compute vectors in this process, with everything in memory.
 
     Args:
         counts: the counts.
@@ -52,7 +52,7 @@ def embed(counts: MergedCounts, options: EmbeddingOptions, provenance: dict[str,
         provenance: fields for the manifest of the vectors.
 
     Raises:
-        BitcipherError: if the counts cannot give such vectors.
+        BitcipherError: if the options do not match the counts, or there is too little text.
     """
     _check_summed(options, counts.context_window)
     estimator = options.estimator()
@@ -74,19 +74,20 @@ def embed_build(
     progress: StageProgress,
     version: int | None = None,
 ) -> VectorSizes:
-    """Make other vectors from the counts of a build.
+    """Make vectors with other options from the counts of a build.
 
     Args:
         build: folder of the build.
         target: folder for the vectors, which must not exist.
-        changes: values of `EmbeddingOptions`; options that are not given are those of the build.
+        changes: values of `EmbeddingOptions`. The other options are those of the build.
         memory_mib: memory of each worker in MiB.
-        runtime: where the stages run.
+        runtime: runtime of the stages.
         progress: progress bars.
         version: version of the build; the newest if not given.
 
     Raises:
-        BitcipherError: if the target exists, an option belongs to another mode, or the counts cannot give such vectors.
+        BitcipherError: if the target exists, an option belongs to another mode, the options do not match the counts,
+            or there is too little text.
     """
     build, target = storage.absolute(build), storage.absolute(target)
     manifest = read_manifest(build, version)
@@ -94,7 +95,7 @@ def embed_build(
         raise BitcipherError(f"{target} already exists: choose another path, or remove it first.")
     options = manifest.options.embedding.derive(changes, target)
     work = f"{target}.work"
-    storage.remove(work)  # of a command that was killed
+    storage.remove(work)  # left by a command that was killed
     try:
         return embed_counts(
             StoredCounts.of_version(build, manifest),
@@ -128,11 +129,11 @@ def embed_counts(
         target: folder for the vectors.
         work: folder for temporary files, which is removed at the end.
         budget: memory of each worker.
-        runtime: where the stages run.
+        runtime: runtime of the stages.
         progress: progress bars.
-        costs: accumulates the cost.
+        costs: accumulator of the costs.
     """
-    # Weighting, the product with the code, and those of the iteration.
+    # Steps: weighting, the product with the code, and the products of the iteration.
     bar = progress.begin("embed", 1 + 1 + PRODUCTS)
 
     def report(note: str) -> None:
@@ -162,7 +163,7 @@ def _factor(
     costs: Costs,
     report: Callable[[str], None],
 ) -> Spectrum:
-    """Factor counts: in memory if they fit and there are no workers, else range by range."""
+    """Factor counts: in memory if they fit and there are no workers, else in ranges of words."""
     _check_summed(options, counts.context_window)
     context_window = ContextWindow(check_window(counts.context_window, options.window), counts.context_window.summed)
     estimator = options.estimator()
@@ -192,7 +193,7 @@ def _check_summed(options: EmbeddingOptions, context_window: ContextWindow) -> N
 def _spectral_vectors(
     vocabulary: Vocabulary, spectrum: Spectrum, options: EmbeddingOptions, provenance: dict[str, Any]
 ) -> CipherVectors:
-    """Return vectors of length 1 from a spectral table; rows of zeros stay as they are.
+    """Return the vectors of a spectral table: its rows, scaled to length 1. Rows of zeros are not changed.
 
     Raises:
         BitcipherError: if the table has no dimension.

@@ -23,12 +23,12 @@ def load_with_counts(uri: str, build: str | None = None, version: int | None = N
     """Open vectors and the counts that they were made from.
 
     Args:
-        uri: a build, or a folder of vectors that `bitcipher embed` made.
-        build: the build of a folder of vectors.
+        uri: a build, or a folder of vectors made by `bitcipher embed`.
+        build: the build with the counts; needed for a folder of vectors.
         version: version of the build; the newest if not given.
 
     Raises:
-        BitcipherError: if the build is not given, or does not hold the counts of the vectors.
+        BitcipherError: if the build is missing, or does not contain the counts of the vectors.
     """
     vectors = CipherVectors.load(uri if build else vectors_of(uri, version))
     if build is None and not versions(uri):

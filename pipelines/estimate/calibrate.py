@@ -1,9 +1,11 @@
 """Calibration: runs the stages on a sample, and measures their rates and the growth of words and pairs.
 
-One `CountStage` counts the parts of the sample twice. The first time it tokenizes new text chunks, the second time all
-are in its cache; the difference is the cost of new chunks. Then the parts are merged one by one into a growing segment,
-which gives the growth of words and pairs and the cost of merging. Vectors are made with two vocabularies, which
-separates the cost of pairs from that of words.
+1. One `CountStage` counts the parts of the sample twice. The second time, all text chunks are in the tokenizer's cache.
+   The difference in time is the cost of tokenizing new chunks.
+2. The parts are merged one by one into a growing segment. The sizes after each merge give the growth of words and
+   pairs, and the times give the cost of merging.
+3. Vectors are made with a small and a large vocabulary. The two times separate the cost per pair from the cost per
+   word.
 """
 
 import os
@@ -29,19 +31,21 @@ from pipelines.estimate.stage_trials import (
 from pipelines.merge.words import merge_words
 from pipelines.options import BuildOptions
 
-# A law cannot be fitted to fewer parts.
+# Minimum number of parts to fit a growth law.
 MIN_PARTS = 4
 
 
 def calibrate(documents: Sequence[str], options: BuildOptions) -> Calibration:
-    """Return the calibration of a sample. Files are written to the folder for temporary files, and removed.
+    """Run the stages on a sample, and return the measurements.
+
+    Files are written to a temporary folder, which is removed at the end.
 
     Args:
         documents: the sample.
         options: options of the planned build.
 
     Raises:
-        BitcipherError: if the sample is too small.
+        BitcipherError: if the sample has too few documents.
     """
     parts = partition(documents)
     if len(parts) < MIN_PARTS:
@@ -61,7 +65,7 @@ def calibrate(documents: Sequence[str], options: BuildOptions) -> Calibration:
         words = merge_words([[storage.join(build, part) for part in merged.parts]])
         tokens = np.array([shard.tokens for shard in counted.shards], np.float64)
         fixed, token = fixed_and_rate(tokens, counted.warm_seconds)
-        # The tokenizer's rule also has a fixed cost for each shard with new chunks.
+        # The tokenizer also has a fixed cost per shard with new chunks.
         new_chunks = np.maximum(1.0, np.diff(np.array(chunks, np.float64), prepend=0))
         fixed_new, chunk = fixed_and_rate(new_chunks, counted.cold_seconds - counted.warm_seconds)
         return Calibration(

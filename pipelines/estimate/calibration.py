@@ -1,4 +1,4 @@
-"""Calibration: measured rates, and sizes of growing text."""
+"""Result of a calibration: measured rates, and sizes of growing text."""
 
 from dataclasses import dataclass
 
@@ -12,28 +12,28 @@ class Rates:
     shard: float
     """Fixed cost of a shard."""
     token: float
-    """Reading and counting one token and writing its pairs, if all text chunks are in the tokenizer's cache."""
+    """Reading and counting one token and writing its pairs, without tokenizing new text chunks."""
     chunk: float
     """Tokenizing one new text chunk."""
     sum_type: float
     """Adding up one word of a segment."""
     number_type: float
-    """Looking up one word of a segment among the merged words, or preparing a merged word for lookup."""
+    """Looking up one word of a segment among the merged words, or adding one merged word to the index."""
     number_again: float
-    """Reading the number of one word again, for another range."""
+    """Reading the number of one word again, for each range after the first."""
     merge_entry: float
     """Merging one pair of a segment."""
     walk_entry: float
-    """Reading one pair again while vectors are made."""
+    """Reading one pair again, in each embedding pass after the first."""
     embed_entry: float
-    """Adding one pair to the sums, in the first pass."""
+    """Reading one pair and adding it to the sums, in the first embedding pass."""
     embed_word: float
-    """Making and refining the vector of one word."""
+    """Computing and refining the vector of one word."""
 
 
 @dataclass(frozen=True)
 class GrowthPoint:
-    """Sizes of an amount of text."""
+    """Sizes of the counts of some text."""
 
     tokens: int
     types: int
@@ -43,7 +43,7 @@ class GrowthPoint:
     entries: int
     """Number of distinct pairs."""
     row_entries: int
-    """Number of pairs of the word with the most; a range of words cannot be smaller."""
+    """Number of pairs of the word with the most pairs, the minimum size of the range that contains it."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,6 @@ class Calibration:
     type_bytes: float
     """Stored bytes per word."""
     type_memory: float
-    """Bytes of memory per word, with its counts."""
+    """Bytes of memory per word in a table of words and counts."""
     vocabulary: int
-    """Number of words of the sample that are in the vocabulary."""
+    """Size of the vocabulary of the sample."""

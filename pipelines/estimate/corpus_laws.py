@@ -19,9 +19,10 @@ class CorpusLaws:
     entries: GrowthLaw
     row_entries: GrowthLaw
     thinning: float
-    """A vocabulary has as many words as there are distinct words in a text that is this many times smaller, because a
-    word that occurs five times here occurs about once there. So the vocabulary follows from the law of words within the
-    measured range, where a separate law would bend too much."""
+    """Ratio of the size of a corpus to that of a text with as many distinct words as the corpus has words in the
+    vocabulary. With a minimum count of 5, it is about 5, because a word with 5 occurrences in the corpus has about one
+    in a fifth of it. The vocabulary is predicted from `types` and this ratio, because a separate law would bend too
+    much."""
     max_vocab_size: int | None = None
     """Maximum size of the vocabulary."""
 
@@ -41,36 +42,33 @@ def fit_laws(
 
     Args:
         calibration: measurements of the sample.
-        manifest: manifest of a build with the same counting options, whose segments are much larger than a sample.
+        manifest: manifest of a build with the same counting options, which adds larger segments to the data, or None.
         max_vocab_size: maximum size of the vocabulary.
-        max_types: number of tokens of the tokenizer, if it is fixed.
+        max_types: maximum number of distinct words.
     """
     points = calibration.points
     tokens = [point.tokens for point in points]
     counted = build_sizes(manifest) if manifest else np.empty((0, 3))
-    types, entries = (
-        fit(
-            [*tokens, *counted[:, 0]], [*(getattr(point, name) for point in points), *counted[:, column]], bending, most
-        )
-        for column, name, bending, most in ((1, "types", STRAIGHT, max_types), (2, "entries", HALF_BENT, math.inf))
-    )
-    kept, of_tokens = calibration.vocabulary, points[-1].tokens
+    all_tokens = [*tokens, *counted[:, 0]]
+    types = fit(all_tokens, [*(point.types for point in points), *counted[:, 1]], STRAIGHT, max_types)
+    entries = fit(all_tokens, [*(point.entries for point in points), *counted[:, 2]], HALF_BENT)
+    vocabulary, vocabulary_tokens = calibration.vocabulary, points[-1].tokens
     if manifest:
-        kept, of_tokens = manifest.vocabulary, manifest.tokens
+        vocabulary, vocabulary_tokens = manifest.vocabulary, manifest.tokens
     return CorpusLaws(
         types=types,
         chunks=fit(tokens, [point.chunks for point in points], STRAIGHT),
         entries=entries,
         row_entries=fit(tokens, [point.row_entries for point in points], HALF_BENT),
-        thinning=max(1.0, of_tokens / types.tokens_at(kept)),
+        thinning=max(1.0, vocabulary_tokens / types.tokens_at(vocabulary)),
         max_vocab_size=max_vocab_size,
     )
 
 
 def build_sizes(manifest: BuildManifest) -> np.ndarray:
-    """Return tokens, types and entries of the shards on average, and of each merged segment, (n, 3) float64.
+    """Return tokens, types and entries of an average shard and of each merged segment, (n, 3) float64.
 
-    Shards have similar sizes, so they give one point of the law, not many.
+    Shards have similar sizes, so all shards together are one data point.
     """
     fields = ("tokens", "types", "entries")
     shards, segments = (

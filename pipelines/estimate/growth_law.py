@@ -1,10 +1,11 @@
-"""Growth of words and pairs with a corpus: Heaps' law with a falling exponent.
+"""Growth of words and pairs with the size of a corpus: Heaps' law with a falling exponent.
 
-The number of words is K · N^β (Heaps 1978, section 7.5), that of pairs A · N^γ, but only over short ranges: the
-exponents fall as a corpus grows, that of pairs clearly. So a parabola is fitted in log-log space. Beyond the data
-there are two extrapolations: the tangent (constant exponent) and the bend (the exponent keeps falling). The prediction
-is the tangent for words, and the middle of both for pairs. The range reaches from the bend to the tangent, extended by
-the error of the fit. These choices best predicted three English corpora from a tenth of each.
+Heaps' law says that N tokens have K · N^β distinct words (Heaps 1978, section 7.5). Pairs follow a similar law, A ·
+N^γ. Both hold over short ranges only: the exponents fall as a corpus grows, γ faster than β. Therefore a parabola is
+fitted in log-log space. Beyond the data, it is extrapolated in two ways: by the tangent (constant exponent), and by the
+bend (the exponent keeps falling). The prediction is the tangent for words, and the mean of both in log space for pairs.
+Its range reaches from the bend to the tangent, extended by the error of the fit. These choices gave the best
+predictions for three English corpora, each from a tenth of its text.
 """
 
 from collections.abc import Sequence
@@ -16,20 +17,21 @@ from scipy import stats
 
 from bitcipher.errors import BitcipherError
 
-# The exponent falls to this share of its value at the end of the data, and then stays constant. A parabola would reach
-# 0 and decline, but there are always new words.
+# The bend lets the exponent fall to this share of its value at the end of the data. From there on, the exponent is
+# constant, because text always has new words, while the parabola would reach a maximum and decline.
 MIN_SHARE_OF_EXPONENT = 0.5
 
-# A parabola has three parameters, and the error of the fit needs one more point.
+# Minimum number of points: a parabola has three parameters, and the error of the fit needs one more point.
 MIN_POINTS = 4
 
-# Share of the bend in a prediction: for words, as in Heaps' law, and for pairs.
+# Share of the bend in a prediction: STRAIGHT for words, as in Heaps' law, HALF_BENT for pairs.
 STRAIGHT = 0.0
 HALF_BENT = 0.5
 
-# Number of points that give the error: those of the last three doublings, which are nearly on a straight line.
+# Number of points that the prediction interval is computed from: the last three doublings, which are nearly on a line.
 LAST_POINTS = 4
 
+# Confidence level of prediction intervals.
 CONFIDENCE = 0.95
 
 
@@ -46,20 +48,20 @@ SIGNS = {Bound.LOW: -1, Bound.POINT: 0, Bound.HIGH: 1}
 
 @dataclass(frozen=True)
 class GrowthLaw:
-    """A size as a function of tokens.
+    """Size as a function of the number of tokens.
 
     Attributes:
-        first: log of tokens at the beginning of the data.
-        last: log of tokens at the end of the data.
-        size: log of the size at the end of the data.
-        exponent: exponent at the end of the data.
+        first: log of the tokens of the smallest data point.
+        last: log of the tokens of the largest data point.
+        size: log of the size of the largest data point.
+        exponent: exponent at the largest data point.
         bend: change of the exponent per e-fold of tokens, at most 0.
-        bending: share of the bend in the prediction.
+        bending: share of the bend in predictions.
         limit: maximum size.
         error: error of the fit, the standard deviation of the residuals in logs.
         line_error: error of a straight line through the last points, in logs.
         line_center: mean of the log tokens of these points.
-        line_square: sum of squares around this mean.
+        line_square: sum of squared deviations from this mean.
         line_points: number of these points.
     """
 
@@ -77,7 +79,7 @@ class GrowthLaw:
     line_points: int
 
     def at(self, tokens: float, bound: Bound = Bound.POINT) -> float:
-        """Return the size at a number of tokens."""
+        """Return the size of a text with a number of tokens."""
         if tokens <= 0:
             return 0.0
         x = float(np.log(tokens))
@@ -92,7 +94,7 @@ class GrowthLaw:
         return min(self.limit, float(np.exp(min(log_size, self.size + x - self.last))))
 
     def tokens_at(self, size: float, bound: Bound = Bound.POINT) -> float:
-        """Return the number of tokens at which a size is reached."""
+        """Return the number of tokens of a text that has this size."""
         low, high = 0.0, 100.0
         for _ in range(60):
             middle = (low + high) / 2
@@ -102,11 +104,11 @@ class GrowthLaw:
     def _inside(self, x: float) -> float:
         inside = max(x, self.first) - self.last
         value = self.size + self.exponent * inside + self.bend / 2 * inside**2
-        # Before the data: a straight line, with an exponent of at most 1.
+        # Before the smallest data point: a straight line with an exponent of at most 1.
         return value + min(1.0, self.exponent + self.bend * inside) * min(0.0, x - self.first)
 
     def _beyond(self, x: float) -> tuple[float, float]:
-        """Return the log size by the tangent, and by the bend."""
+        """Return the log of the size by the tangent, and by the bend."""
         ahead = x - self.last
         tangent = self.size + self.exponent * ahead
         if not self.bend:
@@ -116,18 +118,18 @@ class GrowthLaw:
         return tangent, self.size + self.exponent * bending + self.bend / 2 * bending**2 + straight
 
     def _margin(self, x: float) -> float:
-        """Return half the prediction interval of a straight line through the last points, in logs."""
+        """Return half the width of the prediction interval of a line through the last points, in logs."""
         spread = 1 + 1 / self.line_points + (x - self.line_center) ** 2 / self.line_square
         return _quantile(self.line_points) * self.line_error * float(np.sqrt(spread))
 
 
 def _quantile(points: int) -> float:
-    """Return the quantile of Student's t distribution for a line through a number of points."""
+    """Return the two-sided quantile of Student's t distribution for a line through a number of points."""
     return float(stats.t.ppf((1 + CONFIDENCE) / 2, points - 2))
 
 
 def fit(tokens: Sequence[float], sizes: Sequence[float], bending: float, limit: float = np.inf) -> GrowthLaw:
-    """Fit a law by least squares in logs.
+    """Fit a law to measured sizes by least squares in log-log space.
 
     Args:
         tokens: (n,) numbers of tokens, at least four distinct ones, in any order.
@@ -146,7 +148,7 @@ def fit(tokens: Sequence[float], sizes: Sequence[float], bending: float, limit: 
             "ideally some megabytes of text."
         )
     square, slope, height = np.polyfit(x, y, 2)
-    if square >= 0:  # the bend is not distinguishable from noise
+    if square >= 0:  # the exponent does not fall, apart from noise
         square = 0.0
         slope, height = np.polyfit(x, y, 1)
     fitted = square * x**2 + slope * x + height
@@ -155,7 +157,7 @@ def fit(tokens: Sequence[float], sizes: Sequence[float], bending: float, limit: 
     return GrowthLaw(
         first=float(x[0]),
         last=float(x[-1]),
-        # The size at the end is known exactly, while the fit has an error there.
+        # The measured size is exact; the fitted one has an error.
         size=float(y[-1]),
         exponent=float(2 * square * x[-1] + slope),
         bend=float(2 * square),

@@ -1,23 +1,23 @@
-"""Limits of the design and of the cluster that a plan reaches, and remedies."""
+"""Limits of bitcipher and of the cluster that a build reaches, and remedies."""
 
-from pipelines.estimate.estimate import Cluster, Plan
+from pipelines.estimate.build_cost import BuildCost, Cluster
 from pipelines.options import SPECTRAL, BuildOptions
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, MemoryBudget
 
-# Words are numbered by int32.
+# Maximum number of words, because their numbers are int32.
 MAX_TYPES = 2**31 - 1
 
-# A worker may exceed its budget by this factor.
+# A worker is accepted if it exceeds its budget by at most this factor.
 TOLERANCE = 1.1
 
 
-def limits_reached(plan: Plan, options: BuildOptions, cluster: Cluster) -> dict[str, str]:
-    """Return a sentence for each limit that a plan reaches, by subject."""
-    memory, node, budget = plan.memory, cluster.memory_bytes, MemoryBudget(options.memory_mib)
+def limits_reached(cost: BuildCost, options: BuildOptions, cluster: Cluster) -> dict[str, str]:
+    """Return a sentence for each limit that a build reaches, by subject."""
+    memory, node, budget = cost.memory, cluster.memory_bytes, MemoryBudget(options.memory_mib)
     found = {}
-    if plan.types > MAX_TYPES:
+    if cost.types > MAX_TYPES:
         found["types"] = (
-            f"{plan.types:,.0f} words are more than 32-bit numbers allow ({MAX_TYPES:,}): make several builds. "
+            f"{cost.types:,.0f} words are more than 32-bit numbers allow ({MAX_TYPES:,}): make several builds. "
             "A higher --min-count does not help, because counts include all words; a tokenizer.json of subwords does."
         )
     if memory.driver > node:
@@ -33,15 +33,15 @@ def limits_reached(plan: Plan, options: BuildOptions, cluster: Cluster) -> dict[
         )
     elif int(node // memory.merge_worker) < cluster.cores and memory.merge_worker > TOLERANCE * budget.bytes:
         found["merge"] = (
-            f"A worker that merges holds all words beside its budget of {_gb(budget.bytes)}, about "
+            f"A worker that merges holds all words in addition to its budget of {_gb(budget.bytes)}, about "
             f"{_gb(memory.merge_worker)} in total: at most {max(1, int(node // memory.merge_worker))} of them fit "
             "into the memory of a node. Start Ray on the nodes with that number of CPUs (--num-cpus), or use nodes "
             "with more memory per core."
         )
-    if plan.row_entries > budget.range_entries:
-        needed = (plan.row_entries * BYTES_PER_ENTRY + budget.bytes) / 2**20
+    if cost.row_entries > budget.range_entries:
+        needed = (cost.row_entries * BYTES_PER_ENTRY + budget.bytes) / 2**20
         found["row"] = (
-            f"The most frequent word has about {plan.row_entries:,.0f} pairs, which are merged at once and do not fit "
+            f"The most frequent word has about {cost.row_entries:,.0f} pairs, which are merged together and do not fit "
             f"in the memory of a worker: use --memory-mib {needed:.0f}."
         )
     if memory.embed_worker > node:
@@ -51,10 +51,10 @@ def limits_reached(plan: Plan, options: BuildOptions, cluster: Cluster) -> dict[
             f"({'--vector-size' if options.mode == SPECTRAL else '--bits, --window'}) reduce it."
         )
     bits = options.bits
-    if plan.vocabulary >= 2**bits and options.mode != SPECTRAL:
+    if cost.vocabulary >= 2**bits and options.mode != SPECTRAL:
         found["bits"] = (
-            f"{plan.vocabulary:,} words do not fit into {bits} bits, which encode {2**bits - 1:,} words: use "
-            f"--bits {plan.vocabulary.bit_length()}, a higher --min-count or a --max-vocab-size."
+            f"{cost.vocabulary:,} words do not fit into {bits} bits, which encode {2**bits - 1:,} words: use "
+            f"--bits {cost.vocabulary.bit_length()}, a higher --min-count or a --max-vocab-size."
         )
     return found
 

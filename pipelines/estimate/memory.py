@@ -1,4 +1,4 @@
-"""Memory of the processes of a build. It grows with the number of words, since each process holds all of them."""
+"""Memory of the processes of a build. It grows with the number of words, because each process holds all words."""
 
 from dataclasses import dataclass
 
@@ -7,27 +7,28 @@ from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, columns_pe
 from pipelines.options import SPECTRAL, EmbeddingOptions
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, LIBRARY_BYTES, MemoryBudget
 
-# A process that adds up words (`merge_words`), a worker or the driver, holds this many copies of the table: the sum so
-# far, the words of the segments, Arrow's groups, and the sorted copy. Measured: 7 to 9.4, with 2 million words of 3 to
-# 16 segments.
+# Number of copies of the table of words in a process that adds up words (`merge_words`), a worker or the driver: the
+# sum so far, the words of the segments, Arrow's groups, and the sorted copy. Measured: 7 to 9.4, with 2 million words
+# of 3 to 16 segments.
 SUM_TABLES = 9.5
 
-# A worker that numbers the words of a segment holds all merged words, Arrow's index of them, and the words of the
-# segment. Measured: 3.3 to 4 times the table.
+# Number of copies of the table in a worker that numbers the words of a segment: all merged words, Arrow's index of
+# them, and the words of the segment. Measured: 3.3 to 4.
 NUMBER_TABLES = 4
 
-# Per word beside the table: its number (4), its position (8), the dense totals (8), and the number in an operand (4).
+# Bytes per word in a merging worker, in addition to the table: number (4), position (8), dense totals (8), and number
+# in an operand (4).
 MERGE_BYTES_PER_TYPE = 24
 
-# Per word and dimension in the process that makes vectors: float64, then float32, and a copy of it while it is written.
+# Bytes per word and dimension in the process that makes vectors: float64, float32, and a float32 copy for writing.
 EMBED_BYTES = 8 + 4 + 4
 
-# Mode spectral, per word and column: inputs and outputs of the products in float32, and a copy of both while columns
-# are appended.
+# Bytes per word and column in mode spectral: inputs and outputs of the products in float32, and a copy of both while
+# columns are appended.
 SPECTRAL_BYTES = 2 * (4 + 4)
 
-# While vectors are made: per word of a segment, its rank; per word of the largest segment, beside the table, the index
-# by which ranks are looked up.
+# Bytes per word of a segment in the process that makes vectors: the rank. The largest segment also needs an index for
+# the lookup of ranks.
 RANK_BYTES = 4
 INDEX_BYTES = 70
 
@@ -37,10 +38,13 @@ class MemoryEstimate:
     """Maximum bytes of memory of each kind of process."""
 
     count_worker: float
-    """The memory budget, which counting does not exceed."""
+    """Worker that counts: its memory budget."""
     merge_worker: float
+    """Worker that merges segments."""
     driver: float
+    """Process of the job, which adds up the words of all segments."""
     embed_worker: float
+    """Process that makes the vectors."""
 
 
 def estimate_memory(
@@ -52,15 +56,15 @@ def estimate_memory(
     vocabulary: int,
     embedding: EmbeddingOptions,
 ) -> MemoryEstimate:
-    """Return the memory of a build.
+    """Return the maximum memory of each kind of process.
 
     Args:
         budget: memory of a worker.
         types: number of distinct words of the corpus.
         type_memory: bytes of memory per word in a table.
-        row_entries: number of pairs of the word with the most.
+        row_entries: number of pairs of the word with the most pairs.
         segment_types: number of words of each final segment.
-        vocabulary: number of words with vectors.
+        vocabulary: size of the vocabulary.
         embedding: options of the vectors.
     """
     summing = LIBRARY_BYTES + types * type_memory * SUM_TABLES
@@ -89,7 +93,7 @@ def sums_bytes(vocabulary: int, embedding: EmbeddingOptions) -> int:
 
 
 def count_passes(vocabulary: int, embedding: EmbeddingOptions) -> int:
-    """Return how often all pairs are read to make vectors: more than once if the sums of all offsets are too large."""
+    """Return the number of passes over all pairs. Mode cat needs several if the sums of all offsets are too large."""
     if embedding.mode != "cat":
         return 0 if embedding.mode == "cipher" else 1
     offset = 2 * max(1, vocabulary) * (embedding.bits + 1) * 8

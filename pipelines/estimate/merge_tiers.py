@@ -1,4 +1,4 @@
-"""Merges that a number of equal shards leads to, by the policy of the build."""
+"""Prediction of the merges of a build with shards of equal size."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,13 +10,18 @@ from pipelines.store.segments import Segment, next_merges
 
 @dataclass(frozen=True)
 class MergeSize:
-    """Sizes of one merge: sums over its members, and the merged segment."""
+    """Sizes of one merge."""
 
     members: int
+    """Number of segments that are merged."""
     member_types: int
+    """Number of words of these segments, added up."""
     member_entries: int
+    """Number of pairs of these segments, added up."""
     types: int
+    """Number of distinct words of the merged segment."""
     entries: int
+    """Number of distinct pairs of the merged segment."""
 
 
 def plan_merges(
@@ -27,11 +32,10 @@ def plan_merges(
     Args:
         shards: number of shards.
         shard_tokens: number of tokens per shard.
-        types: returns the number of distinct words of a number of tokens.
-        entries: returns the number of distinct pairs of a number of tokens.
+        types: function from a number of tokens to the number of distinct words.
+        entries: function from a number of tokens to the number of distinct pairs.
     """
-
-    none = {"parts": (), "shards": (), "documents": 0, "total_passages": 0, "text_bytes": 0}
+    unused = {"parts": (), "shards": (), "documents": 0, "total_passages": 0, "text_bytes": 0}
     digest = CountDigest().hex()
 
     @cache
@@ -40,7 +44,7 @@ def plan_merges(
 
     def segment(number: int, tokens: int) -> Segment:
         words, pairs = sizes(tokens)
-        return Segment(name=f"{number:09d}", tokens=tokens, types=words, entries=pairs, digest=digest, **none)
+        return Segment(name=f"{number:09d}", tokens=tokens, types=words, entries=pairs, digest=digest, **unused)
 
     waiting = [segment(number, round(shard_tokens)) for number in range(shards)]
     made = shards

@@ -17,17 +17,17 @@ from pipelines.ingest.readers import ReadOptions, read_chunks
 from pipelines.ingest.readers.byte_streams import BUFFER_BYTES
 from pipelines.ingest.sources import Source, compression_of
 
-# Bytes of text that a calibration counts: some seconds of work, and enough doublings to measure falling exponents.
+# Bytes of text that a calibration counts: a few seconds of work, and enough doublings to measure a falling exponent.
 SAMPLE_BYTES = 24 << 20
 
 # Number of files in the sample, evenly spaced in the listing.
 SAMPLE_SOURCES = 8
 
-# One in SPREAD documents at the beginning of a file is taken, because neighboring documents are often similar and have
-# fewer words than the corpus.
+# Of the documents at the beginning of a file, one in SPREAD is taken. Neighboring documents are often similar, so a run
+# of them has fewer distinct words than other text of the corpus.
 SPREAD = 4
 
-# A sample with fewer documents is split into this number of texts.
+# Minimum number of documents. A smaller sample is split into about this number of texts.
 MIN_DOCUMENTS = 64
 
 # Number of parts: 1/64, 1/64, 1/32, … 1/2 of the sample.
@@ -36,7 +36,7 @@ PARTS = 7
 
 @dataclass(frozen=True)
 class Sample:
-    """Text of some files of a corpus."""
+    """Sample of the documents of a corpus."""
 
     documents: list[str]
     text_per_stored_byte: float
@@ -44,15 +44,15 @@ class Sample:
 
 
 def read_sample(sources: Sequence[Source], options: ReadOptions, sample_bytes: int = SAMPLE_BYTES) -> Sample:
-    """Return documents from the beginnings of some files, interleaved.
+    """Return a sample of the documents at the beginning of some files, interleaved by file.
 
     Args:
         sources: the listing.
-        options: how files become documents.
+        options: options of the readers.
         sample_bytes: maximum number of bytes of UTF-8 text.
 
     Raises:
-        BitcipherError: if there is no text.
+        BitcipherError: if the sources have no text.
     """
     stride = max(1, len(sources) // SAMPLE_SOURCES)
     chosen = [source for source in sources[::stride] if source.size][:SAMPLE_SOURCES]
@@ -71,10 +71,10 @@ def read_sample(sources: Sequence[Source], options: ReadOptions, sample_bytes: i
 
 
 def partition(documents: Sequence[str]) -> list[list[str]]:
-    """Partition documents into parts, each about as large as all before it, apart from the first two.
+    """Partition documents into parts of 1/64, 1/64, 1/32, … 1/2 of the sample.
 
-    The part of a document is given by the trailing zeros of its index, so each part is spread over the sample:
-    documents with odd indices are the last part, half of all.
+    The part of a document depends on the trailing zeros of its index, so each part is spread over the whole sample. For
+    example, the last part has all documents with odd indices.
     """
     parts: list[list[str]] = [[] for _ in range(PARTS)]
     for index, document in enumerate(documents):
@@ -97,18 +97,18 @@ class _Head:
 
 
 def _read_head(source: Source, options: ReadOptions, text_bytes: int) -> _Head:
-    """Return the documents at the beginning of a file, and the stored bytes that they take.
+    """Return the documents at the beginning of a file, and how many stored bytes contain them.
 
-    A copy of the beginning of the file is read, which gives the text per stored byte. Parquet is read from its end, so
-    for a large file the ratio is only estimated.
+    The beginning of the file is copied and read, which gives the text per stored byte. Parquet files cannot be read
+    from a copy of their beginning, so the ratio of a large Parquet file is estimated.
     """
     stored = min(source.size, text_bytes * source.size // estimate_text_bytes(source) + 1)
     if stored == source.size:
-        documents = [piece.text for piece in read_chunks(source, options)]
+        documents = [chunk.text for chunk in read_chunks(source, options)]
         return _Head(documents, sum(_sizes(documents)), stored)
     if source.format != "parquet":
         with TemporaryDirectory(prefix="bitcipher-plan-") as folder:
-            # With the same ending, which gives the compression.
+            # The copy keeps the file ending, which determines the compression.
             copy = os.path.join(folder, f"head-{os.path.basename(source.uri)}")
             with storage.reading(source.uri) as stream, open(copy, "wb") as target:
                 target.write(stream.read(stored))
@@ -117,33 +117,35 @@ def _read_head(source: Source, options: ReadOptions, text_bytes: int) -> _Head:
             )
         if documents:
             return _Head(documents, sum(_sizes(documents)) + _unread_bytes(documents, source), stored)
-        # The document is longer than that, or the file is damaged; reading the file itself decides.
-    documents = list(_up_to(text_bytes, read_chunks(source, options)))
+        # Either the first document is longer than the copy, or the file is damaged, which raises an error below.
+    documents = list(_take_bytes(text_bytes, read_chunks(source, options)))
     taken = sum(_sizes(documents))
     return _Head(documents, taken, taken * source.size / estimate_text_bytes(source))
 
 
-def _texts_until_error(pieces: Iterator[DocumentChunk]) -> Iterator[str]:
-    """Yield texts until the end of a truncated copy raises an error."""
+def _texts_until_error(chunks: Iterator[DocumentChunk]) -> Iterator[str]:
+    """Yield texts until the end of the truncated copy raises an error."""
     with suppress(BitcipherError):
-        yield from (piece.text for piece in pieces)
+        yield from (chunk.text for chunk in chunks)
 
 
 def _unread_bytes(documents: list[str], source: Source) -> float:
-    """Return the expected bytes of text of the copy that were not read."""
+    """Return the expected bytes of text at the end of the copy that the reader did not yield."""
     is_compressed = bool(compression_of(source.uri))
     if source.format == "text" and not is_compressed:
         return 0.0
     sizes = _sizes(documents)
-    # Half of the document that the copy ends in, which is more likely a long one, and half a buffer.
+    # On average, half of the document in which the copy ends, and half a buffer. Long documents are more likely to
+    # contain the end, so documents are weighted by their size.
     buffered = BUFFER_BYTES if is_compressed else 0
     return (sum(size * size for size in sizes) / sum(sizes) + buffered) / 2
 
 
-def _up_to(text_bytes: int, pieces: Iterator[DocumentChunk]) -> Iterator[str]:
-    for piece in pieces:
-        yield piece.text
-        text_bytes -= len(piece.text.encode())
+def _take_bytes(text_bytes: int, chunks: Iterator[DocumentChunk]) -> Iterator[str]:
+    """Yield texts until they have at least `text_bytes` bytes."""
+    for chunk in chunks:
+        yield chunk.text
+        text_bytes -= len(chunk.text.encode())
         if text_bytes <= 0:
             return
 

@@ -45,27 +45,27 @@ class MeteredRuntime(InProcessRuntime):
 
 @dataclass(frozen=True)
 class CountedParts:
-    """Parts counted as shards, and the CPU seconds of each."""
+    """Parts of the sample, counted as shards."""
 
     shards: list[Segment]
     cold_seconds: np.ndarray
-    """First time, with new text chunks."""
+    """(parts,) float64, CPU seconds to count each part with new text chunks."""
     warm_seconds: np.ndarray
-    """Second time, with all chunks in the cache."""
+    """(parts,) float64, CPU seconds to count each part again, with all chunks in the tokenizer's cache."""
 
 
 def count_parts(build: str, files: list[str], options: BuildOptions) -> CountedParts:
-    """Count each part as a shard, twice.
+    """Count each part as a shard, with a cold and with a warm tokenizer cache.
 
     Args:
-        build: folder of a build, for the counts.
+        build: folder for the counts, in the layout of a build.
         files: one file per part.
         options: options of the build.
     """
-    _shard(_count_stage(build, options), "warm-up", files[0])  # load the kernels
+    _count_file(_count_stage(build, options), "warm-up", files[0])  # load the kernels
     stage = _count_stage(build, options)
-    shards, cold = zip(*(_shard(stage, f"cold{i}", file) for i, file in enumerate(files)), strict=True)
-    warm = [_shard(stage, f"warm{i}", file)[1] for i, file in enumerate(files)]
+    shards, cold = zip(*(_count_file(stage, f"cold{i}", file) for i, file in enumerate(files)), strict=True)
+    warm = [_count_file(stage, f"warm{i}", file)[1] for i, file in enumerate(files)]
     return CountedParts(list(shards), np.array(cold), np.array(warm))
 
 
@@ -73,13 +73,14 @@ def _count_stage(build: str, options: BuildOptions) -> CountStage:
     return CountStage(
         build,
         storage.join(build, LEDGER),
-        # The sample is written as JSON lines, whatever the format of the sources.
+        # The sample is written as JSON lines, for sources of any format.
         options.derive({"format": None, "document": "line", "field": "text"}, "The sample"),
         shard_bytes=1 << 62,
     )
 
 
-def _shard(stage: CountStage, name: str, file: str) -> tuple[Segment, float]:
+def _count_file(stage: CountStage, name: str, file: str) -> tuple[Segment, float]:
+    """Count a file as one shard; return it and the CPU seconds."""
     task = CountTask(name, tuple(list_sources([file])))
     start = time.process_time()
     (counted,) = stage(task)
@@ -87,7 +88,7 @@ def _shard(stage: CountStage, name: str, file: str) -> tuple[Segment, float]:
 
 
 def count_chunks(parts: Iterable[Sequence[str]]) -> list[int]:
-    """Return the number of distinct chunks of the first part, of the first two, and so on."""
+    """Return the number of distinct text chunks of the first part, of the first two parts, and so on."""
     tokenizer = make_tokenizer("whitespace", lowercase=False, max_chunks=1 << 40)
     return [len(tokenizer.tokenize(pa.array(part, pa.large_string())).words) for part in parts]
 
@@ -95,7 +96,11 @@ def count_chunks(parts: Iterable[Sequence[str]]) -> list[int]:
 def merge_parts(
     build: str, shards: list[Segment], options: BuildOptions, chunks: list[int]
 ) -> tuple[Segment, dict[str, float], list[GrowthPoint]]:
-    """Merge shards one by one into a segment; return it, the rates, and the sizes after each step."""
+    """Merge shards one by one into a segment.
+
+    Returns:
+        The segment, the rates of `Rates` that merging determines, and the sizes after each step.
+    """
     _merge_two(build, shards[0], shards[1], "warm-up", options, MeteredRuntime())
     runtime = MeteredRuntime()
     merged = shards[0]
@@ -125,28 +130,28 @@ def _merge_two(
     work = storage.join(build, WORK, name)
     ledger = storage.join(build, LEDGER)
     merge = Merge((first, second))
-    # In one range; the cost of more ranges is measured as `number_again`.
+    # All words in one range. The cost of more ranges is measured as `number_again`.
     (segment,) = merge_segments({name: merge}, build, SEGMENTS, work, 1 << 62, runtime, ledger)
     return segment
 
 
 def _point(build: str, segment: Segment, chunks: int) -> GrowthPoint:
     words = read_words([storage.join(build, part) for part in segment.parts])
-    longest = int(words["entries"].to_numpy().max())
-    return GrowthPoint(segment.tokens, segment.types, chunks, segment.entries, longest)
+    row_entries = int(words["entries"].to_numpy().max())
+    return GrowthPoint(segment.tokens, segment.types, chunks, segment.entries, row_entries)
 
 
 def embed_sample(build: str, merged: Segment, options: BuildOptions) -> tuple[dict[str, float], int]:
-    """Return the rates of making vectors, and the size of the vocabulary."""
+    """Return the rates of `Rates` that embedding determines, and the size of the vocabulary."""
     parts = [storage.join(build, part) for part in merged.parts]
     words = merge_words([parts])
     start = time.process_time()
     entries = sum(len(block.right) for part in parts for block in iter_pairs(part))
     walk_entry = (time.process_time() - start) / entries
-    kept = choose_vocabulary(words, merged.total_passages, options)
-    every = choose_vocabulary(words, merged.total_passages, BuildOptions(min_count=1))
+    small = choose_vocabulary(words, merged.total_passages, options)
+    large = choose_vocabulary(words, merged.total_passages, BuildOptions(min_count=1))
     runs = []
-    for number, vocabulary in enumerate((kept, kept, every)):
+    for number, vocabulary in enumerate((small, small, large)):
         start = time.process_time()
         vectors = embed(open_merged(vocabulary, options.context_window, [parts]), options.embedding, {})
         vectors.save(storage.join(build, f"vectors{number}"))
@@ -154,12 +159,12 @@ def embed_sample(build: str, merged: Segment, options: BuildOptions) -> tuple[di
     (few, seconds), (many, more_seconds) = runs[1:]  # the first run loaded the kernels
     embed_word = max(0.0, (more_seconds - seconds) / (many - few)) if many > few else 0.0
     embed_entry = max(walk_entry, (seconds - few * embed_word) / entries)
-    return {"walk_entry": walk_entry, "embed_entry": embed_entry, "embed_word": embed_word}, len(kept)
+    return {"walk_entry": walk_entry, "embed_entry": embed_entry, "embed_word": embed_word}, len(small)
 
 
 def fixed_and_rate(sizes: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
-    """Fit a fixed cost and a rate per size to measured times; both are at least 0."""
-    # Errors grow with size, so each measurement is weighted by the inverse of its size.
+    """Return a fixed cost and a cost per unit of size, both at least 0, fitted to measured times."""
+    # Errors grow with size, so the squared error of each measurement is divided by its size.
     weights = 1 / np.sqrt(sizes)
     fixed, rate = nnls(np.stack([weights, sizes * weights], axis=1), seconds * weights)[0]
     return float(fixed), float(rate)

@@ -1,4 +1,4 @@
-"""Control sample: random spans of any words, as many per source as are kept (Deshpande et al. 2023, appendix C.1)."""
+"""Control sample: random spans that are not restricted to a vocabulary (Deshpande et al. 2023, appendix C.1)."""
 
 from array import array
 from collections.abc import Iterable, Iterator
@@ -10,10 +10,10 @@ from pipelines.filter.segmentation import consecutive_spans
 
 
 class ControlSample:
-    """Sampler of the spans of a source in two passes: the first counts spans, the second takes those that are drawn.
+    """Sampler of the spans of a source in two passes over its documents: `count`, then `draw`.
 
     Args:
-        options: how documents are cut.
+        options: options of the filter.
         source: SHA-256 of the source.
     """
 
@@ -24,17 +24,17 @@ class ControlSample:
         self._parts = array("b")
 
     def count(self, document: str) -> None:
-        """Count the spans of the next document (first pass)."""
+        """Count the spans of the next document, in the first pass."""
         starts, _ = consecutive_spans(len(document.split()), self._options.span, self._options.min_span_words)
         self._spans.append(len(starts))
         self._parts.append(PARTS.index(part_of(document, self._options.held_out_share)))
 
     def draw(self, documents: Iterable[str], sizes: dict[str, int]) -> Iterator[tuple[str, str]]:
-        """Yield part and text of each drawn span (second pass).
+        """Yield the part and the text of each drawn span, in the second pass.
 
         Args:
-            documents: the same documents again.
-            sizes: number of spans to draw by part; all spans of a part if it has fewer.
+            documents: the documents of the first pass, in the same order.
+            sizes: number of spans to draw by part. If a part has fewer spans, all are drawn.
         """
         drawn = {
             part: draw_positions(self._positions(part), sizes[part], self._options.seed, self._source) for part in PARTS

@@ -14,10 +14,11 @@ from pipelines.filter.segmentation import find_sentences, overlapping_spans, spl
 
 SPANS, SENTENCES = "spans", "sentences"
 
-# Minimum number of words of a sentence, as in the code of Deshpande et al.: "Yes." and similar would be every tenth.
+# Minimum number of words of a sentence, as in the code of Deshpande et al. Without it, one in ten kept sentences would
+# be as short as "Yes."
 MIN_SENTENCE_WORDS = 5
 
-# Maximum number of distinct unknown words that are counted; above it, the rarer half is dropped.
+# Maximum number of distinct unknown tokens that are counted. Above it, the rarer half is dropped.
 _MAX_UNKNOWN = 1_000_000
 
 
@@ -30,11 +31,11 @@ class KeptSpan(NamedTuple):
 
 
 class DocumentFilter:
-    """Filter for the documents of one source, which holds one document at a time.
+    """Filter for the documents of one source. It holds one document at a time in memory.
 
     Args:
         lexicon: the vocabulary.
-        options: how documents are cut, and what is kept.
+        options: options of the filter.
     """
 
     def __init__(self, lexicon: Lexicon, options: FilterOptions):
@@ -50,7 +51,7 @@ class DocumentFilter:
             self.counts[SENTENCES] |= {"spans": 0, "words_left_over": 0}
 
     def filter(self, document: str) -> Iterator[KeptSpan]:
-        """Yield what is kept of a document, and packed sentences of earlier ones that now fill a span."""
+        """Yield the kept spans of a document, and spans of packed sentences as soon as they are full."""
         words, paragraph_ends = split_words(document)
         part = part_of(document, self._options.held_out_share)
         flags = self._lexicon.classify(words)
@@ -65,7 +66,7 @@ class DocumentFilter:
                 yield from self._pack(part, words[start:stop])
 
     def finish(self) -> Iterator[KeptSpan]:
-        """Yield the remaining packed sentences that have the minimum number of words of a span."""
+        """Yield the last span of packed sentences of each part, if it has the minimum number of words."""
         for part, words in self._packed.items():
             if len(words) >= self._options.min_span_words:
                 yield self._pop_packed(part)
@@ -73,7 +74,7 @@ class DocumentFilter:
                 self.counts[SENTENCES]["words_left_over"] += len(words)
 
     def most_frequent_unknown(self, number: int) -> dict[str, int]:
-        """Return the most frequent unknown words with their counts (see `most_frequent`)."""
+        """Return the counts of the most frequent unknown words, as `most_frequent` does."""
         counts: Counter[str] = Counter()
         for token, count in self._unknown.items():
             for word in self._lexicon.unknown_in(token):
@@ -90,10 +91,9 @@ class DocumentFilter:
     def _select(
         self, level: str, flags: np.ndarray, starts: np.ndarray, stops: np.ndarray, min_words: int
     ) -> Iterator[tuple[int, int]]:
-        """Return the bounds of the spans that are in the vocabulary and have enough words, and count all spans."""
-        # Cumulative sums, so that a span of any length takes two lookups.
-        is_known = _sums_between(flags & UNKNOWN, starts, stops) == 0
-        is_long = _sums_between((flags & HAS_WORD) > 0, starts, stops) >= min_words
+        """Return start and stop of the spans that are in the vocabulary and have enough words, and count all spans."""
+        is_known = _range_sums(flags & UNKNOWN, starts, stops) == 0
+        is_long = _range_sums((flags & HAS_WORD) > 0, starts, stops) >= min_words
         kept = np.flatnonzero(is_known & is_long)
         counts = self.counts[level]
         counts["examined"] += len(starts)
@@ -119,12 +119,12 @@ def most_frequent(counts: dict[str, int], number: int | None) -> dict[str, int]:
 
     Args:
         counts: counts by word.
-        number: how many words to return; None for all.
+        number: maximum number of words to return; None for all.
     """
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:number])
 
 
-def _sums_between(values: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
-    """Return the sum of values from each start to its stop, (spans,) int64."""
+def _range_sums(values: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """Return the sum of the values of each range, (ranges,) int64, as a difference of cumulative sums."""
     sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
     return sums[stops] - sums[starts]

@@ -1,6 +1,6 @@
-"""Assignment of documents to train, development and test parts, and random draws, by hashes.
+"""Assignment of documents to train, development and test parts, and random draws of spans.
 
-Hashes make both independent of the order of documents and of workers.
+Both use hashes, so they do not depend on the order of documents or on workers.
 """
 
 import hashlib
@@ -11,11 +11,11 @@ TRAIN, DEVELOPMENT, TEST = PARTS = ("train", "development", "test")
 
 
 def part_of(document: str, held_out_share: float) -> str:
-    """Return the part of a document, and so of all its spans, by its text; copies are in the same part.
+    """Return the part of a document. Documents with the same text are in the same part.
 
     Args:
         document: text of the document.
-        held_out_share: share of documents in the development part, and again in the test part.
+        held_out_share: share of documents in the development part, and share of documents in the test part.
     """
     value = int.from_bytes(_hash(document), "big") / 2**64
     if value < held_out_share:
@@ -28,7 +28,7 @@ def draw_positions(positions: Iterable[int], number: int, seed: int, source: str
 
     Args:
         positions: positions to draw from.
-        number: how many to draw; all if there are fewer.
+        number: number of positions to draw. If there are fewer, all are drawn.
         seed: seed of the draw.
         source: SHA-256 of the source.
     """

@@ -1,6 +1,7 @@
-"""Filtering of a corpus: from sources and a vocabulary to a folder of spans, a control sample and a manifest.
+"""Corpus filter: from sources and a vocabulary to a folder of spans, a control sample and a manifest.
 
-The manifest is written last, so a folder with a manifest is complete. Until then, a ledger records finished sources.
+The manifest is written last, so a folder with a manifest is complete. Until then, a ledger records the finished
+sources.
 """
 
 import hashlib
@@ -29,12 +30,12 @@ from pipelines.store.ledger import EntryKind, Ledger
 
 MANIFEST = "accounting.json"
 
-# Folders that exist until the corpus is complete: the ledger, and the words of each source.
+# Temporary folders, which are removed when the corpus is complete: the ledger, and the word counts of each source.
 _LEDGER, _WORDS = "ledger", "words"
 
 
 class FilterRequest(Record):
-    """Ledger entry of what is filtered: options, and hashes of the vocabulary and the sources."""
+    """Ledger entry that identifies the filtered corpus: options, and hashes of the vocabulary and the sources."""
 
     options: Fingerprint
 
@@ -53,23 +54,24 @@ def filter_corpus(
 ) -> FilterManifest:
     """Keep the spans and sentences of a corpus whose words are all in a vocabulary.
 
-    An interrupted call resumes when it is repeated; a finished one returns at once.
+    To resume an interrupted call, repeat it. If the folder is already complete, the call returns its manifest.
 
     Args:
         patterns: files, folders or globs of the corpus.
         vocabulary: file of words (see `bitcipher.word_filter.read_words`), or None for the `options.top` most frequent
             words of the sources.
-        out: folder of the filtered corpus: new, or of the same call.
-        options: how documents are cut, and what is kept.
-        runtime: where sources are read; all runtimes give the same bytes.
+        out: folder of the filtered corpus: a new folder, or that of an interrupted or finished call with the same
+            arguments.
+        options: options of the filter.
+        runtime: runtime of the stages. All runtimes give the same bytes.
         progress: progress bars.
 
     Returns:
         The manifest.
 
     Raises:
-        BitcipherError: if sources or vocabulary are missing or damaged, nothing is in the vocabulary, or the folder
-            holds something else.
+        BitcipherError: if sources or vocabulary are missing or damaged, no span is in the vocabulary, or the folder
+            contains other files.
     """
     if vocabulary is None and options.top is None:
         raise BitcipherError("There is no vocabulary: give a file of words, or `top` to use the most frequent words.")
@@ -100,26 +102,26 @@ def filter_corpus(
 
 
 def _fingerprint(sources: list[Source], vocabulary: str | None, options: FilterOptions) -> Fingerprint:
-    """Return everything that determines the filtered corpus."""
+    """Return all values that determine the filtered corpus."""
     contents = storage.to_json({"sources": [[source.sha256, source.format] for source in sources]})
     words = None if vocabulary is None else sha256(vocabulary)
     return {**options.to_dict(), "vocabulary": words, "sources": hashlib.sha256(contents).hexdigest()}
 
 
 def _find_finished(out: str, request: Fingerprint) -> FilterManifest | None:
-    """Return the manifest of a folder that is complete."""
+    """Return the manifest of a folder if it is complete."""
     uri = storage.join(out, MANIFEST)
     content = storage.read_bytes(uri)
     if content is None:
         return None
     manifest = FilterManifest.parse(storage.from_json(content, uri), uri)
     _check_request(out, manifest.options, request)
-    _remove_work(out)  # of a process that died after it wrote the manifest
+    _remove_work(out)  # left by a process that died after it wrote the manifest
     return manifest
 
 
 def _open_ledger(out: str, request: Fingerprint) -> Ledger:
-    """Return the ledger of a folder that is new, or was begun by the same call."""
+    """Return the ledger of a folder that is empty, or that was started by a call with the same arguments."""
     ledger = Ledger(storage.join(out, _LEDGER))
     if ledger.find(_REQUEST, _CURRENT) is None and storage.list_files(out):
         raise BitcipherError(f"{out} is not empty, and not a filtered corpus: choose another folder.")
@@ -156,7 +158,7 @@ def _filter_sources(
 
 
 def _check_not_empty(out: str, manifest: FilterManifest) -> None:
-    """Raise if nothing is kept, and remove all files."""
+    """Remove all files and raise an error if no span is kept."""
     if manifest.total.constrained.total() == 0:
         for name in (VOCABULARY, CONSTRAINED, UNCONSTRAINED):
             storage.remove(storage.join(out, name))

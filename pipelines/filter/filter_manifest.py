@@ -1,4 +1,4 @@
-"""Manifest of a filtered corpus: what was kept, and why the rest was not, per source, per folder and in total."""
+"""Manifest of a filtered corpus: numbers of kept and dropped spans per source, per folder and in total."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -32,30 +32,30 @@ class ControlCounts(PartCounts):
     """Numbers of spans in the control sample by part."""
 
     missing: Count
-    """Number of spans that the sources had too few for."""
+    """Number of spans that could not be drawn, because the sources have too few spans."""
 
 
 class SpanCounts(Record):
-    """Counts of the spans level."""
+    """Counts of spans."""
 
     examined: Count
     kept: Count
     unknown_words: Count
     """Number of spans with a word outside the vocabulary."""
     too_few_words: Count
-    """Number of spans in the vocabulary with too few words."""
+    """Number of spans in the vocabulary that have too few words."""
     words_kept: Count
     """Number of words in all kept spans."""
     share_kept: float | None = Field(None, ge=0, le=1)
 
 
 class SentenceCounts(SpanCounts):
-    """Counts of the sentences level."""
+    """Counts of sentences; in the inherited fields, a span is a sentence."""
 
     spans: Count
     """Number of spans that the kept sentences were packed into."""
     words_left_over: Count
-    """Number of words at the ends of sources that did not fill a span."""
+    """Number of words in the last spans of sources, which were dropped because they were too short."""
 
 
 class FilterCounts(Record):
@@ -69,6 +69,7 @@ class FilterCounts(Record):
     constrained: PartCounts
     """Numbers of spans in the filtered corpus."""
     unconstrained: ControlCounts | None = None
+    """Numbers of spans in the control sample."""
 
     @model_serializer(mode="wrap")
     def _leave_out_missing_levels(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -76,13 +77,13 @@ class FilterCounts(Record):
 
     @property
     def words_in_spans(self) -> int:
-        """Number of words in all spans of the filtered corpus; words in several spans count each time."""
+        """Number of words in all spans of the filtered corpus. A word in several spans counts several times."""
         spans = self.spans.words_kept if self.spans else 0
         return spans + (self.sentences.words_kept - self.sentences.words_left_over if self.sentences else 0)
 
 
 class SourceEntry(Record):
-    """A source that is filtered: its counts, and its most frequent unknown words."""
+    """Ledger entry of a filtered source: its counts, and its most frequent unknown words."""
 
     name: str
     """Number of the source, part of its file names."""
@@ -129,7 +130,7 @@ class FilterManifest(Record):
 def make_manifest(options: Fingerprint, vocabulary: FilterVocabulary, entries: Sequence[SourceEntry]) -> FilterManifest:
     """Return the manifest of filtered sources.
 
-    Unknown words of folders and of the total are summed over the most frequent ones of each source.
+    The unknown words of a folder and of the total are the sums of those recorded for each source.
     """
     folders: dict[str, list[SourceEntry]] = {}
     for entry in entries:

@@ -1,4 +1,4 @@
-"""Filter stage: reads the documents of a source, and writes what is kept and the control sample."""
+"""Filter stage: reads the documents of a source, and writes the kept spans and the control sample."""
 
 import io
 from collections.abc import Iterator
@@ -26,10 +26,10 @@ VOCABULARY = "vocabulary.txt"
 
 FILTERED_SOURCES = EntryKind("filter", SourceEntry)
 
-# Number of unknown words recorded per source; those of several sources are summed over these.
+# Number of unknown words recorded per source.
 UNKNOWN_WORDS_PER_SOURCE = 1_000
 
-# Bytes compressed at a time.
+# Bytes per call of the compressor.
 _BUFFER_BYTES = 1 << 18
 
 
@@ -43,12 +43,12 @@ class FilterInput:
 
 
 class FilterStage:
-    """Stage that writes the files of a source, and records its counts in the ledger.
+    """Stage that filters a source: writes its files, and records its counts in the ledger.
 
     Args:
-        out: folder of the filtered corpus, which has the vocabulary.
+        out: folder of the filtered corpus, which contains the vocabulary.
         ledger: URI of the ledger.
-        options: how documents are cut, and what is kept.
+        options: options of the filter.
     """
 
     def __init__(self, out: str, ledger: str, options: FilterOptions):
@@ -97,7 +97,7 @@ class FilterStage:
 
 
 class _PartFiles:
-    """One file of compressed JSON lines per part of a source, with reproducible bytes."""
+    """Writer of the spans of a source: one gzipped file of JSON lines per part, with reproducible bytes."""
 
     def __init__(self, out: str, folder: str, name: str):
         self._uris = {part: storage.join(out, folder, f"{part}-{name}.jsonl.gz") for part in PARTS}
@@ -109,7 +109,7 @@ class _PartFiles:
         with ExitStack() as stack:
             for part, uri in self._uris.items():
                 stream = stack.enter_context(storage.writing(uri))
-                # Without name and time in the header, which would differ between runs.
+                # The header has no name and no time, because they would differ between runs.
                 packed = stack.enter_context(igzip.IGzipFile("", "wb", fileobj=stream, mtime=0))
                 self._streams[part] = stack.enter_context(io.BufferedWriter(packed, _BUFFER_BYTES))
             self._stack = stack.pop_all()

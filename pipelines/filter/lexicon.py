@@ -1,4 +1,4 @@
-"""Lexicon: classification of tokens by a vocabulary, and by their role in sentences."""
+"""Lexicon: classification of tokens by a vocabulary, and by whether sentences begin or end there."""
 
 import re
 from collections.abc import Callable
@@ -14,19 +14,18 @@ HAS_WORD = 2
 MAY_END = 4
 BEGINS_LOWER = 8
 
-# As in the code of Deshpande et al., well-known and here--and are two words each.
+# Hyphens and dashes separate words, as in the code of Deshpande et al.
 _DASHES = re.compile("[-‐‑‒–—―]+")
 
-# Maximum number of tokens in the cache: about 150 MB, and many more than recur.
+# Maximum number of tokens in the cache: about 150 MB, and more than the number of tokens that occur often.
 _MAX_CACHED = 1_000_000
 
 
 def corpus_words(text: str) -> list[str]:
     """Return the words of corpus text that must be in the vocabulary.
 
-    They are those of `extract_words`, with two differences that follow the code of Deshpande et al.: names are not
-    exempt, because that code lowercases corpora first and exempts names in GLUE only; and hyphens and dashes separate
-    words.
+    This is `extract_words` with two differences, which follow the code of Deshpande et al. Names must be in the
+    vocabulary too: that code lowercases corpora, and exempts names in GLUE only. Hyphens and dashes separate words.
 
     Examples:
         >>> corpus_words("The well-known Peter's 3 cats")
@@ -36,10 +35,10 @@ def corpus_words(text: str) -> list[str]:
 
 
 class Lexicon:
-    """Vocabulary that classifies tokens, with a cache.
+    """Classifier of tokens by a vocabulary, with a cache.
 
     Args:
-        words: lowercase words, of letters only.
+        words: the vocabulary: lowercase words of letters.
     """
 
     def __init__(self, words: frozenset[str]):
@@ -47,7 +46,7 @@ class Lexicon:
         self._flags = _FlagCache(self._classify)
 
     def classify(self, tokens: list[str]) -> np.ndarray:
-        """Return the flags of tokens, (tokens,) uint8."""
+        """Return the flags of each token (UNKNOWN, HAS_WORD, …), (tokens,) uint8."""
         if len(self._flags) > _MAX_CACHED:
             self._flags.clear()
         return np.frombuffer(bytes(map(self._flags.__getitem__, tokens)), np.uint8)

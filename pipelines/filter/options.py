@@ -8,7 +8,7 @@ from pipelines.ingest.read_options import ReadOptions
 
 
 class FilterOptions(ReadOptions):
-    """How a corpus is cut into spans, and which are kept; the defaults are those of Deshpande et al. 2023, 3.2."""
+    """Options of the corpus filter. The defaults are those of Deshpande et al. 2023, section 3.2."""
 
     level: Literal["spans", "sentences", "both"] = "both"
     """Keep spans, sentences, or both, if all their words are in the vocabulary."""
@@ -17,11 +17,11 @@ class FilterOptions(ReadOptions):
     stride: int = Field(30, ge=1)
     """Number of words from the start of a span to the start of the next."""
     held_out_share: float = Field(0.01, ge=0, lt=0.5)
-    """Share of documents held out for development, and again for the test."""
+    """Share of documents in the development part, and share of documents in the test part."""
     unconstrained: bool = True
-    """Draw a control sample: as many spans of any words from each source."""
+    """Draw a control sample: the same number of spans of each source, without the restriction to the vocabulary."""
     top: int | None = Field(None, ge=1)
-    """Restrict the vocabulary to this number of words, the most frequent."""
+    """Maximum number of words of the vocabulary; the most frequent are kept."""
     seed: int = 0
     """Seed of the control sample."""
 
@@ -36,10 +36,10 @@ class FilterOptions(ReadOptions):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """The levels that are kept: spans, sentences, or both."""
+        """Levels that are kept: "spans", "sentences", or both."""
         return ("spans", "sentences") if self.level == "both" else (self.level,)
 
     @property
     def min_span_words(self) -> int:
-        """Minimum number of words of a span: 41 of 110, as in the code of Deshpande et al., else in proportion."""
+        """Minimum number of words with letters in a span: three in eight; 41 of 110 in the code of Deshpande et al."""
         return max(1, self.span * 3 // 8)

@@ -8,15 +8,15 @@ import numpy as np
 _ENDING = ".!?…؟۔।"
 _CLOSING = "\"'”’»)]}*_"
 _OPENING = "\"'“‘„«([{*_¿¡"
-# A dot after them does not end a sentence. A sentence that does end there is joined to the next one.
+# Words after which a dot does not end a sentence. If a sentence does end there, it is joined to the next one.
 _ABBREVIATIONS = frozenset(
     "mr mrs ms messrs mme mlle dr prof st rev hon jr sr gen col maj capt lt sgt gov sen rep esq "
     "vs etc cf viz al ed eds vol vols no nos pp fig figs ch sec art approx ca inc ltd corp co dept mt ave "
     "jan feb mar apr jun jul aug sep sept oct nov dec".split()
 )
-# J. or U.S.
+# Initials, such as J. or U.S.
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
-# An empty line, which separates paragraphs. A single line feed may be inside a sentence.
+# Paragraphs are separated by an empty line. A single line feed may be inside a sentence.
 _BLANK_LINE = re.compile(r"\n\s*\n")
 
 
@@ -24,7 +24,7 @@ def split_words(text: str) -> tuple[list[str], np.ndarray]:
     """Split a document into words and paragraphs.
 
     Returns:
-        The words, split at white space, and the number of words before each end of a paragraph, (paragraphs,) int64,
+        The words, split at white space, and the position after the last word of each paragraph, (paragraphs,) int64,
         ascending.
     """
     words: list[str] = []
@@ -36,7 +36,7 @@ def split_words(text: str) -> tuple[list[str], np.ndarray]:
 
 
 def ends_sentence(word: str) -> bool:
-    """Return whether a sentence may end with a word: by its punctuation, and unless it is an abbreviation or initial.
+    """Return whether a word has final punctuation, and is neither an abbreviation nor an initial.
 
     Examples:
         >>> [word for word in ["here", 'here."', "Mr.", "U.S.", "(J.", "why?!", "هنا؟"] if ends_sentence(word)]
@@ -52,12 +52,12 @@ def ends_sentence(word: str) -> bool:
 
 
 def begins_lower(word: str) -> bool:
-    """Return whether the first letter is lowercase, so that the sentence continues: "Stop!" he said."""
+    """Return whether the first letter is lowercase. Then the word continues a sentence, as in: "Stop!" he said."""
     return word.lstrip(_OPENING)[:1].islower()
 
 
 def overlapping_spans(words: int, span: int, stride: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the complete spans that start every `stride` words; a document shorter than a span is one span.
+    """Return the complete spans that start every `stride` words. A document shorter than a span is one span.
 
     Returns:
         Starts and stops, (spans,) int64 each.
@@ -67,7 +67,7 @@ def overlapping_spans(words: int, span: int, stride: int) -> tuple[np.ndarray, n
 
 
 def consecutive_spans(words: int, span: int, min_words: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return spans without overlap; the last one may be shorter, but has at least `min_words` words.
+    """Return spans without overlap. The last one may be shorter, but has at least `min_words` words.
 
     Returns:
         Starts and stops, (spans,) int64 each.
@@ -79,12 +79,14 @@ def consecutive_spans(words: int, span: int, min_words: int) -> tuple[np.ndarray
 def find_sentences(
     may_end: np.ndarray, begins_lower: np.ndarray, paragraph_ends: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sentences, which end with a paragraph, or with a word that may end one if no lowercase letter follows.
+    """Return the sentences of a document.
+
+    A sentence ends where a paragraph ends, and after a word with final punctuation if no lowercase letter follows.
 
     Args:
-        may_end: `ends_sentence` of each word, (words,) bool.
-        begins_lower: `begins_lower` of each word, (words,) bool.
-        paragraph_ends: ends of `split_words`.
+        may_end: (words,) bool, `ends_sentence` of each word.
+        begins_lower: (words,) bool, `begins_lower` of each word.
+        paragraph_ends: paragraph ends of `split_words`.
 
     Returns:
         Starts and stops, (sentences,) int64 each.

@@ -1,4 +1,4 @@
-"""Vocabulary of a filter: the words of a file, the most frequent of them, or the most frequent of the corpus."""
+"""Vocabulary of a filter: all words of a file, its most frequent words, or the most frequent words of the corpus."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from pipelines.ingest.read_options import ReadOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
 
-# Maximum number of distinct tokens that are counted before they are split into words.
+# Maximum number of distinct tokens in memory. Above it, they are split into words, which are fewer.
 _MAX_TOKENS = 500_000
 
 
@@ -33,7 +33,7 @@ class CountWordsStage:
 
     Args:
         folder: folder for the counts.
-        options: how files become documents.
+        options: options of the readers.
     """
 
     def __init__(self, folder: str, options: ReadOptions):
@@ -47,8 +47,8 @@ class CountWordsStage:
         for document in read_documents(item.source, self._options):
             tokens.update(document.split())
             if len(tokens) > _MAX_TOKENS:
-                _move_to_words(tokens, counts)
-        _move_to_words(tokens, counts)
+                _flush_tokens(tokens, counts)
+        _flush_tokens(tokens, counts)
         words = sorted(counts)
         table = pa.table({"word": pa.array(words, pa.large_string()), "count": [counts[word] for word in words]})
         storage.write_table(_counts_file(self._folder, item.id), table)
@@ -56,7 +56,7 @@ class CountWordsStage:
 
 
 def read_vocabulary(uri: str, top: int | None) -> frozenset[str]:
-    """Return the words of a file, or the `top` most frequent of them; ties are in the order of the words.
+    """Return the words of a file, or the `top` most frequent of them. Among equal counts, alphabetical order decides.
 
     Raises:
         BitcipherError: if the file is missing, has no words, or has no frequencies although `top` is given.
@@ -72,16 +72,16 @@ def count_vocabulary(
     runtime: Runtime,
     progress: StageProgress,
 ) -> frozenset[str]:
-    """Return the most frequent words of the sources; ties are in the order of the words.
+    """Return the most frequent words of the sources. Among equal counts, alphabetical order decides.
 
-    This process adds up the counts of all sources, so it holds each word once.
+    This process adds up the counts of all sources, so all distinct words must fit in memory.
 
     Args:
         inputs: the sources.
-        options: how files become documents.
+        options: options of the readers.
         top: number of words.
-        work: folder for the counts of each source; sources with counts are not counted again.
-        runtime: where sources are counted.
+        work: folder for the counts of each source. Sources that have counts there are not counted again.
+        runtime: runtime of the counting stage.
         progress: progress bars.
 
     Raises:
@@ -109,8 +109,8 @@ def _counts_file(folder: str, name: str) -> str:
     return storage.join(folder, f"{name}.parquet")
 
 
-def _move_to_words(tokens: Counter[str], counts: Counter[str]) -> None:
-    """Add the words of tokens to the counts, and clear the tokens."""
+def _flush_tokens(tokens: Counter[str], counts: Counter[str]) -> None:
+    """Add the words of the counted tokens to the counts, and clear the tokens."""
     for token, count in tokens.items():
         for word in corpus_words(token):
             counts[word] += count

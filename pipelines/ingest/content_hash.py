@@ -1,4 +1,4 @@
-"""Content hashes of sources: the SHA-256 of the stored bytes, whatever the file's name."""
+"""Content hashes of sources: the SHA-256 of the stored bytes, independent of the name of the file."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -7,9 +7,10 @@ from bitcipher import storage
 from pipelines.ingest.sources import Source
 from pipelines.runtime.runtime import Runtime, StageSpec
 
+# Bytes read at a time.
 READ_BYTES = 1 << 22
 
-# Bytes that a worker reads per input: about a second of work, and few inputs for many small files.
+# Bytes of files per input of the stage: about one second of work, so many small files share an input.
 INPUT_BYTES = 1 << 30
 
 
@@ -25,9 +26,9 @@ def hash_sources(sources: Sequence[Source], known: Sequence[Source], runtime: Ru
     """Return the sources with their content hashes.
 
     Args:
-        sources: the listing.
-        known: sources with known hashes; a file with the URI, size and stamp of one of them is not read again.
-        runtime: where the other files are read.
+        sources: the listed sources.
+        known: sources with hashes. A file with the same URI, size and stamp as one of them is not read again.
+        runtime: runtime of the stage that reads the other files.
     """
     hashes = {_identity(source): source.sha256 for source in known if source.stamp}
     groups: list[list[str]] = []

@@ -1,18 +1,18 @@
-"""Document chunks: long documents pass through the pipeline in pieces of bounded size.
+"""Document chunks: parts of long documents, of bounded size.
 
-Documents are split at white space that no tokenizer reads across: at the end of a line if there is one, else between
-words of letters. Windows and passages continue across the split (see `pipelines.count.count_batches`).
+Documents are split at white space where the split does not change the tokens: preferably at the end of a line, else
+between words of letters. Windows and passages continue across the split (see `pipelines.count.count_batches`).
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-# Characters of a chunk: small compared with a count batch, and larger than almost every document.
+# Maximum number of characters of a chunk: small compared with a count batch, and more than almost all documents have.
 CHUNK_CHARACTERS = 1 << 20
 
-# Positions to split before, in order of preference. spaCy's special cases cross a space only next to punctuation or
-# digits.
+# Characters to split before, in order of preference: a line feed, a space between letters, any white space. spaCy's
+# special cases cross a space only next to punctuation or digits.
 _BOUNDARIES = tuple(re.compile(pattern) for pattern in (r"\n", r"(?<=[^\W\d_]) (?=[^\W\d_])", r"\s"))
 
 
@@ -29,8 +29,8 @@ def split_document(strings: Iterable[str], limit: int = CHUNK_CHARACTERS) -> Ite
 
     Args:
         strings: the text of the document, in one or more strings.
-        limit: maximum number of characters of a chunk. Chunks have at least half as many. Text without white space
-            stays in one chunk, whatever its length.
+        limit: maximum number of characters of a chunk. All chunks but the last have at least half of it, if there is
+            white space in the second half. Text without white space is not split.
 
     >>> [chunk.text for chunk in split_document(["The cat saw", " the dog."], limit=12)]
     ['The cat', ' saw the', ' dog.']
@@ -47,7 +47,7 @@ def split_document(strings: Iterable[str], limit: int = CHUNK_CHARACTERS) -> Ite
 
 
 def _split_position(text: str, limit: int) -> int:
-    """Return where to split, or 0 if there is no white space."""
+    """Return the position to split at, or 0 if there is no white space."""
     for pattern in _BOUNDARIES:
         for start, stop in ((limit // 2, limit), (limit, len(text)), (1, limit // 2)):
             positions = [match.start() for match in pattern.finditer(text, start, stop)]

@@ -1,4 +1,4 @@
-"""Whole documents of a source, for code that needs a document at once."""
+"""Whole documents of a source, for code that needs all text of a document in memory."""
 
 from collections.abc import Iterator
 

@@ -22,7 +22,7 @@ else:
 
 
 class ReadOptions(Record):
-    """How files become documents, where the files themselves leave it open."""
+    """Options of the readers of sources."""
 
     format: Format | None = None
     """Format of all sources; inferred from the ending of each file if not given."""

@@ -15,18 +15,18 @@ class SourceChanges:
     """Difference between the listed sources and those already counted."""
 
     new: list[Source] = field(default_factory=list)
-    """Sources with content that was never counted, once per content."""
+    """Sources with content that is not yet counted. Of several sources with the same content, the first."""
     unchanged: list[Source] = field(default_factory=list)
-    """Sources that were counted under the same URI."""
+    """Sources whose content was already counted under the same URI."""
     copies: list[Source] = field(default_factory=list)
-    """Sources whose content was counted under another URI, or is listed twice."""
+    """Sources whose content was already counted under another URI, or is also that of another new source."""
     changed: list[Source] = field(default_factory=list)
-    """Sources whose content differs from what was counted under their URI."""
+    """Sources whose content differs from the content that was counted under their URI."""
     vanished: list[Source] = field(default_factory=list)
-    """Counted sources that the patterns no longer find."""
+    """Counted sources that match a pattern, but no longer exist under any name."""
 
     def removed_content(self, known: Sequence[Source]) -> set[str]:
-        """Return the hashes of counted content that no file has any more.
+        """Return the hashes of counted content that no source contains any longer.
 
         Args:
             known: the sources already counted.
@@ -38,10 +38,10 @@ class SourceChanges:
 
 
 def compare_sources(listed: Sequence[Source], known: Sequence[Source], patterns: Sequence[str]) -> SourceChanges:
-    """Compare a listing with the sources already counted.
+    """Compare the listed sources with those already counted.
 
     Args:
-        listed: sources that the patterns find now, with hashes.
+        listed: the sources that match the patterns, with hashes.
         known: the sources already counted.
         patterns: files, folders or globs. A counted source that matches one of them and is not listed has vanished.
     """
@@ -72,6 +72,6 @@ def compare_sources(listed: Sequence[Source], known: Sequence[Source], patterns:
 
 
 def _matcher(pattern: str) -> re.Pattern[str]:
-    """Return an expression for the paths of a pattern: the path itself, all files below it, and its glob matches."""
+    """Return a regular expression that matches the path of a pattern, all files below it, and its glob matches."""
     path = url_to_fs(pattern)[1].rstrip("/")
     return re.compile(f"{re.escape(path)}(/.*)?|{glob_translate(path)}", re.DOTALL)

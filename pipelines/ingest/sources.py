@@ -26,8 +26,8 @@ class Source(Record):
     """Stored bytes, compressed or not."""
     format: Format
     stamp: str = ""
-    """Modification time or ETag. A file with the same URI, size and stamp is assumed to be unchanged; without a stamp,
-    it is hashed again."""
+    """Modification time or ETag, empty if the store has neither. A file with the same URI, size and stamp is assumed to
+    be unchanged. A file without a stamp is hashed again."""
     sha256: str = ""
     """SHA-256 of the stored bytes, empty until `pipelines.ingest.content_hash` has computed it."""
 
@@ -36,16 +36,15 @@ def list_sources(patterns: Sequence[str], format: str | None = None) -> list[Sou
     """Return the files that match the patterns, each once, sorted by the bytes of their URIs.
 
     Folders are searched recursively, without following links to other folders. In folders and globs, hidden files and
-    files with an unknown ending are skipped. A glob also skips folders that cannot be listed; for a folder that is
-    given by name, this is an error.
+    files with an unknown ending are skipped. A glob also skips folders that cannot be listed.
 
     Args:
         patterns: files, folders or globs, as paths or fsspec URIs.
-        format: one of FORMATS, for all files, whatever their endings; hidden files are still skipped.
+        format: one of FORMATS, used for all files instead of their endings.
 
     Raises:
-        BitcipherError: if a pattern matches nothing, a file that is given by name has an unknown ending, a file or
-            folder cannot be listed, or all files are empty.
+        BitcipherError: if a pattern matches nothing, a file given by name has an unknown ending, a file or a folder
+            given by name cannot be listed, or all files are empty.
     """
     if format is not None and format not in FORMATS:
         raise BitcipherError(f"`format` must be one of {', '.join(FORMATS)}, got {format!r}.")
@@ -67,7 +66,7 @@ def format_of(uri: str) -> str | None:
     compression = compression_of(uri)
     name = uri.lower().removesuffix(compression)
     format = next((FORMAT_OF_ENDING[ending] for ending in FORMAT_OF_ENDING if name.endswith(ending)), None)
-    # Parquet compresses its own pages and is read from its end, so it is never compressed as a whole.
+    # Compressed Parquet files are not supported: Parquet compresses its own pages, and is read from its end.
     return None if compression and format == "parquet" else format
 
 
@@ -111,11 +110,11 @@ def _glob(filesystem: AbstractFileSystem, path: str) -> list[dict[str, Any]]:
 
 
 def _walk(filesystem: AbstractFileSystem, folder: str) -> Iterator[dict[str, Any]]:
-    # fsspec's walk silently skips folders that cannot be listed, so a part of the corpus would be missing.
+    # Not fsspec's `walk`, which silently skips folders that cannot be listed.
     for entry in filesystem.ls(folder, detail=True):
         path = entry["name"].rstrip("/")
         if path == folder.rstrip("/") or _is_hidden(path, folder):
-            continue  # object stores list the marker of a folder among its files
+            continue  # hidden, or the marker of the folder itself, which object stores list among its files
         if entry["type"] == "directory":
             yield from _walk(filesystem, path)
         else:

@@ -1,1 +1,1 @@
-"""Sums of segments: merging, and reading the counts of a version as one."""
+"""Sums of segments: merging, and merged counts of a version."""

@@ -1,9 +1,9 @@
-"""Exact sums and differences of segments. All merges run at once, range by range of words.
+"""Exact sums and differences of segments. All merges run at the same time, each in three stages:
 
-1. `SumStage` adds up the words of each merge, numbers them, and splits them into ranges.
-2. `NumberStage` maps the words of each operand to their new numbers, and finds the row ranges of each range.
-3. `MergeStage` reads the rows of one range from all operands, renumbers them and adds them up. Each range becomes a
-   part of the new segment.
+1. `SumStage` adds up the words of a merge, numbers them, and splits them into ranges.
+2. `NumberStage` maps the words of an operand to their new numbers, and finds its row ranges for each range of words.
+3. `MergeStage` reads the rows of one range of words from all operands, renumbers them and adds them up. Each range
+   becomes a part of the new segment.
 """
 
 import uuid
@@ -31,11 +31,14 @@ BLOCK_ENTRIES = 1 << 22
 
 @dataclass(frozen=True)
 class SumInput:
-    """A merge: the parts of its operands."""
+    """A merge."""
 
     merge: str
+    """Name of the merged segment."""
     members: list[list[str]]
+    """URIs of the parts of each segment that is added."""
     subtracted: list[list[str]]
+    """URIs of the parts of each segment that is subtracted."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,9 @@ class NumberInput:
 
     merge: str
     operand: int
+    """Number of the operand; members come before subtracted segments."""
     parts: list[str]
+    """URIs of its parts."""
     range_starts: list[int]
     """First word of each range, as a position in the sorted words."""
 
@@ -75,7 +80,7 @@ class RangeRows:
 
     operand: int
     sign: int
-    """1 if they are added, -1 if they are subtracted."""
+    """1 to add the rows, -1 to subtract them."""
     row_ranges: list[RowRange]
 
 
@@ -85,9 +90,12 @@ class MergeInput:
 
     merge: str
     index: int
+    """Number of the range."""
     start: int
+    """First word, as a position in the sorted words."""
     stop: int
     rows: list[RangeRows]
+    """Rows of each operand."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +119,7 @@ class SumStage:
 
     Args:
         work: folder for temporary files.
-        range_entries: maximum number of entries that a worker holds beside the words.
+        range_entries: maximum number of entries in the memory of a worker; the words of the merge reduce it.
     """
 
     def __init__(self, work: str, range_entries: int):
@@ -124,7 +132,7 @@ class SumStage:
         numbers = np.empty(len(words), np.int32)
         numbers[np.argsort(-words["count"].to_numpy(), kind="stable")] = np.arange(len(words), dtype=np.int32)
         storage.write_table(_words_file(self._work, item.merge), words.append_column("number", pa.array(numbers)))
-        # Each worker holds all words beside a range: a larger vocabulary leaves less memory for entries.
+        # Each worker also holds all words, which leaves less memory for entries.
         words_in_entries = len(words) * BYTES_PER_WORD // BYTES_PER_ENTRY
         range_entries = max(self._range_entries - words_in_entries, self._range_entries // 4, 1)
         types = int(np.count_nonzero(words["count"].to_numpy()))
@@ -132,7 +140,7 @@ class SumStage:
 
 
 class _MergeWords:
-    """The summed words of the merge that a stage worked on last."""
+    """Cache of the summed words of one merge, the last one that was read."""
 
     def __init__(self, work: str):
         self._work = work
@@ -199,7 +207,7 @@ class MergeStage:
         self._words = _MergeWords(work)
 
     def __call__(self, item: MergeInput) -> Iterator[MergedRange]:
-        """Yield the part of a range; a range that the ledger has is not merged again."""
+        """Yield the part of a range. A range in the ledger is not merged again."""
         key = f"{item.merge}/{item.start}-{item.stop}"
         entry = self._ledger and self._ledger.find(MERGED_PARTS, key)
         if entry is None:
@@ -235,18 +243,18 @@ def merge_segments(
     on_result: Callable[[StageResult[Any]], None] = lambda result: None,
     on_range: Callable[[StageResult[MergedRange], int], None] = lambda result, ranges: None,
 ) -> list[Segment]:
-    """Merge segments into new ones.
+    """Merge segments, and return the new segments.
 
     Args:
-        merges: the sums to compute, by the name of the new segment.
+        merges: the merges, by the name of the new segment.
         build: folder of the build.
         folder: folder for the parts, relative to the build.
         work: folder for temporary files, which is removed at the end.
         range_entries: maximum number of entries that a worker holds (see `cut_ranges`).
-        runtime: where the stages run.
-        ledger: URI of the ledger that records finished ranges; they are not recorded if not given.
+        runtime: runtime of the stages.
+        ledger: URI of the ledger that records finished ranges, or None.
         on_result: called with each result of a stage.
-        on_range: called with the result of each range, and the total number of ranges.
+        on_range: called with the result of each merged range, and the total number of ranges.
     """
 
     def run(
@@ -295,7 +303,7 @@ def merge_segments(
 def _rows_in_range(
     merge: Merge, name: str, index: int, row_ranges: dict[tuple[str, int], list[list[RowRange]]]
 ) -> list[RangeRows]:
-    """Return the rows of each operand that has any in a range."""
+    """Return the rows of a range. Operands without rows are left out."""
     signs = [1] * len(merge.members) + [-1] * len(merge.subtracted)
     return [
         RangeRows(operand, sign, found)

@@ -22,17 +22,17 @@ from bitcipher.vocabulary import Vocabulary
 from pipelines.merge.row_ranges import find_row_ranges
 from pipelines.merge.words import cut_ranges, merge_words
 
-# Entries merged at once: 12 bytes each, held three times while they are merged.
+# Number of entries merged at a time: 12 bytes each, in three copies.
 RANGE_ENTRIES = 1 << 24
 
 
 def open_merged(
     vocabulary: Vocabulary, context_window: ContextWindow, segments: Sequence[Sequence[str]]
 ) -> MergedCounts:
-    """Return the merged counts of segments, which are read block by block on each iteration.
+    """Return the merged counts of segments. Each iteration over them reads the segments again, block by block.
 
     Args:
-        vocabulary: words that number the rows.
+        vocabulary: vocabulary of the counts.
         context_window: window of the counts.
         segments: URIs of the parts of each segment.
     """
@@ -55,8 +55,8 @@ def open_merged(
         for i in range(len(firsts)):
             blocks = [
                 renumber(limit_window(row_range.read(), window), ranks_of_segment)
-                for of_segment, ranks_of_segment in zip(found, ranks, strict=True)
-                for row_range in of_segment[i]
+                for row_ranges, ranks_of_segment in zip(found, ranks, strict=True)
+                for row_range in row_ranges[i]
             ]
             merged, oov_rows = merge_rows(blocks, order, oov_rank)
             oov = [merge_rows([*oov, oov_rows], order, oov_rank)[1]]

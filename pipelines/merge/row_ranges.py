@@ -1,4 +1,4 @@
-"""Row ranges: where a range of words is stored in the parts of a segment."""
+"""Row ranges: the rows of a range of words in the parts of a segment."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class RowRange(NamedTuple):
 def find_row_ranges(
     parts: Sequence[str], tables: Sequence[pa.Table], first_words: Sequence[bytes]
 ) -> list[list[RowRange]]:
-    """Return the row ranges of each range of words; a range ends where the next one begins.
+    """Return the row ranges of each range of words. A range ends where the next one begins.
 
     Args:
         parts: parts of a segment, in order.

@@ -1,4 +1,4 @@
-"""Words of segments, and the vocabulary that is chosen from them."""
+"""Words of segments, and the choice of the vocabulary."""
 
 from collections.abc import Sequence
 
@@ -14,26 +14,28 @@ from pipelines.options import BuildOptions
 
 COUNTS = ("count", "passages", "entries")
 
-# Segments whose words are added at once: memory holds their words beside all words so far.
+# Number of segments whose words are added at a time. Memory holds their words in addition to the sum so far.
 SEGMENTS_PER_STEP = 16
 
 
 def merge_words(added: Sequence[Sequence[str]], subtracted: Sequence[Sequence[str]] = ()) -> pa.Table:
-    """Return the words of a sum of segments with their count, passages and entries, sorted by the bytes of the words.
-
-    `entries` is added over all segments, so it is an upper bound for the merged segment. A word that is subtracted
-    completely has a count of 0.
+    """Return the words of a sum of segments, sorted by their bytes.
 
     Args:
-        added: parts of each segment.
-        subtracted: parts of each segment that is subtracted.
+        added: URIs of the parts of each segment that is added.
+        subtracted: URIs of the parts of each segment that is subtracted.
+
+    Returns:
+        Table with the columns word, count, passages and entries. `entries` is the sum over all segments, including the
+        subtracted ones, so it is an upper bound for the merged segment. A word that is subtracted completely has a
+        count of 0.
     """
     table = sum_words(added, subtracted)
     return table.take(pa.array(byte_order(table["word"].combine_chunks())))
 
 
 def sum_words(added: Sequence[Sequence[str]], subtracted: Sequence[Sequence[str]] = ()) -> pa.Table:
-    """Return the table of `merge_words`, in any order."""
+    """Return the table of `merge_words` without sorting it."""
     if not added:
         raise BitcipherError("The sources have no documents: check that they contain text, and that `field` is right.")
     signed = [(parts, 1) for parts in added] + [(parts, -1) for parts in subtracted]
@@ -53,7 +55,7 @@ def _signed_words(parts: Sequence[str], sign: int) -> pa.Table:
 
 
 def _add_up(tables: list[pa.Table]) -> pa.Table:
-    """Return the sum of tables. The largest is updated by a lookup, since grouping takes four times as long."""
+    """Return the sum of tables. The largest is updated by lookups, which is four times as fast as grouping all rows."""
     largest, *others = sorted(tables, key=len, reverse=True)
     rest = pa.concat_tables(others)
     if len(others) > 1:
@@ -74,7 +76,7 @@ def _add_up(tables: list[pa.Table]) -> pa.Table:
 def choose_vocabulary(
     words: pa.Table, total_passages: int, options: BuildOptions, known: pa.LargeStringArray | None = None
 ) -> Vocabulary:
-    """Return the vocabulary of the options; the words of `known` keep their ranks."""
+    """Return the vocabulary by the options. The words of `known` keep their ranks."""
     return Vocabulary.from_counts(
         words["word"].combine_chunks(),
         words["count"].to_numpy(),
@@ -88,7 +90,7 @@ def choose_vocabulary(
 
 
 def read_word_list(uri: str) -> list[str]:
-    """Return the words of a file with one word per line; empty lines are skipped."""
+    """Return the words of a file with one word per line. Empty lines are skipped."""
     with storage.reading(uri) as stream:
         try:
             lines = stream.read().decode().split("\n")
@@ -102,13 +104,13 @@ def cut_ranges(words: pa.Table, range_entries: int) -> list[tuple[int, int]]:
 
     Args:
         words: table of `merge_words`.
-        range_entries: maximum number of entries of a range; a range of a single word may have more.
+        range_entries: maximum number of entries of a range. A range may exceed it by the entries of one word.
 
     Returns:
         Start and stop of each range, as positions in the table.
     """
     filled = np.cumsum(words["entries"].to_numpy())
-    # A word belongs to the range of its first entry, so a range exceeds the maximum by at most one word.
+    # A word belongs to the range of its first entry.
     range_of_word = np.concatenate([np.zeros(1, np.int64), filled[:-1]]) // range_entries
     firsts = np.flatnonzero(np.diff(range_of_word, prepend=-1))
     return list(zip(firsts.tolist(), [*firsts[1:].tolist(), len(words)], strict=True)) if len(words) else []

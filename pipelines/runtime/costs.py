@@ -34,7 +34,7 @@ class StageCost(Record):
 
 
 class CostReport(Record):
-    """Costs of a job: the content of report.json, apart from what the job adds."""
+    """Costs of a job. Jobs add their own fields and store it as report.json."""
 
     started: str
     """ISO 8601 time at which the job started."""
@@ -66,7 +66,7 @@ class CostMeter:
 
 
 class Costs:
-    """Accumulator of the costs of a job's stages.
+    """Accumulator of the costs of the stages of a job.
 
     Args:
         workers: number of workers; 0 if the job runs in one process.

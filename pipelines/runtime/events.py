@@ -1,7 +1,7 @@
 """Structured log: one JSON object per event, on stderr.
 
-Silent unless the environment variable BITCIPHER_LOG is `json`. Each event has its time, its name and its fields, such
-as the shard, the attempt or the cost.
+Events are written only if the environment variable BITCIPHER_LOG is `json`. Each event has a time, a name, and fields
+such as the shard, the attempt or the cost.
 """
 
 import json

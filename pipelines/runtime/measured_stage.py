@@ -15,7 +15,7 @@ class MeasuredStage(Generic[In, Out]):
         self._stage = spec.make(**spec.arguments)
 
     def __call__(self, item: In) -> Iterator[StageResult[Out]]:
-        """Yield the outputs for an input, each with the cost since the one before it."""
+        """Yield the outputs for an input, each with the cost since the previous output."""
         outputs = iter(self._stage(item))
         while True:
             with CostMeter() as meter:

@@ -4,35 +4,36 @@ from dataclasses import dataclass
 
 from bitcipher.errors import BitcipherError
 
-# Python with NumPy, Arrow, numba and spaCy, before any work.
+# Memory of Python with NumPy, Arrow, numba and spaCy before any work.
 LIBRARY_BYTES = 350 << 20
 
-# A tokenizer's cache of text chunks: about 200 bytes per chunk, including its tokens.
+# Memory per text chunk in a tokenizer's cache, including its tokens.
 CHUNK_BYTES = 200
+# Share of the free memory for this cache.
 CHUNK_SHARE = 0.25
 
-# Memory per byte of text of a count batch while it is tokenized and counted: spaCy's tokens of English.
+# Memory per byte of English text of a count batch while it is tokenized by spaCy and counted.
 BYTES_PER_TEXT_BYTE = 10
 
-# Memory per entry while ranges are merged: as read, sorted with the others of its range, and as written.
+# Memory per entry while ranges are merged: copies as read, sorted, and as written.
 BYTES_PER_ENTRY = 64
 
-# Memory per entry of the segments while all are weighted at once: measured, 111 bytes.
+# Memory per entry of the segments while all entries are weighted in memory. Measured: 111 bytes.
 BYTES_PER_WEIGHTED_ENTRY = 112
 
-# Memory per word where all words are held: in a table, with its number, its position and its total.
+# Memory per word in a process that holds all words: a table row, a number, a position and a total.
 BYTES_PER_WORD = 65
 
-# Less leaves no room beside the libraries.
+# Minimum budget: the libraries, and some memory for work.
 MIN_MIB = 600
 
 
 @dataclass(frozen=True)
 class MemoryBudget:
-    """What fits into the memory of a worker.
+    """Memory budget of a worker, and the sizes of work that fit in it.
 
     Raises:
-        BitcipherError: if the libraries alone would fill it.
+        BitcipherError: if the budget is below the minimum.
     """
 
     mib: int
@@ -54,17 +55,17 @@ class MemoryBudget:
 
     @property
     def batch_bytes(self) -> int:
-        """Bytes of text in a count batch."""
+        """Bytes of text per count batch."""
         return int(self._free * (1 - CHUNK_SHARE)) // BYTES_PER_TEXT_BYTE
 
     @property
     def range_entries(self) -> int:
-        """Maximum number of entries merged at once."""
+        """Maximum number of entries that can be merged in memory."""
         return self._free // BYTES_PER_ENTRY
 
     @property
     def weighted_entries(self) -> int:
-        """Maximum number of entries that can be weighted, and stay, in memory."""
+        """Maximum number of entries of which all weights fit in memory."""
         return self._free // BYTES_PER_WEIGHTED_ENTRY
 
     @property

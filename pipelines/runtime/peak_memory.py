@@ -13,13 +13,14 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 class PeakMemory:
     """Context manager that measures the peak resident memory of this process while a block runs.
 
-    The kernel records one peak per process lifetime. Resetting it (/proc/self/clear_refs) would also falsify the peak
-    that a parent process reads with wait4, so it is not reset. If the block raises the lifetime peak, that value is
-    exact. Otherwise the block's memory is sampled every `SAMPLE_SECONDS`. Without /proc, the lifetime peak is used.
+    The kernel records the peak since the start of a process. If the block raises this lifetime peak, the new value is
+    the exact peak of the block. Otherwise the memory is sampled every `SAMPLE_SECONDS`. Without /proc, the lifetime
+    peak is used. The lifetime peak is not reset (/proc/self/clear_refs), because a parent process may read it with
+    wait4.
     """
 
     bytes: int = 0
-    """The peak, valid after the block."""
+    """Peak in bytes, valid after the block."""
 
     def __enter__(self) -> "PeakMemory":
         self._lifetime_peak = lifetime_peak()

@@ -12,7 +12,7 @@ class StageProgress:
     def __init__(self) -> None:
         self._console = Console(stderr=True)
         self._bars = Progress(
-            # Narrow, so that the longest note fits a terminal of 80 columns.
+            # Narrow columns, so that the longest note fits a terminal of 80 columns.
             TextColumn("{task.description:<6}"),
             BarColumn(bar_width=8),
             TextColumn("{task.percentage:>3.0f} %"),

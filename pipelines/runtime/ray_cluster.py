@@ -1,6 +1,6 @@
-"""Ray: joining or starting a cluster, and the runtime that executes stages as Ray tasks.
+"""Ray clusters, and the runtime that executes stages as Ray tasks.
 
-The only module of `pipelines` that imports Ray.
+This is the only module of `pipelines` that imports Ray.
 """
 
 import logging
@@ -16,32 +16,34 @@ from pipelines.runtime.events import log_event
 from pipelines.runtime.measured_stage import MeasuredStage
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
 
-# Worker deaths after which an input is given up: unrelated failures rarely hit the same input this often.
+# Number of worker deaths on one input after which the stage fails. Unrelated failures rarely affect the same input this
+# often.
 ATTEMPTS = 10
 
-# An autoscaling cluster gets this long to add the first node that can run a task.
+# Time that an autoscaling cluster has to add the first node that can run a task.
 JOIN_SECONDS = 600
-# Interval at which a waiting driver checks for such a node.
+# Interval at which the driver checks whether there is such a node.
 POLL_SECONDS = 30
 
 
 @contextmanager
 def ray_cluster(num_cpus: int, num_gpus: int | None = None) -> Iterator[bool]:
-    """Use a Ray cluster: the one this process is connected to, that of RAY_ADDRESS, or a new one on this machine.
+    """Connect to a Ray cluster, or start one on this machine.
 
-    Only a connection made here is closed afterwards, and only a Ray started here is stopped.
+    An existing connection of this process is used first, then the cluster of RAY_ADDRESS. Without either, a cluster is
+    started. At the end of the block, a new connection is closed, and a new cluster is stopped.
 
     Args:
-        num_cpus: number of CPUs of a Ray started on this machine.
-        num_gpus: its number of GPUs; all that Ray finds if not given.
+        num_cpus: number of CPUs of a new cluster.
+        num_gpus: number of GPUs of a new cluster; all GPUs of the machine if not given.
 
     Yields:
-        Whether Ray was started on this machine, so that no node can join.
+        Whether the cluster is new. Other nodes cannot join a new cluster.
 
     Raises:
         BitcipherError: if the cluster of RAY_ADDRESS cannot be reached.
     """
-    # Ray reads these when it is imported. Its notices would mix with progress bars and errors.
+    # Ray reads these variables when it is imported. Its messages would mix with progress bars and errors.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     import ray
@@ -63,7 +65,7 @@ def ray_cluster(num_cpus: int, num_gpus: int | None = None) -> Iterator[bool]:
 
 
 class RayRuntime:
-    """Runs stages as Ray tasks, and repeats tasks whose worker or node died.
+    """Runs stages as Ray tasks, and retries tasks whose worker or node died.
 
     Args:
         workers: maximum number of concurrent tasks, with one CPU each.
@@ -89,7 +91,7 @@ class RayRuntime:
         from ray.exceptions import RayError, RayTaskError, RuntimeEnvSetupError
 
         self._check_resources(ray.nodes(), waited=0.0)
-        # Ray's own retries would hide which input a worker died on, and how often.
+        # max_retries=0: Ray's own retries would hide on which input a worker died, and how often.
         task = ray.remote(_run_task).options(num_cpus=1, memory=self._memory_bytes, max_retries=0, name=spec.name)
         stored_spec = ray.put(spec)
         waiting = deque((item, 1) for item in inputs)
@@ -129,7 +131,7 @@ class RayRuntime:
                 ray.cancel(reference, force=True)
 
     def _check_resources(self, nodes: list[dict[str, Any]], waited: float) -> None:
-        """Raise if no node can run a task, and none can be expected to join."""
+        """Raise an error if no node can run a task, and the time for new nodes to join is over."""
         if waited < JOIN_SECONDS and not self._is_local:
             return
         offers = [node["Resources"] for node in nodes if node["Alive"]]
@@ -141,12 +143,12 @@ class RayRuntime:
             )
 
 
-# The stage instance of this worker's last task, by spec: a tokenizer keeps its cache from one input to the next.
+# Stage instance of the last task of this worker, by its spec. It is reused, so that a tokenizer keeps its cache.
 _stages: dict[str, MeasuredStage[Any, Any]] = {}
 
 
 def _run_task(spec: StageSpec[In, Out], item: In) -> list[StageResult[Out]] | str:
-    """Return the results for an input, or the message of a `BitcipherError`, which the driver raises again."""
+    """Return the results for an input, or the message of a `BitcipherError`, which the driver raises."""
     key = f"{spec.make.__qualname__} {spec.arguments}"
     try:
         if key not in _stages:

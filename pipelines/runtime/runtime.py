@@ -1,9 +1,8 @@
 """Stages and the runtimes that execute them.
 
-A stage is a class. A runtime creates one instance per worker, with plain arguments, and calls it with one input at a
-time; each call yields any number of outputs. A stage does not know where it runs. It writes its files under unique
-names before it yields an output that refers to them, so every runtime gives the same files and a repeated call does no
-harm.
+A stage is a class. A runtime creates one instance per worker and calls it with one input at a time. Each call yields
+any number of outputs. Stages do not depend on the runtime. A stage writes its files under unique names before it yields
+an output that refers to them. Therefore all runtimes give the same results, and an input may be processed twice.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,24 +18,25 @@ Out = TypeVar("Out")
 
 @dataclass(frozen=True)
 class StageSpec(Generic[In, Out]):
-    """Recipe for a stage, from which each worker makes its own instance.
+    """Class and arguments of a stage, from which each worker creates an instance.
 
-    Workers reuse an instance for later inputs of an equal spec, so a stage may cache what it has loaded.
+    Workers reuse the instance for later inputs with an equal spec, so a stage may cache data.
     """
 
     name: str
     """Name in reports, logs and metrics; several stage classes may share one."""
     make: Callable[..., Callable[[In], Iterable[Out]]]
-    """The class."""
+    """Class of the stage."""
     arguments: dict[str, Any]
     """Keyword arguments of the class."""
 
 
 @dataclass(frozen=True)
 class StageResult(Generic[Out]):
-    """One output of a stage, and the cost of making it."""
+    """One output of a stage, with its cost."""
 
     stage: str
+    """Name of the stage."""
     value: Out
     cost: StageCost
 
@@ -48,10 +48,10 @@ class Runtime(Protocol):
     """Number of worker processes; 0 if stages run in this process."""
 
     def stream(self, spec: StageSpec[In, Out], inputs: Sequence[In]) -> Iterator[StageResult[Out]]:
-        """Run a stage over inputs, and yield the results in any order, as they become ready.
+        """Run a stage over inputs, and yield the results as they become ready, in any order.
 
         Raises:
-            BitcipherError: if the stage raises one, or if workers keep dying.
+            BitcipherError: if the stage raises it, or if several workers die on the same input.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Fingerprint of counts: two jobs may add to the same counts only if their fingerprints are equal."""
+"""Fingerprint of counts: counts may be added up only if their fingerprints are equal."""
 
 from importlib.metadata import version
 
@@ -6,18 +6,18 @@ from bitcipher.errors import BitcipherError
 from pipelines.ingest.content_hash import sha256
 from pipelines.options import BuildOptions
 
-# Increase this if readers, document chunks, tokenizers or counting change the counts of the same text. A test holds
-# digests of the counts.
+# Increase this number when a change of readers, document chunks, tokenizers or counting changes the counts of a text. A
+# test compares digests of counts.
 COUNTS_VERSION = 1
 
-# Options that determine the counts. The others affect what is made from them, or how work is split.
+# Options that determine the counts. The other options affect the vocabulary and the vectors, or how work is split.
 COUNTED = ("format", "document", "field", "tokenizer", "lowercase", "window", "summed")
 
 Fingerprint = dict[str, str | int | float | bool | None]
 
 
 def fingerprint(options: BuildOptions) -> Fingerprint:
-    """Return everything that determines the counts of a text: options, file contents and library versions."""
+    """Return all values that determine the counts of a text: options, hashes of files, and library versions."""
     values = options.to_dict()
     found: Fingerprint = {name: values[name] for name in COUNTED}
     found["counts_version"] = COUNTS_VERSION
@@ -33,10 +33,10 @@ def check_same(recorded: Fingerprint, current: Fingerprint, owner: str, advice: 
     """Check that two fingerprints are equal.
 
     Args:
-        recorded: fingerprint that was stored.
-        current: fingerprint of this run.
-        owner: what the stored one belongs to; the error message begins with it.
-        advice: what to do; the error message ends with it.
+        recorded: the stored fingerprint.
+        current: fingerprint of the current call.
+        owner: owner of the stored fingerprint, the beginning of the error message.
+        advice: what the user can do, the end of the error message.
 
     Raises:
         BitcipherError: if they differ. The message names the fields.

@@ -1,7 +1,7 @@
 """Ledger entries of a build's jobs.
 
 A build has at most one unfinished job, which is recorded in the ledger of the build. Each job records its work in a
-ledger of its own, so that a worker that outlives its job never adds to another one.
+separate ledger, so a worker that outlives its job cannot add entries to the next job.
 """
 
 from collections.abc import Iterator
@@ -25,13 +25,13 @@ class JobEntry(Record):
 
     id: str
     version: int = Field(ge=1)
-    """Number of the version that it makes."""
+    """Number of the version that the job makes."""
     fingerprint: Fingerprint
     started: Time
 
 
 class CountPlan(Record):
-    """Count tasks of an attempt to finish a job."""
+    """Count tasks that an attempt of a job has planned."""
 
     tasks: Strings
     """Ids of the tasks."""
@@ -56,7 +56,7 @@ MERGED_PARTS = EntryKind("merge", MergedPart)
 
 
 def build_ledger(build: str) -> Ledger:
-    """Return the ledger of a build, which holds its unfinished job."""
+    """Return the ledger of a build, which contains the entry of its unfinished job."""
     return Ledger(storage.join(build, LEDGER))
 
 
@@ -66,7 +66,7 @@ def find_job(build: str) -> JobEntry | None:
 
 
 def record_job(build: str, job: JobEntry) -> JobEntry:
-    """Record a job, unless the build has an unfinished one; return the recorded job."""
+    """Record a job, and return it. If the build has an unfinished job, return that job instead."""
     return build_ledger(build).record(JOB, _CURRENT, job)
 
 
@@ -76,14 +76,14 @@ def job_ledger(build: str, job: JobEntry) -> Ledger:
 
 
 def all_job_ledgers(build: str) -> Iterator[Ledger]:
-    """Yield the ledgers of all jobs that left entries."""
+    """Yield the ledgers of all jobs that have entries."""
     folder = storage.join(build, LEDGER, _JOBS)
     for job in sorted({name.split("/")[0] for name in storage.list_files(folder)}):
         yield Ledger(storage.join(folder, job))
 
 
 def recorded_parts(build: str) -> set[str]:
-    """Return the parts that the work of unfinished jobs refers to."""
+    """Return the parts that entries of unfinished jobs refer to."""
     parts: set[str] = set()
     for ledger in all_job_ledgers(build):
         for shard in ledger.entries(COUNTED_SHARDS).values():
@@ -95,4 +95,4 @@ def recorded_parts(build: str) -> set[str]:
 def recorded_shards(build: str) -> dict[str, Segment]:
     """Return the shards that unfinished jobs have counted, by name."""
     shards = (ledger.entries(COUNTED_SHARDS).values() for ledger in all_job_ledgers(build))
-    return {shard.name: shard for of_job in shards for shard in of_job}
+    return {shard.name: shard for shards_of_job in shards for shard in shards_of_job}

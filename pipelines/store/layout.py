@@ -8,11 +8,11 @@
     shards/                         words and pairs of each shard, independent of any vocabulary
     segments/                       merged shards, in the same format
     ledger/                         finished work of an unfinished job
-    lease/                          the job that is running
+    lease/                          lease of the running job
     work/                           temporary files
 
-Files below `shards`, `segments` and `versions` never change. Creating a manifest fails if another job has published the
-same version first, so there is always a complete newest version, whatever died on the way.
+Files in `shards`, `segments` and `versions` never change. A manifest is created last, and only if its version does not
+exist yet. So the newest version is always complete, even if a job dies.
 """
 
 SHARDS = "shards"

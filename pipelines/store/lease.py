@@ -1,9 +1,10 @@
-"""Lease on a build: one job at a time, and the next one as soon as it has ended or died.
+"""Lease on a build: the right to write to it, held by one job at a time.
 
-The files lease/000001.json, lease/000002.json, … of a build are generations; the highest names the holder. A file is
-created only if it does not exist, so of several jobs that want the next generation, one gets it. The holder rewrites
-its file every few seconds (the heartbeat). A job that sees no heartbeat for `EXPIRY_SECONDS` takes the next generation.
-A former holder that was only suspended finds the higher generation before it publishes anything.
+The files lease/000001.json, lease/000002.json, … of a build are the generations of its lease. The file with the highest
+number names the holder. A file is created only if it does not exist, so only one of several jobs can create the next
+generation. The holder rewrites its file every few seconds (the heartbeat). If a job finds no heartbeat for
+`EXPIRY_SECONDS`, it creates the next generation. A former holder that was suspended checks the generation before it
+publishes, finds the higher one, and stops.
 """
 
 import contextlib
@@ -23,10 +24,10 @@ from bitcipher.records import Count, Record, Time
 from pipelines.store.layout import LEASE
 
 HEARTBEAT_SECONDS = 5.0
-# A holder without a heartbeat for this long counts as dead. It is four heartbeats, so that a short outage of the store
+# Time without a heartbeat after which a holder counts as dead: four heartbeats, so that a short outage of the store
 # does not end a job.
 EXPIRY_SECONDS = 20.0
-# Number of times a waiting job reads a silent holder's file before the lease expires.
+# Number of times that a waiting job reads the file of the holder before the lease expires.
 POLLS = 8
 
 
@@ -86,8 +87,8 @@ class Lease:
         created = storage.create(self._file(self._generation), storage.to_json(self._content.to_dict()))
         highest, holder = self._highest()
         if not created or highest != self._generation:
-            # If this file was created after all: the job that had this generation has ended, and the next one removed
-            # its file.
+            # This file could be created, although a higher generation exists: the file of the former holder of this
+            # generation was already removed.
             if created:
                 storage.remove(self._file(self._generation))
             raise self._occupied(holder)
@@ -103,7 +104,7 @@ class Lease:
     ) -> None:
         self._ended.set()
         self._thread.join(EXPIRY_SECONDS)
-        # If the store does not respond, the lease expires by itself; the error of the block matters more.
+        # Errors are ignored, because they would hide the error of the block. Without this file, the lease expires.
         with contextlib.suppress(BitcipherError):
             if self._is_highest():
                 self._write(released=True)
@@ -116,7 +117,7 @@ class Lease:
         """Check that this job still holds the lease. Call it before anything is published.
 
         Raises:
-            BitcipherError: if another job has taken over, or may have, because no heartbeat was written for too long.
+            BitcipherError: if another job has taken over, or if the last heartbeat is so old that another job may have.
         """
         if not self._is_highest():
             raise BitcipherError(
@@ -132,7 +133,8 @@ class Lease:
 
     def _send_heartbeats(self) -> None:
         while not self._ended.wait(HEARTBEAT_SECONDS):
-            # The store may respond to the next heartbeat; `check` knows how long it has not.
+            # Errors are ignored, because the next heartbeat may succeed. `check` raises an error if none has for too
+            # long.
             with contextlib.suppress(BitcipherError):
                 if not self._is_highest():
                     return
@@ -143,13 +145,13 @@ class Lease:
         update = {"beat": self._content.beat + 1, "time": _now(), "released": released}
         self._content = self._content.model_copy(update=update)
         storage.write_json(self._file(self._generation), self._content.to_dict())
-        self._last_beat = began  # other jobs may have read the heartbeat from then on
+        self._last_beat = began  # the earliest time at which other jobs can have read it
 
     def _wait_for_silence(self, generation: int, holder: LeaseHolder) -> None:
-        """Watch a holder whose last heartbeat is old, or has a different clock, until the lease expires.
+        """Wait until the lease of a holder expires, whose last heartbeat seems old by the clock of this machine.
 
         Raises:
-            BitcipherError: if the holder sends a heartbeat.
+            BitcipherError: if the last heartbeat is recent, or the holder sends a heartbeat.
         """
         if abs(time.time() - datetime.fromisoformat(holder.time).timestamp()) < EXPIRY_SECONDS:
             raise self._occupied(holder)
@@ -163,16 +165,16 @@ class Lease:
                 raise self._occupied(now)
 
     def holder(self) -> LeaseHolder | None:
-        """Return the job that holds the lease now, this one or another, or None."""
+        """Return the job that holds the lease now, or None."""
         _, holder = self._highest()
         return None if holder is None or holder.released or _is_dead(holder) else holder
 
     def _highest(self) -> tuple[int, LeaseHolder | None]:
-        """Return the highest generation and its holder; 0 and None if there never was one."""
+        """Return the highest generation and its holder; 0 and None if there is no generation."""
         while generations := self._generations():
             uri = self._file(max(generations))
             content = storage.read_bytes(uri)
-            if content is None:  # removed just now, because there is a higher one
+            if content is None:  # just removed by the holder of a higher generation
                 continue
             try:
                 return max(generations), LeaseHolder.parse(storage.from_json(content, uri), uri)
@@ -184,7 +186,7 @@ class Lease:
         return max(self._generations(), default=0) == self._generation
 
     def _silence(self) -> float:
-        """Return the seconds since the last heartbeat, by a clock that also runs while this process is suspended."""
+        """Return the seconds since the last heartbeat, including time in which this process was suspended."""
         return time.monotonic() - self._last_beat
 
     def _generations(self) -> list[int]:
@@ -216,7 +218,7 @@ def _machine() -> str:
 
 
 def _is_dead(holder: LeaseHolder) -> bool:
-    """Return whether the holder ran on this machine and is gone, so that its lease need not expire."""
+    """Return whether the holder ran on this machine and its process no longer exists."""
     if holder.machine != _machine():
         return False
     try:

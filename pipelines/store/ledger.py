@@ -22,10 +22,10 @@ class EntryKind(Generic[Entry]):
 class Ledger:
     """Entries of finished work, by kind and key, in a folder.
 
-    It holds only the URI of the folder, so it can be sent to any worker, and reads from storage on each call.
+    The object stores only the URI of the folder, so it can be sent to workers. Each call reads from storage.
 
     Args:
-        uri: folder of the ledger, which need not exist yet.
+        uri: folder of the ledger. It is created with the first entry.
 
     Examples:
         >>> class Done(Record):
@@ -43,7 +43,7 @@ class Ledger:
         self.uri = uri
 
     def find(self, kind: EntryKind[Entry], key: str) -> Entry | None:
-        """Return an entry, or None if there is none. Takes one request.
+        """Return an entry, or None if there is none, with one request to the store.
 
         Raises:
             BitcipherError: if the entry is damaged, or cannot be read.
@@ -53,7 +53,7 @@ class Ledger:
         return None if content is None else kind.record.parse(storage.from_json(content, uri), uri)
 
     def record(self, kind: EntryKind[Entry], key: str, entry: Entry) -> Entry:
-        """Create an entry, unless the key has one. Takes one request if it has none.
+        """Create an entry, unless the key has one. A new entry takes one request to the store.
 
         Args:
             kind: the kind of the entry.
@@ -61,8 +61,8 @@ class Ledger:
             entry: the entry.
 
         Returns:
-            The stored entry. If it is not the given one, another worker was first, and the files that the given entry
-            refers to are not needed.
+            The stored entry. If it is not the given one, another worker was first, and the files of the given entry are
+            not needed.
 
         Raises:
             BitcipherError: if the entry cannot be written, or the stored one is damaged.

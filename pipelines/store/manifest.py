@@ -56,27 +56,27 @@ class RankMoves(Record):
     """Changes of rank of the words that two versions share."""
 
     words: Count
-    """Number of words with another rank."""
+    """Number of words whose rank changed."""
     median: float = Field(ge=0)
-    """Median number of ranks."""
+    """Median of the absolute change of rank."""
     percentile_99: float = Field(ge=0)
-    """99th percentile of the number of ranks."""
+    """99th percentile of the absolute change of rank."""
 
 
 class Drift(Record):
-    """Difference between a version and the version before it."""
+    """Difference between a version and the previous version."""
 
     words_in: Count
-    """Number of words that are new."""
+    """Number of added words."""
     words_out: Count
-    """Number of words that are gone."""
+    """Number of removed words."""
     added: Strings
-    """The most frequent of the new words."""
+    """The most frequent of the added words."""
     removed: Strings
-    """The most frequent of the words that are gone."""
+    """The most frequent of the removed words."""
     rank_moves: RankMoves
     neighbors: float = Field(ge=0, le=1)
-    """Share of the ten nearest neighbors of a sample of frequent words that stayed."""
+    """Share of the ten nearest neighbors that did not change, averaged over a sample of frequent words."""
     sample: Count
     """Number of words in the sample."""
 
@@ -88,11 +88,11 @@ class BuildManifest(VersionManifest):
 
     format: Literal["bitcipher-build/3"] = FORMAT
     bitcipher: str
-    """Version of bitcipher that made it."""
+    """Version of bitcipher that made the version."""
     options: BuildOptions
     fingerprint: Fingerprint
     aligned: str | None
-    """The `align` option of the update that made it."""
+    """Option `align` of the update that made the version."""
     documents: Count
     text_bytes: Count
     tokens: Count
@@ -101,12 +101,12 @@ class BuildManifest(VersionManifest):
     oov_tokens: Count
     """Number of tokens outside the vocabulary."""
     sources: Annotated[tuple[Source, ...], FROM_LIST]
-    """All sources, each content once."""
+    """All sources, without copies of the same content."""
     tasks: Annotated[tuple[CountedTask, ...], FROM_LIST]
     shards: Annotated[tuple[Segment, ...], FROM_LIST]
     """Counts of each shard, which `--replace` subtracts."""
     segments: Annotated[tuple[Segment, ...], FROM_LIST]
-    """Segments whose sum the counts are."""
+    """Segments; their sum is the counts of the version."""
     digests: VersionDigests
     vectors: VectorSizes
     drift: Drift | None
@@ -122,7 +122,7 @@ class BuildManifest(VersionManifest):
 
 
 def read_manifest(build: str, version: int | None = None) -> BuildManifest:
-    """Return the manifest of a version; the newest if `version` is not given.
+    """Return the manifest of a version, by default the newest.
 
     Raises:
         BitcipherError: if the folder is not a build, has no such version, or the manifest is damaged or has the format

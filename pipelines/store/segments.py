@@ -1,8 +1,8 @@
-"""Segments of a build, and the policy that decides which of them are merged.
+"""Segments of a build, and the policy that decides which segments are merged.
 
-Shards are the first segments. A merged segment holds the sum of its members. Merging keeps the number of segments of
-similar size (a tier) small, as in a log-structured merge tree, so that an update reads as few segments after a hundred
-updates as after one, and rewrites a pair of words once per tier only.
+Each shard is a segment. A merged segment is the sum of its members. As in a log-structured merge tree, segments of
+similar size (a tier) are merged when there are several. So the number of segments stays small after many updates, and a
+pair is rewritten only once per tier.
 """
 
 import hashlib
@@ -14,24 +14,24 @@ from pydantic import Field
 from bitcipher.counts import CountDigest
 from bitcipher.records import Count, Record, Strings
 
-# Segments form a tier if the largest has at most TIER times as many pairs as the smallest; at least TIER of them are
-# merged. A larger number leaves more segments to read, a smaller one writes more: with 3, a pair is rewritten about
-# log₃(all pairs / pairs of an update) times.
+# Segments form a tier if the largest has at most TIER times the pairs of the smallest. A tier of at least TIER segments
+# is merged. A larger number leaves more segments to read, and a smaller number writes more. With 3, a pair is rewritten
+# about log₃(all pairs / pairs of an update) times.
 TIER = 3
 
-# Maximum number of segments that one merge reads: a part of each has two open files, and 64 may be open.
+# Maximum number of segments of one merge. It reads two files of each segment, and keeps at most 64 files open.
 FAN_IN = 32
 
 
 class Segment(Record):
-    """Counts of some text; its parts are files below the build (see `bitcipher.counts.segment`)."""
+    """Counts of some text, stored in one or more parts (see `bitcipher.counts.segment`)."""
 
     name: str
-    """For a shard, the id of its task and its number in the task; for a merged segment, a hash of its members."""
+    """For a shard, the id of its task and its number in the task. For a merged segment, a hash of its operands."""
     parts: Strings
-    """Names below the build, in the order of their words."""
+    """Paths of the parts relative to the build, in the order of their words."""
     shards: Strings
-    """Names of the shards whose sum it is, sorted."""
+    """Names of the shards that the segment contains, sorted."""
     documents: Count
     total_passages: Count
     """Number of passages, of at most 2,000 tokens of a document each."""
@@ -42,12 +42,12 @@ class Segment(Record):
     entries: Count
     """Number of distinct pairs."""
     digest: str = Field(pattern="^[0-9a-f]{32}$")
-    """Digest of the counts (see `bitcipher.counts.digest`), the sum of those of its shards."""
+    """Digest of the counts (see `bitcipher.counts.digest`), the sum of the digests of its shards."""
 
 
 @dataclass(frozen=True)
 class Merge:
-    """A sum of segments that is to be computed, less some of their shards."""
+    """A merge to compute: the sum of some segments, minus some of their shards."""
 
     members: tuple[Segment, ...]
     subtracted: tuple[Segment, ...] = ()
@@ -70,7 +70,7 @@ class Merge:
         return tuple(sorted(name for member in self.members for name in member.shards if name not in subtracted))
 
     def total(self, field: str) -> int:
-        """Return the sum of a size over the members, less the subtracted shards."""
+        """Return the sum of a size over the members, minus that of the subtracted shards."""
         return sum(getattr(m, field) for m in self.members) - sum(getattr(m, field) for m in self.subtracted)
 
     @property
@@ -80,7 +80,7 @@ class Merge:
 
 
 def total_digest(segments: Iterable[Segment], subtracted: Iterable[Segment] = ()) -> str:
-    """Return the digest of a sum of segments, which does not depend on how the counts are split into segments."""
+    """Return the digest of a sum of segments. It does not depend on how the counts are split into segments."""
     total = CountDigest()
     for segment in segments:
         total += CountDigest.from_hex(segment.digest)
@@ -90,7 +90,7 @@ def total_digest(segments: Iterable[Segment], subtracted: Iterable[Segment] = ()
 
 
 def next_merges(segments: Iterable[Segment]) -> list[Merge]:
-    """Return the merges that are due now, all of which can run at once; empty if every tier is small."""
+    """Return the merges that are due, which can run at the same time. If all tiers are small, there are none."""
     merges, ordered = [], sorted(segments, key=lambda segment: (segment.entries, segment.name))
     start = 0
     while start < len(ordered):
@@ -105,7 +105,8 @@ def next_merges(segments: Iterable[Segment]) -> list[Merge]:
 
 
 def subtract_shards(segments: Sequence[Segment], removed: Mapping[str, Segment]) -> tuple[list[Segment], list[Merge]]:
-    """Return the segments without any removed shard, and the merges that subtract removed shards from the others.
+    """Return the segments that have no removed shard, and the merges that subtract removed shards from the other
+    segments.
 
     Args:
         segments: the segments of a version.

@@ -1,4 +1,4 @@
-"""Tokenizers: from documents to numbered tokens."""
+"""Tokenizers, which convert documents to token ids."""
 
 from typing import Protocol
 
@@ -14,12 +14,12 @@ class Tokenizer(Protocol):
     """Interface of a tokenizer."""
 
     def tokenize(self, documents: pa.LargeStringArray) -> TokenizedShard:
-        """Return the tokens of documents, without tokens of white space."""
+        """Return the tokens of documents. Tokens of white space are left out."""
         ...
 
 
 def tokenizer_path(name: str) -> str:
-    """Return the name of a tokenizer with an absolute path, so that it is valid in any working directory."""
+    """Return the name of a tokenizer; the path of a tokenizer.json becomes absolute."""
     return storage.absolute(name) if name.endswith(".json") else name
 
 
@@ -34,7 +34,7 @@ def make_tokenizer(name: str, lowercase: bool, max_chunks: int = MAX_CHUNKS) -> 
     Raises:
         BitcipherError: if there is no such tokenizer.
     """
-    # Imported on use: spaCy alone takes half a second.
+    # Imported here, because importing spaCy takes half a second.
     if name == "whitespace":
         from pipelines.tokenizers.whitespace import WhitespaceRule
 

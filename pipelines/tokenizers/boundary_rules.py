@@ -1,7 +1,7 @@
-"""Boundary rules: chunks of text that a rule tokenizes together although a space separates them.
+"""Boundary rules: pairs of text chunks, separated by a space, that must be tokenized together.
 
-spaCy matches its special cases over tokens, whatever is between them: in `shiftin' 'em`, the two apostrophes are the
-special case `''`, so `'em` is split. This is rare, but the tokens must be exactly those of spaCy.
+spaCy matches its special cases across spaces. In `shiftin' 'em`, the two apostrophes are the special case `''`, so
+`'em` is split into two tokens. This is rare, but the tokens must be exactly those of spaCy.
 """
 
 import numpy as np
@@ -11,11 +11,15 @@ class BoundaryRules:
     """Test for pairs of chunks that must be tokenized together.
 
     Args:
-        joins: see `pipelines.tokenizers.chunk_tokenizer.Rule`.
+        joins: attribute `joins` of a `pipelines.tokenizers.chunk_tokenizer.Rule`.
+
+    Attributes:
+        meets: (256, 256) bool, whether two chunks may join, by the last byte before the space and the first byte after
+            it.
     """
 
     def __init__(self, joins: frozenset[tuple[str, str]]):
-        # Indexed by the last and the first character at the space.
+        # Joins by the last character before the space and the first character after it.
         self._joins: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for first, second in joins:
             self._joins.setdefault((first[-1], second[0]), []).append((first, second))
@@ -25,9 +29,10 @@ class BoundaryRules:
             self.meets[first.encode()[-1], second.encode()[0]] = True
 
     def may_join(self, before: str, after: str) -> bool:
-        """Return whether two chunks around a space may have to be tokenized together.
+        """Return whether two chunks, separated by a space, may have to be tokenized together.
 
-        Either chunk may be a part of a special case, which can span several chunks. A false positive costs only time.
+        A chunk may be only a part of one side of a join, because special cases can span several chunks. If the result
+        is True without need, this costs only time.
         """
         if (before, after) not in self._cache:
             self._cache[before, after] = any(

@@ -1,7 +1,7 @@
-"""Kernels that split UTF-8 text at white space and number the distinct chunks, without Python objects.
+"""Numba kernels that split UTF-8 text at white space and number the distinct chunks.
 
-A chunk of up to eight bytes is its own key, so nine of ten words are identified by comparing two numbers. White space
-is as in `str.isspace`, so the chunks are those of `str.split`, and those of spaCy.
+The key of a chunk of up to eight bytes is the chunk itself, so nine of ten words are found by comparing two integers.
+White space is defined as in `str.isspace`, so the chunks are those of `str.split` and of spaCy.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ _32 = np.uint64(32)
 
 @intrinsic
 def load_word(typing_context, data, at):
-    """Read eight bytes of a uint8 array at any offset as a uint64; numba itself reads only aligned ones."""
+    """Return eight bytes of a uint8 array at any offset as a uint64. Plain numba code reads only aligned integers."""
 
     def generate(context, builder, signature, arguments):
         int64 = ir.IntType(64)
@@ -35,7 +35,7 @@ def load_word(typing_context, data, at):
 
 
 def empty_table(slots: int) -> np.ndarray:
-    """Return an empty hash table: per slot a key, and a number with its length, (2 · slots,) uint64.
+    """Return an empty hash table, (2 · slots,) uint64. A slot has the key of a chunk, then its number and its length.
 
     Args:
         slots: number of slots, a power of two.
@@ -45,30 +45,30 @@ def empty_table(slots: int) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def number_chunks(text, document_ends, document, at, table, starts, arena, known, numbers, spaced, ends, n):
-    """Number the chunks of documents, in order, until all are done or there is no room for a new chunk.
+    """Number the chunks of documents in order, until all are done or a new chunk does not fit in the table or arena.
 
     Args:
         text: (bytes,) uint8, UTF-8 text of all documents.
         document_ends: (documents,) int64, end of each document in `text`.
-        document: document to start with.
-        at: byte to start with.
+        document: index of the document to start with.
+        at: position of the byte to start with, in `text`.
         table: hash table from `empty_table`, at most half full.
         starts: (capacity,) int64, start of each known chunk in `arena`, followed by the end of the last.
         arena: uint8, bytes of the known chunks.
         known: number of known chunks.
         numbers: int32, filled with the number of each chunk, from `n` on.
-        spaced: bool, filled with whether exactly one space separates the chunk from the one before it.
+        spaced: bool, filled with whether exactly one space separates the chunk from the preceding chunk.
         ends: (documents,) int64, filled with the end of each document in `numbers`.
         n: number of chunks that are already numbered.
 
     Returns:
-        document, at, known, n: where to continue; all documents are done if document == len(document_ends).
+        document, at, known, n: values to continue with. All documents are done if document == len(document_ends).
     """
     slots = np.uint64(len(table) // 2 - 1)
     while document < len(document_ends):
         end = document_ends[document]
         while True:
-            # Most chunks follow one space, and have at most seven bytes of ASCII: one read is enough for them.
+            # Fast path with one read, for chunks of at most seven ASCII bytes after one space, which are most chunks.
             gap = at
             if at < end and text[at] == 32:
                 at += 1
@@ -132,7 +132,7 @@ def rebuild_table(table, starts, arena, known):
 
 @njit(cache=True, nogil=True)
 def find_boundaries(numbers, spaced, ends, starts, arena, meets):
-    """Return the positions of chunks that may have to be joined to the one before, by the bytes around the space.
+    """Return the positions of chunks that may have to be joined to the preceding chunk, (positions,) int64.
 
     Args:
         numbers: (n,) int32, from `number_chunks`.
@@ -190,7 +190,7 @@ def _is_space(byte):
 
 @njit(cache=True, nogil=True)
 def _wide_space(text, at, end):
-    """Return the length of non-ASCII white space (U+0085, U+00A0, U+1680, U+2000 …) at a position, 0 if none."""
+    """Return the length in bytes of non-ASCII white space (U+0085, U+00A0, U+1680, U+2000 …) at a position, or 0."""
     first = text[at]
     if first == 0xC2 and at + 1 < end and (text[at + 1] == 0x85 or text[at + 1] == 0xA0):
         return 2
@@ -225,12 +225,12 @@ def _skip_spaces(text, at, end):
 
 @njit(cache=True, nogil=True)
 def _chunk_end(text, at, end):
-    """Return the end of the chunk at a position; ASCII is read eight bytes at a time."""
+    """Return the end of the chunk at a position. ASCII is read eight bytes at a time."""
     while at + 8 <= end:
         word = load_word(text, at)  # pyright: ignore[reportCallIssue] (an intrinsic)
         if word & _HIGH_BITS != 0:
             break
-        # The lowest marked byte is really below 0x21; a borrow may have marked higher bytes.
+        # Only the lowest marked byte is certainly below 0x21, because a borrow may mark bytes above it.
         marks = (word - _PRINTING) & ~word & _HIGH_BITS
         if marks == 0:
             at += 8
@@ -271,7 +271,7 @@ def _key(text, at, length):
 
 @njit(cache=True, nogil=True)
 def _scatter(key):
-    """Return a hash of a key; the upper half of the product depends on every byte, so it is folded onto the lower."""
+    """Return a hash of a key. The upper half of the product depends on all bytes, so it is folded onto the lower."""
     product = key * _GOLDEN
     return product ^ (product >> _32)
 

@@ -1,7 +1,7 @@
 """Tokenizer that applies its rule to each distinct chunk of text once.
 
-Text is split at white space. The rule, such as spaCy's, sees a chunk only if it is new; its tokens are cached, also
-between shards. The cache is cleared when it reaches its limit, which costs time but does not change the tokens.
+Text is split into chunks at white space. A rule, such as that of spaCy, splits a chunk into tokens when the chunk
+occurs first. The tokens are cached, also for later shards. A full cache is cleared, which does not change the tokens.
 """
 
 from typing import Protocol
@@ -14,7 +14,7 @@ from bitcipher.counts import TokenizedShard
 from pipelines.tokenizers import chunk_kernels as kernels
 from pipelines.tokenizers.boundary_rules import BoundaryRules
 
-# Maximum number of chunks in the cache: about 200 bytes per chunk with its tokens, so 400 MB.
+# Maximum number of chunks in the cache: 400 MB, with about 200 bytes per chunk and its tokens.
 MAX_CHUNKS = 2_000_000
 
 
@@ -22,8 +22,8 @@ class Rule(Protocol):
     """Rule that splits chunks into tokens.
 
     Attributes:
-        joins: pairs of strings that the rule treats as one if a chunk ends with the first, one space follows, and a
-            chunk begins with the second. Such chunks are tokenized together.
+        joins: pairs of strings. If a chunk ends with the first string of a pair, and the next chunk, after one space,
+            begins with the second, the rule may join them, so both chunks are tokenized together.
     """
 
     joins: frozenset[tuple[str, str]]
@@ -34,11 +34,11 @@ class Rule(Protocol):
 
 
 class ChunkTokenizer:
-    """Tokenizer with a cache of the chunks of text that it has seen.
+    """Tokenizer with a cache of text chunks.
 
     Args:
-        rule: splits chunks into tokens.
-        max_chunks: number of chunks above which the cache is cleared before the next shard.
+        rule: rule that splits chunks into tokens.
+        max_chunks: maximum number of chunks in the cache. A fuller cache is cleared before the next shard.
     """
 
     def __init__(self, rule: Rule, max_chunks: int = MAX_CHUNKS):
@@ -53,7 +53,7 @@ class ChunkTokenizer:
         numbers, spaced, ends = self._number_chunks(documents)
         if self._rule.joins:
             numbers, ends = self._join_chunks(numbers, spaced, ends)
-        self._learn_new_chunks()
+        self._tokenize_new_chunks()
         ids, ends = kernels.expand(numbers, ends, self._token_starts, self._tokens)
         return TokenizedShard(self._words, ids, ends)
 
@@ -72,7 +72,7 @@ class ChunkTokenizer:
         offsets = np.frombuffer(documents.buffers()[1], np.int64)[documents.offset :][: len(documents) + 1]
         # An array of empty strings may have no text buffer.
         text = np.frombuffer(documents.buffers()[2] or b"", np.uint8)[: offsets[-1]]
-        # Two chunks are separated by at least one byte, or by the end of a document.
+        # Upper bound of the number of chunks: at least one byte, or the end of a document, separates two chunks.
         numbers = np.empty((offsets[-1] - offsets[0] + len(documents)) // 2 + 1, np.int32)
         spaced = np.empty(len(numbers), np.bool_)
         ends = np.empty(len(documents), np.int64)
@@ -114,7 +114,7 @@ class ChunkTokenizer:
         return self._arena[self._starts[number] : self._starts[number + 1]].tobytes().decode()
 
     def _number_of(self, chunk: str) -> int:
-        """Return the number of a chunk with spaces, which `number_chunks` never finds."""
+        """Return the number of a joined chunk. It has spaces, so it is not in the table of `number_chunks`."""
         if chunk not in self._joined:
             content = np.frombuffer(chunk.encode(), np.uint8)
             while self._known + 1 >= len(self._starts) or self._starts[self._known] + len(content) > len(self._arena):
@@ -127,14 +127,15 @@ class ChunkTokenizer:
         return self._joined[chunk]
 
     def _grow(self, longest: int) -> None:
-        """Double the capacity for chunks, and make room for one as long as the rest of a document."""
+        """Double the capacity for chunks, and make room for a chunk of `longest` bytes."""
         self._starts = np.concatenate([self._starts, np.zeros_like(self._starts)])
         used = self._arena[: self._starts[self._known]]
         self._arena = np.concatenate([used, np.empty(len(self._arena) + longest, np.uint8)])
         self._table = kernels.empty_table(len(self._table))
         kernels.rebuild_table(self._table, self._starts, self._arena, self._known)
 
-    def _learn_new_chunks(self) -> None:
+    def _tokenize_new_chunks(self) -> None:
+        """Apply the rule to the chunks that have no tokens yet."""
         seen = len(self._token_starts) - 1
         if seen == self._known:
             return
@@ -147,7 +148,7 @@ class ChunkTokenizer:
         self._token_starts = np.concatenate([self._token_starts, self._token_starts[-1] + np.cumsum(sizes)])
 
     def _number_words(self, tokens: pa.LargeStringArray) -> np.ndarray:
-        """Return the number of each token, (n,) int32; new words get the next numbers."""
+        """Return the number of each token, (n,) int32. New words get the next free numbers."""
         coded = tokens.dictionary_encode()
         numbers = np.array(pc.index_in(coded.dictionary, self._words).fill_null(-1), np.int32)
         is_new = numbers < 0

@@ -8,12 +8,12 @@ from bitcipher import storage
 from bitcipher.counts import TokenizedShard
 from bitcipher.errors import BitcipherError
 
-# Characters encoded at a time: an encoding takes some hundred bytes per token.
-BATCH_BYTES = 1 << 20
+# Number of characters encoded at a time. The encodings in memory take a few hundred bytes per token.
+BATCH_CHARACTERS = 1 << 20
 
 
 class HuggingFaceTokenizer:
-    """Encodes documents without special tokens, truncation or padding.
+    """Tokenizer of a `tokenizer.json`, without special tokens, truncation and padding.
 
     Args:
         uri: path or URI of the `tokenizer.json`.
@@ -25,7 +25,7 @@ class HuggingFaceTokenizer:
     def __init__(self, uri: str):
         self._tokenizer = load_tokenizer(uri)
         size = max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
-        # Ids without a token are never used, but keep the other ids in place.
+        # Ids without a token get an empty string, so that the other ids do not change.
         tokens = [self._tokenizer.id_to_token(number) for number in range(size)]
         self._words = pa.array([token if token is not None else "" for token in tokens], pa.large_string())
 
@@ -37,7 +37,7 @@ class HuggingFaceTokenizer:
         for document in documents:
             batch.append(document.as_py())
             size += len(batch[-1])
-            if size >= BATCH_BYTES:
+            if size >= BATCH_CHARACTERS:
                 ids.extend(self._encode(batch))
                 batch, size = [], 0
         ids.extend(self._encode(batch))

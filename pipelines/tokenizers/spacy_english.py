@@ -18,18 +18,19 @@ from spacy.vocab import Vocab
 
 from bitcipher.counts import TokenizedShard
 
-# Chunks per call of spaCy: enough to spread the cost of the call, and few enough to need little memory.
+# Number of chunks per call of spaCy: enough to make the fixed cost of a call negligible, with little memory.
 CHUNKS_PER_CALL = 5_000
 
-# spaCy stores every string that it has seen, so a new tokenizer replaces it after this number of chunks (0.1 s).
+# Number of chunks after which the spaCy tokenizer is replaced by a new one (0.1 s), because it stores all strings that
+# it has processed.
 CHUNKS_BEFORE_RENEWAL = 200_000
 
 
 class SpacyRule:
     """Rule that splits chunks as spaCy does.
 
-    The tokens depend on the chunk only, except for special cases, which are matched over tokens and so can cross a
-    space (see `joins`). Chunks are passed to spaCy on separate lines, which nothing crosses.
+    The tokens of a chunk depend only on the chunk, except for special cases, which can cross a space (see `joins`).
+    Chunks are passed to spaCy on separate lines, because special cases never cross a line feed.
 
     Args:
         lowercase: lowercase the tokens, as spaCy's `lower_`.
@@ -61,11 +62,11 @@ class SpacyRule:
 
 
 def _make_tokenizer(rules: dict[str, Any]) -> Tokenizer:
-    """Return spaCy's English tokenizer, as `spacy.blank("en")` makes it, without what is not used here.
+    """Return the tokenizer of `spacy.blank("en")`, without features that are not needed.
 
-    New words get only the attributes that are read here; a dozen others take a third of the time. Patterns are not
-    tried on strings of ASCII letters, because each needs a digit, a punctuation mark or a symbol; that saves another
-    third. Special cases, such as `cannot`, are looked up before the patterns, so they are still found.
+    Lexemes get only the two attributes that are read here. The others would take a third of the time. Patterns are not
+    applied to strings of ASCII letters, because all of them need a digit, a punctuation mark or a symbol. This saves
+    another third. Special cases, such as `cannot`, are still found, because they are looked up before the patterns.
 
     Args:
         rules: special cases.
@@ -77,8 +78,8 @@ def _make_tokenizer(rules: dict[str, Any]) -> Tokenizer:
 
 @cache
 def _patterns() -> dict[str, tuple[Callable[[str], Any], Any]]:
-    """Return the searches of spaCy's tokenizer, each with its result for no match."""
-    defaults = cast(Any, English.Defaults)  # typed as if English could lack patterns
+    """Return the pattern functions of spaCy's tokenizer by argument name, each with its result for no match."""
+    defaults = cast(Any, English.Defaults)  # its types allow missing patterns
     return {
         "prefix_search": (compile_prefix_regex(defaults.prefixes).search, None),
         "suffix_search": (compile_suffix_regex(defaults.suffixes).search, None),
@@ -92,7 +93,7 @@ def _unless_letters(search: Callable[[str], Any], nothing: Any) -> Callable[[str
 
 
 def _find_joins() -> frozenset[tuple[str, str]]:
-    """Return all ways to split special cases in two where the other rules would split them."""
+    """Return the two parts of each special case, for each position at which the other rules would split it."""
     without_cases = _make_tokenizer({})
     cases = English.Defaults.tokenizer_exceptions
     parts = ([token.text for token in without_cases(case)] for case in cases)
@@ -124,7 +125,7 @@ class SpacyExactTokenizer:
 
 
 def strings_of(hashes: np.ndarray, store: StringStore) -> pa.LargeStringArray:
-    """Return the strings of spaCy's hashes, (n,)."""
+    """Return the strings of spaCy's hashes, one per hash."""
     distinct, positions = np.unique(hashes, return_inverse=True)
     strings = pa.array([store[code] for code in distinct.tolist()], pa.large_string())
     return strings.take(pa.array(positions))

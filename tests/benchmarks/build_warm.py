@@ -2,8 +2,8 @@
 
 build_warm.py WORKERS CORPUS
 
-CPU seconds are those of this process and all that descend from it: with workers, Ray's own and the workers too. A
-small build goes before, so that libraries are loaded on either side. 0 workers is this process alone.
+CPU seconds are those of this process and its descendants, which include Ray's processes and the workers. A small build
+is made first, so that libraries are loaded in all processes. With 0 workers, the build runs in this process.
 """
 
 import json
@@ -20,10 +20,10 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, open_runtime
 from pipelines.store.manifest import read_manifest
 
-SHARD_MEGABYTES = 16  # so that a corpus of 100 MB already gives every worker several tasks
+SHARD_MEGABYTES = 16  # small, so that a corpus of 100 MB has several tasks per worker
 WARM_UP_FILES = 8
 
-TICKS = 100  # of /proc, a second: USER_HZ of Linux
+TICKS = 100  # clock ticks per second in /proc: USER_HZ of Linux
 
 
 def cpu_seconds(root: int) -> float:
@@ -45,7 +45,7 @@ def cpu_seconds(root: int) -> float:
 
 
 def measured_build(sources: list[str], target: Path, shard_mib: int, runtime: Runtime) -> dict[str, object]:
-    """Build and return the cost."""
+    """Make a build, and return its cost."""
     before = cpu_seconds(os.getpid())
     with StageProgress() as progress:
         build(
@@ -66,12 +66,12 @@ def measured_build(sources: list[str], target: Path, shard_mib: int, runtime: Ru
 
 
 def main(workers: int, corpus: str) -> None:
-    """Build twice; measure the second build."""
+    """Make a small build, then measure that of the corpus."""
     few = [str(file) for file in sorted(Path(corpus).iterdir())[:WARM_UP_FILES]]
     memory = BuildOptions().memory_mib << 20
-    with tempfile.TemporaryDirectory(dir=".") as place, open_runtime(workers, memory) as runtime:
-        measured_build(few, Path(place, "warm-up"), 1, runtime)
-        print(json.dumps(measured_build([corpus], Path(place, "build"), SHARD_MEGABYTES, runtime)))
+    with tempfile.TemporaryDirectory(dir=".") as folder, open_runtime(workers, memory) as runtime:
+        measured_build(few, Path(folder, "warm-up"), 1, runtime)
+        print(json.dumps(measured_build([corpus], Path(folder, "build"), SHARD_MEGABYTES, runtime)))
 
 
 if __name__ == "__main__":

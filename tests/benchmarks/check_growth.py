@@ -1,8 +1,8 @@
-"""Compare a plan from a tenth of a corpus with a build of the whole corpus.
+"""Compare the estimate from a tenth of a corpus with a build of the whole corpus.
 
     python tests/benchmarks/check_growth.py ../shared/data/gutenberg ../shared/data/enwiki ../shared/data/imdb
 
-Prints a Markdown table: for each corpus the plan's point and range beside what the build came to.
+Prints a Markdown table: for each corpus the estimate, its range, and the measured value.
 """
 
 import sys
@@ -15,9 +15,9 @@ from bitcipher.counts import part_files
 from pipelines.build.build import build
 from pipelines.build.report import read_report
 from pipelines.count.count_tasks import estimate_text_bytes
-from pipelines.estimate.estimate import Cluster, Plan
+from pipelines.estimate.build_cost import BuildCost, Cluster
+from pipelines.estimate.build_estimate import EstimateRequest, estimate_build
 from pipelines.estimate.growth_law import Bound
-from pipelines.estimate.planner import PlanRequest, make_plans
 from pipelines.ingest.sources import list_sources
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.options import BuildOptions
@@ -26,33 +26,33 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.store.manifest import read_manifest
 from pipelines.store.segments import Merge, Segment
 
-# Shards small enough that there are merges to foretell.
+# Small shards, so that the build merges segments.
 SHARD_MEGABYTES = 8
 
 SHARE = 10
 
 ITEMS = {
-    "tokens": lambda plan: plan.tokens,
-    "words": lambda plan: plan.types,
-    "pairs": lambda plan: plan.entries,
-    "vocabulary": lambda plan: plan.vocabulary,
-    "bytes of shards": lambda plan: plan.shard_bytes,
-    "bytes of merged segments": lambda plan: plan.segment_bytes,
-    "CPU seconds of counting": lambda plan: plan.cpu_seconds["count"],
-    "CPU seconds of vectors": lambda plan: plan.cpu_seconds["embed"],
-    "CPU seconds of all": lambda plan: sum(plan.cpu_seconds.values()),
+    "tokens": lambda cost: cost.tokens,
+    "words": lambda cost: cost.types,
+    "pairs": lambda cost: cost.entries,
+    "vocabulary": lambda cost: cost.vocabulary,
+    "bytes of shards": lambda cost: cost.shard_bytes,
+    "bytes of merged segments": lambda cost: cost.segment_bytes,
+    "CPU seconds of counting": lambda cost: cost.cpu_seconds["count"],
+    "CPU seconds of vectors": lambda cost: cost.cpu_seconds["embed"],
+    "CPU seconds of all": lambda cost: sum(cost.cpu_seconds.values()),
 }
 
 
-def plan_from_a_tenth(data: str) -> dict[Bound, Plan]:
-    """Return the plans for the whole corpus, from a tenth of it."""
+def estimate_from_a_tenth(data: str) -> dict[Bound, BuildCost]:
+    """Return the estimated cost of a build of the whole corpus, from a sample of a tenth."""
     text_bytes = sum(estimate_text_bytes(source) for source in list_sources([data]))
-    request = PlanRequest([data], None, [], None, {"shard_mib": SHARD_MEGABYTES}, Cluster(1, 1, 16e9))
-    return make_plans(request, text_bytes // SHARE).plans
+    request = EstimateRequest(sources=(data,), options={"shard_mib": SHARD_MEGABYTES}, cluster=Cluster(1, 1, 16e9))
+    return estimate_build(request, text_bytes // SHARE).costs
 
 
 def measure(data: str, target: str) -> list[float]:
-    """Return the real quantities of the whole corpus, in the order of ITEMS."""
+    """Build the whole corpus, and return the measured values in the order of ITEMS."""
     start = time.process_time()
     with StageProgress() as progress, InProcessRuntime() as runtime:
         build([data], target, BuildOptions(shard_mib=SHARD_MEGABYTES), runtime, progress)
@@ -83,11 +83,11 @@ def main(corpora: list[str]) -> None:
     """Print the table."""
     print("| corpus | | planned from a tenth | range | the whole | error |\n|---|---|---|---|---|---|")
     for data in corpora:
-        plans = plan_from_a_tenth(data)
+        costs = estimate_from_a_tenth(data)
         with tempfile.TemporaryDirectory() as scratch:
             found = measure(data, f"{scratch}/build")
         for (name, value), real in zip(ITEMS.items(), found, strict=True):
-            low, point, high = (value(plans[bound]) for bound in (Bound.LOW, Bound.POINT, Bound.HIGH))
+            low, point, high = (value(costs[bound]) for bound in (Bound.LOW, Bound.POINT, Bound.HIGH))
             cells = [f"{number:,.1f}" if number < 1000 else f"{number:,.0f}" for number in (point, low, high, real)]
             error = f"{point / real - 1:+.1%}"
             print(

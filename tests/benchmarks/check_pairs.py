@@ -2,9 +2,9 @@
 
 check_pairs.py GLOVE_FOLDER OUR_FOLDER...
 
-`cooccur -symmetric 1` adds one for (w1, w2) and one for (w2, w1), for a word beside itself too; so its matrix is
-C + Cᵀ, where C has our forward pairs of all offsets. Its records lie sorted by the first word: they are compared
-a band of words at a time, so that memory is bounded whatever their number.
+`cooccur -symmetric 1` counts each pair as (w1, w2) and as (w2, w1), also if both words are the same. So its matrix is C
++ Cᵀ, where C has our forward pairs of all offsets. Its records are sorted by the first word. They are compared in bands
+of words, so that memory is bounded for any number of records.
 """
 
 import sys
@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from bitcipher.counts import iter_pairs, read_words
 
 RECORD = np.dtype([("left", "<i4"), ("right", "<i4"), ("count", "<f8")])
-BAND_RECORDS = 1 << 25  # 0.5 GB of records, and about 3 GB for both matrices while they are made
+BAND_RECORDS = 1 << 25  # 0.5 GB of records, and about 3 GB for both matrices
 
 
 def read_vocabulary(file: Path) -> tuple[pa.LargeStringArray, np.ndarray]:
@@ -31,21 +31,21 @@ def read_vocabulary(file: Path) -> tuple[pa.LargeStringArray, np.ndarray]:
 
 
 def numbers_of_ours(folder: str, words: pa.LargeStringArray, counts: np.ndarray) -> np.ndarray:
-    """Return GloVe's number (from 0) of each of our numbers."""
+    """Return GloVe's number, from 0, of each of our word numbers, (V,) int32."""
     table = read_words([f"{folder}/counts"])
-    places = pc.index_in(table["word"].combine_chunks(), words)
-    if len(table) != len(words) or places.null_count:
+    positions = pc.index_in(table["word"].combine_chunks(), words)
+    if len(table) != len(words) or positions.null_count:
         sys.exit("The words differ.")
-    places = places.to_numpy()
-    if (counts[places] != table["count"].to_numpy()).any():
+    positions = positions.to_numpy()
+    if (counts[positions] != table["count"].to_numpy()).any():
         sys.exit("The counts of words differ.")
     numbers = np.empty(len(words), np.int32)
-    numbers[table["number"].to_numpy()] = places
+    numbers[table["number"].to_numpy()] = positions
     return numbers
 
 
 def bands(lefts: np.ndarray, words: int) -> Iterator[tuple[slice, int, int]]:
-    """Yield batches of records, each with all records of the words from `first` up to `stop`."""
+    """Yield bands: a slice of the records, and the range of words whose records it contains."""
     start = first = 0
     while first < words:
         stop, stop = len(lefts), words
@@ -60,23 +60,23 @@ def bands(lefts: np.ndarray, words: int) -> Iterator[tuple[slice, int, int]]:
 
 def symmetric_band(folder: str, numbers: np.ndarray, first: int, stop: int) -> sp.csr_array:
     """Return the rows of C + Cᵀ for the words from `first` up to `stop`."""
-    pieces = []
+    blocks = []
     for block in iter_pairs(f"{folder}/counts"):
         lefts, rights = np.repeat(numbers[block.left], block.length), numbers[block.right]
         for rows, columns in ((lefts, rights), (rights, lefts)):
             inside = (rows >= first) & (rows < stop)
-            pieces.append((rows[inside] - first, columns[inside], block.count[inside]))
-    rows, columns, counts = (np.concatenate(column) for column in zip(*pieces, strict=True))
+            blocks.append((rows[inside] - first, columns[inside], block.count[inside]))
+    rows, columns, counts = (np.concatenate(column) for column in zip(*blocks, strict=True))
     return sp.csr_array((counts, (rows, columns)), shape=(stop - first, len(numbers)))
 
 
 def check(glove: Path, ours: str) -> None:
-    """Exit with a sentence at the first difference."""
+    """Compare all records, and exit with a message at the first difference."""
     words, counts = read_vocabulary(glove / "vocab.txt")
     numbers = numbers_of_ours(ours, words, counts)
     records = np.memmap(glove / "cooccurrences.bin", RECORD, "r")
-    for run, first, stop in bands(records["left"], len(words)):
-        left, right, count = (np.ascontiguousarray(records[run][name]) for name in RECORD.names)
+    for band, first, stop in bands(records["left"], len(words)):
+        left, right, count = (np.ascontiguousarray(records[band][name]) for name in RECORD.names)
         shape = (stop - first, len(words))
         theirs = sp.csr_array((count, (left - 1 - first, right - 1)), shape=shape)
         found = symmetric_band(ours, numbers, first, stop)

@@ -19,7 +19,7 @@ def figures(options: argparse.Namespace) -> Iterator[Ratio]:
         tokens, build = folder / "tokens.txt", folder / "build"
         run_script("prepare.py", "tokens", tokens, *options.data, folder=folder)
         command = [*BITCIPHER, "build", "--mode", "cat", *options.data, "--out", build]
-        run(command, folder)  # so that numba's cache is filled
+        run(command, folder)  # fills numba's cache
         for _ in range(options.runs):
             shutil.rmtree(build)
             builds.append(run(command, folder))

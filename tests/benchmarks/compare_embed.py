@@ -1,4 +1,4 @@
-"""Other vectors from stored counts, against another build."""
+"""Vectors with other options from stored counts, against a whole build."""
 
 import argparse
 import shutil
@@ -18,7 +18,7 @@ def figures(options: argparse.Namespace) -> Iterator[Ratio]:
     with scratch() as folder:
         build, vectors = folder / "build", folder / "vectors"
         command = [*BITCIPHER, "build", "--mode", "cat", *options.data, "--out", build]
-        run(command, folder)  # so that numba's cache is filled
+        run(command, folder)  # fills numba's cache
         for _ in range(options.runs):
             shutil.rmtree(build)
             builds.append(run(command, folder))

@@ -8,10 +8,10 @@ from pathlib import Path
 from measure import Cost, require_space, run, run_script, scratch, size_of
 from ratios import Ratio
 
-WIDE = 100  # from this window on: summed pairs only, and the fewer runs of --wide-runs
+WIDE = 100  # windows of at least this size: only summed pairs, and only --wide-runs runs
 GOALS = {"near": ("1/3", "1/5"), "wide": ("1/4", "–")}
 
-# Bytes of temporary files to a byte of text: what cooccur spills and writes grows with the window.
+# Bytes of temporary files of cooccur per byte of text, without and per offset of the window.
 SPILL = 10
 SPILL_PER_OFFSET = 2
 

@@ -1,7 +1,7 @@
-"""Quality against CPU seconds: our vectors beside GloVe, word2vec, fastText and PPMI with SVD, from the same text.
+"""Quality against CPU seconds: bitcipher, GloVe, word2vec, fastText and PPMI with SVD on the same text.
 
-All have the same tokens, vocabulary (words from 5 occurrences on), window (4) and number of dimensions. What is trained
-is kept with its cost, so that an interrupted run resumes, and vectors can be scores again. See README.md.
+All have the same tokens, vocabulary (words with at least 5 occurrences), window (4) and number of dimensions. Trained
+vectors are kept with their costs, so an interrupted run resumes. See README.md.
 """
 
 import argparse
@@ -14,35 +14,35 @@ from measure import run_script
 from trained_vectors import METHODS, OURS, Trained
 
 
-def options_of_the_command() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     """Return the arguments of the command line, with absolute paths."""
     parser = argparse.ArgumentParser(description=__doc__)
     path = {"type": lambda given: Path(given).resolve(), "metavar": "PATH"}
     parser.add_argument("--data", **path, nargs="+", required=True, help="folders of a corpus")
-    parser.add_argument("--keep", **path, required=True, help="folder of what is trained; one for each corpus")
+    parser.add_argument("--keep", **path, required=True, help="folder of trained vectors and costs; one per corpus")
     parser.add_argument("--glove", **path, help="folder of GloVe's programs")
-    parser.add_argument("--vector-size", type=int, default=200, help="a multiple of 8, for Cat has 8 blocks")
+    parser.add_argument("--vector-size", type=int, default=200, help="a multiple of 8, because Cat has 8 blocks")
     parser.add_argument("--pos", **path, required=True, help="folder of GUM")
     parser.add_argument("--ner", **path, required=True, help="folder of CoNLL-2003")
     parser.add_argument("--similarity", **path, required=True, help="folder of word pairs")
     parser.add_argument("--analogies", **path, required=True, help="file of questions")
-    parser.add_argument("--seeds", type=int, default=5, help="probes for each task")
+    parser.add_argument("--seeds", type=int, default=5, help="number of seeds per probe")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), help="all by default")
     options = parser.parse_args()
     if options.vector_size % 8:
-        parser.error("--vector-size is a multiple of 8")
+        parser.error("--vector-size must be a multiple of 8")
     if "glove" in options.methods and options.glove is None:
-        parser.error("GloVe needs --glove, the folder of its programs; or leave it out by --methods")
+        parser.error("GloVe needs --glove, the folder of its programs. To skip GloVe, use --methods")
     return options
 
 
 def main() -> None:
     """Train missing vectors, evaluate all, and print the results."""
-    options = options_of_the_command()
-    # So that a child does not go on if the run is ended from outside.
+    options = parse_arguments()
+    # SIGTERM raises an exception, so that child processes are stopped.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     trained = Trained(options.keep, options.data, options.glove, options.vector_size)
-    asked = {
+    request = {
         "vectors": [
             {"method": method, "title": METHODS[method], "is_ours": method in OURS, **trained.vectors(method)}
             for method in options.methods
@@ -54,7 +54,7 @@ def main() -> None:
         "seeds": options.seeds,
     }
     scores, picture = (options.keep / f"quality-{options.vector_size}.{ending}" for ending in ("json", "png"))
-    scores.write_text(run_script("evaluate_vectors.py", json.dumps(asked), folder=options.keep).output)
+    scores.write_text(run_script("evaluate_vectors.py", json.dumps(request), folder=options.keep).output)
     run_script("draw_quality.py", scores, picture, folder=options.keep)
     print(run_script("list_quality.py", scores, folder=options.keep).output, end="")
     print(f"The picture is {picture}.", file=sys.stderr)

@@ -28,6 +28,6 @@ def figures(options: argparse.Namespace) -> Iterator[Ratio]:
         yield Ratio(name, values["cpu"][workers], values["cpu"][0], "s", "1.25")
     name = "build on Ray, 2 workers: seconds, against 1 worker"
     yield Ratio(name, values["seconds"][2], values["seconds"][1], "s", "1/1.7")
-    # What two workers cost one another: memory, caches, and the halves of a core.
-    name = "build on Ray, 2 workers: seconds of all stages added up, against 1 worker"
+    # The cost of sharing memory bandwidth, caches and hyper-threads between two workers.
+    name = "build on Ray, 2 workers: sum of all stages in seconds, against 1 worker"
     yield Ratio(name, values["worker_seconds"][2], values["worker_seconds"][1], "s")

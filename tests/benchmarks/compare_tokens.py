@@ -7,7 +7,7 @@ from measure import run_script, scratch
 from ratios import Ratio
 
 SCRIPTS = ("tokenize_ours.py", "tokenize_spacy.py")
-STREAMS = (1, 4, 8)  # passes over the corpus, all of different text
+STREAMS = (1, 4, 8)  # numbers of passes over the corpus, each with different text
 
 
 def figures(options: argparse.Namespace) -> Iterator[Ratio]:

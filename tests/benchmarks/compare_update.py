@@ -1,4 +1,4 @@
-"""The first and the tenth update by a hundredth of the corpus, against a build of the whole."""
+"""The first and the tenth update by a hundredth of the corpus, against a build of the whole corpus."""
 
 import argparse
 import json
@@ -10,7 +10,7 @@ from compare_build import BITCIPHER
 from measure import Cost, report_of, run, run_script, scratch
 from ratios import Ratio
 
-# So many updates, the last of them measured; a file of the hundred comes with each.
+# Number of updates, of which the last one is measured. Each adds one of the 100 files.
 UPDATES = {"update by 1 %": 1, "the tenth update by 1 %": 10}
 
 
@@ -20,7 +20,7 @@ def figures(options: argparse.Namespace) -> Iterator[Ratio]:
         corpus, whole, target = (folder / name for name in ("corpus", "whole", "updated"))
         run_script("prepare.py", "files", corpus, *options.data, folder=folder)
         files = sorted(corpus.iterdir())
-        run([*BITCIPHER, "build", "--mode", "cat", corpus, "--out", whole], folder)  # so that numba's cache is filled
+        run([*BITCIPHER, "build", "--mode", "cat", corpus, "--out", whole], folder)  # fills numba's cache
         bases = {name: _grow(folder / str(number), files, number - 1) for name, number in UPDATES.items()}
         costs: dict[str, list[Cost]] = {name: [] for name in ("build", *UPDATES)}
         stages: dict[str, list[float]] = {name: [] for name in costs}
@@ -44,7 +44,7 @@ def figures(options: argparse.Namespace) -> Iterator[Ratio]:
 
 
 def _grow(build: Path, files: list[Path], updates: int) -> Path:
-    """Build all files but the last; add the preceding ones by this number of updates."""
+    """Make a build, and add files by a number of updates, up to the last file but one."""
     first = len(files) - 1 - updates
     run([*BITCIPHER, "build", "--mode", "cat", *files[:first], "--out", build], build.parent)
     for number in range(first, len(files) - 1):

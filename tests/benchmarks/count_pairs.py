@@ -13,7 +13,7 @@ from pipelines.tokenizers import make_tokenizer
 
 
 def read_corpus(file: str) -> pa.LargeStringArray:
-    """Return all documents as an array, with at most one outside of it at a time."""
+    """Return all documents as an array. At any time, memory holds only one of them as a Python string."""
     return pa.concat_arrays([pa.array([text], pa.large_string()) for text in read_texts([file])])
 
 

@@ -16,7 +16,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
-# Markers differ too. Colors of Okabe & Ito, which color-blind readers can distinguish.
+# Colors of Okabe & Ito, which color-blind readers can distinguish, and different markers.
 STYLES = {True: {"color": "#d55e00", "marker": "D"}, False: {"color": "#0072b2", "marker": "o"}}
 WIDTH, HEIGHT = 11, 8  # inches, at 110 dots each
 INK, FAINT = "#333333", "#dddddd"
@@ -35,7 +35,7 @@ def draw_panel(axes: Axes, title: str, vectors: list[dict]) -> None:
     for each in vectors:
         value, spread = values[each["method"]]
         axes.errorbar(each["cpu"], value, spread or None, markersize=7, capsize=3, **STYLES[each["is_ours"]])
-        # Away from the dot that cost nearly as much: the higher of two has its name above.
+        # Of two dots with similar costs, the higher one has its name above and the lower one below.
         others = [other for other in vectors if other is not each]
         nearest = min(others, key=lambda other: abs(math.log(other["cpu"] / each["cpu"])))
         is_above = value >= values[nearest["method"]][0]

@@ -1,6 +1,6 @@
 """Evaluate vectors on the words that all of them have, and print scores as JSON.
 
-evaluate_vectors.py ASKED     ASKED as `compare_quality.py` puts it together
+evaluate_vectors.py REQUEST     REQUEST is the JSON object that `compare_quality.py` passes
 """
 
 import json
@@ -27,19 +27,19 @@ def figures_of_probe(result: ProbeResult) -> dict[str, list[float]]:
     return {name: [100 * result.mean(name), 100 * result.spread(name)] for name in names}
 
 
-def main(asked: dict) -> None:
+def main(request: dict) -> None:
     """Read, evaluate and print."""
-    tables = restrict_to_shared([CipherVectors.read(each["uri"]) for each in asked["vectors"]])
-    tasks = [read_task(name, asked[name]) for name in ("pos", "ner")]
-    sets = {file.rpartition("/")[2].removesuffix(".txt"): file for file in list_similarity_files(asked["similarity"])}
+    tables = restrict_to_shared([CipherVectors.read(each["uri"]) for each in request["vectors"]])
+    tasks = [read_task(name, request[name]) for name in ("pos", "ner")]
+    sets = {file.rpartition("/")[2].removesuffix(".txt"): file for file in list_similarity_files(request["similarity"])}
     scores = []
-    for given, table in zip(asked["vectors"], tables, strict=True):
-        probes = {task.name: figures_of_probe(probe(table, task, range(asked["seeds"]))) for task in tasks}
+    for given, table in zip(request["vectors"], tables, strict=True):
+        probes = {task.name: figures_of_probe(probe(table, task, range(request["seeds"]))) for task in tasks}
         pairs = {name: 100 * table.evaluate_word_pairs(file).spearman for name, file in sets.items()}
-        analogies = 100 * table.evaluate_word_analogies(asked["analogies"]).accuracy
+        analogies = 100 * table.evaluate_word_analogies(request["analogies"]).accuracy
         kept = {name: given[name] for name in ("method", "title", "is_ours", "cpu", "peak")}
         scores.append({**kept, **probes, "similarity": pairs, "analogies": analogies})
-    seeds, dimensions = asked["seeds"], tables[0].vector_size
+    seeds, dimensions = request["seeds"], tables[0].vector_size
     print(json.dumps({"words": len(tables[0]), "dimensions": dimensions, "seeds": seeds, "vectors": scores}, indent=1))
 
 

@@ -14,7 +14,7 @@ def table(header: list[str], rows: list[list[str]]) -> list[str]:
     return [f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows)]
 
 
-def whole(scores: dict) -> list[str]:
+def summary_table(scores: dict) -> list[str]:
     """Return a table of CPU, memory, probes, mean similarity and analogies, cheapest first."""
     header = ["vectors", "CPU", "peak memory", "POS accuracy", "NER accuracy", "NER span F1", "similarity", "analogies"]
     rows = [
@@ -31,7 +31,7 @@ def whole(scores: dict) -> list[str]:
     return table(header, rows)
 
 
-def by_set(scores: dict) -> list[str]:
+def similarity_table(scores: dict) -> list[str]:
     """Return a table of Spearman's correlation on each set."""
     ordered = _by_cost(scores)
     sets = list(ordered[0]["similarity"])
@@ -54,4 +54,4 @@ def _with_spread(seeds: int, middle: float, spread: float) -> str:
 if __name__ == "__main__":
     scores = json.loads(Path(sys.argv[1]).read_text())
     print(f"{scores['dimensions']} dimensions, {scores['words']:,} words, {scores['seeds']} seeds\n")
-    print("\n".join([*whole(scores), "", *by_set(scores)]))
+    print("\n".join([*summary_table(scores), "", *similarity_table(scores)]))

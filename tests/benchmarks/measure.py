@@ -1,7 +1,7 @@
 """Run a command as a child process and measure its cost.
 
-A child's peak memory is never below that of the process that started it, so this module and all that import it
-use the standard library alone: texts and matrices are handled by children.
+The peak memory of a child is at least that of its parent. Therefore this module and its importers use only the standard
+library, and process texts and matrices in children.
 """
 
 import json
@@ -21,11 +21,11 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 
-# Threads of linear algebra spin while they wait, which would count as CPU seconds.
+# Threads of linear algebra wait busily, which would count as CPU seconds.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
-# A bare interpreter has about 20 MB; with more than this, the peaks of small children would be its own.
-LARGEST_OWN_PEAK = 64 << 20
+# Maximum peak memory of this process, because it would hide smaller peaks of children. An interpreter has about 20 MB.
+MAX_OWN_PEAK = 64 << 20
 
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes of ru_maxrss
 
@@ -36,7 +36,7 @@ class Cost:
 
     cpu: float  # seconds, user and system
     peak: int  # bytes, the highest of the process and any of its children
-    output: str  # what it printed
+    output: str  # standard output
 
 
 def run(command: list[object], folder: Path, stdin: Path | None = None, stdout: Path | None = None) -> Cost:
@@ -44,12 +44,12 @@ def run(command: list[object], folder: Path, stdin: Path | None = None, stdout: 
 
     Args:
         command: the program and its arguments.
-        folder: where it runs.
-        stdin: the file that it reads, none by default.
-        stdout: the file that it writes; by default what it prints comes back with the cost.
+        folder: working directory.
+        stdin: file for the standard input; empty by default.
+        stdout: file for the standard output; by default, the output is in the returned cost.
 
     Raises:
-        SystemExit: if it fails.
+        SystemExit: if the command fails.
     """
     with (
         open(stdin or os.devnull, "rb") as source,
@@ -57,7 +57,7 @@ def run(command: list[object], folder: Path, stdin: Path | None = None, stdout: 
         tempfile.TemporaryFile() as errors,
     ):
         own_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT
-        if own_peak > LARGEST_OWN_PEAK:
+        if own_peak > MAX_OWN_PEAK:
             raise SystemExit(f"The measuring process has grown to {own_peak >> 20} MB, so peaks would be its own.")
         started = time.perf_counter()
         process = subprocess.Popen(
@@ -85,7 +85,7 @@ def run(command: list[object], folder: Path, stdin: Path | None = None, stdout: 
             usage.ru_maxrss * _PEAK_UNIT,
             "" if stdout else target.read().decode(),
         )
-    _tell(command, cost, time.perf_counter() - started)
+    _print_cost(command, cost, time.perf_counter() - started)
     return cost
 
 
@@ -102,12 +102,12 @@ def scratch() -> Iterator[Path]:
 
 
 def require_space(folder: Path, needed: int) -> None:
-    """Exit with a sentence if the disk of a directory has less free space, in bytes."""
+    """Exit with a message if the disk of a directory has less than `needed` bytes of free space."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise SystemExit(
             f"This needs about {needed / 1e9:.0f} GB of disk, and {folder} has {free / 1e9:.0f} GB: "
-            "set TMPDIR to a folder with more, or leave the comparison out."
+            "set TMPDIR to a folder with more space, or skip the comparison."
         )
 
 
@@ -122,7 +122,7 @@ def report_of(build: Path) -> dict[str, Any]:
     return json.loads((build / newest["folder"] / "report.json").read_text())
 
 
-def _tell(command: list[object], cost: Cost, seconds: float) -> None:
+def _print_cost(command: list[object], cost: Cost, seconds: float) -> None:
     shown = " ".join(os.path.basename(str(part)) or str(part) for part in command)
     shown = textwrap.shorten(shown, 120, placeholder=" …")
     print(f"{cost.cpu:8.1f} CPU s {seconds:8.1f} s {cost.peak / 1e6:8.0f} MB  {shown}", file=sys.stderr, flush=True)

@@ -7,8 +7,8 @@ from compare_build import BITCIPHER
 from measure import run, run_script, scratch
 from ratios import Ratio
 
-BUDGETS = (1000, 1500)  # megabytes
-SHARDS = (64, 640)  # megabytes
+BUDGETS = (1000, 1500)  # MiB
+SHARDS = (64, 640)  # MiB
 LONG_DOCUMENT = 100_000_000  # tokens
 GOAL = "1.1"
 
@@ -18,16 +18,16 @@ def figures(options: argparse.Namespace) -> Iterator[Ratio]:
     with scratch() as folder:
         text = folder / "text.txt"
         run_script("prepare.py", "long", text, *options.data, folder=folder)
-        # So that numba's cache is filled: compiling takes memory too.
+        # Fills numba's cache, because compiling needs memory.
         run([*BITCIPHER, "build", "--mode", "cat", *options.data, "--out", folder / "warm-up"], folder)
         for budget in BUDGETS:
             for shard in SHARDS:
                 build = folder / f"{budget}-{shard}"
                 count = run_script("run_stage.py", "count", build, budget, shard, "line", text, folder=folder)
-                yield _figure(f"counting shards of {shard} MB", count.peak, budget)
+                yield _figure(f"counting shards of {shard} MiB", count.peak, budget)
             build = folder / f"{budget}-{SHARDS[0]}"
             merge = run_script("run_stage.py", "merge", build, budget, folder=folder)
-            yield _figure(f"merging shards of {SHARDS[0]} MB", merge.peak, budget)
+            yield _figure(f"merging shards of {SHARDS[0]} MiB", merge.peak, budget)
             build = folder / f"{budget}-document"
             count = run_script("run_stage.py", "count", build, budget, SHARDS[0], "file", text, folder=folder)
             if int(count.output) < LONG_DOCUMENT:
@@ -36,4 +36,4 @@ def figures(options: argparse.Namespace) -> Iterator[Ratio]:
 
 
 def _figure(name: str, peak: int, budget: int) -> Ratio:
-    return Ratio(f"{name}: peak memory, against a budget of {budget} MB", [peak], [budget << 20], "B", GOAL)
+    return Ratio(f"{name}: peak memory, against a budget of {budget} MiB", [peak], [budget << 20], "B", GOAL)

@@ -2,8 +2,8 @@
 
 multiply_counts.py FOLDER WINDOW RUNS BITS,BITS… DATA...
 
-Each source file is a shard. Both sides are given the same matrices in memory, by rank, one a shard and offset,
-scipy also the dense code. Prints the CPU seconds of every run as JSON; the results must be the same.
+Each source file is a shard. Both sides get the same matrices in memory, one per shard and offset, with ranks as rows
+and columns. SciPy also gets the dense code. Prints the CPU seconds of every run as JSON. The results must be the same.
 """
 
 import json
@@ -36,7 +36,7 @@ from pipelines.merge import words
 from pipelines.options import BuildOptions
 from pipelines.tokenizers import make_tokenizer
 
-Parts = list[list[sp.csr_array]]  # by shard, then by offset from 1 on
+Parts = list[list[sp.csr_array]]  # per shard, one matrix for each offset from 1
 
 
 def count_sources(data: list[str], folder: str, window: int) -> tuple[Vocabulary, Parts]:
@@ -55,7 +55,7 @@ def count_sources(data: list[str], folder: str, window: int) -> tuple[Vocabulary
 
 
 def read_matrices(shard: str, vocabulary: Vocabulary, window: int) -> list[sp.csr_array]:
-    """Return the counts of one shard by rank."""
+    """Return the counts of one shard as one matrix per offset, with ranks as rows and columns."""
     table, rows = read_words([shard]), concatenate(iter_pairs(shard))
     ranks = np.empty(len(table), np.int32)
     ranks[table["number"].to_numpy()] = vocabulary.ranks(table["word"].combine_chunks())
@@ -64,13 +64,13 @@ def read_matrices(shard: str, vocabulary: Vocabulary, window: int) -> list[sp.cs
     matrices = []
     for offset in range(1, window + 1):
         here = offsets == offset
-        places = (lefts[here], rights[here])
-        matrices.append(sp.csr_array((rows.count[here], places), shape=(len(vocabulary), len(vocabulary))))
+        positions = (lefts[here], rights[here])
+        matrices.append(sp.csr_array((rows.count[here], positions), shape=(len(vocabulary), len(vocabulary))))
     return matrices
 
 
 def as_rows(matrices: list[sp.csr_array]) -> PairBlock:
-    """Return the same counts as rows."""
+    """Return matrices of counts as pairs."""
     blocks = []
     for offset, matrix in enumerate(matrices, 1):
         lengths = np.diff(matrix.indptr).astype(np.int64)
@@ -83,14 +83,14 @@ def as_rows(matrices: list[sp.csr_array]) -> PairBlock:
 def table_of_ours(
     blocks: list[PairBlock], order: np.ndarray, vocabulary: Vocabulary, bits: int, window: int
 ) -> np.ndarray:
-    """Compute the table as a user of the library would."""
+    """Return the table by bitcipher."""
     merged = merge_rows(blocks, order, vocabulary.oov_rank)
     counts = MergedCounts.from_rows(vocabulary, ContextWindow(window), merged)
     return CipherEmbedding(bits, window, "cat", noise="frequency", log="counts").table(counts)
 
 
 def table_of_scipy(parts: Parts, codes: np.ndarray) -> np.ndarray:
-    """Compute the table as a user of SciPy would; adding in pairs is faster than sequentially."""
+    """Return the table by SciPy. Matrices are added in pairs, which is faster than sequentially."""
     window, bits = len(parts[0]), codes.shape[1]
     table = np.empty((len(codes), 2 * window * bits))
     for offset in range(1, window + 1):
@@ -116,10 +116,10 @@ def main(folder: str, window: int, runs: int, all_bits: list[int], data: list[st
     blocks, order = [as_rows(matrices) for matrices in parts], vocabulary.row_order()
     seconds = {bits: {"ours": [], "theirs": []} for bits in all_bits}
     for bits in all_bits:
-        ciphers, trust = BitCipher(bits).encipher(len(vocabulary)).toarray(), noise.frequency(vocabulary)
+        ciphers, beta = BitCipher(bits).encipher(len(vocabulary)).toarray(), noise.frequency(vocabulary)
         noise_distribution = noise.noise_distribution(BitCipher(bits).active_bits(len(vocabulary)), bits, vocabulary)
-        codes = trust[:, None] * ciphers + np.outer(1 - trust, noise_distribution)
-        table_of_ours(blocks, order, vocabulary, bits, window)  # so that numba is warm
+        codes = beta[:, None] * ciphers + np.outer(1 - beta, noise_distribution)
+        table_of_ours(blocks, order, vocabulary, bits, window)  # compiles numba's kernels
         for _ in range(runs):
             our_seconds, ours = timed(table_of_ours, blocks, order, vocabulary, bits, window)
             their_seconds, theirs = timed(table_of_scipy, parts, codes)

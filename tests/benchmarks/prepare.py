@@ -1,10 +1,10 @@
 """Convert a corpus to the formats that the comparisons read. This is not measured.
 
-prepare.py words FILE DATA...     a document a line, its words (as `str.split` has them) between single spaces
+prepare.py words FILE DATA...     one document per line: its words (as by `str.split`), separated by single spaces
 prepare.py shards FOLDER DATA...  Parquet files with 64 MB of documents each
-prepare.py tokens FILE DATA...    spaCy's tokens, lower-cased, between spaces, in lines of at most 10,000
-prepare.py files FOLDER DATA...   100 files of JSON lines, to which the documents are dealt in turn
-prepare.py long FILE DATA...      700 MB: the documents as in `words`, then again and again with their words shuffled
+prepare.py tokens FILE DATA...    spaCy's tokens in lowercase, separated by spaces, in lines of at most 10,000 tokens
+prepare.py files FOLDER DATA...   100 files of JSON lines, with the documents distributed in turn
+prepare.py long FILE DATA...      700 MB: the documents as in `words`, then repeatedly with their words shuffled
 """
 
 import gzip
@@ -20,26 +20,22 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher import storage
-from pipelines.ingest.readers import ReadOptions, read_chunks
+from pipelines.ingest.documents import read_documents
+from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import list_sources
 from pipelines.tokenizers import make_tokenizer
 
 SHARD_BYTES = 64 << 20  # the default of a build
-LINE_TOKENS = 10_000  # gensim cuts sentences there
+LINE_TOKENS = 10_000  # gensim splits longer sentences
 BATCH_DOCUMENTS = 500
-FILES = 100  # so that one of them is a hundredth
+FILES = 100
 LONG_BYTES = 700 << 20  # more than ten default shards, and more than 100 million tokens of English
 
 
 def read_texts(data: list[str]) -> Iterator[str]:
     """Yield the documents of a corpus."""
     for source in list_sources(data):
-        pieces = []
-        for piece in read_chunks(source, ReadOptions()):
-            pieces.append(piece.text)
-            if not piece.continues:
-                yield "".join(pieces)
-                pieces = []
+        yield from read_documents(source, ReadOptions())
 
 
 def write_words(target: str, data: list[str]) -> None:

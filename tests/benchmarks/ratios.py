@@ -8,13 +8,13 @@ HEADER = "| ours / theirs | goal | aim | measured | range | ours | theirs | runs
 
 @dataclass(frozen=True)
 class Ratio:
-    """Cost of ours and of the other tool, per pair of runs.
+    """Costs of bitcipher and of another tool, in pairs of runs.
 
     Attributes:
-        name: what is compared with what.
-        ours, theirs: a value a run, those of one pair at the same place.
-        unit: "s" for CPU seconds, "B" for bytes, "" for a number of things.
-        goal, aim: the ratio that is required and the one that is hoped for, as text; a dash for neither.
+        name: name of the comparison.
+        ours, theirs: one value per run; values with the same index are a pair.
+        unit: "s" for CPU seconds, "B" for bytes, "" for a number.
+        goal, aim: required ratio and desired ratio as text; a dash if there is none.
     """
 
     name: str

@@ -38,14 +38,16 @@ def main() -> None:
     )
     parser.add_argument("--glove", type=Path, help="folder of vocab_count and cooccur, for pairs")
     parser.add_argument("--runs", type=int, default=5, help="paired runs of each comparison")
-    parser.add_argument("--wide-runs", type=int, default=1, help="the same for pairs from a window of 100 on")
-    parser.add_argument("--window", type=int, nargs="+", default=[4, 10, 128], help="radii of pairs")
+    parser.add_argument(
+        "--wide-runs", type=int, default=1, help="number of runs of pairs with a window of at least 100"
+    )
+    parser.add_argument("--window", type=int, nargs="+", default=[4, 10, 128], help="windows of pairs")
     options = parser.parse_args()
     options.data = [data.resolve() for data in options.data]
     options.glove = options.glove and options.glove.resolve()
     if unknown := set(options.names) - set(COMPARISONS):
         parser.error(f"there is no comparison {', '.join(sorted(unknown))}")
-    # So that temporary files are removed if the run is ended from outside.
+    # SIGTERM raises an exception, so that temporary files are removed.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     print(HEADER, flush=True)
     for name in options.names or COMPARISONS:

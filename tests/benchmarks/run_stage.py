@@ -1,7 +1,7 @@
 """Run one stage in this process, so that its peak memory is that of the process.
 
-run_stage.py count BUILD MEMORY_MEGABYTES SHARD_MEGABYTES line|file DATA...  prints how many tokens were counted
-run_stage.py merge BUILD MEMORY_MEGABYTES                                    adds up all the shards that were counted
+run_stage.py count BUILD MEMORY_MIB SHARD_MIB line|file DATA...  counts sources, and prints the number of tokens
+run_stage.py merge BUILD MEMORY_MIB                              merges all counted shards
 """
 
 import sys
@@ -30,7 +30,7 @@ def count(build: str, memory_mib: str, shard_mib: str, document: str, *data: str
 
 
 def merge(build: str, memory_mib: str) -> None:
-    """Merge all shards, including the work of the driver."""
+    """Merge all shards, with all stages and the driver in this process."""
     shards = tuple(Ledger(storage.join(build, layout.LEDGER)).entries(COUNTED_SHARDS).values())
     work = storage.join(build, layout.WORK)
     range_entries = MemoryBudget(int(memory_mib)).range_entries

@@ -2,9 +2,9 @@
 
 tokenize_ours.py FOLDER [digests | PASSES]
 
-With `digests`, prints a SHA-256 of each document's tokens, one a line. With a number, the shards are streamed so
-often, each time with all letters moved one place on in the alphabet: text of the same size that is nearly all new
-words.
+With `digests`, prints a SHA-256 of the tokens of each document, one per line. With a number of passes, the shards are
+tokenized that many times. In each pass, all letters are shifted by one more position in the alphabet, which gives text
+of the same size with nearly all new words.
 """
 
 import string
@@ -18,22 +18,22 @@ from bitcipher import storage
 from pipelines.tokenizers import make_tokenizer
 
 
-def shifted(documents: pa.LargeStringArray, places: int) -> pa.LargeStringArray:
-    """Yield documents with letters shifted in the alphabet."""
-    shift = {}
+def shift_letters(documents: pa.LargeStringArray, positions: int) -> pa.LargeStringArray:
+    """Return documents with all letters shifted in the alphabet."""
+    table = {}
     for letters in (string.ascii_lowercase, string.ascii_uppercase):
-        shift.update(str.maketrans(letters, letters[places:] + letters[:places]))
-    return pa.concat_arrays([pa.array([text.as_py().translate(shift)], pa.large_string()) for text in documents])
+        table.update(str.maketrans(letters, letters[positions:] + letters[:positions]))
+    return pa.concat_arrays([pa.array([text.as_py().translate(table)], pa.large_string()) for text in documents])
 
 
 def main(folder: str, mode: str = "") -> None:
     """Tokenize a directory."""
     shards = sorted(str(path) for path in Path(folder).iterdir())
     tokenizer = make_tokenizer("spacy", lowercase=True)
-    for places in range(int(mode) if mode.isdigit() else 1):
+    for shift in range(int(mode) if mode.isdigit() else 1):
         for shard in shards:
             documents = storage.read_table(shard)["text"].combine_chunks()
-            tokens = tokenizer.tokenize(shifted(documents, places) if mode.isdigit() else documents)
+            tokens = tokenizer.tokenize(shift_letters(documents, shift) if mode.isdigit() else documents)
             if mode == "digests":
                 words = tokens.words.to_pylist()
                 start = 0

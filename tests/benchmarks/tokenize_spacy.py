@@ -2,7 +2,7 @@
 
 tokenize_spacy.py FOLDER [digests]
 
-With `digests`, prints a SHA-256 of each document's tokens, lower-cased and without those of white space, one a line.
+With `digests`, prints a SHA-256 of the tokens of each document, one per line: in lowercase, without white space.
 """
 
 import sys

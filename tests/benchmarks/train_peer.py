@@ -2,8 +2,8 @@
 
 train_peer.py NAME TOKENS DIMENSIONS TARGET     NAME is skip-gram, cbow, fasttext or ppmi-svd
 
-The target is a file in word2vec's format, of bytes, save that of fastText, which is text. GloVe trains itself by its
-own programs, see `trained.py`. The number of epochs is the tools' own default.
+The target is a file in word2vec's format: text for fastText, otherwise binary. GloVe is trained by its own programs
+(see `trained_vectors.py`). The number of epochs is the default of the tools.
 """
 
 import sys
@@ -23,11 +23,11 @@ EPOCHS = 5
 SEED = 1
 
 # Levy, Goldberg & Dagan 2015, "Improving distributional similarity with lessons learned from word embeddings":
-# contexts smoothed with 0.75, half of the singular values.
+# exponents of the context counts and of the singular values.
 CONTEXT_EXPONENT = 0.75
 VALUE_EXPONENT = 0.5
 
-RUN_TOKENS = 5_000_000  # counted at once
+BATCH_TOKENS = 5_000_000  # number of tokens counted at a time
 
 
 def train_word2vec(tokens: str, dimensions: int, target: str, skip_gram: bool) -> None:
@@ -43,7 +43,7 @@ def train_fasttext(tokens: str, dimensions: int, target: str) -> None:
 
     training = {"ws": WINDOW, "epoch": EPOCHS, "thread": 1}
     model = fasttext.train_unsupervised(tokens, "skipgram", dim=dimensions, minCount=MIN_COUNT, **training)
-    words = [word for word in model.words if word != "</s>"]  # what stands for the end of a line
+    words = [word for word in model.words if word != "</s>"]  # the end of a line
     with open(target, "w", encoding="utf-8", newline="\n") as lines:
         lines.write(f"{len(words)} {dimensions}\n")
         for word in words:
@@ -73,21 +73,21 @@ def count_pairs(tokens: str) -> tuple[list[str], sp.csr_array]:
     words = [word for word, count in counts.most_common() if count >= MIN_COUNT]
     numbers = {word: number for number, word in enumerate(words)}
     total = sp.csr_array((len(words), len(words)))
-    gap = np.full(WINDOW, -1, np.int32)  # no window reaches into the next line
+    gap = np.full(WINDOW, -1, np.int32)  # between lines, because windows do not cross them
     pending: list[np.ndarray] = []
-    for place, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, 1):
         pending += [np.array([numbers.get(word, -1) for word in line], np.int32), gap]
-        if sum(map(len, pending)) > RUN_TOKENS or place == len(lines):
-            total = total + _count_run(np.concatenate(pending), len(words))
+        if sum(map(len, pending)) > BATCH_TOKENS or number == len(lines):
+            total = total + _count_batch(np.concatenate(pending), len(words))
             pending = []
     return words, total + total.T
 
 
-def _count_run(run: np.ndarray, words: int) -> sp.csr_array:
-    """Count pairs of word numbers at offsets up to WINDOW; -1 is no word."""
+def _count_batch(numbers: np.ndarray, words: int) -> sp.csr_array:
+    """Return the counts of pairs of word numbers at offsets up to WINDOW. -1 is not a word."""
     total = sp.csr_array((words, words))
     for offset in range(1, WINDOW + 1):
-        left, right = run[:-offset], run[offset:]
+        left, right = numbers[:-offset], numbers[offset:]
         both = (left >= 0) & (right >= 0)
         total = total + sp.csr_array((np.ones(both.sum()), (left[both], right[both])), shape=total.shape)
     return total

@@ -1,10 +1,10 @@
 """Train a small RoBERTa with our loop or transformers' Trainer, and print the cost per step as JSON.
 
-train_roberta.py prepare TEXT FILE…         token shards of files, in a new folder TEXT
-train_roberta.py ours|trainer TEXT STEPS    CPU seconds and wall seconds of a step, in the median
+train_roberta.py prepare TEXT FILE…         writes token shards of files to a new folder TEXT
+train_roberta.py ours|trainer TEXT STEPS    prints the median CPU seconds and wall seconds of a step
 
-Both have the same configuration, batch, share of masked tokens, optimizer, clipping and number of threads; neither
-evaluates nor saves. The first steps are not counted.
+Both have the same configuration, batch size, share of masked tokens, optimizer, clipping and number of threads. Neither
+evaluates or saves. The first steps are not measured.
 """
 
 import json
@@ -41,12 +41,12 @@ MODEL = ModelOptions(
 )
 BATCH = 32
 VOCABULARY = 19_000  # as in the downscaling study
-UNCOUNTED = 5
+WARM_UP_STEPS = 5
 SEED = 1
 
 
 def prepare(folder: str, files: list[str]) -> None:
-    """Yield the lines of files as documents."""
+    """Write the lines of files as a token dataset, and its tokenizer."""
     documents = [line for file in files for line in Path(file).read_text("utf-8").split("\n")]
     tokenizer = train_tokenizer(documents, "bpe", VOCABULARY)
     finish_dataset(folder, [write_shard(folder, "all", documents, tokenizer, 0.02)], tokenizer)
@@ -65,7 +65,7 @@ class Clock:
 
     def medians(self) -> dict[str, float]:
         """Return medians of the measured steps, in seconds."""
-        cpu, wall = (median(np.diff(times)[UNCOUNTED:]) for times in (self._cpu, self._wall))
+        cpu, wall = (median(np.diff(times)[WARM_UP_STEPS:]) for times in (self._cpu, self._wall))
         return {"cpu": cpu, "wall": wall, "tokens": BATCH * MODEL.max_position_embeddings}
 
 
@@ -136,7 +136,7 @@ def trainer(text: TokenDataset, steps: int) -> dict[str, float]:
             train_dataset=rows,
             callbacks=[Tick()],
         )
-        # Only our own line is to be on stdout.
+        # stdout must have only the line of JSON.
         peer.remove_callback(PrinterCallback)
         peer.train()
     return clock.medians()

@@ -1,4 +1,4 @@
-"""Vectors of all tools, each trained once and stored with its cost as NAME-DIMENSIONS."""
+"""Vectors of all tools, each trained once and stored as NAME-DIMENSIONS, with its cost."""
 
 import json
 import os
@@ -19,9 +19,9 @@ THEIRS = {
 }
 METHODS = OURS | THEIRS
 
-BLOCKS = 8  # of Cat: four offsets on either side
+CAT_BLOCKS = 8  # four offsets on either side
 GLOVE_ITERATIONS = 25  # the program's default
-GLOVE_X_MAX = 10  # that of GloVe's demo, for 17 million tokens; the default is for billions
+GLOVE_X_MAX = 10  # value of GloVe's demo, for 17 million tokens; the default is for billions of tokens
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ class Trained:
     """Vectors of a corpus; missing ones are trained on access.
 
     Attributes:
-        folder: keeps it; costs.jsonl has a line for every process.
+        folder: folder of the vectors, and of costs.jsonl, which has one line per process.
         data: folders of the corpus.
-        glove: folder of GloVe's programs, if it is asked for.
-        dimensions: of all vectors.
+        glove: folder of GloVe's programs, or None.
+        dimensions: number of dimensions.
     """
 
     folder: Path
@@ -55,9 +55,7 @@ class Trained:
         lines = (self.folder / "costs.jsonl").read_text().splitlines()
         costs = {cost["name"]: cost for cost in map(json.loads, lines)}
         if missing := set(steps) - set(costs):
-            raise SystemExit(
-                f"{self.folder}/costs.jsonl does not tell what {', '.join(missing)} took: remove {target}."
-            )
+            raise SystemExit(f"{self.folder}/costs.jsonl has no costs of {', '.join(missing)}: remove {target}.")
         cpu, peak = sum(costs[step]["cpu"] for step in steps), max(costs[step]["peak"] for step in steps)
         return {"uri": str(target), "cpu": cpu, "peak": peak}
 
@@ -66,11 +64,11 @@ class Trained:
         if not target.exists():
             sizes = {
                 "spectral": ["--vector-size", self.dimensions],
-                "cat": ["--bits", self.dimensions // BLOCKS],
+                "cat": ["--bits", self.dimensions // CAT_BLOCKS],
                 "sum": ["--bits", self.dimensions],
             }
             command = [*BITCIPHER, "build", *self.data, "--out", unfinished, "--mode", method, *sizes[method]]
-            for _ in range(2):  # the first fills numba's cache
+            for _ in range(2):  # the first build fills numba's cache
                 shutil.rmtree(unfinished, ignore_errors=True)
                 cost = run(command, self.folder)
             self._keep(name, cost, unfinished, target)
@@ -100,15 +98,15 @@ class Trained:
     def _count_glove(self, vocabulary: Path, shuffled: Path) -> None:
         tokens, pairs, unfinished = self._tokens(), self.folder / "glove.cooc", self.folder / "glove.shuf.tmp"
         count = [self.glove / "vocab_count", "-min-count", 5, "-verbose", 0]
-        self._note("glove-vocab", run(count, self.folder, tokens, vocabulary))
+        self._record_cost("glove-vocab", run(count, self.folder, tokens, vocabulary))
         pair = [self.glove / "cooccur", "-window-size", 4, "-vocab-file", vocabulary, "-memory", "4", "-verbose", 0]
-        self._note("glove-cooccur", run(pair, self.folder, tokens, pairs))
+        self._record_cost("glove-cooccur", run(pair, self.folder, tokens, pairs))
         shuffle = [self.glove / "shuffle", "-memory", "4", "-verbose", 0, "-seed", 1]
         self._keep("glove-shuffle", run(shuffle, self.folder, pairs, unfinished), unfinished, shuffled)
         pairs.unlink()
 
     def _tokens(self) -> Path:
-        """Return the token file for all other tools; making it is not measured."""
+        """Return the token file for the other tools. Writing it is not measured."""
         tokens, unfinished = self.folder / "tokens.txt", self.folder / "tokens.tmp"
         if not tokens.exists():
             run_script("prepare.py", "tokens", unfinished, *self.data, folder=self.folder)
@@ -116,10 +114,10 @@ class Trained:
         return tokens
 
     def _keep(self, step: str, cost: Cost, unfinished: Path, target: Path) -> None:
-        # In this order: what is there has a cost, whenever the run is stopped.
-        self._note(step, cost)
+        # The cost is written first, so that all existing vectors have a cost after an interruption.
+        self._record_cost(step, cost)
         os.rename(unfinished, target)
 
-    def _note(self, step: str, cost: Cost) -> None:
+    def _record_cost(self, step: str, cost: Cost) -> None:
         with open(self.folder / "costs.jsonl", "a", encoding="utf-8") as lines:
             lines.write(json.dumps({"name": step, "cpu": cost.cpu, "peak": cost.peak}) + "\n")

@@ -47,29 +47,29 @@ def write_then_fail(uri, content):
 
 
 @pytest.mark.parametrize("content", [b"", SMALL, LARGE], ids=["empty", "small", "large"])
-def test_written_content_reads_back(place, content):
-    uri = storage.join(place, "deep/down/file")
+def test_written_content_reads_back(base_uri, content):
+    uri = storage.join(base_uri, "deep/down/file")
     write(uri, content)
     assert read(uri) == content
     assert storage.read_bytes(uri) == content
-    assert storage.list_files(place) == {"deep/down/file": len(content)}
+    assert storage.list_files(base_uri) == {"deep/down/file": len(content)}
     assert storage.exists(uri)
-    assert storage.exists(storage.join(place, "deep"))
+    assert storage.exists(storage.join(base_uri, "deep"))
 
 
 @pytest.mark.parametrize("content", [SMALL, LARGE], ids=["small", "large"])
-def test_failed_block_publishes_nothing(place, content):
-    write_then_fail(storage.join(place, "file"), content)
-    assert not storage.exists(storage.join(place, "file"))
-    if place.startswith("s3://"):
-        assert pending_uploads(place) == []
+def test_failed_block_publishes_nothing(base_uri, content):
+    write_then_fail(storage.join(base_uri, "file"), content)
+    assert not storage.exists(storage.join(base_uri, "file"))
+    if base_uri.startswith("s3://"):
+        assert pending_uploads(base_uri) == []
     else:
-        assert os.listdir(place) == []
+        assert os.listdir(base_uri) == []
 
 
 @pytest.mark.parametrize("content", [SMALL, LARGE], ids=["small", "large"])
-def test_failed_block_retains_the_old_content(place, content):
-    uri = storage.join(place, "file")
+def test_failed_block_retains_the_old_content(base_uri, content):
+    uri = storage.join(base_uri, "file")
     write(uri, b"before")
     write_then_fail(uri, content)
     assert read(uri) == b"before"
@@ -80,23 +80,23 @@ def test_failed_block_publishes_nothing_in_memory():
     assert not storage.exists("memory://storage/file")
 
 
-def test_files_are_invisible_until_the_block_ends(place):
-    with storage.writing(storage.join(place, "file")) as stream:
+def test_files_are_invisible_until_the_block_ends(base_uri):
+    with storage.writing(storage.join(base_uri, "file")) as stream:
         stream.write(LARGE)
-        assert storage.list_files(place) == {}
-        assert not storage.exists(storage.join(place, "file"))
-    assert list(storage.list_files(place)) == ["file"]
+        assert storage.list_files(base_uri) == {}
+        assert not storage.exists(storage.join(base_uri, "file"))
+    assert list(storage.list_files(base_uri)) == ["file"]
 
 
-def test_create_succeeds_once(place):
-    uri = storage.join(place, "entries/one.json")
+def test_create_succeeds_once(base_uri):
+    uri = storage.join(base_uri, "entries/one.json")
     assert storage.create(uri, b"first")
     assert storage.create(uri, b"first")  # as after a lost response to the first attempt
     assert not storage.create(uri, b"second")
     assert storage.read_bytes(uri) == b"first"
-    assert list(storage.list_files(place)) == ["entries/one.json"]
-    if not place.startswith("s3://"):
-        assert os.listdir(storage.join(place, "entries")) == ["one.json"]
+    assert list(storage.list_files(base_uri)) == ["entries/one.json"]
+    if not base_uri.startswith("s3://"):
+        assert os.listdir(storage.join(base_uri, "entries")) == ["one.json"]
 
 
 def test_create_succeeds_once_in_memory():
@@ -106,19 +106,19 @@ def test_create_succeeds_once_in_memory():
     storage.remove("memory://storage/new")
 
 
-def create_files(place, rounds, name, start, results):
+def create_files(base_uri, rounds, name, start, results):
     created = []
     for number in range(rounds):
         start.wait()
-        created.append(storage.create(storage.join(place, str(number)), name.encode()))
+        created.append(storage.create(storage.join(base_uri, str(number)), name.encode()))
     results.put((name, created))
 
 
-def test_only_one_of_several_processes_creates_a_file(place):
+def test_only_one_of_several_processes_creates_a_file(base_uri):
     context = multiprocessing.get_context("spawn")
     rounds, names = 20, ["a", "b"]
     start, results = context.Barrier(len(names)), context.Queue()
-    processes = [context.Process(target=create_files, args=(place, rounds, name, start, results)) for name in names]
+    processes = [context.Process(target=create_files, args=(base_uri, rounds, name, start, results)) for name in names]
     for process in processes:
         process.start()
     created = dict(results.get(timeout=60) for _ in processes)
@@ -126,7 +126,7 @@ def test_only_one_of_several_processes_creates_a_file(place):
         process.join()
     for number in range(rounds):
         winners = [name for name in names if created[name][number]]
-        assert winners == [storage.read_bytes(storage.join(place, str(number))).decode()]
+        assert winners == [storage.read_bytes(storage.join(base_uri, str(number))).decode()]
 
 
 def test_writes_of_other_clients_are_visible_at_once(s3, s3_server):
@@ -167,18 +167,18 @@ def test_listing_is_complete_during_concurrent_writes(tmp_path):
             writer.result()
 
 
-def test_remove_removes_only_the_named_folder(place):
+def test_remove_removes_only_the_named_folder(base_uri):
     for name in ("run1/a", "run[1]/a", "run[1]/b/c", "run[1]2"):
-        write(storage.join(place, name), SMALL)
-    storage.remove(storage.join(place, "run[1]"))
-    assert list(storage.list_files(place)) == ["run1/a", "run[1]2"]
-    storage.remove(storage.join(place, "run1/a"))
-    storage.remove(storage.join(place, "never/there"))
-    assert list(storage.list_files(place)) == ["run[1]2"]
+        write(storage.join(base_uri, name), SMALL)
+    storage.remove(storage.join(base_uri, "run[1]"))
+    assert list(storage.list_files(base_uri)) == ["run1/a", "run[1]2"]
+    storage.remove(storage.join(base_uri, "run1/a"))
+    storage.remove(storage.join(base_uri, "never/there"))
+    assert list(storage.list_files(base_uri)) == ["run[1]2"]
 
 
-def test_missing_files_raise(place):
-    missing = storage.join(place, "missing.json")
+def test_missing_files_raise(base_uri):
+    missing = storage.join(base_uri, "missing.json")
     assert storage.read_bytes(missing) is None
     assert storage.list_files(missing) == {}
     for attempt in (read, storage.read_json, storage.read_table):
@@ -187,20 +187,20 @@ def test_missing_files_raise(place):
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff"])
-def test_damaged_json_raises(place, content):
-    write(storage.join(place, "a.json"), content)
+def test_damaged_json_raises(base_uri, content):
+    write(storage.join(base_uri, "a.json"), content)
     with pytest.raises(BitcipherError, match="not a JSON object"):
-        storage.read_json(storage.join(place, "a.json"))
+        storage.read_json(storage.join(base_uri, "a.json"))
 
 
-def test_tables_and_many_files_read_back(place):
+def test_tables_and_many_files_read_back(base_uri):
     table = pa.table({"word": ["a", "b"], "count": [1, 2]})
-    storage.write_table(storage.join(place, "t.parquet"), table)
-    assert storage.read_table(storage.join(place, "t.parquet")) == table
-    uris = [storage.join(place, f"{number}.json") for number in range(30)]
+    storage.write_table(storage.join(base_uri, "t.parquet"), table)
+    assert storage.read_table(storage.join(base_uri, "t.parquet")) == table
+    uris = [storage.join(base_uri, f"{number}.json") for number in range(30)]
     for number, uri in enumerate(uris):
         storage.write_json(uri, {"number": number})
-    contents = storage.read_many([*uris, storage.join(place, "none")])
+    contents = storage.read_many([*uris, storage.join(base_uri, "none")])
     assert [json.loads(content)["number"] for content in contents[:-1]] == list(range(30))
     assert contents[-1] is None
 

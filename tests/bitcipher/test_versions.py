@@ -6,9 +6,9 @@ from bitcipher.versions import manifest_uri, read_version, vectors_of, versions
 
 
 @pytest.fixture
-def build(place):
+def build(base_uri):
     """A build with versions 2 and 10. An eleventh version is not published yet."""
-    uri = storage.join(place, "build")
+    uri = storage.join(base_uri, "build")
     for version in (2, 10):
         storage.write_json(manifest_uri(uri, version), {"version": version, "folder": f"versions/{version:06d}-ab"})
     for name in ("000011-cd/words.parquet", "000010-ab/000012.json", "notes.json", "000013.json.unfinished"):
@@ -28,17 +28,17 @@ def test_read_version_by_number_or_newest(build):
         read_version(build, 3)
 
 
-def test_folder_without_versions_is_not_a_build(place):
-    for uri in (place, storage.join(place, "nowhere")):
+def test_folder_without_versions_is_not_a_build(base_uri):
+    for uri in (base_uri, storage.join(base_uri, "nowhere")):
         assert versions(uri) == []
         with pytest.raises(BitcipherError, match="is not a build"):
             read_version(uri)
 
 
-def test_vectors_of_a_version_or_a_folder(build, place):
+def test_vectors_of_a_version_or_a_folder(build, base_uri):
     assert vectors_of(build) == f"{build}/versions/000010-ab/vectors"
     assert vectors_of(build, 2) == f"{build}/versions/000002-ab/vectors"
-    elsewhere = storage.join(place, "vectors")
+    elsewhere = storage.join(base_uri, "vectors")
     assert vectors_of(elsewhere) == elsewhere
     with pytest.raises(BitcipherError, match="is not a build"):
         vectors_of(elsewhere, 2)  # a version number implies a build

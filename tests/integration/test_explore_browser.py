@@ -10,9 +10,10 @@ from builds import write_manifest
 from html_pages import EVIL
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from bitcipher.explain import Contribution
 from bitcipher.vectors import CipherVectors
-from pipelines.reports.demo import write_report
-from pipelines.reports.explore import Compared, Contribution, write_page
+from pipelines.reports.demo.page import write_report
+from pipelines.reports.explore.page import Baseline, write_page
 
 pytestmark = pytest.mark.long
 
@@ -43,7 +44,7 @@ def full(vectors: CipherVectors, tmp_path_factory: pytest.TempPathFactory) -> st
     rows = np.random.default_rng(21).normal(size=(len(old), 12))
     rows[2] = rows[0] + 0.1  # kingdom was nearest to king
     rows[20] = rows[0] + 0.2  # followed by a word that was removed
-    write_page(str(target), "version 2", vectors, 1_000, explain, Compared("version 1", CipherVectors(old, rows)))
+    write_page(str(target), "version 2", vectors, 1_000, explain, Baseline("version 1", CipherVectors(old, rows)))
     return target.as_uri()
 
 
@@ -118,8 +119,8 @@ def position_of(tab: Page, word: str) -> tuple[float, float]:
             """word => {
             const {words, x, y} = readData("data").map, number = words.indexOf(word);
             const box = document.querySelector("canvas").getBoundingClientRect();
-            return [box.x + (1 + RIM * unpackFractions(x)[number]) / 2 * box.width,
-                    box.y + (1 - RIM * unpackFractions(y)[number]) / 2 * box.height];
+            return [box.x + (1 + DOT_SHARE * unpackFractions(x)[number]) / 2 * box.width,
+                    box.y + (1 - DOT_SHARE * unpackFractions(y)[number]) / 2 * box.height];
         }""",
             word,
         )
@@ -245,7 +246,7 @@ def test_changes_since_the_compared_version_are_listed(tab, full):
     name = came.get_by_role("link").first.inner_text()
     came.get_by_role("link").first.click()
     expect(tab.locator("#word-name")).to_have_text(name)
-    expect(tab.locator("#word-neighbors")).to_contain_text("It was not there before.")
+    expect(tab.locator("#word-neighbors")).to_contain_text("The word is new.")
 
 
 @pytest.mark.parametrize("word", EVIL)

@@ -19,7 +19,7 @@ def choices(name: str) -> set[str]:
     return set(get_args(EmbeddingOptions.model_fields[name].annotation))
 
 
-def test_choices_are_those_of_the_estimators():
+def test_choices_equal_those_of_the_estimators():
     assert set(MODES) == {SPECTRAL, *cipher_embedding.MODES}
     assert (choices("context"), choices("noise"), choices("log")) == (set(CONTEXTS), set(NOISES), set(LOGS))
     assert options.MAX_WINDOW == MAX_WINDOW
@@ -27,7 +27,7 @@ def test_choices_are_those_of_the_estimators():
 
 @pytest.mark.parametrize("name", VALUES)
 @pytest.mark.parametrize("mode", MODES)
-def test_options_of_another_mode_are_refused_by_name(name, mode):
+def test_options_of_another_mode_raise(name, mode):
     given = {"mode": mode, name: VALUES[name]}
     if is_option_of(name, mode):
         assert BuildOptions.parse(given, "recipe.yaml").to_dict()[name] == VALUES[name]
@@ -38,7 +38,7 @@ def test_options_of_another_mode_are_refused_by_name(name, mode):
             make()
 
 
-def test_a_refusal_names_the_option_to_use_instead():
+def test_error_names_the_option_to_use_instead():
     with pytest.raises(BitcipherError, match=r"^recipe\.yaml: .* for sum, use `bits`"):
         BuildOptions.parse({"mode": "sum", "vector_size": 100}, "recipe.yaml")
 
@@ -58,18 +58,18 @@ def test_a_refusal_names_the_option_to_use_instead():
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
-def test_invalid_options_are_refused_by_name(given, fact):
+def test_invalid_options_raise_with_their_name(given, fact):
     with pytest.raises(BitcipherError, match=rf"^recipe\.yaml: .*{fact}"):
         BuildOptions.parse(given, "recipe.yaml")
 
 
-def test_drift_is_a_share():
+def test_max_drift_above_one_raises():
     with pytest.raises(BitcipherError, match="max_drift"):
         UpdateOptions(max_drift=1.5)
 
 
 @given(st.sampled_from(MODES), st.sampled_from(MODES), st.integers(1, 128))
-def test_derived_options_keep_what_both_modes_have(mode, other, window):
+def test_derived_options_keep_options_of_both_modes(mode, other, window):
     options = BuildOptions(mode=mode, window=window, min_count=3)
     derived = options.derive({"mode": other}, "test")
     assert derived == BuildOptions(mode=other, window=window, min_count=3)

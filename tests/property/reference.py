@@ -20,7 +20,7 @@ def rank_words(counts):
 
 
 def count_words(documents, size=2_000):
-    """Return the occurrences of each word, the passages of `size` tokens that hold it, and the number of passages."""
+    """Return the count of each word, the number of passages of `size` tokens with it, and the number of passages."""
     passages = [document[start : start + size] for document in documents for start in range(0, len(document), size)]
     counts, holding = Counter(), Counter()
     for tokens in passages:
@@ -30,7 +30,7 @@ def count_words(documents, size=2_000):
 
 
 def count_pairs(documents, window, summed=False):
-    """Return {(left, offset): {right: n}} for forward offsets, or for their sum as offset 0."""
+    """Return {(left, offset): {right: n}} for offsets 1 … window, or with their sum as offset 0."""
     pairs = defaultdict(Counter)
     for document in documents:
         for position, left in enumerate(document):

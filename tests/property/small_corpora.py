@@ -19,7 +19,7 @@ from bitcipher.counts import (
 )
 from bitcipher.vocabulary import Vocabulary
 
-# Words whose order differs between UTF-8, UTF-16 and alphabets, and one with the spelling of <oov>.
+# Words whose order differs between UTF-8, UTF-16 and alphabetical order, and the string <oov>.
 WORDS = ["the", "of", "a", "b", "Zoo", "zoo", "zoom", "é", "ﬀ", "𝒳", "😀", "<oov>"]
 
 # Repeated phrases: documents of 0 to 160 tokens.
@@ -34,7 +34,7 @@ choices = st.fixed_dictionaries({}, optional={"min_count": st.integers(1, 20), "
 
 
 def cut(items, positions):
-    """Return the items in consecutive groups, cut at positions (any integers)."""
+    """Return consecutive groups of items, split at positions (any integers, modulo the length)."""
     bounds = sorted({0, len(items), *(position % (len(items) + 1) for position in positions)})
     return [items[start:stop] for start, stop in pairwise(bounds)]
 
@@ -72,7 +72,7 @@ class CountedShards:
         return Vocabulary.from_counts(list(totals), counts, passages, total, **choice)
 
     def partials(self, vocabulary):
-        """Return the pairs of each shard in its own numbering, and the ranks of its numbers."""
+        """Return the pairs of each shard with its word numbers, and the ranks of these numbers."""
         partials = []
         for shard, pairs in self.shards:
             ranks = np.empty(len(shard.words), np.int32)

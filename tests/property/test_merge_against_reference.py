@@ -46,7 +46,7 @@ def test_merged_shards_match_the_counts_of_all_documents(documents, context_wind
 
 @given(documents, context_windows, choices, cuts, st.randoms(use_true_random=False))
 @settings(max_examples=50, deadline=None)
-def test_the_order_of_shards_does_not_matter(documents, context_window, choice, positions, random):
+def test_order_of_shards_does_not_change_the_counts(documents, context_window, choice, positions, random):
     shards = cut(documents, positions)
     vocabulary = choose(CountedShards(shards, context_window), **choice)
     merged = []

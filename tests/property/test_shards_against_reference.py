@@ -53,15 +53,15 @@ def test_random_words_match_the_reference(seed, types, lengths, context_window):
     check_shard(drawn, ContextWindow(min(context_window.size, 25), context_window.summed))
 
 
-def test_more_words_than_one_word_of_the_upper_bitset():
+def test_more_words_than_one_element_of_the_upper_bitset():
     random = np.random.default_rng(7)
-    often = [f"w{number}" for number in random.permutation(9_000)]
-    documents = [[word for pair in zip(often, ["the"] * 9_000, strict=True) for word in pair], often[:500]]
+    words = [f"w{number}" for number in random.permutation(9_000)]
+    documents = [[word for pair in zip(words, ["the"] * 9_000, strict=True) for word in pair], words[:500]]
     check_shard(documents, ContextWindow(2))
     check_shard(documents, ContextWindow(3, summed=True))
 
 
-def test_passages_cut_document_counts_but_not_windows():
+def test_passages_limit_document_frequencies_but_not_windows():
     random = np.random.default_rng(8)
     words = np.array([f"w{number}" for number in range(400)])
     documents = [

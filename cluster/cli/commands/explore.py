@@ -36,14 +36,17 @@ def explore(
     from bitcipher.vectors import CipherVectors
     from bitcipher.versions import vectors_of, versions
     from pipelines.embed.vectors_with_counts import load_with_counts
-    from pipelines.reports.explore import Compared, write_page
+    from pipelines.reports.maps import require_libraries
     from pipelines.runtime.progress import StageProgress
+
+    require_libraries()
+    from pipelines.reports.explore.page import Baseline, write_page
 
     before = None
     if compare is not None:
         is_version = compare.isdecimal()
         uri = vectors_of(vectors, int(compare)) if is_version else vectors_of(compare)
-        before = Compared(f"version {compare}" if is_version else _base_name(compare), CipherVectors.load(uri))
+        before = Baseline(f"version {compare}" if is_version else _base_name(compare), CipherVectors.load(uri))
     explanations = None
     if version is None and not versions(vectors):
         table = CipherVectors.load(vectors)

@@ -65,13 +65,21 @@ def plan(
     from cluster.cli.display.plan import print_plan
     from cluster.demo.docstring_sample import docstring_sample
     from cluster.doctor.machine import cpu_count, memory_bytes
-    from pipelines.estimate.estimate import Cluster
-    from pipelines.estimate.planner import PlanRequest, make_plans
+    from pipelines.estimate.build_cost import Cluster
+    from pipelines.estimate.build_estimate import EstimateRequest, estimate_build
 
     cluster = Cluster(nodes, cores or cpu_count(), memory_gb * 1e9 if memory_gb else memory_bytes())
+    request = EstimateRequest(
+        sources=tuple(sources or ()),
+        tokens=tokens,
+        sample=tuple(sample or ()),
+        build=build,
+        options=given,
+        cluster=cluster,
+    )
     if sources or sample or build:
-        print_plan(make_plans(PlanRequest(sources or [], tokens, sample or [], build, given, cluster)))
+        print_plan(estimate_build(request))
         return
     with docstring_sample() as file:
-        plans = make_plans(PlanRequest([], tokens, [file], None, given, cluster))
-    print_plan(replace(plans, sampled=DOCSTRINGS))
+        estimate = estimate_build(request.copy_with(sample=(file,)))
+    print_plan(replace(estimate, sampled=DOCSTRINGS))

@@ -6,19 +6,19 @@ from collections.abc import Callable
 from rich.table import Table
 
 from cluster.cli.display.console import OUT, format_count, format_size, make_table
-from pipelines.estimate.estimate import Plan
+from pipelines.estimate.build_cost import BuildCost
+from pipelines.estimate.build_estimate import BuildEstimate
 from pipelines.estimate.growth_law import Bound, GrowthLaw
-from pipelines.estimate.planner import Plans
 
 # A range is shown if its ends differ by more than this share.
 MIN_SPREAD = 0.02
 
 
-def print_plan(plans: Plans) -> None:
-    """Print a plan, with ranges where the growth of the corpus is uncertain."""
-    point, cluster, options = plans.plans[Bound.POINT], plans.cluster, plans.options
-    rates = plans.calibration.rates
-    OUT.print(f"Sample: {plans.sampled_bytes / 1e6:,.1f} MB of {plans.sampled}")
+def print_plan(estimate: BuildEstimate) -> None:
+    """Print an estimate, with ranges where the growth of the corpus is uncertain."""
+    point, cluster, options = estimate.costs[Bound.POINT], estimate.cluster, estimate.options
+    rates = estimate.calibration.rates
+    OUT.print(f"Sample: {estimate.sampled_bytes / 1e6:,.1f} MB of {estimate.sampled}")
     OUT.print(
         f"Cluster: {format_count(cluster.nodes, 'node')} of {cluster.cores} cores and "
         f"{cluster.memory_bytes / 1e9:,.0f} GB; tokenizer {options.tokenizer}, window {options.window}, "
@@ -29,24 +29,24 @@ def print_plan(plans: Plans) -> None:
         f"merging {1e6 * rates.merge_entry:.3f} µs per pair, vectors {1e6 * rates.embed_entry:.3f} µs per pair and "
         f"{1e6 * rates.embed_word:.1f} µs per word\n"
     )
-    _print_growth(plans)
-    _print_sizes(plans)
-    _print_times(plans)
-    _print_memory(plans)
-    for sentence in plans.limits:
+    _print_growth(estimate)
+    _print_sizes(estimate)
+    _print_times(estimate)
+    _print_memory(estimate)
+    for sentence in estimate.limits:
         OUT.print(f"Limit: {sentence}")
-    for sentence in plans.possible_limits:
+    for sentence in estimate.possible_limits:
         OUT.print(f"Possible limit, at the upper end of growth: {sentence}")
 
 
-def _print_growth(plans: Plans) -> None:
-    end = plans.plans[Bound.POINT].tokens
-    for name, law in (("words", plans.laws.types), ("pairs", plans.laws.entries)):
+def _print_growth(estimate: BuildEstimate) -> None:
+    end = estimate.costs[Bound.POINT].tokens
+    for name, law in (("words", estimate.laws.types), ("pairs", estimate.laws.entries)):
         OUT.print(
             f"Growth of {name}: exponent {law.exponent:.3f} at the end of the data ({_law_end(law):,.0f} tokens), "
             f"changing by {law.bend * 2.3026:+.3f} per factor of ten; error of the fit {law.error:.1%}"
         )
-    beyond = end / _law_end(plans.laws.types)
+    beyond = end / _law_end(estimate.laws.types)
     if beyond > 1:
         OUT.print(
             f"The plan extrapolates by a factor of {beyond:,.3g}. Ranges extend from a falling to a constant exponent."
@@ -58,55 +58,55 @@ def _law_end(law: GrowthLaw) -> float:
     return math.exp(law.last)
 
 
-def _print_sizes(plans: Plans) -> None:
+def _print_sizes(estimate: BuildEstimate) -> None:
     table = make_table("size", "planned", "range")
     for name, value, unit in (
-        ("tokens", lambda plan: plan.tokens, _number),
-        ("text", lambda plan: plan.text_bytes, format_size),
-        ("shards", lambda plan: plan.shards, _number),
-        ("words", lambda plan: plan.types, _number),
-        ("pairs", lambda plan: plan.entries, _number),
-        ("vocabulary", lambda plan: plan.vocabulary, _number),
-        ("stored: shards", lambda plan: plan.shard_bytes, format_size),
-        ("stored: merged segments", lambda plan: plan.segment_bytes, format_size),
-        ("stored: vectors of a version", lambda plan: plan.vector_bytes, format_size),
+        ("tokens", lambda cost: cost.tokens, _number),
+        ("text", lambda cost: cost.text_bytes, format_size),
+        ("shards", lambda cost: cost.shards, _number),
+        ("words", lambda cost: cost.types, _number),
+        ("pairs", lambda cost: cost.entries, _number),
+        ("vocabulary", lambda cost: cost.vocabulary, _number),
+        ("stored: shards", lambda cost: cost.shard_bytes, format_size),
+        ("stored: merged segments", lambda cost: cost.segment_bytes, format_size),
+        ("stored: vectors of a version", lambda cost: cost.vector_bytes, format_size),
         ("stored after publishing and pruning", _stored, format_size),
-        ("stored at most, during the build", lambda plan: plan.peak_bytes, format_size),
-        ("shuffle: read by merging", lambda plan: plan.shuffle_read, format_size),
-        ("shuffle: written by merging", lambda plan: plan.shuffle_written, format_size),
-        ("merges per pair", lambda plan: plan.rounds, lambda value: f"{value:.2f}"),
-        ("requests to the store, roughly", lambda plan: plan.requests, _number),
+        ("stored at most, during the build", lambda cost: cost.peak_bytes, format_size),
+        ("shuffle: read by merging", lambda cost: cost.shuffle_read, format_size),
+        ("shuffle: written by merging", lambda cost: cost.shuffle_written, format_size),
+        ("merges per pair", lambda cost: cost.rounds, lambda value: f"{value:.2f}"),
+        ("requests to the store, roughly", lambda cost: cost.requests, _number),
     ):
-        table.add_row(name, unit(value(plans.plans[Bound.POINT])), _range(plans, value, unit))
+        table.add_row(name, unit(value(estimate.costs[Bound.POINT])), _range(estimate, value, unit))
     _print_table(table)
 
 
-def _stored(plan: Plan) -> float:
-    return plan.shard_bytes + plan.segment_bytes + plan.vector_bytes
+def _stored(cost: BuildCost) -> float:
+    return cost.shard_bytes + cost.segment_bytes + cost.vector_bytes
 
 
-def _print_times(plans: Plans) -> None:
-    point = plans.plans[Bound.POINT]
+def _print_times(estimate: BuildEstimate) -> None:
+    point = estimate.costs[Bound.POINT]
     table = make_table("stage", "core-hours", "range", "wall time", "range")
     for stage in point.cpu_seconds:
 
-        def cpu(plan: Plan, stage: str = stage) -> float:
-            return plan.cpu_seconds[stage]
+        def cpu(cost: BuildCost, stage: str = stage) -> float:
+            return cost.cpu_seconds[stage]
 
-        def wall(plan: Plan, stage: str = stage) -> float:
-            return plan.wall_seconds[stage]
+        def wall(cost: BuildCost, stage: str = stage) -> float:
+            return cost.wall_seconds[stage]
 
-        cells = (_hours(cpu(point)), _range(plans, cpu, _hours), _time(wall(point)), _range(plans, wall, _time))
+        cells = (_hours(cpu(point)), _range(estimate, cpu, _hours), _time(wall(point)), _range(estimate, wall, _time))
         table.add_row(stage, *cells)
 
-    def all_cpu(plan: Plan) -> float:
-        return sum(plan.cpu_seconds.values())
+    def all_cpu(cost: BuildCost) -> float:
+        return sum(cost.cpu_seconds.values())
 
-    def all_wall(plan: Plan) -> float:
-        return sum(plan.wall_seconds.values())
+    def all_wall(cost: BuildCost) -> float:
+        return sum(cost.wall_seconds.values())
 
-    cells = (_hours(all_cpu(point)), _range(plans, all_cpu, _hours))
-    table.add_row("all", *cells, _time(all_wall(point)), _range(plans, all_wall, _time))
+    cells = (_hours(all_cpu(point)), _range(estimate, all_cpu, _hours))
+    table.add_row("all", *cells, _time(all_wall(point)), _range(estimate, all_wall, _time))
     _print_table(table)
     OUT.print(
         f"Wall time is for {format_count(point.workers, 'worker')}. Starting a worker takes some seconds more, and a "
@@ -114,15 +114,15 @@ def _print_times(plans: Plans) -> None:
     )
 
 
-def _print_memory(plans: Plans) -> None:
+def _print_memory(estimate: BuildEstimate) -> None:
     table = make_table("memory of", "planned", "range")
     for name, value in (
-        ("counting worker", lambda plan: plan.memory.count_worker),
-        ("merging worker", lambda plan: plan.memory.merge_worker),
-        ("embedding worker", lambda plan: plan.memory.embed_worker),
-        ("driver", lambda plan: plan.memory.driver),
+        ("counting worker", lambda cost: cost.memory.count_worker),
+        ("merging worker", lambda cost: cost.memory.merge_worker),
+        ("embedding worker", lambda cost: cost.memory.embed_worker),
+        ("driver", lambda cost: cost.memory.driver),
     ):
-        table.add_row(name, format_size(value(plans.plans[Bound.POINT])), _range(plans, value, format_size))
+        table.add_row(name, format_size(value(estimate.costs[Bound.POINT])), _range(estimate, value, format_size))
     _print_table(table)
 
 
@@ -131,8 +131,8 @@ def _print_table(table: Table) -> None:
     OUT.print()
 
 
-def _range(plans: Plans, value: Callable[[Plan], float], unit: Callable[[float], str]) -> str:
-    values = [value(plan) for plan in plans.plans.values()]
+def _range(estimate: BuildEstimate, value: Callable[[BuildCost], float], unit: Callable[[float], str]) -> str:
+    values = [value(cost) for cost in estimate.costs.values()]
     low, high = min(values), max(values)
     return f"{unit(low)} – {unit(high)}" if high - low > MIN_SPREAD * high else ""
 

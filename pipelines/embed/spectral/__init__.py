@@ -1,11 +1,11 @@
-"""Mode spectral for counts that do not fit in memory: PPMI weighting and products, range by range.
+"""Mode spectral for counts that do not fit in memory: the words are split into ranges, which are processed one by one.
 
-rank_ranges     ranks of the words of each segment, and row ranges of each range of words
+rank_ranges     ranks of the words of each segment, and its row ranges
 gather_ranges   pairs of each range of words, added up over all segments, and transposed
-ppmi_ranges     weighted pairs of each range of the vocabulary, in both directions
-range_products  products of all ranges with a table
-factorization   the steps above, in order
-progress        products that report progress
+ppmi_ranges     PPMI weights of each range of the vocabulary, in both directions
+range_products  products of the weighted matrix and a table
+factorization   all steps in order
+progress        wrapper of products that reports progress
 array_files     arrays in temporary files
 """
 

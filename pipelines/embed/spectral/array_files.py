@@ -1,4 +1,4 @@
-"""Arrays in temporary files."""
+"""Temporary files of arrays and of weighted rows."""
 
 import io
 from typing import Any
@@ -11,7 +11,7 @@ from bitcipher.errors import BitcipherError
 
 
 def write_array(uri: str, array: np.ndarray) -> None:
-    """Write an array in NumPy's format."""
+    """Write an array as a .npy file."""
     with storage.writing(uri) as stream:
         np.save(stream, array, allow_pickle=False)
 
@@ -24,18 +24,18 @@ def read_array(uri: str) -> np.ndarray:
         if content is None:
             raise BitcipherError(f"{uri} is missing.")
         return np.load(io.BytesIO(content), allow_pickle=False)
-    # Copy-on-write, although nothing writes: numba would compile its loops again for read-only arrays.
+    # Mode "c" (copy-on-write), although nothing is written: numba would compile its kernels again for read-only arrays.
     return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
 
 
 def write_rows(uri: str, rows: WeightedRows) -> None:
-    """Write weighted rows, with one file per array, since each product reads only some of them."""
+    """Write weighted rows, one file per array, because each product needs only some of the arrays."""
     for name, array in rows._asdict().items():
         write_array(_file(uri, name), array)
 
 
 def read_rows(uri: str, *names: str) -> WeightedRows:
-    """Return weighted rows with the named arrays, and None for the others."""
+    """Return weighted rows with the named arrays. The other arrays are None."""
     arrays: dict[str, Any] = {
         name: read_array(_file(uri, name)) if name in names else None for name in WeightedRows._fields
     }

@@ -1,4 +1,4 @@
-"""Factorization of stored counts, range by range."""
+"""Factorization of stored counts that do not fit in memory."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,15 +27,15 @@ from pipelines.merge.words import cut_ranges, merge_words
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY
 from pipelines.runtime.runtime import In, Out, Runtime, StageResult, StageSpec
 
-# Memory of a worker beside a range: per word of the vocabulary its position, its name and dense totals; per word and
-# block its sum, with two logarithms.
+# Bytes of memory of a worker, in addition to its range: per word of the vocabulary (position, name and dense totals),
+# and per word and block (sum, and two logarithms).
 BYTES_PER_WORD = 64
 BYTES_PER_SUM = 24
 
 
 @dataclass(frozen=True)
 class CountPaths:
-    """URIs of stored counts, and of a folder for temporary files."""
+    """URIs of stored counts and of a folder for temporary files."""
 
     vocabulary: str
     """File of the vocabulary."""
@@ -54,16 +54,19 @@ def factor(
     on_result: Callable[[StageResult[Any]], None] = lambda result: None,
     wrap_products: Callable[[Products], Products] = lambda products: products,
 ) -> Spectrum:
-    """Factor counts of any size. The bytes are those of `SpectralEmbedding.table`, however the words are split.
+    """Factor counts of any size, in ranges of words.
+
+    The result has the same bytes as that of `SpectralEmbedding.table`, for any ranges. Ranges are processed by the
+    workers of the runtime. Arrays with one row per word of the vocabulary are processed in this process.
 
     Args:
         paths: the counts.
         context_window: window of the vectors.
         embedding: the estimator.
         range_entries: maximum number of entries in the memory of a worker.
-        runtime: where ranges are processed. Arrays of the size of the table are processed here.
+        runtime: runtime of the stages.
         on_result: called with each result of a stage.
-        wrap_products: returns the products to use, given those of the ranges.
+        wrap_products: called with the products of the ranges; returns the products to use instead.
     """
 
     def run(
@@ -75,8 +78,8 @@ def factor(
 
     vocabulary = read_vocabulary(paths.vocabulary)
     words, blocks = len(vocabulary), block_count(context_window.size, context_window.summed)
-    beside = words * (BYTES_PER_WORD + blocks * BYTES_PER_SUM) // BYTES_PER_ENTRY
-    range_entries = max(range_entries - beside, range_entries // 4, 1)
+    words_in_entries = words * (BYTES_PER_WORD + blocks * BYTES_PER_SUM) // BYTES_PER_ENTRY
+    range_entries = max(range_entries - words_in_entries, range_entries // 4, 1)
     try:
         names = _gather(paths, context_window, range_entries, run)
         sums = cast(np.ndarray, sum(read_sums(paths.work, name) for name in names))
@@ -89,7 +92,7 @@ def factor(
 
 
 def _gather(paths: CountPaths, context_window: ContextWindow, range_entries: int, run: RunStage) -> list[str]:
-    """Gather the pairs of all ranges; return the names of the ranges."""
+    """Gather the pairs of all ranges of words, and return the names of the ranges."""
     words = merge_words(paths.segments)
     first_words = [words["word"][start].as_py() for start, _ in cut_ranges(words, range_entries)]
     segments = [RankInput(number, list(parts), first_words) for number, parts in enumerate(paths.segments)]
@@ -109,12 +112,12 @@ def _gather(paths: CountPaths, context_window: ContextWindow, range_entries: int
 
 
 def _weight(paths: CountPaths, names: list[str], entries: np.ndarray, range_entries: int, run: RunStage) -> int:
-    """Weight the pairs of the vocabulary, range by range.
+    """Compute and write the PPMI weights of all pairs, in ranges of the vocabulary.
 
     Args:
         paths: the counts.
         names: names of the gathered ranges.
-        entries: entries of each word, in the order of the words' bytes.
+        entries: (N,) int64, number of entries of each word, sorted by the bytes of the words.
         range_entries: maximum number of entries of a range.
         run: runs a stage over inputs.
 

@@ -1,7 +1,7 @@
 """Gathered ranges: the pairs of a range of words, added up over all segments and transposed.
 
-A range holds all pairs of its left words, so each pair is in one range, however the counts are split into segments.
-Left words outside the vocabulary occur in every range; their rows are added up last, as a separate range.
+A range has all pairs whose left word is in the range, so each pair is in exactly one range. Left words outside the
+vocabulary occur in all ranges. Together they are the word <oov>, so their rows are added up last, as a separate range.
 """
 
 from collections.abc import Iterator
@@ -27,28 +27,29 @@ from pipelines.embed.spectral.rank_ranges import read_ranks
 from pipelines.merge.merged_counts import read_vocabulary
 from pipelines.merge.row_ranges import RowRange
 
-# Entries per row group.
+# Entries per row group of the written pairs.
 BLOCK_ENTRIES = 1 << 22
 
 # Name of the range of left words outside the vocabulary.
 OOV_RANGE = "oov"
 
-# Files of a range: its pairs by left word, the same pairs by right word, pairs of left words outside the vocabulary,
-# and the sums of each word.
+# Files of a range: its pairs sorted by left word, the same pairs sorted by right word, pairs of left words outside the
+# vocabulary, and marginals.
 FORWARD, BACKWARD, OOV, SUMS = "forward", "backward", "oov", "sums.npy"
 
 
 @dataclass(frozen=True)
 class GatherInput:
-    """A range of words: its row ranges in each segment that has any."""
+    """A range of words to gather."""
 
     name: str
     row_ranges: list[tuple[int, list[RowRange]]]
+    """Number of each segment, and its rows of these words."""
 
 
 @dataclass(frozen=True)
 class GatherOovInput:
-    """The rows of left words outside the vocabulary, in all ranges."""
+    """The rows of left words outside the vocabulary, to add up over all ranges."""
 
     ranges: list[str]
     """Names of the ranges."""
@@ -60,7 +61,7 @@ class GatherStage:
     Args:
         vocabulary: file of the vocabulary.
         work: folder for temporary files.
-        context_window: offsets that are context, and whether their counts are summed.
+        context_window: window of the vectors.
         range_entries: maximum number of entries in memory.
     """
 
@@ -87,9 +88,9 @@ class GatherStage:
         yield name
 
     def _read(self, row_ranges: list[tuple[int, list[RowRange]]]) -> Iterator[PairBlock]:
-        for segment, of_segment in row_ranges:
+        for segment, segment_ranges in row_ranges:
             ranks = read_ranks(self._work, segment)
-            for row_range in of_segment:
+            for row_range in segment_ranges:
                 yield renumber(limit_window(row_range.read(), self._context_window.size), ranks)
 
     def _merge_oov(self, ranges: list[str]) -> PairBlock:
@@ -101,14 +102,14 @@ class GatherStage:
         return merge_rows(blocks, self._order, self._oov_rank)[1]
 
     def _transpose(self, rows: PairBlock) -> PairBlock:
-        """Return the pairs by their right words, in the order of the bytes of those words."""
+        """Return the transposed pairs, sorted by the bytes of the former right words."""
         ranks = np.empty(len(self._order), np.int32)
         ranks[self._order] = np.arange(len(ranks), dtype=np.int32)
         transposed = transpose(rows._replace(right=self._order[rows.right].astype(np.int32)), len(ranks))
         return transposed._replace(left=ranks[transposed.left])
 
     def _sums(self, rows: PairBlock, transposed: PairBlock) -> np.ndarray:
-        """Return the marginals of the range, (blocks, N) int64, with a last row of the entries of each word."""
+        """Return the marginals of the range and the number of entries per word as last row, (blocks + 1, N) int64."""
         words = len(self._order)
         window = self._context_window
         sums = compute_marginals([rows, transposed], window.size, window.summed, words).sums
@@ -120,23 +121,24 @@ class GatherStage:
 
 @dataclass(frozen=True)
 class LocateInput:
-    """A gathered range, and ranges of the vocabulary."""
+    """A gathered range, and the ranges of the vocabulary to find in it."""
 
     name: str
     bounds: list[int]
-    """Start of each range of the vocabulary, in the order of the words' bytes, followed by the number of words."""
+    """Start of each range of the vocabulary, as a position among the words sorted by their bytes, followed by the
+    number of words."""
 
 
 @dataclass(frozen=True)
 class LocatedRows:
-    """Row ranges of a gathered range, for each range of the vocabulary."""
+    """Rows of a gathered range, for each range of the vocabulary."""
 
     name: str
     row_ranges: list[list[RowRange]]
 
 
 class LocateStage:
-    """Stage that finds the rows of ranges of the vocabulary in a gathered range.
+    """Stage that finds the rows of each range of the vocabulary in a gathered range.
 
     Args:
         vocabulary: file of the vocabulary.
@@ -148,7 +150,7 @@ class LocateStage:
         self._work = work
 
     def __call__(self, item: LocateInput) -> Iterator[LocatedRows]:
-        """Yield the row ranges in a gathered range."""
+        """Yield the rows of each range of the vocabulary."""
         found: list[list[RowRange]] = [[] for _ in item.bounds[1:]]
         for uri in (_uri(self._work, item.name, direction) for direction in (FORWARD, BACKWARD)):
             table = storage.read_table(pair_files(uri)[0])
@@ -161,7 +163,7 @@ class LocateStage:
 
 
 def read_sums(work: str, name: str) -> np.ndarray:
-    """Return the marginals of a gathered range, (blocks, N) int64, with a last row of the entries of each word."""
+    """Return the marginals of a range and the number of entries per word as last row, (blocks + 1, N) int64."""
     return read_array(_uri(work, name, SUMS))
 
 

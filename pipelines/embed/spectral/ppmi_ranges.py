@@ -15,10 +15,11 @@ from pipelines.merge.row_ranges import RowRange
 
 @dataclass(frozen=True)
 class PpmiInput:
-    """A range of the vocabulary: its row ranges in the gathered ranges."""
+    """A range of the vocabulary to weight."""
 
     index: int
     row_ranges: list[RowRange]
+    """Its rows in the gathered ranges."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class WeightedRange:
 
 
 class PpmiStage:
-    """Stage that computes the PPMI weights of a range.
+    """Stage that computes the PPMI weights of a range of the vocabulary.
 
     Args:
         vocabulary: file of the vocabulary.
@@ -49,7 +50,7 @@ class PpmiStage:
 
     def __call__(self, item: PpmiInput) -> Iterator[WeightedRange]:
         """Yield a range when its weighted rows are written."""
-        # <oov> is a word like any other here, so no rank is treated separately.
+        # -1 is no rank: here, <oov> is treated like all other words.
         pairs, _ = merge_rows([row_range.read() for row_range in item.row_ranges], self._order, -1)
         rows = weight_rows(pairs, self._marginals)
         write_rows(rows_uri(self._work, item.index), rows)
@@ -57,12 +58,12 @@ class PpmiStage:
 
 
 def write_sums(work: str, sums: np.ndarray) -> None:
-    """Write the sums of the marginals, (blocks, N) int64, for the workers."""
+    """Write the marginals of all ranges, (blocks, N) int64, for `PpmiStage`."""
     write_array(_sums_uri(work), sums)
 
 
 def rows_uri(work: str, index: int) -> str:
-    """Return the URI of the weighted rows of a range."""
+    """Return the URI of the weighted rows of a range (see `write_rows`)."""
     return storage.join(work, "weighted", f"{index:05d}")
 
 

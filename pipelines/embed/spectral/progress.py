@@ -1,4 +1,4 @@
-"""Products that report progress."""
+"""Wrapper of products that reports progress."""
 
 from collections.abc import Callable
 
@@ -9,11 +9,12 @@ from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS
 
 
 class ProgressProducts:
-    """Wraps `Products`, and reports the end of weighting and of each product.
+    """Wraps `Products`, and reports progress.
 
     Args:
-        products: the products, of weighted counts.
-        report: called with a short description of each finished step.
+        products: the products to wrap.
+        report: called with a short description of a finished step: by the constructor for weighting, and after each
+            product.
     """
 
     def __init__(self, products: Products, report: Callable[[str], None]):

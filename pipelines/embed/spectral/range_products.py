@@ -1,4 +1,4 @@
-"""Products of weighted rows in files, one range of the vocabulary at a time."""
+"""Products of the weighted matrix and a table, with the rows of the matrix in files, one range of words per file."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,28 +14,29 @@ from pipelines.runtime.runtime import In, Out
 
 
 class RunStage(Protocol):
-    """Runs a stage with keyword arguments over inputs, and yields the outputs."""
+    """Function that runs a stage over inputs."""
 
     def __call__(
         self, make: Callable[..., Callable[[In], Iterator[Out]]], arguments: dict[str, Any], inputs: Sequence[In]
     ) -> Iterator[Out]:
-        """Yield the outputs of a stage."""
+        """Make a stage from keyword arguments, and yield its outputs for the inputs."""
         ...
 
 
 @dataclass(frozen=True)
 class MultiplyInput:
-    """A range of rows, multiplied by one table per block; the products are added up."""
+    """Products to compute with a range of rows."""
 
     index: int
+    """Number of the range."""
     target: str
-    """File of the result, (n, b) float32."""
+    """File for the sum of the products, (n, b) float32."""
     terms: list[tuple[int, float, str]]
-    """Block, scale and file of the table, (N, b) float32, of each product."""
+    """Block, scale, and file of the table, (N, b) float32, of each product."""
 
 
 class MultiplyStage:
-    """Stage that multiplies blocks of the rows of a range by tables, and adds up the products.
+    """Stage that multiplies each block of a range of rows by a table, and adds up the products.
 
     Args:
         work: folder for temporary files.
@@ -45,7 +46,7 @@ class MultiplyStage:
         self._work = work
 
     def __call__(self, item: MultiplyInput) -> Iterator[str]:
-        """Yield the file of the result."""
+        """Yield the file of the sum when it is written."""
         rows = read_rows(rows_uri(self._work, item.index), "starts", "contexts", "weights")
         result = None
         for block, scale, uri in item.terms:
@@ -60,11 +61,12 @@ class MultiplyStage:
 
 @dataclass(frozen=True)
 class TransposeInput:
-    """A range of rows, whose transposed blocks are each multiplied by a table."""
+    """Products to compute with the transposed blocks of a range of rows."""
 
     index: int
+    """Number of the range."""
     target: str
-    """File of the results, (blocks, n, b) float32."""
+    """File for the products, (blocks, n, b) float32."""
     table: str
     """File of the table, (N, b) float32."""
     blocks: list[tuple[int, float]]
@@ -72,7 +74,7 @@ class TransposeInput:
 
 
 class TransposeStage:
-    """Stage that multiplies the transposed blocks of the rows of a range by a table.
+    """Stage that multiplies each transposed block of a range of rows by a table.
 
     Args:
         work: folder for temporary files.
@@ -82,7 +84,7 @@ class TransposeStage:
         self._work = work
 
     def __call__(self, item: TransposeInput) -> Iterator[str]:
-        """Yield the file of the results."""
+        """Yield the file of the products when it is written."""
         rows = read_rows(rows_uri(self._work, item.index), "starts", "contexts", "opposite_weights")
         table = read_array(item.table)
         results = np.zeros((len(item.blocks), _row_count(rows), table.shape[1]), np.float32)
@@ -93,15 +95,15 @@ class TransposeStage:
 
 
 class RangeProducts:
-    """`Products` of rows that are weighted range by range.
+    """`Products` of weighted rows in files.
 
-    Tables are exchanged with workers through files, and the results of the ranges are joined here. Each row is computed
-    separately, so the result does not depend on how the vocabulary is split.
+    Workers multiply the ranges. They read tables from files and write their results to files, which are joined in this
+    process. Each row is computed separately, so the result does not depend on the ranges.
 
     Args:
-        work: folder for temporary files.
+        work: folder for temporary files, with the weighted rows.
         ranges: number of ranges.
-        run: runs a stage over inputs.
+        run: function that runs a stage over inputs.
     """
 
     def __init__(self, work: str, ranges: int, run: RunStage):
@@ -142,20 +144,20 @@ class RangeProducts:
         return self._join(self._map(MultiplyStage, inputs), shape)
 
     def _map(self, stage: type, inputs: Sequence[Any]) -> list[np.ndarray]:
-        """Return the results of all ranges, in order."""
+        """Run a stage over inputs, and return their results in order."""
         for _ in self._run(stage, {"work": self._work}, inputs):
             pass
         return [read_array(item.target) for item in inputs]
 
     def _join(self, results: Sequence[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
-        """Return the rows of all ranges in order of rank, (N, b) float32."""
+        """Return the rows of all ranges as one table in order of rank, (N, b) float32."""
         table = np.zeros(shape, np.float32)
         for words, rows in zip(self._words, results, strict=True):
             table[words] = rows
         return table
 
     def _begin(self) -> str:
-        """Return a new folder for the next product, so that a late worker of an earlier one writes elsewhere."""
+        """Return a new folder for the next product. Late workers of earlier products cannot write to it."""
         self._products += 1
         return storage.join(self._work, "products", str(self._products))
 

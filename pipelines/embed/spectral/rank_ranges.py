@@ -1,4 +1,4 @@
-"""Ranks of the words of each segment."""
+"""Ranks of the words of each segment, and its row ranges."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,10 +14,12 @@ from pipelines.merge.row_ranges import RowRange, find_row_ranges
 
 @dataclass(frozen=True)
 class RankInput:
-    """A segment."""
+    """A segment, and the ranges of words to find in it."""
 
     segment: int
+    """Number of the segment."""
     parts: list[str]
+    """URIs of its parts."""
     first_words: list[str]
     """First word of each range."""
 
@@ -31,7 +33,7 @@ class RankedSegment:
 
 
 class RankStage:
-    """Stage that writes the rank of each word number of a segment, and finds the row ranges of each range.
+    """Stage that writes the rank of each word number of a segment, and finds the row ranges of each range of words.
 
     Args:
         vocabulary: file of the vocabulary.

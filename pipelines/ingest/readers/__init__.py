@@ -1,8 +1,7 @@
-"""Readers: the documents of a source, one module per format.
+"""Readers of the documents of a source, one module per format.
 
-A document is one text of the corpus; context windows never cross its ends. Each module has a function
-`read(source, options)` that yields the documents of a source. Each document is an iterable of strings, so that a long
-one need not be in memory as a whole.
+Each module has a function `read(source, options)` that yields the documents of a source. A document is an iterable of
+strings, so long documents need not fit in memory.
 """
 
 from collections.abc import Iterator
@@ -14,17 +13,17 @@ from pipelines.ingest.sources import Source
 
 
 def read_chunks(source: Source, options: ReadOptions) -> Iterator[DocumentChunk]:
-    """Yield the chunks of the documents of a source, in order; documents without text are skipped.
+    """Yield the chunks of the documents of a source in order. Documents without text are skipped.
 
-    Bytes that are not UTF-8 become U+FFFD, and a byte order mark at the start of a file is skipped. Memory holds one
-    chunk of a text file, one line of JSON, one WET record or one batch of Parquet rows at a time.
+    Bytes that are not UTF-8 become U+FFFD, and a byte order mark at the start of a file is skipped. At any time, memory
+    holds one chunk of a text file, one line of JSON, one WET record or one batch of Parquet rows.
 
     Raises:
         BitcipherError: if the source is missing, unreadable, truncated, damaged or not in its format.
     """
     if source.size == 0:
         return
-    # By name, so that a reader and its library are imported only when a source needs them.
+    # Imported by name, so that the library of a format is loaded only for sources of this format.
     reader = import_module(f"{__name__}.{source.format}")
     for document in reader.read(source, options):
         has_begun = False

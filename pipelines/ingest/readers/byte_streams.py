@@ -1,8 +1,9 @@
 """Sources as streams of decompressed bytes.
 
-`bitcipher.storage` opens the files, because it has also listed them: the same URIs and credentials apply. smart_open
-only decompresses them, since it has no memory:// and other settings for S3. For gzip it uses isal, which is four times
-as fast as Python's gzip. All its decompressors read files of several members, and raise for truncated ones.
+`bitcipher.storage` opens the files, with the same URIs and credentials as for listing. smart_open only decompresses
+them, because it does not support memory:// and needs other settings for S3. gzip files are decompressed by isal, which
+is four times as fast as Python's gzip. All decompressors read files of several members, and raise an error for
+truncated files.
 """
 
 import codecs
@@ -34,7 +35,7 @@ def _open_igzip(file: IO[bytes], mode: str, **settings: Any) -> IO[bytes]:
     return io.BufferedReader(cast(igzip.IGzipFile, igzip.open(file, mode, **settings)), BUFFER_BYTES)
 
 
-# Under a new ending: replacing .gz would change smart_open for all other code in the process.
+# Registered under a new ending, because replacing .gz would change smart_open for all other code in the process.
 register_compressor(".igzip", _open_igzip)
 
 
@@ -43,7 +44,7 @@ def open_decompressed(source: Source) -> Iterator[io.BufferedReader]:
     """Open a source as a stream of decompressed bytes, without a byte order mark.
 
     Raises:
-        BitcipherError: if the source cannot be opened, or when the block reads a damaged part or a premature end.
+        BitcipherError: if the source cannot be opened, or while the block reads, if the file is damaged or truncated.
     """
     uri = source.uri
     try:

@@ -12,7 +12,7 @@ from pipelines.ingest.sources import Source
 
 
 def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
-    """Yield the texts of the field, empty for null; blank lines are skipped.
+    """Yield the text of each line, an empty string for null. Blank lines are skipped.
 
     Bytes that are not UTF-8 become U+FFFD.
 
@@ -46,7 +46,8 @@ def _parse(line: bytes, source: Source, number: int) -> dict[str, object]:
         try:
             record = orjson.loads(line)
         except orjson.JSONDecodeError:
-            # orjson rejects bytes that are not UTF-8; if something else is wrong, it raises again.
+            # The reason may be bytes that are not UTF-8, which orjson rejects. They are replaced before the second
+            # attempt.
             record = orjson.loads(line.decode(errors="replace"))
     except orjson.JSONDecodeError as error:
         raise BitcipherError(

@@ -10,12 +10,12 @@ from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers.byte_streams import open_decompressed
 from pipelines.ingest.sources import Source
 
-# Rows decoded at a time: books of half a megabyte then take about 60 MB, and short texts are read at full speed.
+# Number of rows decoded at a time: 60 MB for books of half a megabyte, and enough to read short texts at full speed.
 BATCH_ROWS = 128
 
 
 def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
-    """Yield the texts of the column, empty for null; bytes that are not UTF-8 become U+FFFD.
+    """Yield the text of each row, an empty string for null. Bytes that are not UTF-8 become U+FFFD.
 
     Raises:
         BitcipherError: if the column is missing or not of strings, or the file is damaged.
@@ -27,7 +27,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
             rows = 0
             for batch in file.iter_batches(BATCH_ROWS, columns=[options.field], use_threads=False):
                 rows += len(batch)
-                # As bytes, because some writers store strings that are not UTF-8, and Arrow does not check.
+                # Cast to bytes, because some writers store strings that are not UTF-8, which Arrow does not check.
                 for text in batch.column(0).cast(pa.large_binary()).to_pylist():
                     yield ("" if text is None else text.decode(errors="replace"),)
             expected = file.metadata.num_rows
@@ -35,7 +35,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
                 raise BitcipherError(
                     f"{source.uri} is damaged: it has {rows} rows instead of {expected}. Download it again."
                 )
-        except (pa.ArrowException, UnicodeDecodeError) as error:  # the latter for a damaged column name
+        except (pa.ArrowException, UnicodeDecodeError) as error:  # UnicodeDecodeError: a damaged column name
             raise BitcipherError(f"Cannot read {source.uri} as Parquet: {error}. Download it again.") from error
 
 

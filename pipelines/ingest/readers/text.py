@@ -8,7 +8,7 @@ from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers.byte_streams import open_decompressed
 from pipelines.ingest.sources import Source
 
-# Bytes decoded at a time if the whole file is one document.
+# Number of bytes decoded at a time if the whole file is one document.
 READ_BYTES = 1 << 20
 
 

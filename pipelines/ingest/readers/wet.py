@@ -1,8 +1,8 @@
 """Reader for WET files, the plain text of Common Crawl's pages: one document per record of type `conversion`.
 
-fastwarc accepts truncated files and wrong Content-Length headers silently. Therefore it reads a decompressed stream
-whose end is checked, and the length of every record is checked here, including records of other types: a wrong length
-there would hide the documents after it.
+fastwarc silently accepts truncated files and wrong Content-Length headers. Therefore it reads a stream of
+`byte_streams`, which raises an error at a premature end, and this module checks the length of every record. Records of
+other types are checked too, because a wrong length would hide the documents that follow.
 """
 
 import re
@@ -15,7 +15,7 @@ from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers.byte_streams import open_decompressed
 from pipelines.ingest.sources import Source
 
-# The end of a record and the first line of the next. Text of pages never matches: its lines end in a bare \n.
+# End of a record and first line of the next. The text of a page cannot match, because its lines end in \n without \r.
 NEXT_RECORD = re.compile(rb"\r\n\r\nWARC/\d+\.\d+\r\n")
 
 
@@ -26,7 +26,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
         BitcipherError: if the length of a record is missing, wrong, or beyond the end of the file.
     """
     with open_decompressed(source) as stream:
-        # Without detection, fastwarc does not decompress by itself, which would bypass the checks of the stream.
+        # stream_detect=False: fastwarc must not decompress by itself, which would bypass the checks of the stream.
         records = ArchiveIterator(stream, parse_http=False, stream_detect=False)
         for number, record in enumerate(records, start=1):
             body = _checked_body(record, f"Record {number} of {source.uri}")

@@ -1,4 +1,7 @@
-"""Report page of the demo: a single HTML file with inline styles, scripts and data."""
+"""Report page of the demo: a single HTML file with inline styles, scripts and data.
+
+Call `require_libraries` before importing this module: its libraries come with the optional extra `report`.
+"""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -13,11 +16,11 @@ from pipelines.store.manifest import read_manifest
 
 NEIGHBORS = 8
 
-# More words exceed the time budget of a demo and overcrowd a small map.
+# Maximum number of words of a map. More words take too long for a demo, and overlap on a small map.
 MAX_WORDS = 1_500
 
 
-def write(
+def write_report(
     target: str,
     title: str,
     about: str,
@@ -26,7 +29,20 @@ def write(
     words: Sequence[str],
     seconds: Mapping[str, float],
 ) -> None:
-    """See `pipelines.reports.demo.write_report`."""
+    """Write a self-contained HTML page.
+
+    Args:
+        target: path or URI of the page.
+        title: heading of the page.
+        about: one or two sentences below the heading.
+        build: directory of the build that all vectors belong to.
+        tables: vectors by the name that the page shows.
+        words: words whose neighbors are shown. Words that are missing from a table are skipped.
+        seconds: wall time of each step in seconds, in display order. The time of the maps is added.
+
+    Raises:
+        BitcipherError: if there are too few words for a map, or the page cannot be written.
+    """
     manifest = read_manifest(build)
     start = time.perf_counter()
     maps = {name: _map(vectors) for name, vectors in tables.items()}

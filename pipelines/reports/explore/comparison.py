@@ -1,4 +1,4 @@
-"""Comparison of two tables: changed neighbors and ranks of shared words, added words and removed words."""
+"""Comparison of two tables: changed neighbors and ranks of shared words, added words, and removed words."""
 
 from typing import Any
 
@@ -20,9 +20,9 @@ MAX_LISTED = 200
 def compare_tables(
     name: str, before: CipherVectors, now: CipherVectors, rows: np.ndarray, neighbors: np.ndarray
 ) -> dict:
-    """Return the `before` data of the page; see "Page data" in README.md.
+    """Return the field `before` of the page data (see "Page data" in README.md).
 
-    Earlier neighbors are searched among as many words as the page has.
+    For n words on the page, earlier neighbors are searched among the n most frequent words of the earlier table.
 
     Args:
         name: name of the earlier table on the page.
@@ -32,8 +32,8 @@ def compare_tables(
         neighbors: (n, k) neighbors of these words, as word numbers of the page.
     """
     chosen = choose_rows(before, len(rows))
-    # `old_rows` maps the page's words to rows of `before`; `numbers` maps the earlier words to word numbers of the
-    # page.
+    # `old_rows` are the rows in `before` of the words of the page. `numbers` are the word numbers on the page of the
+    # earlier words.
     old_rows = match_rows(now, before)[rows]
     numbers = _numbers(rows, match_rows(before, now)[chosen])
     queries = _numbers(chosen, old_rows)
@@ -63,20 +63,20 @@ def _lists(
     asked: np.ndarray,
     kept: np.ndarray,
 ) -> dict[str, Any]:
-    """Return the lists of changed words.
+    """Return the lists of changed, added and removed words.
 
-    Rare words are left out, because their neighbors and ranks are mostly noise.
+    The lists of changes have frequent words only, because neighbors and ranks of rare words are mostly noise.
     """
     frequent = rows[asked] < SAMPLE_RANKS
     candidates, shares = asked[frequent], kept[frequent]
     turned = candidates[np.lexsort([candidates, shares])][: np.count_nonzero(shares < 1)][:MAX_LISTED]
     both = np.flatnonzero((old_rows >= 0) & (np.minimum(rows, old_rows) < SAMPLE_RANKS))
     leaps = np.abs(np.log((rows[both] + 1) / (old_rows[both] + 1)))
-    climbed = both[np.lexsort([both, -leaps])][: np.count_nonzero(leaps)][:MAX_LISTED]
+    leapt = both[np.lexsort([both, -leaps])][: np.count_nonzero(leaps)][:MAX_LISTED]
     came, went = _only_in(now, before), _only_in(before, now)
     return {
         "turned": pack(turned),
-        "leapt": pack(climbed),
+        "leapt": pack(leapt),
         "came": came[:MAX_LISTED].to_pylist(),
         "came_size": len(came),
         "went": went[:MAX_LISTED].to_pylist(),
@@ -85,6 +85,7 @@ def _lists(
 
 
 def _only_in(one: CipherVectors, other: CipherVectors) -> pa.LargeStringArray:
+    """Return the words of the first table that the second table lacks."""
     words = one.words.filter(pc.invert(pc.is_in(one.words, other.words)))
     return words.filter(pc.not_equal(words, OOV))
 

@@ -1,5 +1,5 @@
 "use strict";
-// Elements of the panels. Words are inserted as text only.
+// Functions that create HTML elements. Words are inserted only as text, never as HTML.
 
 function make(tag, settings = {}, ...children) {
   const element = Object.assign(document.createElement(tag), settings);
@@ -7,12 +7,12 @@ function make(tag, settings = {}, ...children) {
   return element;
 }
 
-const addressOf = word => `#word=${encodeURIComponent(word)}`;
+const urlOf = word => `#word=${encodeURIComponent(word)}`;
 
-// A link to a word, or plain text if the word is not on the page.
+// Returns a link to a word, or plain text if the word is not on the page.
 function wordLink(page, word, className = "") {
   const name = make("bdi", {textContent: nameOf(word)});
-  return page.numberOf.has(word) ? make("a", {href: addressOf(word), className}, name) : make("b", {className}, name);
+  return page.numberOf.has(word) ? make("a", {href: urlOf(word), className}, name) : make("b", {className}, name);
 }
 
 function bar(share) {

@@ -1,7 +1,7 @@
 "use strict";
 // Entry point of the page. The URL fragment holds the selected word, for links and browser history.
 
-const SAID = 5; // neighbors announced to screen readers; the panel has all of them
+const ANNOUNCED_NEIGHBORS = 5; // for screen readers; the panel has all neighbors
 
 function readPage() {
   const data = readData("data"), words = data.map.words;
@@ -29,7 +29,7 @@ function readBefore(data) {
   };
 }
 
-function wordInAddress() {
+function wordInUrl() {
   const match = /^#word=(.*)$/s.exec(location.hash);
   try {
     return match && decodeURIComponent(match[1]);
@@ -38,7 +38,7 @@ function wordInAddress() {
   }
 }
 
-// The clicked link no longer exists: move the keyboard focus to the heading, and scroll to the top.
+// Moves the keyboard focus from the clicked link, which no longer exists, to the heading, and scrolls to the top.
 function focusHeading(heading) {
   document.querySelector(".panels").scrollTop = 0;
   const {top, bottom} = heading.getBoundingClientRect();
@@ -48,32 +48,32 @@ function focusHeading(heading) {
 
 function start() {
   const page = readPage();
-  const status = document.getElementById("status"), say = text => { status.textContent = text; };
-  const goTo = word => { location.hash = addressOf(page.words[word]); };
+  const status = document.getElementById("status"), announce = text => { status.textContent = text; };
+  const goTo = word => { location.hash = urlOf(page.words[word]); };
   const map = createMap(document.getElementById("map"), page.map, goTo);
 
-  function follow(event) {
-    const asked = wordInAddress();
-    if (asked === null) return;
-    const word = page.numberOf.get(asked);
+  function showWordInUrl(event) {
+    const wanted = wordInUrl();
+    if (wanted === null) return;
+    const word = page.numberOf.get(wanted);
     if (word === undefined) {
-      document.getElementById("word-facts").textContent = `The word “${nameOf(asked)}” is not on this page.`;
-      say(`The word “${nameOf(asked)}” is not on this page.`);
+      document.getElementById("word-facts").textContent = `The word “${nameOf(wanted)}” is not on this page.`;
+      announce(`The word “${nameOf(wanted)}” is not on this page.`);
       return;
     }
     const near = neighborsOf(page, word);
     showWord(page, word);
     map.select(word, near.map(each => each.number));
     if (event) focusHeading(document.getElementById("word-name"));
-    const nearest = near.slice(0, SAID).map(each => nameOf(page.words[each.number]));
-    say(`${nameOf(asked)}, ${factsOf(page, word)}. Nearest: ${nearest.join(", ")}.`);
+    const nearest = near.slice(0, ANNOUNCED_NEIGHBORS).map(each => nameOf(page.words[each.number]));
+    announce(`${nameOf(wanted)}, ${factsOf(page, word)}. Nearest: ${nearest.join(", ")}.`);
   }
 
   createLegend(document.getElementById("legend"), page.map, map);
-  createSearch(page, goTo, say);
+  createSearch(page, goTo, announce);
   if (page.before) showMoved(page);
-  addEventListener("hashchange", follow);
-  follow();
+  addEventListener("hashchange", showWordInUrl);
+  showWordInUrl();
 }
 
 start();

@@ -1,16 +1,20 @@
-"""Explorer page: a single HTML file with inline styles, scripts and data."""
+"""Explorer page: a single HTML file with inline styles, scripts and data.
+
+Call `require_libraries` before importing this module: its libraries come with the optional extra `report`.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from bitcipher.explain import Contribution
 from bitcipher.vectors import CipherVectors
 from pipelines.build.version_drift import NEIGHBORS
-from pipelines.reports.explore import Compared, Explanations
 from pipelines.reports.explore.comparison import compare_tables
 from pipelines.reports.maps.drawing import map_data, pack, pack_fractions, render
 from pipelines.reports.maps.layout import STEPS, choose_rows, make_map
@@ -22,22 +26,48 @@ STYLES = ("page.css",)
 # Number of contributions per word.
 CONTRIBUTIONS = 8
 
-# Number of words per call of `explanations`, which allows progress reports.
+# Number of words per call of `explanations`. Progress is reported after each call.
 WORDS_PER_CALL = 1_000
 
+# Returns the strongest contributions to each of the given rows of the table.
+Explanations = Callable[[Sequence[int]], list[list[Contribution]]]
+
+# Called with the name of a step, the amount of work done since the last call, and the total.
 Advance = Callable[[str, int, int], None]
 
 
-def write(
+class Baseline(NamedTuple):
+    """Vectors that a page is compared with, and their name on the page."""
+
+    name: str
+    vectors: CipherVectors
+
+
+def write_page(
     target: str,
     name: str,
     vectors: CipherVectors,
     max_words: int,
-    explanations: Explanations | None,
-    before: Compared | None,
-    advance: Advance,
+    explanations: Explanations | None = None,
+    before: Baseline | None = None,
+    advance: Advance = lambda stage, done, total: None,
 ) -> None:
-    """See `pipelines.reports.explore.write_page`."""
+    """Write a self-contained HTML page. Equal vectors give equal bytes.
+
+    Args:
+        target: path or URI of the page. It must not exist.
+        name: name of the vectors on the page.
+        vectors: the vectors to show.
+        max_words: maximum number of words. The page shows the most frequent words that have a vector.
+        explanations: returns the contributions to rows of the table, or None if the counts are not available.
+        before: vectors to compare with, usually of an earlier version.
+        advance: reports progress.
+
+    Raises:
+        BitcipherError: if there are too few words for a map, or the page exists or cannot be written.
+    """
+    if storage.exists(target):
+        raise BitcipherError(f"{target} already exists: choose another path, or remove it first.")
     data = page_data(name, vectors, max_words, explanations, before, advance)
     here = Path(__file__).parent
     content = render(
@@ -60,12 +90,12 @@ def page_data(
     vectors: CipherVectors,
     max_words: int,
     explanations: Explanations | None,
-    before: Compared | None,
+    before: Baseline | None,
     advance: Advance,
 ) -> dict[str, Any]:
-    """Return the data of the page; see "Page data" in README.md."""
+    """Return the data of the page (see "Page data" in README.md)."""
     rows = choose_rows(vectors, max_words)
-    totals = {"neighbors": len(rows), "places": STEPS}
+    totals = {"neighbors": len(rows), "layout": STEPS}
     word_map = make_map(vectors, rows, lambda stage, done: advance(stage, done, totals[stage]))
     words = [vectors.index_to_key[row] for row in rows]
     nearest = word_map.neighbors[:, :NEIGHBORS]
@@ -91,7 +121,7 @@ def page_data(
 def _contributions(
     explanations: Explanations, rows: np.ndarray, words: Sequence[str], advance: Callable[[int, int], None]
 ) -> dict[str, Any]:
-    """Return packed arrays with 8 contributions per word, padded with weights of 0."""
+    """Return packed arrays with CONTRIBUTIONS contributions per word, padded with weights of 0."""
     numbers = {word: number for number, word in enumerate(words)}
     offsets, weights = np.zeros((len(rows), CONTRIBUTIONS), np.int64), np.zeros((len(rows), CONTRIBUTIONS), np.float32)
     contexts = np.zeros((len(rows), CONTRIBUTIONS), np.int64)

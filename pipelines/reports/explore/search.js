@@ -1,24 +1,24 @@
 "use strict";
 // The search box: a combobox with completion (ARIA Authoring Practices, "Combobox").
 
-const MOST_FOUND = 8;
+const MAX_RESULTS = 8;
 const fold = text => text.normalize("NFKC").toLowerCase();
 
-// The exact word, then words with this prefix, then words that contain it, each in order of rank.
+// Returns the exact word, then words with this prefix, then words that contain the query, each in order of rank.
 function findWords(words, folded, query) {
-  const asked = fold(query.trim());
-  if (!asked) return [];
+  const foldedQuery = fold(query.trim());
+  if (!foldedQuery) return [];
   const exact = words.indexOf(query.trim()), beginning = [], within = [];
-  for (let word = 0; word < words.length && beginning.length < MOST_FOUND; word++) {
+  for (let word = 0; word < words.length && beginning.length < MAX_RESULTS; word++) {
     if (word === exact) continue;
-    if (folded[word] === asked) beginning.unshift(word);
-    else if (folded[word].startsWith(asked)) beginning.push(word);
-    else if (within.length < MOST_FOUND && folded[word].includes(asked)) within.push(word);
+    if (folded[word] === foldedQuery) beginning.unshift(word);
+    else if (folded[word].startsWith(foldedQuery)) beginning.push(word);
+    else if (within.length < MAX_RESULTS && folded[word].includes(foldedQuery)) within.push(word);
   }
-  return [...(exact < 0 ? [] : [exact]), ...beginning, ...within].slice(0, MOST_FOUND);
+  return [...(exact < 0 ? [] : [exact]), ...beginning, ...within].slice(0, MAX_RESULTS);
 }
 
-function createSearch(page, onChoose, say) {
+function createSearch(page, onChoose, announce) {
   const input = document.getElementById("search"), list = document.getElementById("found");
   const folded = page.words.map(fold);
   let found = [], active = 0;
@@ -47,7 +47,7 @@ function createSearch(page, onChoose, say) {
     }));
     if (!found.length) {
       close();
-      if (input.value.trim()) say("No word found.");
+      if (input.value.trim()) announce("No word found.");
       return;
     }
     list.hidden = false;

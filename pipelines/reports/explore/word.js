@@ -1,5 +1,5 @@
 "use strict";
-// Panel of the selected word: facts, neighbors now and before, and contributions of context words.
+// Panel of the selected word: facts, current and earlier neighbors, and contributions of context words.
 
 const NO_COUNTS = "These vectors have no counts for explanations: explore a build instead.";
 
@@ -16,17 +16,17 @@ function factsOf(page, word) {
   return [`rank ${grouped(page.ranks[word])}`, ...times, ...before].join(" · ");
 }
 
-// Words and cosines, the nearest first.
+// Returns the neighbors of a word with their cosines, the nearest first.
 const neighborsOf = ({neighbors, cosines, size}, position) =>
   d3.range(position * size, (position + 1) * size).map(each => ({number: neighbors[each], cosine: cosines[each]}));
 
-// Numbers from `page.count` on refer to words that are not on the page.
+// Returns the text of a word. Numbers from `page.count` on refer to `more`: words that are not on the page.
 const textOf = (page, number, more) => number < page.count ? page.words[number] : more[number - page.count];
 
 const heading = text => make("h3", {textContent: text});
 const quiet = text => make("p", {className: "quiet", textContent: text});
 
-// Text for screen readers instead of the line through a word.
+// Returns the text for screen readers that corresponds to the line through a word.
 const hiddenText = className =>
   className === "gone" ? [make("span", {className: "unseen", textContent: "no longer near"})] : [];
 
@@ -43,7 +43,7 @@ function neighborsPanel(page, word) {
   if (!before) return [heading("Nearest by cosine"), neighborList(page, now)];
   const position = before.positionOf(word);
   if (position === undefined) {
-    const why = before.ranks[word] ? "It was too rare to be compared." : "It was not there before.";
+    const why = before.ranks[word] ? "The word was too rare to be compared." : "The word is new.";
     return [heading("Nearest by cosine"), neighborList(page, now), quiet(why)];
   }
   const old = neighborsOf(before, position);
@@ -66,11 +66,11 @@ function contributionsPanel(page, word) {
   const {weights, contexts, offsets, words, size} = page.contributions;
   const entries = d3.range(word * size, (word + 1) * size).filter(entry => weights[entry]);
   if (!entries.length) return [title, quiet("No context word stands out.")];
-  const most = d3.max(entries, entry => Math.abs(weights[entry]));
+  const largest = d3.max(entries, entry => Math.abs(weights[entry]));
   const items = entries.map(entry => {
     const weight = weights[entry], offset = make("span", {className: "offset", textContent: offsetName(offsets[entry])});
     return make("li", {}, offset, wordLink(page, textOf(page, contexts[entry], words)),
-      bar(Math.abs(weight) / most), value(weight.toPrecision(2)));
+      bar(Math.abs(weight) / largest), value(weight.toPrecision(2)));
   });
   return [title, quiet("Context words, their offsets and their weights."),
     make("ol", {className: "words offsets"}, ...items)];

@@ -1,6 +1,7 @@
 """Word maps: two-dimensional layout, groups of similar words, and the scripts that draw them.
 
-The libraries come with the optional extra `report`. They are imported only when a map is made.
+The libraries come with the optional extra `report`. Code that must work without it calls `require_libraries`, and then
+imports `layout` and `drawing` inside functions.
 """
 
 from importlib.util import find_spec

@@ -27,9 +27,9 @@ COLORS = (
     "#8db33a",
 )
 
-# Each group is named after those of its most frequent words that are nearest to its center.
+# The name of a group has WORDS_IN_NAME words: of its NAME_CANDIDATES most frequent words, those nearest to its center.
 WORDS_IN_NAME = 3
-NAMED_AMONG = 200
+NAME_CANDIDATES = 200
 
 # Fractions from -1 to 1 are stored as int16, in steps of 0.00003.
 FULL = np.iinfo(np.int16).max
@@ -42,7 +42,7 @@ SCRIPTS = ("d3.min.js", "arrays.js", "labels.js", "map.js")
 
 
 def pack(array: np.ndarray) -> dict[str, str]:
-    """Return an array as base64 of its little-endian values, the JSON format that `arrays.js` reads.
+    """Return an array in the JSON format that `arrays.js` reads: its type, and its little-endian values in base64.
 
     64-bit integers are converted to the smallest type of at most 32 bits that fits all values.
     """
@@ -65,7 +65,7 @@ def map_data(words: Sequence[str], word_map: WordMap) -> dict[str, Any]:
     groups = []
     for number, color in zip(range(word_map.groups.max() + 1), COLORS, strict=False):
         members = np.flatnonzero(word_map.groups == number)
-        groups.append({"words": _typical(words, word_map, members), "color": color, "size": len(members)})
+        groups.append({"words": _group_name(words, word_map, members), "color": color, "size": len(members)})
     return {
         "words": list(words),
         "x": pack_fractions(word_map.positions[:, 0]),
@@ -75,9 +75,10 @@ def map_data(words: Sequence[str], word_map: WordMap) -> dict[str, Any]:
     }
 
 
-def _typical(words: Sequence[str], word_map: WordMap, members: np.ndarray) -> list[str]:
+def _group_name(words: Sequence[str], word_map: WordMap, members: np.ndarray) -> list[str]:
+    """Return the words that name a group: words of letters, if it has any."""
     middle = word_map.units[members].mean(axis=0)
-    frequent: list[int] = members[:NAMED_AMONG].tolist()
+    frequent: list[int] = members[:NAME_CANDIDATES].tolist()
     letters = [member for member in frequent if words[member].isalpha()]
     nearest = sorted(letters or frequent, key=lambda member: -float(np.einsum("i,i", word_map.units[member], middle)))
     return [words[member] for member in nearest[:WORDS_IN_NAME]]

@@ -26,9 +26,9 @@ MIN_WORDS = 5
 # Number of distinguishable colors.
 MAX_GROUPS = 12
 
-# Number of neighbors that attract a word. 15 neighbors preserve the clusters of t-SNE's usual perplexity of 30, which
-# needs six times as many (Böhm et al. 2022, JMLR 23, section 3). Small maps use a third of the words, because otherwise
-# all words would attract each other equally.
+# Number of neighbors that attract a word. 15 neighbors give the same clusters as t-SNE's usual perplexity of 30, for
+# which 90 neighbors are used (Böhm et al. 2022, JMLR 23, section 3). On small maps, a third of the words are neighbors,
+# because otherwise all words would attract each other equally.
 NEIGHBORS = 15
 
 # Number of words from which FFT-interpolated gradients are faster than Barnes-Hut trees, measured on one core.
@@ -99,8 +99,8 @@ def make_map(
     Args:
         vectors: the vectors.
         rows: (n,) sorted rows of the words (see `choose_rows`).
-        advance: called with the step (`neighbors` or `places`) and the number of words or iterations done since the
-            last call.
+        advance: called with the name of the step (`neighbors` or `layout`), and the number of words or iterations done
+            since the last call.
 
     Raises:
         BitcipherError: if there are too few words or dimensions.
@@ -114,7 +114,7 @@ def make_map(
         )
     neighbors, cosines = nearest_rows(units, np.arange(len(rows)), NEIGHBORS, lambda done: advance("neighbors", done))
     with threadpool_limits(1):
-        positions = _place(units, neighbors, cosines, lambda: advance("places", STEPS_PER_REPORT))
+        positions = _compute_positions(units, neighbors, cosines, lambda: advance("layout", STEPS_PER_REPORT))
         number = min(MAX_GROUPS, distinct // 2)
         # scikit-learn is untyped, so pyright infers the type of `n_init` from its default.
         means = KMeans(number, n_init=4, random_state=SEED)  # pyright: ignore[reportArgumentType]
@@ -124,7 +124,10 @@ def make_map(
     return WordMap(rows, units, neighbors, cosines, positions, order[groups])
 
 
-def _place(units: np.ndarray, neighbors: np.ndarray, cosines: np.ndarray, advance: Callable[[], None]) -> np.ndarray:
+def _compute_positions(
+    units: np.ndarray, neighbors: np.ndarray, cosines: np.ndarray, advance: Callable[[], None]
+) -> np.ndarray:
+    """Return the positions of the words by t-SNE, (n, 2) float64, each axis from -1 to 1."""
     attracting = min(neighbors.shape[1], max(2, len(units) // 3))
     distances = np.sqrt(np.maximum(0, 2 - 2 * cosines[:, :attracting].astype(np.float64)))
     affinities = Uniform(knn_index=PrecomputedNeighbors(neighbors[:, :attracting], distances), k_neighbors=attracting)

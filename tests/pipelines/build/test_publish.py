@@ -71,9 +71,9 @@ SECOND = manifest_of(2, [["segments/abc-0", "segments/abc-1"]], [["shards/a"], [
 
 
 @pytest.fixture
-def build(place):
-    """Build with two versions. The segment of the second one merges the shards of the first and one more."""
-    uri = storage.join(place, "build")
+def build(base_uri):
+    """URI of a build with two versions. The segment of version 2 merges the shards of version 1 and a new shard."""
+    uri = storage.join(base_uri, "build")
     write_parts(uri, "shards/a", "shards/b", "shards/c", "segments/abc-0", "segments/abc-1")
     for manifest in (FIRST, SECOND):
         write(uri, f"{manifest.folder}/words.parquet", f"{manifest.folder}/vectors/manifest.json")
@@ -82,7 +82,7 @@ def build(place):
     return uri
 
 
-def test_garbage_is_what_no_version_refers_to(build):
+def test_collect_garbage_removes_unreferenced_files(build):
     needed = stored_names(build)
     write_parts(build, "shards/lost", "segments/lost-0")
     write(build, "shards/half.rows.parquet", "work/x/words.parquet", "versions/000002-late/words.parquet")
@@ -121,7 +121,7 @@ def test_work_of_an_unfinished_job_is_kept(build):
     assert ledger.keys(COUNTED_TASKS) == []
 
 
-def test_files_of_a_version_that_may_still_be_published_are_kept(build):
+def test_files_of_a_higher_unpublished_version_are_kept(build):
     write(build, "versions/000003-ab/words.parquet", "versions/000002-cd/words.parquet")
     collect_garbage(build)
     assert stored_names(build)[1] == {"000001.json", "000001-ab", "000002.json", "000002-ab", "000003-ab"}
@@ -129,22 +129,22 @@ def test_files_of_a_version_that_may_still_be_published_are_kept(build):
     assert stored_names(build)[1] == {"000001.json", "000001-ab", "000002.json", "000002-ab"}
 
 
-def test_pruning_keeps_the_newest_versions_and_their_shards(build):
+def test_prune_keeps_the_newest_versions_and_their_shards(build):
     assert prune(build, keep=5) == []
     assert prune(build, keep=1) == [1]
     assert versions(build) == [2]
     parts, names = stored_names(build)
-    # The shards are preserved, so that they can be subtracted later.
+    # Shards are kept, because a later update may subtract them.
     assert parts == {"shards/a", "shards/b", "shards/c", "segments/abc-0", "segments/abc-1"}
     assert names == {"000002.json", "000002-ab"}
     assert prune(build, keep=1) == []
 
 
-def test_pruning_needs_a_build_without_a_running_job(build, place):
+def test_prune_raises_without_a_build_or_during_a_job(build, base_uri):
     with pytest.raises(BitcipherError, match="`keep` must be at least 1"):
         prune(build, keep=0)
     with pytest.raises(BitcipherError, match="is not a build"):
-        prune(storage.join(place, "elsewhere"), keep=1)
+        prune(storage.join(base_uri, "elsewhere"), keep=1)
     with Lease(build):
         for remove in (lambda: prune(build, keep=1), lambda: drop_unfinished(build)):
             with pytest.raises(BitcipherError, match="Another job is running"):
@@ -152,13 +152,13 @@ def test_pruning_needs_a_build_without_a_running_job(build, place):
     assert versions(build) == [1, 2]
 
 
-def test_a_version_is_published_once(build):
+def test_publishing_an_existing_version_raises(build):
     with Lease(build) as lease, pytest.raises(BitcipherError, match="Another job published version 2"):
         publish(build, manifest_of(2, [], [], suffix="other"), lease)
     assert read_manifest(build, 2) == SECOND
 
 
-def test_a_job_without_the_lease_publishes_nothing(build):
+def test_job_that_lost_its_lease_publishes_nothing(build):
     with Lease(build) as lost:
         (mine,) = storage.list_files(storage.join(build, LEASE))
         write(build, f"{LEASE}/{int(mine.removesuffix('.json')) + 1:06d}.json")  # another job took over

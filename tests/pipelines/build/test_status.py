@@ -11,12 +11,12 @@ from pipelines.build.status import read_status
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 
-# Mode `cat` makes the vectors in a stage with progress.
+# In mode cat, a stage makes the vectors, so `StatusRecorder` records it.
 CAT = OPTIONS.derive({"mode": "cat"}, "test")
 
 
-class Watched(InProcessRuntime):
-    """Runtime that records the status after each result of a stage, and can interrupt a stage."""
+class StatusRecorder(InProcessRuntime):
+    """Runtime that records the status of a build after each result of a stage, and can interrupt a stage."""
 
     def __init__(self, target, stop_at=None):
         self._target = str(target)
@@ -25,7 +25,7 @@ class Watched(InProcessRuntime):
 
     def stream(self, spec, inputs):
         if spec.name == self._stop_at:
-            raise BitcipherError("The power is gone.")
+            raise BitcipherError("The stage was interrupted.")
         for result in super().stream(spec, inputs):
             yield result
             if spec.name != "identify":
@@ -34,7 +34,7 @@ class Watched(InProcessRuntime):
 
 @pytest.fixture
 def files(documents, tmp_path):
-    """Four count tasks of two shards each."""
+    """Paths of four files, each of them a count task with two shards."""
     return [str(write_lines(tmp_path / f"{i}.jsonl", documents[i::4] * 2)) for i in range(4)]
 
 
@@ -50,7 +50,7 @@ def test_status_without_a_build_raises(tmp_path):
 
 def test_status_of_a_running_job(files, tmp_path):
     target = tmp_path / "build"
-    runtime = Watched(target)
+    runtime = StatusRecorder(target)
     run(files, target, runtime)
     counting = [status for stage, status in runtime.seen if stage == "count"]
     # A task is done after its last shard.
@@ -71,8 +71,8 @@ def test_status_of_a_running_job(files, tmp_path):
 
 def test_status_of_an_interrupted_job(files, documents, tmp_path):
     target = tmp_path / "build"
-    with pytest.raises(BitcipherError, match="power"):
-        run(files, target, Watched(target, stop_at="embed"))
+    with pytest.raises(BitcipherError, match="interrupted"):
+        run(files, target, StatusRecorder(target, stop_at="embed"))
     stopped = read_status(str(target))
     assert (stopped.versions, stopped.holder) == ([], None)
     assert stopped.job.version == 1
@@ -86,8 +86,8 @@ def test_status_of_an_interrupted_job(files, documents, tmp_path):
 
 def test_dropped_job_leaves_no_status(files, tmp_path):
     target = tmp_path / "build"
-    with pytest.raises(BitcipherError, match="power"):
-        run(files, target, Watched(target, stop_at="embed"))
+    with pytest.raises(BitcipherError, match="interrupted"):
+        run(files, target, StatusRecorder(target, stop_at="embed"))
     assert drop_unfinished(str(target)) == 8
     with pytest.raises(BitcipherError, match="is not a build"):
         read_status(str(target))

@@ -41,16 +41,16 @@ def test_equal_vectors_have_no_drift():
     assert measure_drift(one, random_table(300)) == DRIFT
 
 
-def test_words_with_other_ranks_keep_their_neighbors():
+def test_changed_ranks_do_not_change_neighbors():
     one = random_table(200)
     found = measure_drift(one, reordered(one, [1, 0, *range(2, 190), *reversed(range(190, 200))]))
     assert found.neighbors == 1.0
     assert found.rank_moves.words == 12
     assert found.rank_moves.median == 0.0
-    turned = measure_drift(one, reordered(one, list(reversed(range(200))))).rank_moves
-    assert turned.words == 200
-    assert turned.median == 100.0  # 199, 197, …, 1, each twice
-    assert turned.percentile_99 == pytest.approx(197, abs=1)
+    reversed_moves = measure_drift(one, reordered(one, list(reversed(range(200))))).rank_moves
+    assert reversed_moves.words == 200
+    assert reversed_moves.median == 100.0  # 199, 197, …, 1, each twice
+    assert reversed_moves.percentile_99 == pytest.approx(197, abs=1)
 
 
 def test_added_and_removed_words_are_listed_by_frequency():
@@ -83,14 +83,14 @@ def test_changed_neighbors_are_drift():
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 11])
-def test_few_words_have_few_neighbors(size):
+def test_neighbors_of_fewer_than_ten_words(size):
     found = measure_drift(random_table(size), random_table(size, seed=1))
-    # The table has so few words that all are neighbors of each other.
+    # With at most 11 words, all words are neighbors of each other in both tables.
     assert (found.neighbors, found.sample) == (1.0, size)
 
 
-def nearest_of_all(before, now, rows):
-    """Return the fraction of the ten nearest words that stayed, per word."""
+def kept_share_of_all(before, now, rows):
+    """Return the mean share of the ten nearest words that did not change."""
     kept = []
     for row in rows:
         nearest = []
@@ -105,7 +105,7 @@ def nearest_of_all(before, now, rows):
 
 @given(st.integers(2, 150), st.integers(2, 150), st.integers(1, 60), st.integers(0, 99))
 @settings(max_examples=40)
-def test_neighbors_do_not_depend_on_the_block_size(size, new_size, block_rows, seed):
+def test_block_size_does_not_change_the_drift(size, new_size, block_rows, seed):
     before = random_table(size, seed)
     now = random_table(new_size, seed)
     now = table(now.index_to_key, now.vectors + np.random.default_rng(seed).normal(0, 0.2, now.vectors.shape))
@@ -115,7 +115,7 @@ def test_neighbors_do_not_depend_on_the_block_size(size, new_size, block_rows, s
         found = measure_drift(before, now)
     common = range(min(size, new_size))
     assert found.sample == len(common)
-    assert found.neighbors == pytest.approx(nearest_of_all(before, now, common), abs=1e-4)
+    assert found.neighbors == pytest.approx(kept_share_of_all(before, now, common), abs=1e-4)
 
 
 def test_drift_stage_compares_saved_vectors(tmp_path):

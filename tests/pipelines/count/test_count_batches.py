@@ -1,4 +1,4 @@
-"""Counts of passages add up to the counts of the documents, for any passage boundaries."""
+"""The counts of batches add up to the counts of the documents, for any batch boundaries."""
 
 from collections import Counter
 
@@ -12,17 +12,17 @@ from pipelines.count import count_batches
 from pipelines.ingest.document_chunks import DocumentChunk, split_document
 from pipelines.tokenizers import make_tokenizer
 
-SLICE_TOKENS = 7  # instead of 2,000, so that a short text has many passages
+PASSAGE_TOKENS = 7  # small, so that a short text has many passages
 
 document = st.lists(st.sampled_from("a b c d e f".split()), max_size=60).map(" ".join)
 documents = st.lists(document, min_size=1, max_size=6)
 
 
 @pytest.fixture(autouse=True, scope="module")
-def short_slices():
+def short_passages():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shard_counts, "PASSAGE_TOKENS", SLICE_TOKENS)
-        patch.setattr(count_batches, "PASSAGE_TOKENS", SLICE_TOKENS)
+        patch.setattr(shard_counts, "PASSAGE_TOKENS", PASSAGE_TOKENS)
+        patch.setattr(count_batches, "PASSAGE_TOKENS", PASSAGE_TOKENS)
         yield
 
 
@@ -48,22 +48,22 @@ def counts_of(tokens, context_window, carried=0):
 
 @settings(max_examples=200)
 @given(documents, st.integers(1, 60), st.integers(4, 40), st.integers(1, 9), st.booleans())
-def test_batches_add_up(texts, slice_bytes, piece_characters, window, summed):
+def test_batches_add_up(texts, batch_bytes, chunk_characters, window, summed):
     context_window = ContextWindow(window, summed)
     tokenizer = make_tokenizer("whitespace", lowercase=True)
     whole = counts_of(tokenizer.tokenize(pa.array(texts, pa.large_string())), context_window)
-    pieces = [piece for text in texts for piece in split_document([text], piece_characters)]
-    parts = list(count_batches.iter_batches(pieces, tokenizer, window, slice_bytes))
-    counted = [counts_of(part.tokens, context_window, part.carried) for part in parts]
+    chunks = [chunk for text in texts for chunk in split_document([text], chunk_characters)]
+    batches = list(count_batches.iter_batches(chunks, tokenizer, window, batch_bytes))
+    counted = [counts_of(batch.tokens, context_window, batch.carried) for batch in batches]
     for kind in range(3):
-        assert sum((part[kind] for part in counted), Counter()) == whole[kind]
-    assert sum(part[3] for part in counted) == whole[3]
-    assert sum(part.documents for part in parts) == len(texts)
-    assert sum(part.text_bytes for part in parts) == sum(len(text.encode()) for text in texts)
-    assert sum(len(part.tokens.ids) - part.carried for part in parts) == sum(len(text.split()) for text in texts)
+        assert sum((batch[kind] for batch in counted), Counter()) == whole[kind]
+    assert sum(batch[3] for batch in counted) == whole[3]
+    assert sum(batch.documents for batch in batches) == len(texts)
+    assert sum(batch.text_bytes for batch in batches) == sum(len(text.encode()) for text in texts)
+    assert sum(len(batch.tokens.ids) - batch.carried for batch in batches) == sum(len(text.split()) for text in texts)
 
 
 def test_batches_have_the_requested_size():
-    pieces = [DocumentChunk("abcd", False)] * 10
-    parts = list(count_batches.iter_batches(pieces, make_tokenizer("whitespace", lowercase=True), 2, 12))
-    assert [part.text_bytes for part in parts] == [12, 12, 12, 4]
+    chunks = [DocumentChunk("abcd", False)] * 10
+    batches = list(count_batches.iter_batches(chunks, make_tokenizer("whitespace", lowercase=True), 2, 12))
+    assert [batch.text_bytes for batch in batches] == [12, 12, 12, 4]

@@ -58,7 +58,7 @@ def words_of(texts):
     return [text.split() for text in texts]
 
 
-def test_shards_hold_whole_documents_and_add_up(file, texts, tmp_path):
+def test_shards_have_whole_documents_and_add_up(file, texts, tmp_path):
     shards = run(stage_of(tmp_path / "build", 3000), tasks_of([file], 3000))
     assert len(shards) > 4
     assert sum(shard.documents for shard in shards) == len(texts)
@@ -111,8 +111,8 @@ def test_resumed_task_counts_only_the_remaining_shards(file, tmp_path):
     assert finished_tasks(build) == []
     shards = run(stage_of(build, 3000), [task])
     assert shards[:2] == [counted.shard for counted in first]
-    straight = run(stage_of(tmp_path / "straight", 3000), [task])
-    assert [shard.digest for shard in shards] == [shard.digest for shard in straight]
+    uninterrupted = run(stage_of(tmp_path / "uninterrupted", 3000), [task])
+    assert [shard.digest for shard in shards] == [shard.digest for shard in uninterrupted]
 
 
 def test_late_worker_yields_the_recorded_shard(file, tmp_path):
@@ -122,8 +122,8 @@ def test_late_worker_yields_the_recorded_shard(file, tmp_path):
     stage = stage_of(build, 1 << 20)
     write = stage._write_batch
 
-    def slow(name, slice_):
-        segment = write(name, slice_)
+    def slow(name, batch):
+        segment = write(name, batch)
         recorded.append(next(iter(stage_of(build, 1 << 20)(task))))  # another worker finishes in the meantime
         return segment
 
@@ -131,19 +131,19 @@ def test_late_worker_yields_the_recorded_shard(file, tmp_path):
     assert list(stage(task)) == recorded
 
 
-@pytest.mark.parametrize("again", ["longer\n", "same size but newer\n"])
-def test_a_source_that_changes_meanwhile_is_an_error_and_no_entry(tmp_path, again):
+@pytest.mark.parametrize("new_content", ["longer\n", "same size but newer\n"])
+def test_source_that_changes_during_counting_raises_without_an_entry(tmp_path, new_content):
     file = tmp_path / "a.txt"
     file.write_text("same size but older\n")
     os.utime(file, (1, 1))
     (task,) = tasks_of([file], 1000)
-    file.write_text(again)
+    file.write_text(new_content)
     with pytest.raises(BitcipherError, match=r"a\.txt changed while it was counted"):
         run(stage_of(tmp_path / "build", 1000), [task])
     assert storage.list_files(f"{tmp_path}/build/{LEDGER}") == {}
 
 
-def test_a_large_file_counted_by_several_tasks_equals_one(file, texts, tmp_path):
+def test_several_tasks_of_a_file_count_the_same_as_one(file, texts, tmp_path):
     # One large shard size gives a single task; a small one gives several tasks of several shards.
     (whole,) = tasks_of([file], 1 << 20)
     shard_bytes = file.stat().st_size // (3 * SHARDS_PER_TASK)
@@ -153,20 +153,20 @@ def test_a_large_file_counted_by_several_tasks_equals_one(file, texts, tmp_path)
     shards = run(stage_of(build, shard_bytes), reversed(tasks))
     one_task = run(stage_of(tmp_path / "one", shard_bytes), [replace(tasks[0], stop=None)])
     assert sorted(shard.digest for shard in shards) == sorted(shard.digest for shard in one_task)
-    (at_once,) = run(stage_of(tmp_path / "at_once", 1 << 20), [whole])
-    assert total_digest(shards) == total_digest(one_task) == at_once.digest
+    (single,) = run(stage_of(tmp_path / "single", 1 << 20), [whole])
+    assert total_digest(shards) == total_digest(one_task) == single.digest
     assert len({shard.name for shard in shards}) == len(shards)
     assert sum(shard.documents for shard in shards) == len(texts)
 
 
-def test_a_task_beyond_the_end_of_a_file_counts_nothing_and_is_done(file, tmp_path):
+def test_task_beyond_the_end_of_a_file_counts_nothing(file, tmp_path):
     (task,) = tasks_of([file], 1 << 20)
     beyond = replace(task, start=5, stop=9)
     assert run(stage_of(tmp_path / "build", 1 << 20), [beyond]) == []
     assert finished_tasks(tmp_path / "build") == [beyond.id]
 
 
-def test_documents_go_on_from_file_to_file_within_a_task(tmp_path):
+def test_shard_contains_documents_of_several_files(tmp_path):
     contents = {"a.txt": "one two\nthree", "b.jsonl": json.dumps({"text": "four five six"}), "c.txt": "seven"}
     for name, content in contents.items():
         (tmp_path / name).write_text(content)
@@ -182,24 +182,24 @@ def test_files_without_documents_have_no_shards(tmp_path):
     assert finished_tasks(tmp_path / "build") == [task.id for task in tasks]
 
 
-def test_a_shard_ends_with_the_document_that_fills_it():
-    pieces = [
+def test_shard_ends_after_the_document_that_fills_it():
+    chunks = [
         DocumentChunk("é" * 3, False),
         DocumentChunk("abcd", True),
         DocumentChunk("efgh", True),
         DocumentChunk("i", False),
         DocumentChunk("j", False),
     ]
-    shards = [[piece.text for piece in shard] for shard in count_stage.split_shards(iter(pieces), 6)]
+    shards = [[chunk.text for chunk in shard] for shard in count_stage.split_shards(iter(chunks), 6)]
     assert shards == [["ééé"], ["abcd", "efgh", "i"], ["j"]]
 
 
-def test_sources_and_counts_may_lie_in_a_store(texts, place):
-    with storage.writing(storage.join(place, "corpus", "deep", "a.txt")) as stream:
+def test_sources_and_counts_on_a_disk_and_in_an_object_store(texts, base_uri):
+    with storage.writing(storage.join(base_uri, "corpus", "deep", "a.txt")) as stream:
         stream.write("\n".join(texts).encode())
-    build = storage.join(place, "build")
+    build = storage.join(base_uri, "build")
     # Sources are listed by directory and opened by name.
-    shards = run(stage_of(build, 5000), tasks_of([storage.join(place, "corpus")], 5000))
+    shards = run(stage_of(build, 5000), tasks_of([storage.join(base_uri, "corpus")], 5000))
     assert len(shards) > 1
     assert sum(shard.documents for shard in shards) == len(texts)
     assert all(shard.digest == digest_of(build, shard.parts, shard.total_passages) for shard in shards)

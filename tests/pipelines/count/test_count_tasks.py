@@ -30,15 +30,15 @@ def text(size):
 
 
 @given(sources, st.integers(100, 1000))
-def test_every_source_is_in_one_task_and_in_order(sources, shard_bytes):
+def test_tasks_contain_all_sources_in_order(sources, shard_bytes):
     tasks = plan_tasks(sources, shard_bytes)
-    first_ones = [task for task in tasks if task.start == 0]
-    assert [source for task in first_ones for source in task.sources] == sources
+    first_tasks = [task for task in tasks if task.start == 0]
+    assert [source for task in first_tasks for source in task.sources] == sources
     assert all(task.sources for task in tasks)
 
 
 @given(sources, st.integers(100, 1000))
-def test_tasks_hold_about_a_shard_of_text(sources, shard_bytes):
+def test_tasks_contain_about_a_shard_of_text(sources, shard_bytes):
     tasks = [task for task in plan_tasks(sources, shard_bytes) if task.start == 0]
     sizes = [[estimate_text_bytes(source) for source in task.sources] for task in tasks]
     for task in sizes:
@@ -48,13 +48,13 @@ def test_tasks_hold_about_a_shard_of_text(sources, shard_bytes):
         assert sum(task) >= shard_bytes or following[0] >= shard_bytes
 
 
-def test_small_files_share_a_task_and_large_ones_stand_alone():
+def test_small_files_share_a_task_and_large_files_do_not():
     plan = plan_tasks([text(size) for size in (40, 60, 1, 100, 5, 5)], 100)
     assert [[source.size for source in task.sources] for task in plan] == [[40, 60], [1], [100], [5, 5]]
 
 
 @given(st.integers(1, 10**6), st.integers(1, 1000))
-def test_the_tasks_of_a_file_share_out_its_shards(size, shard_bytes):
+def test_tasks_of_a_file_partition_its_shards(size, shard_bytes):
     tasks = plan_tasks([text(size)], shard_bytes)
     assert tasks[0].start == 0
     assert tasks[-1].stop is None
@@ -65,15 +65,15 @@ def test_the_tasks_of_a_file_share_out_its_shards(size, shard_bytes):
 
 
 @pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl.zst", "a.parquet", "a.wet.bz2"])
-def test_compressed_files_count_for_the_text_that_is_in_them(name):
+def test_text_bytes_of_compressed_files_are_estimated(name):
     assert estimate_text_bytes(Source(uri=name, size=10, format=format_of(name))) == 10 * TEXT_PER_COMPRESSED_BYTE
     assert estimate_text_bytes(Source(uri="a.txt", size=10, format="text")) == 10
 
 
-def test_a_task_is_named_after_the_content_of_its_sources():
+def test_task_id_depends_on_content_and_shard_size_only():
     sources = [text(40), text(60)]
     (task,) = plan_tasks(sources, 100)
-    moved = [source.model_copy(update={"uri": f"/elsewhere/{source.size}", "stamp": "x"}) for source in sources]
+    moved = [source.model_copy(update={"uri": f"/moved/{source.size}", "stamp": "x"}) for source in sources]
     (renamed,) = plan_tasks(moved, 100)
     (other,) = plan_tasks([sources[0], sources[1].model_copy(update={"sha256": "0" * 64})], 100)
     assert task.id == renamed.id != other.id
@@ -81,10 +81,10 @@ def test_a_task_is_named_after_the_content_of_its_sources():
     assert larger.id != task.id  # a job that resumes with larger shards must not reuse the smaller ones
 
 
-def test_no_sources_make_no_tasks():
+def test_no_sources_give_no_tasks():
     assert plan_tasks([], 100) == []
 
 
-def test_a_shard_has_at_least_a_byte():
+def test_shard_bytes_below_one_raises():
     with pytest.raises(BitcipherError, match="`shard_bytes`"):
         plan_tasks([text(1)], 0)

@@ -31,7 +31,7 @@ def small(tmp_path):
     return tmp_path / "small"
 
 
-def test_vectors_have_length_one_and_keep_their_directions(small):
+def test_vectors_have_length_one_and_are_saved_with_directions(small):
     vectors = CipherVectors.load(small)
     assert vectors.manifest["embedding"]["mode"] == "spectral"
     assert vectors.vector_size < len(vectors) < 200
@@ -44,19 +44,19 @@ def test_vectors_have_length_one_and_keep_their_directions(small):
     assert read_manifest(str(small)).vectors.empty_words == 1
 
 
-def test_vector_size_is_respected(small, tmp_path):
+def test_vector_size_sets_the_number_of_dimensions(small, tmp_path):
     assert embedded(small, tmp_path / "three", vector_size=3).vector_size == 3
 
 
 @pytest.mark.parametrize("texts", [["a", "b", "a"], ["a a a a"], ["a b"]])
-def test_text_without_pairs_beyond_chance_is_refused_in_a_sentence(tmp_path, texts):
+def test_text_without_pairs_above_chance_raises(tmp_path, texts):
     options = BuildOptions(context="positions", tokenizer="whitespace", min_count=1)
     with pytest.raises(BitcipherError, match="more often than by chance"):
         run_build([write_lines(tmp_path / "t.jsonl", texts)], tmp_path / "built", options)
     assert not storage.exists(manifest_uri(str(tmp_path / "built"), 1))
 
 
-def test_summed_counts_give_the_window(tmp_path):
+def test_summed_counts_give_vectors_of_context_window_only(tmp_path):
     source = write_lines(tmp_path / "t.jsonl", TEXTS)
     summed = BuildOptions(window=3, tokenizer="whitespace", min_count=1, summed=True)
     run_build([source], tmp_path / "summed", summed)
@@ -69,13 +69,13 @@ def test_summed_counts_give_the_window(tmp_path):
         embedded(tmp_path / "summed", tmp_path / "two", window=2)
 
 
-def test_a_larger_radius_than_counted_is_refused(small, tmp_path):
+def test_window_larger_than_that_of_the_counts_raises(small, tmp_path):
     with pytest.raises(BitcipherError, match="window of 4"):
         embedded(small, tmp_path / "wide", window=5)
     assert not storage.exists(str(tmp_path / "wide"))
 
 
-def test_ray_and_this_process_embed_the_same(ray_cluster, corpus, tmp_path):
+def test_ray_and_this_process_give_the_same_bytes(ray_cluster, corpus, tmp_path):
     run_build([corpus], tmp_path / "built")
     here = embedded(tmp_path / "built", tmp_path / "here", vector_size=40)
     with open_runtime(2, 600 << 20) as runtime:
@@ -114,7 +114,7 @@ def test_build_interrupted_during_factorization_resumes(corpus, tmp_path, monkey
     assert not any(name.startswith("work/") for name in storage.list_files(str(tmp_path / "stopped")))
 
 
-def test_an_update_gives_the_vectors_of_a_build_of_all(documents, tmp_path):
+def test_update_gives_the_vectors_of_a_build_of_all_sources(documents, tmp_path):
     old, new = (write_lines(tmp_path / f"{name}.jsonl", documents[start::2]) for start, name in enumerate("ab"))
     run_build([old], tmp_path / "grown")
     manifest, _ = run_update(tmp_path / "grown", [new], align="1")
@@ -126,7 +126,7 @@ def test_an_update_gives_the_vectors_of_a_build_of_all(documents, tmp_path):
     assert digests(tmp_path / "again") == digests(tmp_path / "whole")
 
 
-def test_options_of_another_mode_are_refused_by_name(small, tmp_path):
+def test_options_of_another_mode_raise(small, tmp_path):
     with pytest.raises(BitcipherError, match="`bits` is an option of mode cat, sum or cipher, not of mode spectral"):
         embedded(small, tmp_path / "new", bits=10)
     with pytest.raises(BitcipherError, match="for sum, use `bits`"):
@@ -135,7 +135,7 @@ def test_options_of_another_mode_are_refused_by_name(small, tmp_path):
     assert set(CipherVectors.load(tmp_path / "new").manifest["embedding"]) == {"mode", "window", "bits", "noise", "log"}
 
 
-def test_embedding_by_hand_is_that_of_the_build(corpus, tmp_path):
+def test_embed_gives_the_vectors_of_the_build(corpus, tmp_path):
     run_build([corpus / "c.txt"], tmp_path / "built", OPTIONS)
     counts = StoredCounts.of_version(str(tmp_path / "built"), read_manifest(str(tmp_path / "built")))
     vectors = embed(counts.open(), OPTIONS.embedding, counts.provenance)

@@ -6,11 +6,11 @@ import pytest
 from builds import OPTIONS, run_build, write_lines
 
 from bitcipher.errors import BitcipherError
+from pipelines.estimate.build_cost import Cluster
+from pipelines.estimate.build_estimate import EstimateRequest, estimate_build
 from pipelines.estimate.calibrate import calibrate
 from pipelines.estimate.corpus_laws import build_sizes
-from pipelines.estimate.estimate import Cluster
 from pipelines.estimate.growth_law import Bound
-from pipelines.estimate.planner import PlanRequest, make_plans
 from pipelines.store.manifest import read_manifest
 
 CLUSTER = Cluster(2, 4, 8e9)
@@ -47,39 +47,41 @@ def test_last_growth_point_equals_the_counts_of_a_build(documents, counted, scra
     assert not list(scratch.iterdir())
 
 
-def test_nothing_is_left_behind_by_a_calibration_that_fails(scratch):
+def test_failed_calibration_leaves_no_files(scratch):
     with pytest.raises(BitcipherError, match="too few"):
         calibrate(["a few words"] * 3, OPTIONS)
     assert not list(scratch.iterdir())
 
 
 @pytest.mark.long
-def test_plan_of_the_sample_equals_its_counts(counted, scratch, tmp_path):
+def test_estimate_of_a_fully_sampled_corpus_equals_its_counts(counted, scratch, tmp_path):
     build, manifest = counted
     options = {"tokenizer": "whitespace", "shard_mib": 64}
-    request = PlanRequest([str(tmp_path / "all.jsonl")], None, [], None, options, CLUSTER)
-    found = make_plans(request)
-    plan = found.plans[Bound.POINT]
-    assert plan.tokens == pytest.approx(manifest["tokens"], rel=1e-6)
-    assert plan.types == pytest.approx(manifest["segments"][0]["types"], rel=1e-6)
-    assert plan.entries == pytest.approx(manifest["segments"][0]["entries"], rel=1e-6)
-    assert plan.vocabulary == pytest.approx(manifest["vocabulary"], rel=1e-3)
+    request = EstimateRequest(sources=(str(tmp_path / "all.jsonl"),), options=options, cluster=CLUSTER)
+    found = estimate_build(request)
+    cost = found.costs[Bound.POINT]
+    assert cost.tokens == pytest.approx(manifest["tokens"], rel=1e-6)
+    assert cost.types == pytest.approx(manifest["segments"][0]["types"], rel=1e-6)
+    assert cost.entries == pytest.approx(manifest["segments"][0]["entries"], rel=1e-6)
+    assert cost.vocabulary == pytest.approx(manifest["vocabulary"], rel=1e-3)
     files = {path: path.stat().st_size for path in (build / "shards").iterdir()}
-    assert plan.shard_bytes == pytest.approx(sum(files.values()), rel=0.2)
-    assert plan.segment_bytes == plan.shuffle_read == 0
-    assert plan.workers == 8
+    assert cost.shard_bytes == pytest.approx(sum(files.values()), rel=0.2)
+    assert cost.segment_bytes == cost.shuffle_read == 0
+    assert cost.workers == 8
     assert not list(scratch.iterdir())
 
 
 @pytest.mark.long
-def test_growth_is_read_off_a_build(counted):
+def test_estimate_from_a_build_uses_its_options_and_growth(counted):
     build, manifest = counted
-    found = make_plans(PlanRequest([], 1e9, [], str(build), {"memory_mib": 1000}, CLUSTER))
+    found = estimate_build(EstimateRequest(tokens=1e9, build=str(build), options={"memory_mib": 1000}, cluster=CLUSTER))
     assert found.options.tokenizer == "whitespace"
     assert found.options.memory_mib == 1000
-    low, point, high = (found.plans[bound] for bound in (Bound.LOW, Bound.POINT, Bound.HIGH))
+    low, point, high = (found.costs[bound] for bound in (Bound.LOW, Bound.POINT, Bound.HIGH))
     assert low.types <= point.types <= high.types
     assert low.entries <= point.entries <= high.entries
     assert build_sizes(read_manifest(str(build)))[0][0] == pytest.approx(manifest["tokens"])
     with pytest.raises(BitcipherError, match=r"leave out --tokenizer, --window\.$"):
-        make_plans(PlanRequest([], 1e9, [], str(build), {"window": 2, "tokenizer": "spacy"}, CLUSTER))
+        estimate_build(
+            EstimateRequest(tokens=1e9, build=str(build), options={"window": 2, "tokenizer": "spacy"}, cluster=CLUSTER)
+        )

@@ -1,4 +1,4 @@
-"""Growth laws: known exponents are recovered, and a corpus with a known law is extrapolated from a part."""
+"""Growth laws: known exponents are recovered, and a corpus with a known law is extrapolated from a sample."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ TOKENS = [2.0**k for k in range(14, 23)]
 
 
 @given(st.floats(0.3, 0.95), st.floats(2, 50))
-def test_a_power_law_is_found_again(exponent, factor):
+def test_exponent_of_a_power_law_is_recovered(exponent, factor):
     law = fit(TOKENS, [factor * n**exponent for n in TOKENS], HALF_BENT)
     assert law.exponent == pytest.approx(exponent, abs=1e-6)
     assert law.error < 1e-6
@@ -20,7 +20,7 @@ def test_a_power_law_is_found_again(exponent, factor):
         assert law.at(1e12, bound) == pytest.approx(factor * 1e12**exponent, rel=1e-3)
 
 
-def test_a_falling_exponent_is_found_again_and_the_truth_is_within_the_range():
+def test_falling_exponent_is_recovered_and_extrapolated_within_the_range():
     def truth(n: float) -> float:  # exponent 0.9 at 2^14, decreasing by 0.02 with each doubling
         doublings = np.log2(n) - 14
         return float(np.exp((14 * 0.9 + 0.9 * doublings - 0.01 * doublings**2) * np.log(2)))
@@ -30,7 +30,7 @@ def test_a_falling_exponent_is_found_again_and_the_truth_is_within_the_range():
     for n in (2.0**16.5, 2.0**25):
         assert law.at(n, Bound.LOW) <= truth(n) * 1.000001
         assert law.at(n, Bound.HIGH) >= truth(n) * 0.999999
-    # The number of new words keeps growing, even if the curvature is extrapolated far.
+    # Sizes keep growing, even if the bend is extrapolated far.
     assert law.at(1e15, Bound.LOW) > law.at(1e12, Bound.LOW)
 
 
@@ -43,19 +43,19 @@ def test_ranges_widen_beyond_the_data():
 
 
 @given(st.floats(1e2, 1e14))
-def test_sizes_rise_with_tokens_and_are_inverted(tokens):
+def test_sizes_rise_with_tokens_and_tokens_at_inverts_them(tokens):
     law = fit(TOKENS, [10 * n**0.7 / (1 + n / 1e8) ** 0.1 for n in TOKENS], HALF_BENT)
     assert law.at(tokens) <= law.at(tokens * 1.1)
     assert law.tokens_at(law.at(tokens)) == pytest.approx(tokens, rel=1e-6)
 
 
-def test_a_fixed_vocabulary_is_never_exceeded():
+def test_sizes_never_exceed_the_limit():
     law = fit(TOKENS, [10 * n**0.5 for n in TOKENS], STRAIGHT, limit=50_000)
     assert [law.at(1e12, bound) for bound in Bound] == [50_000] * 3
     assert law.at(2.0**20) == pytest.approx(10_240)
 
 
-def test_too_few_points_are_refused():
+def test_too_few_points_raise():
     with pytest.raises(BitcipherError, match="too few documents"):
         fit([1e3, 2e3, 2e3, 4e3], [10, 20, 20, 40], STRAIGHT)
 

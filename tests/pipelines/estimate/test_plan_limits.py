@@ -1,10 +1,10 @@
-"""Limits that a plan exceeds are reported together with a remedy."""
+"""Estimated costs, and the limits that they reach, each with a remedy."""
 
 import pytest
 
+from pipelines.estimate.build_cost import Cluster, estimate_cost
 from pipelines.estimate.calibration import Calibration, GrowthPoint, Rates
 from pipelines.estimate.corpus_laws import CorpusLaws
-from pipelines.estimate.estimate import Cluster, estimate
 from pipelines.estimate.growth_law import STRAIGHT, fit
 from pipelines.estimate.limits import limits_reached
 from pipelines.estimate.memory import count_passes, sums_bytes
@@ -14,29 +14,29 @@ RATES = Rates(1e-9, 0.5, 2e-7, 1e-5, 5e-7, 1e-7, 1e-8, 5e-8, 1e-8, 3e-8, 1e-5)
 TOKENS = [1e5, 1e6, 1e7, 1e8]
 
 
-def laws(words: float, thinning: float = 8) -> CorpusLaws:
+def make_laws(words: float, thinning: float = 8) -> CorpusLaws:
     types, pairs, rows = (
         fit(TOKENS, [a * n**b for n in TOKENS], STRAIGHT) for a, b in ((words, 0.6), (30, 0.8), (9, 0.6))
     )
     return CorpusLaws(types, types, pairs, rows, thinning)
 
 
-def plan_of(tokens: float, laws_: CorpusLaws, options: BuildOptions, cluster: Cluster):
+def cost_of(tokens: float, corpus_laws: CorpusLaws, options: BuildOptions, cluster: Cluster):
     point = GrowthPoint(10**8, 10**5, 10**6, 10**7, 10**5)
     calibration = Calibration(RATES, [point], 5.0, 2.3, 13.0, 40.0, 10**4)
-    return estimate(tokens, tokens * 2, calibration, laws_, options, cluster)
+    return estimate_cost(tokens, tokens * 2, calibration, corpus_laws, options, cluster)
 
 
-def limits(tokens, cluster, laws_=None, **options):
+def limits(tokens, cluster, corpus_laws=None, **options):
     chosen = BuildOptions(**options)
-    return limits_reached(plan_of(tokens, laws_ or laws(10), chosen, cluster), chosen, cluster)
+    return limits_reached(cost_of(tokens, corpus_laws or make_laws(10), chosen, cluster), chosen, cluster)
 
 
-def test_a_small_corpus_reaches_none():
+def test_small_corpus_reaches_no_limit():
     assert limits(1e8, Cluster(1, 4, 16e9)) == {}
 
 
-def test_a_trillion_tokens_reach_memory_and_bits():
+def test_trillion_tokens_reach_limits_of_memory_and_bits():
     found = limits(1e12, Cluster(10, 16, 32e9), mode="cat")
     assert set(found) == {"driver", "merge", "row", "embed", "bits"}
     assert "--min-count does not" in found["driver"]
@@ -48,46 +48,47 @@ def test_a_trillion_tokens_reach_memory_and_bits():
     assert "bits" not in larger
 
 
-def test_spectral_vectors_reach_memory_and_no_bits():
+def test_mode_spectral_has_no_limit_of_bits():
     found = limits(1e12, Cluster(10, 16, 32e9))
     assert set(found) == {"driver", "merge", "row", "embed"}
     assert "--vector-size" in found["embed"]
 
 
-def test_workers_share_the_products_of_spectral_vectors():
-    one, many = (plan_of(1e10, laws(10), BuildOptions(), Cluster(nodes, 8, 64e9)) for nodes in (1, 10))
+def test_workers_reduce_wall_time_of_spectral_vectors_only():
+    one, many = (cost_of(1e10, make_laws(10), BuildOptions(), Cluster(nodes, 8, 64e9)) for nodes in (1, 10))
     assert many.cpu_seconds["embed"] == one.cpu_seconds["embed"]
     assert many.wall_seconds["embed"] < one.wall_seconds["embed"] < one.cpu_seconds["embed"]
 
 
-def test_more_words_than_numbers():
-    assert "2,147,483,647" in limits(1e12, Cluster(10, 16, 32e12), laws(300, 1e6))["types"]
+def test_too_many_words_for_int32_reach_a_limit():
+    assert "2,147,483,647" in limits(1e12, Cluster(10, 16, 32e12), make_laws(300, 1e6))["types"]
 
 
-def test_more_workers_take_as_much_cpu_and_less_time():
-    one, many = (plan_of(1e10, laws(10), BuildOptions(), Cluster(nodes, 8, 64e9)) for nodes in (1, 10))
+def test_more_workers_take_the_same_cpu_and_less_wall_time():
+    one, many = (cost_of(1e10, make_laws(10), BuildOptions(), Cluster(nodes, 8, 64e9)) for nodes in (1, 10))
     assert (one.workers, many.workers) == (8, 80)
     assert many.cpu_seconds["merge"] == one.cpu_seconds["merge"]
     assert sum(many.wall_seconds.values()) < sum(one.wall_seconds.values())
     assert one.wall_seconds["words"] == many.wall_seconds["words"]  # runs on the driver only
 
 
-def test_a_pair_is_merged_once_for_each_tier():
-    plan = plan_of(1e11, laws(10), BuildOptions(), Cluster(1, 8, 64e9))
-    assert plan.shards == pytest.approx(1e11 * 5 / (64 << 20), rel=0.01)
-    assert 1 < plan.rounds < 3
-    assert plan.shuffle_written < plan.shuffle_read
-    assert plan.peak_bytes > plan.shard_bytes + plan.segment_bytes
+def test_pairs_are_merged_once_per_tier():
+    cost = cost_of(1e11, make_laws(10), BuildOptions(), Cluster(1, 8, 64e9))
+    assert cost.shards == pytest.approx(1e11 * 5 / (64 << 20), rel=0.01)
+    assert 1 < cost.rounds < 3
+    assert cost.shuffle_written < cost.shuffle_read
+    assert cost.peak_bytes > cost.shard_bytes + cost.segment_bytes
 
 
-def test_slices_of_shards_that_are_too_large_cost_a_merge():
+def test_shards_larger_than_the_budget_cost_a_merge_of_batches():
     small, large = (
-        plan_of(1e9, laws(10), BuildOptions(memory_mib=megabytes), Cluster(1, 1, 64e9)) for megabytes in (600, 1500)
+        cost_of(1e9, make_laws(10), BuildOptions(memory_mib=megabytes), Cluster(1, 1, 64e9))
+        for megabytes in (600, 1500)
     )
     assert small.cpu_seconds["count"] > large.cpu_seconds["count"]
 
 
-def test_passes_over_the_pairs_equal_those_of_the_embedding():
+def test_number_of_passes_equals_that_of_the_embedding():
     from bitcipher.counts import ContextWindow, MergedCounts
     from bitcipher.vocabulary import Vocabulary
 

@@ -1,4 +1,4 @@
-"""The merges that a plan predicts equal those of a build."""
+"""The predicted merges equal those of a build."""
 
 import pytest
 from builds import OPTIONS, run_build, write_lines
@@ -26,7 +26,7 @@ def rounds_of_a_job(shards, shard_tokens, types, entries):
 
 
 @pytest.mark.parametrize("shards", [1, 2, 3, 31, 33, 40, 200, 700])
-def test_the_merges_are_those_of_a_job(shards):
+def test_predicted_merges_equal_those_of_a_job(shards):
     def types(n):
         return 10 * n**0.6
 
@@ -40,7 +40,7 @@ def test_the_merges_are_those_of_a_job(shards):
     assert all(merge.members <= FAN_IN for merges in rounds for merge in merges)
 
 
-def test_a_build_ends_with_as_many_segments(documents, tmp_path):
+def test_predicted_number_of_segments_equals_that_of_a_build(documents, tmp_path):
     for number in range(5):
         write_lines(tmp_path / f"{number}.jsonl", documents[number::5] + [f"a{number} " * (1 << 19)])
     manifest = run_build([tmp_path], tmp_path / "build", OPTIONS)

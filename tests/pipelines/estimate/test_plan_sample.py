@@ -1,4 +1,4 @@
-"""Sample of a plan: drawn from all files, in parts of doubling size, with the text size per stored byte."""
+"""Sample of a corpus: documents of all files, parts of doubling size, and text per stored byte."""
 
 import gzip
 import json
@@ -13,7 +13,7 @@ from pipelines.ingest.readers import ReadOptions
 from pipelines.ingest.sources import list_sources
 
 
-def test_each_part_is_as_large_as_all_before_it():
+def test_each_part_is_as_large_as_all_preceding_parts():
     documents = [str(i) for i in range(640)]
     parts = partition(documents)
     assert sorted(chain(*parts)) == sorted(documents)
@@ -21,7 +21,7 @@ def test_each_part_is_as_large_as_all_before_it():
     assert partition(["one"]) == [["one"]]
 
 
-def test_a_small_corpus_is_read_whole(corpus, documents):
+def test_small_corpus_is_read_completely(corpus, documents):
     sample = read_sample(list_sources([str(corpus)]), ReadOptions())
     assert sorted(sample.documents) == sorted(filter(str.strip, documents))
 
@@ -40,7 +40,7 @@ def test_text_per_stored_byte_is_measured_at_the_beginning_of_files(documents, t
     assert sum(len(text.encode()) for text in sample.documents) == pytest.approx(text / 10, rel=0.35)
 
 
-def test_one_long_document_is_cut_into_many(tmp_path):
+def test_one_long_document_is_split_into_many(tmp_path):
     path = write_lines(tmp_path / "a.jsonl", ["the words of one long document " * 5_000])
     assert len(read_sample(list_sources([str(path)]), ReadOptions()).documents) > 60
 
@@ -51,7 +51,7 @@ def test_missing_fields_raise(tmp_path):
         read_sample(list_sources([str(path)]), ReadOptions(field="body"), 10_000)
 
 
-def test_sources_without_documents_are_refused(tmp_path):
+def test_sources_without_documents_raise(tmp_path):
     (tmp_path / "a.txt").write_text("\n \n\n")
     with pytest.raises(BitcipherError, match="no documents"):
         read_sample(list_sources([str(tmp_path)]), ReadOptions())

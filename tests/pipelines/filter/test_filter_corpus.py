@@ -1,4 +1,4 @@
-"""Filtering of sources by a vocabulary: complete, the same for any number of workers, and with disjoint splits."""
+"""Filtering of a corpus: exact counts, the same bytes for any number of workers, and disjoint parts."""
 
 import gzip
 import json
@@ -48,7 +48,7 @@ def corpus(tmp_path):
     return write_corpus(tmp_path / "corpus")
 
 
-def make(patterns, out, options=OPTIONS, progress=None, runtime=None, vocabulary="words.txt"):
+def run_filter(patterns, out, options=OPTIONS, progress=None, runtime=None, vocabulary="words.txt"):
     patterns = [str(pattern) for pattern in (patterns if isinstance(patterns, list) else [patterns])]
     words = vocabulary and str(Path(out).parent / vocabulary)
     manifest = filter_corpus(
@@ -74,7 +74,7 @@ def documents_in(texts):
 
 
 def test_kept_spans_are_in_the_vocabulary_and_counts_add_up(corpus, tmp_path):
-    output = make(corpus, tmp_path / "out")
+    output = run_filter(corpus, tmp_path / "out")
     assert output == json.loads((tmp_path / "out" / "accounting.json").read_text())
     assert read_words(str(tmp_path / "out" / "vocabulary.txt")) == set(KNOWN)
     assert output["vocabulary"]["words"] == len(KNOWN)
@@ -87,9 +87,9 @@ def test_kept_spans_are_in_the_vocabulary_and_counts_add_up(corpus, tmp_path):
     assert total["constrained"] == {part: len(texts) for part, texts in kept.items()}
     assert sum(total["documents"].values()) == 160
     for level in ("spans", "sentences"):
-        tally = total[level]
-        assert tally["examined"] == tally["kept"] + tally["unknown_words"] + tally["too_few_words"]
-        assert tally["share_kept"] == tally["kept"] / tally["examined"]
+        counts = total[level]
+        assert counts["examined"] == counts["kept"] + counts["unknown_words"] + counts["too_few_words"]
+        assert counts["share_kept"] == counts["kept"] / counts["examined"]
     assert total["spans"]["kept"] + total["sentences"]["spans"] == sum(total["constrained"].values())
     assert list(total["unknown_words"]) == ["zebra"]
     assert [Path(folder).name for folder in output["folders"]] == ["books", "news"]
@@ -105,7 +105,7 @@ def sum_of(values):
 
 
 def test_control_sample_has_as_many_spans_per_source(corpus, tmp_path):
-    output = make(corpus, tmp_path / "out")
+    output = run_filter(corpus, tmp_path / "out")
     for source in output["sources"]:
         missing = source["unconstrained"].pop("missing")
         assert missing == sum(source["constrained"].values()) - sum(source["unconstrained"].values())
@@ -115,17 +115,17 @@ def test_control_sample_has_as_many_spans_per_source(corpus, tmp_path):
                 file = tmp_path / "out" / kind / f"{part}-{source['name']}.jsonl.gz"
                 assert gzip.decompress(file.read_bytes()).count(b"\n") == source[kind][part]
     # There are fewer whole sentences than spans, so the control sample is complete.
-    output = make(
+    output = run_filter(
         corpus, tmp_path / "sentences", FilterOptions(level="sentences", span=12, stride=4, held_out_share=0.3)
     )
     assert output["total"]["unconstrained"] == output["total"]["constrained"] | {"missing": 0}
     assert "zebra" in json.dumps(spans(tmp_path / "sentences", "unconstrained", "train"))
-    make(corpus, tmp_path / "alone", FilterOptions(span=12, stride=4, unconstrained=False))
+    run_filter(corpus, tmp_path / "alone", FilterOptions(span=12, stride=4, unconstrained=False))
     assert not (tmp_path / "alone" / "unconstrained").exists()
 
 
 def test_no_document_is_in_two_parts(corpus, tmp_path):
-    make(corpus, tmp_path / "out")
+    run_filter(corpus, tmp_path / "out")
     documents = {
         part: documents_in(
             each["text"] for kind in ("constrained", "unconstrained") for each in spans(tmp_path / "out", kind, part)
@@ -136,25 +136,25 @@ def test_no_document_is_in_two_parts(corpus, tmp_path):
     assert not any(documents[one] & documents[other] for one, other in combinations(PARTS, 2))
 
 
-def test_the_same_bytes_in_any_order_and_from_any_place(corpus, tmp_path):
-    make(corpus, tmp_path / "one")
-    make([corpus / "news", corpus / "books" / "b*", corpus / "books"], tmp_path / "other")
+def test_order_of_patterns_does_not_change_the_bytes(corpus, tmp_path):
+    run_filter(corpus, tmp_path / "one")
+    run_filter([corpus / "news", corpus / "books" / "b*", corpus / "books"], tmp_path / "other")
     assert content(tmp_path / "one") == content(tmp_path / "other")
 
 
 @pytest.mark.long
-def test_the_same_bytes_on_ray(ray_cluster, corpus, tmp_path):
+def test_ray_and_this_process_give_the_same_bytes(ray_cluster, corpus, tmp_path):
     by_frequency = FilterOptions(span=12, stride=4, held_out_share=0.3, top=8)
     for options, words in ((OPTIONS, "words.txt"), (by_frequency, None)):
         name = f"top-{options.top}"
-        make(corpus, tmp_path / f"{name}-here", options, vocabulary=words)
+        run_filter(corpus, tmp_path / f"{name}-here", options, vocabulary=words)
         for workers in (1, 2):
             with open_runtime(workers, 100 << 20) as runtime:
-                make(corpus, tmp_path / f"{name}-{workers}", options, runtime=runtime, vocabulary=words)
+                run_filter(corpus, tmp_path / f"{name}-{workers}", options, runtime=runtime, vocabulary=words)
             assert content(tmp_path / f"{name}-{workers}") == content(tmp_path / f"{name}-here")
 
 
-class Stopped(StageProgress):
+class InterruptingProgress(StageProgress):
     """Progress that raises KeyboardInterrupt after a number of sources."""
 
     def __init__(self, after):
@@ -169,32 +169,32 @@ class Stopped(StageProgress):
 
 @pytest.mark.parametrize("after", range(5))
 def test_interrupted_filter_resumes_without_repeating_work(corpus, tmp_path, after):
-    make(corpus, tmp_path / "whole")
+    run_filter(corpus, tmp_path / "whole")
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        make(corpus, out, progress=Stopped(after))
+        run_filter(corpus, out, progress=InterruptingProgress(after))
     assert not (out / "accounting.json").exists()
     done = {file: file.stat().st_ino for file in out.rglob("*-0*.jsonl.gz")}
     assert len(done) == 2 * len(PARTS) * (after + 1)
-    make(corpus, out)
+    run_filter(corpus, out)
     assert content(out) == content(tmp_path / "whole")
     assert {file: file.stat().st_ino for file in done} == done
     before = {file: file.stat().st_ino for file in out.rglob("*") if file.is_file()}
-    make(corpus, out)  # running again changes nothing
+    run_filter(corpus, out)  # running again changes nothing
     assert {file: file.stat().st_ino for file in out.rglob("*") if file.is_file()} == before
 
 
-def test_a_damaged_source_leaves_none_of_its_files(corpus, tmp_path):
+def test_damaged_source_leaves_no_files(corpus, tmp_path):
     file = corpus / "news" / "c.jsonl.gz"
     file.write_bytes(gzip.compress(gzip.decompress(file.read_bytes()) + b"{"))
     with pytest.raises(BitcipherError, match=r"Line 41 of .*c\.jsonl\.gz is not JSON"):
-        make(corpus, tmp_path / "out")
+        run_filter(corpus, tmp_path / "out")
     names = {Path(name).name for name in content(tmp_path / "out") if name.endswith(".gz")}
     assert names == {f"{part}-0000{number}.jsonl.gz" for part in PARTS for number in (0, 1)}
 
 
 def test_other_options_in_the_same_folder_raise(corpus, tmp_path):
-    make(corpus, tmp_path / "out")
+    run_filter(corpus, tmp_path / "out")
     before = content(tmp_path / "out")
     for options in (
         FilterOptions(span=13, stride=4, held_out_share=0.3),
@@ -203,26 +203,26 @@ def test_other_options_in_the_same_folder_raise(corpus, tmp_path):
         with pytest.raises(
             BitcipherError, match=r"was made with other options \((span 12 → 13|level 'both' → 'spans')\)"
         ):
-            make(corpus, tmp_path / "out", options)
+            run_filter(corpus, tmp_path / "out", options)
     with pytest.raises(BitcipherError, match="sources"):
-        make(corpus / "books", tmp_path / "out")
+        run_filter(corpus / "books", tmp_path / "out")
     (tmp_path / "words.txt").write_text("the\n")
     with pytest.raises(BitcipherError, match="vocabulary"):
-        make(corpus, tmp_path / "out")
+        run_filter(corpus, tmp_path / "out")
     assert content(tmp_path / "out") == before
     with pytest.raises(BitcipherError, match="is not empty"):
-        make(corpus, corpus)
+        run_filter(corpus, corpus)
 
 
-def test_a_vocabulary_without_a_span_leaves_nothing(corpus, tmp_path):
+def test_filter_that_keeps_no_span_raises_and_leaves_no_files(corpus, tmp_path):
     (tmp_path / "words.txt").write_text("zebra\n")
     with pytest.raises(BitcipherError, match=r"unknown words are the, "):
-        make(corpus, tmp_path / "out")
+        run_filter(corpus, tmp_path / "out")
     assert content(tmp_path / "out") == {}
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "fact"),
     [
         ({"level": "words"}, "`level` must be spans, sentences or both"),
         ({"span": 0}, "`span` must be at least 1"),
@@ -232,6 +232,6 @@ def test_a_vocabulary_without_a_span_leaves_nothing(corpus, tmp_path):
         ({"top": 0}, "`top` must be at least 1"),
     ],
 )
-def test_invalid_filter_options_raise(options, said):
-    with pytest.raises(BitcipherError, match=said):
+def test_invalid_filter_options_raise(options, fact):
+    with pytest.raises(BitcipherError, match=fact):
         FilterOptions(**options)

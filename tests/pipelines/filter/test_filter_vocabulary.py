@@ -1,4 +1,4 @@
-"""Vocabularies of the words in use."""
+"""Vocabularies of a filter, from files and from the sources."""
 
 import gzip
 
@@ -29,7 +29,7 @@ def corpus(tmp_path):
     return folder
 
 
-def test_most_frequent_words_of_sources_with_ties(corpus):
+def test_most_frequent_words_of_sources_in_alphabetical_order_for_ties(corpus):
     assert count(corpus, 2) == {"the", "cat"}
     assert count(corpus, 4) == {"the", "cat", "dogs", "a"}
     assert count(corpus, 99) == {"the", "cat", "a", "b", "dogs", "well", "known", "القط", "قال"}
@@ -49,7 +49,7 @@ def test_sources_without_words_raise(corpus):
         count(corpus, 2)
 
 
-def test_a_file_cut_to_its_most_frequent(tmp_path):
+def test_top_selects_the_most_frequent_words_of_a_file(tmp_path):
     (tmp_path / "words.csv").write_text("word,count\nb,2\na,2\nc,3\n")
     assert read_vocabulary(str(tmp_path / "words.csv"), 2) == {"c", "a"}
     assert read_vocabulary(str(tmp_path / "words.csv"), None) == {"a", "b", "c"}

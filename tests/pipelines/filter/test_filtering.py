@@ -1,4 +1,4 @@
-"""Filtered spans and sentences, compared with a direct check of each."""
+"""Document filter, compared with a simple implementation."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,8 +18,8 @@ def is_known(text):
     return all(word in WORDS for word in corpus_words(text))
 
 
-def is_long(text, shortest):
-    return sum(bool(corpus_words(word)) for word in text.split()) >= shortest
+def is_long(text, min_words):
+    return sum(bool(corpus_words(word)) for word in text.split()) >= min_words
 
 
 def plain_spans(document, options):
@@ -33,10 +33,10 @@ def plain_sentences(document):
     found = []
     for paragraph in document.split("\n\n"):
         words, sentence = paragraph.split(), []
-        for place, word in enumerate(words):
+        for index, word in enumerate(words):
             sentence.append(word)
-            is_last = place + 1 == len(words)
-            if is_last or (ends_sentence(word) and not begins_lower(words[place + 1])):
+            is_last = index + 1 == len(words)
+            if is_last or (ends_sentence(word) and not begins_lower(words[index + 1])):
                 found.append(sentence)
                 sentence = []
     kept = [" ".join(sentence) for sentence in found]
@@ -44,7 +44,7 @@ def plain_sentences(document):
 
 
 def packed(sentences, options):
-    """Return whole sentences packed into spans in order, and the number of remaining words."""
+    """Return spans of whole sentences, and the number of words that are left over."""
     spans = [[]]
     for sentence in sentences:
         if spans[-1] and len(spans[-1]) + len(sentence) > options.span:
@@ -61,7 +61,7 @@ def test_filter_matches_a_simple_implementation(documents, span, data):
     kept = [each for document in documents for each in document_filter.filter(document)] + list(
         document_filter.finish()
     )
-    looked_at = {"spans": 0, "sentences": 0}
+    examined = {"spans": 0, "sentences": 0}
     left_over = 0
     for part in PARTS:
         own = [document for document in documents if part_of(document, options.held_out_share) == part]
@@ -72,14 +72,14 @@ def test_filter_matches_a_simple_implementation(documents, span, data):
         sentences = [plain_sentences(document) for document in own]
         expected, left = packed([sentence for _, texts in sentences for sentence in texts], options)
         assert [each.text for each in kept if (each.part, each.level) == (part, "sentences")] == expected
-        looked_at["spans"] += sum(len(all_spans) for all_spans, _ in spans)
-        looked_at["sentences"] += sum(len(all_sentences) for all_sentences, _ in sentences)
+        examined["spans"] += sum(len(all_spans) for all_spans, _ in spans)
+        examined["sentences"] += sum(len(all_sentences) for all_sentences, _ in sentences)
         left_over += left
     counts = document_filter.counts
-    for level, number in looked_at.items():
-        tally = counts[level]
-        assert tally["examined"] == number == tally["kept"] + tally["unknown_words"] + tally["too_few_words"]
-    texts = {level: [each.text for each in kept if each.level == level] for level in looked_at}
+    for level, number in examined.items():
+        counted = counts[level]
+        assert counted["examined"] == number == counted["kept"] + counted["unknown_words"] + counted["too_few_words"]
+    texts = {level: [each.text for each in kept if each.level == level] for level in examined}
     assert counts["spans"]["kept"] == len(texts["spans"])
     assert counts["spans"]["words_kept"] == sum(len(text.split()) for text in texts["spans"])
     assert counts["sentences"]["spans"] == len(texts["sentences"])
@@ -97,8 +97,8 @@ def ranked(words):
     return lambda word: (-words.count(word), word)
 
 
-def test_names_and_dashes_of_a_corpus():
-    # Unlike in GLUE, names must be in the vocabulary and dashes separate words (Deshpande et al. 2023).
+def test_corpus_words_include_names_and_are_split_at_dashes():
+    # GLUE differs: names are exempt there, and dashes do not separate words (Deshpande et al. 2023).
     assert corpus_words("The cat--well, Peter's well-known cat—ran 3 times") == [
         *("the", "cat", "well", "peters", "well", "known", "cat", "ran", "times")
     ]
@@ -111,13 +111,13 @@ def kept_texts(document, **options):
     ], document_filter.counts
 
 
-def test_a_table_of_numbers_is_no_text():
+def test_tables_of_numbers_are_dropped():
     texts, counts = kept_texts("1 2 3 4 5 6 7 8 " * 20, span=10, stride=5)
     assert texts == []
     assert counts["spans"]["too_few_words"] == counts["spans"]["examined"] == 31
 
 
-def test_a_document_shorter_than_a_span_is_one_if_it_has_words_enough():
+def test_document_shorter_than_a_span_needs_the_minimum_number_of_words():
     assert kept_texts("the cat " * 20 + "dog.", level="spans")[0] == [("the cat " * 20 + "dog.")]
     texts, counts = kept_texts("the cat " * 20, level="spans")
     assert texts == []

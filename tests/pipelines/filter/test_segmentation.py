@@ -1,4 +1,4 @@
-"""Sentence boundaries of documents."""
+"""Segmentation of documents into sentences and spans."""
 
 import numpy as np
 import pytest
@@ -15,11 +15,12 @@ from pipelines.filter.segmentation import (
 )
 
 
-def cut(text):
+def split_sentences(text):
     """Return the sentences of a text."""
     words, paragraph_ends = split_words(text)
-    may_end, goes_on = (np.array([tell(word) for word in words], bool) for tell in (ends_sentence, begins_lower))
-    pairs = zip(*find_sentences(may_end, goes_on, paragraph_ends), strict=True)
+    may_end = np.array([ends_sentence(word) for word in words], bool)
+    is_lower = np.array([begins_lower(word) for word in words], bool)
+    pairs = zip(*find_sentences(may_end, is_lower, paragraph_ends), strict=True)
     return [" ".join(words[start:stop]) for start, stop in pairs]
 
 
@@ -38,17 +39,17 @@ def cut(text):
         ("", []),
     ],
 )
-def test_sentences(text, expected):
-    assert cut(text) == expected
+def test_sentence_boundaries(text, expected):
+    assert split_sentences(text) == expected
 
 
 @given(st.lists(st.sampled_from(["a", "A", "b.", "B!", "\n\n", "\n", "Mr.", '"c?"'])))
-def test_sentences_are_all_of_a_text_once(pieces):
-    assert " ".join(cut(" ".join(pieces))).split() == " ".join(pieces).split()
+def test_sentences_contain_all_words_once(pieces):
+    assert " ".join(split_sentences(" ".join(pieces))).split() == " ".join(pieces).split()
 
 
 @given(st.integers(0, 60), st.integers(1, 20), st.data())
-def test_overlapping_spans(words, span, data):
+def test_overlapping_spans_match_their_definition(words, span, data):
     stride = data.draw(st.integers(1, span))
     starts, stops = overlapping_spans(words, span, stride)
     expected = [start for start in range(0, words, stride) if start + span <= words] or [0]
@@ -57,9 +58,9 @@ def test_overlapping_spans(words, span, data):
 
 
 @given(st.integers(0, 60), st.integers(1, 20), st.data())
-def test_following_spans(words, span, data):
-    shortest = data.draw(st.integers(1, span))
+def test_consecutive_spans_match_their_definition(words, span, data):
+    min_words = data.draw(st.integers(1, span))
     numbers = list(range(words))
     expected = [numbers[start : start + span] for start in range(0, words, span)]
-    pairs = zip(*consecutive_spans(words, span, shortest), strict=True)
-    assert [numbers[start:stop] for start, stop in pairs] == [each for each in expected if len(each) >= shortest]
+    pairs = zip(*consecutive_spans(words, span, min_words), strict=True)
+    assert [numbers[start:stop] for start, stop in pairs] == [each for each in expected if len(each) >= min_words]

@@ -13,7 +13,7 @@ def names(sources):
     return [one.uri for one in sources]
 
 
-def test_what_is_the_same_new_changed_and_gone():
+def test_new_changed_and_vanished_sources():
     listing = [source("/corpus/b.txt", "B2"), source("/corpus/d.txt", "D")]
     changes = compare_sources(listing, KNOWN, ["/corpus"])
     assert names(changes.new) == ["/corpus/d.txt"]
@@ -22,7 +22,7 @@ def test_what_is_the_same_new_changed_and_gone():
     assert changes.removed_content(KNOWN) == {"A", "B"}
 
 
-def test_content_is_recognized_under_another_name():
+def test_renamed_and_copied_content_is_recognized():
     listing = [source("/corpus/renamed.txt", "A"), source("/corpus/e.txt", "E"), source("/corpus/f.txt", "E")]
     changes = compare_sources(listing, KNOWN, ["/corpus/*.txt"])
     assert names(changes.copies) == ["/corpus/renamed.txt", "/corpus/f.txt"]
@@ -31,7 +31,7 @@ def test_content_is_recognized_under_another_name():
     assert changes.removed_content(KNOWN) == {"B"}
 
 
-def test_content_that_another_counted_file_has_too_is_not_gone():
+def test_content_that_another_counted_source_has_is_not_removed():
     known = [*KNOWN, source("/other/copy.txt", "A")]
     changes = compare_sources([source("/corpus/b.txt", "B")], known, ["/corpus"])
     assert names(changes.vanished) == ["/corpus/a.txt"]

@@ -47,22 +47,22 @@ def names(sources, folder):
         ("txt", None, ""),
     ],
 )
-def test_endings_tell_format_and_compression(name, format, compression):
+def test_format_and_compression_are_inferred_from_the_ending(name, format, compression):
     assert format_of(name) == format
     assert compression_of(name) == compression
 
 
-def test_a_file_named_outright(corpus):
+def test_file_given_by_name(corpus):
     path = str(corpus / "a.jsonl.gz")
     (source,) = list_sources([path])
     assert source == Source(uri=path, size=len("a.jsonl.gz"), format="jsonl", stamp=source.stamp)
 
 
-def test_a_folder_is_walked_without_hidden_and_unknown_files(corpus):
+def test_folder_is_listed_without_hidden_and_unknown_files(corpus):
     assert names(list_sources([str(corpus)]), corpus) == ["a.jsonl.gz", "b.txt", "deep/er/c.parquet"]
 
 
-def test_a_folder_below_a_hidden_one_can_be_named(corpus):
+def test_hidden_folder_can_be_given_by_name(corpus):
     assert names(list_sources([str(corpus / ".git")]), corpus) == [".git/d.txt"]
 
 
@@ -77,22 +77,22 @@ def test_a_folder_below_a_hidden_one_can_be_named(corpus):
         (".git/*", [".git/d.txt"]),
     ],
 )
-def test_globs(corpus, glob, found):
+def test_globs_find_visible_files(corpus, glob, found):
     assert names(list_sources([str(corpus / glob)]), corpus) == found
 
 
-def test_a_file_whose_name_looks_like_a_glob(tmp_path):
+def test_file_whose_name_looks_like_a_glob(tmp_path):
     (tmp_path / "a[1].txt").write_text("a")
     assert names(list_sources([str(tmp_path / "a[1].txt")]), tmp_path) == ["a[1].txt"]
 
 
-def test_relative_and_absolute_names_are_one_source(corpus, monkeypatch):
+def test_relative_and_absolute_paths_give_one_source(corpus, monkeypatch):
     monkeypatch.chdir(corpus)
     sources = list_sources(["b.txt", "*.txt", ".", str(corpus), f"file://{corpus}/b.txt"])
     assert names(sources, corpus) == ["a.jsonl.gz", "b.txt", "deep/er/c.parquet"]
 
 
-def test_a_store_that_is_no_disk():
+def test_sources_in_a_memory_store():
     store = fsspec.filesystem("memory")
     for name in ("b.txt", "deep/a.txt", "deep/.c.txt"):
         store.pipe(f"/listing/{name}", b"text")
@@ -105,14 +105,14 @@ def test_a_store_that_is_no_disk():
     assert list_sources(["memory://listing/b.txt"]) == everything[:1]
 
 
-def test_sources_are_in_the_order_of_bytes(tmp_path):
+def test_sources_are_sorted_by_the_bytes_of_their_names(tmp_path):
     for name in ("é.txt", "z.txt", "B.txt", "a.txt", "10.txt", "9.txt", "😀.txt", "\uffee.txt"):
         (tmp_path / name).write_text("a")
     ordered = names(list_sources([str(tmp_path)]), tmp_path)
     assert ordered == ["10.txt", "9.txt", "B.txt", "a.txt", "z.txt", "é.txt", "\uffee.txt", "😀.txt"]
 
 
-def test_a_format_overrides_the_endings(corpus):
+def test_format_overrides_the_endings(corpus):
     sources = list_sources([str(corpus)], format="text")
     assert {source.format for source in sources} == {"text"}
     assert names(sources, corpus) == ["README.md", "a.jsonl.gz", "b.txt", "deep/er/c.parquet"]
@@ -127,7 +127,7 @@ def test_links_to_files_are_read(tmp_path):
     assert [source.size for source in list_sources([str(tmp_path / "link")])] == [4]
 
 
-def test_an_empty_file_beside_others_is_a_source(corpus):
+def test_empty_file_is_a_source_if_another_is_not_empty(corpus):
     (corpus / "empty.txt").touch()
     assert (str(corpus / "empty.txt"), 0) in [(source.uri, source.size) for source in list_sources([str(corpus)])]
 
@@ -144,51 +144,51 @@ def test_overlapping_patterns_give_each_file_once(tmp_path_factory, patterns):
 
 
 class TestErrors:
-    def test_no_patterns(self):
+    def test_no_patterns_raise(self):
         with pytest.raises(BitcipherError, match="No sources are given"):
             list_sources([])
 
     @pytest.mark.parametrize("name", ["gone.txt", "gone/*.txt", "*.wet", "b.txt/c.txt", "*.md"])
-    def test_a_pattern_that_finds_nothing_is_named(self, corpus, name):
+    def test_pattern_without_a_match_raises_with_its_name(self, corpus, name):
         with pytest.raises(BitcipherError) as error:
             list_sources([str(corpus), str(corpus / name)])
         assert str(corpus / name) in str(error.value)
 
-    def test_an_unknown_ending_is_answered_with_the_known_ones(self, corpus):
+    def test_unknown_ending_raises_with_the_known_endings(self, corpus):
         with pytest.raises(BitcipherError, match=r"README\.md: its ending is unknown.*\.jsonl.*\.wet.*\.zst"):
             list_sources([str(corpus / "README.md")])
 
-    def test_an_empty_folder_is_named(self, tmp_path):
+    def test_empty_folder_raises_with_its_name(self, tmp_path):
         (tmp_path / "empty").mkdir()
         with pytest.raises(BitcipherError, match="empty: the folder has no readable file"):
             list_sources([str(tmp_path / "empty")])
 
-    def test_sources_that_are_all_empty(self, tmp_path):
+    def test_only_empty_sources_raise(self, tmp_path):
         (tmp_path / "a.txt").touch()
         with pytest.raises(BitcipherError, match="All sources are empty"):
             list_sources([str(tmp_path)])
 
-    def test_an_unknown_format(self, corpus):
+    def test_unknown_format_raises(self, corpus):
         with pytest.raises(BitcipherError, match="`format` must be one of text, jsonl, parquet, wet"):
             list_sources([str(corpus)], format="csv")
 
-    def test_an_unknown_kind_of_store(self):
+    def test_unknown_protocol_raises(self):
         with pytest.raises(BitcipherError, match=r"Cannot list nowhere://a\.txt"):
             list_sources(["nowhere://a.txt"])
 
-    def test_a_broken_link(self, tmp_path):
+    def test_broken_link_raises(self, tmp_path):
         (tmp_path / "a.txt").write_text("text")
         (tmp_path / "link.txt").symlink_to(tmp_path / "gone.txt")
         with pytest.raises(BitcipherError, match=r"link\.txt is a broken link"):
             list_sources([str(tmp_path)])
 
-    def test_a_name_that_is_not_utf8(self, tmp_path):
+    def test_file_name_that_is_not_utf8_raises(self, tmp_path):
         with open(os.fsencode(tmp_path) + b"/caf\xe9.txt", "wb") as file:
             file.write(b"text")
         with pytest.raises(BitcipherError, match="is not UTF-8"):
             list_sources([str(tmp_path)])
 
-    def test_a_folder_that_may_not_be_listed_is_not_left_out(self):
+    def test_folder_without_permission_raises(self):
         fsspec.register_implementation("closed", ClosedFileSystem, clobber=True)
         store = fsspec.filesystem("closed")
         store.pipe("/open/a.txt", b"text")
@@ -198,7 +198,7 @@ class TestErrors:
 
 
 class ClosedFileSystem(MemoryFileSystem):
-    """File system with a directory that cannot be listed. On a disk, the root user of a container could list all."""
+    """File system with a folder that cannot be listed. It replaces a disk, because root can list all folders."""
 
     protocol = "closed"
 

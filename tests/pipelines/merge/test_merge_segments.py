@@ -35,13 +35,13 @@ def test_sums_and_differences_are_exact(shards, data, context_window, range_entr
     assert read_counts(build, whole) == reference([text for texts in shards for text in texts], context_window)
     assert whole.digest == digest_of(build, whole.parts, whole.total_passages)
 
-    gone = data.draw(st.sets(st.integers(0, len(shards) - 1), max_size=len(shards) - 1))
-    rest = Merge((whole,), tuple(segments[i] for i in sorted(gone)))
+    removed = data.draw(st.sets(st.integers(0, len(shards) - 1), max_size=len(shards) - 1))
+    rest = Merge((whole,), tuple(segments[i] for i in sorted(removed)))
     left = merged(build, rest, "left", range_entries)
-    kept = [text for i, texts in enumerate(shards) if i not in gone for text in texts]
+    kept = [text for i, texts in enumerate(shards) if i not in removed for text in texts]
     assert read_counts(build, left) == reference(kept, context_window)
     assert left.digest == digest_of(build, left.parts, left.total_passages)
-    assert left.shards == tuple(f"s{i}" for i in range(len(shards)) if i not in gone)
+    assert left.shards == tuple(f"s{i}" for i in range(len(shards)) if i not in removed)
     assert (left.tokens, left.documents) == (sum(map(len, kept)), len(kept))
     storage.remove(build)
 
@@ -107,7 +107,7 @@ def test_concurrent_merges_equal_sequential_ones(build, segments):
         assert segment.digest == digest_of(build, segment.parts, segment.total_passages)
 
 
-def test_merge_resumed_with_another_budget_is_exact(build, segments):
+def test_merge_resumed_with_another_budget_gives_the_same_counts(build, segments):
     ledger = f"{build}/ledger"
     whole = merged(build, Merge(tuple(segments)), "whole", range_entries=4, ledger=ledger)
     again = merged(build, Merge(tuple(segments)), "whole", range_entries=60, ledger=ledger)

@@ -39,20 +39,20 @@ def rows_of(blocks, word_of):
 
 
 @given(st.sets(st.sampled_from(sorted({word for text in TEXTS for word in text.split()} | {"b", "nobody", "zzz"}))))
-def test_the_runs_of_ranges_hold_the_rows_of_their_words(parts, words):
+def test_row_ranges_contain_the_rows_of_their_words(parts, words):
     tables = [read_words([part]) for part in parts]
     table = read_words(parts)
     word_of = dict(zip(table["number"].to_pylist(), table["word"].to_pylist(), strict=True))
     smallest = table["word"][0].as_py()
     firsts = sorted({word.encode() for word in words | {smallest} if word.encode() >= smallest.encode()})
     whole = rows_of([block for part in parts for block in iter_pairs(part)], word_of)
-    runs = find_row_ranges(parts, tables, firsts)
-    assert len(runs) == len(firsts)
-    for place, runs_of_range in enumerate(runs):
-        expected = [row for row in whole if bisect_right(firsts, row[0].encode()) - 1 == place]
-        assert rows_of([run.read() for run in runs_of_range], word_of) == expected
-        assert all(run.row_start < run.row_stop for run in runs_of_range)
+    row_ranges = find_row_ranges(parts, tables, firsts)
+    assert len(row_ranges) == len(firsts)
+    for index, ranges_of_words in enumerate(row_ranges):
+        expected = [row for row in whole if bisect_right(firsts, row[0].encode()) - 1 == index]
+        assert rows_of([row_range.read() for row_range in ranges_of_words], word_of) == expected
+        assert all(row_range.row_start < row_range.row_stop for row_range in ranges_of_words)
 
 
-def test_no_ranges_have_no_runs(parts):
+def test_no_ranges_give_no_row_ranges(parts):
     assert find_row_ranges(parts, [read_words([part]) for part in parts], []) == []

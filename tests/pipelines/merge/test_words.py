@@ -43,7 +43,7 @@ def test_words_add_up(shards, data):
     assert table["entries"].to_pylist() == [entries[name] for name in names]
 
 
-def test_sources_without_any_document_are_an_error():
+def test_no_segments_raise():
     with pytest.raises(BitcipherError, match="no documents"):
         merge_words([])
 
@@ -53,9 +53,9 @@ def table_of(entries):
 
 
 @given(st.lists(st.integers(0, 50), max_size=60), st.integers(1, 100))
-def test_ranges_are_consecutive_and_of_about_the_requested_size(entries, range_entries):
+def test_ranges_are_consecutive_and_have_about_the_requested_size(entries, range_entries):
     ranges = cut_ranges(table_of(entries), range_entries)
-    assert [place for first, stop in ranges for place in range(first, stop)] == list(range(len(entries)))
+    assert [position for first, stop in ranges for position in range(first, stop)] == list(range(len(entries)))
     for first, stop in ranges:
         assert first < stop
         assert sum(entries[first : stop - 1]) <= range_entries
@@ -63,7 +63,7 @@ def test_ranges_are_consecutive_and_of_about_the_requested_size(entries, range_e
     assert len(ranges) <= 1 + 2 * sum(entries) // range_entries
 
 
-def test_range_of_a_single_word_may_be_larger():
+def test_word_with_many_entries_exceeds_the_size_of_a_range():
     assert cut_ranges(table_of([1, 1000, 1, 1]), 10) == [(0, 2), (2, 4)]
 
 
@@ -89,7 +89,7 @@ def test_known_words_keep_their_ranks():
     assert choose_vocabulary(table, 4, BuildOptions(), known).words.to_pylist() == ["cat", "the", "<oov>", "dog", "new"]
 
 
-def test_a_word_list_is_lines_of_text(tmp_path):
+def test_word_list_has_one_word_per_line(tmp_path):
     file = tmp_path / "words.txt"
     file.write_bytes("the\r\nnaïve\n\n a b \nlast".encode())
     assert read_word_list(str(file)) == ["the", "naïve", " a b ", "last"]

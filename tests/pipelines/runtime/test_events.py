@@ -7,7 +7,7 @@ from builds import run_build, write_lines
 from pipelines.runtime.events import log_event
 
 
-def test_events_are_silent_unless_asked_for(capsys, monkeypatch):
+def test_events_are_not_written_by_default(capsys, monkeypatch):
     for value in (None, "", "text"):
         monkeypatch.delenv("BITCIPHER_LOG", raising=False)
         if value is not None:
@@ -16,7 +16,7 @@ def test_events_are_silent_unless_asked_for(capsys, monkeypatch):
     assert capsys.readouterr() == ("", "")
 
 
-def test_an_event_is_a_line_of_json(capsys, monkeypatch):
+def test_event_is_written_as_a_line_of_json(capsys, monkeypatch):
     monkeypatch.setenv("BITCIPHER_LOG", "json")
     log_event("worker died", row="naïve\nname", attempt=2, costs=[{"seconds": 0.5}])
     log_event("published")
@@ -28,7 +28,7 @@ def test_an_event_is_a_line_of_json(capsys, monkeypatch):
     assert second == {"event": "published"}
 
 
-def test_job_logs_shards_merges_and_its_version(documents, tmp_path, capsys, monkeypatch):
+def test_job_logs_shards_merges_and_published_version(documents, tmp_path, capsys, monkeypatch):
     files = [write_lines(tmp_path / f"{i}.jsonl", documents[i::3]) for i in range(3)]
     monkeypatch.setenv("BITCIPHER_LOG", "json")
     manifest = run_build(files, tmp_path / "build")

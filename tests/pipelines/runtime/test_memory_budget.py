@@ -15,7 +15,7 @@ from pipelines.runtime.memory_budget import (
 
 
 @given(st.integers(MIN_MIB, 10**6))
-def test_shares_do_not_add_up_to_more_than_there_is(megabytes):
+def test_sizes_of_work_use_at_most_the_budget(megabytes):
     budget = MemoryBudget(megabytes)
     assert budget.bytes == megabytes << 20
     counting = budget.chunks * CHUNK_BYTES + budget.batch_bytes * BYTES_PER_TEXT_BYTE
@@ -25,12 +25,12 @@ def test_shares_do_not_add_up_to_more_than_there_is(megabytes):
         assert 0.95 * budget.bytes - LIBRARY_BYTES < used <= budget.bytes - LIBRARY_BYTES
 
 
-def test_a_default_shard_is_counted_at_once():
+def test_default_shard_fits_in_one_batch():
     options = BuildOptions()
     assert MemoryBudget(options.memory_mib).batch_bytes >= options.shard_mib << 20
 
 
-def test_less_than_the_libraries_need_is_refused_before_anything_is_read():
+def test_budget_below_the_minimum_raises():
     with pytest.raises(BitcipherError, match="memory_mib"):
         MemoryBudget(599)
     with pytest.raises(BitcipherError, match="memory_mib"):

@@ -1,4 +1,4 @@
-"""Fingerprint of counts: it covers everything that counts depend on, and a change raises."""
+"""Fingerprint of counts: it contains all values that determine counts, and a difference raises."""
 
 import gzip
 import json
@@ -83,13 +83,13 @@ def corpus(tmp_path_factory):
 def test_counts_of_a_fixed_text_do_not_change(corpus, name):
     options, digest = GOLDEN[name]
     assert (COUNTS_VERSION, counts_digest(corpus, options)) == (1, digest), (
-        "The same text is counted otherwise than before, so new counts must not be added to old ones: raise "
-        "COUNTS_VERSION in pipelines/store/fingerprint.py, and write the new digests here (or, if only spaCy has a new "
-        "version with other rules, just those of spacy, for builds know spaCy's version by themselves)."
+        "The counts of the same text have changed, so new counts must not be added to old ones: increase "
+        "COUNTS_VERSION in pipelines/store/fingerprint.py, and update the digests here. If only the rules of a new "
+        "spaCy version differ, update only the digest of spacy: fingerprints already contain the version of spaCy."
     )
 
 
-def test_the_golden_digests_depend_on_every_document(corpus, tmp_path):
+def test_digest_depends_on_every_file(corpus, tmp_path):
     options, digest = GOLDEN["whitespace"]
     for name in ("a.txt", "b.jsonl.gz", "c.parquet", "d.warc.wet.gz", "e.jsonl"):
         folder = write_corpus(tmp_path / name)
@@ -115,10 +115,10 @@ def test_options_that_change_counts_change_the_fingerprint(other):
     now = fingerprint(options.derive(other, "test"))
     changed = {"lowercase", "field", "document", "format", "tokenizer", "summed"} & set(other) or {"window"}
     with pytest.raises(BitcipherError, match=f"{min(changed)} .* → "):
-        check_same(fingerprint(options), now, "The build", "do it anew")
+        check_same(fingerprint(options), now, "The build", "build again")
 
 
-def test_options_that_only_change_vectors_or_the_way_of_counting_are_not():
+def test_other_options_do_not_change_the_fingerprint():
     other = BuildOptions(
         mode="sum", bits=50, noise="none", log="counts", min_count=2, max_vocab_size=9, shard_mib=3, memory_mib=700
     )
@@ -136,15 +136,15 @@ def test_fingerprint_has_versions_of_the_tokenizers(tmp_path):
         found.append(fingerprint(BuildOptions(tokenizer=str(file))))
     assert "tokenizers" in found[0]
     with pytest.raises(BitcipherError, match="tokenizer 'sha256:"):
-        check_same(*found, "The build", "do it anew")
+        check_same(*found, "The build", "build again")
     file.rename(tmp_path / "renamed.json")
     assert fingerprint(BuildOptions(tokenizer=str(tmp_path / "renamed.json"))) == found[1]
 
 
-def test_all_differing_fields_are_named():
+def test_error_names_all_differing_fields():
     with pytest.raises(BitcipherError) as raised:
-        check_same({"a": 1, "b": 2, "gone": 3}, {"a": 1, "b": 4, "new": 5}, "The build in x", "build anew")
+        check_same({"a": 1, "b": 2, "gone": 3}, {"a": 1, "b": 4, "new": 5}, "The build in x", "build again")
     assert str(raised.value) == (
-        "The build in x was made with other options (b 2 → 4, gone 3 → None, new None → 5): build anew."
+        "The build in x was made with other options (b 2 → 4, gone 3 → None, new None → 5): build again."
     )
     check_same({"a": 1}, {"a": 1}, "The build", "")

@@ -19,7 +19,7 @@ HEARTBEAT, EXPIRY = 0.05, 0.6
 
 
 @pytest.fixture(autouse=True)
-def quick_heart(monkeypatch):
+def short_intervals(monkeypatch):
     monkeypatch.setattr(lease, "HEARTBEAT_SECONDS", HEARTBEAT)
     monkeypatch.setattr(lease, "EXPIRY_SECONDS", EXPIRY)
 
@@ -29,7 +29,7 @@ def holder(build):
     return storage.read_json(storage.join(build, "lease", max(generations)))
 
 
-def put_elsewhere(build, seconds_ago, beat=3, released=False):
+def write_remote_holder(build, seconds_ago, beat=3, released=False):
     """Write the lease file of a holder on another machine."""
     moment = (datetime.now(UTC) - timedelta(seconds=seconds_ago)).isoformat()
     content = {"owner": "o", "host": "far", "machine": "far", "pid": 7, "started": moment, "time": moment}
@@ -41,85 +41,85 @@ def wait_until(true):
         time.sleep(0.01)
 
 
-def test_one_holds_and_the_next_follows(place):
-    with Lease(place) as first:
+def test_lease_is_exclusive_until_it_is_released(base_uri):
+    with Lease(base_uri) as first:
         first.check()
-        assert not holder(place)["released"]
+        assert not holder(base_uri)["released"]
         with pytest.raises(BitcipherError, match=r"^Another job is running on .* \(on .*, process \d+, since 20"):
-            Lease(place).__enter__()
+            Lease(base_uri).__enter__()
         first.check()
-    assert holder(place)["released"]
-    with Lease(place) as second:
+    assert holder(base_uri)["released"]
+    with Lease(base_uri) as second:
         second.check()
-        assert list(storage.list_files(storage.join(place, "lease"))) == ["000002.json"]
+        assert list(storage.list_files(storage.join(base_uri, "lease"))) == ["000002.json"]
 
 
-def test_the_lease_ends_with_a_block_that_fails(place):
+def test_failed_block_releases_the_lease(base_uri):
     def fail():
-        with Lease(place):
+        with Lease(base_uri):
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail()
-    assert holder(place)["released"]
+    assert holder(base_uri)["released"]
 
 
-def test_the_holder_beats(place):
-    with Lease(place):
-        wait_until(lambda: holder(place)["beat"] >= 2)
+def test_holder_sends_heartbeats(base_uri):
+    with Lease(base_uri):
+        wait_until(lambda: holder(base_uri)["beat"] >= 2)
 
 
-def test_a_fresh_beat_from_elsewhere_is_respected_at_once(place):
-    put_elsewhere(place, seconds_ago=0)
+def test_recent_heartbeat_of_another_machine_raises(base_uri):
+    write_remote_holder(base_uri, seconds_ago=0)
     with pytest.raises(BitcipherError, match=r"Another job is running on .* \(on far, process 7, since "):
-        Lease(place).__enter__()
+        Lease(base_uri).__enter__()
 
 
 @pytest.mark.parametrize("seconds_ago", [3_600, -3_600], ids=["old", "of a clock that is ahead"])
-def test_a_holder_at_rest_elsewhere_is_replaced(place, seconds_ago):
-    put_elsewhere(place, seconds_ago)
-    with Lease(place) as mine:
+def test_holder_on_another_machine_without_heartbeats_is_replaced(base_uri, seconds_ago):
+    write_remote_holder(base_uri, seconds_ago)
+    with Lease(base_uri) as mine:
         mine.check()
-        assert list(storage.list_files(storage.join(place, "lease"))) == ["000005.json"]
+        assert list(storage.list_files(storage.join(base_uri, "lease"))) == ["000005.json"]
 
 
 @pytest.mark.parametrize("seconds_ago", [3_600, -3_600], ids=["behind", "ahead"])
-def test_a_beating_holder_whose_clock_differs_is_respected(place, seconds_ago):
+def test_holder_with_heartbeats_and_another_clock_is_not_replaced(base_uri, seconds_ago):
     ended = threading.Event()
 
     def beat():
         number = 3
         while not ended.wait(HEARTBEAT):
             number += 1
-            put_elsewhere(place, seconds_ago, number)
+            write_remote_holder(base_uri, seconds_ago, number)
 
-    put_elsewhere(place, seconds_ago)
-    heart = threading.Thread(target=beat)
-    heart.start()
+    write_remote_holder(base_uri, seconds_ago)
+    thread = threading.Thread(target=beat)
+    thread.start()
     try:
         with pytest.raises(BitcipherError, match=r"Another job is running on .* \(on far"):
-            Lease(place).__enter__()
+            Lease(base_uri).__enter__()
     finally:
         ended.set()
-        heart.join()
+        thread.join()
 
 
-def test_a_holder_that_ends_while_it_is_watched_is_followed(place):
-    put_elsewhere(place, seconds_ago=3_600)
-    end = threading.Timer(EXPIRY / 4, put_elsewhere, (place, 3_600, 4, True))
+def test_lease_released_during_the_wait_is_acquired(base_uri):
+    write_remote_holder(base_uri, seconds_ago=3_600)
+    end = threading.Timer(EXPIRY / 4, write_remote_holder, (base_uri, 3_600, 4, True))
     end.start()
-    with Lease(place) as mine:
+    with Lease(base_uri) as mine:
         mine.check()
     end.join()
 
 
-def test_damaged_lease_files_raise(place):
-    storage.write_json(storage.join(place, "lease/000001.json"), {})
+def test_damaged_lease_files_raise(base_uri):
+    storage.write_json(storage.join(base_uri, "lease/000001.json"), {})
     with pytest.raises(BitcipherError, match=r"lease/000001\.json: `owner` is missing"):
-        Lease(place).__enter__()
+        Lease(base_uri).__enter__()
 
 
-def test_a_store_that_does_not_answer_is_noticed_and_forgiven(s3, faulty_s3):
+def test_outage_of_the_store_raises_until_the_next_heartbeat(s3, faulty_s3):
     with Lease(s3) as mine:
         faulty_s3.plan = [Fault("SlowDown", "PUT")]
         silent = time.monotonic()
@@ -150,11 +150,11 @@ def race(build, rounds, start, end, results):
     results.put(won)
 
 
-def test_of_several_processes_one_gets_the_lease(place):
+def test_only_one_of_several_processes_gets_the_lease(base_uri):
     context = multiprocessing.get_context("spawn")
     rounds, racers = 5, 2
     start, end, results = context.Barrier(racers), context.Barrier(racers), context.Queue()
-    processes = [context.Process(target=race, args=(place, rounds, start, end, results)) for _ in range(racers)]
+    processes = [context.Process(target=race, args=(base_uri, rounds, start, end, results)) for _ in range(racers)]
     for process in processes:
         process.start()
     won = [results.get(timeout=60) for _ in processes]
@@ -180,7 +180,7 @@ with lease.Lease(sys.argv[1]) as mine:
 
 
 @contextmanager
-def held_elsewhere(build):
+def held_by_another_process(build):
     """Process that holds the lease and checks it on request."""
     command = [sys.executable, "-c", HOLD, build]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -191,23 +191,23 @@ def held_elsewhere(build):
             process.kill()
 
 
-def test_a_killed_holder_on_this_machine_is_replaced_at_once(place, monkeypatch):
-    with held_elsewhere(place) as process:
+def test_killed_holder_on_this_machine_is_replaced_immediately(base_uri, monkeypatch):
+    with held_by_another_process(base_uri) as process:
         process.kill()
         process.wait()
         monkeypatch.setattr(lease, "EXPIRY_SECONDS", 3_600)  # too long to wait for
-        with Lease(place) as mine:
+        with Lease(base_uri) as mine:
             mine.check()
 
 
-def test_a_holder_that_slept_notices_that_it_was_replaced(place):
-    with held_elsewhere(place) as process:
+def test_suspended_holder_that_was_replaced_raises(base_uri):
+    with held_by_another_process(base_uri) as process:
         process.send_signal(signal.SIGSTOP)
-        beat = datetime.fromisoformat(holder(place)["time"]).timestamp()
+        beat = datetime.fromisoformat(holder(base_uri)["time"]).timestamp()
         wait_until(lambda: time.time() > beat + EXPIRY)
-        with Lease(place) as mine:
+        with Lease(base_uri) as mine:
             process.send_signal(signal.SIGCONT)
             output, _ = process.communicate("check\n", timeout=30)
-            assert output.startswith(f"Another job has taken over {place}")
+            assert output.startswith(f"Another job has taken over {base_uri}")
             mine.check()
-        assert holder(place)["released"]
+        assert holder(base_uri)["released"]

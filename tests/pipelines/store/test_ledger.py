@@ -19,11 +19,11 @@ MERGES = EntryKind("merge", Attempt)
 
 
 @pytest.fixture
-def ledger(place):
-    return Ledger(storage.join(place, "ledger"))
+def ledger(base_uri):
+    return Ledger(storage.join(base_uri, "ledger"))
 
 
-def test_an_empty_ledger_has_no_entries(ledger):
+def test_empty_ledger_has_no_entries(ledger):
     assert ledger.find(COUNTS, "a") is None
     assert ledger.entries(COUNTS) == {}
     assert ledger.keys(COUNTS) == []
@@ -47,7 +47,7 @@ def test_entries_are_found_by_kind_and_key(ledger):
     assert ledger.keys(COUNTS) == ledger.keys(MERGES) == []
 
 
-def test_a_late_writer_gets_the_stored_entry(ledger):
+def test_late_writer_gets_the_stored_entry(ledger):
     assert ledger.record(COUNTS, "a", Attempt(attempt=1)).attempt == 1
     assert ledger.record(COUNTS, "a", Attempt(attempt=2)).attempt == 1
     assert ledger.find(COUNTS, "a").attempt == 1
@@ -65,7 +65,7 @@ def test_concurrent_writers_get_the_same_entry(ledger):
         assert set(pool.map(record, range(writers))) == {ledger.find(COUNTS, "a").attempt}
 
 
-def test_an_entry_takes_one_request(s3, faulty_s3):
+def test_each_call_takes_one_request(s3, faulty_s3):
     ledger = Ledger(storage.join(s3, "ledger"))
     ledger.record(COUNTS, "a", Attempt(attempt=1))
     ledger.find(COUNTS, "a")
@@ -78,7 +78,7 @@ def test_an_entry_takes_one_request(s3, faulty_s3):
     [(b'{"attempt": ', "is not a JSON object"), (b'{"attempt": "1"}', "`attempt` must be an integer")],
     ids=["truncated", "wrong type"],
 )
-def test_damaged_entries_raise_with_the_name_of_the_file(ledger, content, fact):
+def test_damaged_entry_raises_with_its_file_name(ledger, content, fact):
     with storage.writing(storage.join(ledger.uri, "count/a.json")) as stream:
         stream.write(content)
     record = Attempt(attempt=1)

@@ -19,15 +19,15 @@ def segment(name, entries=10, shards=None, digest=1):
 
 
 def merged(merge):
-    """Return the sum of a merge; assert that no word or pair occurs twice."""
+    """Return the merged segment, as large as if its members had no pair in common."""
     return segment(merge.name, merge.total("entries"), merge.shards)
 
 
 def compacted(segments):
     writes = 0
     while merges := next_merges(segments):
-        gone = {member.name for merge in merges for member in merge.members}
-        segments = [one for one in segments if one.name not in gone] + [merged(merge) for merge in merges]
+        members = {member.name for merge in merges for member in merge.members}
+        segments = [one for one in segments if one.name not in members] + [merged(merge) for merge in merges]
         writes += sum(merge.total("entries") for merge in merges)
     return segments, writes
 

@@ -106,7 +106,7 @@ def test_records_are_read_back_equal(record):
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(record).__name__)
 @given(data=st.data())
 @settings(max_examples=150, deadline=None)
-def test_mutated_records_are_read_back_as_they_are_or_refused(record, data):
+def test_mutated_records_are_read_back_or_raise_with_the_file_name(record, data):
     values = json.loads(json.dumps(record.to_dict()))
     mutated = copy.deepcopy(values)
     *parents, last = data.draw(st.sampled_from(list(paths_in(values))))
@@ -130,7 +130,7 @@ def test_mutated_records_are_read_back_as_they_are_or_refused(record, data):
         assert "\n" not in message
 
 
-def test_a_manifest_of_another_format_is_refused_with_its_name():
+def test_manifest_of_another_format_raises_with_the_format():
     build = f"memory://{uuid.uuid4().hex}"
     uri = manifest_uri(build, 2)
     storage.write_json(uri, MANIFEST.to_dict())

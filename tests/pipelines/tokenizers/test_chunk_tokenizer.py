@@ -35,7 +35,7 @@ def large_strings(texts):
     return pa.array(texts, pa.large_string())
 
 
-def test_all_white_space_of_unicode_is_tried():
+def test_list_of_white_space_is_complete():
     assert len(SPACES) == 29
     assert not any(character.isspace() for character in NO_SPACES)
 
@@ -43,7 +43,7 @@ def test_all_white_space_of_unicode_is_tried():
 @given(st.lists(documents, max_size=4), st.sampled_from([0, 1, 3, 10, 10**6]))
 @example([["\u1680", "a\u2028b\u2029c", "\x1c\x1d\x1e\x1f", "x\x85y\xa0z"]], 10)
 @settings(max_examples=300, deadline=None)
-def test_chunks_are_those_of_split_call_after_call(tokens_of, calls, max_chunks):
+def test_tokens_of_repeated_calls_equal_str_split(tokens_of, calls, max_chunks):
     tokenizer = ChunkTokenizer(WhitespaceRule(lowercase=False), max_chunks)
     for documents in calls:
         assert tokens_of(tokenizer.tokenize(large_strings(documents))) == [text.split() for text in documents]
@@ -51,13 +51,13 @@ def test_chunks_are_those_of_split_call_after_call(tokens_of, calls, max_chunks)
 
 @given(documents)
 @settings(max_examples=100, deadline=None)
-def test_lower_case_is_that_of_python(tokens_of, documents):
+def test_lowercase_equals_str_lower(tokens_of, documents):
     tokens = tokens_of(make_tokenizer("whitespace", lowercase=True).tokenize(large_strings(documents)))
     assert tokens == [[token.lower() for token in text.split()] for text in documents]
 
 
 @pytest.mark.parametrize("before", range(9))
-def test_every_character_at_every_place_of_eight_bytes(tokens_of, before):
+def test_every_character_at_every_offset_in_eight_bytes(tokens_of, before):
     texts = [
         "a" * before + character + after
         for character in SPACES + NO_SPACES
@@ -82,7 +82,7 @@ def test_empty_documents_have_no_tokens(tokens_of, documents):
         assert tokens_of(tokenizer.tokenize(array)) == [text.split() for text in documents]
 
 
-def test_the_table_grows_and_everything_known_is_found_again(tokens_of):
+def test_known_chunks_are_found_after_the_table_has_grown(tokens_of):
     tokenizer = make_tokenizer("whitespace", lowercase=False)
     short = [f"{number:x}" for number in range(60_000)]
     long = [f"a-chunk-of-more-than-eight-bytes-{number}" for number in range(60_000)]
@@ -94,13 +94,13 @@ def test_the_table_grows_and_everything_known_is_found_again(tokens_of):
     assert len(again.words) == 120_002
 
 
-def test_very_long_chunks_find_room(tokens_of):
+def test_very_long_chunks(tokens_of):
     documents = ["short", "x" * 3_000_000, "y" * 10 + " " + "x" * 2_999_999 + " " + "x" * 3_000_000, "é" * 700_000]
     tokens = tokens_of(make_tokenizer("whitespace", lowercase=False).tokenize(large_strings(documents)))
     assert tokens == [text.split() for text in documents]
 
 
-def test_clearing_the_cache_changes_no_tokens(tokens_of):
+def test_clearing_the_cache_does_not_change_the_tokens(tokens_of):
     tokenizer = ChunkTokenizer(WhitespaceRule(lowercase=False), max_chunks=5)
     for first in range(0, 40, 3):
         documents = [" ".join(str(number) for number in range(first, first + 4)), "a b a"]
@@ -109,7 +109,7 @@ def test_clearing_the_cache_changes_no_tokens(tokens_of):
         assert len(shard.words) <= 5 + 6
 
 
-def test_a_rule_sees_each_chunk_once_and_may_give_any_number_of_tokens(tokens_of):
+def test_rule_is_applied_once_per_chunk_and_may_return_any_number_of_tokens(tokens_of):
     seen = []
 
     def letters(chunks):

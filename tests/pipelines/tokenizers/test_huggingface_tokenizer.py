@@ -48,7 +48,7 @@ def saved(tmp_path_factory):
     return path, expected
 
 
-def test_tokens_are_those_of_the_library_without_special_ones_truncation_or_padding(tokens_of, saved):
+def test_tokens_have_no_special_tokens_truncation_or_padding(tokens_of, saved):
     path, expected = saved
     shard = make_tokenizer(path, lowercase=False).tokenize(large_strings(TEXTS))
     assert tokens_of(shard) == expected
@@ -56,16 +56,16 @@ def test_tokens_are_those_of_the_library_without_special_ones_truncation_or_padd
     assert expected[1] == []
 
 
-def test_documents_in_batches_have_the_same_tokens(tokens_of, saved, monkeypatch):
+def test_batches_do_not_change_the_tokens(tokens_of, saved, monkeypatch):
     path, expected = saved
-    monkeypatch.setattr(huggingface, "BATCH_BYTES", 30)
+    monkeypatch.setattr(huggingface, "BATCH_CHARACTERS", 30)
     tokenizer = make_tokenizer(path, lowercase=False)
     assert tokens_of(tokenizer.tokenize(large_strings(TEXTS * 3))) == expected * 3
     assert tokens_of(tokenizer.tokenize(large_strings(TEXTS).slice(1, 2))) == expected[1:3]
     assert tokens_of(tokenizer.tokenize(large_strings([]))) == []
 
 
-def test_numbers_may_have_gaps(tokens_of, tmp_path):
+def test_token_ids_may_have_gaps(tokens_of, tmp_path):
     tokenizer = Tokenizer(models.WordLevel({"[UNK]": 2, "a": 0, "b": 5}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.save(str(tmp_path / "gaps.json"))
@@ -74,7 +74,7 @@ def test_numbers_may_have_gaps(tokens_of, tmp_path):
     assert count_shard(shard, ContextWindow(1)).words.to_pylist() == ["[UNK]", "a", "b"]
 
 
-def test_a_missing_file_is_an_error(tmp_path):
+def test_missing_file_raises(tmp_path):
     with pytest.raises(BitcipherError, match=r"There is no file .*nowhere\.json"):
         make_tokenizer(str(tmp_path / "nowhere.json"), lowercase=False)
 
@@ -82,7 +82,7 @@ def test_a_missing_file_is_an_error(tmp_path):
 @pytest.mark.parametrize(
     "content", [b"", b"{}", b"no json", b"\xff\xfe", b'{"version": "1.0", "model": {"type": "None"}}']
 )
-def test_a_file_that_is_no_tokenizer_is_an_error(tmp_path, content):
+def test_file_that_is_not_a_tokenizer_raises(tmp_path, content):
     path = tmp_path / "tokenizer.json"
     path.write_bytes(content)
     with pytest.raises(BitcipherError, match=r"tokenizer\.json is not a Hugging Face tokenizer\.json: "):

@@ -29,17 +29,17 @@ TEXTS = [*SENTENCES, "\n".join(SENTENCES), "\u3000".join(reversed(SENTENCES)), "
 
 
 @pytest.fixture(scope="module")
-def spacys_own():
-    """Tokens of spaCy for each text, without white space tokens."""
+def spacy_tokens():
+    """Tokens of each text by spaCy itself, without white space."""
     nlp = spacy.blank("en")
     return [[token for token in nlp(text) if not token.is_space] for text in TEXTS]
 
 
 @pytest.mark.parametrize("name", ["spacy", "spacy-exact"])
 @pytest.mark.parametrize("lowercase", [True, False])
-def test_tokens_are_those_of_spacy_without_white_space(tokens_of, name, lowercase, spacys_own):
+def test_tokens_equal_those_of_spacy_without_white_space(tokens_of, name, lowercase, spacy_tokens):
     shard = make_tokenizer(name, lowercase).tokenize(pa.array(TEXTS, pa.large_string()))
-    expected = [[token.lower_ if lowercase else token.text for token in tokens] for tokens in spacys_own]
+    expected = [[token.lower_ if lowercase else token.text for token in tokens] for tokens in spacy_tokens]
     assert tokens_of(shard) == expected
     assert len(shard.ids) == sum(map(len, expected))
     assert [] in expected
@@ -50,7 +50,7 @@ TOKENIZER = make_tokenizer("spacy", lowercase=False)
 
 
 @given(st.text("aAbcdefghijklmnopqrstuvwxyzIMSTZ", min_size=1))
-def test_no_rule_of_spacy_finds_anything_in_letters_alone(letters):
+def test_patterns_of_spacy_match_no_strings_of_letters(letters):
     rules = NLP.tokenizer
     assert not any(rule(letters) for rule in (rules.prefix_search, rules.suffix_search, rules.url_match))
     assert not list(rules.infix_finditer(letters))
@@ -65,7 +65,7 @@ PARTS = (
 @pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(PARTS), st.sampled_from(["", " ", " ", " ", " ", "  ", "\n", "\u00a0"]))))
-def test_special_cases_reach_over_a_space_as_in_spacy(parts):
+def test_special_cases_across_spaces_equal_those_of_spacy(parts):
     """In "doin' 'em", the two apostrophes are a special case, and 'em is split."""
     text = "".join(part + space for part, space in parts)
     expected = [token.text for token in NLP(text) if not token.is_space]
@@ -73,13 +73,13 @@ def test_special_cases_reach_over_a_space_as_in_spacy(parts):
     assert shard.words.take(pa.array(shard.ids)).to_pylist() == expected
 
 
-def test_english_is_split_as_expected_whatever_spacy_says(tokens_of):
+def test_tokens_of_an_english_text(tokens_of):
     text = "You cannot walk 10km to the U.S. today. Don't!"
     (tokens,) = tokens_of(make_tokenizer("spacy", lowercase=True).tokenize(pa.array([text], pa.large_string())))
     assert tokens == "you can not walk 10 km to the u.s. today . do n't !".split()
 
 
-def test_chunks_in_batches_and_with_renewed_tokenizers_have_the_same_tokens(tokens_of, monkeypatch):
+def test_batches_and_renewed_tokenizers_do_not_change_the_tokens(tokens_of, monkeypatch):
     expected = tokens_of(make_tokenizer("spacy", lowercase=True).tokenize(pa.array(TEXTS, pa.large_string())))
     monkeypatch.setattr(spacy_english, "CHUNKS_PER_CALL", 7)
     monkeypatch.setattr(spacy_english, "CHUNKS_BEFORE_RENEWAL", 100)

@@ -1,9 +1,9 @@
-"""Factorization by row ranges: the same bytes as in memory for any ranges, and no temporary files afterwards."""
+"""Factorization in ranges of words: the same bytes as in memory, and no temporary files afterwards."""
 
 import numpy as np
 import pytest
 from builds import run_build
-from stored_counts import opened, segments_of
+from stored_counts import open_counts, segments_of
 
 from bitcipher import storage
 from bitcipher.counts import ContextWindow
@@ -16,12 +16,10 @@ from pipelines.runtime.runtime import open_runtime
 EMBEDDING = SpectralEmbedding(30)
 
 
-def in_ranges(build, work, range_entries, window=4, summed=False, runtime=None, **more):
+def factor_in_ranges(build, work, range_entries, window=4, summed=False, runtime=None, **more):
     vocabulary, segments = segments_of(build)
-    places = CountPaths(vocabulary, segments, str(work))
-    return factor(
-        places, ContextWindow(window, summed), EMBEDDING, range_entries, runtime or InProcessRuntime(), **more
-    )
+    paths = CountPaths(vocabulary, segments, str(work))
+    return factor(paths, ContextWindow(window, summed), EMBEDDING, range_entries, runtime or InProcessRuntime(), **more)
 
 
 def bytes_of(spectrum):
@@ -38,13 +36,13 @@ def build(corpus, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def expected(build):
-    return bytes_of(EMBEDDING.table(opened(build)))
+    return bytes_of(EMBEDDING.table(open_counts(build)))
 
 
 @pytest.mark.parametrize("range_entries", [60_000, 1 << 40])
-def test_any_ranges_give_the_bytes_of_memory(build, expected, tmp_path, range_entries):
+def test_size_of_ranges_does_not_change_the_bytes(build, expected, tmp_path, range_entries):
     seen = []
-    spectrum = in_ranges(
+    spectrum = factor_in_ranges(
         build, tmp_path / "work", range_entries, wrap_products=lambda products: seen.append(products) or products
     )
     assert bytes_of(spectrum) == expected
@@ -52,30 +50,30 @@ def test_any_ranges_give_the_bytes_of_memory(build, expected, tmp_path, range_en
     assert storage.list_files(str(tmp_path)) == {}
 
 
-def test_segments_in_any_order_and_number_give_the_same(build, expected, corpus, tmp_path):
+def test_order_and_number_of_segments_do_not_change_the_bytes(build, expected, corpus, tmp_path):
     one = run_build([corpus], tmp_path / "one", BuildOptions(tokenizer="whitespace"))
     assert len(one["segments"]) == 1
-    assert bytes_of(in_ranges(tmp_path / "one", tmp_path / "work", 200_000)) == expected
+    assert bytes_of(factor_in_ranges(tmp_path / "one", tmp_path / "work", 200_000)) == expected
     vocabulary, segments = segments_of(build)
-    places = CountPaths(vocabulary, segments[::-1], str(tmp_path / "work"))
-    assert bytes_of(factor(places, ContextWindow(4), EMBEDDING, 200_000, InProcessRuntime())) == expected
+    paths = CountPaths(vocabulary, segments[::-1], str(tmp_path / "work"))
+    assert bytes_of(factor(paths, ContextWindow(4), EMBEDDING, 200_000, InProcessRuntime())) == expected
 
 
-def test_a_smaller_radius_is_that_of_memory(build, tmp_path):
-    spectrum = in_ranges(build, tmp_path / "work", 200_000, window=2)
-    assert bytes_of(spectrum) == bytes_of(EMBEDDING.table(opened(build), window=2))
+def test_smaller_window_gives_the_bytes_of_memory(build, tmp_path):
+    spectrum = factor_in_ranges(build, tmp_path / "work", 200_000, window=2)
+    assert bytes_of(spectrum) == bytes_of(EMBEDDING.table(open_counts(build), window=2))
 
 
-def test_a_store_gives_the_same_as_a_disk(build, expected):
+def test_work_folder_in_a_store_gives_the_same_bytes(build, expected):
     work = "memory://spectral-work"
-    assert bytes_of(in_ranges(build, work, 100_000)) == expected
+    assert bytes_of(factor_in_ranges(build, work, 100_000)) == expected
     assert storage.list_files(work) == {}
 
 
-def test_workers_of_a_cluster_give_the_same(ray_cluster, build, expected, tmp_path):
+def test_ray_workers_give_the_same_bytes(ray_cluster, build, expected, tmp_path):
     output = []
     with open_runtime(2, 600 << 20) as runtime:
-        spectrum = in_ranges(build, tmp_path / "work", 100_000, runtime=runtime, on_result=output.append)
+        spectrum = factor_in_ranges(build, tmp_path / "work", 100_000, runtime=runtime, on_result=output.append)
     assert bytes_of(spectrum) == expected
     assert {result.stage for result in output} == {"products"}
     assert storage.list_files(str(tmp_path)) == {}
@@ -92,20 +90,20 @@ def test_failed_factorization_leaves_no_files(build, tmp_path):
             return super().stream(spec, inputs)
 
     with pytest.raises(KeyboardInterrupt):
-        in_ranges(build, tmp_path / "work", 100_000, runtime=Failing())
+        factor_in_ranges(build, tmp_path / "work", 100_000, runtime=Failing())
     assert storage.list_files(str(tmp_path)) == {}
 
 
-def test_each_product_is_that_of_memory(build, tmp_path):
-    whole = InMemoryProducts.from_counts(opened(build), 4)
+def test_products_give_the_bytes_of_memory(build, tmp_path):
+    whole = InMemoryProducts.from_counts(open_counts(build), 4)
     seen = []
 
     def compare(products):
-        table = np.random.default_rng(0).normal(size=(len(opened(build).vocabulary), 16)).astype(np.float32)
+        table = np.random.default_rng(0).normal(size=(len(open_counts(build).vocabulary), 16)).astype(np.float32)
         for scales in (np.ones(9, np.float32), np.eye(9, dtype=np.float32)[8]):
             seen.append(products.project(table, scales).tobytes() == whole.project(table, scales).tobytes())
             seen.append(products.gram_product(table, scales).tobytes() == whole.gram_product(table, scales).tobytes())
         return products
 
-    in_ranges(build, tmp_path / "work", 100_000, wrap_products=compare)
+    factor_in_ranges(build, tmp_path / "work", 100_000, wrap_products=compare)
     assert seen == [True] * 4

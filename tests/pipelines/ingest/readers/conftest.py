@@ -1,4 +1,4 @@
-"""Generated sources, compressed by other libraries than those that read them."""
+"""Fixtures that compress and store sources, with other libraries than the readers use."""
 
 import bz2
 import gzip

@@ -12,28 +12,28 @@ texts = st.lists(st.text(st.characters(exclude_categories=["Cs"])))
 
 
 def read(source, options=OPTIONS):
-    return [piece.text for piece in read_chunks(source, options)]
+    return [chunk.text for chunk in read_chunks(source, options)]
 
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
 @given(texts=texts, ascii_only=st.booleans())
-def test_documents_come_back_as_written(stored, compress, ending, texts, ascii_only):
+def test_reader_returns_the_written_documents(stored, compress, ending, texts, ascii_only):
     lines = [json.dumps({"id": 7, "text": text}, ensure_ascii=ascii_only) for text in texts]
     source = stored(f"a.jsonl{ending}", compress(ending, "\n".join(lines).encode()))
     assert read(source) == [text for text in texts if text.strip()]
 
 
-def test_line_separators_inside_a_text_do_not_cut_the_record(stored):
+def test_unicode_line_separators_do_not_end_a_line(stored):
     text = "one\u2028two\u2029three\x85four"
     content = json.dumps({"text": text}, ensure_ascii=False).encode()
     assert read(stored("a.jsonl", content + b"\r\n\r\n" + content)) == [text, text]
 
 
-def test_null_and_blank_texts_are_no_documents(stored):
+def test_null_and_blank_texts_are_skipped(stored):
     assert read(stored("a.jsonl", b'{"text": null}\n{"text": " \\n"}\n \n{"text": "a"}\n')) == ["a"]
 
 
-def test_another_field_can_hold_the_text(stored):
+def test_field_option_selects_the_text(stored):
     assert read(stored("a.jsonl", b'{"body": "b", "text": "t"}'), ReadOptions(field="body")) == ["b"]
 
 
@@ -58,16 +58,16 @@ def test_bytes_that_are_not_utf8_are_replaced(stored):
         (b"null", "is null"),
     ],
 )
-def test_a_faulty_line_is_an_error_with_file_and_number(stored, line, reason):
-    source = stored("faulty.jsonl", b'{"text": "a"}\n\n' + line + b"\n")
+def test_invalid_line_raises_with_file_and_line_number(stored, line, reason):
+    source = stored("invalid.jsonl", b'{"text": "a"}\n\n' + line + b"\n")
     with pytest.raises(BitcipherError, match=reason) as error:
         read(source)
     assert source.uri in str(error.value)
     assert "ine 3 " in str(error.value)
 
 
-def test_documents_before_a_faulty_line_are_given(stored):
-    documents = read_chunks(stored("faulty.jsonl", b'{"text": "a"}\n{'), OPTIONS)
+def test_documents_before_an_invalid_line_are_yielded(stored):
+    documents = read_chunks(stored("invalid.jsonl", b'{"text": "a"}\n{'), OPTIONS)
     assert next(documents).text == "a"
     with pytest.raises(BitcipherError):
         next(documents)

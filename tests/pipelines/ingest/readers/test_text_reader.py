@@ -17,39 +17,39 @@ def kept(texts):
 @pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 @given(lines=st.lists(line), last_is_ended=st.booleans())
-def test_lines_come_back_as_written(stored, compress, ending, line_end, lines, last_is_ended):
+def test_reader_returns_the_written_lines(stored, compress, ending, line_end, lines, last_is_ended):
     content = line_end.join(lines) + line_end * last_is_ended
     source = stored(f"a.txt{ending}", compress(ending, content.encode()))
     expected = kept(lines)
     if expected and content.startswith("\ufeff"):
         expected = kept([lines[0].removeprefix("\ufeff"), *lines[1:]])
-    assert [piece.text for piece in read_chunks(source, LINES)] == expected
+    assert [chunk.text for chunk in read_chunks(source, LINES)] == expected
 
 
 def test_only_line_feeds_end_a_line(stored):
     text = "one\u2028two\u2029three\x0bfour\x0cfive\x85six\x1cseven\reight"
-    assert [piece.text for piece in read_chunks(stored("a.txt", f"{text}\nnine".encode()), LINES)] == [text, "nine"]
+    assert [chunk.text for chunk in read_chunks(stored("a.txt", f"{text}\nnine".encode()), LINES)] == [text, "nine"]
 
 
-def test_a_file_can_be_one_document(stored):
+def test_whole_file_is_one_document(stored):
     source = stored("a.txt", b"first line\r\n\r\nsecond line\n")
-    assert [piece.text for piece in read_chunks(source, FILES)] == ["first line\r\n\r\nsecond line\n"]
+    assert [chunk.text for chunk in read_chunks(source, FILES)] == ["first line\r\n\r\nsecond line\n"]
 
 
-def test_a_long_file_comes_in_pieces_of_one_document(stored):
+def test_long_file_is_one_document_in_several_chunks(stored):
     text = "wörter und mehr\n" * 200_000
-    pieces = list(read_chunks(stored("a.txt", text.encode()), FILES))
-    assert "".join(piece.text for piece in pieces) == text
-    assert len(pieces) > 2
-    assert [piece.continues for piece in pieces] == [True] * (len(pieces) - 1) + [False]
+    chunks = list(read_chunks(stored("a.txt", text.encode()), FILES))
+    assert "".join(chunk.text for chunk in chunks) == text
+    assert len(chunks) > 2
+    assert [chunk.continues for chunk in chunks] == [True] * (len(chunks) - 1) + [False]
 
 
-def test_lines_and_files_of_white_space_are_no_documents(stored):
+def test_lines_and_files_of_white_space_are_skipped(stored):
     source = stored("a.txt", " \n\t\r\n\n\u3000\n".encode())
-    assert [piece.text for piece in read_chunks(source, LINES)] == []
-    assert [piece.text for piece in read_chunks(source, FILES)] == []
+    assert [chunk.text for chunk in read_chunks(source, LINES)] == []
+    assert [chunk.text for chunk in read_chunks(source, FILES)] == []
 
 
 @pytest.mark.parametrize("options", [LINES, FILES])
 def test_bytes_that_are_not_utf8_are_replaced(stored, options):
-    assert [piece.text for piece in read_chunks(stored("a.txt", b"caf\xe9 \xff!"), options)] == ["caf\ufffd \ufffd!"]
+    assert [chunk.text for chunk in read_chunks(stored("a.txt", b"caf\xe9 \xff!"), options)] == ["caf\ufffd \ufffd!"]

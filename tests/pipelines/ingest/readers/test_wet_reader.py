@@ -24,12 +24,12 @@ INFO = record("warcinfo", b"Software-Info: a test")
 
 
 def read(source):
-    return [piece.text for piece in read_chunks(source, OPTIONS)]
+    return [chunk.text for chunk in read_chunks(source, OPTIONS)]
 
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
 @given(texts=texts)
-def test_documents_come_back_as_written(stored, compress, ending, texts):
+def test_reader_returns_the_written_documents(stored, compress, ending, texts):
     records = [INFO, *(record("conversion", text.encode()) for text in texts)]
     content = b"".join(compress(ending, each) for each in records)  # one gzip member per record, as in CommonCrawl
     assert read(stored(f"a.warc.wet{ending}", content)) == [text for text in texts if text.strip()]
@@ -45,15 +45,15 @@ def test_bytes_that_are_not_utf8_are_replaced(stored):
     assert read(stored("a.wet", record("conversion", b"caf\xe9"))) == ["caf\ufffd"]
 
 
-def test_a_page_about_the_format_is_a_document(stored):
+def test_page_that_quotes_a_record_header_is_one_document(stored):
     page = "A record begins so:\n\nWARC/1.0\nWARC-Type: conversion\n"
     assert read(stored("a.wet", record("conversion", page.encode()))) == [page]
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
-def test_a_file_cut_inside_a_record_is_an_error_or_loses_nothing(stored, compress, ending):
-    pieces = [INFO, record("conversion", b"one"), record("conversion", b"two")]
-    members = [compress(ending, piece) for piece in pieces]
+def test_file_truncated_inside_a_record_raises_or_loses_nothing(stored, compress, ending):
+    records = [INFO, record("conversion", b"one"), record("conversion", b"two")]
+    members = [compress(ending, content) for content in records]
     whole = b"".join(members)
     ends = {len(members[0]): [], len(members[0] + members[1]): ["one"], len(whole): ["one", "two"]}
     for length in range(1, len(whole) + 1):
@@ -68,7 +68,7 @@ def test_a_file_cut_inside_a_record_is_an_error_or_loses_nothing(stored, compres
 
 
 @pytest.mark.parametrize("kind", ["warcinfo", "conversion"])
-def test_a_false_length_is_an_error_or_loses_nothing(stored, kind):
+def test_wrong_length_raises_or_loses_nothing(stored, kind):
     following = [record("conversion", text) for text in (b"the second", b"the third")]
     true = ["the first"] * (kind == "conversion") + ["the second", "the third"]
     for length in range(700):
@@ -82,18 +82,18 @@ def test_a_false_length_is_an_error_or_loses_nothing(stored, kind):
 
 
 @pytest.mark.parametrize("length", ["", "-3", "+3", "3x", "9" * 30, "9" * 5000])
-def test_a_length_that_is_no_number_is_an_error(stored, length):
+def test_length_that_is_not_a_number_raises(stored, length):
     with pytest.raises(BitcipherError, match=r"Record 2 of .*a\.wet has no valid Content-Length"):
         read(stored("a.wet", INFO + record("conversion", b"one", length)))
 
 
-def test_line_ends_that_were_changed_are_an_error(stored):
+def test_converted_line_endings_raise(stored):
     content = (INFO + record("conversion", b"one")).replace(b"\r\n", b"\n")
     with pytest.raises(BitcipherError, match=r"a\.wet"):
         read(stored("a.wet", content))
 
 
-def test_a_compressed_file_without_its_ending_is_an_error_as_its_end_is_not_checked(stored, compress):
+def test_compressed_file_without_compression_ending_raises(stored, compress):
     whole = compress(".gz", INFO) + compress(".gz", record("conversion", b"one"))
     for length in range(len(whole) // 2, len(whole) + 1):
         with pytest.raises(BitcipherError, match=r"a\.wet"):

@@ -8,7 +8,7 @@ from builds import write_manifest
 from html_pages import EVIL, Parsed, assert_whole
 
 from bitcipher.vectors import CipherVectors
-from pipelines.reports.demo import write_report
+from pipelines.reports.demo.page import write_report
 
 LETTERS = ("one", "two", "three", "four", "five", "six")
 
@@ -43,25 +43,25 @@ def test_the_page_shows_sizes_times_and_neighbors(page, tables):
     assert parsed.texts["h4"].count("Cat") == len(EVIL) + 1
     assert parsed.texts["h4"].count("Sum <1>") == len(EVIL)  # the table lacks `six`
     nearest = [word for word, _ in tables["Cat"].most_similar(EVIL[0], topn=8)]
-    place = parsed.texts["bdi"].index(EVIL[0])
-    assert parsed.texts["bdi"][place + 1 : place + 9] == nearest
+    position = parsed.texts["bdi"].index(EVIL[0])
+    assert parsed.texts["bdi"][position + 1 : position + 9] == nearest
 
 
-def test_no_word_becomes_a_tag_an_attribute_or_a_script(page):
+def test_words_are_escaped(page):
     parsed = Parsed(page)
     assert not {"img", "b", "iframe", "object", "a"} & {tag for tag, _ in parsed.tags}
     assert "alert(1)" not in "".join(parsed.texts["script"])
     assert_whole(parsed)
 
 
-def test_maps_hold_the_words_of_letters(page):
+def test_maps_contain_the_words_of_letters(page):
     cat, other = Parsed(page).data()
     assert cat["words"] == [word for word in [*EVIL, *LETTERS] if word.isalpha()]
     assert other["words"] == cat["words"][:-1]
     assert {word for group in cat["groups"] for word in group["words"]} <= set(cat["words"])
 
 
-def test_readers_of_screens_find_their_way(page):
+def test_page_has_labels_for_screen_readers(page):
     parsed = Parsed(page)
     assert parsed.tags[0] == ("html", {"lang": "en"})
     names = {attributes["id"] for _, attributes in parsed.tags if "id" in attributes}
@@ -76,7 +76,7 @@ def test_readers_of_screens_find_their_way(page):
     assert {each["data-map"] for each in parsed.attributes("div") if "data-map" in each} <= names
 
 
-def test_a_page_without_words_has_maps_alone(build, tables, tmp_path):
+def test_page_without_words_has_maps_only(build, tables, tmp_path):
     write_report(str(tmp_path / "report.html"), "Title", "", build, tables, [], {})
     parsed = Parsed((tmp_path / "report.html").read_text())
     assert [text.strip() for text in parsed.texts["h2"]] == ["Map of words by Cat", "Map of words by Sum <1>"]

@@ -23,8 +23,8 @@ def table(words: list[str], seed: int) -> CipherVectors:
     return CipherVectors(words, rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
-def compared(before: CipherVectors, now: CipherVectors, most: int) -> tuple[dict, list[str], list[str]]:
-    rows = choose_rows(now, most)
+def compared(before: CipherVectors, now: CipherVectors, max_words: int) -> tuple[dict, list[str], list[str]]:
+    rows = choose_rows(now, max_words)
     neighbors, _ = nearest_rows(np.asarray(now.vectors)[rows], np.arange(len(rows)), 15)
     words = [now.index_to_key[row] for row in rows]
     found = compare_tables("old", before, now, rows, neighbors)
@@ -42,19 +42,19 @@ def tables() -> tuple[CipherVectors, CipherVectors]:
     return table(before, 1), table([*now[:5], "<oov>", *now[5:]], 2)
 
 
-@pytest.mark.parametrize("most", [1_000, 25])
-def test_neighbors_of_both_tables_and_their_overlap(tables, most):
+@pytest.mark.parametrize("max_words", [1_000, 25])
+def test_earlier_neighbors_and_their_overlap_with_current_neighbors(tables, max_words):
     before, now = tables
-    found, words, names = compared(before, now, most)
-    old_words = [each for each in before.index_to_key if each != "<oov>"][:most]
+    found, words, names = compared(before, now, max_words)
+    old_words = [each for each in before.index_to_key if each != "<oov>"][:max_words]
     among_old = CipherVectors(old_words, before[old_words])
     among_now = CipherVectors(words, now[words])
     asked = [words[number] for number in numbers(found["asked"])]
     assert asked == [each for each in words if each in old_words]
     shares = dict(zip(asked, numbers(found["kept"]) / 32767, strict=True))
-    for place, each in enumerate(asked):
+    for position, each in enumerate(asked):
         expected = [other for other, _ in among_old.most_similar(each)]
-        shown = numbers(found["neighbors"])[place * 10 : place * 10 + 10]
+        shown = numbers(found["neighbors"])[position * 10 : position * 10 + 10]
         assert [names[other] for other in shown] == expected
         stayed = {other for other, _ in among_now.most_similar(each)} & set(expected)
         assert shares[each] == pytest.approx(len(stayed) / 10, abs=1e-4)
@@ -62,7 +62,7 @@ def test_neighbors_of_both_tables_and_their_overlap(tables, most):
     assert turned == sorted((each for each in asked if shares[each] < 1), key=lambda each: round(shares[each], 3))
 
 
-def test_ranks_and_words_that_came_and_went(tables):
+def test_changed_ranks_and_added_and_removed_words(tables):
     before, now = tables
     found, words, _ = compared(before, now, 1_000)
     ranks = {each: rank for rank, each in enumerate(before.index_to_key, 1)}
@@ -82,14 +82,14 @@ def test_long_lists_are_cut(tables, monkeypatch):
     assert (len(found["came"]), found["came_size"], len(found["went"]), found["went_size"]) == (3, 10, 3, 6)
 
 
-def test_tables_that_share_no_word(tables):
+def test_tables_without_common_words(tables):
     found, words, _ = compared(table(["x", "y", "z"], 3), tables[1], 1_000)
     assert found["size"] == 0
     assert [len(numbers(found[name])) for name in ("asked", "neighbors", "turned", "leapt")] == [0] * 4
     assert (found["went"], found["came_size"]) == (["x", "y", "z"], len(words))
 
 
-def test_equal_vectors_have_no_drift(tables):
+def test_equal_tables_have_no_changes(tables):
     found, _, _ = compared(tables[1], tables[1], 1_000)
     assert set(numbers(found["kept"])) == {32767}
     assert [len(numbers(found[name])) for name in ("turned", "leapt")] == [0, 0]

@@ -9,8 +9,10 @@ import pytest
 from html_pages import EVIL, Parsed, assert_whole
 
 from bitcipher.errors import BitcipherError
+from bitcipher.explain import Contribution
 from bitcipher.vectors import CipherVectors
-from pipelines.reports.explore import Compared, Contribution, page, write_page
+from pipelines.reports.explore import page
+from pipelines.reports.explore.page import Baseline, write_page
 
 WORDS = ["the", "<oov>", "zero", *EVIL, *(f"w{number}" for number in range(30))]
 
@@ -21,7 +23,7 @@ def numbers(packed: dict[str, str]) -> np.ndarray:
 
 def table(words: Sequence[str], seed: int = 20) -> CipherVectors:
     rows = np.random.default_rng(seed).normal(size=(len(words), 8))
-    rows[[place for place, word in enumerate(words) if word == "zero"]] = 0
+    rows[[row for row, word in enumerate(words) if word == "zero"]] = 0
     return CipherVectors(words, rows, counts=np.arange(len(words), 0, -1))
 
 
@@ -43,7 +45,7 @@ def written(tmp_path: Path) -> Callable[..., Parsed]:
     return write
 
 
-def test_the_page_holds_words_ranks_counts_and_neighbors(written):
+def test_page_has_words_ranks_counts_and_neighbors(written):
     vectors = table(WORDS)
     parsed = written("some vectors", vectors=vectors, max_words=20)
     (data,) = parsed.data()
@@ -79,20 +81,20 @@ def test_explanations_are_stored_per_word(written):
         assert [names[context] for context in contexts[number][: len(expected)]] == [each.word for each in expected]
 
 
-def test_a_table_without_counts_has_neither_counts_nor_explanations(written):
+def test_page_of_vectors_without_counts_has_no_explanations(written):
     (data,) = written(vectors=CipherVectors(WORDS, table(WORDS).vectors)).data()
     assert data["counts"] is data["contributions"] is data["before"] is None
 
 
-def test_the_same_vectors_give_the_same_bytes(tmp_path):
+def test_equal_vectors_give_equal_bytes(tmp_path):
     for name in ("one", "other"):
-        write_page(str(tmp_path / name), "x", table(WORDS), 30, explain, Compared("old", table(WORDS[5:], seed=1)))
+        write_page(str(tmp_path / name), "x", table(WORDS), 30, explain, Baseline("old", table(WORDS[5:], seed=1)))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
-def test_no_word_becomes_a_tag_an_attribute_or_a_script(written):
+def test_words_are_escaped(written):
     old = [*EVIL, *(f"{word} once" for word in EVIL), *WORDS[-9:]]
-    parsed = written(EVIL[0], explanations=explain, before=Compared(EVIL[1], table(old, seed=1)))
+    parsed = written(EVIL[0], explanations=explain, before=Baseline(EVIL[1], table(old, seed=1)))
     assert_whole(parsed)
     assert not {"img", "b", "iframe", "object", "a"} & {tag for tag, _ in parsed.tags}
     assert parsed.texts["title"] == [f"Words of {EVIL[0]}"]
@@ -121,8 +123,8 @@ def test_progress_of_all_steps_is_reported(written):
         done[stage] = done.get(stage, 0) + more
         totals[stage] = total
 
-    written(explanations=explain, before=Compared("old", table(WORDS)), advance=advance)
-    assert list(done) == ["neighbors", "places", "explain", "compare"]
+    written(explanations=explain, before=Baseline("old", table(WORDS)), advance=advance)
+    assert list(done) == ["neighbors", "layout", "explain", "compare"]
     assert done == totals
 
 
@@ -138,5 +140,5 @@ def test_page_of_fifty_thousand_words_is_below_20_megabytes(tmp_path):
     def explain_all(asked: Sequence[int]) -> list[list[Contribution]]:
         return [[Contribution(n % 4 - 4, f"word{(row * 8 + n) % 90_000}", n / 7) for n in range(8)] for row in asked]
 
-    write_page(str(tmp_path / "page.html"), "x", vectors, 50_000, explain_all, Compared("old", before))
+    write_page(str(tmp_path / "page.html"), "x", vectors, 50_000, explain_all, Baseline("old", before))
     assert (tmp_path / "page.html").stat().st_size < 20_000_000

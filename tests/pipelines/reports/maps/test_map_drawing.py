@@ -22,7 +22,7 @@ def unpacked(packed: dict[str, str]) -> np.ndarray:
 
 
 @given(arrays.arrays(np.int64, st.integers(0, 40), elements=st.integers(-(2**31), 2**31 - 1)))
-def test_whole_numbers_come_back(numbers):
+def test_packed_integers_are_unpacked_equal(numbers):
     packed = pack(numbers)
     assert unpacked(packed).tolist() == numbers.tolist()
     assert packed["type"] in Path(drawing.__file__).with_name("arrays.js").read_text()
@@ -39,16 +39,16 @@ def test_whole_numbers_come_back(numbers):
         ([], "uint8"),
     ],
 )
-def test_whole_numbers_take_few_bytes(numbers, name):
+def test_integers_are_packed_in_the_smallest_type(numbers, name):
     assert pack(np.array(numbers, np.int64))["type"] == name
 
 
 @given(arrays.arrays(np.float64, st.integers(0, 40), elements=st.floats(-1, 1)))
-def test_fractions_come_back_to_the_fourth_digit(fractions):
+def test_packed_fractions_are_exact_to_four_digits(fractions):
     np.testing.assert_allclose(unpacked(pack_fractions(fractions)) / drawing.FULL, fractions, atol=2e-5)
 
 
-def test_groups_go_by_typical_words_that_are_letters():
+def test_groups_are_named_after_central_words_of_letters():
     random = np.random.default_rng(20)
     table = np.repeat(np.eye(2, 8) * 5, 20, axis=0) + random.normal(size=(40, 8))
     table[20] = [0, 5, 0, 0, 0, 0, 0, 0]  # at the center of the group, but punctuation
@@ -65,7 +65,7 @@ def test_groups_go_by_typical_words_that_are_letters():
         assert "," not in each["words"] or each["size"] == 1
 
 
-def test_the_library_that_pages_hold_is_as_its_makers_published_it():
+def test_d3_equals_the_published_file():
     content = Path(drawing.__file__).with_name("d3.min.js").read_bytes()
     assert content.startswith(b"// https://d3js.org v7.9.0 Copyright")
     published = "f2094bbf6141b359722c4fe454eb6c4b0f0e42cc10cc7af921fc158fceb86539"  # dist/d3.min.js of d3 7.9.0 on npm

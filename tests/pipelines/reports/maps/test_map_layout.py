@@ -33,13 +33,13 @@ def word_map(vectors: CipherVectors) -> WordMap:
     return make_map(vectors, choose_rows(vectors, 60, letters_only=True))
 
 
-def test_the_most_frequent_words_that_have_a_vector_are_chosen(vectors):
+def test_choose_rows_selects_the_most_frequent_words_with_a_vector(vectors):
     assert choose_rows(vectors, 5).tolist() == [1, 2, 3, 5, 6]
     assert choose_rows(vectors, 3, letters_only=True).tolist() == [5, 6, 7]
     assert len(choose_rows(vectors, 1_000)) == 63
 
 
-def test_places_fill_the_map_and_neighbors_are_the_nearest(vectors, word_map):
+def test_positions_fill_the_map_and_neighbors_are_the_nearest(vectors, word_map):
     assert word_map.rows.tolist() == list(range(5, 65))
     assert word_map.positions.shape == (60, 2)
     np.testing.assert_allclose(word_map.positions.min(axis=0), -1, atol=1e-6)
@@ -51,7 +51,7 @@ def test_places_fill_the_map_and_neighbors_are_the_nearest(vectors, word_map):
         np.testing.assert_allclose(word_map.cosines[number], [cosine for _, cosine in expected], atol=1e-5)
 
 
-def test_similar_words_lie_near_each_other_and_share_groups(word_map):
+def test_similar_words_are_near_each_other_and_share_groups(word_map):
     even, odd = word_map.positions[::2], word_map.positions[1::2]
     within = np.linalg.norm(even - even.mean(axis=0), axis=1).mean()
     assert np.linalg.norm(even.mean(axis=0) - odd.mean(axis=0)) > within
@@ -64,7 +64,7 @@ def test_groups_are_numbered_by_their_most_frequent_words(word_map):
 
 
 @pytest.mark.parametrize("fft_words", [1, 1_000], ids=["by interpolation", "by trees"])
-def test_the_same_vectors_give_the_same_map(vectors, fft_words, monkeypatch):
+def test_equal_vectors_give_equal_maps(vectors, fft_words, monkeypatch):
     monkeypatch.setattr(layout, "FFT_WORDS", fft_words)
     monkeypatch.setattr(layout, "PLAIN_STEPS", 20)
     monkeypatch.setattr(layout, "EXAGGERATED_STEPS", 20)
@@ -77,7 +77,7 @@ def test_the_same_vectors_give_the_same_map(vectors, fft_words, monkeypatch):
 def test_progress_adds_up(vectors):
     done = {}
     make_map(vectors, choose_rows(vectors, 60), lambda stage, more: done.update({stage: done.get(stage, 0) + more}))
-    assert done == {"neighbors": 60, "places": layout.STEPS}
+    assert done == {"neighbors": 60, "layout": layout.STEPS}
 
 
 @pytest.mark.parametrize("table", [np.eye(5) + 0.1, np.arange(1, 11).reshape(5, 2), np.eye(5)[:, :4] + 0.1])

@@ -1,16 +1,18 @@
-"""Plans of a build: the expected cost, and the range around it."""
+"""Estimate of a build: the expected cost and its range, from a sample of the corpus."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import Field
+
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.records import Record, Strings
+from pipelines.estimate.build_cost import BuildCost, Cluster, estimate_cost
 from pipelines.estimate.calibrate import calibrate
 from pipelines.estimate.calibration import Calibration
 from pipelines.estimate.corpus_laws import CorpusLaws, fit_laws
-from pipelines.estimate.estimate import Cluster, Plan, estimate
 from pipelines.estimate.growth_law import Bound
 from pipelines.estimate.limits import limits_reached
 from pipelines.estimate.sample import SAMPLE_BYTES, read_sample
@@ -20,28 +22,32 @@ from pipelines.store.fingerprint import COUNTED
 from pipelines.store.manifest import BuildManifest, read_manifest
 
 
-@dataclass(frozen=True)
-class PlanRequest:
-    """A corpus, the options of its build, and a cluster."""
+class EstimateRequest(Record):
+    """What to estimate: a corpus, the options of its build, and a cluster.
 
-    sources: Sequence[str]
-    """Files, folders or globs of the corpus; empty if `tokens` is given."""
-    tokens: float | None
-    """Number of tokens of the corpus; None if `sources` are given."""
-    sample: Sequence[str]
+    Raises:
+        BitcipherError: if a value has the wrong type, or is out of bounds.
+    """
+
+    sources: Strings = ()
+    """Files, folders or globs of the corpus. Leave out if `tokens` is given."""
+    tokens: float | None = Field(None, gt=0, allow_inf_nan=False)
+    """Number of tokens of the corpus. Leave out if `sources` are given."""
+    sample: Strings = ()
     """Files, folders or globs of similar text, if `tokens` is given."""
-    build: str | None
-    """Build of similar text, or None."""
-    options: dict[str, Any]
-    """Values of `BuildOptions`; with a build, changes to its options."""
+    build: str | None = None
+    """Build of similar text, which gives options and growth laws."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Values of `BuildOptions`. With a build, changes to its options."""
     cluster: Cluster
 
 
 @dataclass(frozen=True)
-class Plans:
-    """Plans of a build: the expected one, and those at both ends of the range."""
+class BuildEstimate:
+    """Estimated costs of a build, and the data that they are computed from."""
 
-    plans: dict[Bound, Plan]
+    costs: dict[Bound, BuildCost]
+    """Expected cost, and the costs at both ends of the range."""
     calibration: Calibration
     laws: CorpusLaws
     options: BuildOptions
@@ -51,17 +57,17 @@ class Plans:
     sampled_bytes: float
     """Bytes of text that were counted."""
     limits: list[str]
-    """Limits that the expected plan reaches, one sentence each."""
+    """Limits that the expected cost reaches, one sentence each."""
     possible_limits: list[str]
-    """Limits that only the upper plan reaches."""
+    """Limits that only the upper end of the range reaches."""
 
 
-def make_plans(request: PlanRequest, sample_bytes: int = SAMPLE_BYTES) -> Plans:
-    """Calibrate on a sample, and return the plans.
+def estimate_build(request: EstimateRequest, sample_bytes: int = SAMPLE_BYTES) -> BuildEstimate:
+    """Count and embed a sample, and return the estimated cost of a build.
 
     Args:
         request: corpus, options and cluster.
-        sample_bytes: maximum bytes of text to count.
+        sample_bytes: maximum number of bytes of text to count.
 
     Raises:
         BitcipherError: if sources, build or options are not valid.
@@ -83,13 +89,14 @@ def make_plans(request: PlanRequest, sample_bytes: int = SAMPLE_BYTES) -> Plans:
         text_bytes = sum(file.size for file in files) * sample.text_per_stored_byte
         tokens = text_bytes / calibration.text_per_token
     stored_bytes = tokens * calibration.text_per_token / sample.text_per_stored_byte
-    plans = {
-        bound: estimate(tokens, stored_bytes, calibration, laws, options, request.cluster, bound) for bound in Bound
+    costs = {
+        bound: estimate_cost(tokens, stored_bytes, calibration, laws, options, request.cluster, bound)
+        for bound in Bound
     }
-    limits, highest = (limits_reached(plans[bound], options, request.cluster) for bound in (Bound.POINT, Bound.HIGH))
-    possible = [sentence for about, sentence in highest.items() if about not in limits]
-    return Plans(
-        plans=plans,
+    limits, highest = (limits_reached(costs[bound], options, request.cluster) for bound in (Bound.POINT, Bound.HIGH))
+    possible = [sentence for subject, sentence in highest.items() if subject not in limits]
+    return BuildEstimate(
+        costs=costs,
         calibration=calibration,
         laws=laws,
         options=options,
@@ -102,7 +109,7 @@ def make_plans(request: PlanRequest, sample_bytes: int = SAMPLE_BYTES) -> Plans:
 
 
 def _max_types(tokenizer: str) -> float:
-    """Return the number of distinct tokens of a tokenizer: fixed for a tokenizer.json, otherwise unlimited."""
+    """Return the maximum number of distinct tokens: that of a tokenizer.json, otherwise infinity."""
     if not tokenizer.endswith(".json"):
         return math.inf
     from pipelines.tokenizers.huggingface import load_tokenizer
@@ -110,7 +117,7 @@ def _max_types(tokenizer: str) -> float:
     return load_tokenizer(tokenizer).get_vocab_size()
 
 
-def _options(request: PlanRequest, manifest: BuildManifest | None) -> BuildOptions:
+def _options(request: EstimateRequest, manifest: BuildManifest | None) -> BuildOptions:
     if manifest is None:
         return BuildOptions.parse(request.options, "The plan")
     fixed = [f"--{name.replace('_', '-')}" for name in COUNTED if name in request.options]

@@ -1,4 +1,4 @@
-"""Plan of a build: its cost, from measured rates and growth laws."""
+"""Cost of a build: CPU, time, memory and storage, computed from measured rates and growth laws."""
 
 from dataclasses import dataclass
 from math import ceil
@@ -11,13 +11,13 @@ from pipelines.estimate.merge_tiers import MergeSize, plan_merges
 from pipelines.options import SPECTRAL, BuildOptions
 from pipelines.runtime.memory_budget import MemoryBudget
 
-# Requests to an object store for a small file: its size, its footer and its content. A larger file takes one more per
-# block. Writing a file takes one request per block, and two to begin and end it.
+# Requests to an object store to read a small file: for its size, its footer and its content. A larger file takes one
+# more request per block. Writing a file takes one request per block, one to begin and one to end.
 READ_REQUESTS = 3
 WRITE_REQUESTS = 3
 BLOCK_BYTES = 8 << 20
 
-# Requests per shard: the sizes of the sources before and after, and the ledger entries of shard and task.
+# Requests per shard: the sizes of the sources before and after counting, and the ledger entries of shard and task.
 SHARD_REQUESTS = 6
 
 FILES_PER_PART = 3
@@ -36,40 +36,46 @@ class Cluster:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Cost of a build. The stages are identify, count, merge, words and embed."""
+class BuildCost:
+    """Estimated cost of a build."""
 
     tokens: float
     text_bytes: float
     shards: int
     types: float
+    """Number of distinct words."""
     entries: float
+    """Number of distinct pairs."""
     vocabulary: int
     vector_size: int
     cpu_seconds: dict[str, float]
+    """CPU seconds of each stage: identify, count, merge, words and embed."""
     workers: int
-    """Number of workers that the cluster has cores and memory for."""
+    """Number of workers that run at the same time, limited by the cores and the memory of the cluster."""
     wall_seconds: dict[str, float]
+    """Wall time of each stage in seconds."""
     memory: MemoryEstimate
     shard_bytes: float
-    """Bytes of the shards, which are stored permanently."""
+    """Bytes of the shards, which are kept with the build."""
     segment_bytes: float
     """Bytes of the merged segments of the version."""
     vector_bytes: float
     """Bytes of the vectors and the vocabulary of a version."""
     peak_bytes: float
-    """Maximum stored bytes while the job runs; merged members are removed after it has published."""
+    """Maximum number of stored bytes while the job runs. Segments that were merged are removed at the end."""
     shuffle_read: float
     """Bytes that merges read."""
     shuffle_written: float
     """Bytes that merges write."""
     rounds: float
-    """Average number of merges of a pair."""
+    """Average number of times that a pair is merged."""
     requests: float
+    """Number of requests to the object store."""
     row_entries: float
+    """Number of pairs of the word with the most pairs."""
 
 
-def estimate(
+def estimate_cost(
     tokens: float,
     stored_bytes: float,
     calibration: Calibration,
@@ -77,24 +83,24 @@ def estimate(
     options: BuildOptions,
     cluster: Cluster,
     bound: Bound = Bound.POINT,
-) -> Plan:
-    """Return the plan of a build.
+) -> BuildCost:
+    """Return the cost of a build.
 
     Args:
         tokens: number of tokens of the corpus.
-        stored_bytes: size of its files.
+        stored_bytes: size of the files of the corpus.
         calibration: measurements of similar text.
         laws: growth laws of similar text.
         options: options of the build.
-        cluster: where it runs.
-        bound: how sizes grow beyond the data.
+        cluster: the cluster that makes the build.
+        bound: lower end, expected value or upper end of the sizes beyond the data.
     """
     rates, budget = calibration.rates, MemoryBudget(options.memory_mib)
     text_bytes = tokens * calibration.text_per_token
     shards = max(1, ceil(text_bytes / (options.shard_mib << 20)))
     types, entries = laws.types.at(tokens, bound), laws.entries.at(tokens, bound)
     vocabulary = laws.vocabulary(tokens, bound)
-    merge_rounds, live = plan_merges(
+    merge_rounds, final_segments = plan_merges(
         shards,
         tokens / shards,
         lambda n: laws.types.at(n, bound),
@@ -105,31 +111,31 @@ def estimate(
         types,
         calibration.type_memory,
         laws.row_entries.at(tokens, bound),
-        [segment.types for segment in live],
+        [segment.types for segment in final_segments],
         vocabulary,
         options.embedding,
     )
-    at_once = min(cluster.cores, int(cluster.memory_bytes // max(memory.count_worker, memory.merge_worker)))
-    workers = max(1, cluster.nodes * at_once)
+    node_workers = min(cluster.cores, int(cluster.memory_bytes // max(memory.count_worker, memory.merge_worker)))
+    workers = max(1, cluster.nodes * node_workers)
     batches = ceil((text_bytes / shards) / budget.batch_bytes)
     merges = [merge for merges in merge_rounds for merge in merges]
     costs = [[_merge_seconds(merge, rates, budget.range_entries) for merge in merges] for merges in merge_rounds]
-    live_entries = sum(segment.entries for segment in live)
-    times = count_passes(vocabulary, options.embedding)
-    embed_entries = live_entries * (min(1, times) * rates.embed_entry + max(0, times - 1) * rates.walk_entry)
+    final_entries = sum(segment.entries for segment in final_segments)
+    passes = count_passes(vocabulary, options.embedding)
+    embed_entries = final_entries * (min(1, passes) * rates.embed_entry + max(0, passes - 1) * rates.walk_entry)
     is_spectral = options.mode == SPECTRAL
     cpu = {
         "identify": stored_bytes * rates.stored_byte,
         "count": shards * rates.shard
         + tokens * rates.token
-        + _chunks_learned(tokens, workers, laws, budget, bound) * rates.chunk
+        + _tokenized_chunks(tokens, workers, laws, budget, bound) * rates.chunk
         + (
             shards * batches * laws.entries.at(tokens / shards / batches, bound) * rates.merge_entry
             if batches > 1
             else 0
         ),
         "merge": sum(cost.summing + cost.numbering + cost.merging for round in costs for cost in round),
-        "words": sum(segment.types for segment in live) * rates.sum_type,
+        "words": sum(segment.types for segment in final_segments) * rates.sum_type,
         "embed": embed_entries + vocabulary * rates.embed_word,
     }
     wall = {
@@ -141,11 +147,11 @@ def estimate(
         "embed": embed_entries / (workers if is_spectral else 1) + vocabulary * rates.embed_word,
     }
 
-    def stored(of_entries: float, of_types: float) -> float:
-        return of_entries * calibration.entry_bytes + of_types * calibration.type_bytes
+    def stored(entries: float, types: float) -> float:
+        return entries * calibration.entry_bytes + types * calibration.type_bytes
 
     shard_bytes = shards * stored(laws.entries.at(tokens / shards, bound), laws.types.at(tokens / shards, bound))
-    merged = [segment for segment in live if segment.tokens > 1.5 * tokens / shards]
+    merged = [segment for segment in final_segments if segment.tokens > 1.5 * tokens / shards]
     segment_bytes = sum(stored(segment.entries, segment.types) for segment in merged)
     vector_size = options.estimator().vector_size
     tables = 2 if is_spectral else 1  # the directions are stored with the vectors
@@ -158,7 +164,7 @@ def estimate(
         + (stored_bytes * 2 + shard_bytes + read + written) / BLOCK_BYTES
         + sum(_merge_requests(merge, budget.range_entries) for merge in merges)
     )
-    return Plan(
+    return BuildCost(
         tokens=tokens,
         text_bytes=text_bytes,
         shards=shards,
@@ -184,7 +190,7 @@ def estimate(
 
 @dataclass(frozen=True)
 class _MergeSeconds:
-    """CPU seconds of a merge: adding up words, numbering members, and merging ranges."""
+    """CPU seconds of the three stages of a merge, and how many members and ranges they process."""
 
     summing: float
     numbering: float
@@ -194,7 +200,7 @@ class _MergeSeconds:
 
 
 def _wall_of_round(merges: list[_MergeSeconds], workers: int) -> float:
-    """Return the wall time of a round of merges, which run together: all words, then all members, then all ranges."""
+    """Return the wall time of merges that run together: first all words, then all members, then all ranges."""
     return (
         sum(merge.summing for merge in merges) / min(workers, len(merges))
         + sum(merge.numbering for merge in merges) / min(workers, sum(merge.members for merge in merges))
@@ -215,14 +221,17 @@ def _merge_seconds(merge: MergeSize, rates: Rates, range_entries: int) -> _Merge
 
 
 def _merge_requests(merge: MergeSize, range_entries: int) -> float:
-    """Return the requests of a merge: words of members twice, their numbers once, and all files for each range."""
+    """Return the number of requests of a merge.
+
+    The words of each member are read twice, its numbers are written once, and all its files are read for each range.
+    """
     ranges = ceil(merge.member_entries / range_entries)
     members = merge.members * (2 * READ_REQUESTS + WRITE_REQUESTS)
     return members + ranges * (merge.members * FILES_PER_PART * READ_REQUESTS + FILES_PER_PART * WRITE_REQUESTS)
 
 
-def _chunks_learned(tokens: float, workers: int, laws: CorpusLaws, budget: MemoryBudget, bound: Bound) -> float:
-    """Return the text chunks that all workers tokenize; each worker clears its cache when it is full."""
+def _tokenized_chunks(tokens: float, workers: int, laws: CorpusLaws, budget: MemoryBudget, bound: Bound) -> float:
+    """Return the number of chunks that miss the tokenizer caches of all workers. A worker clears a full cache."""
     each = tokens / workers
     cycle = laws.chunks.tokens_at(budget.chunks, bound)
     return workers * (each // cycle * budget.chunks + laws.chunks.at(each % cycle, bound))
