@@ -226,7 +226,7 @@ def test_strongest_context_words_are_listed(tab, full, minimal):
     expect(tab.locator("#word-name")).to_have_text("king")
     expect(panel).to_contain_text("These vectors have no counts")
     expect(tab.locator("#word-facts")).to_have_text("rank 1")
-    expect(tab.locator("#moved")).to_have_count(0)
+    expect(tab.locator("#changes")).to_have_count(0)
 
 
 def test_changes_since_the_compared_version_are_listed(tab, full):
@@ -236,15 +236,15 @@ def test_changes_since_the_compared_version_are_listed(tab, full):
     expect(before.get_by_role("listitem").first).to_contain_text("kingdom")
     expect(before.locator(".gone").nth(1)).to_have_text("bygone")
     assert before.get_by_role("link", name="bygone").count() == 0
-    moved = tab.locator("#moved")
-    expect(moved.get_by_role("heading")).to_have_text("Changes since version 1")
-    moved.get_by_text("Removed words (1)").click()
-    expect(moved.get_by_text("bygone")).to_be_visible()
-    came = moved.locator("details").nth(2)
-    expect(came.locator("summary")).to_have_text("New words (10)")
-    came.locator("summary").press("Enter")
-    name = came.get_by_role("link").first.inner_text()
-    came.get_by_role("link").first.click()
+    changes = tab.locator("#changes")
+    expect(changes.get_by_role("heading")).to_have_text("Changes since version 1")
+    changes.get_by_text("Removed words (1)").click()
+    expect(changes.get_by_text("bygone")).to_be_visible()
+    new_words = changes.locator("details").nth(2)
+    expect(new_words.locator("summary")).to_have_text("New words (10)")
+    new_words.locator("summary").press("Enter")
+    name = new_words.get_by_role("link").first.inner_text()
+    new_words.get_by_role("link").first.click()
     expect(tab.locator("#word-name")).to_have_text(name)
     expect(tab.locator("#word-neighbors")).to_contain_text("The word is new.")
 

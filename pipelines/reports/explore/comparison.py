@@ -37,21 +37,21 @@ def compare_tables(
     old_rows = match_rows(now, before)[rows]
     numbers = _numbers(rows, match_rows(before, now)[chosen])
     queries = _numbers(chosen, old_rows)
-    asked = np.flatnonzero(queries >= 0)
-    found, cosines = nearest_rows(unit_rows(before, chosen), queries[asked], NEIGHBORS)
-    kept = neighbor_overlap(numbers[found], neighbors[asked, :NEIGHBORS])
+    compared = np.flatnonzero(queries >= 0)
+    found, cosines = nearest_rows(unit_rows(before, chosen), queries[compared], NEIGHBORS)
+    kept = neighbor_overlap(numbers[found], neighbors[compared, :NEIGHBORS])
     others = np.flatnonzero(numbers < 0)
     numbers[others] = len(rows) + np.arange(len(others))
     return {
         "name": name,
         "words": [before.index_to_key[row] for row in chosen[others]],
         "ranks": pack(old_rows + 1),
-        "asked": pack(asked),
+        "compared": pack(compared),
         "neighbors": pack(numbers[found]),
         "cosines": pack_fractions(cosines),
         "kept": pack_fractions(kept),
-        "size": found.shape[1] if len(asked) else 0,
-        **_lists(before, now, rows, old_rows, asked, kept),
+        "size": found.shape[1] if len(compared) else 0,
+        **_lists(before, now, rows, old_rows, compared, kept),
     }
 
 
@@ -60,27 +60,27 @@ def _lists(
     now: CipherVectors,
     rows: np.ndarray,
     old_rows: np.ndarray,
-    asked: np.ndarray,
+    compared: np.ndarray,
     kept: np.ndarray,
 ) -> dict[str, Any]:
     """Return the lists of changed, added and removed words.
 
     The lists of changes have frequent words only, because neighbors and ranks of rare words are mostly noise.
     """
-    frequent = rows[asked] < SAMPLE_RANKS
-    candidates, shares = asked[frequent], kept[frequent]
-    turned = candidates[np.lexsort([candidates, shares])][: np.count_nonzero(shares < 1)][:MAX_LISTED]
+    frequent = rows[compared] < SAMPLE_RANKS
+    candidates, shares = compared[frequent], kept[frequent]
+    changed_neighbors = candidates[np.lexsort([candidates, shares])][: np.count_nonzero(shares < 1)][:MAX_LISTED]
     both = np.flatnonzero((old_rows >= 0) & (np.minimum(rows, old_rows) < SAMPLE_RANKS))
-    leaps = np.abs(np.log((rows[both] + 1) / (old_rows[both] + 1)))
-    leapt = both[np.lexsort([both, -leaps])][: np.count_nonzero(leaps)][:MAX_LISTED]
-    came, went = _only_in(now, before), _only_in(before, now)
+    rank_ratios = np.abs(np.log((rows[both] + 1) / (old_rows[both] + 1)))
+    changed_ranks = both[np.lexsort([both, -rank_ratios])][: np.count_nonzero(rank_ratios)][:MAX_LISTED]
+    new_words, removed_words = _only_in(now, before), _only_in(before, now)
     return {
-        "turned": pack(turned),
-        "leapt": pack(leapt),
-        "came": came[:MAX_LISTED].to_pylist(),
-        "came_size": len(came),
-        "went": went[:MAX_LISTED].to_pylist(),
-        "went_size": len(went),
+        "changed_neighbors": pack(changed_neighbors),
+        "changed_ranks": pack(changed_ranks),
+        "new_words": new_words[:MAX_LISTED].to_pylist(),
+        "new_size": len(new_words),
+        "removed_words": removed_words[:MAX_LISTED].to_pylist(),
+        "removed_size": len(removed_words),
     }
 
 

@@ -18,14 +18,14 @@ function readPage() {
 }
 
 function readBefore(data) {
-  const positionOf = new Map(Array.from(unpack(data.asked), (word, position) => [word, position]));
+  const positionOf = new Map(Array.from(unpack(data.compared), (word, position) => [word, position]));
   const kept = unpackFractions(data.kept);
   return {
     words: data.words, size: data.size, ranks: unpack(data.ranks), neighbors: unpack(data.neighbors),
     cosines: unpackFractions(data.cosines), positionOf: word => positionOf.get(word),
     keptOf: word => kept[positionOf.get(word)],
-    turned: unpack(data.turned), leapt: unpack(data.leapt), came: data.came, cameSize: data.came_size,
-    went: data.went, wentSize: data.went_size,
+    changedNeighbors: unpack(data.changed_neighbors), changedRanks: unpack(data.changed_ranks),
+    newWords: data.new_words, newSize: data.new_size, removedWords: data.removed_words, removedSize: data.removed_size,
   };
 }
 
@@ -71,7 +71,7 @@ function start() {
 
   createLegend(document.getElementById("legend"), page.map, map);
   createSearch(page, goTo, announce);
-  if (page.before) showMoved(page);
+  if (page.before) showChanges(page);
   addEventListener("hashchange", showWordInUrl);
   showWordInUrl();
 }

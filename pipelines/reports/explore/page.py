@@ -20,7 +20,7 @@ from pipelines.reports.maps.drawing import map_data, pack, pack_fractions, rende
 from pipelines.reports.maps.layout import STEPS, choose_rows, make_map
 
 # Sorted by dependency: a script uses only the scripts that precede it.
-SCRIPTS = ("elements.js", "search.js", "word.js", "moved.js", "main.js")
+SCRIPTS = ("elements.js", "search.js", "word.js", "changes.js", "main.js")
 STYLES = ("page.css",)
 
 # Number of contributions per word.

@@ -46,7 +46,7 @@ def test_explore_compares_versions_and_limits_words(command):
     page = Path("page.html").read_text()
     (data,) = Parsed(page).data()
     assert (len(data["map"]["words"]), data["before"]["name"]) == (20, "older")
-    assert data["before"]["went"] == [f"w{number}" for number in range(40, 50)]
+    assert data["before"]["removed_words"] == [f"w{number}" for number in range(40, 50)]
     assert str(Path.cwd()) not in page
 
 

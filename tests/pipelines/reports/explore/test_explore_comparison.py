@@ -23,7 +23,7 @@ def table(words: list[str], seed: int) -> CipherVectors:
     return CipherVectors(words, rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
-def compared(before: CipherVectors, now: CipherVectors, max_words: int) -> tuple[dict, list[str], list[str]]:
+def compare(before: CipherVectors, now: CipherVectors, max_words: int) -> tuple[dict, list[str], list[str]]:
     rows = choose_rows(now, max_words)
     neighbors, _ = nearest_rows(np.asarray(now.vectors)[rows], np.arange(len(rows)), 15)
     words = [now.index_to_key[row] for row in rows]
@@ -45,52 +45,61 @@ def tables() -> tuple[CipherVectors, CipherVectors]:
 @pytest.mark.parametrize("max_words", [1_000, 25])
 def test_earlier_neighbors_and_their_overlap_with_current_neighbors(tables, max_words):
     before, now = tables
-    found, words, names = compared(before, now, max_words)
+    found, words, names = compare(before, now, max_words)
     old_words = [each for each in before.index_to_key if each != "<oov>"][:max_words]
     among_old = CipherVectors(old_words, before[old_words])
     among_now = CipherVectors(words, now[words])
-    asked = [words[number] for number in numbers(found["asked"])]
-    assert asked == [each for each in words if each in old_words]
-    shares = dict(zip(asked, numbers(found["kept"]) / 32767, strict=True))
-    for position, each in enumerate(asked):
+    compared = [words[number] for number in numbers(found["compared"])]
+    assert compared == [each for each in words if each in old_words]
+    shares = dict(zip(compared, numbers(found["kept"]) / 32767, strict=True))
+    for position, each in enumerate(compared):
         expected = [other for other, _ in among_old.most_similar(each)]
         shown = numbers(found["neighbors"])[position * 10 : position * 10 + 10]
         assert [names[other] for other in shown] == expected
         stayed = {other for other, _ in among_now.most_similar(each)} & set(expected)
         assert shares[each] == pytest.approx(len(stayed) / 10, abs=1e-4)
-    turned = [words[number] for number in numbers(found["turned"])]
-    assert turned == sorted((each for each in asked if shares[each] < 1), key=lambda each: round(shares[each], 3))
+    changed_neighbors = [words[number] for number in numbers(found["changed_neighbors"])]
+    assert changed_neighbors == sorted(
+        (each for each in compared if shares[each] < 1), key=lambda each: round(shares[each], 3)
+    )
 
 
 def test_changed_ranks_and_added_and_removed_words(tables):
     before, now = tables
-    found, words, _ = compared(before, now, 1_000)
+    found, words, _ = compare(before, now, 1_000)
     ranks = {each: rank for rank, each in enumerate(before.index_to_key, 1)}
     assert numbers(found["ranks"]).tolist() == [ranks.get(each, 0) for each in words]
-    assert (found["came"], found["came_size"]) == ([word(number) for number in range(60, 70)], 10)
-    assert (found["went"], found["went_size"]) == ([word(number) for number in (0, 1, 2, 4, 5, 6)], 6)
-    leapt = [words[number] for number in numbers(found["leapt"])]
-    ratios = [abs(np.log((now.get_index(each) + 1) / ranks[each])) for each in leapt]
+    assert (found["new_words"], found["new_size"]) == ([word(number) for number in range(60, 70)], 10)
+    assert (found["removed_words"], found["removed_size"]) == ([word(number) for number in (0, 1, 2, 4, 5, 6)], 6)
+    changed_ranks = [words[number] for number in numbers(found["changed_ranks"])]
+    ratios = [abs(np.log((now.get_index(each) + 1) / ranks[each])) for each in changed_ranks]
     assert ratios == sorted(ratios, reverse=True)
-    assert set(leapt) == {each for each in words if ranks.get(each, 0) not in (0, now.get_index(each) + 1)}
+    assert set(changed_ranks) == {each for each in words if ranks.get(each, 0) not in (0, now.get_index(each) + 1)}
 
 
 def test_long_lists_are_cut(tables, monkeypatch):
     monkeypatch.setattr(comparison, "MAX_LISTED", 3)
-    found, _, _ = compared(*tables, 1_000)
-    assert [len(numbers(found[name])) for name in ("turned", "leapt")] == [3, 3]
-    assert (len(found["came"]), found["came_size"], len(found["went"]), found["went_size"]) == (3, 10, 3, 6)
+    found, _, _ = compare(*tables, 1_000)
+    assert [len(numbers(found[name])) for name in ("changed_neighbors", "changed_ranks")] == [3, 3]
+    assert (len(found["new_words"]), found["new_size"], len(found["removed_words"]), found["removed_size"]) == (
+        3,
+        10,
+        3,
+        6,
+    )
 
 
 def test_tables_without_common_words(tables):
-    found, words, _ = compared(table(["x", "y", "z"], 3), tables[1], 1_000)
+    found, words, _ = compare(table(["x", "y", "z"], 3), tables[1], 1_000)
     assert found["size"] == 0
-    assert [len(numbers(found[name])) for name in ("asked", "neighbors", "turned", "leapt")] == [0] * 4
-    assert (found["went"], found["came_size"]) == (["x", "y", "z"], len(words))
+    assert [len(numbers(found[name])) for name in ("compared", "neighbors", "changed_neighbors", "changed_ranks")] == [
+        0
+    ] * 4
+    assert (found["removed_words"], found["new_size"]) == (["x", "y", "z"], len(words))
 
 
 def test_equal_tables_have_no_changes(tables):
-    found, _, _ = compared(tables[1], tables[1], 1_000)
+    found, _, _ = compare(tables[1], tables[1], 1_000)
     assert set(numbers(found["kept"])) == {32767}
-    assert [len(numbers(found[name])) for name in ("turned", "leapt")] == [0, 0]
-    assert found["came"] == found["went"] == found["words"] == []
+    assert [len(numbers(found[name])) for name in ("changed_neighbors", "changed_ranks")] == [0, 0]
+    assert found["new_words"] == found["removed_words"] == found["words"] == []

@@ -102,7 +102,7 @@ def test_words_are_escaped(written):
     assert not [text for text in parsed.scripts() if "alert(" in text]
     (data,) = parsed.data()
     assert set(EVIL) <= set(data["map"]["words"])
-    assert data["before"]["went"] == [f"{word} once" for word in EVIL]
+    assert data["before"]["removed_words"] == [f"{word} once" for word in EVIL]
 
 
 def test_invalid_pages_raise_and_leave_no_file(tmp_path):
@@ -137,8 +137,8 @@ def test_page_of_fifty_thousand_words_is_below_20_megabytes(tmp_path):
     vectors = CipherVectors(words, rows, counts=10**9 // np.arange(1, 50_001))
     before = CipherVectors(words[::-1], rows[::-1] + random.normal(0, 0.5, rows.shape).astype(np.float32))
 
-    def explain_all(asked: Sequence[int]) -> list[list[Contribution]]:
-        return [[Contribution(n % 4 - 4, f"word{(row * 8 + n) % 90_000}", n / 7) for n in range(8)] for row in asked]
+    def explain_all(rows: Sequence[int]) -> list[list[Contribution]]:
+        return [[Contribution(n % 4 - 4, f"word{(row * 8 + n) % 90_000}", n / 7) for n in range(8)] for row in rows]
 
     write_page(str(tmp_path / "page.html"), "x", vectors, 50_000, explain_all, Baseline("old", before))
     assert (tmp_path / "page.html").stat().st_size < 20_000_000
