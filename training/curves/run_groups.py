@@ -36,14 +36,14 @@ class Group:
     name: str
     runs: tuple[RunMetrics, ...]
 
-    def values(self, figure: str) -> np.ndarray:
+    def values(self, metric: str) -> np.ndarray:
         """Return a metric or an axis at each evaluation that all runs have reached, [runs, E]."""
         shortest = min(len(run.evaluations["step"]) for run in self.runs)
-        return np.array([run.evaluations[figure][:shortest] for run in self.runs])
+        return np.array([run.evaluations[metric][:shortest] for run in self.runs])
 
-    def mean(self, figure: str) -> np.ndarray:
+    def mean(self, metric: str) -> np.ndarray:
         """Return the mean of a metric or an axis over runs, [E]."""
-        return self.values(figure).mean(axis=0)
+        return self.values(metric).mean(axis=0)
 
 
 def read_run(folder: Path) -> RunMetrics:
@@ -70,24 +70,24 @@ def read_run(folder: Path) -> RunMetrics:
 
 
 def group_runs(runs: Sequence[RunMetrics]) -> list[Group]:
-    """Group runs by recipe, in the order of the recipes. A group has the name of its runs without the seed.
+    """Group runs by recipe, in order of first appearance. A group has the name of its runs without the seed.
 
     Raises:
         BitcipherError: if two runs of a recipe have the same seed, or two groups the same name.
     """
     by_recipe: dict[str, list[RunMetrics]] = {}
     for run in runs:
-        together = by_recipe.setdefault(run.recipe, [])
-        same = next((other for other in together if other.seed == run.seed), None)
+        same_recipe = by_recipe.setdefault(run.recipe, [])
+        same = next((other for other in same_recipe if other.seed == run.seed), None)
         if same:
-            raise BitcipherError(f"{same.name} and {run.name} are runs of one recipe and one seed: name one of them.")
-        together.append(run)
+            raise BitcipherError(f"{same.name} and {run.name} have the same recipe and seed; give only one of them.")
+        same_recipe.append(run)
     groups: dict[str, Group] = {}
-    for together in by_recipe.values():
-        name = _name(together)
+    for same_recipe in by_recipe.values():
+        name = _name(same_recipe)
         if name in groups:
-            raise BitcipherError(f"Runs of two recipes would both be called {name}: rename their folders.")
-        groups[name] = Group(name, tuple(together))
+            raise BitcipherError(f"Two groups of runs would have the name {name}; rename the folders of one of them.")
+        groups[name] = Group(name, tuple(same_recipe))
     return list(groups.values())
 
 

@@ -168,7 +168,7 @@ def test_invalid_evaluations_raise(tmp_path, small_and_large, gum):
         run("reproduce", "tables", small, "--out", tmp_path / "out")
     with pytest.raises(BitcipherError, match="There is no task 'chunks'"):
         run("probe", small, "--task", "chunks", "--data", gum)
-    with pytest.raises(BitcipherError, match="Two of the builds hold the same counts"):
+    with pytest.raises(BitcipherError, match="Two of the builds have the same counts"):
         run("reproduce", "tables", small, small, "--pos", gum, "--out", tmp_path / "out")
     source = builds.write_lines(tmp_path / "a.jsonl", ["a b c d e f"])
     narrow = BuildOptions(mode="cat", bits=4, window=2, tokenizer="whitespace", min_count=1, memory_mib=600)
