@@ -1,4 +1,4 @@
-"""Storage of finished table cells, one file each, so that an interrupted run resumes."""
+"""Storage of finished table cells, one file each, from which an interrupted run resumes."""
 
 import hashlib
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ CELLS = "cells"
 
 @dataclass(frozen=True)
 class Cell:
-    """Cell of a table: vectors of a model from a build, evaluated on a task."""
+    """Inputs of a table cell: vectors of a build, a task, and the seeds of the probes."""
 
     build: CountedBuild
     model: VectorModel
