@@ -54,7 +54,7 @@ class Recipe(Record):
 
     def to_yaml(self) -> str:
         """Return the recipe with all options as YAML, which `read_recipe` reads."""
-        # Characters beyond ASCII are escaped: PyYAML does not read back some that it writes, such as U+0085.
+        # Non-ASCII characters are escaped, because PyYAML cannot read some characters that it writes, such as U+0085.
         return yaml.safe_dump(self.to_dict(), sort_keys=False)
 
 

@@ -42,7 +42,7 @@ class MetricsLogger:
         self._tensorboard = SummaryWriter(str(folder / TENSORBOARD), purge_step=step + 1 if step else None)
 
     def write(self, step: int, metrics: dict[str, float | int | str]) -> None:
-        """Append a line and flush it, so that others can read it at once."""
+        """Append a line and flush it, so that readers see it immediately."""
         self._lines.write(_to_line({"step": step, **metrics}))
         self._lines.flush()
         for name, value in metrics.items():

@@ -10,7 +10,7 @@ from training.objectives.next_sentence import NextSentence
 from training.objectives.span_corruption import SpanCorruption
 from training.objectives.word_boundaries import word_starts
 
-# To add an objective, write its module and add it here.
+# To add an objective, write a module with a subclass of `Objective`, and add the subclass here.
 OBJECTIVES: dict[str, type[Objective]] = {
     "masked": MaskedLM,
     "causal": CausalLM,
