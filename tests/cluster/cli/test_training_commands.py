@@ -64,7 +64,7 @@ def test_layers_writes_all_checkpoints(run, tmp_path):
     table = pq.read_table(tmp_path / "layers" / "layers.parquet")
     assert set(table["step"].to_pylist()) == {0, 3, 6}
     assert set(table["layer"].to_pylist()) == {0, 1, 2}
-    assert "pos_accuracy" in table["figure"].to_pylist()
+    assert "pos_accuracy" in table["metric"].to_pylist()
     assert pyarrow.csv.read_csv(tmp_path / "layers" / "layers.csv") == table
     assert (tmp_path / "layers" / "layers.png").read_bytes()[:4] == b"\x89PNG"
 
