@@ -10,7 +10,7 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 from training.loop import METRICS, read_metrics
-from training.pretrain import CONFIG
+from training.pretrain import CONFIG, PretrainingConfig
 
 AXES = {"step": "steps", "tokens": "tokens", "seconds": "seconds of training"}
 
@@ -52,20 +52,22 @@ def read_run(folder: Path) -> RunMetrics:
     Raises:
         BitcipherError: if the folder is not a run, is damaged, or has no evaluation yet.
     """
-    try:
-        recipe = json.loads((folder / CONFIG).read_text("utf-8"))["recipe"]
-        seed = recipe.pop("seed")
-        lines = read_metrics(folder)
-        evaluated = [line for line in lines if "validation_loss" in line]
-        logged = [line for line in lines if "loss" in line]
-        evaluations = _columns(evaluated, _numbers(evaluated)) if evaluated else {}
-        losses = _columns(logged, ("step", "loss"))
-    except (FileNotFoundError, NotADirectoryError):
-        raise BitcipherError(f"{folder} is not a run; give a folder that `bitcipher train` wrote.") from None
-    except (KeyError, TypeError, AttributeError, ValueError):
-        raise BitcipherError(f"{CONFIG} or {METRICS} in {folder} is damaged; copy the folder again.") from None
+    if not (folder / CONFIG).exists():
+        raise BitcipherError(f"{folder} is not a run; give a folder that `bitcipher train` wrote.")
+    recipe = PretrainingConfig.read(str(folder / CONFIG)).recipe.to_dict()
+    seed = recipe.pop("seed")
+    lines = read_metrics(folder)
+    evaluated = [line for line in lines if "validation_loss" in line]
+    logged = [line for line in lines if "loss" in line]
     if not evaluated:
         raise BitcipherError(f"{folder} has no evaluation yet; wait for the first one in its {METRICS}.")
+    for kind, names in ((evaluated, (*AXES, "validation_loss", "perplexity")), (logged, ("step", "loss"))):
+        for name in names:
+            if name not in _numbers(kind) and kind:
+                raise BitcipherError(
+                    f"{folder / METRICS} is damaged: `{name}` must be a number in each line with losses."
+                )
+    evaluations, losses = _columns(evaluated, _numbers(evaluated)), _columns(logged, ("step", "loss"))
     return RunMetrics(folder.resolve().name, seed, json.dumps(recipe, sort_keys=True), evaluations, losses)
 
 
@@ -100,7 +102,9 @@ def _name(runs: Sequence[RunMetrics]) -> str:
 
 
 def _numbers(lines: Sequence[dict[str, object]]) -> list[str]:
-    return [name for name in lines[0] if all(isinstance(line.get(name), int | float) for line in lines)]
+    """Return the metrics that are numbers in all lines."""
+    first = lines[0] if lines else {}
+    return [name for name in first if all(isinstance(line.get(name), int | float) for line in lines)]
 
 
 def _columns(lines: Sequence[dict[str, float]], names: Sequence[str]) -> dict[str, np.ndarray]:

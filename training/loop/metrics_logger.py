@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 from torch.utils.tensorboard import SummaryWriter
 
 from bitcipher.errors import BitcipherError
@@ -20,7 +20,7 @@ class MetricsLine(Record):
 
     model_config = ConfigDict(extra="allow")
 
-    step: int
+    step: int = Field(ge=0)
     """Number of updates made."""
 
 

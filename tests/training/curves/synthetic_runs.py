@@ -21,7 +21,8 @@ def write_run(folder: Path, seed: int, losses: Mapping[int, float], recipe: Mapp
         metrics: further metrics of every evaluation.
     """
     folder.mkdir(parents=True)
-    (folder / "run.json").write_text(json.dumps({"recipe": {"seed": seed, **(recipe or {})}}))
+    config = {"recipe": {"seed": seed, **(recipe or {})}, "text": "text", "vectors": None, "folder": str(folder)}
+    (folder / "run.json").write_text(json.dumps(config))
     lines: list[dict] = []
     for step, loss in losses.items():
         spent = {"step": step, "tokens": step * TOKENS, "seconds": step / 10}

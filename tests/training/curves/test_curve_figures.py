@@ -17,7 +17,10 @@ def groups_of(folder, names, seeds):
     runs = [
         read_run(
             write_run(
-                folder / name / f"{name}-{seed}".replace("/", "∕"), seed, falling(9, 4, 0.01, seed, STEPS), {"x": n}
+                folder / name / f"{name}-{seed}".replace("/", "∕"),
+                seed,
+                falling(9, 4, 0.01, seed, STEPS),
+                {"loop": {"batch_size": n + 1}},
             )
         )
         for n, name in enumerate(names)

@@ -15,7 +15,11 @@ CIPHER = [{0: 5.0, 10: 3.0, 20: 1.0}, {0: 5.0, 10: 2.5, 20: 1.0}]
 def groups(tmp_path):
     return group_runs(
         [
-            read_run(write_run(tmp_path / f"{name}-{seed}", seed, losses, {"init": name}, accuracy=10.0 * seed))
+            read_run(
+                write_run(
+                    tmp_path / f"{name}-{seed}", seed, losses, {"embeddings": {"init": name}}, accuracy=10.0 * seed
+                )
+            )
             for name, runs in (("random", RANDOM), ("cipher", CIPHER))
             for seed, losses in enumerate(runs, 1)
         ]
@@ -55,8 +59,8 @@ def test_steps_to_loss_uses_mean_curves(groups):
 
 
 def test_percentage_is_relative_to_steps_of_first_group(tmp_path):
-    short = read_run(write_run(tmp_path / "short", 1, {0: 5.0, 10: 3.0}, {"max_steps": 10}))
-    long = read_run(write_run(tmp_path / "long", 1, {0: 5.0, 20: 4.0, 40: 3.0}, {"max_steps": 40}))
+    short = read_run(write_run(tmp_path / "short", 1, {0: 5.0, 10: 3.0}, {"loop": {"max_steps": 10}}))
+    long = read_run(write_run(tmp_path / "long", 1, {0: 5.0, 20: 4.0, 40: 3.0}, {"loop": {"max_steps": 40}}))
     table = perplexity_table(group_runs([short, long]))
     assert [row[-1] for row in table.rows] == ["10 (100 %)", "40 (400 %)"]
     assert table.header[2:7] == ("step 1", "step 2", "step 5", "step 8", "step 10")
@@ -65,8 +69,8 @@ def test_percentage_is_relative_to_steps_of_first_group(tmp_path):
 
 
 def test_diverged_run_does_not_reach_loss(tmp_path):
-    fine = read_run(write_run(tmp_path / "fine", 1, {0: 5.0, 10: 3.0}, {"rate": 1}))
-    lost = read_run(write_run(tmp_path / "lost", 1, {0: 5.0, 10: math.nan}, {"rate": 9}))
+    fine = read_run(write_run(tmp_path / "fine", 1, {0: 5.0, 10: 3.0}, {"loop": {"learning_rate": 1.0}}))
+    lost = read_run(write_run(tmp_path / "lost", 1, {0: 5.0, 10: math.nan}, {"loop": {"learning_rate": 9.0}}))
     assert perplexity_table(group_runs([fine, lost])).rows[1][-1] == "not reached"
 
 

@@ -106,10 +106,14 @@ def test_invalid_run_folder_raises(tmp_path):
         ("run.json", "{"),
         ("run.json", "[]"),
         ("run.json", '{"recipe": {}}'),
+        ("run.json", '{"recipe": {"seed": "one"}, "text": "t", "vectors": null, "folder": "f"}'),
         ("metrics.jsonl", "{\n"),
         ("metrics.jsonl", '{"loss": 1}\n{"validation_loss": 2}\n'),
+        ("metrics.jsonl", '{"step": 0, "validation_loss": 2.0}\n'),
+        ("metrics.jsonl", '{"step": -1, "validation_loss": 2.0}\n'),
     ):
         damaged = write_run(tmp_path / f"damaged-{abs(hash((file, content)))}", 1, LOSSES)
         (damaged / file).write_text(content)
-        with pytest.raises(BitcipherError, match=r"is damaged|is missing"):
+        with pytest.raises(BitcipherError, match=r"is damaged|is missing|must be") as error:
             read_run(damaged)
+        assert file in str(error.value)
