@@ -1,8 +1,9 @@
 """Scale of a study: scaling down, time estimates, and the largest study that fits a time."""
 
-from dataclasses import dataclass
+from pydantic import Field
 
 from bitcipher.errors import BitcipherError
+from bitcipher.records import Record
 from training.scaling import VOCABULARY, Shape
 from training.sweep.options import Study
 from training.sweep.trials import finetuning_trials, pretraining_trials, select_shapes
@@ -25,15 +26,14 @@ _STEP, _HALVINGS = 0.125, 10
 _MIN_EXPONENT = -13.0
 
 
-@dataclass(frozen=True)
-class Speed:
-    """Training speed of the machine, measured on a few steps."""
+class Speed(Record):
+    """Training speed of the machine, measured on a few steps; stored in `study.json`."""
 
-    flops_per_second: float
+    flops_per_second: float = Field(gt=0, allow_inf_nan=False)
     """FLOPs per second of one trial, by `computed_flops`."""
-    step_seconds: float
+    step_seconds: float = Field(ge=0, allow_inf_nan=False)
     """Seconds of a step that do not depend on the model's size."""
-    max_concurrent_trials: int
+    max_concurrent_trials: int = Field(ge=1)
     """Number of concurrent trials."""
 
 

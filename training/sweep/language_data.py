@@ -15,7 +15,7 @@ from training.data import TokenDataset, TokenizerOptions, load_tokenizer, vocab_
 from training.prepare import prepare_text
 from training.recipe import TextOptions
 from training.sweep.options import LANGUAGES, Study
-from training.tokenizer_selection.choose_tokenizer import CHOICE, ChoiceOptions, choose_tokenizer
+from training.tokenizer_selection.choose_tokenizer import CHOICE, ChoiceOptions, StoredChoice, choose_tokenizer
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,14 @@ def tokenizers_compared(out: Path) -> tuple[dict[str, Any], ...]:
     path = out / "tokenizers" / LANGUAGES[0] / CHOICE
     if not path.exists():
         return ()
-    stored_choice = storage.read_json(str(path))
+    choice = StoredChoice.read(str(path))
     return tuple(
         {
-            "kind": row["kind"],
-            "size": row["size"],
-            "ratio": row["split_ratio"],
-            "esms": row["matching_score"],
-            "chosen": (row["kind"], row["size"]) == (stored_choice["chosen"]["kind"], stored_choice["chosen"]["size"]),
+            "kind": row.kind,
+            "size": row.size,
+            "ratio": row.split_ratio,
+            "esms": row.matching_score,
+            "chosen": (row.kind, row.size) == (choice.chosen.kind, choice.chosen.size),
         }
-        for row in stored_choice["rows"]
+        for row in choice.rows
     )

@@ -65,7 +65,11 @@ def measure_speed(study: Study, max_concurrent_trials: int) -> Speed:
         torch.set_num_threads(before)
     flops = [batch * computed_flops(study, shape, _VOCABULARY) for shape, batch in (_SMALL, _LARGE)]
     per_second = (flops[1] - flops[0]) / max(large - small, 1e-9)
-    return Speed(per_second, max(0.0, small - flops[0] / per_second), max(1, max_concurrent_trials))
+    return Speed(
+        flops_per_second=per_second,
+        step_seconds=max(0.0, small - flops[0] / per_second),
+        max_concurrent_trials=max(1, max_concurrent_trials),
+    )
 
 
 def _step_seconds(study: Study, shape: Shape, batch: int) -> float:

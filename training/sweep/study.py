@@ -1,12 +1,14 @@
 """Stages of a study: language, pre-training, fine-tuning, report. Finished work is not repeated."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.records import Float, Record
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, open_runtime
 from training.finetune import CONFIG as FINETUNING
@@ -34,8 +36,19 @@ from training.sweep.trials import (
 )
 from training.sweep.tuning import TrialResources, run_trials
 
-# The study as run, its scale, and the speed of the machine.
 STUDY = "study.json"
+
+
+class FittedStudy(Record):
+    """Study as run in a directory; stored as `study.json`."""
+
+    scale: Float | None = Field(gt=0, le=1)
+    """Requested fraction of the sequences."""
+    seconds: Float | None = Field(gt=0)
+    """Requested time."""
+    speed: Speed | None
+    """Speed of the machine, if it was measured."""
+    study: Study
 
 
 def run_study(study: Study, out: Path, resources: TrialResources, progress: StageProgress) -> str:
@@ -108,14 +121,14 @@ def fit_study(study: Study, out: Path, scale: float | None, seconds: float | Non
     path = out / STUDY
     if not path.exists() and out.exists() and any(out.iterdir()):
         raise BitcipherError(f"{out} is not empty and has no {STUDY}; choose another folder.")
-    speed = storage.read_json(str(path))["speed"] if path.exists() else None
+    speed = FittedStudy.read(str(path)).speed if path.exists() else None
     if seconds is not None:
-        speed = speed or asdict(measure_speed(study, resources.max_concurrent_trials))
-        fitted = fit_budget(study, seconds, Speed(**speed))
+        speed = speed or measure_speed(study, resources.max_concurrent_trials)
+        fitted = fit_budget(study, seconds, speed)
     else:
         fitted = study if scale is None else scale_study(study, scale)
-    stored = {"scale": scale, "seconds": seconds, "speed": speed, "study": fitted.to_dict()}
-    storage.write_json(str(path), stored)
+    stored = FittedStudy(scale=scale, seconds=seconds, speed=speed, study=fitted)
+    storage.write_json(str(path), stored.to_dict())
     return fitted
 
 

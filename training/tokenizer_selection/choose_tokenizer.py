@@ -3,14 +3,14 @@
 import hashlib
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 from tokenizers import Tokenizer
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.records import FROM_LIST, Count, Record, Strings
 from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.documents import read_documents
 from pipelines.ingest.readers import ReadOptions
@@ -45,7 +45,8 @@ CANDIDATES = "candidates"
 INPUTS = f"{CANDIDATES}/inputs.json"
 
 
-Sizes = Annotated[tuple[int, ...], BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)]
+Sizes = Annotated[tuple[int, ...], FROM_LIST]
+Size = Annotated[int, Field(ge=1)]
 
 
 class ChoiceOptions(Record):
@@ -66,6 +67,63 @@ class ChoiceOptions(Record):
     def _check(self) -> Self:
         check_references({kind: len(sizes) for kind, sizes in self.sizes.items()}, self.references)
         return self
+
+
+class ChosenTokenizer(Record):
+    """Kind and requested size of the chosen tokenizer."""
+
+    kind: str
+    size: Size
+
+
+class DrawnExamples(Record):
+    """Numbers of examples that the word-split ratio was measured on."""
+
+    asked: Size
+    """Requested number of examples."""
+    drawn: Count
+    words: Count
+    """Number of words in all drawn examples."""
+
+
+class StoredReference(Record):
+    """Reference tokenizer of a kind."""
+
+    place: str
+    """Path or URI of its tokenizer.json."""
+    sha256: str
+
+
+class StoredScores(Record):
+    """Scores of a tokenizer; see `TokenizerScores`."""
+
+    kind: str
+    size: Size | None
+    split_ratio: float = Field(ge=0, allow_inf_nan=False)
+    matching_score: float = Field(ge=0, le=1)
+    tokens: Count | None
+
+
+class StoredChoice(Record):
+    """Result of a tokenizer selection; stored as `choice.json`."""
+
+    format: Literal["bitcipher-tokenizer-choice/1"] = FORMAT
+    chosen: ChosenTokenizer
+    tokenizer_sha256: str
+    """SHA-256 of the chosen tokenizer.json."""
+    nearest: dict[str, Size]
+    """Best size of each kind."""
+    examples: DrawnExamples
+    words_of_an_example: Size
+    """Maximum number of words of an example."""
+    reference_words: dict[str, Strings]
+    reference_sub_tokens: Count
+    """Number of sub-tokens of all reference words."""
+    references: dict[str, StoredReference]
+    rows: Annotated[tuple[StoredScores, ...], FROM_LIST]
+    """All scored tokenizers and references."""
+    inputs: dict[str, Any]
+    """Inputs of all candidates: sources, reading options and lowercase."""
 
 
 def choose_tokenizer(
@@ -183,13 +241,13 @@ def _write(out: str, choice: TokenizerChoice, markdown: str, details: dict[str, 
     for name, text in (("tokenizer.json", content), ("table.md", markdown.encode())):
         with storage.writing(storage.join(out, name)) as stream:
             stream.write(text)
-    storage.write_json(
-        storage.join(out, CHOICE),
+    stored = StoredChoice.parse(
         {
             "format": FORMAT,
             "chosen": {"kind": chosen.kind, "size": chosen.size},
             "tokenizer_sha256": hashlib.sha256(content).hexdigest(),
             "nearest": {row.kind: row.size for row in choice.by_kind},
             **details,
-        },
+        }
     )
+    storage.write_json(storage.join(out, CHOICE), stored.to_dict())

@@ -26,6 +26,12 @@ STUDIES = [PAPER, SMALL, TINY]
 scales = st.floats(1e-4, 1)
 
 
+def speed_of(flops_per_second, step_seconds, max_concurrent_trials):
+    return Speed(
+        flops_per_second=flops_per_second, step_seconds=step_seconds, max_concurrent_trials=max_concurrent_trials
+    )
+
+
 def sizes(study):
     loop = study.pretraining.loop
     shapes = len(select_shapes(study, study.tokenizer.vocab_size))
@@ -122,7 +128,7 @@ def test_estimated_seconds_are_summed_over_trials():
 
 
 @pytest.mark.parametrize("study", [PAPER.copy_with(shapes=SMALL.shapes), SMALL], ids=["paper", "small"])
-@pytest.mark.parametrize("speed", [Speed(2e10, 0.002, 1), Speed(1e15, 0.02, 8)], ids=["core", "steps alone"])
+@pytest.mark.parametrize("speed", [speed_of(2e10, 0.002, 1), speed_of(1e15, 0.02, 8)], ids=["core", "steps alone"])
 @pytest.mark.parametrize("share", [0.9, 0.5])
 def test_fit_budget_returns_nearly_largest_study(study, speed, share):
     # A time between those of the smallest and of the full study.
@@ -138,11 +144,11 @@ def test_fit_budget_returns_nearly_largest_study(study, speed, share):
 
 
 def test_fit_budget_returns_full_study_if_it_fits():
-    assert fit_budget(SMALL, 1e9, Speed(1e10, 0.01, 1)) is SMALL
+    assert fit_budget(SMALL, 1e9, speed_of(1e10, 0.01, 1)) is SMALL
 
 
 def test_too_short_budget_raises():
-    speed = Speed(1e9, 0.01, 1)
+    speed = speed_of(1e9, 0.01, 1)
     with pytest.raises(BitcipherError) as error:
         fit_budget(SMALL, 60, speed)
     least = estimate_seconds(scale_study(SMALL, 2**-13), speed) / 60

@@ -192,12 +192,12 @@ def test_task_without_training_examples_raises_before_training(folder, tmp_path)
 def test_budget_uses_stored_speed(folder, tmp_path):
     with contextlib.chdir(folder):
         study = read_study("study.yaml", ["pretraining.loop.max_steps=100000000"])
-        fitted = fit_study(study, tmp_path, None, 3600, TrialResources(0))
+        fitted = fit_study(study, tmp_path, None, 36_000, TrialResources(0))
         content = (tmp_path / "study.json").read_bytes()
         assert fitted.pretraining.loop.max_steps < 100_000_000
-        assert fit_study(study, tmp_path, None, 3600, TrialResources(2)) == fitted
+        assert fit_study(study, tmp_path, None, 36_000, TrialResources(2)) == fitted
         assert (tmp_path / "study.json").read_bytes() == content
-        shorter = fit_study(study, tmp_path, None, 1800, TrialResources(0))
+        shorter = fit_study(study, tmp_path, None, 18_000, TrialResources(0))
         assert shorter.pretraining.loop.max_steps < fitted.pretraining.loop.max_steps
 
 
