@@ -1,4 +1,4 @@
-"""Counter-based random numbers: each number depends only on its key, row and column."""
+"""Counter-based random numbers: each number depends on its key, row and column only."""
 
 import hashlib
 

@@ -8,6 +8,7 @@ import yaml
 from pydantic import Field, model_validator
 
 from bitcipher import storage
+from bitcipher.errors import BitcipherError
 from bitcipher.records import Float, Record, Strings
 from pipelines.ingest.read_options import ReadOptions
 from training.data import TokenizerOptions
@@ -45,16 +46,19 @@ class Recipe(Record):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        check_objective(self.make_objective(), self.model)
+        try:
+            check_objective(self.make_objective(), self.model)
+        except BitcipherError as error:  # so that the message begins with the name of the file
+            raise ValueError(str(error)) from None
         return self
 
     def make_objective(self) -> Objective:
         """Return the objective with its options."""
-        return make_objective(self.objective, "The recipe")
+        return make_objective(self.objective)
 
     def to_yaml(self) -> str:
         """Return the recipe with all options as YAML, which `read_recipe` reads."""
-        # Characters beyond ASCII are escaped: PyYAML does not read back some that it writes, such as U+0085.
+        # Non-ASCII characters are escaped, because PyYAML cannot read some characters that it writes, such as U+0085.
         return yaml.safe_dump(self.to_dict(), sort_keys=False)
 
 

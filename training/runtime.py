@@ -39,7 +39,9 @@ class Trial:
         getattr(import_module(module), name)(self.config)
 
 
-def run_workers(function: Callable[[Config], None], config: Config, workers: int, device: str, notes: Path) -> None:
+def run_workers(
+    function: Callable[[Config], None], config: Config, workers: int, device: str, ray_folder: Path
+) -> None:
     """Call a function in this process if `workers` is 0, else on that many workers of Ray Train.
 
     Ray Train creates torch's process group first: NCCL between GPUs, Gloo between CPUs. If a worker dies, all workers
@@ -50,7 +52,7 @@ def run_workers(function: Callable[[Config], None], config: Config, workers: int
         config: plain values that it is called with.
         workers: number of workers.
         device: `cpu`; `cuda`, one GPU per worker; or `auto`: GPUs if the cluster has enough.
-        notes: folder for Ray's own files, shared by all nodes; it is removed at the end.
+        ray_folder: folder for Ray's own files, shared by all nodes; it is removed at the end.
 
     Raises:
         BitcipherError: if Ray cannot be reached, workers die too often, or the function raises one.
@@ -58,26 +60,26 @@ def run_workers(function: Callable[[Config], None], config: Config, workers: int
     if workers == 0:
         function(config)
         return
-    # Ray reads it when it is imported.
+    # Ray reads this variable when it is imported.
     os.environ.setdefault("RAY_TRAIN_V2_ENABLED", "1")
     with ray_cluster(num_cpus=max(workers, os.cpu_count() or 1)):
         import ray
 
         try:
             gpus = ray.cluster_resources().get("GPU", 0) >= workers if device == "auto" else device == "cuda"
-            _fit(function, config, workers, gpus, notes)
+            _fit(function, config, workers, gpus, ray_folder)
         finally:
-            shutil.rmtree(notes, ignore_errors=True)
+            shutil.rmtree(ray_folder, ignore_errors=True)
 
 
-def _fit(function: Callable[[Config], None], config: Config, workers: int, gpus: bool, notes: Path) -> None:
+def _fit(function: Callable[[Config], None], config: Config, workers: int, gpus: bool, ray_folder: Path) -> None:
     from ray.train import FailureConfig, RunConfig, ScalingConfig, TrainingFailedError
     from ray.train.torch import TorchTrainer
 
-    error_file = notes / "error"
+    error_file = ray_folder / "error"
     trainer = TorchTrainer(
         _call_and_store_error,
-        # By name, so that Ray's controller does not import what only workers need.
+        # The function is given by name, so that Ray's controller does not import its module.
         train_loop_config={
             "function": [function.__module__, function.__name__],
             "config": config,
@@ -85,7 +87,7 @@ def _fit(function: Callable[[Config], None], config: Config, workers: int, gpus:
         },
         scaling_config=ScalingConfig(num_workers=workers, use_gpu=gpus),
         # The loop writes its own checkpoints, so Ray stores none.
-        run_config=RunConfig(storage_path=str(notes), failure_config=FailureConfig(max_failures=MAX_FAILURES)),
+        run_config=RunConfig(storage_path=str(ray_folder), failure_config=FailureConfig(max_failures=MAX_FAILURES)),
     )
     try:
         trainer.fit()
@@ -107,15 +109,15 @@ def _call_and_store_error(values: Config) -> None:
 
 
 def run_tune_trials(
-    trials: Sequence[Trial], max_concurrent_trials: int, gpus: float, notes: Path, on_end: Callable[[str], None]
+    trials: Sequence[Trial], max_concurrent_trials: int, gpus: float, ray_folder: Path, on_end: Callable[[str], None]
 ) -> None:
     """Run trials on Ray Tune, on one CPU each. Ray must have been started.
 
     Args:
         trials: trials in the order in which they start.
         max_concurrent_trials: maximum number of trials at the same time.
-        gpus: share of a GPU per trial.
-        notes: folder for Ray Tune's own files, shared by all nodes.
+        gpus: fraction of a GPU per trial.
+        ray_folder: folder for Ray Tune's own files, shared by all nodes.
         on_end: called with the name of each trial that has ended.
 
     Raises:
@@ -129,12 +131,12 @@ def run_tune_trials(
     from ray import tune
     from ray.tune.progress_reporter import TrialProgressCallback
 
-    # Ray Tune would wait forever. A cluster that is joined may still grow.
+    # Without a GPU, Ray Tune would wait forever. A cluster that already runs may still get GPU nodes.
     if "RAY_ADDRESS" not in os.environ and ray.cluster_resources().get("GPU", 0) < gpus:
         raise BitcipherError("`--gpus` needs a GPU, but Ray found none on this machine; leave out `--gpus`.")
 
     class ProgressCallback(TrialProgressCallback):
-        """Replaces Ray Tune's own callback, which would print a line per trial."""
+        """Reports finished trials. It replaces Ray Tune's callback, which would print a line per trial."""
 
         def on_trial_result(self, iteration: int, trials: list[Any], trial: Any, result: Any, **info: Any) -> None:
             pass
@@ -159,13 +161,13 @@ def run_tune_trials(
         # Processes are reused, because importing torch takes longer than the shortest trials.
         tune_config=tune.TuneConfig(max_concurrent_trials=max_concurrent_trials, reuse_actors=True),
         run_config=tune.RunConfig(
-            storage_path=str(notes),
+            storage_path=str(ray_folder),
             failure_config=tune.FailureConfig(max_failures=MAX_TRIAL_FAILURES),
             callbacks=[ProgressCallback()],
             verbose=0,
         ),
     )
-    # Results are in the order of the grid; the result of a process that died at once has no config.
+    # Results are in the order of the grid. The result of a process that died early has no config.
     results: Any = tuner.fit()
     for trial, result in zip(trials, results, strict=True):
         if result.error is not None:

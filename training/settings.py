@@ -1,4 +1,4 @@
-"""Recipe files: look-up of the shipped ones, and NAME=VALUE settings."""
+"""Lookup of shipped YAML files, and NAME=VALUE settings."""
 
 from pathlib import Path
 from typing import Any

@@ -9,11 +9,11 @@ from training.curves import draw, group_runs, perplexity_table, read_run, scores
 
 
 def compare(runs: Sequence[Path], out: str) -> str:
-    """Write curves.png, curves.html and table.md.
+    """Write the comparison of runs: curves.png, curves.html and table.md.
 
     Args:
         runs: directories of the runs.
-        out: directory or URI; files of these names are replaced.
+        out: output directory or URI; existing files of these names are replaced.
 
     Returns:
         The tables in Markdown.
@@ -24,16 +24,16 @@ def compare(runs: Sequence[Path], out: str) -> str:
     groups = group_runs([read_run(run) for run in runs])
     tables = [table.markdown() for table in (perplexity_table(groups), scores_table(groups)) if table]
     table = "\n".join(tables)
-    with TemporaryDirectory() as made:
-        draw(groups, Path(made, "curves.png"))
-        write_page(groups, Path(made, "curves.html"))
-        Path(made, "table.md").write_text(table, "utf-8")
-        copy_files(Path(made), out)
+    with TemporaryDirectory() as temporary:
+        draw(groups, Path(temporary, "curves.png"))
+        write_page(groups, Path(temporary, "curves.html"))
+        Path(temporary, "table.md").write_text(table, "utf-8")
+        copy_files(Path(temporary), out)
     return table
 
 
-def copy_files(made: Path, out: str) -> None:
+def copy_files(folder: Path, out: str) -> None:
     """Copy the files of a folder to a directory or URI, each atomically."""
-    for path in sorted(made.iterdir()):
+    for path in sorted(folder.iterdir()):
         with storage.writing(storage.join(out, path.name)) as stream:
             stream.write(path.read_bytes())

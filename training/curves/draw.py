@@ -26,8 +26,8 @@ def draw(groups: Sequence[Group], path: Path) -> None:
     """Plot validation perplexity over steps, tokens and seconds, and the training loss.
 
     Args:
-        groups: one color per group.
-        path: path that ends in .png or .svg; the same curves give the same bytes.
+        groups: groups of runs; each has its own color.
+        path: output path; its suffix, .png or .svg, selects the format. The same curves give the same bytes.
     """
     columns = _legend_columns(groups)
     rows = -(-len(groups) // columns)
@@ -50,14 +50,14 @@ def draw(groups: Sequence[Group], path: Path) -> None:
 
 def _draw_perplexity(panel: Axes, groups: Sequence[Group], axis: str) -> None:
     for number, group in enumerate(groups):
-        values, places = group.values("perplexity"), group.mean(axis)
-        panel.plot(places, values.mean(axis=0), marker="o", markersize=2.5, **_style(number))
+        values, positions = group.values("perplexity"), group.mean(axis)
+        panel.plot(positions, values.mean(axis=0), marker="o", markersize=2.5, **_style(number))
         panel.fill_between(
-            places, values.min(axis=0), values.max(axis=0), color=_style(number)["color"], alpha=0.2, lw=0
+            positions, values.min(axis=0), values.max(axis=0), color=_style(number)["color"], alpha=0.2, lw=0
         )
     panel.set(yscale="log", ylabel="validation perplexity")
     panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5, 7)))
-    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:,.6g}"))
+    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, position: f"{value:,.6g}"))
     panel.yaxis.set_minor_formatter(NullFormatter())
     _name_axis(panel, axis)
 
@@ -73,7 +73,9 @@ def _draw_losses(panel: Axes, groups: Sequence[Group]) -> None:
 def _name_axis(panel: Axes, axis: str) -> None:
     panel.set(xlabel=AXES[axis])
     panel.xaxis.set_major_locator(MaxNLocator(5))
-    panel.xaxis.set_major_formatter(EngFormatter() if axis == "tokens" else FuncFormatter(lambda v, place: f"{v:,.6g}"))
+    panel.xaxis.set_major_formatter(
+        EngFormatter() if axis == "tokens" else FuncFormatter(lambda v, position: f"{v:,.6g}")
+    )
 
 
 def _name_groups(figure: Figure, groups: Sequence[Group], columns: int) -> None:

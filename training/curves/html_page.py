@@ -19,7 +19,7 @@ _STYLE = (
 
 
 def write_page(groups: Sequence[Group], path: Path) -> None:
-    """Write the page. The same curves give the same bytes."""
+    """Write the curves and tables of groups as one HTML file. The same curves give the same bytes."""
     with tempfile.TemporaryDirectory() as folder:
         drawing = Path(folder) / "curves.svg"
         draw(groups, drawing)

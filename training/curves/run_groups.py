@@ -10,7 +10,7 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 from training.loop import METRICS, read_metrics
-from training.pretrain import CONFIG
+from training.pretrain import CONFIG, PretrainingConfig
 
 AXES = {"step": "steps", "tokens": "tokens", "seconds": "seconds of training"}
 
@@ -36,14 +36,14 @@ class Group:
     name: str
     runs: tuple[RunMetrics, ...]
 
-    def values(self, figure: str) -> np.ndarray:
+    def values(self, metric: str) -> np.ndarray:
         """Return a metric or an axis at each evaluation that all runs have reached, [runs, E]."""
         shortest = min(len(run.evaluations["step"]) for run in self.runs)
-        return np.array([run.evaluations[figure][:shortest] for run in self.runs])
+        return np.array([run.evaluations[metric][:shortest] for run in self.runs])
 
-    def mean(self, figure: str) -> np.ndarray:
+    def mean(self, metric: str) -> np.ndarray:
         """Return the mean of a metric or an axis over runs, [E]."""
-        return self.values(figure).mean(axis=0)
+        return self.values(metric).mean(axis=0)
 
 
 def read_run(folder: Path) -> RunMetrics:
@@ -52,42 +52,44 @@ def read_run(folder: Path) -> RunMetrics:
     Raises:
         BitcipherError: if the folder is not a run, is damaged, or has no evaluation yet.
     """
-    try:
-        recipe = json.loads((folder / CONFIG).read_text("utf-8"))["recipe"]
-        seed = recipe.pop("seed")
-        lines = read_metrics(folder)
-        evaluated = [line for line in lines if "validation_loss" in line]
-        logged = [line for line in lines if "loss" in line]
-        evaluations = _columns(evaluated, _numbers(evaluated)) if evaluated else {}
-        losses = _columns(logged, ("step", "loss"))
-    except (FileNotFoundError, NotADirectoryError):
-        raise BitcipherError(f"{folder} is not a run; give a folder that `bitcipher train` wrote.") from None
-    except (KeyError, TypeError, AttributeError, ValueError):
-        raise BitcipherError(f"{CONFIG} or {METRICS} in {folder} is damaged; copy the folder again.") from None
+    if not (folder / CONFIG).exists():
+        raise BitcipherError(f"{folder} is not a run; give a folder that `bitcipher train` wrote.")
+    recipe = PretrainingConfig.read(str(folder / CONFIG)).recipe.to_dict()
+    seed = recipe.pop("seed")
+    lines = read_metrics(folder)
+    evaluated = [line for line in lines if "validation_loss" in line]
+    logged = [line for line in lines if "loss" in line]
     if not evaluated:
         raise BitcipherError(f"{folder} has no evaluation yet; wait for the first one in its {METRICS}.")
+    for kind, names in ((evaluated, (*AXES, "validation_loss", "perplexity")), (logged, ("step", "loss"))):
+        for name in names:
+            if name not in _numbers(kind) and kind:
+                raise BitcipherError(
+                    f"{folder / METRICS} is damaged: `{name}` must be a number in each line with losses."
+                )
+    evaluations, losses = _columns(evaluated, _numbers(evaluated)), _columns(logged, ("step", "loss"))
     return RunMetrics(folder.resolve().name, seed, json.dumps(recipe, sort_keys=True), evaluations, losses)
 
 
 def group_runs(runs: Sequence[RunMetrics]) -> list[Group]:
-    """Group runs by recipe, in the order of the recipes. A group has the name of its runs without the seed.
+    """Group runs by recipe, in order of first appearance. A group has the name of its runs without the seed.
 
     Raises:
         BitcipherError: if two runs of a recipe have the same seed, or two groups the same name.
     """
     by_recipe: dict[str, list[RunMetrics]] = {}
     for run in runs:
-        together = by_recipe.setdefault(run.recipe, [])
-        same = next((other for other in together if other.seed == run.seed), None)
+        same_recipe = by_recipe.setdefault(run.recipe, [])
+        same = next((other for other in same_recipe if other.seed == run.seed), None)
         if same:
-            raise BitcipherError(f"{same.name} and {run.name} are runs of one recipe and one seed: name one of them.")
-        together.append(run)
+            raise BitcipherError(f"{same.name} and {run.name} have the same recipe and seed; give only one of them.")
+        same_recipe.append(run)
     groups: dict[str, Group] = {}
-    for together in by_recipe.values():
-        name = _name(together)
+    for same_recipe in by_recipe.values():
+        name = _name(same_recipe)
         if name in groups:
-            raise BitcipherError(f"Runs of two recipes would both be called {name}: rename their folders.")
-        groups[name] = Group(name, tuple(together))
+            raise BitcipherError(f"Two groups of runs would have the name {name}; rename the folders of one of them.")
+        groups[name] = Group(name, tuple(same_recipe))
     return list(groups.values())
 
 
@@ -100,7 +102,9 @@ def _name(runs: Sequence[RunMetrics]) -> str:
 
 
 def _numbers(lines: Sequence[dict[str, object]]) -> list[str]:
-    return [name for name in lines[0] if all(isinstance(line.get(name), int | float) for line in lines)]
+    """Return the metrics that are numbers in all lines."""
+    first = lines[0] if lines else {}
+    return [name for name in first if all(isinstance(line.get(name), int | float) for line in lines)]
 
 
 def _columns(lines: Sequence[dict[str, float]], names: Sequence[str]) -> dict[str, np.ndarray]:

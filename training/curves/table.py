@@ -9,7 +9,7 @@ from training.curves.run_groups import AXES, Group
 from training.markdown import format_table
 
 # Positions of the columns, as fractions of the shortest run.
-SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
+FRACTIONS = (0.1, 0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True)
@@ -32,17 +32,17 @@ def perplexity_table(groups: Sequence[Group]) -> CurveTable:
     as a number and as a percentage of the first group's steps.
     """
     columns = [
-        (axis, place, f"step {place:,}" if axis == "step" else f"{_number(place)} s")
+        (axis, position, f"step {position:,}" if axis == "step" else f"{_number(position)} s")
         for axis in ("step", "seconds")
-        for place in _places(groups, axis)
+        for position in _positions(groups, axis)
     ]
     first = groups[0]
     rows = [
         (
             group.name,
             str(len(group.runs)),
-            *(_spread(np.exp(_losses_at(group, axis, place))) for axis, place, _ in columns),
-            _reach(group, first),
+            *(_spread(np.exp(_losses_at(group, axis, position))) for axis, position, _ in columns),
+            _format_steps(group, first),
         )
         for group in groups
     ]
@@ -51,8 +51,9 @@ def perplexity_table(groups: Sequence[Group]) -> CurveTable:
 
 
 def scores_table(groups: Sequence[Group]) -> CurveTable | None:
-    """Return further metrics of the last evaluation, such as task scores, as mean ± standard deviation over seeds (n -
-    1).
+    """Return further metrics of the last evaluation, such as task scores.
+
+    Values are mean ± standard deviation over seeds (n - 1).
 
     Returns:
         A table of the metrics that all runs have; None if there are only loss and perplexity.
@@ -72,31 +73,31 @@ def steps_to_loss(group: Group, loss: float) -> float | None:
     below = np.flatnonzero(losses <= loss)
     if len(below) == 0:
         return None
-    place = below[0]
-    if place == 0:
+    first = below[0]
+    if first == 0:
         return float(steps[0])
-    return float(np.interp(loss, losses[[place, place - 1]], steps[[place, place - 1]]))
+    return float(np.interp(loss, losses[[first, first - 1]], steps[[first, first - 1]]))
 
 
-def _reach(group: Group, first: Group) -> str:
+def _format_steps(group: Group, first: Group) -> str:
     reached = steps_to_loss(group, first.mean("validation_loss")[-1])
     if reached is None:
         return "not reached"
-    whole = first.mean("step")[-1]
-    return f"{reached:,.0f} ({100 * reached / whole:.0f} %)" if whole else f"{reached:,.0f}"
+    total = first.mean("step")[-1]
+    return f"{reached:,.0f} ({100 * reached / total:.0f} %)" if total else f"{reached:,.0f}"
 
 
-def _places(groups: Sequence[Group], axis: str) -> list[float]:
+def _positions(groups: Sequence[Group], axis: str) -> list[float]:
     last = min(float(group.values(axis)[:, -1].min()) for group in groups)
     if axis == "step":
-        return sorted({round(share * last) for share in SHARES})
-    # The first evaluation is at 0 seconds, and its perplexity is in the columns of steps.
-    return [share * last for share in SHARES[1:]] if last else []
+        return sorted({round(fraction * last) for fraction in FRACTIONS})
+    # A run that has only the evaluation before its first step has taken 0 seconds.
+    return [fraction * last for fraction in FRACTIONS[1:]] if last else []
 
 
-def _losses_at(group: Group, axis: str, place: float) -> np.ndarray:
+def _losses_at(group: Group, axis: str, position: float) -> np.ndarray:
     pairs = zip(group.values(axis), group.values("validation_loss"), strict=True)
-    return np.array([np.interp(place, places, losses) for places, losses in pairs])
+    return np.array([np.interp(position, positions, losses) for positions, losses in pairs])
 
 
 def _spread(values: np.ndarray) -> str:
@@ -105,5 +106,6 @@ def _spread(values: np.ndarray) -> str:
 
 
 def _number(value: float, like: float | None = None) -> str:
+    """Return a number with the decimals that suit its size, or the size of `like`."""
     size = abs(value if like is None else like)
     return f"{value:,.{0 if size >= 1000 else 1 if size >= 10 else 3}f}"

@@ -6,8 +6,8 @@ import numpy as np
 
 from training.counter_rng import derive_key, uniform
 
-# Luby & Rackoff (1988) show that four rounds are indistinguishable from a random permutation, even with queries in both
-# directions. The other rounds are for small squares, whose sides have only a few cells.
+# Four rounds are indistinguishable from a random permutation, even with queries in both directions (Luby & Rackoff
+# 1988). The other four rounds are for small squares, whose sides have only a few cells.
 _ROUNDS = 8
 
 

@@ -7,7 +7,7 @@ from tokenizers import Tokenizer
 
 from bitcipher.errors import BitcipherError
 
-# The names by family: RoBERTa, T5 and OPT; BERT, ELECTRA and DeBERTa; Gemma; GPT-2.
+# Names of each token, in the order of the families: RoBERTa, T5 and OPT; BERT, ELECTRA and DeBERTa; Gemma; GPT-2.
 PAD = ("<pad>", "[PAD]")
 BEGIN = ("<s>", "[CLS]", "<bos>")
 END = ("</s>", "[SEP]", "<eos>", "<|endoftext|>")

@@ -37,7 +37,7 @@ class SplitInfo(Record):
 
 
 class ShardInfo(Record):
-    """Contents of a shard that `write_shard` wrote; `finish_dataset` takes those of all shards."""
+    """Contents of a shard, as returned by `write_shard`."""
 
     name: str
     """Name of the shard."""
@@ -119,8 +119,8 @@ def write_shard(
 ) -> ShardInfo:
     """Write documents as tokens, each followed by the end token. Documents without tokens are dropped.
 
-    The split of a document is decided by its text, so it does not depend on the other documents, and copies stay
-    together. Special tokens that occur in a text are encoded as text.
+    A hash of its text decides the split of a document, so the split does not depend on other documents, and copies of
+    a document are in the same split. Special tokens that occur in a text are encoded as text.
 
     Args:
         folder: path or URI.

@@ -31,7 +31,7 @@ class _LocalSplit:
 class TokenStream:
     """Concatenation of the documents of one split; `len(stream)` is the number of tokens.
 
-    A stream cannot be pickled usefully: each worker opens the folder itself.
+    Do not pickle a stream; open the dataset in each worker instead.
     """
 
     def __init__(self, shards: list[_LocalSplit], dtype: np.dtype):

@@ -37,9 +37,9 @@ def plain_text_tokenizer(tokenizer: Tokenizer) -> Tokenizer:
     """
     content = json.loads(tokenizer.to_str())
     added = [token for token in content["added_tokens"] if token["special"]]
-    # `encode_special_tokens` stops the search for special tokens before a text is split, but the model may have them as
-    # pieces too: Unigram gives them the best score of all. No piece holds a space at that stage, so names with spaces
-    # are never found.
+    # `encode_special_tokens` disables the search for special tokens before a text is split. The model may have them as
+    # pieces too, which Unigram even prefers. At that stage, text has no spaces, so pieces renamed with spaces are never
+    # found.
     renamed = {token["content"]: f" {token['content']} " for token in added}
     for token in added:
         token["content"] = renamed[token["content"]]

@@ -1,9 +1,12 @@
 """Deterministic training of tokenizers: byte-level BPE, WordPiece and Unigram.
 
-The trainers of `tokenizers` visit words in the order of a hash map with random keys. For WordPiece that order numbers
-the characters, which breaks ties between equally frequent pairs, so its trainer gets all characters in advance; for
-this, words are counted first. For Unigram it changes sums of probabilities, so sentencepiece trains it, as it did T5's.
-Byte-level BPE has 256 fixed symbols and counts integers only, so it is deterministic already.
+The trainers of `tokenizers` visit words in the order of a hash map with random keys. It affects the kinds differently:
+
+- Byte-level BPE has 256 fixed symbols and counts integers only, so it is deterministic already.
+- WordPiece numbers the characters in this order, and the numbers break ties between equally frequent pairs. Therefore
+  its trainer gets all characters in advance, from a first count of the words.
+- Unigram adds probabilities in this order, which changes rounding. Therefore sentencepiece trains it, as it trained
+  T5's tokenizer.
 """
 
 import io
@@ -18,7 +21,7 @@ from training.data.special_tokens import sentinel
 
 UNKNOWN = "<unk>"
 NAMES = ["<pad>", "<s>", "</s>", UNKNOWN, "<mask>"]
-# Maximum number of characters, so that rare scripts do not fill the vocabulary. It is also the trainer's default.
+# Maximum number of characters, so that rare scripts do not fill the vocabulary: the default of the trainer.
 WORDPIECE_CHARACTERS = 1000
 # sentencepiece adds up the results of its threads, so their number must be fixed.
 UNIGRAM_THREADS = 16

@@ -28,7 +28,7 @@ def generate(
         model: model with a language-modeling head; it is set to evaluation mode.
         tokenizer: tokenizer of the model.
         prompts: texts; names of special tokens in them are treated as text.
-        options: how to choose tokens. The model's own generation_config.json is ignored.
+        options: method of choosing tokens. The model's own generation_config.json is ignored.
 
     Raises:
         BitcipherError: if the model cannot generate, it does not match the tokenizer, or a prompt is too long.

@@ -23,15 +23,15 @@ class TokenEmbeddings:
 
 
 def token_embeddings(vectors: CipherVectors, tokenizer: Tokenizer) -> TokenEmbeddings:
-    """Look up the vector of every token.
+    """Return the vector of every token.
 
     Args:
         vectors: vectors built with `--tokenizer tokenizer.json`.
         tokenizer: the model's tokenizer.
 
     Raises:
-        BitcipherError: if fewer than half of the vectors belong to its tokens, so they must be those of another
-            tokenizer.
+        BitcipherError: if fewer than half of the vectors belong to tokens of the tokenizer, which means that they were
+            built with another one.
     """
     size = max(tokenizer.get_vocab().values()) + 1
     ranks = np.full(size, -1, np.int64)

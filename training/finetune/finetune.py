@@ -30,7 +30,7 @@ CONFIG = "finetune.json"
 TASK_INFO = "task.json"
 PREDICTIONS = "predictions.json"
 
-# Default maximum of tokens per row: BERT's for SQuAD. Batches are padded to their own longest row only.
+# Default maximum of tokens per row, as for BERT on SQuAD. Batches are padded to their longest row only.
 MAX_SEQ_LENGTH = 384
 
 Scores = dict[str, float]
@@ -45,7 +45,7 @@ class FinetuningConfig(Record):
 
 
 class TaskInfo(Record):
-    """The task as a run sees it; stored as `task.json`."""
+    """Properties of the task of a run; stored as `task.json`."""
 
     task: str
     """Name of the task."""
@@ -116,7 +116,7 @@ def finetune(values: dict[str, Any], advance: Callable[[int, str], None] = lambd
         )
         storage.write_json(str(folder / TASK_INFO), info.to_dict())
     run_loop(run, world, advance)
-    # A run that was complete already is not evaluated in the loop.
+    # The loop does not evaluate a run that was already complete.
     predictions = evaluator.last if evaluator.last is not None else evaluator.predictions(task_model.model, world)
     if world.rank == 0:
         result = Predictions(

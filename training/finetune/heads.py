@@ -66,12 +66,13 @@ def build_task_model(
     _check_tokenizer(config, special_tokens, n_tokens, task.kind)
     _set_labels(config, task)
     config._attn_implementation = "sdpa"
-    # No head for a task generates text, so a T5's decoder always shares the embeddings of its encoder.
+    # Heads of tasks do not generate text, so the decoder of a T5 always shares the embeddings of its encoder.
     config.tie_word_embeddings = True
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         model = classes[type(config)](config)
-    # Sequence classifiers find the last token by the padding token. It is set late, or OPT would not train its row.
+    # Sequence classifiers use the padding token to find the last token. It is set after construction, because OPT would
+    # not train the row of a padding token.
     model.config.pad_token_id = special_tokens.pad
     model.config.use_cache = False
     copied = set() if random_init else _copy_weights(model, load_model(folder), folder)

@@ -14,8 +14,8 @@ from training.finetune.task_files import TASKS
 from training.loop import LoopOptions
 from training.settings import apply_setting
 
-# As BERT is fine-tuned (Devlin et al. 2019, appendix A.3), except for the learning rate, which is higher for models as
-# small as those pre-trained here.
+# Values of BERT (Devlin et al. 2019, appendix A.3), except for the learning rate. It is higher, because the models that
+# are pre-trained here are small.
 LOOP_DEFAULTS = {
     "batch_size": 32,
     "learning_rate": 1e-4,

@@ -1,4 +1,4 @@
-"""Tasks by their names on the command line, and the files they are read from."""
+"""Readers of tasks, by their names on the command line."""
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError

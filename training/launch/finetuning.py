@@ -52,7 +52,7 @@ def launch_finetuning(
 
 
 def _with_absolute_paths(options: FinetuneOptions) -> FinetuneOptions:
-    """Workers have other working directories."""
+    """Return the options with absolute paths, because workers have other working directories."""
     vectors = options.embeddings.vectors
     return options.copy_with(
         model=storage.absolute(options.model),

@@ -37,7 +37,7 @@ def launch_pretraining(recipe: Recipe, folder: Path, prepared: Path, n_workers: 
 
 
 def _with_tokenizer_of_checkpoint(recipe: Recipe) -> Recipe:
-    """Use the tokenizer of the checkpoint that the model starts from, unless the recipe names another one."""
+    """Return the recipe with the tokenizer of its checkpoint, unless the recipe names another tokenizer."""
     if recipe.model.checkpoint is None:
         return recipe
     # Workers have other working directories.

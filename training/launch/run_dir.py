@@ -1,4 +1,4 @@
-"""Folder of a training run: checks before it is used, and workers that train in it."""
+"""Folder of a training run: creation, checks against another run, and training in it."""
 
 import shutil
 import uuid
@@ -33,15 +33,15 @@ def local_folder(uri: str) -> Path:
 def prepare_run_dir(folder: Path, name: str, config: dict[str, Any]) -> None:
     """Create the folder of a run, or check that it holds the same run.
 
-    The options of a run without metrics may still change, because a mistake in them may be why it has none.
+    The options of a run without metrics may still change, because it may have failed on a mistake in them.
 
     Args:
         folder: folder of the run.
         name: name of the config file in it.
-        config: values that the config file must have.
+        config: values that the config file must have. Other values in the file are ignored.
 
     Raises:
-        BitcipherError: if the folder holds another run, or something else.
+        BitcipherError: if the folder holds another run, or other files.
     """
     path = folder / name
     if folder.exists() and any(folder.iterdir()) and not path.exists():
@@ -76,7 +76,7 @@ def launch(
         device: see `run_workers`.
         progress: progress bars.
     """
-    for leftover in folder.glob(f"{RAY_STORAGE}*"):  # of a driver that was killed
+    for leftover in folder.glob(f"{RAY_STORAGE}*"):  # left by a killed driver
         shutil.rmtree(leftover, ignore_errors=True)
     config = {**config, "folder": str(folder)}
     storage.write_json(str(folder / name), config)

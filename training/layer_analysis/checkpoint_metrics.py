@@ -23,7 +23,7 @@ from training.recipe import Recipe
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-SEQUENCES_AT_ONCE = 16
+SEQUENCES_PER_BATCH = 16
 
 
 def layers_of_run(
@@ -33,70 +33,71 @@ def layers_of_run(
     task: TaskData | None = None,
     begin: Callable[[int], Callable[[int], None]] = lambda checkpoints: lambda step: None,
 ) -> list[LayerMetrics]:
-    """Return the metrics of each layer at the start of a run and at each checkpoint, on the same examples.
+    """Return the metrics of each layer for the initial model and each checkpoint of a run, on the same examples.
 
     Args:
         folder: directory of the run; its text must still be at its original path.
         classes: number of classes: the most frequent target tokens.
         sequences: maximum number of training sequences, the first of the run, and of validation sequences.
         task: labeled words for linear probes.
-        begin: called with the number of models; returns a function that is called with each finished step.
+        begin: called with the number of models; the function that it returns is called with the step of each finished
+            model.
 
     Raises:
         BitcipherError: if the folder is not a run, has no checkpoint, or its text is missing.
     """
     latest_checkpoint(folder)
-    kept = sorted(path for path in (folder / CHECKPOINTS).iterdir() if path.name.isdigit())
-    recipe, job = _job_of(folder)
-    examples: Any = job.examples  # those of a pre-training run
-    numbers = np.arange(min(sequences, _training_size(recipe, job)))
-    train = list(_batches(job.examples.training_batch, numbers))
-    held_out = list(_batches(job.examples.validation_batch, np.arange(min(sequences, job.examples.validation_size))))
+    checkpoints = sorted(path for path in (folder / CHECKPOINTS).iterdir() if path.name.isdigit())
+    recipe, run = _load_run(folder)
+    examples: Any = run.examples  # `TextExamples`
+    numbers = np.arange(min(sequences, _training_size(recipe, run)))
+    train = list(_batches(run.examples.training_batch, numbers))
+    held_out = list(_batches(run.examples.validation_batch, np.arange(min(sequences, run.examples.validation_size))))
     tokens = frequent_tokens(train, classes, examples.special_tokens)
     words = None
     if task is not None:
         shape = examples.text.tokenizer, recipe.model.architecture, recipe.model.max_position_embeddings
         words = label_words(task.train, task, *shape), label_words(task.test, task, *shape)
-    advance = begin(1 + len(kept))
+    advance = begin(1 + len(checkpoints))
     device = World.current("auto").device
     records = []
-    for step, model in _models(job, kept):
+    for step, model in _models(run, checkpoints):
         model = model.to(device).eval()
-        figures = token_metrics(model, train, held_out, tokens)
+        metrics = token_metrics(model, train, held_out, tokens)
         if task is not None and words is not None:
-            figures["held out", f"{task.name}_accuracy"] = word_accuracies(model, *words)
+            metrics["held out", f"{task.name}_accuracy"] = word_accuracies(model, *words)
         records += [
-            LayerMetrics(step, layer, part, figure, float(value))
-            for (part, figure), values in figures.items()
+            LayerMetrics(step, layer, part, metric, float(value))
+            for (part, metric), values in metrics.items()
             for layer, value in enumerate(values)
         ]
         advance(step)
     return records
 
 
-def _job_of(folder: Path) -> tuple[Recipe, TrainingRun]:
-    """Return the recipe of a run, and the run as it was started."""
+def _load_run(folder: Path) -> tuple[Recipe, TrainingRun]:
+    """Return the recipe of a run, and the run with its initial model."""
     if not (folder / CONFIG).exists():
         raise BitcipherError(f"{folder} is not a run; give a folder that `bitcipher train` wrote.")
     config = PretrainingConfig.read(str(folder / CONFIG))
-    with TemporaryDirectory() as scratch:  # for the report on the embeddings
+    with TemporaryDirectory() as scratch:  # for embedding_init.json
         return config.recipe, make_training_run(
             config.recipe, TokenDataset.open(config.text), config.vectors, Path(scratch)
         )
 
 
-def _training_size(recipe: Recipe, job: TrainingRun) -> int:
-    examples: Any = job.examples
-    objective: Any = job.objective
+def _training_size(recipe: Recipe, run: TrainingRun) -> int:
+    examples: Any = run.examples
+    objective: Any = run.objective
     return len(examples.text.train) // objective.text_length(recipe.model.max_position_embeddings)
 
 
 def _batches(make: Callable[[np.ndarray], Batch], numbers: np.ndarray) -> Iterator[Batch]:
-    for start in range(0, len(numbers), SEQUENCES_AT_ONCE):
-        yield make(numbers[start : start + SEQUENCES_AT_ONCE])
+    for start in range(0, len(numbers), SEQUENCES_PER_BATCH):
+        yield make(numbers[start : start + SEQUENCES_PER_BATCH])
 
 
-def _models(job: TrainingRun, kept: list[Path]) -> Iterator[tuple[int, "PreTrainedModel"]]:
-    yield 0, job.model
-    for path in kept:
+def _models(run: TrainingRun, checkpoints: list[Path]) -> Iterator[tuple[int, "PreTrainedModel"]]:
+    yield 0, run.model
+    for path in checkpoints:
         yield int(path.name), load_model(str(path))

@@ -31,7 +31,7 @@ def class_means(batches: Iterable[tuple[np.ndarray, np.ndarray]], classes: int) 
 
 
 def nearest_class_means(features: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    """Return the class whose mean is nearest by Euclidean distance, for each sample in each layer.
+    """Return the class with the nearest mean (Euclidean distance), for each sample in each layer.
 
     Args:
         features: [layers, N, H].
@@ -41,8 +41,8 @@ def nearest_class_means(features: np.ndarray, centers: np.ndarray) -> np.ndarray
         [layers, N] int64; the lowest class id if several are equally near.
     """
     found = []
-    for states, middle in zip(features, centers, strict=True):
+    for states, means in zip(features, centers, strict=True):
         # Squared distances without the term that all classes share. A class without samples is never the nearest.
-        distances = np.square(middle).sum(axis=1) - 2 * states.astype(np.float64) @ middle.T
+        distances = np.square(means).sum(axis=1) - 2 * states.astype(np.float64) @ means.T
         found.append(np.where(np.isnan(distances), np.inf, distances).argmin(axis=1))
     return np.stack(found)

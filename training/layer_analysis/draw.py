@@ -19,28 +19,28 @@ PANEL_INCHES = (5.4, 3.2)
 DOTS_PER_INCH = 120
 COLORS = "viridis"  # from dark to bright over training
 STYLES = {"train": "--", "held out": "-"}
-# Maximum number of steps with a line and a label, and maximum grid whose cells show numbers.
-STEPS_IN_LINES = 6
-STEPS_WITH_NUMBERS, LAYERS_WITH_NUMBERS = 10, 13
+# Maximum number of steps that have a line or a label.
+MAX_LABELED_STEPS = 6
+# Maximum size of a heat map whose cells show numbers.
+MAX_NUMBERED_STEPS, MAX_NUMBERED_LAYERS = 10, 13
 
 
 def draw(records: Sequence[LayerMetrics], path: Path) -> None:
-    """Plot every metric: lines over layers on the left, a heat map over layers and steps of held-out samples on the
-    right.
+    """Plot each metric as two panels: lines over layers, and a heat map of held-out samples over layers and steps.
 
     Args:
         records: metrics of one run.
-        path: path of a PNG; the same records give the same bytes.
+        path: output path of the PNG; the same records give the same bytes.
     """
-    names = [name for name in dict.fromkeys(record.figure for record in records) if name != MODEL]
+    names = [name for name in dict.fromkeys(record.metric for record in records) if name != MODEL]
     figure = Figure(figsize=(2 * PANEL_INCHES[0], len(names) * PANEL_INCHES[1]), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
     for name, (lines, heat) in zip(names, figure.subplots(len(names), 2, squeeze=False), strict=True):
         title = TITLES.get(name, f"{name.removesuffix('_accuracy')}: accuracy of a linear probe")
-        of_figure = [record for record in records if record.figure == name]
-        _draw_lines(lines, of_figure)
+        of_metric = [record for record in records if record.metric == name]
+        _draw_lines(lines, of_metric)
         lines.set_title(title, fontsize="medium")
-        image = _draw_heat(heat, [record for record in of_figure if record.part == "held out"])
+        image = _draw_heat(heat, [record for record in of_metric if record.part == "held out"])
         heat.set_title(f"{title}, held out", fontsize="medium")
         figure.colorbar(image, ax=heat)
     figure.savefig(path, dpi=DOTS_PER_INCH)
@@ -60,7 +60,7 @@ def _draw_lines(panel: Axes, records: Sequence[LayerMetrics]) -> None:
     for part in parts:
         steps, values = grid([record for record in records if record.part == part])
         colors = _colors(len(steps))
-        named = _some(len(steps))
+        named = _labeled_steps(len(steps))
         for number in named:
             panel.plot(values[:, number], color=colors[number], linestyle=STYLES[part], marker="o", markersize=2.5)
     handles = [Line2D([], [], color=colors[number], label=f"step {steps[number]:,}") for number in named]
@@ -76,24 +76,25 @@ def _draw_lines(panel: Axes, records: Sequence[LayerMetrics]) -> None:
 def _draw_heat(panel: Axes, records: Sequence[LayerMetrics]) -> matplotlib.image.AxesImage:
     steps, values = grid(records)
     image = panel.imshow(values, aspect="auto", origin="lower", cmap=COLORS, norm=_norm(values))
-    named = _some(len(steps))
+    named = _labeled_steps(len(steps))
     panel.set_xticks(named, [f"{steps[number]:,}" for number in named])
     panel.yaxis.set_major_locator(MaxNLocator(integer=True))
     panel.set(xlabel="step", ylabel="layer")
-    if values.shape[0] <= LAYERS_WITH_NUMBERS and values.shape[1] <= STEPS_WITH_NUMBERS:
-        for (layer, place), value in np.ndenumerate(values):
+    if values.shape[0] <= MAX_NUMBERED_LAYERS and values.shape[1] <= MAX_NUMBERED_STEPS:
+        for (layer, column), value in np.ndenumerate(values):
             color = "white" if image.norm(value) < 0.6 else "black"
-            panel.text(place, layer, f"{value:.2f}", ha="center", va="center", color=color, fontsize="x-small")
+            panel.text(column, layer, f"{value:.2f}", ha="center", va="center", color=color, fontsize="x-small")
     return image
 
 
 def _norm(values: np.ndarray) -> Normalize:
-    least, most = np.nanmin(values, initial=1.0), np.nanmax(values, initial=0.0)
-    return Normalize(least, most) if least < most else Normalize(0, 1)
+    low, high = np.nanmin(values, initial=1.0), np.nanmax(values, initial=0.0)
+    return Normalize(low, high) if low < high else Normalize(0, 1)
 
 
-def _some(steps: int) -> np.ndarray:
-    return np.unique(np.linspace(0, steps - 1, STEPS_IN_LINES).round().astype(int))
+def _labeled_steps(steps: int) -> np.ndarray:
+    """Return evenly spaced indices of steps, including the first and the last."""
+    return np.unique(np.linspace(0, steps - 1, MAX_LABELED_STEPS).round().astype(int))
 
 
 def _colors(number: int) -> np.ndarray:

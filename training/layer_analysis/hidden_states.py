@@ -21,12 +21,11 @@ def layer_states(model: "PreTrainedModel", batch: Mapping[str, np.ndarray]) -> l
     Args:
         model: model in evaluation mode; otherwise dropout is active.
         batch: `input_ids` [B, S] int64, and `attention_mask` or `token_type_ids` if the model uses them. For T5, the
-            states are the decoder's if there are `decoder_input_ids` [B, D], else the encoder's.
+            decoder's states are returned if there are `decoder_input_ids` [B, D], else the encoder's.
 
     Returns:
-        [B, S, H] for the embeddings (with positions if the model adds them) and for each layer. The last one is the
-        input
-        of the head, after the final normalization.
+        [B, S, H] for the embeddings (with position embeddings if the model adds them) and for each layer. The last
+        tensor is the input of the head, after the final normalization.
     """
     tensors = {name: torch.from_numpy(np.ascontiguousarray(array)).to(model.device) for name, array in batch.items()}
     inputs = {name: tensors[name] for name in _INPUTS if name in tensors}
@@ -44,7 +43,7 @@ def layer_states(model: "PreTrainedModel", batch: Mapping[str, np.ndarray]) -> l
     return list(decoded.hidden_states)
 
 
-def states_at(states: list[Tensor], places: np.ndarray) -> np.ndarray:
-    """Return the states of some positions, [layers, N, H] float32; `places` [N] are offsets in the flattened batch."""
-    chosen = torch.from_numpy(places).to(states[0].device)
+def states_at(states: list[Tensor], offsets: np.ndarray) -> np.ndarray:
+    """Return the states [layers, N, H] float32 at offsets [N] in the flattened batch."""
+    chosen = torch.from_numpy(offsets).to(states[0].device)
     return torch.stack([state.flatten(0, 1).index_select(0, chosen) for state in states]).float().cpu().numpy()

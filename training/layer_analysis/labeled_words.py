@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 # Maximum number of words of a split whose states are in memory: 90 MiB for nine layers of hidden size 256.
-WORDS_AT_MOST = 10_000
-SENTENCES_AT_ONCE = 32
+MAX_WORDS = 10_000
+SENTENCES_PER_BATCH = 32
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ class LabeledWords:
 
     batches: tuple[Batch, ...]
     """`input_ids` and `attention_mask`, [B, S] int64 each."""
-    places: tuple[np.ndarray, ...]
+    offsets: tuple[np.ndarray, ...]
     """For each batch, the offsets of each word's last token in the flattened batch, [N] int64."""
     labels: np.ndarray
     """Labels of all words in this order, int64."""
 
 
 def label_words(split: Split, task: TaskData, tokenizer: Tokenizer, architecture: str, positions: int) -> LabeledWords:
-    """Convert a split of a task to model inputs. Large splits are reduced to every second, third, … sentence.
+    """Convert a split of a task to model inputs. Of a large split, evenly spaced sentences are used.
 
     A sentence is its words joined with spaces, lowercased as for all probes. A word is represented by its last token,
     because a decoder has not read the whole word before. Words beyond the model's positions, or without a token, are
@@ -58,50 +58,60 @@ def label_words(split: Split, task: TaskData, tokenizer: Tokenizer, architecture
         "opt": ([specials.end], []),
         "t5": ([], [specials.end]),
     }.get(architecture, ([specials.begin], [specials.end]))
-    encoder, room = plain_text_tokenizer(tokenizer), positions - len(before) - len(after)
-    rows, places, labels = [], [], []
-    for words, its_labels in _sentences(split, task):
+    encoder, max_tokens = plain_text_tokenizer(tokenizer), positions - len(before) - len(after)
+    rows, columns, labels = [], [], []
+    for words, word_labels in _sentences(split, task):
         encoding = encoder.encode(" ".join(words), add_special_tokens=False)
-        last = _last_tokens(words, encoding.offsets[:room])
-        rows.append([*before, *encoding.ids[:room], *after])
-        places.append(np.array([len(before) + token for token in last.values()], np.int64))
-        labels += [its_labels[word] for word in last]
+        last = _last_tokens(words, encoding.offsets[:max_tokens])
+        rows.append([*before, *encoding.ids[:max_tokens], *after])
+        columns.append(np.array([len(before) + token for token in last.values()], np.int64))
+        labels += [word_labels[word] for word in last]
     if not labels:
         raise BitcipherError(
-            f"The tokenizer has no token for any word of the task {task.name}: is it the same language?"
+            f"The tokenizer has no token for any word of the task {task.name}; use labeled words of its language."
         )
     batches = [
-        _batch(rows[start : start + SENTENCES_AT_ONCE], specials.pad)
-        for start in range(0, len(rows), SENTENCES_AT_ONCE)
+        _batch(rows[start : start + SENTENCES_PER_BATCH], specials.pad)
+        for start in range(0, len(rows), SENTENCES_PER_BATCH)
     ]
-    flat = [
+    offsets = [
         np.concatenate(
-            [row * batch["input_ids"].shape[1] + at for row, at in enumerate(places[start : start + SENTENCES_AT_ONCE])]
+            [
+                row * batch["input_ids"].shape[1] + in_row
+                for row, in_row in enumerate(columns[start : start + SENTENCES_PER_BATCH])
+            ]
         )
-        for batch, start in zip(batches, range(0, len(rows), SENTENCES_AT_ONCE), strict=True)
+        for batch, start in zip(batches, range(0, len(rows), SENTENCES_PER_BATCH), strict=True)
     ]
-    return LabeledWords(tuple(batches), tuple(flat), np.array(labels, np.int64))
+    return LabeledWords(tuple(batches), tuple(offsets), np.array(labels, np.int64))
 
 
 def word_accuracies(model: "PreTrainedModel", train: LabeledWords, test: LabeledWords) -> np.ndarray:
     """Return the test accuracy of a linear probe of each layer, [layers] float64."""
     states = [
         np.concatenate(
-            [states_at(layer_states(model, batch), at) for batch, at in zip(part.batches, part.places, strict=True)],
+            [
+                states_at(layer_states(model, batch), offsets)
+                for batch, offsets in zip(words.batches, words.offsets, strict=True)
+            ],
             axis=1,
         )
-        for part in (train, test)
+        for words in (train, test)
     ]
     return np.array(
-        [probe_accuracy(learnt, train.labels, asked, test.labels) for learnt, asked in zip(*states, strict=True)]
+        [
+            probe_accuracy(train_states, train.labels, test_states, test.labels)
+            for train_states, test_states in zip(*states, strict=True)
+        ]
     )
 
 
 def _sentences(split: Split, task: TaskData) -> Iterator[tuple[list[str], np.ndarray]]:
+    """Yield the words and labels of evenly spaced sentences, about `MAX_WORDS` words in total."""
     ends = np.flatnonzero(np.diff(split.sentences, append=-1)) + 1
     starts = np.concatenate([[0], ends[:-1]])
-    every = -(-len(split) // WORDS_AT_MOST)
-    for start, end in zip(starts[::every], ends[::every], strict=True):
+    step = -(-len(split) // MAX_WORDS)
+    for start, end in zip(starts[::step], ends[::step], strict=True):
         yield [task.words[number] for number in split.words[start:end]], split.labels[start:end]
 
 

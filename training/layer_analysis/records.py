@@ -10,7 +10,7 @@ SCHEMA = pa.schema(
         ("step", pa.int64()),
         ("layer", pa.int64()),
         ("part", pa.string()),
-        ("figure", pa.string()),
+        ("metric", pa.string()),
         ("value", pa.float64()),
     ]
 )
@@ -25,8 +25,8 @@ class LayerMetrics:
     layer: int
     """Layer; 0 for the embeddings."""
     part: str
-    """Samples: `train`, which class means are computed from, or `held out`."""
-    figure: str
+    """Samples: `train`, from which class means are computed, or `held out`."""
+    metric: str
     """`ncc_accuracy`, `ncc_mismatch`, `model_accuracy`, or a task's name and `_accuracy` for linear probes."""
     value: float
     """Fraction between 0 and 1."""

@@ -16,7 +16,7 @@ from training.probes import read_task
 def write_layer_report(
     run: Path, out: str, classes: int, sequences: int, task: tuple[str, str] | None, progress: StageProgress
 ) -> None:
-    """Write layers.png, layers.csv and layers.parquet.
+    """Write the metrics of a run's layers as layers.png, layers.csv and layers.parquet.
 
     Args:
         run: directory of the run.
@@ -36,8 +36,8 @@ def write_layer_report(
 
     records = layers_of_run(run, classes, sequences, read_task(*task) if task else None, begin)
     table = to_table(records)
-    with TemporaryDirectory() as made:
-        draw(records, Path(made, "layers.png"))
-        pyarrow.csv.write_csv(table, Path(made, "layers.csv"))
-        pq.write_table(table, Path(made, "layers.parquet"))
-        copy_files(Path(made), out)
+    with TemporaryDirectory() as temporary:
+        draw(records, Path(temporary, "layers.png"))
+        pyarrow.csv.write_csv(table, Path(temporary, "layers.csv"))
+        pq.write_table(table, Path(temporary, "layers.parquet"))
+        copy_files(Path(temporary), out)

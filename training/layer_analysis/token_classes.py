@@ -33,15 +33,15 @@ def samples_of(batch: Batch, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray
     """Return the positions and classes of a batch's targets that are among the given tokens.
 
     Args:
-        batch: batch of an objective, with `labels` of all positions or of those in `positions`.
+        batch: batch of an objective. It has the `labels` of all positions, or of the ones in `positions`.
         tokens: class tokens, [K].
 
     Returns:
         Offsets in the flattened batch, [N] int64, and class ids below K, [N] int64.
     """
     labels = batch["labels"].ravel()
-    places = batch["positions"] if "positions" in batch else np.arange(len(labels))
+    positions = batch["positions"] if "positions" in batch else np.arange(len(labels))
     order = np.argsort(tokens)
     found = order[np.searchsorted(tokens, labels, sorter=order).clip(max=len(tokens) - 1)]
-    known = tokens[found] == labels
-    return places[known], found[known]
+    is_class = tokens[found] == labels
+    return positions[is_class], found[is_class]

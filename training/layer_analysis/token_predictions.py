@@ -28,9 +28,9 @@ ACCURACY, MISMATCH, MODEL = "ncc_accuracy", "ncc_mismatch", "model_accuracy"
 def token_metrics(
     model: "PreTrainedModel", train: Sequence[Batch], held_out: Sequence[Batch], tokens: np.ndarray
 ) -> dict[tuple[str, str], np.ndarray]:
-    """Return how well the nearest class mean predicts target tokens in each layer.
+    """Return nearest-class-mean accuracy and mismatch of each layer, and the accuracy of the model.
 
-    Class means are those of the training samples, for held-out samples too. The model's own prediction is its most
+    Class means are computed from the training samples, for held-out samples too. The model's own prediction is its most
     likely token among the classes.
 
     Args:
@@ -40,37 +40,36 @@ def token_metrics(
 
     Returns:
         By part (`train`, `held out`) and metric, [layers] float64; NaN if a part has no sample. `ncc_accuracy` is the
-        fraction of samples whose nearest class mean is that of the true class, `ncc_mismatch` the fraction whose
-        nearest
-        class mean is of another class than the model's prediction, and `model_accuracy`, equal for all layers, the
-        fraction that the model predicts correctly.
+        fraction of samples whose nearest class mean is that of the true class. `ncc_mismatch` is the fraction whose
+        nearest class mean belongs to another class than the model's prediction. `model_accuracy`, equal for all
+        layers, is the fraction that the model predicts correctly.
     """
     centers = class_means(((states, classes) for states, classes in _samples(model, train, tokens)), len(tokens))
-    figures = {}
+    metrics = {}
     for part, batches in (("train", train), ("held out", held_out)):
-        right, other, predicted_right = np.zeros(len(centers)), np.zeros(len(centers)), 0
+        correct, mismatched, model_correct = np.zeros(len(centers)), np.zeros(len(centers)), 0
         total = 0
         for states, classes in _samples(model, batches, tokens):
             nearest = nearest_class_means(states, centers)
             predicted = _predictions(model, states[-1], tokens)
-            right += (nearest == classes).sum(axis=1)
-            other += (nearest != predicted).sum(axis=1)
-            predicted_right += (predicted == classes).sum()
+            correct += (nearest == classes).sum(axis=1)
+            mismatched += (nearest != predicted).sum(axis=1)
+            model_correct += (predicted == classes).sum()
             total += len(classes)
-        shares = {ACCURACY: right, MISMATCH: other, MODEL: np.full(len(centers), float(predicted_right))}
-        figures |= {
-            (part, name): counts / total if total else np.full(len(centers), np.nan) for name, counts in shares.items()
+        counts = {ACCURACY: correct, MISMATCH: mismatched, MODEL: np.full(len(centers), float(model_correct))}
+        metrics |= {
+            (part, name): count / total if total else np.full(len(centers), np.nan) for name, count in counts.items()
         }
-    return figures
+    return metrics
 
 
 def _samples(
     model: "PreTrainedModel", batches: Sequence[Batch], tokens: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     for batch in batches:
-        places, classes = samples_of(batch, tokens)
-        if len(places):
-            yield states_at(layer_states(model, batch), places), classes
+        offsets, classes = samples_of(batch, tokens)
+        if len(offsets):
+            yield states_at(layer_states(model, batch), offsets), classes
 
 
 @torch.no_grad()

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 from torch.utils.tensorboard import SummaryWriter
 
 from bitcipher.errors import BitcipherError
@@ -20,7 +20,7 @@ class MetricsLine(Record):
 
     model_config = ConfigDict(extra="allow")
 
-    step: int
+    step: int = Field(ge=0)
     """Number of updates made."""
 
 
@@ -42,7 +42,7 @@ class MetricsLogger:
         self._tensorboard = SummaryWriter(str(folder / TENSORBOARD), purge_step=step + 1 if step else None)
 
     def write(self, step: int, metrics: dict[str, float | int | str]) -> None:
-        """Append a line and flush it, so that others can read it at once."""
+        """Append a line and flush it, so that readers see it immediately."""
         self._lines.write(_to_line({"step": step, **metrics}))
         self._lines.flush()
         for name, value in metrics.items():

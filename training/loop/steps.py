@@ -15,7 +15,7 @@ from training.loop.options import LoopOptions
 
 
 class SummedLoss(Protocol):
-    """What the loop needs from a pre-training objective or the loss of a task."""
+    """Interface of pre-training objectives and task losses: a sum of losses and the number of its terms."""
 
     def count_targets(self, batch: Mapping[str, np.ndarray]) -> int:
         """Return the number of predictions in a batch."""
@@ -40,7 +40,7 @@ class StepData:
 def iter_steps(
     examples: Examples, objective: SummedLoss, options: LoopOptions, world: World, first: int
 ) -> Iterator[StepData]:
-    """Yield this worker's data of each step from `first` on; the next step is prepared in a thread."""
+    """Yield this worker's data for each step from `first` on; a thread prepares the next step."""
     size = options.micro_batch_size_for(world.size)
     per_worker = options.batch_size // size // world.size
     micro_batch_ids = list(range(world.rank * per_worker, (world.rank + 1) * per_worker))
@@ -90,7 +90,7 @@ def compute_gradients(
 
 
 def autocast(world: World, options: LoopOptions) -> torch.autocast:
-    """Return the bfloat16 autocast context that the options and the device call for."""
+    """Return the autocast context of the loop's precision on a device."""
     is_supported = world.device.type == "cuda" and torch.cuda.is_bf16_supported()
     enabled = options.precision == "bfloat16" or (options.precision == "auto" and is_supported)
     return torch.autocast(world.device.type, torch.bfloat16, enabled=enabled)

@@ -15,7 +15,7 @@ def accuracy(truth: np.ndarray, predicted: np.ndarray) -> float:
 
 def positive_f1(truth: np.ndarray, predicted: np.ndarray) -> float:
     """Return the F1 of label 1, [N] each, in percent; 0 if it is never predicted."""
-    zero: Any = 0  # the stub knows strings only
+    zero: Any = 0  # the type stub accepts strings only
     return float(100 * f1_score(truth, predicted, labels=[1], average="macro", zero_division=zero))
 
 

@@ -1,7 +1,7 @@
 """Exact match and F1 of answers, as defined by the scripts evaluate-v1.1 and evaluate-v2.0 of SQuAD.
 
 Rajpurkar et al. 2016 (arXiv:1606.05250), section 6.1, and Rajpurkar et al. 2018 (arXiv:1806.03822), section 5. The
-scripts differ for answers that consist of articles and punctuation only: 1.1 gives them no F1, 2.0 does not count
+scripts differ for answers that consist of articles and punctuation only: in 1.1 their F1 is 0, and 2.0 does not count
 them as answers.
 """
 
@@ -83,26 +83,27 @@ def scores_with_no_answers(
             [max((token_f1(gold, text) for gold in g), default=not normalize(text)) for g, text in pairs], float
         ),
     }
-    reached = {name: np.where(scores > threshold, ~has_answer, values) for name, values in raw.items()}
+    thresholded = {name: np.where(scores > threshold, ~has_answer, values) for name, values in raw.items()}
 
-    figures: dict[str, float] = {}
+    metrics: dict[str, float] = {}
     for prefix, chosen in (("", np.ones(len(pairs), bool)), ("HasAns_", has_answer), ("NoAns_", ~has_answer)):
         if chosen.any() or not prefix:
-            figures |= {prefix + name: _percent(values[chosen]) for name, values in reached.items()}
-            figures[prefix + "total"] = int(chosen.sum())
+            metrics |= {prefix + name: _percent(values[chosen]) for name, values in thresholded.items()}
+            metrics[prefix + "total"] = int(chosen.sum())
     for name, values in raw.items():
-        figures[f"best_{name}"], figures[f"best_{name}_thresh"] = best_threshold(values, scores, has_answer)
-    return figures
+        metrics[f"best_{name}"], metrics[f"best_{name}_thresh"] = best_threshold(values, scores, has_answer)
+    return metrics
 
 
 def best_threshold(raw: np.ndarray, no_answer_scores: np.ndarray, has_answer: np.ndarray) -> tuple[float, float]:
     """Return the best score over all no-answer thresholds, and the threshold.
 
-    As in evaluate-v2.0, except where the script's threshold does not give its own score: questions with equal scores
-    stay on the same side, and if answering nothing is best, the threshold is below all scores.
+    The threshold is that of evaluate-v2.0, except in two cases where applying it does not give the score that the
+    script reports: questions with equal scores are never separated, and if it is best to answer nothing, the threshold
+    is below all scores.
 
     Args:
-        raw: [Q], score of each question if its answer is given, 0 to 1.
+        raw: [Q], score of each question if the predicted answer is given, 0 to 1.
         no_answer_scores: [Q].
         has_answer: [Q], bool.
 
@@ -114,12 +115,12 @@ def best_threshold(raw: np.ndarray, no_answer_scores: np.ndarray, has_answer: np
     order = np.argsort(no_answer_scores, kind="stable")
     ordered = no_answer_scores[order]
     gains = np.cumsum((raw - ~has_answer)[order])
-    # The last of each run of equal scores.
+    # Index of the last of several equal scores.
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
     best = ends[np.argmax(gains[ends])]
     unanswered = float((~has_answer).sum())
     if gains[best] <= 0:
-        # 0, as in the script, if that is below all scores, as for probabilities.
+        # The script's threshold, 0, is kept if it is below all scores, as it is for probabilities.
         return 100 * unanswered / len(raw), float(min(0.0, np.nextafter(ordered[0], -np.inf)))
     return float(100 * (unanswered + gains[best]) / len(raw)), float(ordered[best])
 

@@ -1,4 +1,4 @@
-"""Transformer models of the `transformers` library: build, load, save, and access parts by one name."""
+"""Transformer models of the `transformers` library: build, load, save, and access parts by uniform names."""
 
 from training.models.build import build_model
 from training.models.checkpoint import load_model, save_model

@@ -34,7 +34,7 @@ _FAMILIES = {
     "t5": (t5_config, T5ForConditionalGeneration),
 }
 
-# The options that a checkpoint must match, with the names that the configurations of the families have for them.
+# Options that a checkpoint must match, and their names in the configurations of the families.
 _SIZES = {
     "num_hidden_layers": ("num_hidden_layers",),
     "hidden_size": ("hidden_size",),
@@ -127,7 +127,7 @@ def _check_config(options: ModelOptions, folder: str, config: PreTrainedConfig, 
         )
     maximum = getattr(config, "max_position_embeddings", None)
     if maximum is not None and maximum < expected.max_position_embeddings:
-        # Some architectures add rows to the table of positions, so the difference is in option units.
+        # RoBERTa has additional position rows; they cancel out in the difference.
         length = options.max_position_embeddings - (expected.max_position_embeddings - maximum)
         raise BitcipherError(
             f"The model in {folder} reads sequences of at most {length} tokens, but `model.max_position_embeddings` "
@@ -137,5 +137,5 @@ def _check_config(options: ModelOptions, folder: str, config: PreTrainedConfig, 
 
 def _size(config: PreTrainedConfig, option: str) -> int:
     stored = next(getattr(config, name) for name in _SIZES[option] if hasattr(config, name))
-    # Configurations of GPT-2 omit the intermediate size if it is the common one.
+    # Configurations of GPT-2 omit the intermediate size if it is four times the hidden size.
     return 4 * config.hidden_size if stored is None else stored

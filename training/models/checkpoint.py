@@ -116,7 +116,7 @@ def load_model_as(folder: str, model_class: type[PreTrainedModel], config: PreTr
             f"the weights {min(info['missing_keys'])} are missing."
         )
     if model.get_output_embeddings() is not None:
-        # T5's configuration says that it is tied even if it is not, and transformers would tie it again.
+        # The configuration of an untied T5 says that it is tied, and transformers would tie it again.
         model.config.tie_word_embeddings = is_tied(model)
         freeze_unused_parameters(model)
     return model
@@ -148,7 +148,7 @@ def _local_copy(folder: str) -> Iterator[str]:
 
 @contextmanager
 def _quiet_transformers() -> Iterator[None]:
-    """Suppress progress bars and warnings of transformers; our errors report what matters in them."""
+    """Suppress progress bars and warnings of transformers; our own errors replace them."""
     level, has_progress_bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()

@@ -30,10 +30,10 @@ def t5_config(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size
 
 
 def untie_t5(model: T5ForConditionalGeneration) -> None:
-    """Give the output layer of a T5 its own weight: transformers 5.23 ties it whatever the configuration says.
+    """Give the output layer of a T5 its own weight: transformers 5.23 ties it even if the configuration forbids it.
 
-    The standard deviation is hidden_size**-0.5, so that the first logits are as large as those of a tied output layer,
-    which T5 scales by that factor.
+    The standard deviation of the weight is hidden_size**-0.5. T5 scales the logits of a tied output layer by that
+    factor, so the initial logits of tied and untied models have the same size.
     """
     weight = torch.randn(model.lm_head.weight.shape) * model.config.d_model**-0.5
     model.lm_head.weight = nn.Parameter(weight)

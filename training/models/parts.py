@@ -1,4 +1,4 @@
-"""Access to the parts of a language model by one name for every architecture."""
+"""Access to the parts of a language model by the same names for every architecture."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ from torch import Tensor, nn
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-# The inputs of a model in a batch; the other arrays are for the loss.
+# Arrays of a batch that are inputs of the model; the other arrays are inputs of the loss.
 MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
@@ -51,7 +51,7 @@ def logits(model: "PreTrainedModel", hidden: Tensor) -> Tensor:
 
 
 def sentence_logits(model: "PreTrainedModel", hidden: Tensor) -> Tensor:
-    """Return the logits of BERT's next-sentence head: the second half follows (0), or is random (1).
+    """Return the logits of BERT's next-sentence head: class 0 if the second half follows the first, 1 if it is random.
 
     Args:
         model: a BERT with that head.
@@ -69,7 +69,7 @@ def input_embeddings(model: "PreTrainedModel") -> nn.Embedding:
 
 
 def output_head(model: "PreTrainedModel") -> nn.Module:
-    """Return the module from hidden states to logits, with the dense layer, norm and bias of the architecture."""
+    """Return the module that maps hidden states to logits, with the dense layer, norm and bias of the architecture."""
     return model.cls.predictions if model.config.model_type == "bert" else model.lm_head
 
 

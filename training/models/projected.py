@@ -61,7 +61,7 @@ class _Projected:
     post_init: Any
 
     def __init__(self, config: ProjectedRobertaConfig) -> None:
-        super().__init__(config)  # pyright: ignore[reportCallIssue] (of the RoBERTa class beside this mixin)
+        super().__init__(config)  # pyright: ignore[reportCallIssue] (the next class is a RoBERTa class)
         self.roberta.embeddings = ProjectedEmbeddings(config)
         self.post_init()
 
@@ -87,7 +87,7 @@ class ProjectedRobertaForQuestionAnswering(_Projected, RobertaForQuestionAnsweri
     """Extractive question answering."""
 
 
-# By the class names in `config.json`.
+# Classes by their names in `config.json`.
 PROJECTED = {
     model_class.__name__: model_class
     for model_class in (
@@ -98,7 +98,7 @@ PROJECTED = {
     )
 }
 
-# With these the Auto classes of transformers open saved models in any process that imports this module.
+# Processes that import this module can open saved models with the Auto classes of transformers.
 AutoConfig.register(ProjectedRobertaConfig.model_type, ProjectedRobertaConfig)
 AutoModelForMaskedLM.register(ProjectedRobertaConfig, ProjectedRobertaForMaskedLM)
 AutoModelForSequenceClassification.register(ProjectedRobertaConfig, ProjectedRobertaForSequenceClassification)

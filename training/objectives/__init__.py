@@ -10,7 +10,7 @@ from training.objectives.next_sentence import NextSentence
 from training.objectives.span_corruption import SpanCorruption
 from training.objectives.word_boundaries import word_starts
 
-# To add an objective, write its module and add it here.
+# To add an objective, write a module with a subclass of `Objective`, and add the subclass here.
 OBJECTIVES: dict[str, type[Objective]] = {
     "masked": MaskedLM,
     "causal": CausalLM,
@@ -19,12 +19,12 @@ OBJECTIVES: dict[str, type[Objective]] = {
 }
 
 
-def make_objective(values: dict[str, Any], source: str = "The objective") -> Objective:
+def make_objective(values: dict[str, Any], source: str | None = None) -> Objective:
     """Return an objective from plain values.
 
     Args:
         values: `name`, a key of `OBJECTIVES`, and the options of that objective.
-        source: where the values come from, such as a file name. Error messages begin with it.
+        source: where the values come from, such as a file name. Error messages begin with it if given.
 
     Raises:
         BitcipherError: if the name or an option does not exist, or an option is invalid.
@@ -35,7 +35,8 @@ def make_objective(values: dict[str, Any], source: str = "The objective") -> Obj
     options = dict(values)
     name = options.pop("name", None)
     if not isinstance(name, str) or name not in OBJECTIVES:
-        raise BitcipherError(f"{source}: `objective.name` must be one of {', '.join(OBJECTIVES)}, got {name!r}.")
+        sentence = f"`objective.name` must be one of {', '.join(OBJECTIVES)}, got {name!r}."
+        raise BitcipherError(f"{source}: {sentence}" if source else sentence)
     return OBJECTIVES[name].parse(options, source, lambda path: ".".join(map(str, ("objective", *path))))
 
 

@@ -12,7 +12,7 @@ from training.models import logits
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-# Maximum number of logits in memory: 64 MiB in float32. More are computed chunk by chunk, and computed again in the
+# Maximum number of logits in memory: 64 MiB in float32. Larger amounts are computed in chunks, and recomputed in the
 # backward pass: 4,096 predictions over 32,768 tokens then take 233 MiB instead of 1,537 MiB, and 2.3 s instead of
 # 1.4 s (one core, hidden size 64).
 MAX_LOGITS = 2**24
@@ -33,7 +33,7 @@ def summed_loss(model: "PreTrainedModel", hidden: Tensor, labels: Tensor) -> Ten
     if len(labels) <= rows:
         return _chunk_loss(model, hidden, labels)
     losses = [
-        # The head has no dropout, so its second run needs no random state of the first.
+        # The head has no dropout, so its random state need not be restored.
         checkpoint(_chunk_loss, model, chunk, chunk_labels, use_reentrant=False, preserve_rng_state=False)
         for chunk, chunk_labels in zip(hidden.split(rows), labels.split(rows), strict=True)
     ]

@@ -26,9 +26,9 @@ _MASK_OR_RANDOM = 0.9
 class MaskedLM(Objective):
     """Predict masked tokens from their left and right context.
 
-    An example is the begin token, the text and the end token. Each token of the text is selected independently; if none
-    is, the one with the smallest random number is selected, so that every row has a prediction. Special tokens are
-    never selected.
+    An example is the begin token, the text and the end token. Each token of the text is selected independently. If no
+    token is drawn, the token with the smallest random number is selected, so that every row has a prediction. Special
+    tokens are never selected.
     """
 
     architectures: ClassVar[tuple[str, ...]] = ("bert", "roberta")
@@ -90,7 +90,7 @@ class MaskedLM(Objective):
     def loss(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> "Tensor":
         """Return the sum of the cross-entropies of the selected tokens.
 
-        Logits are computed for these only, which makes the head 8 times as fast as logits of all positions.
+        Logits are computed for the selected tokens only, which is 8 times as fast as computing them for all positions.
         """
         hidden = hidden_states(model, batch).flatten(0, 1)
         return summed_loss(model, hidden.index_select(0, batch["positions"]), batch["labels"])
@@ -110,13 +110,14 @@ def _special_ids(context: BatchContext) -> list[int]:
 
 
 def _word_starts(examples: np.ndarray, maskable: np.ndarray, context: BatchContext) -> np.ndarray:
-    """Return [B, length] bool: where a word begins. Special tokens begin one too: no word continues across them."""
+    """Return [B, length] bool: whether a word begins at the token. Special tokens always begin a word."""
     if context.word_starts is None:
         raise BitcipherError("Whole-word masking needs `BatchContext.word_starts`.")
     return context.word_starts[examples] | ~maskable
 
 
 def _draw_of_first_token(draws: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return [B, length]: for each token, the random number of the first token of its word."""
     columns = np.arange(draws.shape[1])
     first = np.maximum.accumulate(np.where(starts, columns, 0), axis=1)
     return np.take_along_axis(draws, first, axis=1)

@@ -22,11 +22,11 @@ class NextSentence(MaskedLM):
     """Masked language modeling of two segments, and a prediction whether the second follows the first.
 
     An example is the begin token, the first half of a sequence, the end token, a second half, and the end token. In
-    half of the rows the second half is that of another sequence, drawn uniformly.
+    half of the rows, the second half comes from another sequence, drawn uniformly.
 
-    The targets are the masked tokens. The sentence loss of a row is weighted by the row's number of masked tokens, so
-    that after division by all targets it is a mean with weight 1 beside the mean masked loss, as in BERT. The sum over
-    a batch is then the sum over its rows, however they are split between workers.
+    The targets are the masked tokens. The sentence loss of a row is weighted by the number of masked tokens in the row.
+    After division by the number of targets, the mean sentence loss therefore has the same weight as the mean masked
+    loss, as in BERT. The sum over a batch does not depend on how its rows are split between workers.
     """
 
     architectures: ClassVar[tuple[str, ...]] = ("bert",)
@@ -43,7 +43,7 @@ class NextSentence(MaskedLM):
 
         Returns:
             The arrays of `MaskedLM.make_batch`; `token_type_ids` [B, length] int64, 0 up to the first end token and
-            then 1; `is_random` [B] int64, 1 if the second half is that of another sequence; `sentence_weights` [B]
+            then 1; `is_random` [B] int64, 1 if the second half comes from another sequence; `sentence_weights` [B]
             float32, the number of masked tokens of each row.
         """
         text = context.sequences.take(context.sequence_ids)

@@ -35,10 +35,10 @@ class SpanCorruption(Objective):
     """Mean number of tokens in a span."""
 
     def text_length(self, length: int) -> int:
-        """Return the most text tokens whose inputs (text, sentinels and end token) have `length` positions."""
+        """Return the maximum number of text tokens that give `length` inputs (text, sentinels and the end token)."""
         if length < 3:
             raise BitcipherError(f"Span-corruption examples need at least 3 positions, got {length}.")
-        # One more text token makes the inputs longer by one or not at all, so every length is met exactly.
+        # Another text token lengthens the inputs by one or not at all, so every length is reached exactly.
         text = 2
         while self._inputs_length(text + 1) <= length:
             text += 1
@@ -89,7 +89,8 @@ class SpanCorruption(Objective):
 
     def _noise_sizes(self, text: int) -> tuple[int, int]:
         """Return the numbers of noise tokens and of spans in a text of the given length."""
-        # At most half, which only the rounding of a density of 0.5 could exceed: there must be text between spans.
+        # At most half of the tokens are noise, because there must be text between spans. Only rounding of a density of
+        # 0.5 could exceed this.
         n_noise = max(1, min(round(text * self.noise_density), text // 2))
         return n_noise, max(1, round(n_noise / self.mean_noise_span_length))
 
@@ -108,8 +109,5 @@ def _random_partition(total: int, n_parts: int, key: int, rows: np.ndarray) -> n
 
 
 def _collapse(text: np.ndarray, sentinels: np.ndarray, is_kept: np.ndarray, is_replaced: np.ndarray) -> np.ndarray:
-    """Return [B, ...]: the kept tokens, and a sentinel at the first token of each dropped segment.
-
-    Every row has the same number of them.
-    """
+    """Return [B, n] the kept tokens, with one sentinel for each dropped segment; n is the same for all rows."""
     return np.where(is_replaced, sentinels, text)[is_kept | is_replaced].reshape(len(text), -1)

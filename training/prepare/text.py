@@ -25,7 +25,7 @@ from training.data import (
 from training.prepare.cached_dir import cached_dir
 from training.recipe import TextOptions
 
-# Increase it when the same text gives other shards.
+# Increment when the same text results in different shards.
 TEXT_VERSION = 1
 
 TOKENIZER = "tokenizer.json"
@@ -33,7 +33,7 @@ TOKENIZER = "tokenizer.json"
 
 @dataclass(frozen=True)
 class TokenShardInput:
-    """A source to encode, the name of its token shard, and the fraction of its documents for validation."""
+    """Source to encode, the name of its token shard, and the fraction of its documents for validation."""
 
     name: str
     source: Source
@@ -42,7 +42,7 @@ class TokenShardInput:
 
 @dataclass(frozen=True)
 class TokenShard:
-    """A token shard that is written, and the stored bytes of its source."""
+    """Written token shard, and the number of stored bytes of its source."""
 
     info: ShardInfo
     source_bytes: int
@@ -57,7 +57,7 @@ class TokenShardStage:
         self._options = options
 
     def __call__(self, item: TokenShardInput) -> Iterator[TokenShard]:
-        """Write the shard of a source, and yield its `ShardInfo`."""
+        """Write the shard of a source, and yield its description."""
         documents = read_documents(item.source, self._options)
         info = write_shard(self._folder, item.name, documents, self._tokenizer, item.validation_fraction)
         yield TokenShard(info, item.source.size)
@@ -69,7 +69,7 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
     Args:
         options: sources, tokenizer and validation split.
         prepared: folder of the cached folders.
-        runtime: where sources are encoded; the result does not depend on it.
+        runtime: runtime that encodes the sources; the result does not depend on it.
         progress: progress bars.
 
     Raises:
@@ -114,7 +114,7 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
 
 
 def effective_validation_fraction(options: TextOptions) -> float:
-    """Return the fraction of the sources in the validation split: 0 if it has sources of its own."""
+    """Return the fraction of the documents in the validation split: 0 if the split has its own sources."""
     return 0.0 if options.validation_sources else options.validation_fraction
 
 
@@ -134,5 +134,5 @@ def _train_tokenizer(
 
 
 def _contents(sources: Sequence[Source]) -> list[list[str]]:
-    """Return the hash and format of each source; renamed files give the same text."""
+    """Return the hash and format of each source, without its name: renamed files have the same text."""
     return [[source.sha256, source.format + compression_of(source.uri)] for source in sources]

@@ -24,7 +24,7 @@ from training.recipe import Recipe
 BUILD = "build"
 TRAINING_TEXT = "training.jsonl.gz"
 
-# Options of a build that follow from the run: it counts the run's text in the run's tokens.
+# Options of a build that follow from the recipe: the build counts the text of the run in tokens of its tokenizer.
 DERIVED_OPTIONS = {"tokenizer", "min_count", "format", "document", "field"}
 
 
@@ -33,13 +33,13 @@ def prepare_vectors(
 ) -> str | None:
     """Return the folder of the vectors of a cipher init, and create it if needed; None for a random init.
 
-    Only the training split is counted, so that the vectors hold nothing of the validation split.
+    Only the training split is counted, so the vectors contain no information about the validation split.
 
     Args:
         recipe: options of the run.
         text: folder of its token shards.
         prepared: folder of the cached folders.
-        runtime: where text is counted.
+        runtime: runtime that counts the text.
         progress: progress bars.
 
     Raises:

@@ -1,10 +1,11 @@
 """Training of a probe on distinct pairs of word and label instead of tokens.
 
-A probe sees only the word, so all tokens of a pair have the same loss. The loss over tokens equals the loss over
-distinct pairs, weighted by their counts: the same objective at a fifth of the cost. An epoch distributes the tokens of
-each pair over its batches as evenly as tokens would be: a pair of up to four tokens is in one batch, a pair of c tokens
-in c / 4 batches (at most in all), and its weights sum to c. The batches of an epoch therefore sum exactly to the
-objective, and no frequent word dominates a batch.
+A probe sees only the word, so all tokens of a pair have the same loss. The loss over all tokens therefore equals the
+loss over distinct pairs weighted by their counts, which costs a fifth.
+
+Each epoch spreads frequent pairs over several batches, so that no frequent word dominates a batch. A pair of up to four
+tokens is in one batch, and a pair of c tokens is in c / 4 batches, or in all. The weights of a pair sum to c over the
+epoch, so the batches of an epoch sum to the loss over all tokens.
 """
 
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ BATCH_PAIRS = 512
 # Maximum number of tokens of a pair per batch, unless the pair is in all batches. A smaller number is slower, a larger
 # one makes batches less uniform. With 1, an epoch takes twice as long, and no metric differs by more than the standard
 # deviation over seeds.
-TOKENS_AT_ONCE = 4
+MAX_TOKENS_PER_BATCH = 4
 # Epochs without a better validation accuracy before training stops, and the maximum number of epochs.
 PATIENCE = 5
 MAX_EPOCHS = 60
@@ -33,7 +34,7 @@ SETTINGS = {
     "dropout": DROPOUT,
     "learning_rate": LEARNING_RATE,
     "batch_pairs": BATCH_PAIRS,
-    "tokens_at_once": TOKENS_AT_ONCE,
+    "tokens_at_once": MAX_TOKENS_PER_BATCH,
     "patience": PATIENCE,
     "max_epochs": MAX_EPOCHS,
 }
@@ -46,7 +47,7 @@ def fit(
     """Train a probe, and return the one of the best epoch on the validation pairs.
 
     Args:
-        features: (words, d) float32, a row for each word.
+        features: (words, d) float32, features of each word.
         labels: number of labels.
         train: training pairs.
         validation: pairs that select the epoch.
@@ -74,20 +75,20 @@ def fit(
 
 
 def batches(pairs: Pairs, random: np.random.Generator) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Iterate over the batches of an epoch: indices of pairs and their weights.
+    """Yield the batches of an epoch: indices of pairs, and their weights.
 
-    The weights of a pair sum to its count over the epoch.
+    Over the epoch, the weights of a pair sum to its count.
     """
     number = max(1, round(len(pairs.counts) / BATCH_PAIRS))
-    times = np.minimum(-(-pairs.counts // TOKENS_AT_ONCE), number)
+    times = np.minimum(-(-pairs.counts // MAX_TOKENS_PER_BATCH), number)
     first_batch = random.permutation(len(times)) % number
     entries = np.repeat(np.arange(len(times)), times)
-    turns = np.arange(len(entries)) - np.repeat(np.cumsum(times) - times, times)
-    batch = (first_batch[entries] + turns * number // times[entries]) % number
+    repeats = np.arange(len(entries)) - np.repeat(np.cumsum(times) - times, times)
+    batch = (first_batch[entries] + repeats * number // times[entries]) % number
     order = np.argsort(batch, kind="stable")
     weights = pairs.counts / times
-    for places in np.split(entries[order], np.searchsorted(batch[order], np.arange(1, number))):
-        yield places, weights[places]
+    for indices in np.split(entries[order], np.searchsorted(batch[order], np.arange(1, number))):
+        yield indices, weights[indices]
 
 
 def _train_epoch(
@@ -99,27 +100,28 @@ def _train_epoch(
 ) -> None:
     probe.train()
     device = features.device
-    dealt = list(batches(pairs, random))
-    # Dividing by each batch's own weights would make the batches of an epoch no longer sum to the objective.
-    tokens_of_batch = pairs.counts.sum() / len(dealt)
-    for places, weights in dealt:
-        words, labels = (torch.from_numpy(column[places]).to(device) for column in (pairs.words, pairs.labels))
+    epoch = list(batches(pairs, random))
+    # All batches are divided by the same number: the mean number of tokens. With their own numbers of tokens, they
+    # would no longer sum to the loss over all tokens.
+    tokens_of_batch = pairs.counts.sum() / len(epoch)
+    for indices, weights in epoch:
+        words, labels = (torch.from_numpy(column[indices]).to(device) for column in (pairs.words, pairs.labels))
         losses = nn.functional.nll_loss(probe(features[words]), labels, reduction="none")
-        shares = torch.from_numpy((weights / tokens_of_batch).astype(np.float32)).to(device)
+        fractions = torch.from_numpy((weights / tokens_of_batch).astype(np.float32)).to(device)
         optimizer.zero_grad()
-        (losses * shares).sum().backward()
+        (losses * fractions).sum().backward()
         optimizer.step()
 
 
 def _accuracy(probe: nn.Module, features: torch.Tensor, pairs: Pairs) -> float:
-    words, places = np.unique(pairs.words, return_inverse=True)
-    predicted = predict(probe, features[torch.from_numpy(words)]).cpu().numpy()[places]
+    words, inverse = np.unique(pairs.words, return_inverse=True)
+    predicted = predict(probe, features[torch.from_numpy(words)]).cpu().numpy()[inverse]
     return float(pairs.counts[predicted == pairs.labels].sum() / pairs.counts.sum())
 
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Use one thread, so that sums have the same order on any machine; for small matrices more threads gain little."""
+    """Use one thread, so that sums have the same order on any machine. For small matrices, more threads gain little."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -38,15 +38,15 @@ def span_f1(truth: Sequence[str], predicted: Sequence[str], sentences: Sequence[
 def spans(tags: Sequence[str], sentences: Sequence[int]) -> list[Span]:
     """Return the spans of IOB1 tags: first token, last token and type.
 
-    A span continues while the tags are I- of its type. B- always starts a new span; so does I- of another type.
+    A span continues while the tags are I- with its type. B-, or I- with another type, starts a new span.
     """
     found: list[Span] = []
-    before = (None, "O")
-    for place, (tag, sentence) in enumerate(zip(tags, sentences, strict=True)):
+    previous = (None, "O")
+    for index, (tag, sentence) in enumerate(zip(tags, sentences, strict=True)):
         kind = tag[2:]
         if tag != "O":
-            goes_on = tag[:2] == "I-" and before[0] == sentence and before[1][2:] == kind
-            first = found.pop()[0] if goes_on else place
-            found.append((first, place, kind))
-        before = (sentence, tag)
+            continues = tag[:2] == "I-" and previous[0] == sentence and previous[1][2:] == kind
+            first = found.pop()[0] if continues else index
+            found.append((first, index, kind))
+        previous = (sentence, tag)
     return found

@@ -35,8 +35,8 @@ def paper_tables() -> PaperTables:
     """Return the paper's tables."""
     content = yaml.safe_load((Path(__file__).parent / "paper_tables.yaml").read_text())
     models = {
-        name: {task: (accuracy, f1) for task, (accuracy, f1) in figures.items()}
-        for name, figures in content["models"].items()
+        name: {task: (accuracy, f1) for task, (accuracy, f1) in scores.items()}
+        for name, scores in content["models"].items()
     }
     return PaperTables(models, tuple(_grid(grid) for grid in content["grids"]))
 

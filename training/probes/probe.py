@@ -26,7 +26,7 @@ class SeedResult:
     accuracy: float
     weighted_f1: float
     span_f1: float | None
-    """None if labels are not tags of spans."""
+    """None if labels are not IOB1 tags."""
 
 
 @dataclass(frozen=True)
@@ -40,27 +40,27 @@ class ProbeResult:
     covered_tokens: float
     """Fraction of the test tokens that have a vector."""
 
-    def mean(self, figure: str) -> float:
+    def mean(self, metric: str) -> float:
         """Return the mean over seeds of a score, by its name in `SeedResult`."""
-        return float(np.mean(self._values(figure)))
+        return float(np.mean(self._values(metric)))
 
-    def spread(self, figure: str) -> float:
+    def spread(self, metric: str) -> float:
         """Return the sample standard deviation over seeds (n - 1), 0 for a single seed."""
-        return float(np.std(self._values(figure), ddof=1)) if len(self.seeds) > 1 else 0.0
+        return float(np.std(self._values(metric), ddof=1)) if len(self.seeds) > 1 else 0.0
 
-    def _values(self, figure: str) -> list[float]:
-        return [getattr(seed, figure) for seed in self.seeds]
+    def _values(self, metric: str) -> list[float]:
+        return [getattr(seed, metric) for seed in self.seeds]
 
 
 def probe(vectors: CipherVectors, task: TaskData, seeds: Iterable[int] = (0, 1, 2)) -> ProbeResult:
     """Train one probe per seed and evaluate it on the test split.
 
     Words without a vector have the vector of `<oov>`, or zeros if there is none. All vectors are scaled to length √d,
-    so that their entries have the scale that initial weights and learning rate assume. Rows of this project have length
-    1 anyway, and vectors of others score at least as well as at their original lengths (README.md).
+    so that their entries have the scale that initial weights and learning rate assume. README.md compares this with
+    other lengths.
 
     Args:
-        vectors: vectors of this project or of any other.
+        vectors: vectors of any origin.
         task: see `training.probes.tasks`.
         seeds: seeds of the probes.
 
@@ -71,8 +71,8 @@ def probe(vectors: CipherVectors, task: TaskData, seeds: Iterable[int] = (0, 1, 
     test = np.unique(task.test.words)
     if not covered[test].any():
         raise BitcipherError(
-            f"The vectors hold none of the {len(test):,} words of the task {task.name}: is it the same language, "
-            "and are the words of the table in lower case?"
+            f"None of the {len(test):,} words of the task {task.name} has a vector; use vectors of the same language, "
+            "with lowercase words."
         )
     results = tuple(_probe_once(torch.from_numpy(features).to(_device()), task, seed) for seed in seeds)
     return ProbeResult(task.name, results, float(covered[test].mean()), float(covered[task.test.words].mean()))
@@ -98,8 +98,8 @@ def _probe_once(features: torch.Tensor, task: TaskData, seed: int) -> SeedResult
     if task.has_spans:
         tags = np.array(task.labels)
         span_f1 = metrics.span_f1(tags[truth].tolist(), tags[predicted].tolist(), task.test.sentences.tolist())
-    figures = metrics.accuracy(truth, predicted), metrics.weighted_f1(truth, predicted), span_f1
-    return SeedResult(seed, epoch, validation_accuracy, *figures)
+    scores = metrics.accuracy(truth, predicted), metrics.weighted_f1(truth, predicted), span_f1
+    return SeedResult(seed, epoch, validation_accuracy, *scores)
 
 
 def _device() -> torch.device:

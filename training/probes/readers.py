@@ -32,13 +32,15 @@ def read_conllu(uri: str) -> Sentences:
             columns = line.split("\t")
             if len(columns) != CONLLU_COLUMNS:
                 raise BitcipherError(
-                    f"Line {number} of {uri} has {len(columns)} columns, where CoNLL-U has {CONLLU_COLUMNS} with tabs "
-                    "between them: is it a .conllu file?"
+                    f"Line {number} of {uri} has {len(columns)} columns instead of the {CONLLU_COLUMNS} tab-separated "
+                    "columns of CoNLL-U; use a .conllu file."
                 )
             if not columns[ID].isdecimal():
                 continue
             if columns[XPOS] == "_":
-                raise BitcipherError(f"Line {number} of {uri} gives {columns[FORM]!r} no xpos tag, which is asked for.")
+                raise BitcipherError(
+                    f"Line {number} of {uri} has no xpos tag for {columns[FORM]!r}, which the task needs."
+                )
             sentences[-1].append((columns[FORM], columns[XPOS]))
     return _not_empty(sentences, uri)
 
@@ -56,8 +58,8 @@ def read_conll2003(uri: str) -> list[Sentences]:
             documents[-1].append([])
         elif len(columns) != CONLL2003_COLUMNS:
             raise BitcipherError(
-                f"Line {number} of {uri} has {len(columns)} columns, where CoNLL-2003 has {CONLL2003_COLUMNS}: word, "
-                "part of speech, chunk and entity."
+                f"Line {number} of {uri} has {len(columns)} columns instead of the {CONLL2003_COLUMNS} of CoNLL-2003: "
+                "word, part of speech, chunk and entity."
             )
         elif columns[0] == DOCUMENT_START:
             documents.append([[]])
@@ -84,5 +86,5 @@ def _lines(uri: str) -> Iterator[tuple[int, str]]:
 def _not_empty(sentences: Sentences, uri: str) -> Sentences:
     sentences = [sentence for sentence in sentences if sentence]
     if not sentences:
-        raise BitcipherError(f"{uri} holds no labeled words.")
+        raise BitcipherError(f"{uri} has no labeled words.")
     return sentences

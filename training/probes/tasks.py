@@ -28,7 +28,7 @@ def read_pos(folder: str) -> TaskData:
 
 
 def read_ner(folder: str) -> TaskData:
-    """Read the entities of CoNLL-2003: nine tenths of eng.train to train, a tenth to validate, eng.testa to test.
+    """Read the entities of CoNLL-2003. The validation split is a tenth of eng.train, and the test split is eng.testa.
 
     The label of a word is its tag as in the file.
 
@@ -42,7 +42,9 @@ def read_ner(folder: str) -> TaskData:
     documents = read_conll2003(train_file)
     test = read_conll2003(_find(folder, r"eng\.testa"))
     if len(documents) < 2:
-        raise BitcipherError(f"{train_file} is one document, of which none can be kept for validation.")
+        raise BitcipherError(
+            f"{train_file} has only one document, so none can be held out for validation; use the published file."
+        )
     chosen = np.random.default_rng(VALIDATION_SEED).permutation(len(documents))
     chosen = set(chosen[: max(1, round(VALIDATION_SHARE * len(documents)))].tolist())
     train, validation = (
@@ -62,14 +64,14 @@ def read_task(name: str, folder: str) -> TaskData:
         BitcipherError: if the name is unknown, or files are missing or malformed.
     """
     if name not in TASKS:
-        raise BitcipherError(f"There is no task {name!r}: choose {' or '.join(TASKS)}.")
+        raise BitcipherError(f"There is no task {name!r}; choose {' or '.join(TASKS)}.")
     return TASKS[name](folder)
 
 
 def _find(folder: str, pattern: str) -> str:
     found = [name for name in storage.list_files(folder) if re.fullmatch(pattern, name)]
     if len(found) != 1:
-        what = "none" if not found else " and ".join(found)
+        names = " and ".join(found) if found else "none"
         readable = pattern.replace(".*", "…").replace(r"(\.gz)?", "").replace("\\", "")
-        raise BitcipherError(f"{folder} should hold one file named {readable}, and holds {what}.")
+        raise BitcipherError(f"{folder} must contain exactly one file named {readable}, found {names}.")
     return storage.join(folder, found[0])

@@ -1,4 +1,4 @@
-"""Reproduction of the paper's tables and figures, which combine builds, probes and training."""
+"""Reproduction of the tables and figures of Zhao & Williams (2023), *Bit Cipher*."""
 
 from training.reproduce.tables import reproduce_tables
 

@@ -1,13 +1,15 @@
-"""Storage of finished table cells, one file each, so that an interrupted run resumes."""
+"""Storage of finished table cells, one file each, from which an interrupted run resumes."""
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from bitcipher import __version__, storage
+from bitcipher.records import FROM_LIST, Record
 from training.probes.data import Split, TaskData
 from training.probes.fit import SETTINGS
 from training.probes.probe import ProbeResult, SeedResult
@@ -16,9 +18,64 @@ from training.reproduce.models import CountedBuild, VectorModel
 CELLS = "cells"
 
 
+Score = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class StoredSeedResult(Record):
+    """Scores of one probe; see `SeedResult`."""
+
+    seed: int
+    epoch: int = Field(ge=1)
+    validation_accuracy: Score
+    accuracy: Score
+    weighted_f1: Score
+    span_f1: Score | None
+
+
+class StoredProbeResult(Record):
+    """Scores over seeds; see `ProbeResult`."""
+
+    task: str
+    seeds: Annotated[tuple[StoredSeedResult, ...], FROM_LIST] = Field(min_length=1)
+    covered_words: Score
+    covered_tokens: Score
+
+
+class StoredModel(Record):
+    """Specification of vectors; see `VectorModel`."""
+
+    mode: str
+    bits: int | None = Field(ge=1)
+    window: int | None = Field(ge=1)
+
+
+class StoredTask(Record):
+    """Name and digest of a probing task."""
+
+    name: str
+    sha256: str
+
+
+class StoredCell(Record):
+    """Finished cell: the inputs of `Cell.key`, and its scores."""
+
+    bitcipher: str
+    """Version of bitcipher."""
+    counts: dict[str, str]
+    """Digests of the words and counts of the build."""
+    model: StoredModel
+    embedding: dict[str, Any] | None
+    task: StoredTask
+    seeds: Annotated[tuple[int, ...], FROM_LIST]
+    probe: dict[str, int | float]
+    """Hyperparameters of the probe."""
+    dimensions: int = Field(ge=1)
+    result: StoredProbeResult
+
+
 @dataclass(frozen=True)
 class Cell:
-    """Cell of a table: vectors of a model from a build, evaluated on a task."""
+    """Inputs of a table cell: vectors of a build, a task, and the seeds of the probes."""
 
     build: CountedBuild
     model: VectorModel
@@ -40,19 +97,24 @@ class Cell:
 
 
 def read_cell(folder: str, cell: Cell) -> tuple[int, ProbeResult] | None:
-    """Return the vector size and scores of a finished cell, or None."""
-    content = storage.read_bytes(_uri(folder, cell))
-    if content is None:
+    """Return the vector size and scores of a finished cell, or None if it is not stored.
+
+    Raises:
+        BitcipherError: if the file is damaged.
+    """
+    uri = _uri(folder, cell)
+    if not storage.exists(uri):
         return None
-    kept = storage.from_json(content, _uri(folder, cell))
-    result = kept["result"]
-    return kept["dimensions"], ProbeResult(**{**result, "seeds": tuple(SeedResult(**seed) for seed in result["seeds"])})
+    stored = StoredCell.read(uri)
+    result = stored.result
+    seeds = tuple(SeedResult(**dict(seed)) for seed in result.seeds)
+    return stored.dimensions, ProbeResult(result.task, seeds, result.covered_words, result.covered_tokens)
 
 
 def write_cell(folder: str, cell: Cell, dimensions: int, result: ProbeResult) -> None:
     """Store a finished cell atomically."""
-    content = {**cell.key(), "dimensions": dimensions, "result": asdict(result)}
-    storage.write_json(_uri(folder, cell), content)
+    content = StoredCell.parse({**cell.key(), "dimensions": dimensions, "result": asdict(result)}, _uri(folder, cell))
+    storage.write_json(_uri(folder, cell), content.to_dict())
 
 
 def _uri(folder: str, cell: Cell) -> str:

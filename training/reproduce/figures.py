@@ -12,7 +12,7 @@ from training.recipe import find_recipe, read_recipe
 # Recipe and changed options of each curve. The first curve is the baseline.
 FIGURE_4 = {
     "random": ("figure-4-random", []),
-    # Larger random values alone help, so this run has the same scale as the best cipher init.
+    # Same scale as the best cipher init, because larger random embeddings alone help.
     "random-scaled": ("figure-4-random", ["embeddings.scale=3"]),
     "wide-frozen": ("figure-4-wide", []),
     "wide": ("figure-4-wide", ["embeddings.freeze_fraction=0"]),
@@ -58,7 +58,7 @@ def reproduce_figure_5(
     workers: int,
     progress: StageProgress,
 ) -> str:
-    """Pre-train RoBERTa, T5 and OPT, then fine-tune them on another text, ordinarily and with its cipher vectors.
+    """Pre-train RoBERTa, T5 and OPT, then fine-tune each on another text, with its own embeddings and cipher vectors.
 
     Args:
         pretraining: sources of the text for pre-training.
@@ -75,15 +75,15 @@ def reproduce_figure_5(
     """
     tables = []
     for model in FIGURE_5:
-        first = out / f"{model}-pretrained"
+        pretrained = out / f"{model}-pretrained"
         given = [_sources(pretraining), *settings, *pretraining_settings]
-        _run(f"figure-5-{model}-pretrain", first, out, given, workers, progress)
+        _run(f"figure-5-{model}-pretrain", pretrained, out, given, workers, progress)
         runs = []
         for seed in range(1, seeds + 1):
-            given = [_sources(sources), f"model.checkpoint={json.dumps(str(first))}", *settings, f"seed={seed}"]
-            for way in ("ordinary", "cipher"):
-                target = out / model / f"{way}-{seed}"
-                runs.append(_run(f"figure-5-{model}-{way}", target, out, given, workers, progress))
+            given = [_sources(sources), f"model.checkpoint={json.dumps(str(pretrained))}", *settings, f"seed={seed}"]
+            for init in ("ordinary", "cipher"):
+                target = out / model / f"{init}-{seed}"
+                runs.append(_run(f"figure-5-{model}-{init}", target, out, given, workers, progress))
         tables.append(f"## {model}\n\n{compare(runs, str(out / model))}")
     return "\n".join(tables)
 

@@ -1,4 +1,4 @@
-"""Vectors that the tables compare, computed from the stored counts of a build."""
+"""Vectors of the tables, computed from the stored counts of a build."""
 
 from dataclasses import asdict, dataclass
 
@@ -27,7 +27,7 @@ class VectorModel:
     """Specification of vectors. Equal specifications give equal vectors."""
 
     mode: str
-    """cat, sum, cipher or random; or another mode, for the build's own vectors."""
+    """cat, sum, cipher or random. Another mode stands for the vectors of the build itself."""
     bits: int | None = None
     window: int | None = None
 
@@ -45,14 +45,15 @@ class CountedBuild:
         """Open the newest version of a build.
 
         Raises:
-            BitcipherError: if it is not a build, or its counts do not suffice for the paper's tables.
+            BitcipherError: if it is not a build, its window is too small, or its counts are summed over offsets.
         """
         manifest = read_manifest(uri)
         options = manifest.options
         if options.summed or options.context_window.size < PAPER_WINDOW:
             raise BitcipherError(
-                f"The paper's tables take counts with a window of {PAPER_WINDOW} and separate offsets; {uri} has "
-                f"{options.context_window.size}{' (summed)' if options.summed else ''}: build with --window 4."
+                f"The paper's tables need counts with a window of at least {PAPER_WINDOW} and separate offsets, but "
+                f"{uri} has window {options.context_window.size}{' (summed)' if options.summed else ''}; "
+                "build with --window 4."
             )
         return cls(uri, manifest, options)
 
@@ -63,14 +64,14 @@ class CountedBuild:
 
     @property
     def digests(self) -> dict[str, str]:
-        """Digests of words and counts, on which the vectors depend."""
+        """Digests of the words and counts that the vectors are computed from."""
         return {name: getattr(self.manifest.digests, name) for name in ("words", "counts")}
 
     def extra_models(self) -> list[VectorModel]:
         """Return models besides the paper's: random vectors, and the build's own vectors if they have another mode."""
         own = self.options.embedding
-        known = own.mode in ("cat", "sum", "cipher")
-        return [VectorModel(RANDOM)] + ([] if known else [VectorModel(own.mode, own.bits, own.window)])
+        is_of_paper = own.mode in ("cat", "sum", "cipher")
+        return [VectorModel(RANDOM)] + ([] if is_of_paper else [VectorModel(own.mode, own.bits, own.window)])
 
     def embedding(self, model: VectorModel) -> EmbeddingOptions | None:
         """Return the options of a model's vectors, or None for random ones."""

@@ -26,36 +26,36 @@ class CellResult:
     result: ProbeResult
 
 
-def write_tables(out: str, grids: Sequence[PaperGrid], figures: Sequence[CellResult]) -> str:
+def write_tables(out: str, grids: Sequence[PaperGrid], results: Sequence[CellResult]) -> str:
     """Write `tables.md`, `tables.csv` and `tables.parquet`.
 
     Returns:
         The URI of the Markdown page.
     """
-    table = _as_rows(grids, figures)
+    table = _as_rows(grids, results)
     storage.write_table(storage.join(out, "tables.parquet"), table)
     with storage.writing(storage.join(out, "tables.csv")) as stream:
         pyarrow.csv.write_csv(table, stream)
     page = storage.join(out, "tables.md")
     with storage.writing(page) as stream:
-        stream.write(_page(grids, figures).encode())
+        stream.write(_page(grids, results).encode())
     return page
 
 
-def _page(grids: Sequence[PaperGrid], figures: Sequence[CellResult]) -> str:
-    seeds = len(figures[0].result.seeds)
+def _page(grids: Sequence[PaperGrid], results: Sequence[CellResult]) -> str:
+    seeds = len(results[0].result.seeds)
     lines = [
         "# Tables 2 to 7 of the paper, reproduced",
         "",
         f"Accuracy in percent, mean ± standard deviation over {seeds} seed{'s' * (seeds > 1)}, with weighted F1 in "
-        "parentheses. The paper's rows are one probe each, with its own text, words and data splits.",
+        "parentheses. The paper's scores are of one probe each, with the paper's text, words and data splits.",
     ]
     for grid in grids:
         models = grid_models(grid)
-        measured = {(id(f.build), f.model): f for f in figures if f.result.task == grid.task}
+        measured = {(id(cell.build), cell.model): cell for cell in results if cell.result.task == grid.task}
         rows = [
             [_tokens(build.tokens), *(_measured(measured[id(build), model]) for model in models)]
-            for build in _builds(figures)
+            for build in _builds(results)
         ]
         rows += [
             [f"paper, {size:g} B", *(f"{accuracy:.2f} ({f1:.2f})" for accuracy, f1 in cells)]
@@ -63,7 +63,7 @@ def _page(grids: Sequence[PaperGrid], figures: Sequence[CellResult]) -> str:
         ]
         title = f"## Table {grid.table}: {TITLES[grid.mode]}, {TASK_TITLES[grid.task]}"
         lines += ["", title, "", _table(["text", *(_column(model) for model in models)], rows)]
-    lines += _other_models(figures)
+    lines += _other_models(results)
     rows = [
         [name, *("{:.2f} ({:.2f})".format(*values[task]) for task in TASK_TITLES)]
         for name, values in paper_tables().models.items()
@@ -72,12 +72,12 @@ def _page(grids: Sequence[PaperGrid], figures: Sequence[CellResult]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _other_models(figures: Sequence[CellResult]) -> list[str]:
-    tasks = list(dict.fromkeys(f.result.task for f in figures))
+def _other_models(results: Sequence[CellResult]) -> list[str]:
+    tasks = list(dict.fromkeys(cell.result.task for cell in results))
     rows = []
-    for build in _builds(figures):
+    for build in _builds(results):
         for model in build.extra_models():
-            cells = {f.result.task: f for f in figures if f.build is build and f.model == model}
+            cells = {cell.result.task: cell for cell in results if cell.build is build and cell.model == model}
             size = next(iter(cells.values())).dimensions
             name = TITLES.get(model.mode, model.mode)
             rows.append([_tokens(build.tokens), name, str(size), *(_measured(cells[task]) for task in tasks)])
@@ -89,25 +89,25 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return format_table(header, rows, text_columns=len(header)).rstrip("\n")
 
 
-def _as_rows(grids: Sequence[PaperGrid], figures: Sequence[CellResult]) -> pa.Table:
+def _as_rows(grids: Sequence[PaperGrid], results: Sequence[CellResult]) -> pa.Table:
     """Return one row per measured cell and per cell of the paper; scores are between 0 and 1."""
     tables = {(grid.task, model): grid.table for grid in grids for model in grid_models(grid)}
     rows = []
-    for f in figures:
+    for cell in results:
         row = {
             "source": "here",
-            "table": tables.get((f.result.task, f.model)),
-            "task": f.result.task,
-            "tokens": f.build.tokens,
-            "mode": f.model.mode,
-            "bits": f.model.bits,
-            "window": f.model.window,
-            "dimensions": f.dimensions,
-            "seeds": len(f.result.seeds),
-            "covered_tokens": f.result.covered_tokens,
+            "table": tables.get((cell.result.task, cell.model)),
+            "task": cell.result.task,
+            "tokens": cell.build.tokens,
+            "mode": cell.model.mode,
+            "bits": cell.model.bits,
+            "window": cell.model.window,
+            "dimensions": cell.dimensions,
+            "seeds": len(cell.result.seeds),
+            "covered_tokens": cell.result.covered_tokens,
         }
-        for name in ("accuracy", "weighted_f1", *(["span_f1"] if f.result.seeds[0].span_f1 is not None else [])):
-            row |= {name: f.result.mean(name), f"{name}_spread": f.result.spread(name)}
+        for name in ("accuracy", "weighted_f1", *(["span_f1"] if cell.result.seeds[0].span_f1 is not None else [])):
+            row |= {name: cell.result.mean(name), f"{name}_spread": cell.result.spread(name)}
         rows.append(row)
     for grid in grids:
         for size, cells in grid.rows.items():
@@ -137,13 +137,13 @@ def _as_rows(grids: Sequence[PaperGrid], figures: Sequence[CellResult]) -> pa.Ta
     return pa.Table.from_pylist(rows, schema)
 
 
-def _builds(figures: Sequence[CellResult]) -> list[CountedBuild]:
-    return list({id(f.build): f.build for f in figures}.values())
+def _builds(results: Sequence[CellResult]) -> list[CountedBuild]:
+    return list({id(cell.build): cell.build for cell in results}.values())
 
 
-def _measured(f: CellResult) -> str:
-    accuracy, f1 = f.result.mean("accuracy"), f.result.mean("weighted_f1")
-    spread = f" ± {100 * f.result.spread('accuracy'):.2f}" if len(f.result.seeds) > 1 else ""
+def _measured(cell: CellResult) -> str:
+    accuracy, f1 = cell.result.mean("accuracy"), cell.result.mean("weighted_f1")
+    spread = f" ± {100 * cell.result.spread('accuracy'):.2f}" if len(cell.result.seeds) > 1 else ""
     return f"{100 * accuracy:.2f}{spread} ({100 * f1:.2f})"
 
 

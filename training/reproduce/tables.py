@@ -1,6 +1,6 @@
-"""Tables 2 to 7 of Zhao & Williams (2023), *Bit Cipher*, from stored counts: each cell is embedded and probed once.
+"""Tables 2 to 7 of Zhao & Williams (2023), *Bit Cipher*, computed from the stored counts of builds.
 
-The corpus sizes are those of the builds. The output directory has `tables.md`, `tables.csv` and `tables.parquet` with a
+Each build is one corpus size. The output directory has `tables.md`, `tables.csv` and `tables.parquet` with a
 row per cell, and `cells/`, from which an interrupted run resumes.
 """
 
@@ -23,10 +23,11 @@ def reproduce_tables(
     begin: Callable[[int], Callable[[str], None]] = lambda total: lambda note: None,
     grids: Sequence[PaperGrid] | None = None,
 ) -> str:
-    """Compute the paper's tables from builds, and write them next to the paper's numbers.
+    """Compute the paper's tables from builds, and write them with the paper's numbers.
 
     Args:
-        builds: directories of builds with a window of at least 4 and separate offsets; one row each, by tokens.
+        builds: directories of builds with a window of at least 4 and separate offsets. Each is one row, ordered by
+            number of tokens.
         tasks: probing tasks.
         out: output directory; its finished cells are reused.
         seeds: seeds of the probes of each cell.
@@ -42,21 +43,21 @@ def reproduce_tables(
     """
     opened = sorted((CountedBuild.open(build) for build in builds), key=lambda build: build.tokens)
     if len({str(build.digests) for build in opened}) < len(opened):
-        raise BitcipherError("Two of the builds hold the same counts: name each size of text once.")
+        raise BitcipherError("Two of the builds have the same counts; give each corpus size once.")
     by_name = {task.name: task for task in tasks}
     grids = [grid for grid in grids or paper_tables().grids if grid.task in by_name]
-    wanted = [
+    cells = [
         (build, model, [task for task in tasks if model in _models(grids, build, task.name)])
         for build in opened
         for model in dict.fromkeys(model for task in tasks for model in _models(grids, build, task.name))
     ]
-    advance = begin(sum(len(asked) for _, _, asked in wanted))
-    figures: list[CellResult] = []
-    for build, model, asked in wanted:
-        for dimensions, cell, result in _finish(build, model, asked, out, tuple(seeds)):
-            figures.append(CellResult(build, model, dimensions, result))
+    advance = begin(sum(len(model_tasks) for _, _, model_tasks in cells))
+    results: list[CellResult] = []
+    for build, model, model_tasks in cells:
+        for dimensions, cell, result in _finish(build, model, model_tasks, out, tuple(seeds)):
+            results.append(CellResult(build, model, dimensions, result))
             advance(f"{cell.task.name} {model.mode} {model.bits or ''}")
-    return write_tables(out, grids, figures)
+    return write_tables(out, grids, results)
 
 
 def _models(grids: Sequence[PaperGrid], build: CountedBuild, task: str) -> list[VectorModel]:
@@ -66,13 +67,13 @@ def _models(grids: Sequence[PaperGrid], build: CountedBuild, task: str) -> list[
 def _finish(
     build: CountedBuild, model: VectorModel, tasks: Sequence[TaskData], out: str, seeds: tuple[int, ...]
 ) -> Iterator[tuple[int, Cell, ProbeResult]]:
-    """Iterate over the results of a model on tasks; the vectors are computed once, and only if a result is missing."""
+    """Yield the results of a model on tasks; its vectors are computed once, and only if a result is missing."""
     vectors = None
     for task in tasks:
         cell = Cell(build, model, task, seeds)
-        kept = read_cell(out, cell)
-        if kept is None:
+        stored = read_cell(out, cell)
+        if stored is None:
             vectors = vectors or build.vectors(model)
-            kept = vectors.vector_size, probe(vectors, task, seeds)
-            write_cell(out, cell, *kept)
-        yield kept[0], cell, kept[1]
+            stored = vectors.vector_size, probe(vectors, task, seeds)
+            write_cell(out, cell, *stored)
+        yield stored[0], cell, stored[1]

@@ -1,4 +1,4 @@
-"""Checks of numbers before a fit."""
+"""Validation of numbers before a fit."""
 
 from collections.abc import Sequence
 
@@ -32,9 +32,9 @@ def check_positive(name: str, values: Numbers) -> np.ndarray:
 def _all(good: np.ndarray, name: str, numbers: np.ndarray, wanted: str) -> np.ndarray:
     if good.all():
         return numbers
-    place = int(np.argmin(good))
+    index = int(np.argmin(good))
     raise BitcipherError(
-        f"Number {place + 1} of the {name} is {numbers[place]}, but must be {wanted}: leave its point out."
+        f"Number {index + 1} of the {name} is {numbers[index]}, but must be {wanted}; leave its point out."
     )
 
 
@@ -47,7 +47,7 @@ def check_lengths(first: tuple[str, np.ndarray], second: tuple[str, np.ndarray],
     (first_name, one), (second_name, other) = first, second
     if len(one) != len(other):
         raise BitcipherError(
-            f"There are {len(one)} {first_name} but {len(other)} {second_name}: each needs one of the other."
+            f"There are {len(one)} {first_name} but {len(other)} {second_name}; give both for every point."
         )
     if len(one) < min_points:
-        raise BitcipherError(f"There are {len(one)} points, but at least {min_points} are needed: measure more.")
+        raise BitcipherError(f"There are {len(one)} points, but at least {min_points} are needed; measure more.")

@@ -12,8 +12,8 @@ from training.scaling.checks import Numbers, check_finite, check_lengths, check_
 # With two points the coefficient is always 1 or -1, and has no p-value.
 MIN_POINTS = 3
 # Maximum number of points for an exact test over all permutations (5,040). The asymptotic distribution of spearmanr
-# holds for many points, and gives a p-value of 0 for three points that happen to be in order.
-_MOST_IN_EVERY_ORDER = 7
+# holds for many points only: for three points that happen to be in order, it gives a p-value of 0.
+_MAX_POINTS_OF_EXACT_TEST = 7
 
 
 def rank_correlation(perplexities: Numbers, scores: Numbers) -> tuple[float, float]:
@@ -35,9 +35,11 @@ def rank_correlation(perplexities: Numbers, scores: Numbers) -> tuple[float, flo
     check_lengths(("perplexities", losses), ("scores", outcomes), min_points=MIN_POINTS)
     for name, values in (("perplexities", losses), ("scores", outcomes)):
         if np.ptp(values) == 0:
-            raise BitcipherError(f"All {len(values)} {name} are {values[0]}: they have no ranks to compare.")
+            raise BitcipherError(
+                f"All {len(values)} {name} are {values[0]}, so they have no ranks to compare; use models that differ."
+            )
     found: Any = spearmanr(losses, outcomes)
-    exact = len(losses) <= _MOST_IN_EVERY_ORDER
+    exact = len(losses) <= _MAX_POINTS_OF_EXACT_TEST
     return float(found.statistic), _exact_p(losses, outcomes) if exact else float(found.pvalue)
 
 

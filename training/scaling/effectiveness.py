@@ -23,9 +23,9 @@ def cost_effectiveness(flops: Numbers, perplexities: Numbers) -> tuple[float | N
     check_lengths(("FLOPs", costs), ("perplexities", outcomes), min_points=1)
     more = np.diff(costs) / 1e9
     if (more <= 0).any():
-        place = int(np.argmax(more <= 0))
+        index = int(np.argmax(more <= 0))
         raise BitcipherError(
-            f"Model {place + 2} costs {costs[place + 1]:.0f} FLOPs and the one before it {costs[place]:.0f}: "
-            "put the models in increasing order of cost, each cost once."
+            f"Model {index + 2} costs {costs[index + 1]:.0f} FLOPs and model {index + 1} costs {costs[index]:.0f}; "
+            "order the models by increasing cost, without equal costs."
         )
     return None, *(float(ratio) for ratio in -np.diff(outcomes) / more)

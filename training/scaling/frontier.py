@@ -26,7 +26,7 @@ def compute_optimal(flops: Numbers, losses: Numbers, bins: int = 30) -> np.ndarr
     costs, outcomes = check_positive("FLOPs", flops), check_finite("losses", losses)
     check_lengths(("FLOPs", costs), ("losses", outcomes), min_points=1)
     if bins < 1:
-        raise BitcipherError(f"There must be at least 1 bin of FLOPs, not {bins}.")
+        raise BitcipherError(f"`bins` must be at least 1, got {bins}.")
     edges = np.geomspace(costs.min(), costs.max(), bins + 1)
     bin_of = np.searchsorted(edges[1:-1], costs, side="right")
     by_bin_and_loss = np.lexsort((outcomes, bin_of))

@@ -14,9 +14,9 @@ MIN_POINTS = 3
 MIN_POINTS_PER_SIDE = 4
 # The natural logarithm of the largest float64 is 709.78.
 _LARGEST_LOG = 709.0
-# Upper limit of the logarithm of the curve, because an intermediate step of the fit may be far too steep. The square of
-# its exponential is still a float64.
-_STEEPEST = 300.0
+# Upper limit of the logarithm of the curve, because intermediate steps of the fit may be too steep. The square of the
+# exponential of the limit is still a float64.
+_MAX_LOG_OF_CURVE = 300.0
 
 
 @dataclass(frozen=True)
@@ -74,20 +74,20 @@ def fit_broken(x: Numbers, y: Numbers, min_points: int = MIN_POINTS_PER_SIDE) ->
             not finite or not above 0.
     """
     if min_points < MIN_POINTS:
-        raise BitcipherError(f"Each side of a break needs at least {MIN_POINTS} points, not {min_points}.")
+        raise BitcipherError(f"`min_points` must be at least {MIN_POINTS}, got {min_points}.")
     xs, ys = _points(x, y, 2 * min_points)
     order = np.argsort(xs, kind="stable")
     xs, ys = xs[order], ys[order]
-    places = [
-        place
-        for place in range(min_points, len(xs) - min_points + 1)
-        if xs[0] < xs[place - 1] < xs[place] < xs[-1]  # two different x on each side, none of them on both sides
+    breaks = [
+        index
+        for index in range(min_points, len(xs) - min_points + 1)
+        if xs[0] < xs[index - 1] < xs[index] < xs[-1]  # two different x on each side, none of them on both sides
     ]
-    if not places:
-        raise BitcipherError("There are too few different x for a break: measure at more of them.")
-    best = min(places, key=lambda place: _error(xs[:place], ys[:place]) + _error(xs[place:], ys[place:]))
-    middle = float(np.exp((np.log(xs[best - 1]) + np.log(xs[best])) / 2))
-    return BrokenPowerLaw(middle, _law(xs[:best], ys[:best]), _law(xs[best:], ys[best:]))
+    if not breaks:
+        raise BitcipherError("There are too few different x for a break; measure at more of them.")
+    best = min(breaks, key=lambda index: _error(xs[:index], ys[:index]) + _error(xs[index:], ys[index:]))
+    break_at = float(np.exp((np.log(xs[best - 1]) + np.log(xs[best])) / 2))
+    return BrokenPowerLaw(break_at, _law(xs[:best], ys[:best]), _law(xs[best:], ys[best:]))
 
 
 def bootstrap_exponent(
@@ -97,7 +97,7 @@ def bootstrap_exponent(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> tuple[float, float]:
-    """Return a confidence interval of the exponent: the percentile bootstrap over points, with the same fit each time.
+    """Return a confidence interval of the exponent, by the percentile bootstrap over points.
 
     Args:
         x: [N].
@@ -115,14 +115,14 @@ def bootstrap_exponent(
     """
     if samples < 1 or seed < 0 or not 0 < confidence < 1:
         raise BitcipherError(
-            f"A bootstrap needs at least 1 sample, a seed of 0 or above and a confidence between 0 and 1, "
-            f"not {samples}, {seed} and {confidence}."
+            f"A bootstrap needs at least 1 sample, a seed of at least 0 and a confidence between 0 and 1, "
+            f"got {samples}, {seed} and {confidence}."
         )
     xs, ys = _points(x, y, MIN_POINTS)
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     exponents: list[float] = []
     while len(exponents) < samples:
-        drawn = chance.integers(len(xs), size=len(xs))
+        drawn = rng.integers(len(xs), size=len(xs))
         if np.ptp(xs[drawn]) > 0:
             exponents.append(_parameters(xs[drawn], ys[drawn])[1])
     low, high = np.quantile(exponents, [(1 - confidence) / 2, (1 + confidence) / 2])
@@ -133,7 +133,7 @@ def _points(x: Numbers, y: Numbers, min_points: int) -> tuple[np.ndarray, np.nda
     xs, ys = check_positive("x", x), check_positive("y", y)
     check_lengths(("x", xs), ("y", ys), min_points=min_points)
     if np.ptp(xs) == 0:
-        raise BitcipherError(f"All {len(xs)} x are {xs[0]}: a power law needs at least two different ones.")
+        raise BitcipherError(f"All {len(xs)} x are {xs[0]}; a power law needs at least two different values.")
     return xs, ys
 
 
@@ -145,11 +145,11 @@ def _law(xs: np.ndarray, ys: np.ndarray) -> PowerLaw:
     log_coefficient, exponent = _parameters(xs, ys)
     if abs(log_coefficient) > _LARGEST_LOG:
         raise BitcipherError(
-            f"With an exponent of {exponent:.4g} the coefficient is no float64: give x in larger units, "
-            "or points that lie further apart."
+            f"With an exponent of {exponent:.4g}, the coefficient exceeds the range of float64; give x in larger "
+            "units, or points that are further apart."
         )
-    left = np.square(ys - _values(xs, log_coefficient, exponent)).sum()
-    r_squared = 1 - left / np.square(ys - ys.mean()).sum() if np.ptp(ys) > 0 else 0.0
+    residual = np.square(ys - _values(xs, log_coefficient, exponent)).sum()
+    r_squared = 1 - residual / np.square(ys - ys.mean()).sum() if np.ptp(ys) > 0 else 0.0
     return PowerLaw(float(np.exp(log_coefficient)), exponent, float(r_squared))
 
 
@@ -162,23 +162,23 @@ def _parameters(xs: np.ndarray, ys: np.ndarray) -> tuple[float, float]:
     # Both axes are divided by their geometric means, and log x is scaled to a standard deviation of 1, so that the fit
     # is well conditioned for any unit and range, such as x of 10^15.
     log_x, log_y = np.log(xs), np.log(ys)
-    middle_x, middle_y, width = log_x.mean(), log_y.mean(), log_x.std()
-    moved_x, moved_y = (log_x - middle_x) / width, log_y - middle_y
+    mean_x, mean_y, scale = log_x.mean(), log_y.mean(), log_x.std()
+    moved_x, moved_y = (log_x - mean_x) / scale, log_y - mean_y
     start = (0.0, float(moved_x @ moved_y / (moved_x @ moved_x)))
     try:
-        (height, slope), _ = curve_fit(_curve, moved_x, np.exp(moved_y), start, method="lm", jac=_slopes)
+        (height, slope), _ = curve_fit(_curve, moved_x, np.exp(moved_y), start, method="lm", jac=_jacobian)
     except RuntimeError:
         raise BitcipherError(
-            f"No power law was found for the {len(xs)} points from x = {xs.min()} to {xs.max()}: look for stray ones."
+            f"No power law fits the {len(xs)} points from x = {xs.min()} to {xs.max()}; check them for outliers."
         ) from None
-    exponent = slope / width
-    return float(height + middle_y - exponent * middle_x), float(exponent)
+    exponent = slope / scale
+    return float(height + mean_y - exponent * mean_x), float(exponent)
 
 
 def _curve(moved_x: np.ndarray, height: float, slope: float) -> np.ndarray:
-    return np.exp(np.minimum(height + slope * moved_x, _STEEPEST))
+    return np.exp(np.minimum(height + slope * moved_x, _MAX_LOG_OF_CURVE))
 
 
-def _slopes(moved_x: np.ndarray, height: float, slope: float) -> np.ndarray:
+def _jacobian(moved_x: np.ndarray, height: float, slope: float) -> np.ndarray:
     curve = _curve(moved_x, height, slope)
     return np.column_stack([curve, curve * moved_x])

@@ -45,24 +45,28 @@ class PretrainedRow:
     perplexity: float
     """Perplexity on the test split."""
     glue_unfiltered: float
-    """Mean score in percent, as the next two."""
+    """Mean score on unfiltered GLUE, in percent."""
     glue_filtered: float
+    """Mean score on filtered GLUE, in percent."""
     glue_filtered_random: float
-    """Mean score of the same shape without pre-training."""
+    """Mean score of the same shape on filtered GLUE without pre-training, in percent."""
 
 
 @dataclass(frozen=True)
 class UnconstrainedRow:
-    """Row of Table 4: differences of a model of unfiltered text from the model of filtered text."""
+    """Row of Table 4: differences between models trained on unfiltered and on filtered text."""
 
     shape: Shape
     parameters: float
     """Difference in millions."""
     flops: float
-    """Difference in percent, as all that follow."""
+    """Difference in percent."""
     perplexity: float
+    """Difference in percent."""
     glue_filtered: float
+    """Difference in percent."""
     glue_unfiltered: float
+    """Difference in percent."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ class TokenizerRow:
 
     kind: str
     vocabulary: int | None
-    """None for the pre-trained reference."""
+    """Vocabulary size; None for the pre-trained reference."""
     split_ratio: float
     """Tokens per word."""
     matching_score: float
@@ -95,9 +99,10 @@ class PublishedFit:
     """Power law of the loss at compute-optimal points (section 5.1)."""
 
     against: str
+    """Quantity on the x axis."""
     exponent: float
     r_squared: float | None
-    """None where the paper states only that it is low."""
+    """None if the paper states only that it is low."""
 
 
 @dataclass(frozen=True)

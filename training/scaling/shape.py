@@ -6,7 +6,7 @@ from typing import Self
 
 from bitcipher.errors import BitcipherError
 
-# 19,000 tokens of byte-level BPE (section 3.3) and ten special tokens: the only number that gives all printed sizes.
+# 19,000 tokens of byte-level BPE (section 3.3) and ten special tokens. Only this number gives all printed model sizes.
 VOCABULARY = 19_010
 # Number of tokens of a training sequence (section 4.2).
 LENGTH = 128
@@ -14,7 +14,7 @@ LENGTH = 128
 POSITIONS = LENGTH + 2
 # Default `type_vocab_size` of transformers' RobertaConfig, though the models use one type only.
 TOKEN_TYPES = 2
-# Number of training sequences: 35,475 updates of 256. The FLOPs of Tables 3 and 7 are this multiple of a sequence's.
+# Number of training sequences: 35,475 updates of 256. Times the FLOPs of a sequence, it gives those of Tables 3 and 7.
 SEQUENCES = 9_081_600
 # A backward pass costs twice the forward pass (Appendix A).
 FORWARD_AND_BACKWARD = 3
@@ -45,8 +45,8 @@ class Shape:
         _check_sizes({field.name: getattr(self, field.name) for field in fields(self)})
         if self.hidden % self.heads:
             raise BitcipherError(
-                f"A hidden size of {self.hidden} cannot be shared out to {self.heads} heads: "
-                "choose a number that divides it."
+                f"A hidden size of {self.hidden} is not divisible by {self.heads} heads; "
+                "choose a number of heads that divides it."
             )
 
     @property
@@ -63,7 +63,7 @@ class Shape:
         """
         if not _NAME.fullmatch(name):
             raise BitcipherError(
-                f"{name!r} is not a shape: give embedding, hidden, intermediate, layers and heads, "
+                f"{name!r} is not a shape; give embedding, hidden, intermediate, layers and heads, "
                 'such as "256-256-1024-8-8".'
             )
         return cls(*map(int, name.split("-")))
@@ -77,11 +77,11 @@ class Shape:
     ) -> int:
         """Return the number of parameters of the masked language model.
 
-        It agrees with Tables 3 and 7 to their two decimals.
+        The number agrees with Tables 3 and 7 to their two decimals.
 
         Args:
-            tied: count the standard RoBERTa, whose head shares the token embeddings and which has no projection. Three
-                rows of Table 3 (I = 128, 256, 512) have the size of this model.
+            tied: count the standard RoBERTa, which has no projection, and whose head shares the token embeddings. Three
+                rows of Table 3 (I = 128, 256, 512) have the size of the tied model.
             vocabulary: number of tokens, including special tokens.
             positions: number of position embeddings.
             types: number of token type embeddings.
@@ -92,7 +92,7 @@ class Shape:
         _check_sizes({"vocabulary": vocabulary, "positions": positions, "types": types})
         if tied and self.embedding != self.hidden:
             raise BitcipherError(
-                f"The head of {self.name} cannot share the table of tokens: its embedding size would have to be "
+                f"The head of {self.name} cannot share the token embeddings, because its embedding size is not "
                 f"{self.hidden}, its hidden size."
             )
         embedding, hidden, intermediate = self.embedding, self.hidden, self.intermediate
@@ -130,9 +130,9 @@ class Shape:
     def flops_hoffmann(self, vocabulary: int = VOCABULARY, length: int = LENGTH) -> int:
         """Return the FLOPs of one training sequence, forward and backward, by Appendix A (after Hoffmann et al. 2022).
 
-        All of attention is counted. The paper's tables use another formula: for the anchor this one gives 116.0 × 10¹⁵,
-        and Table 3 has 110. One misprint of the appendix is corrected: its feed-forward layer, 2 (HI + IH), lacks the
-        length S of Hoffmann et al. (the printed formula gives 86.9 × 10¹⁵).
+        All steps of attention are counted. For the anchor, this formula gives 116.0 × 10¹⁵ FLOPs, whereas Table 3 has
+        110 × 10¹⁵. One misprint of the appendix is corrected: its feed-forward layer, 2 (HI + IH), lacks the length S
+        of Hoffmann et al. (the printed formula gives 86.9 × 10¹⁵).
 
         Args:
             vocabulary: V, number of tokens.
@@ -140,11 +140,11 @@ class Shape:
         """
         values = 2 * length * length * self.hidden
         last_linear = 2 * length * self.hidden * self.hidden
-        left_out = FORWARD_AND_BACKWARD * self.layers * (values + last_linear)
-        return self.flops_published(vocabulary, length) + left_out
+        omitted = FORWARD_AND_BACKWARD * self.layers * (values + last_linear)
+        return self.flops_published(vocabulary, length) + omitted
 
 
 def _check_sizes(sizes: dict[str, int]) -> None:
     for name, size in sizes.items():
         if type(size) is not int or size < 1:
-            raise BitcipherError(f"The size `{name}` must be a whole number of at least 1, not {size!r}.")
+            raise BitcipherError(f"The size `{name}` must be an integer of at least 1, got {size!r}.")

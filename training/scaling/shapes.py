@@ -53,20 +53,20 @@ def set_2(seed: int = 0) -> tuple[Shape, ...]:
         BitcipherError: if the seed is negative.
     """
     if seed < 0:
-        raise BitcipherError(f"The seed of set 2 must be 0 or above, not {seed}.")
-    known = set(set_1())
-    candidates = [shape for shape in (Shape(*sizes) for sizes in product(*_GRID.values())) if shape not in known]
+        raise BitcipherError(f"The seed of set 2 must be at least 0, got {seed}.")
+    in_set_1 = set(set_1())
+    candidates = [shape for shape in (Shape(*sizes) for sizes in product(*_GRID.values())) if shape not in in_set_1]
     # NumPy guarantees the raw output of a bit generator, but not the results of `Generator.choice`.
-    lots = np.random.PCG64(seed).random_raw(len(candidates))
-    return tuple(candidates[place] for place in np.argsort(lots)[:_SET_2_SIZE])
+    draws = np.random.PCG64(seed).random_raw(len(candidates))
+    return tuple(candidates[index] for index in np.argsort(draws)[:_SET_2_SIZE])
 
 
 def set_3() -> tuple[Shape, ...]:
     """Return 30 models that vary the hidden size or the number of layers around smaller anchors.
 
-    The paper does not list its models. Here, three anchors have a half, a quarter and an eighth of the first anchor's
-    widths, with 4 layers and 4 heads. Each is varied by six hidden sizes and four numbers of layers between powers of
-    two.
+    The paper does not list its models. Here, three anchors have a half, a quarter and an eighth of the widths of
+    `ANCHOR`, with 4 layers and 4 heads. For each anchor, there are six other hidden sizes and four other numbers of
+    layers, all between powers of two.
     """
     return tuple(
         shape
@@ -111,8 +111,8 @@ def select_spanning(shapes: Iterable[Shape], count: int, vocabulary: int = VOCAB
     """
     ordered = sorted(set(shapes), key=lambda shape: (shape.flops_published(vocabulary), shape.name))
     if not 2 <= count <= len(ordered):
-        raise BitcipherError(f"{count} shapes cannot span a range of {len(ordered)}: choose from 2 to {len(ordered)}.")
+        raise BitcipherError(f"`count` must be between 2 and {len(ordered)}, the number of shapes, got {count}.")
     costs = np.log([shape.flops_published(vocabulary) for shape in ordered])
     points = np.linspace(costs[0], costs[-1], count)[1:-1]
     inner, _ = linear_sum_assignment(np.abs(costs[1:-1, None] - points))
-    return ordered[0], *(ordered[1 + place] for place in sorted(inner)), ordered[-1]
+    return ordered[0], *(ordered[1 + index] for index in sorted(inner)), ordered[-1]

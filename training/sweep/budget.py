@@ -1,49 +1,49 @@
 """Scale of a study: scaling down, time estimates, and the largest study that fits a time."""
 
-from dataclasses import dataclass
+from pydantic import Field
 
 from bitcipher.errors import BitcipherError
+from bitcipher.records import Record
 from training.scaling import VOCABULARY, Shape
 from training.sweep.options import Study
 from training.sweep.trials import finetuning_trials, pretraining_trials, select_shapes
 
 # With fewer steps, a curve shows the warmup only.
-_FEWEST_STEPS = 100
+_MIN_STEPS = 100
 # Number of evaluations per curve, the candidates for compute-optimal points.
 _EVALUATIONS = 20
 # Minimum number of shapes for a curve.
-_FEWEST_SHAPES = 5
-# With fewer tokens, a byte-level tokenizer has hardly more than the bytes.
-_SMALLEST_VOCABULARY = 1000
+_MIN_SHAPES = 5
+# With fewer tokens, a byte-level tokenizer has few tokens besides the bytes.
+_MIN_VOCABULARY = 1000
 # Seconds of a trial besides its steps: reading, encoding, the last evaluation.
-_START = 3.0
+_TRIAL_SECONDS = 3.0
 # Numbers of training examples of GLUE's tasks, as published.
-_ROWS = {"cola": 8551, "sst2": 67_349, "mrpc": 3668, "stsb": 5749, "qnli": 104_743, "rte": 2490, "wnli": 635}
-# The search for a scale decreases the exponent of 2 by this step from 0, then bisects the last step this often.
+_TRAINING_ROWS = {"cola": 8551, "sst2": 67_349, "mrpc": 3668, "stsb": 5749, "qnli": 104_743, "rte": 2490, "wnli": 635}
+# The search for a scale decreases the exponent of 2 from 0 in steps of `_STEP`, then bisects the last step this often.
 _STEP, _HALVINGS = 0.125, 10
 # Exponent of 2 of the smallest scale, about a ten-thousandth of the study.
-_LEAST = -13.0
+_MIN_EXPONENT = -13.0
 
 
-@dataclass(frozen=True)
-class Speed:
-    """Training speed of the machine, measured on a few steps."""
+class Speed(Record):
+    """Training speed of the machine, measured on a few steps; stored in `study.json`."""
 
-    flops_per_second: float
+    flops_per_second: float = Field(gt=0, allow_inf_nan=False)
     """FLOPs per second of one trial, by `computed_flops`."""
-    step_seconds: float
+    step_seconds: float = Field(ge=0, allow_inf_nan=False)
     """Seconds of a step that do not depend on the model's size."""
-    max_concurrent_trials: int
+    max_concurrent_trials: int = Field(ge=1)
     """Number of concurrent trials."""
 
 
 def scale_study(study: Study, scale: float) -> Study:
     """Return the study with fewer sequences, tokens, shapes and seeds.
 
-    The number of sequences is proportional to the scale. Batches are halved, down to 16, while there would be fewer
-    than ten times as many steps as sequences per batch. Tokens, shapes and seeds shrink with the fourth root of the
-    scale, because a law shows only over many of them. Nothing exceeds the full study. Candidate tokenizer sizes do not
-    change.
+    The number of sequences is proportional to the scale. The batch size is halved, down to 16, until the number of
+    steps is ten times the batch size. The numbers of tokens, shapes and seeds shrink with the fourth root of the scale,
+    because a power law is visible only over a range of sizes. No number exceeds that of the full study. Candidate
+    tokenizer sizes do not change.
 
     Args:
         study: full study.
@@ -59,16 +59,16 @@ def scale_study(study: Study, scale: float) -> Study:
     loop, root = study.pretraining.loop, scale**0.25
     sequences = loop.max_steps * loop.batch_size * scale
     batch = loop.batch_size
-    # Micro-batches divide the batch, and keep their size.
+    # The micro-batch size does not change, and must divide the batch size.
     while batch > 16 and batch % (2 * (loop.micro_batch_size or 1)) == 0 and sequences / batch < 10 * batch:
         batch //= 2
-    steps = max(min(_FEWEST_STEPS, loop.max_steps), round(sequences / batch))
+    steps = max(min(_MIN_STEPS, loop.max_steps), round(sequences / batch))
     every = max(1, steps // _EVALUATIONS)
     downstream = study.downstream
     size, count = study.tokenizer.vocab_size, len(select_shapes(study, VOCABULARY))
     return study.copy_with(
-        tokenizer=study.tokenizer.copy_with(vocab_size=_between(_SMALLEST_VOCABULARY, size * root, size)),
-        shapes=study.shapes.copy_with(max_shapes=max(2, _between(_FEWEST_SHAPES, count * root, count))),
+        tokenizer=study.tokenizer.copy_with(vocab_size=_between(_MIN_VOCABULARY, size * root, size)),
+        shapes=study.shapes.copy_with(max_shapes=max(2, _between(_MIN_SHAPES, count * root, count))),
         pretraining=study.pretraining.copy_with(
             loop=loop.copy_with(max_steps=steps, batch_size=batch, eval_steps=every, save_steps=every * 5),
         ),
@@ -77,24 +77,25 @@ def scale_study(study: Study, scale: float) -> Study:
 
 
 def computed_flops(study: Study, shape: Shape, vocabulary: int) -> int:
-    """Return the FLOPs of a training sequence that take time.
+    """Return the FLOPs of a training sequence that are actually computed.
 
-    The head is computed for masked tokens only, and an embedding is a lookup. The published formula counts both as full
-    products over all tokens, which for the smallest models is most of the total.
+    The head is computed for masked tokens only, and an embedding is a lookup. The published formula counts both as
+    matrix products over all tokens, which are most of the total for the smallest models.
 
     Args:
         study: study with the sequence length and the fraction of masked tokens.
         shape: shape of the model.
         vocabulary: number of tokens.
     """
-    wanted = study.pretraining
-    return shape.flops_published(max(1, round(wanted.mlm_probability * vocabulary)), wanted.max_position_embeddings)
+    options = study.pretraining
+    return shape.flops_published(max(1, round(options.mlm_probability * vocabulary)), options.max_position_embeddings)
 
 
 def estimate_seconds(study: Study, speed: Speed) -> float:
     """Return the approximate time of a study: pre-training, evaluations and fine-tuning, without reading the corpus.
 
-    Fine-tuning is an upper bound: it assumes that no example is filtered out and that all have the full length.
+    The time of fine-tuning is an upper bound: it assumes that no example is filtered out and that all have the full
+    length.
     """
     tokens, length = study.tokenizer.vocab_size, study.pretraining.max_position_embeddings
     loop, tuning = study.pretraining.loop, study.downstream
@@ -107,14 +108,14 @@ def estimate_seconds(study: Study, speed: Speed) -> float:
     # An evaluation has a forward pass only, a third of the work of a step.
     evaluations = (loop.max_steps / loop.eval_steps + 1) * loop.eval_sequences / loop.batch_size / 3
     pretraining = sum(
-        _START + training(loop.max_steps + evaluations, loop.batch_size, computed_flops(study, shape, tokens))
+        _TRIAL_SECONDS + training(loop.max_steps + evaluations, loop.batch_size, computed_flops(study, shape, tokens))
         for shape in shapes.values()
     )
     finetuning = sum(
         # The head of a task has a few outputs instead of all tokens.
-        _START
+        _TRIAL_SECONDS
         + training(
-            tuning.num_train_epochs * _ROWS[trial.task] / tuning.batch_size,
+            tuning.num_train_epochs * _TRAINING_ROWS[trial.task] / tuning.batch_size,
             tuning.batch_size,
             shapes[trial.model].flops_published(1, length),
         )
@@ -124,10 +125,10 @@ def estimate_seconds(study: Study, speed: Speed) -> float:
 
 
 def fit_budget(study: Study, seconds: float, speed: Speed) -> Study:
-    """Return the largest study that fits into a time, with a scale that is accurate to about 0.1 %.
+    """Return the largest scaled-down study that fits into a time, with a scale accurate to about 0.1 %.
 
     Half the batch size means twice the steps, so a smaller study may take longer than a larger one. Scales are
-    therefore tried from 1 down until one fits.
+    therefore tried in decreasing order until one fits.
 
     Raises:
         BitcipherError: if even the smallest study does not fit.
@@ -139,8 +140,8 @@ def fit_budget(study: Study, seconds: float, speed: Speed) -> Study:
     low = 0.0
     while not fits(low):
         low -= _STEP
-        if low < _LEAST:
-            least = estimate_seconds(scale_study(study, 2**_LEAST), speed)
+        if low < _MIN_EXPONENT:
+            least = estimate_seconds(scale_study(study, 2**_MIN_EXPONENT), speed)
             raise BitcipherError(
                 f"The smallest study takes about {least / 60:,.1f} minutes, more than {seconds / 60:,.1f}; give "
                 "more time, or reduce it with shapes.largest, downstream.tasks or downstream.max_models."
@@ -153,5 +154,5 @@ def fit_budget(study: Study, seconds: float, speed: Speed) -> Study:
 
 
 def _between(least: int, value: float, most: int) -> int:
-    """Return the value rounded to an integer, at least `least`, and never above `most`."""
+    """Return the value, rounded and clipped to [least, most]; `most` takes precedence if it is below `least`."""
     return min(most, max(least, round(value)))

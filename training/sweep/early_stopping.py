@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-# A model that has learned nothing after this fraction of its steps will not: even the smallest have learned word
-# frequencies by then.
+# Fraction of the steps after which a run without progress is stopped. By then, even the smallest models have learned
+# word frequencies.
 _PATIENCE = 0.2
 
 

@@ -24,16 +24,16 @@ from training.sweep.laws import LawFit, ScalingLaws
 from training.sweep.measures import Measures
 from training.sweep.tables import format_scientific
 
-# Of Okabe and Ito's colors, which color-blind people can tell apart: the same as in curves over runs.
+# Colors of Okabe and Ito, which are safe for color-blind readers, as in `training.curves`.
 BLUE, ORANGE, GREEN, BLACK = "#0072B2", "#D55E00", "#009E73", "#000000"
 GRAY = "#999999"
 PANEL_INCHES = (7.0, 4.6)
 MARGIN_INCHES = 0.1
 DOTS_PER_INCH = 120
-# If the ratio of an axis's ends is at most the first number, it has the second number of evenly spaced ticks.
-# Up to each of the other ratios, ticks are these multiples of powers of ten. The x axis has fewer, because its labels
-# are side by side.
-_EVEN = {"x": (2, 4), "y": (8, 8)}
+# Ticks of logarithmic axes, by the ratio of the ends of the axis. Up to the first number of `_EVEN_TICKS`, ticks are
+# evenly spaced, and the second number is their maximum number. Up to each ratio in `_MULTIPLES`, ticks are the given
+# multiples of powers of ten. The x axis has fewer ticks, because its labels are side by side.
+_EVEN_TICKS = {"x": (2, 4), "y": (8, 8)}
 _MULTIPLES = {
     "x": ((8, (1, 1.5, 2, 3, 5, 7)), (40, (1, 2, 5)), (1000, (1, 3)), (float("inf"), (1,))),
     "y": ((100, (1, 2, 3, 5, 7)), (1000, (1, 2, 5)), (float("inf"), (1,))),
@@ -57,7 +57,7 @@ class ReportFigure:
 
 
 def draw_compute(measures: Measures, laws: ScalingLaws) -> ReportFigure:
-    """Draw Figure 1: loss over FLOPs, one line per model, compute-optimal points in green."""
+    """Draw Figure 1: loss over FLOPs, with one line per model and the compute-optimal points in green."""
 
     def lines(panel: Axes) -> None:
         for model in measures.select():
@@ -130,9 +130,9 @@ def set_log(axis: Axis, values: Iterable[float], written: Formatter) -> None:
     """
     numbers = np.fromiter(values, np.float64)
     low, high = numbers.min(), numbers.max()
-    # Some room on each side, even where all numbers are the same.
-    room = max(high / low, 1.2) ** 0.06
-    low, high = low / room, high * room
+    # Margin on each side, even if all numbers are equal.
+    margin = max(high / low, 1.2) ** 0.06
+    low, high = low / margin, high * margin
     getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
     getattr(axis.axes, f"set_{axis.axis_name}lim")(low, high)
     set_ticks(axis, high / low, written)
@@ -146,7 +146,7 @@ def set_ticks(axis: Axis, ratio: float, written: Formatter) -> None:
         ratio: ratio of its ends.
         written: format of the tick labels.
     """
-    highest, number = _EVEN[axis.axis_name]
+    highest, number = _EVEN_TICKS[axis.axis_name]
     multiples = next(multiples for most, multiples in _MULTIPLES[axis.axis_name] if ratio <= most)
     locator = MaxNLocator(number, steps=[1, 2, 5, 10]) if ratio <= highest else LogLocator(subs=multiples, numticks=12)
     axis.set_major_locator(locator)
@@ -156,7 +156,7 @@ def set_ticks(axis: Axis, ratio: float, written: Formatter) -> None:
 
 def plain() -> Formatter:
     """Return a format without exponents."""
-    return FuncFormatter(lambda value, place: f"{value:,.6g}")
+    return FuncFormatter(lambda value, position: f"{value:,.6g}")
 
 
 def _picture(
@@ -176,9 +176,9 @@ def _picture(
         lines(panel)
     panel.scatter(x, losses, s=26, color=GREEN, edgecolors="white", linewidths=0.5, zorder=3, label="compute-optimal")
     for law, ends, style in _laws_of(fit, x):
-        places = np.geomspace(*ends, 100)
+        xs = np.geomspace(*ends, 100)
         label = f"{_equation(law, quantity)}, R² = {law.r_squared:.4f}"
-        panel.plot(places, law.at(places), linewidth=1.5, zorder=2, label=label, **style)
+        panel.plot(xs, law.at(xs), linewidth=1.5, zorder=2, label=label, **style)
     panel.set(xlabel=quantity, ylabel="development loss, nats")
     drawn = [line.get_xydata() for line in panel.lines if len(line.get_xdata())] + [np.column_stack(points)]
     xs, ys = np.concatenate(drawn).T

@@ -97,12 +97,12 @@ def draw_scores(measures: Measures) -> ReportFigure:
 
 
 def draw_inits(measures: Measures) -> ReportFigure:
-    """Draw perplexity over parameters for both inits, with a line between the two inits of a shape."""
+    """Draw test perplexity over parameters for both inits, with a line between the two models of a shape."""
     name, title = "inits", "Inits: perplexity of random and cipher init by size"
-    caption = "Test perplexity at the end; a line joins the two inits of a shape."
+    caption = "Test perplexity at the end; a line joins the two models of a shape."
     pairs = [pair for pair in measures.init_pairs() if measures.init_ratio(pair) is not None]
     if not pairs:
-        missing = "No shape has ended from both a random and a cipher init, so there is nothing to draw."
+        missing = "No shape has finished with both random and cipher init, so there is nothing to draw."
         return ReportFigure(name, title, caption, "", None, missing)
     sizes = np.array([measures.parameters(pair.random) for pair in pairs], np.float64)
     random, cipher = (

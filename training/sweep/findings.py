@@ -64,7 +64,7 @@ class Findings:
     """All results of a study so far."""
 
     accounting: dict[str, Any]
-    """Accounting of the language, as written by `bitcipher filter`."""
+    """Numbers of kept and examined texts, as written by `bitcipher filter`."""
     tokenizers: tuple[dict[str, Any], ...]
     """Rows of the tokenizer selection: kind, size (None for a reference), ratio, esms, chosen."""
     models: tuple[PretrainedModel, ...]

@@ -15,7 +15,7 @@ from training.data import TokenDataset, TokenizerOptions, load_tokenizer, vocab_
 from training.prepare import prepare_text
 from training.recipe import TextOptions
 from training.sweep.options import LANGUAGES, Study
-from training.tokenizer_selection.choose_tokenizer import CHOICE, ChoiceOptions, choose_tokenizer
+from training.tokenizer_selection.choose_tokenizer import CHOICE, ChoiceOptions, StoredChoice, choose_tokenizer
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,15 @@ class PreparedLanguage:
     tokens: int
     """Number of tokens of the tokenizer."""
     text: Path
+    """Folder of token shards of the training split; their validation split is the constrained development split."""
     test: Path
-    """Token shards whose validation split is the constrained test split, in this language's tokens."""
+    """Folder of token shards whose validation split is the constrained test split."""
 
 
 def prepare_languages(
     study: Study, out: Path, runtime: Runtime, progress: StageProgress
 ) -> tuple[dict[str, Any], dict[str, PreparedLanguage]]:
-    """Return the accounting of the filtered language, and the languages that models are trained on.
+    """Filter the corpus, and return the accounting of the filter and the text of each language.
 
     Args:
         study: study with the corpus, vocabulary and tokenizer.
@@ -50,8 +51,8 @@ def prepare_languages(
     options = FilterOptions.parse({"format": study.format, **study.language}, "The study's language")
     choice = ChoiceOptions.parse(study.choice, "The study's choice") if study.choice else None
     accounting = filter_corpus(study.sources, study.vocabulary, str(folder), options, runtime, progress).to_dict()
-    wanted = LANGUAGES if study.pretraining.unconstrained else LANGUAGES[:1]
-    return accounting, {name: _prepare(study, choice, name, out, runtime, progress) for name in wanted}
+    names = LANGUAGES if study.pretraining.unconstrained else LANGUAGES[:1]
+    return accounting, {name: _prepare(study, choice, name, out, runtime, progress) for name in names}
 
 
 def _prepare(
@@ -63,15 +64,15 @@ def _prepare(
     constrained, _ = LANGUAGES
     # Curves and the test loss always use the constrained language (appendix C.1).
     development, test = part(constrained, "development"), part(constrained, "test")
-    wanted = study.tokenizer
+    tokenizer_options = study.tokenizer
     if choice is not None:
         chosen = out / "tokenizers" / name
         choose_tokenizer(list_sources(part(name, "train")), ReadOptions(), str(chosen), choice, progress)
-        wanted = TokenizerOptions(path=str(chosen / "tokenizer.json"))
-    train = TextOptions(sources=part(name, "train"), tokenizer=wanted, validation_sources=development)
+        tokenizer_options = TokenizerOptions(path=str(chosen / "tokenizer.json"))
+    train = TextOptions(sources=part(name, "train"), tokenizer=tokenizer_options, validation_sources=development)
     text = prepare_text(train, out / "prepared", runtime, progress)
     tokenizer = str(text / "tokenizer.json")
-    # The training split of these shards is not used: prepared text always has two splits.
+    # Prepared text always has two splits. The training split of these shards is not used.
     tested = TextOptions(sources=development, tokenizer=TokenizerOptions(path=tokenizer), validation_sources=test)
     prepared = PreparedLanguage(
         train.sources,
@@ -92,8 +93,8 @@ def _check_parts(language: PreparedLanguage, positions: int) -> None:
     for part, stream in parts.items():
         if len(stream) < positions:
             raise BitcipherError(
-                f"The {part} part of the language has {len(stream):,} tokens, less than a sequence of {positions:,}; "
-                "use more text, or set another vocabulary, language.held_out_share "
+                f"The {part} split of the language has {len(stream):,} tokens, fewer than one sequence of "
+                f"{positions:,}; use more text, or set another vocabulary, language.held_out_share "
                 "or pretraining.max_position_embeddings."
             )
 
@@ -103,14 +104,14 @@ def tokenizers_compared(out: Path) -> tuple[dict[str, Any], ...]:
     path = out / "tokenizers" / LANGUAGES[0] / CHOICE
     if not path.exists():
         return ()
-    stored_choice = storage.read_json(str(path))
+    choice = StoredChoice.read(str(path))
     return tuple(
         {
-            "kind": row["kind"],
-            "size": row["size"],
-            "ratio": row["split_ratio"],
-            "esms": row["matching_score"],
-            "chosen": (row["kind"], row["size"]) == (stored_choice["chosen"]["kind"], stored_choice["chosen"]["size"]),
+            "kind": row.kind,
+            "size": row.size,
+            "ratio": row.split_ratio,
+            "esms": row.matching_score,
+            "chosen": (row.kind, row.size) == (choice.chosen.kind, choice.chosen.size),
         }
-        for row in stored_choice["rows"]
+        for row in choice.rows
     )

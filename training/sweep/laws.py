@@ -47,7 +47,7 @@ class LawFit:
     broken: BrokenPowerLaw | None
     """Broken power law; for FLOPs only, and None if there are too few points."""
     missing: str = ""
-    """Why there is no law, as a sentence."""
+    """Reason for a missing law, as a sentence."""
 
 
 @dataclass(frozen=True)
@@ -65,15 +65,14 @@ def fit_laws(measures: Measures) -> ScalingLaws:
     points = optimal_points(measures)
     return ScalingLaws(
         points,
-        _fit(points.flops, points.losses, closely=True),
+        _fit(points.flops, points.losses, with_break=True),
         _fit(points.tokens, points.losses),
         _fit(points.parameters, points.losses),
     )
 
 
 def optimal_points(measures: Measures) -> Points:
-    """Return the evaluation with the lowest loss in each bin of FLOPs (`training.scaling.compute_optimal`), by
-    FLOPs."""
+    """Return the evaluation with the lowest loss in each bin of FLOPs, by increasing FLOPs."""
     found = [
         (
             evaluation.sequences * measures.sequence_flops(model),
@@ -90,15 +89,15 @@ def optimal_points(measures: Measures) -> Points:
     return Points(*columns[np.asarray(best, np.int64)].T)
 
 
-def _fit(x: np.ndarray, y: np.ndarray, *, closely: bool = False) -> LawFit:
-    """Return a fit, with a bootstrap interval and a break if `closely`."""
+def _fit(x: np.ndarray, y: np.ndarray, *, with_break: bool = False) -> LawFit:
+    """Return a fit; if `with_break`, also a bootstrap interval and a broken power law."""
     if len(x) == 0:
         return LawFit(None, None, None, "No model has been evaluated after its first step yet.")
     try:
         law = fit_power_law(x, y)
     except BitcipherError as error:
         return LawFit(None, None, None, f"No power law yet: {error}")
-    return LawFit(law, _interval(x, y), _broken(x, y)) if closely else LawFit(law, None, None)
+    return LawFit(law, _interval(x, y), _broken(x, y)) if with_break else LawFit(law, None, None)
 
 
 def _interval(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:

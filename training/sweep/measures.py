@@ -10,7 +10,7 @@ from bitcipher.errors import BitcipherError
 from training.scaling import LENGTH, POSITIONS, Shape
 from training.sweep.findings import Findings, PretrainedModel
 
-# Perplexities of larger losses overflow float64, the logarithm of whose maximum is 709.78.
+# The exponential of a larger loss overflows float64 (at 709.78).
 _LARGEST_LOSS = 700.0
 
 
@@ -62,7 +62,7 @@ class Measures:
             other = self._models.setdefault((model.shape, model.init, model.language), model)
             if other is not model:
                 raise BitcipherError(
-                    f"{other.name} and {model.name} are models of one shape, init and language; leave one of them out."
+                    f"{other.name} and {model.name} have the same shape, init and language; leave one of them out."
                 )
         self._scores = _by_seed(findings)
 
@@ -113,14 +113,13 @@ class Measures:
         }
 
     def glue(self, model: PretrainedModel, *, filtered: bool, random: bool = False) -> Spread | None:
-        """Return mean and standard deviation over seeds of the mean over tasks; None if no seed has all tasks."""
+        """Return the mean score over tasks as a mean and deviation over seeds; None if no seed has all tasks."""
         return _spread(list(self.glue_by_seed(model, filtered=filtered, random=random).values()))
 
     def gain(self, *, filtered: bool, last: bool = False) -> Gain | None:
-        """Return the gain of pre-training over random-init baselines, for random-init models of the constrained
-        language.
+        """Return the gain from pre-training, for models with random init on the constrained language.
 
-        Scores are compared per seed; seeds that only one of the two has are ignored.
+        Scores are compared per seed, over the seeds that both the model and its baseline have.
 
         Returns:
             None if no model and its baseline were both evaluated.
@@ -146,8 +145,7 @@ class Measures:
         return sorted(pairs, key=lambda pair: (self.parameters(pair.random), pair.random.shape.name))
 
     def init_ratio(self, pair: InitPair) -> float | None:
-        """Return the cipher init's test perplexity divided by the random init's; None unless both runs have
-        finished."""
+        """Return the test perplexity of cipher init divided by that of random init; None unless both have finished."""
         random, cipher = self.perplexity(pair.random), self.perplexity(pair.cipher)
         return cipher / random if random is not None and cipher is not None else None
 
@@ -168,14 +166,14 @@ def steps_to_random_loss(pair: InitPair) -> float | None:
         if evaluation.loss <= end:
             if before is None or not math.isfinite(before.loss):
                 return float(evaluation.step)
-            share = (before.loss - end) / (before.loss - evaluation.loss)
-            return before.step + share * (evaluation.step - before.step)
+            fraction = (before.loss - end) / (before.loss - evaluation.loss)
+            return before.step + fraction * (evaluation.step - before.step)
         before = evaluation
     return None
 
 
 def _by_seed(findings: Findings) -> dict[tuple[str, bool, bool], dict[int, dict[str, tuple[float, float]]]]:
-    """Return the best and last scores by model, kind and baseline; seed; and task."""
+    """Return (best, last) scores by (model, filtered, random_init), then by seed, then by task."""
     scores: Any = defaultdict(lambda: defaultdict(dict))
     for score in findings.scores:
         if all(value is not None and math.isfinite(value) for value in (score.best, score.last)):

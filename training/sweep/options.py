@@ -24,8 +24,8 @@ LANGUAGES = ("constrained", "unconstrained")
 _BATCH = 256
 # Deshpande et al. 2023, section 3.3.
 TOKENIZER_DEFAULTS = {"kind": "bpe", "vocab_size": 19_000}
-# Section 4.2: 35,475 updates with a warmup of 5 %. Its learning rates are misprinted (0.5 and 0.1); this is the
-# one that the authors say they started from.
+# Section 4.2: 35,475 updates with a warmup of 5 %. The learning rates there are misprinted (0.5 and 0.1). This is the
+# initial value that the authors name.
 LOOP_DEFAULTS = {
     "max_steps": SEQUENCES // _BATCH,
     "batch_size": _BATCH,
@@ -157,7 +157,7 @@ class Study(Record):
 
 
 def make_study(values: dict[str, Any], source: str, settings: Sequence[str] = ()) -> Study:
-    """Return a study from plain values; options that are not set have the paper's values.
+    """Return a study from plain values. Missing options get the paper's values.
 
     Args:
         values: options by group.
@@ -170,7 +170,7 @@ def make_study(values: dict[str, Any], source: str, settings: Sequence[str] = ()
     values = copy.deepcopy(values)
     for setting in settings:
         apply_setting(values, setting)
-    # A group that is set in part gets the paper's values for the rest, not the defaults of other runs.
+    # Missing options of these groups get the paper's values, not the defaults of other runs.
     _fill_group(values, "tokenizer", TOKENIZER_DEFAULTS)
     _fill_group(values.setdefault("pretraining", {}), "loop", LOOP_DEFAULTS)
     return Study.parse(values, source)

@@ -26,9 +26,10 @@ TITLE = "A study of small language models"
 
 
 def write_report(findings: Findings, folder: str) -> str:
-    """Write report.html, a PNG of each figure, tables.md and findings.json. The same findings give the same bytes.
+    """Write the report: report.html, a PNG of each figure, tables.md and findings.json.
 
-    Files are replaced atomically, the page last. A figure without data has no file, and the page states why.
+    The same findings give the same bytes. Files are replaced atomically, the page last. A figure without data has no
+    file, and the page states the reason.
 
     Args:
         findings: findings of a study, finished or not.
@@ -47,7 +48,7 @@ def write_report(findings: Findings, folder: str) -> str:
     for figure in figures:
         target = storage.join(folder, f"{figure.name}.png")
         if figure.png is None:
-            storage.remove(target)  # of an earlier report
+            storage.remove(target)  # file of an earlier report
         else:
             _write(target, figure.png)
     markdown = "\n".join([f"# {TITLE}\n", *(table.markdown() for table in tables)])
@@ -66,16 +67,16 @@ def _write(target: str, content: bytes) -> None:
 def _render(
     measures: Measures, summary: Any, figures: tuple[ReportFigure, ...], tables: tuple[ReportTable, ...]
 ) -> bytes:
-    here = Path(__file__).parent
+    folder = Path(__file__).parent
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(here),
+        loader=jinja2.FileSystemLoader(folder),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["base64"] = lambda content: base64.b64encode(content).decode()
-    style = (here / "page.css").read_text("utf-8")
+    style = (folder / "page.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     page = environment.get_template("page.html").render(
         title=TITLE,
@@ -101,7 +102,7 @@ def _options(values: dict[str, Any], parents: str = "") -> Iterator[tuple[str, s
 
 
 def _plain(value: Any) -> Any:
-    """Return the value with None for numbers that JSON does not have."""
+    """Return the value with None in place of NaN and infinity, which JSON cannot represent."""
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Measurement of the training speed: a few steps of a small and of a larger model on noise."""
+"""Measurement of the training speed: a few steps of a small and of a larger model on random tokens."""
 
 import time
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ from training.sweep.budget import Speed, computed_flops
 from training.sweep.options import Study
 from training.sweep.trials import PretrainingTrial, make_recipe
 
-# Two models and batch sizes with very different FLOPs, so that the constant time of a step can be extrapolated. The
-# larger one is typical of a small study; a still larger one would take longer and give the same result.
+# Two shapes and batch sizes with very different FLOPs, from which the constant time of a step is extrapolated. The
+# larger one is typical of a small study.
 _SMALL, _LARGE = (Shape(8, 8, 16, 1, 1), 1), (Shape(128, 128, 512, 4, 4), 16)
 _VOCABULARY = 4000
 # The first steps are excluded as warmup.
@@ -39,24 +39,23 @@ class _Noise:
 
     def training_batch(self, positions: np.ndarray) -> Batch:
         tokens = uniform(derive_key(0, "noise"), positions, self.length) * (_VOCABULARY - 5)
-        hidden = np.arange(0, tokens.size, 7)  # about 15 %
-        shown = tokens.astype(np.int64) + 5
-        labels = shown.reshape(-1)[hidden]
-        shown.reshape(-1)[hidden] = _MASK
-        return {"input_ids": shown, "positions": hidden, "labels": labels}
+        masked = np.arange(0, tokens.size, 7)  # about 15 %
+        input_ids = tokens.astype(np.int64) + 5
+        labels = input_ids.reshape(-1)[masked]
+        input_ids.reshape(-1)[masked] = _MASK
+        return {"input_ids": input_ids, "positions": masked, "labels": labels}
 
     def validation_batch(self, ids: np.ndarray) -> Batch:
         return self.training_batch(ids)
 
 
 def measure_speed(study: Study, max_concurrent_trials: int) -> Speed:
-    """Measure the speed of training on noise, with as many threads as a trial has.
+    """Return the training speed on random tokens, with as many threads as a trial has.
 
     Args:
         study: study with the sequence length and precision.
-        max_concurrent_trials: number of concurrent trials, with one thread each on Ray; 0 for sequential trials, which
-            use
-            all threads of this process.
+        max_concurrent_trials: number of concurrent trials on Ray, with one thread each; 0 for sequential trials, which
+            use all threads of this process.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1 if max_concurrent_trials else before)
@@ -66,7 +65,11 @@ def measure_speed(study: Study, max_concurrent_trials: int) -> Speed:
         torch.set_num_threads(before)
     flops = [batch * computed_flops(study, shape, _VOCABULARY) for shape, batch in (_SMALL, _LARGE)]
     per_second = (flops[1] - flops[0]) / max(large - small, 1e-9)
-    return Speed(per_second, max(0.0, small - flops[0] / per_second), max(1, max_concurrent_trials))
+    return Speed(
+        flops_per_second=per_second,
+        step_seconds=max(0.0, small - flops[0] / per_second),
+        max_concurrent_trials=max(1, max_concurrent_trials),
+    )
 
 
 def _step_seconds(study: Study, shape: Shape, batch: int) -> float:
@@ -84,9 +87,9 @@ def _step_seconds(study: Study, shape: Shape, batch: int) -> float:
     recipe = make_recipe(PretrainingTrial(shape), timed, (), (), "")
     model = build_model(recipe.model, _SPECIALS, _VOCABULARY, seed=0)
     with TemporaryDirectory() as folder:
-        table = FreezeSchedule(EmbeddingInitOptions())
+        schedule = FreezeSchedule(EmbeddingInitOptions())
         noise = _Noise(study.pretraining.max_position_embeddings)
-        run = TrainingRun(model, MaskedLM(), noise, loop, table, 0, Path(folder), batch * noise.length)
+        run = TrainingRun(model, MaskedLM(), noise, loop, schedule, 0, Path(folder), batch * noise.length)
         # Times before the first step and after each step.
         times: list[float] = []
         run_loop(run, World.current(loop.device), lambda step, note: times.append(time.perf_counter()))

@@ -1,12 +1,14 @@
 """Stages of a study: language, pre-training, fine-tuning, report. Finished work is not repeated."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.records import Float, Record
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, open_runtime
 from training.finetune import CONFIG as FINETUNING
@@ -34,14 +36,25 @@ from training.sweep.trials import (
 )
 from training.sweep.tuning import TrialResources, run_trials
 
-# The study as run, its scale, and the speed of the machine.
 STUDY = "study.json"
+
+
+class FittedStudy(Record):
+    """Study as run in a directory; stored as `study.json`."""
+
+    scale: Float | None = Field(gt=0, le=1)
+    """Requested fraction of the sequences."""
+    seconds: Float | None = Field(gt=0)
+    """Requested time."""
+    speed: Speed | None
+    """Speed of the machine, if it was measured."""
+    study: Study
 
 
 def run_study(study: Study, out: Path, resources: TrialResources, progress: StageProgress) -> str:
     """Run or resume a study, and write its report.
 
-    Finished trials are not repeated. Options of all trials are checked before the first one runs.
+    Finished trials are not repeated. The options of all trials are checked before the first trial runs.
 
     Args:
         study: options of the study.
@@ -62,7 +75,7 @@ def run_study(study: Study, out: Path, resources: TrialResources, progress: Stag
         _check_tasks(finetuning_trials(study, trials), study, out)
         runs = [_pretraining(trial, study, languages[trial.language], out, runtime, progress) for trial in trials]
         _run(runs, "pretrain", resources, out, progress)
-        pretrained = [trial for trial in trials if _is_whole(out / "models" / trial.name)]
+        pretrained = [trial for trial in trials if _is_finished(out / "models" / trial.name)]
         tuned = finetuning_trials(study, pretrained)
         _run([_finetuning(trial, study, out) for trial in tuned], "finetune", resources, out, progress)
     models = [
@@ -83,7 +96,7 @@ def run_study(study: Study, out: Path, resources: TrialResources, progress: Stag
 
 
 def fit_study(study: Study, out: Path, scale: float | None, seconds: float | None, resources: TrialResources) -> Study:
-    """Return the study to run in a directory, scaled down to a scale or a time.
+    """Return the study to run in a directory, scaled down to the given scale or time.
 
     The machine's speed is measured once and stored, because another measurement would give another study.
 
@@ -96,7 +109,7 @@ def fit_study(study: Study, out: Path, scale: float | None, seconds: float | Non
 
     Raises:
         BitcipherError: if there is no corpus or no vocabulary, the study does not fit, or the directory has other
-            content.
+            files.
     """
     if not study.sources:
         raise BitcipherError("A study needs a corpus; set its files or folders, such as --set sources=[FOLDER].")
@@ -108,14 +121,14 @@ def fit_study(study: Study, out: Path, scale: float | None, seconds: float | Non
     path = out / STUDY
     if not path.exists() and out.exists() and any(out.iterdir()):
         raise BitcipherError(f"{out} is not empty and has no {STUDY}; choose another folder.")
-    speed = storage.read_json(str(path))["speed"] if path.exists() else None
+    speed = FittedStudy.read(str(path)).speed if path.exists() else None
     if seconds is not None:
-        speed = speed or asdict(measure_speed(study, resources.max_concurrent_trials))
-        fitted = fit_budget(study, seconds, Speed(**speed))
+        speed = speed or measure_speed(study, resources.max_concurrent_trials)
+        fitted = fit_budget(study, seconds, speed)
     else:
         fitted = study if scale is None else scale_study(study, scale)
-    stored = {"scale": scale, "seconds": seconds, "speed": speed, "study": fitted.to_dict()}
-    storage.write_json(str(path), stored)
+    stored = FittedStudy(scale=scale, seconds=seconds, speed=speed, study=fitted)
+    storage.write_json(str(path), stored.to_dict())
     return fitted
 
 
@@ -134,11 +147,11 @@ def _pretraining(
     vectors = prepare_vectors(recipe, language.text, out / "prepared", runtime, progress)
     config = {"recipe": plain, "text": str(language.text), "vectors": vectors, "folder": str(folder)}
     storage.write_json(str(folder / PRETRAINING), config)
-    return Trial(trial.name, _name_of(pretrain_trial), {**config, "test": str(language.test)})
+    return Trial(trial.name, _import_path(pretrain_trial), {**config, "test": str(language.test)})
 
 
 def _check_tasks(trials: Sequence[FinetuningTrial], study: Study, out: Path) -> None:
-    """Check the tasks of fine-tuning, which may start days later, before pre-training."""
+    """Check the tasks of fine-tuning before pre-training, because fine-tuning may start days later."""
     waiting = [trial for trial in trials if not has_ended(out / "tasks" / trial.name)]
     for trial in {(trial.task, trial.filtered): trial for trial in waiting}.values():
         options = _finetuning_options(trial, study, out)
@@ -158,7 +171,7 @@ def _finetuning(trial: FinetuningTrial, study: Study, out: Path) -> Trial:
     folder = out / "tasks" / trial.name
     config = {"options": options.to_dict(), "folder": str(folder)}
     prepare_run_dir(folder, FINETUNING, {"options": config["options"]})
-    return Trial(trial.name, _name_of(finetune_trial), config)
+    return Trial(trial.name, _import_path(finetune_trial), config)
 
 
 def _run(trials: Sequence[Trial], stage: str, resources: TrialResources, out: Path, progress: StageProgress) -> None:
@@ -171,11 +184,12 @@ def _run(trials: Sequence[Trial], stage: str, resources: TrialResources, out: Pa
     run_trials(waiting, resources, out, lambda name: progress.advance(bar, 1, name))
 
 
-def _is_whole(folder: Path) -> bool:
-    """Return whether a model was trained to its end."""
+def _is_finished(folder: Path) -> bool:
+    """Return whether a model was trained until its last step."""
     path = folder / ENDED
     return path.exists() and TrialEnd.read(str(path)).stopped is None
 
 
-def _name_of(function: Any) -> tuple[str, str]:
+def _import_path(function: Any) -> tuple[str, str]:
+    """Return the module and the name of a function."""
     return function.__module__, function.__name__

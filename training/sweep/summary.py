@@ -16,29 +16,29 @@ _KINDS = {True: "filtered", False: "unfiltered"}
 
 @dataclass(frozen=True)
 class SummarySentence:
-    """Sentences on one result, or on why it is missing."""
+    """Sentences about one result, or about the reason for its absence."""
 
     title: str
     sentences: tuple[str, ...]
 
 
 def summarize(measures: Measures, laws: ScalingLaws) -> tuple[SummarySentence, ...]:
-    """Return the results in the order of the paper."""
+    """Return sentences about each result, in the order of the paper."""
     return (
         SummarySentence("Loss against compute", _law(laws)),
         SummarySentence("Gain from pre-training", tuple(_gain(measures, filtered) for filtered in _KINDS)),
         SummarySentence("Perplexity and GLUE", tuple(_correlation(measures, filtered) for filtered in _KINDS)),
-        SummarySentence("Random against cipher init", _starts(measures)),
+        SummarySentence("Random against cipher init", _inits(measures)),
     )
 
 
 def study_sizes(measures: Measures) -> dict[str, str]:
-    """Return the sizes of the study by name."""
+    """Return the sizes of the study, such as the number of shapes, by their titles on the page."""
     models, scores = measures.findings.models, measures.findings.scores
     ended = sum(model.test_loss is not None for model in models)
-    # Stopped models are ignored: they have fewer steps than the study asks for.
-    whole_ones = [model for model in models if model.test_loss is not None] or models
-    last = [model.evaluations[-1] for model in whole_ones if model.evaluations and model.evaluations[-1].step]
+    # Stopped models have fewer steps than the study, so they are ignored.
+    finished = [model for model in models if model.test_loss is not None] or models
+    last = [model.evaluations[-1] for model in finished if model.evaluations and model.evaluations[-1].step]
     constrained = measures.select() or models
     return {
         "finished models": f"{ended} of {len(models)}",
@@ -83,7 +83,7 @@ def _break(laws: ScalingLaws) -> tuple[str, ...]:
     return (
         f"Two laws fit best with a break at {format_scientific(broken.break_at)} FLOPs: {broken.below.exponent:.4f} "
         f"(R² {broken.below.r_squared:.4f}) below and {broken.above.exponent:.4f} (R² {broken.above.r_squared:.4f}) "
-        "above. Two always fit better than one.",
+        "above. Two laws always fit better than one.",
     )
 
 
@@ -94,7 +94,7 @@ def _gain(measures: Measures, filtered: bool) -> str:
         return f"On {kind} GLUE, no model and its random-init baseline were both evaluated, so the gain is unknown."
     return (
         f"On {kind} GLUE, pre-training adds {_points(gain)} to the mean score of the random-init baseline, and "
-        f"{gain.better} of {gain.models} {'models gain' if gain.models > 1 else 'model gains'} by it; "
+        f"{gain.better} of {gain.models} {'models gain' if gain.models > 1 else 'model gains'} from it; "
         f"after the last epoch instead of the best, it adds {_points(last)}."
     )
 
@@ -130,14 +130,14 @@ def _p(value: float) -> str:
     return f"p = {value:.2f}" if value >= 0.01 or value == 0 else f"p = {format_scientific(value)}"
 
 
-def _starts(measures: Measures) -> tuple[str, ...]:
+def _inits(measures: Measures) -> tuple[str, ...]:
     ratios = [
         (measures.parameters(pair.random), ratio)
         for pair in measures.init_pairs()
         if (ratio := measures.init_ratio(pair)) is not None
     ]
     if not ratios:
-        return ("No shape has ended from both a random and a cipher init, so the two cannot be compared.",)
+        return ("No shape has finished with both random and cipher init, so the two cannot be compared.",)
     values = [ratio for _, ratio in ratios]
     by_size = ", ".join(f"{ratio:.3f} at {millions(size)}" for size, ratio in ratios)
     better = sum(ratio < 1 for ratio in values)

@@ -27,7 +27,7 @@ def inits_table(measures: Measures) -> ReportTable:
             format_fixed(measures.perplexity(pair.random)),
             format_fixed(measures.perplexity(pair.cipher)),
             format_fixed(measures.init_ratio(pair), 3),
-            _reach(pair),
+            _format_steps(pair),
             *(
                 format_spread(measures.glue(model, filtered=filtered))
                 for filtered in (True, False)
@@ -52,17 +52,17 @@ def inits_table(measures: Measures) -> ReportTable:
         ),
         tuple(rows),
         (
-            "Perplexities are of the test split at the end. Steps to random's end: steps until the development loss "
-            "with cipher init reaches the final one with random init, also in percent of the latter's steps, "
-            "interpolated linearly between evaluations.",
+            "Perplexities are of the test split at the end. Steps to random's final loss: steps until the development "
+            "loss with cipher init reaches the final loss with random init, also in percent of the steps with random "
+            "init. Losses are interpolated linearly between evaluations.",
         )
         if rows
         else (),
-        "No shape was trained from both a random and a cipher init, so the two cannot be compared.",
+        "No shape was trained with both random and cipher init, so the two cannot be compared.",
     )
 
 
-def _reach(pair: InitPair) -> str:
+def _format_steps(pair: InitPair) -> str:
     if pair.random.test_loss is None:
         return NONE
     steps = steps_to_random_loss(pair)

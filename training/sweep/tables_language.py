@@ -11,7 +11,7 @@ _CHOSEN = "BPE", 19_000  # section 3.3
 
 
 def accounting_table(findings: Findings) -> ReportTable:
-    """Return Table 1: spans and sentences kept of each source folder, above the paper's numbers."""
+    """Return Table 1: spans and sentences kept of each source folder, with the paper's numbers below."""
     accounting = findings.accounting
     folders = [
         (uri.rstrip("/").rpartition("/")[2] or uri, counts) for uri, counts in accounting.get("folders", {}).items()
@@ -45,14 +45,13 @@ def accounting_table(findings: Findings) -> ReportTable:
             format_integer(1e6 * row.tokens),
         )
         for row in published().corpora
-        for sentences, tokens in [(format_integer(1e6 * row.sentences), format_integer(1e6 * row.tokens))]
     ]
     return ReportTable(
         "Table 1: text kept by the filter",
-        ("whose", "corpus", "filtered by", "examined", "kept", "fraction", "words kept", "tokens kept"),
+        ("source", "corpus", "filtered by", "examined", "kept", "fraction", "words kept", "tokens kept"),
         (*ours, *theirs) if ours else (),
         _parts(accounting.get("total", {})),
-        "The study has no accounting of its language yet, so there is no Table 1.",
+        "The corpus has not been filtered yet, so there is no Table 1.",
         words=3,
     )
 
@@ -70,7 +69,7 @@ def _parts(total: dict[str, Any]) -> tuple[str, ...]:
 
 
 def tokenizer_table(findings: Findings) -> ReportTable:
-    """Return Table 6: word-split ratio and exact sub-token matching score of tokenizers, above the paper's numbers."""
+    """Return Table 6: word-split ratio and exact sub-token matching score, with the paper's numbers below."""
     ours = [
         _tokenizer("ours", row["kind"], row["size"], row["ratio"], row["esms"], row["chosen"])
         for row in findings.tokenizers
@@ -83,17 +82,17 @@ def tokenizer_table(findings: Findings) -> ReportTable:
     ]
     return ReportTable(
         "Table 6: choice of a tokenizer",
-        ("whose", "kind", "choice", "vocabulary", "word-split ratio", "ESMS"),
+        ("source", "kind", "choice", "vocabulary", "word-split ratio", "ESMS"),
         (*ours, *theirs) if ours else (),
-        ("ESMS is the exact sub-token matching score. A reference has no size to choose.",) if ours else (),
-        "No tokenizers were compared: the study sets the kind and size.",
+        ("ESMS is the exact sub-token matching score. References are pre-trained tokenizers.",) if ours else (),
+        "No tokenizers were compared, because the study sets the kind and size.",
         words=3,
     )
 
 
-def _tokenizer(whose: str, kind: str, size: int | None, ratio: float, esms: float, chosen: bool) -> tuple[str, ...]:
+def _tokenizer(source: str, kind: str, size: int | None, ratio: float, esms: float, chosen: bool) -> tuple[str, ...]:
     return (
-        whose,
+        source,
         kind,
         "chosen" if chosen else "",
         "reference" if size is None else format_integer(size),

@@ -19,7 +19,7 @@ from training.sweep.tables import (
     format_spread,
 )
 
-# Attention heads cost next to nothing, so the paper has no ratios for them (section 4.4).
+# The cost of attention heads is negligible, so the paper has no ratios for them (section 4.4).
 _SIZES = {
     "hidden": "hidden size",
     "layers": "layers",
@@ -48,12 +48,12 @@ def effectiveness_table(measures: Measures) -> ReportTable:
         tuple(rows),
         (
             "ICER: decrease in test perplexity per additional billion FLOPs of a training sequence, relative to the "
-            "model in the row above. Where the paper has another model in between, its ratio is computed from its "
+            "model in the row above. If the paper has another model in between, the paper's ratio is computed from its "
             "Table 3.",
         )
         if rows
         else (),
-        "No two finished models differ in one size only, so there is no cost-effectiveness to compute.",
+        "No two finished models differ in one size only, so cost-effectiveness cannot be computed.",
         words=2,
     )
 
@@ -68,14 +68,14 @@ def _series(measures: Measures, size: str) -> list[list[PretrainedModel]]:
     return [models for _, models in sorted(alike.items()) if len(models) > 1]
 
 
-def _published_ratio(size: str, cheaper: Shape, dearer: Shape) -> float | None:
+def _published_ratio(size: str, cheaper: Shape, larger: Shape) -> float | None:
     for before, row in pairwise(published().effectiveness[size]):
-        if (before.shape, row.shape) == (cheaper, dearer):
+        if (before.shape, row.shape) == (cheaper, larger):
             return row.ratio
     perplexities = {row.shape: row.perplexity for row in published().pretrained}
-    if cheaper not in perplexities or dearer not in perplexities:
+    if cheaper not in perplexities or larger not in perplexities:
         return None
-    pair = cheaper, dearer
+    pair = cheaper, larger
     return cost_effectiveness([shape.flops_published() for shape in pair], [perplexities[shape] for shape in pair])[1]
 
 
@@ -109,7 +109,7 @@ def models_table(measures: Measures) -> ReportTable:
             format_fixed,
         ),
     ]
-    # The paper has no such baselines; only a study without filtered examples does.
+    # Baselines on unfiltered examples exist only in a study without filtered examples, and not in the paper.
     if any(score.random_init and not score.filtered for score in measures.findings.scores):
         columns.append(
             (
@@ -129,7 +129,7 @@ def models_table(measures: Measures) -> ReportTable:
         rows.append((format_shape(model.shape), *chain.from_iterable(pairs)))
     return ReportTable(
         "Table 3: models and their results",
-        ("(E, H, I, L, A)", *_beside(title for title, *_ in columns)),
+        ("(E, H, I, L, A)", *_with_paper_columns(title for title, *_ in columns)),
         tuple(rows),
         tuple(_model_notes(measures)) if rows else (),
         "No model has been trained yet.",
@@ -143,16 +143,16 @@ def _format_glue(measures: Measures, *, filtered: bool, random: bool = False) ->
 def _model_notes(measures: Measures) -> list[str]:
     notes = [
         "Scores are in percent, after the best epoch of each task: the mean over tasks, ± its standard deviation over "
-        "seeds (n - 1). Our models have heads of their own and FLOPs as the paper counts them; the paper's rows with "
-        "an intermediate size of 128, 256 or 512 are printed with the size of the tied model."
+        "seeds (n - 1). Our models have untied heads, and their FLOPs are counted as in the paper. The paper's rows "
+        "with an intermediate size of 128, 256 or 512 are printed with the size of the tied model."
     ]
     for model in measures.findings.models:
         if model.stopped is not None:
             notes.append(f"{model.name} was stopped: {model.stopped}")
         elif model.test_loss is None:
-            notes.append(f"{model.name} has not ended yet; its FLOPs are those up to now.")
+            notes.append(f"{model.name} has not finished yet; its FLOPs are those so far.")
         elif measures.perplexity(model) is None:
-            notes.append(f"{model.name} ended with a test loss of {model.test_loss}, which has no perplexity.")
+            notes.append(f"{model.name} finished with a test loss of {model.test_loss}, which has no perplexity.")
     for score in measures.findings.scores:
         if score.stopped is not None:
             baseline = "The random-init baseline of " if score.random_init else ""
@@ -168,33 +168,35 @@ def millions(number: int) -> str:
     return format_fixed(number / 1e6) if number >= 1e6 else format_significant(number / 1e6)
 
 
-def _beside(titles: Iterable[str]) -> Iterator[str]:
-    """Return our column titles, each followed by one for the paper."""
+def _with_paper_columns(titles: Iterable[str]) -> Iterator[str]:
+    """Yield our column titles, each followed by the title of the paper's column."""
     return chain.from_iterable((title, f"{PAPER}'s") for title in titles)
 
 
 def unconstrained_table(measures: Measures) -> ReportTable:
-    """Return Table 4: models of the unconstrained language against those of the constrained one."""
+    """Return Table 4: differences between models of the unconstrained and of the constrained language."""
     theirs = {row.shape: row for row in published().unconstrained}
     names = ("parameters", "flops", "perplexity", "glue_filtered", "glue_unfiltered")
     rows = []
-    for twin in measures.select(language="unconstrained"):
-        model = measures.find(twin.shape)
+    for unconstrained in measures.select(language="unconstrained"):
+        model = measures.find(unconstrained.shape)
         if model is None:
             continue
         more = (
-            (measures.parameters(twin) - measures.parameters(model)) / 1e6,
-            _percent_more(measures.flops(twin), measures.flops(model)) if _both_ended(twin, model) else None,
-            _percent_more(measures.perplexity(twin), measures.perplexity(model)),
-            *(_glue_more(measures, twin, model, filtered=filtered) for filtered in (True, False)),
+            (measures.parameters(unconstrained) - measures.parameters(model)) / 1e6,
+            _percent_more(measures.flops(unconstrained), measures.flops(model))
+            if _both_finished(unconstrained, model)
+            else None,
+            _percent_more(measures.perplexity(unconstrained), measures.perplexity(model)),
+            *(_glue_more(measures, unconstrained, model, filtered=filtered) for filtered in (True, False)),
         )
-        printed = (getattr(theirs.get(twin.shape), name, None) for name in names)
+        printed = (getattr(theirs.get(unconstrained.shape), name, None) for name in names)
         cells = (cell for pair in zip(more, printed, strict=True) for cell in map(format_fixed, pair))
-        rows.append((format_shape(twin.shape), *cells))
+        rows.append((format_shape(unconstrained.shape), *cells))
     titles = ("Δ parameters, millions", "Δ FLOPs, %", "Δ perplexity, %", "Δ GLUE filtered, %", "Δ GLUE unfiltered, %")
     return ReportTable(
         "Table 4: unconstrained against constrained language",
-        ("(E, H, I, L, A)", *_beside(titles)),
+        ("(E, H, I, L, A)", *_with_paper_columns(titles)),
         tuple(rows),
         (
             "Difference between the model of the unconstrained language and that of the constrained one. Both "
@@ -206,17 +208,17 @@ def unconstrained_table(measures: Measures) -> ReportTable:
     )
 
 
-def _both_ended(twin: PretrainedModel, model: PretrainedModel) -> bool:
-    return twin.test_loss is not None and model.test_loss is not None
+def _both_finished(one: PretrainedModel, other: PretrainedModel) -> bool:
+    return one.test_loss is not None and other.test_loss is not None
 
 
 def _percent_more(value: float | None, base: float | None) -> float | None:
     return None if value is None or not base else 100 * (value - base) / base
 
 
-def _glue_more(measures: Measures, twin: PretrainedModel, model: PretrainedModel, *, filtered: bool) -> float | None:
-    of_twin, of_model = (measures.glue(each, filtered=filtered) for each in (twin, model))
-    return _percent_more(_mean(of_twin), _mean(of_model))
+def _glue_more(measures: Measures, model: PretrainedModel, base: PretrainedModel, *, filtered: bool) -> float | None:
+    score, base_score = (measures.glue(each, filtered=filtered) for each in (model, base))
+    return _percent_more(_mean(score), _mean(base_score))
 
 
 def _mean(value: Spread | None) -> float | None:

@@ -10,7 +10,7 @@ from training.sweep.trials import FinetuningTrial, PretrainingTrial
 
 
 def read_model(trial: PretrainingTrial, folder: Path, vocabulary: int, batch: int) -> PretrainedModel | None:
-    """Return the state of a pre-training run; None if it has not started.
+    """Return the curve and the end of a pre-training run, or None if it has not started.
 
     Args:
         trial: pre-training trial.
@@ -35,11 +35,11 @@ def read_model(trial: PretrainingTrial, folder: Path, vocabulary: int, batch: in
 
 
 def read_score(trial: FinetuningTrial, folder: Path) -> Score | None:
-    """Return the score of a fine-tuning run; None if it has not finished."""
+    """Return the best and last scores of a fine-tuning run, or None if it has not finished."""
     values, stopped = [], None
     if (folder / PREDICTIONS).exists():
-        figure = TaskInfo.read(str(folder / TASK_INFO)).main_metric
-        values = [line[figure] for line in read_metrics(folder) if figure in line and line["step"] > 0]
+        metric = TaskInfo.read(str(folder / TASK_INFO)).main_metric
+        values = [line[metric] for line in read_metrics(folder) if metric in line and line["step"] > 0]
     elif (folder / ENDED).exists():
         stopped = TrialEnd.read(str(folder / ENDED)).stopped
     else:

@@ -18,9 +18,9 @@ from training.recipe import Recipe
 from training.sweep.early_stopping import stop_reason
 from training.tasks.base import Diverged
 
-# Written at the end of pre-training, and by fine-tuning that was stopped.
+# Written at the end of pre-training, and at the end of fine-tuning if it diverged.
 ENDED = "ended.json"
-_WHOLE_TEST = 2**62
+_ALL_SEQUENCES = 2**62  # more than any test split has
 
 
 class TrialEnd(Record):
@@ -37,7 +37,7 @@ class _Stopped(Exception):
 
 
 def pretrain_trial(config: dict[str, Any]) -> None:
-    """Pre-train a model, or resume; then evaluate the test loss and write `ended.json`.
+    """Pre-train a model, or resume its run; then compute the test loss and write `ended.json`.
 
     Args:
         config: config of `training.pretrain.pretrain`, and `test`: the folder of the test split's tokens.
@@ -45,33 +45,33 @@ def pretrain_trial(config: dict[str, Any]) -> None:
     folder = Path(config["folder"])
     loop = config["recipe"]["loop"]
 
-    def look(step: int, note: str) -> None:
+    def check_progress(step: int, note: str) -> None:
         # The stop condition can change only after an evaluation.
         if step % loop["eval_steps"] == 0 and (reason := stop_reason(read_metrics(folder), loop["max_steps"])):
             raise _Stopped(reason)
 
     try:
-        pretrain({name: value for name, value in config.items() if name != "test"}, look)
+        pretrain({name: value for name, value in config.items() if name != "test"}, check_progress)
     except _Stopped as stopped:
-        _end(folder, None, str(stopped))
+        _write_end(folder, TrialEnd(stopped=str(stopped)))
         return
     loss = _test_loss(config, folder)
     if math.isfinite(loss):
-        _end(folder, loss, None)
+        _write_end(folder, TrialEnd(test_loss=loss))
     else:
-        _end(folder, None, "The final test loss is not finite.")
+        _write_end(folder, TrialEnd(stopped="The final test loss is not finite."))
 
 
 def finetune_trial(config: dict[str, Any]) -> None:
-    """Fine-tune a model, or resume; see `training.finetune.finetune`. A run that diverges writes `ended.json`.
+    """Fine-tune a model, or resume its run, and write `ended.json` if it diverges; see `training.finetune.finetune`.
 
-    Its weights are not stored: there are dozens of such runs per model, and only their scores are used.
+    Its weights are removed at the end: there are dozens of such runs per model, and only their scores are used.
     """
     folder = Path(config["folder"])
     try:
         finetune(config)
     except Diverged as diverged:
-        storage.write_json(str(folder / ENDED), TrialEnd(stopped=str(diverged)).to_dict())
+        _write_end(folder, TrialEnd(stopped=str(diverged)))
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
 
 
@@ -80,8 +80,8 @@ def has_ended(folder: Path) -> bool:
     return (folder / ENDED).exists() or (folder / PREDICTIONS).exists()
 
 
-def _end(folder: Path, test_loss: float | None, stopped: str | None) -> None:
-    storage.write_json(str(folder / ENDED), TrialEnd(test_loss=test_loss, stopped=stopped).to_dict())
+def _write_end(folder: Path, end: TrialEnd) -> None:
+    storage.write_json(str(folder / ENDED), end.to_dict())
 
 
 def _test_loss(config: dict[str, Any], folder: Path) -> float:
@@ -90,5 +90,5 @@ def _test_loss(config: dict[str, Any], folder: Path) -> float:
     run = make_training_run(recipe, TokenDataset.open(config["test"]), None, folder)
     world = World.current(recipe.loop.device)
     model = load_model(resolve_model_folder(str(folder))).to(world.device)
-    options = recipe.loop.copy_with(eval_sequences=_WHOLE_TEST)
+    options = recipe.loop.copy_with(eval_sequences=_ALL_SEQUENCES)
     return evaluate(model, run.objective, run.examples, options, world)["validation_loss"]

@@ -59,20 +59,20 @@ def select_shapes(study: Study, vocabulary: int) -> tuple[Shape, ...]:
     Raises:
         BitcipherError: if the shapes cannot be reduced to the maximum number.
     """
-    wanted = study.shapes
-    named = (Shape.from_name(name) for name in wanted.names)
-    shapes = {*named, *(shape for name in wanted.sets for shape in SETS[str(name)]())}
+    options = study.shapes
+    named = (Shape.from_name(name) for name in options.names)
+    shapes = {*named, *(shape for name in options.sets for shape in SETS[str(name)]())}
     ordered = sorted(shapes, key=lambda shape: (shape.flops_published(vocabulary), shape.name))
-    if wanted.largest is not None:
-        limit = Shape.from_name(wanted.largest).flops_published(vocabulary)
+    if options.largest is not None:
+        limit = Shape.from_name(options.largest).flops_published(vocabulary)
         ordered = [shape for shape in ordered if shape.flops_published(vocabulary) <= limit]
-    if wanted.max_shapes is not None and wanted.max_shapes < len(ordered):
-        return select_spanning(ordered, wanted.max_shapes, vocabulary)
+    if options.max_shapes is not None and options.max_shapes < len(ordered):
+        return select_spanning(ordered, options.max_shapes, vocabulary)
     return tuple(ordered)
 
 
 def pretraining_trials(study: Study, vocabulary: int) -> tuple[PretrainingTrial, ...]:
-    """Return all models, the most expensive first, so that the last trials are short and no device waits long."""
+    """Return all models to pre-train, the most expensive first, so that devices idle only briefly at the end."""
     shapes = select_shapes(study, vocabulary)
     trials = [PretrainingTrial(shape, init) for shape in shapes for init in study.pretraining.inits]
     if study.pretraining.unconstrained:
@@ -81,28 +81,28 @@ def pretraining_trials(study: Study, vocabulary: int) -> tuple[PretrainingTrial,
 
 
 def finetuning_trials(study: Study, pretrained: Sequence[PretrainingTrial]) -> tuple[FinetuningTrial, ...]:
-    """Return the fine-tuning runs: tasks, filtered or not, seeds, and baselines of the random-init constrained models.
+    """Return the fine-tuning runs: each task, kind of examples and seed for each model, and random-init baselines.
 
     Args:
         study: options of the study.
         pretrained: finished models.
     """
-    wanted = study.downstream
-    if wanted.glue is None:
+    options = study.downstream
+    if options.glue is None:
         return ()
     chosen = {trial.shape for trial in pretrained}
-    if wanted.max_models is not None and wanted.max_models < len(chosen):
-        chosen = set(select_spanning(chosen, wanted.max_models))
-    # Random weights do not depend on the language, so baselines use one kind of examples only.
-    baseline_filtered = True in wanted.filtered
+    if options.max_models is not None and options.max_models < len(chosen):
+        chosen = set(select_spanning(chosen, options.max_models))
+    # Random-init baselines use one kind of examples only: filtered ones if there are any.
+    baseline_filtered = True in options.filtered
     trials = []
     for model in pretrained:
         if model.shape not in chosen:
             continue
-        has_baseline = wanted.random_baselines and (model.init, model.language) == ("random", CONSTRAINED)
-        for task in wanted.tasks:
-            for seed in range(1, wanted.seeds + 1):
-                trials += [FinetuningTrial(model.name, task, filtered, False, seed) for filtered in wanted.filtered]
+        has_baseline = options.random_baselines and (model.init, model.language) == ("random", CONSTRAINED)
+        for task in options.tasks:
+            for seed in range(1, options.seeds + 1):
+                trials += [FinetuningTrial(model.name, task, filtered, False, seed) for filtered in options.filtered]
                 if has_baseline:
                     trials.append(FinetuningTrial(model.name, task, baseline_filtered, True, seed))
     return tuple(trials)
@@ -120,7 +120,7 @@ def make_recipe(
         held_out: text of the development split.
         tokenizer: path of its tokenizer.json.
     """
-    shape, wanted = trial.shape, study.pretraining
+    shape, options = trial.shape, study.pretraining
     return Recipe(
         text=TextOptions(
             sources=tuple(sources),
@@ -133,14 +133,14 @@ def make_recipe(
             hidden_size=shape.hidden,
             num_attention_heads=shape.heads,
             intermediate_size=shape.intermediate,
-            max_position_embeddings=wanted.max_position_embeddings,
-            dropout=wanted.dropout,
+            max_position_embeddings=options.max_position_embeddings,
+            dropout=options.dropout,
             tie_word_embeddings=False,
             embedding_size=shape.embedding,
         ),
-        objective={"name": "masked", "mlm_probability": wanted.mlm_probability, "replacement": "always"},
+        objective={"name": "masked", "mlm_probability": options.mlm_probability, "replacement": "always"},
         embeddings=EmbeddingInitOptions(init=trial.init),
-        loop=wanted.loop,
+        loop=options.loop,
         seed=study.seed,
     )
 
@@ -154,19 +154,19 @@ def make_finetune_options(trial: FinetuningTrial, study: Study, model: str, voca
         model: run of the pre-trained model.
         vocabulary: file with the words of the language.
     """
-    wanted, loop = study.downstream, study.pretraining.loop
+    options, loop = study.downstream, study.pretraining.loop
     return FinetuneOptions(
         model=model,
         task=trial.task,
         # Workers have other working directories.
-        data=storage.absolute(storage.join(wanted.glue or "", GLUE[trial.task])),
-        num_train_epochs=wanted.num_train_epochs,
+        data=storage.absolute(storage.join(options.glue or "", GLUE[trial.task])),
+        num_train_epochs=options.num_train_epochs,
         eval_each_epoch=True,
         vocabulary=vocabulary if trial.filtered else None,
         random_init=trial.random_init,
         loop=LoopOptions(
-            batch_size=wanted.batch_size,
-            learning_rate=wanted.learning_rate,
+            batch_size=options.batch_size,
+            learning_rate=options.learning_rate,
             warmup_steps=0.05,
             lr_scheduler_type="linear",
             min_lr_ratio=0.0,

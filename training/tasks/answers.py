@@ -14,9 +14,9 @@ class Candidate(NamedTuple):
 
     text: str
     start: int
-    """First character in the context."""
+    """Start character in the context."""
     end: int
-    """Character after the last one."""
+    """End character in the context, exclusive."""
     score: float
     """Sum of the start logit and the end logit; the maximum over windows."""
 
@@ -39,7 +39,7 @@ class AnswerPrediction(NamedTuple):
 def read_answers(
     contexts: Sequence[str],
     questions: np.ndarray,
-    places: np.ndarray,
+    offsets: np.ndarray,
     start_logits: np.ndarray,
     end_logits: np.ndarray,
     *,
@@ -54,44 +54,45 @@ def read_answers(
     Args:
         contexts: context of each question.
         questions: [W], index of the question of each window.
-        places: [W, S, 2], character spans of the tokens: see `training.tasks.windows.Windows`.
+        offsets: [W, S, 2], character spans of the tokens: see `training.tasks.windows.Windows`.
         start_logits, end_logits: [W, S].
         max_answer: maximum length of an answer in tokens.
         n_best: maximum number of candidates per question.
     """
     best: list[dict[tuple[int, int], float]] = [{} for _ in contexts]
-    nothing = np.full(len(contexts), np.inf)
+    no_answer = np.full(len(contexts), np.inf)
     for window, question in enumerate(questions):
         starts, ends = (logits[window].astype(np.float64) for logits in (start_logits, end_logits))
-        nothing[question] = min(nothing[question], starts[0] + ends[0])
-        for span, score in _best_spans(starts, ends, places[window], max_answer, n_best):
+        no_answer[question] = min(no_answer[question], starts[0] + ends[0])
+        for span, score in _best_spans(starts, ends, offsets[window], max_answer, n_best):
             best[question][span] = max(score, best[question].get(span, -np.inf))
     return [
-        _predict(text, spans, float(none), n_best) for text, spans, none in zip(contexts, best, nothing, strict=True)
+        _predict(text, spans, float(score), n_best)
+        for text, spans, score in zip(contexts, best, no_answer, strict=True)
     ]
 
 
 def _best_spans(
-    starts: np.ndarray, ends: np.ndarray, places: np.ndarray, max_answer: int, n_best: int
+    starts: np.ndarray, ends: np.ndarray, offsets: np.ndarray, max_answer: int, n_best: int
 ) -> list[tuple[tuple[int, int], float]]:
-    is_text = places[:, 0] < places[:, 1]
+    is_text = offsets[:, 0] < offsets[:, 1]
     starts, ends = (np.where(is_text, logits, -np.inf) for logits in (starts, ends))
     padded = np.append(ends, np.full(max_answer - 1, -np.inf))
     # [S, max_answer]: by first token and number of further tokens.
     scores = starts[:, None] + np.lib.stride_tricks.sliding_window_view(padded, max_answer)
     flat = scores.ravel()
     # `argpartition` would choose among equal scores differently on different processors.
-    enough = np.partition(flat, -n_best)[-n_best] if len(flat) > n_best else -np.inf
-    chosen = np.flatnonzero((flat >= enough) & np.isfinite(flat))
+    threshold = np.partition(flat, -n_best)[-n_best] if len(flat) > n_best else -np.inf
+    chosen = np.flatnonzero((flat >= threshold) & np.isfinite(flat))
     chosen = chosen[np.argsort(-flat[chosen], kind="stable")][:n_best]
     firsts, more = np.divmod(chosen, max_answer)
-    spans = zip(places[firsts, 0].tolist(), places[firsts + more, 1].tolist(), strict=True)
+    spans = zip(offsets[firsts, 0].tolist(), offsets[firsts + more, 1].tolist(), strict=True)
     return list(zip(spans, flat[chosen].tolist(), strict=True))
 
 
-def _predict(context: str, spans: dict[tuple[int, int], float], nothing: float, n_best: int) -> AnswerPrediction:
+def _predict(context: str, spans: dict[tuple[int, int], float], no_answer: float, n_best: int) -> AnswerPrediction:
     ranked = sorted(spans.items(), key=lambda item: (-item[1], item[0]))[:n_best]
     candidates = tuple(Candidate(context[start:end], start, end, score) for (start, end), score in ranked)
     if not candidates:
         return AnswerPrediction("", NO_CONTEXT_SCORE)
-    return AnswerPrediction(candidates[0].text, nothing - candidates[0].score, candidates)
+    return AnswerPrediction(candidates[0].text, no_answer - candidates[0].score, candidates)

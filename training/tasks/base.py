@@ -118,8 +118,8 @@ def get_examples(task: Task, part: Part) -> Sequence[Any]:
     """
     examples = task.train if part == "train" else task.validation
     if not examples:
-        use = "train on" if part == "train" else "measure on"
-        raise BitcipherError(f"{task.name} has no examples to {use}: its {part} part is empty.")
+        use = "train on" if part == "train" else "evaluate on"
+        raise BitcipherError(f"{task.name} has no examples to {use}; its {part} split is empty.")
     return examples
 
 
@@ -131,6 +131,6 @@ def check_outputs(task: Task, outputs: dict[str, np.ndarray]) -> None:
     """
     if any(np.isnan(values).any() for values in outputs.values()):
         raise Diverged(
-            f"The model's outputs for {task.name} are not numbers (NaN): its training has diverged; "
+            f"The model's outputs for {task.name} are not numbers (NaN), because its training has diverged; "
             "try a lower learning rate."
         )

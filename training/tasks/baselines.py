@@ -10,30 +10,30 @@ from training.tasks.answers import AnswerPrediction
 from training.tasks.squad import Question
 
 # Maximum number of words of a random answer. Nine in ten answers of SQuAD 1.1's dev split have at most seven.
-LONGEST = 7
+MAX_WORDS = 7
 
 _WORD = re.compile(r"\S+")
 
 
 def random_spans(questions: Sequence[Question], seed: int) -> list[AnswerPrediction]:
-    """Return a random span of words from each context, uniform over starts and over lengths up to `LONGEST` words.
+    """Return a random span of words from each context, uniform over starts and over lengths up to `MAX_WORDS` words.
 
-    The answer to a question depends only on the seed and the index of the question. At a threshold of 0, every question
-    has an answer.
+    The span depends only on the seed, the index of the question and its context. At a threshold of 0, every span counts
+    as an answer.
     """
     draws = uniform(derive_key(seed, "random spans"), np.arange(len(questions)), 2)
     return [_random_span(question.context, *draw) for question, draw in zip(questions, draws.tolist(), strict=True)]
 
 
 def no_answers(questions: Sequence[Question]) -> list[AnswerPrediction]:
-    """Return no answer to every question. Half of the questions of SQuAD 2.0's dev split have none."""
+    """Return an empty answer to every question. Half of the questions of SQuAD 2.0's dev split have no answer."""
     return [AnswerPrediction("", no_answer_score=1.0) for _ in questions]
 
 
-def _random_span(context: str, where: float, how_long: float) -> AnswerPrediction:
+def _random_span(context: str, start: float, length: float) -> AnswerPrediction:
     words = [match.span() for match in _WORD.finditer(context)]
     if not words:
         return AnswerPrediction("", no_answer_score=0.0)
-    first = int(where * len(words))
-    last = min(first + int(how_long * LONGEST), len(words) - 1)
+    first = int(start * len(words))
+    last = min(first + int(length * MAX_WORDS), len(words) - 1)
     return AnswerPrediction(context[words[first][0] : words[last][1]], no_answer_score=0.0)

@@ -12,8 +12,8 @@ from tokenizers import Tokenizer
 from bitcipher.errors import BitcipherError
 from training.data import SpecialTokens, plain_text_tokenizer
 
-# Control and format characters. Tokenizers may drop them, and no letter needs them.
-_UNSEEN = {"Cc", "Cf"}
+# Control and format characters. Tokenizers may drop them, and they are not part of a letter.
+_INVISIBLE = {"Cc", "Cf"}
 
 
 class Pieces(NamedTuple):
@@ -21,9 +21,9 @@ class Pieces(NamedTuple):
 
     ids: np.ndarray
     """Token ids, [P] int32."""
-    places: np.ndarray
-    """[P, 2] int32, the first character of each token and the one after its last, without surrounding white space. Both
-    are equal for a token of white space only. The tokens of one character that takes several have the same span."""
+    offsets: np.ndarray
+    """[P, 2] int32: start and end character of each token, without surrounding white space. They are equal for a token
+    of white space only. Several tokens of one character have the same offsets."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Encoder:
     """Input format of a model: `begin A end` for single texts and `begin A end B end` for pairs, as in BERT."""
 
     tokenizer: Tokenizer
-    """Its truncation, padding and special tokens are not used."""
+    """Tokenizer of the model; its truncation, padding and special tokens are not used."""
     specials: SpecialTokens
     length: int
     """Number of tokens per row, including special tokens."""
@@ -41,15 +41,15 @@ class Encoder:
     """Return token types, as in BERT: 0 up to the end of A, 1 for B."""
 
     @cached_property
-    def _cutter(self) -> Tokenizer:
+    def _plain_tokenizer(self) -> Tokenizer:
         # Otherwise a text that contains "</s>" would end there.
         return plain_text_tokenizer(self.tokenizer)
 
     def pieces(self, texts: Sequence[str]) -> list[Pieces]:
         """Return the tokens of each text, without truncation."""
-        encodings = self._cutter.encode_batch(list(texts), add_special_tokens=False)
+        encodings = self._plain_tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [
-            Pieces(np.array(encoding.ids, np.int32), _places(text, encoding.offsets))
+            Pieces(np.array(encoding.ids, np.int32), _trimmed_offsets(text, encoding.offsets))
             for text, encoding in zip(texts, encodings, strict=True)
         ]
 
@@ -61,7 +61,7 @@ class Encoder:
         """
         room = self.length - (2 + pair * (2 if self.double_end else 1))
         if room < 1 + pair:
-            raise BitcipherError(f"A length of {self.length} tokens has no room for text: choose at least 8.")
+            raise BitcipherError(f"A length of {self.length} tokens has no room for text; choose at least 8.")
         return room
 
     @property
@@ -77,8 +77,8 @@ class Encoder:
 
         Returns:
             `input_ids` [N, S] int32, right-padded to S = `length`; `attention_mask` [N, S] int8, 1 for tokens; and with
-            `token_types` also `token_type_ids` [N, S] int8. Models take int64: convert one batch at a time, because
-            these arrays are two to eight times smaller.
+            `token_types` also `token_type_ids` [N, S] int8. Models take int64; convert one batch at a time,
+            because these arrays are two to eight times smaller.
         """
         begin, end = ([number] for number in (self.specials.begin, self.specials.end))
         ids = np.full((len(texts), self.length), self.specials.pad, np.int32)
@@ -95,8 +95,9 @@ class Encoder:
         return inputs | {"token_type_ids": types} if self.token_types else inputs
 
 
-def _places(text: str, offsets: list[tuple[int, int]]) -> np.ndarray:
-    places = np.array(offsets, np.int32).reshape(-1, 2)
+def _trimmed_offsets(text: str, offsets: list[tuple[int, int]]) -> np.ndarray:
+    """Return offsets without surrounding white space, extended over accents that the normalizer dropped."""
+    trimmed = np.array(offsets, np.int32).reshape(-1, 2)
     for number, (start, end) in enumerate(offsets):
         while start < end and text[start].isspace():
             start += 1
@@ -104,7 +105,9 @@ def _places(text: str, offsets: list[tuple[int, int]]) -> np.ndarray:
             end -= 1
         # Extend the span over characters that the normalizer dropped or joined with the preceding letter (accents).
         next_start = offsets[number + 1][0] if number + 1 < len(offsets) else len(text)
-        while start < end < next_start and not text[end].isspace() and unicodedata.category(text[end]) not in _UNSEEN:
+        while (
+            start < end < next_start and not text[end].isspace() and unicodedata.category(text[end]) not in _INVISIBLE
+        ):
             end += 1
-        places[number] = start, end
-    return places
+        trimmed[number] = start, end
+    return trimmed

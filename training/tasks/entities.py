@@ -41,7 +41,7 @@ class EntityTask:
         numbers = {label: number for number, label in enumerate(self.labels)}
         room = encoder.room(pair=False)
         texts, owners, marked = [], [], []
-        for number, (sentence, pieces) in enumerate(zip(sentences, _cut(sentences, encoder), strict=True)):
+        for number, (sentence, pieces) in enumerate(zip(sentences, _tokenize(sentences, encoder), strict=True)):
             words, is_first = _words_of(pieces, sentence)
             for first, last in _rows(words, room):
                 texts.append((pieces.ids[first:last], None))
@@ -53,8 +53,8 @@ class EntityTask:
         labels = np.full(word_numbers.shape, IGNORED, np.int64)
         for row, (owner, words) in enumerate(zip(owners, marked, strict=True)):
             word_numbers[row, 1 : len(words) + 1] = words
-            for place in np.flatnonzero(words >= 0):
-                labels[row, place + 1] = numbers[sentences[owner][words[place]][1]]
+            for token in np.flatnonzero(words >= 0):
+                labels[row, token + 1] = numbers[sentences[owner][words[token]][1]]
         notes = {"sentences": np.array(owners, np.int64), "words": word_numbers}
         return Features(inputs, {"labels": labels}, notes)
 
@@ -63,9 +63,9 @@ class EntityTask:
         check_outputs(self, outputs)
         likeliest = np.asarray(outputs["logits"]).argmax(axis=2)
         found = [[OUTSIDE] * len(sentence) for sentence in self.validation]
-        for row, place in np.argwhere(features.notes["words"] >= 0):
-            sentence, word = features.notes["sentences"][row], features.notes["words"][row, place]
-            found[sentence][word] = self.labels[likeliest[row, place]]
+        for row, column in np.argwhere(features.notes["words"] >= 0):
+            sentence, word = features.notes["sentences"][row], features.notes["words"][row, column]
+            found[sentence][word] = self.labels[likeliest[row, column]]
         return found
 
     def score(self, predictions: Sequence[Sequence[str]]) -> dict[str, float]:
@@ -85,7 +85,7 @@ class EntityTask:
 
 
 def read_entities(folder: str) -> EntityTask:
-    """Read CoNLL-2003: trained on eng.train and evaluated on eng.testa, with labels as in the files (IOB1).
+    """Read CoNLL-2003: eng.train for training and eng.testa for evaluation, with labels as in the files (IOB1).
 
     Args:
         folder: path or URI of the folder with both files.
@@ -101,7 +101,7 @@ def read_entities(folder: str) -> EntityTask:
     return EntityTask("CoNLL-2003", (OUTSIDE, *sorted(found - {OUTSIDE})), train, validation)
 
 
-def _cut(sentences: Sequence[tuple[tuple[str, str], ...]], encoder: Encoder) -> list[Pieces]:
+def _tokenize(sentences: Sequence[tuple[tuple[str, str], ...]], encoder: Encoder) -> list[Pieces]:
     return encoder.pieces([" ".join(word for word, _ in sentence) for sentence in sentences])
 
 
@@ -109,20 +109,21 @@ def _words_of(pieces: Pieces, sentence: tuple[tuple[str, str], ...]) -> tuple[np
     """Return the index of each token's word, and whether the token is the first one of its word."""
     lengths = [len(word) + 1 for word, _ in sentence]
     begins = np.cumsum([0, *lengths[:-1]])
-    words = np.searchsorted(begins, pieces.places[:, 0], side="right") - 1
-    is_text = pieces.places[:, 0] < pieces.places[:, 1]
+    words = np.searchsorted(begins, pieces.offsets[:, 0], side="right") - 1
+    is_text = pieces.offsets[:, 0] < pieces.offsets[:, 1]
     is_first = np.zeros(len(words), bool)
     is_first[np.flatnonzero(is_text)[np.unique(words[is_text], return_index=True)[1]]] = True
     return words, is_first
 
 
 def _rows(words: np.ndarray, room: int) -> list[tuple[int, int]]:
+    """Return the first token and the end of each row, with row breaks between words."""
     rows: list[tuple[int, int]] = []
     first = 0
     while first < len(words):
         last = min(first + room, len(words))
         if last < len(words):
-            begins = [place for place in range(first + 1, last + 1) if words[place] != words[place - 1]]
+            begins = [index for index in range(first + 1, last + 1) if words[index] != words[index - 1]]
             last = begins[-1] if begins else last
         rows.append((first, last))
         first = last

@@ -24,12 +24,15 @@ def filter_by_vocabulary(task: SentenceTask, words: Set[str], share: float = 1.0
         BitcipherError: if the share is not above 0 and at most 1, or a non-empty split has no remaining example.
     """
     if not 0 < share <= 1:
-        raise BitcipherError(f"The share of known words is {share}: it should be above 0 and at most 1.")
+        raise BitcipherError(f"`share` must be above 0 and at most 1, got {share}.")
     parts: dict[Part, tuple[SentenceExample, ...]] = {"train": task.train, "validation": task.validation}
     kept = {part: tuple(e for e in examples if _is_known(e, words, share)) for part, examples in parts.items()}
     for part, examples in parts.items():
         if examples and not kept[part]:
-            raise BitcipherError(f"None of the {len(examples):,} examples of {task.name} ({part}) is in these words.")
+            raise BitcipherError(
+                f"None of the {len(examples):,} examples of {task.name} ({part}) has only words of the vocabulary; "
+                "use more words."
+            )
     counts = " and ".join(f"{len(kept[p]):,} of {len(parts[p]):,} examples ({p})" for p in parts if parts[p])
     remark = f"{task.name}: {counts} remain, in a vocabulary of {len(words):,} words."
     return replace(task, train=kept["train"], validation=kept["validation"], remarks=(*task.remarks, remark))

@@ -42,7 +42,7 @@ _COLA = ("source", "label", "mark", "sentence")
 
 
 def read_glue(name: str, folder: str) -> SentenceTask:
-    """Read a GLUE task: trained on train.tsv and evaluated on dev.tsv, because the test labels are not published.
+    """Read a GLUE task: train.tsv for training and dev.tsv for evaluation, because the test labels are not published.
 
     Without train.tsv the training split is empty, and a remark says that the task can only be evaluated.
 
@@ -54,7 +54,7 @@ def read_glue(name: str, folder: str) -> SentenceTask:
         BitcipherError: if the task is unknown, dev.tsv is missing, or a line is malformed.
     """
     if name not in _COLUMNS:
-        raise BitcipherError(f"There is no task {name!r} of GLUE here: choose one of {', '.join(_COLUMNS)}.")
+        raise BitcipherError(f"There is no GLUE task {name!r}; choose one of {', '.join(_COLUMNS)}.")
     columns = _COLUMNS[name]
     train_file, validation_file = (storage.join(folder, f"{part}.tsv") for part in ("train", "dev"))
     has_train = storage.exists(train_file)
@@ -66,7 +66,7 @@ def read_glue(name: str, folder: str) -> SentenceTask:
         train=_read(train_file, columns) if has_train else (),
         validation=_read(validation_file, columns),
         metric_names=GLUE_METRICS[name],
-        remarks=() if has_train else (f"There is no {train_file}: {name} can be measured on, but not trained on.",),
+        remarks=() if has_train else (f"There is no {train_file}, so {name} can be evaluated, but not trained on.",),
     )
 
 
@@ -84,17 +84,17 @@ def _read(uri: str, columns: _Columns) -> tuple[SentenceExample, ...]:
     rows = [tuple(line.removesuffix("\r").split("\t")) for line in lines]
     names = columns.header or _COLA
     if columns.header and (not rows or rows[0] != names):
-        raise BitcipherError(f"Line 1 of {uri} should name the columns {', '.join(names)}, with tabs between them.")
+        raise BitcipherError(f"Line 1 of {uri} must name the columns {', '.join(names)}, separated by tabs.")
     first = 1 if columns.header else 0
     if len(rows) == first:
-        raise BitcipherError(f"{uri} holds no examples.")
+        raise BitcipherError(f"{uri} has no examples.")
     return tuple(_example(row, names, columns, uri, number) for number, row in enumerate(rows[first:], first + 1))
 
 
 def _example(row: tuple[str, ...], names: tuple[str, ...], columns: _Columns, uri: str, number: int) -> SentenceExample:
     if len(row) != len(names):
         raise BitcipherError(
-            f"Line {number} of {uri} has {len(row)} columns, where {len(names)} belong: {', '.join(names)}."
+            f"Line {number} of {uri} has {len(row)} columns instead of {len(names)}: {', '.join(names)}."
         )
     values = dict(zip(names, row, strict=True))
     label = _label(values[columns.label], columns.labels)

@@ -32,14 +32,14 @@ class QuestionTask:
     n_best: int = 20
     """Maximum number of candidates per prediction."""
     threshold: float = 0.0
-    """If some questions have no answer, those with a higher no-answer score are left unanswered."""
+    """Questions with a higher no-answer score are left unanswered, if some questions of the task have no answer."""
     kind: Kind = "question-answering"
     labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("stride", "max_question", "max_answer", "n_best"):
             if getattr(self, name) < 1:
-                raise BitcipherError(f"{name} is {getattr(self, name)}: it should be at least 1.")
+                raise BitcipherError(f"`{name}` must be at least 1, got {getattr(self, name)}.")
 
     @property
     def main_metric(self) -> str:
@@ -54,12 +54,12 @@ class QuestionTask:
     def features(self, part: Part, encoder: Encoder) -> Features:
         """Return windows of the contexts, with the first answer of each question as the target."""
         windows = make_windows(get_examples(self, part), encoder, self.stride, self.max_question)
-        cut = windows.cut_questions
+        truncated = windows.truncated_questions
         return Features(
             inputs=windows.inputs,
             targets={"start_positions": windows.starts, "end_positions": windows.ends},
-            notes={"questions": windows.questions, "places": windows.places} if part == "validation" else {},
-            remarks=(f"{cut:,} questions ({part}) were too long and were cut.",) if cut else (),
+            notes={"questions": windows.questions, "offsets": windows.offsets} if part == "validation" else {},
+            remarks=(f"{truncated:,} questions ({part}) were too long and were truncated.",) if truncated else (),
         )
 
     def predictions(self, features: Features, outputs: dict[str, np.ndarray]) -> list[AnswerPrediction]:
@@ -68,7 +68,7 @@ class QuestionTask:
         return read_answers(
             [question.context for question in self.validation],
             features.notes["questions"],
-            features.notes["places"],
+            features.notes["offsets"],
             outputs["start_logits"],
             outputs["end_logits"],
             max_answer=self.max_answer,
@@ -85,7 +85,7 @@ class QuestionTask:
         return scores_with_no_answers(golds, texts, no_answer_scores, self.threshold)
 
     def baselines(self) -> dict[str, list[AnswerPrediction]]:
-        """Return a random span of each context, and no answer at all."""
+        """Return two baselines: a random span of each context, and empty answers."""
         return {"a random span": random_spans(self.validation, seed=0), "no answer": no_answers(self.validation)}
 
 
@@ -104,17 +104,17 @@ def read_questions(name: str, validation: str, train: str | None = None) -> Ques
         BitcipherError: if a file is missing or has another format, or no training question remains.
     """
     files = {uri: read_squad(uri) for uri in (train, validation) if uri}
-    learnt = [q for q in files[train].questions if q.spans or not q.golds] if train else []
-    if train and not learnt:
-        raise BitcipherError(f"No answer of {train} is in its context: there is nothing to train on.")
+    trainable = [q for q in files[train].questions if q.spans or not q.golds] if train else []
+    if train and not trainable:
+        raise BitcipherError(f"{train} has nothing to train on: no answer occurs in its context.")
     remarks = [remark for uri, file in files.items() for remark in _remarks(uri, file)]
-    return QuestionTask(name, tuple(learnt), files[validation].questions, tuple(remarks))
+    return QuestionTask(name, tuple(trainable), files[validation].questions, tuple(remarks))
 
 
 def _remarks(uri: str, file: QuestionFile) -> list[str]:
-    of = f"of {len(file.questions):,} questions in {uri}"
+    source = f"of {len(file.questions):,} questions in {uri}"
     remarks = {
-        f"{file.repaired:,} answers {of} were not at their place and were found elsewhere.": file.repaired,
-        f"{file.lost:,} answers {of} are not in their context: they are not learnt from.": file.lost,
+        f"{file.repaired:,} answers {source} were not at their offset and were found elsewhere.": file.repaired,
+        f"{file.lost:,} answers {source} do not occur in their context and are not trained on.": file.lost,
     }
     return [remark for remark, number in remarks.items() if number]

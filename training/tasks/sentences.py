@@ -39,7 +39,7 @@ class SentenceTask:
         return main_metric(self.metric_names)
 
     def features(self, part: Part, encoder: Encoder) -> Features:
-        """Return one row per example. Long texts are truncated at the end; of a pair, the longer sentence first."""
+        """Return one row per example. Long texts are truncated at the end; in a pair, the longer sentence first."""
         examples = get_examples(self, part)
         firsts = [pieces.ids for pieces in encoder.pieces([example.first for example in examples])]
         seconds: list[np.ndarray | None] = [None] * len(examples)
@@ -48,14 +48,15 @@ class SentenceTask:
         room = encoder.room(pair=is_pair)
         whole = list(zip(firsts, seconds, strict=True))
         fitting = [_fit(first, second, room) for first, second in whole]
-        cut = sum(_size(before) != _size(after) for before, after in zip(whole, fitting, strict=True))
+        truncated = sum(_size(before) != _size(after) for before, after in zip(whole, fitting, strict=True))
         dtype = np.float32 if self.kind == "regression" else np.int64
         return Features(
             inputs=encoder.rows(fitting),
             targets={"labels": np.array([example.label for example in examples], dtype)},
             notes={},
             remarks=_remarks(
-                f"{cut:,} of {len(examples):,} examples ({part}) were cut to {encoder.length} tokens.", cut
+                f"{truncated:,} of {len(examples):,} examples ({part}) were truncated to {encoder.length} tokens.",
+                truncated,
             ),
         )
 
@@ -72,7 +73,7 @@ class SentenceTask:
         return compute_metrics(self.metric_names, np.array([e.label for e in self.validation]), np.asarray(predictions))
 
     def baselines(self) -> dict[str, np.ndarray]:
-        """Return the most frequent label for classification. Regression has none: constants have no correlation."""
+        """Return the most frequent label for classification, and no baseline for regression."""
         if self.kind == "regression":
             return {}
         seen = [int(example.label) for example in self.train or self.validation]

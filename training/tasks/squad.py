@@ -21,8 +21,7 @@ class Question:
     golds: tuple[str, ...]
     """Correct answers as published; empty if the context has no answer."""
     spans: tuple[tuple[int, int], ...]
-    """Character spans of the answers that were found: the first character and the one after the last, without
-    surrounding white space."""
+    """Character spans (start, end) of the answers that were found, without surrounding white space."""
 
 
 @dataclass(frozen=True)
@@ -39,23 +38,23 @@ class QuestionFile:
 def read_squad(uri: str) -> QuestionFile:
     """Return the questions of a file, plain or gzip.
 
-    An answer that is not at its `answer_start` is searched in the context: the nearest span with the same words is
-    used, whatever the white space between them.
+    If an answer is not at its `answer_start`, the nearest span with the same words is used. White space between the
+    words may differ.
 
     Raises:
         BitcipherError: if the file is missing or has another format; the message gives the position.
     """
     content = _load(uri)
     questions, repaired, lost = [], 0, 0
-    place = "data"
+    location = "data"
     try:
         for a, article in enumerate(content["data"]):
             for p, paragraph in enumerate(article["paragraphs"]):
-                place = f"data[{a}].paragraphs[{p}]"
+                location = f"data[{a}].paragraphs[{p}]"
                 context = _text(paragraph["context"])
-                for q, asked in enumerate(paragraph["qas"]):
-                    place = f"data[{a}].paragraphs[{p}].qas[{q}]"
-                    answers = [(_text(answer["text"]), int(answer["answer_start"])) for answer in asked["answers"]]
+                for q, entry in enumerate(paragraph["qas"]):
+                    location = f"data[{a}].paragraphs[{p}].qas[{q}]"
+                    answers = [(_text(answer["text"]), int(answer["answer_start"])) for answer in entry["answers"]]
                     found = [find_answer(context, text, start) for text, start in answers]
                     lost += found.count(None)
                     repaired += sum(
@@ -64,17 +63,17 @@ def read_squad(uri: str) -> QuestionFile:
                     )
                     questions.append(
                         Question(
-                            number=str(asked["id"]),
-                            question=_text(asked["question"]),
+                            number=str(entry["id"]),
+                            question=_text(entry["question"]),
                             context=context,
                             golds=tuple(text for text, _ in answers),
                             spans=tuple(span for span in found if span),
                         )
                     )
     except (KeyError, TypeError, ValueError) as error:
-        raise BitcipherError(f"{uri} is not of SQuAD's form at {place}: {_reason(error)}.") from None
+        raise BitcipherError(f"{uri} is not in SQuAD's format at {location}: {_reason(error)}.") from None
     if not questions:
-        raise BitcipherError(f"{uri} holds no questions.")
+        raise BitcipherError(f"{uri} has no questions.")
     return QuestionFile(tuple(questions), repaired, lost)
 
 
@@ -87,8 +86,8 @@ def find_answer(context: str, answer: str, start: int) -> tuple[int, int] | None
         start: expected first character.
 
     Returns:
-        The first character and the one after the last, of the occurrence nearest to `start` (the earlier of two); None
-        if the answer is empty or does not occur.
+        Start and end character of the occurrence nearest to `start`, the earlier of two equally near ones. None if the
+        answer is empty or does not occur.
     """
     words = answer.split()
     if not words:

@@ -21,13 +21,13 @@ class Windows:
     """Model inputs, see `Encoder.rows`: A is the question and B a part of the context."""
     questions: np.ndarray
     """[W] int64, index of the question of each window, ascending."""
-    places: np.ndarray
-    """[W, S, 2] int32, character span in the context of each token, as in `Pieces`; 0 and 0 for other tokens."""
+    offsets: np.ndarray
+    """[W, S, 2] int32, start and end character in the context of each token; 0 and 0 for tokens outside the context."""
     starts: np.ndarray
     """[W] int64, first token of the first answer, or `NO_ANSWER` if the window does not contain the whole answer."""
     ends: np.ndarray
     """[W] int64, last token of the answer, or `NO_ANSWER`."""
-    cut_questions: int
+    truncated_questions: int
     """Number of truncated questions."""
 
 
@@ -47,7 +47,7 @@ def make_windows(questions: Sequence[Question], encoder: Encoder, stride: int, m
         BitcipherError: if the encoder's length is too short for both.
     """
     if stride < 1 or max_question < 1:
-        raise BitcipherError(f"A stride of {stride} and questions of {max_question} tokens should both be at least 1.")
+        raise BitcipherError(f"`stride` and `max_question` must be at least 1, got {stride} and {max_question}.")
     room = encoder.room(pair=True)
     max_question = min(max_question, room // 2)
     asked = encoder.pieces([question.question for question in questions])
@@ -60,24 +60,25 @@ def make_windows(questions: Sequence[Question], encoder: Encoder, stride: int, m
         context = contexts[question.context]
         answer = _pieces_of_answer(context, question)
         context_start = len(own) + encoder.second_at
-        for first, last in _cut(len(context.ids), room - len(own), stride):
+        for first, last in _window_bounds(len(context.ids), room - len(own), stride):
             texts.append((own, context.ids[first:last]))
-            shown.append((context_start, context.places[first:last]))
+            shown.append((context_start, context.offsets[first:last]))
             owners.append(number)
             is_whole = answer is not None and first <= answer[0] and answer[1] < last
             labels.append(
                 [piece - first + context_start for piece in answer] if answer and is_whole else [NO_ANSWER, NO_ANSWER]
             )
 
-    places = np.zeros((len(texts), encoder.length, 2), np.int32)
+    offsets = np.zeros((len(texts), encoder.length, 2), np.int32)
     for row, (context_start, characters) in enumerate(shown):
-        places[row, context_start : context_start + len(characters)] = characters
+        offsets[row, context_start : context_start + len(characters)] = characters
     starts, ends = np.array(labels, np.int64).T
-    cut = sum(len(pieces.ids) > max_question for pieces in asked)
-    return Windows(encoder.rows(texts), np.array(owners, np.int64), places, starts, ends, cut)
+    truncated = sum(len(pieces.ids) > max_question for pieces in asked)
+    return Windows(encoder.rows(texts), np.array(owners, np.int64), offsets, starts, ends, truncated)
 
 
-def _cut(pieces: int, room: int, stride: int) -> list[tuple[int, int]]:
+def _window_bounds(pieces: int, room: int, stride: int) -> list[tuple[int, int]]:
+    """Return the first token and the end of each window."""
     step = min(stride, (room + 1) // 2)
     windows = [(0, min(room, pieces))]
     while windows[-1][1] < pieces:
@@ -87,9 +88,10 @@ def _cut(pieces: int, room: int, stride: int) -> list[tuple[int, int]]:
 
 
 def _pieces_of_answer(context: Pieces, question: Question) -> tuple[int, int] | None:
+    """Return the first and the last token of the first answer, or None if it has no tokens."""
     if not question.spans:
         return None
     start, end = question.spans[0]
-    firsts, lasts = context.places.T
+    firsts, lasts = context.offsets.T
     touched = np.flatnonzero((firsts < end) & (lasts > start) & (firsts < lasts))
     return (int(touched[0]), int(touched[-1])) if len(touched) else None

@@ -1,4 +1,4 @@
-"""Selection rule of Deshpande et al. (2023), section 3.3: per kind the size closest to the reference, then the best."""
+"""Rule for choosing among tokenizers (Deshpande et al. 2023, section 3.3)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,20 +24,20 @@ class TokenizerScores:
 
 @dataclass(frozen=True)
 class TokenizerChoice:
-    """Tokenizer chosen by the rule."""
+    """Result of the rule."""
 
     by_kind: tuple[TokenizerScores, ...]
     """Best size of each kind, in the order of kinds."""
     chosen: TokenizerScores
-    """The chosen one of `by_kind`."""
+    """Row of `by_kind` with the highest matching score."""
 
 
 def choose(rows: Sequence[TokenizerScores]) -> TokenizerChoice:
-    """Choose among tokenizers (Deshpande et al. 2023, section 3.3).
+    """Return the best size of each kind, and the best tokenizer of all kinds (Deshpande et al. 2023, section 3.3).
 
-    For each kind, the rule takes the size whose word-split ratio is closest to that of the kind's reference, and the
-    smaller of two equally close sizes. Among these it takes the highest matching score, and the first in `rows` of
-    equal scores.
+    For each kind, the best size has the word-split ratio closest to that of the kind's reference; of two equally close
+    sizes, it is the smaller one. The best tokenizer of all kinds has the highest matching score; of equal scores, it is
+    the first in `rows`.
 
     Args:
         rows: tokenizers and references of all kinds.
@@ -47,7 +47,7 @@ def choose(rows: Sequence[TokenizerScores]) -> TokenizerChoice:
     """
     candidates = [row for row in rows if row.size is not None]
     if not candidates:
-        raise BitcipherError("There is no tokenizer to choose: name at least one kind and one size.")
+        raise BitcipherError("There is no tokenizer to choose; give at least one kind and one size.")
     references = {row.kind: row for row in rows if row.size is None}
     kinds = dict.fromkeys(row.kind for row in candidates)
     sizes = {kind: [row for row in candidates if row.kind == kind] for kind in kinds}
@@ -64,7 +64,7 @@ def _nearest(rows: list[TokenizerScores], reference: TokenizerScores | None) -> 
 
 
 def check_references(sizes: Mapping[str, int], references: Mapping[str, object]) -> None:
-    """Check, before any training, that the rule can choose among sizes.
+    """Check that the rule can choose among sizes; called before any training.
 
     Args:
         sizes: number of candidate sizes of each kind.
@@ -76,12 +76,12 @@ def check_references(sizes: Mapping[str, int], references: Mapping[str, object])
     for kind, number in sizes.items():
         if number > 1 and kind not in references:
             raise BitcipherError(
-                f"The size of a {kind} tokenizer is chosen by a reference tokenizer, and there is none: give one by "
-                f"--reference {kind}=tokenizer.json, or one --size only."
+                f"Choosing among {number} sizes of {kind} tokenizers needs a reference tokenizer; give "
+                f"--reference {kind}=tokenizer.json, or a single --size."
             )
     for kind in references:
         if kind not in sizes:
             raise BitcipherError(
-                f"A reference of kind {kind!r} is given, and tokenizers to choose among are {', '.join(sizes)}: add "
+                f"There is a reference of kind {kind!r}, but the candidates are of kind {', '.join(sizes)}; add "
                 f"--kind {kind}, or leave the reference out."
             )

@@ -3,14 +3,14 @@
 import hashlib
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 from tokenizers import Tokenizer
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.records import FROM_LIST, Count, Record, Strings
 from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.documents import read_documents
 from pipelines.ingest.readers import ReadOptions
@@ -41,11 +41,12 @@ VERSION = 1
 
 CHOICE = "choice.json"
 CANDIDATES = "candidates"
-# Inputs on which all candidates depend, stored before the first of them.
+# Inputs of all candidates; stored before the first candidate.
 INPUTS = f"{CANDIDATES}/inputs.json"
 
 
-Sizes = Annotated[tuple[int, ...], BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)]
+Sizes = Annotated[tuple[int, ...], FROM_LIST]
+Size = Annotated[int, Field(ge=1)]
 
 
 class ChoiceOptions(Record):
@@ -68,15 +69,73 @@ class ChoiceOptions(Record):
         return self
 
 
+class ChosenTokenizer(Record):
+    """Kind and requested size of the chosen tokenizer."""
+
+    kind: str
+    size: Size
+
+
+class DrawnExamples(Record):
+    """Numbers of examples that the word-split ratio was measured on."""
+
+    asked: Size
+    """Requested number of examples."""
+    drawn: Count
+    words: Count
+    """Number of words in all drawn examples."""
+
+
+class StoredReference(Record):
+    """Reference tokenizer of a kind."""
+
+    place: str
+    """Path or URI of its tokenizer.json."""
+    sha256: str
+
+
+class StoredScores(Record):
+    """Scores of a tokenizer; see `TokenizerScores`."""
+
+    kind: str
+    size: Size | None
+    split_ratio: float = Field(ge=0, allow_inf_nan=False)
+    matching_score: float = Field(ge=0, le=1)
+    tokens: Count | None
+
+
+class StoredChoice(Record):
+    """Result of a tokenizer selection; stored as `choice.json`."""
+
+    format: Literal["bitcipher-tokenizer-choice/1"] = FORMAT
+    chosen: ChosenTokenizer
+    tokenizer_sha256: str
+    """SHA-256 of the chosen tokenizer.json."""
+    nearest: dict[str, Size]
+    """Best size of each kind."""
+    examples: DrawnExamples
+    words_of_an_example: Size
+    """Maximum number of words of an example."""
+    reference_words: dict[str, Strings]
+    reference_sub_tokens: Count
+    """Number of sub-tokens of all reference words."""
+    references: dict[str, StoredReference]
+    rows: Annotated[tuple[StoredScores, ...], FROM_LIST]
+    """All scored tokenizers and references."""
+    inputs: dict[str, Any]
+    """Inputs of all candidates: sources, reading options and lowercase."""
+
+
 def choose_tokenizer(
     sources: list[Source], reading: ReadOptions, out: str, options: ChoiceOptions, progress: StageProgress
 ) -> str:
     """Train the missing tokenizers, score all of them, and write the chosen one.
 
     Args:
-        sources: sources, as returned by `list_sources`; read once per tokenizer, and once for examples.
+        sources: sources, as returned by `list_sources`; they are read once per tokenizer, and once for examples.
         reading: options of the document reader.
-        out: path or URI of a new directory, or of one with tokenizers of the same sources, lowercase and reading.
+        out: path or URI of a directory that is new, or that has tokenizers trained with the same sources, `reading` and
+            `options.lowercase`.
         options: candidates and criteria.
         progress: progress display.
 
@@ -87,7 +146,7 @@ def choose_tokenizer(
         BitcipherError: if the directory has other content, or sources, words, references or sizes are invalid.
     """
     words = reference_words() if options.words is None else read_reference_words(options.words)
-    references = {kind: load_reference(kind, place) for kind, place in options.references.items()}
+    references = {kind: load_reference(kind, uri) for kind, uri in options.references.items()}
     sources = hash_sources(sources, [], InProcessRuntime())
     inputs = {
         "version": VERSION,
@@ -98,9 +157,9 @@ def choose_tokenizer(
     _check_inputs(out, inputs)
     examples = draw_examples(_read(sources, reading, "sample", progress), options.examples)
 
-    def measured(kind: str, size: int | None, tokenizer: Tokenizer) -> TokenizerScores:
-        ratio, score = split_ratio(tokenizer, examples), matching_score(tokenizer, words)
-        return TokenizerScores(kind, size, ratio, score, vocab_size(tokenizer))
+    def score(kind: str, size: int | None, tokenizer: Tokenizer) -> TokenizerScores:
+        ratio, matching = split_ratio(tokenizer, examples), matching_score(tokenizer, words)
+        return TokenizerScores(kind, size, ratio, matching, vocab_size(tokenizer))
 
     rows = []
     for kind, sizes in options.sizes.items():
@@ -109,11 +168,11 @@ def choose_tokenizer(
             if not storage.exists(path):
                 texts = _read(sources, reading, f"{kind} {size:,}", progress)
                 tokenizer = train_tokenizer(texts, kind, size, lowercase=options.lowercase)
-                _claim(out, inputs)
+                _store_inputs(out, inputs)
                 save_tokenizer(tokenizer, path)
-            rows.append(measured(kind, size, load_tokenizer(path)))
+            rows.append(score(kind, size, load_tokenizer(path)))
         if kind in references:
-            rows.append(measured(kind, None, references[kind]))
+            rows.append(score(kind, None, references[kind]))
     choice = choose(rows)
     markdown = f"{format_table(rows, choice)}\n{_legend(choice, examples, words)}\n"
     _write(
@@ -125,9 +184,7 @@ def choose_tokenizer(
             "words_of_an_example": EXAMPLE_WORDS,
             "reference_words": words,
             "reference_sub_tokens": count_subtokens(words),
-            "references": {
-                kind: {"place": place, "sha256": sha256(place)} for kind, place in options.references.items()
-            },
+            "references": {kind: {"place": uri, "sha256": sha256(uri)} for kind, uri in options.references.items()},
             "rows": [asdict(row) for row in rows],
             "inputs": inputs,
         },
@@ -147,35 +204,36 @@ def _candidate(out: str, kind: str, size: int) -> str:
 
 
 def _check_inputs(out: str, inputs: dict[str, Any]) -> None:
-    known = storage.read_bytes(storage.join(out, INPUTS))
-    if known is None and storage.list_files(out):
-        raise BitcipherError(f"{out} is not empty, and has no {INPUTS}: choose another folder.")
-    if known not in (None, storage.to_json(inputs)):
-        raise _other(out)
+    stored = storage.read_bytes(storage.join(out, INPUTS))
+    if stored is None and storage.list_files(out):
+        raise BitcipherError(f"{out} is not empty and has no {INPUTS}; choose another folder.")
+    if stored not in (None, storage.to_json(inputs)):
+        raise _different_inputs(out)
 
 
-def _claim(out: str, inputs: dict[str, Any]) -> None:
-    # Called after the first training, so that a command that cannot train leaves no files.
+def _store_inputs(out: str, inputs: dict[str, Any]) -> None:
+    # Called after the first training, so that a command that fails in training leaves no files.
     if not storage.create(storage.join(out, INPUTS), storage.to_json(inputs)):
-        raise _other(out)
+        raise _different_inputs(out)
 
 
-def _other(out: str) -> BitcipherError:
+def _different_inputs(out: str) -> BitcipherError:
     return BitcipherError(
-        f"{out} holds tokenizers of other sources, or of other --format, --document, --field or --lowercase: choose "
+        f"{out} has tokenizers of other sources, or of other --format, --document, --field or --lowercase; choose "
         "another folder, or remove it first."
     )
 
 
 def _legend(choice: TokenizerChoice, examples: list[str], words: ReferenceWords) -> str:
     return (
-        f"Chosen: {choice.chosen.kind} of {choice.chosen.size:,} tokens (bold). Of other kinds the nearest to their "
-        f"references are slanted. Word-split ratio: {len(examples):,} examples with {count_words(examples):,} words. "
-        f"ESMS: {len(words):,} words with {count_subtokens(words):,} sub-tokens."
+        f"Chosen: {choice.chosen.kind} of {choice.chosen.size:,} tokens (bold). Of the other kinds, the sizes closest "
+        f"to their references are in italics. Word-split ratio: {len(examples):,} examples with "
+        f"{count_words(examples):,} words. ESMS: {len(words):,} words with {count_subtokens(words):,} sub-tokens."
     )
 
 
-def _write(out: str, choice: TokenizerChoice, markdown: str, figures: dict[str, Any]) -> None:
+def _write(out: str, choice: TokenizerChoice, markdown: str, details: dict[str, Any]) -> None:
+    """Write the chosen tokenizer, the table, and `choice.json` last."""
     chosen = choice.chosen
     content: Any = storage.read_bytes(_candidate(out, chosen.kind, chosen.size or 0))
     # An earlier choice must not remain next to a different tokenizer.
@@ -183,13 +241,13 @@ def _write(out: str, choice: TokenizerChoice, markdown: str, figures: dict[str, 
     for name, text in (("tokenizer.json", content), ("table.md", markdown.encode())):
         with storage.writing(storage.join(out, name)) as stream:
             stream.write(text)
-    storage.write_json(
-        storage.join(out, CHOICE),
+    stored = StoredChoice.parse(
         {
             "format": FORMAT,
             "chosen": {"kind": chosen.kind, "size": chosen.size},
             "tokenizer_sha256": hashlib.sha256(content).hexdigest(),
             "nearest": {row.kind: row.size for row in choice.by_kind},
-            **figures,
-        },
+            **details,
+        }
     )
+    storage.write_json(storage.join(out, CHOICE), stored.to_dict())

@@ -6,12 +6,12 @@ from training.data import TokenizerOptions
 from training.scaling import published
 from training.tokenizer_selection.choose import TokenizerScores
 
-# The paper's BPE is byte-level, as in GPT-2 and RoBERTa; its SentencePiece is T5's, of kind unigram.
+# Kinds by the paper's names. Its BPE is byte-level, as in GPT-2 and RoBERTa; its SentencePiece is Unigram, as in T5.
 KINDS = {"BPE": "bpe", "WordPiece": "wordpiece", "SentencePiece": "unigram"}
 
 
 def paper_rows() -> tuple[TokenizerScores, ...]:
-    """Return the rows of Table 6, for comparison."""
+    """Return the rows of Table 6."""
     return tuple(
         TokenizerScores(KINDS[row.kind], row.vocabulary, row.split_ratio, row.matching_score)
         for row in published().tokenizers

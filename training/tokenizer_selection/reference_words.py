@@ -19,31 +19,33 @@ def reference_words() -> ReferenceWords:
 def read_reference_words(uri: str) -> ReferenceWords:
     """Read reference words: lines such as `cooking: cook, ing`, or YAML with lists, `cooking: [cook, ing]`.
 
-    Words and sub-tokens are lowercased, because the paper prints "Cooking", and "cook" as its first part.
+    Words and sub-tokens are lowercased: the paper prints "Cooking" with the part "cook".
 
     Raises:
-        BitcipherError: if the file is missing or malformed, a word occurs twice, or its sub-tokens do not spell it or
-            can never score.
+        BitcipherError: if the file is missing or malformed, a word occurs twice, its sub-tokens do not spell it, or
+            it is not split or split into single letters.
     """
     with storage.reading(uri) as stream:
         try:
-            # Nodes instead of values: they have line numbers, and `no` is a word.
+            # Nodes have line numbers. With values, YAML would read the word `no` as false.
             content = yaml.compose(stream, yaml.BaseLoader)
         except (yaml.YAMLError, RecursionError) as error:
-            raise BitcipherError(f"{uri} is no list of words in YAML: {' '.join(str(error).split())}.") from None
+            raise BitcipherError(f"{uri} is not valid YAML: {' '.join(str(error).split())}.") from None
     if not isinstance(content, yaml.MappingNode) or not content.value:
-        raise BitcipherError(f"{uri} must hold words with their sub-tokens, a line each such as `cooking: cook, ing`.")
+        raise BitcipherError(
+            f"{uri} must contain words with their sub-tokens, one per line, such as `cooking: cook, ing`."
+        )
     words: ReferenceWords = {}
     for key, value in content.value:
-        place = f"{uri}, line {key.start_mark.line + 1}"
-        word, parts = _entry(key, value, place)
+        line = f"{uri}, line {key.start_mark.line + 1}"
+        word, parts = _entry(key, value, line)
         if word in words:
-            raise BitcipherError(f"{place}: the word {word!r} is there twice; keep one of them.")
+            raise BitcipherError(f"{line}: the word {word!r} occurs twice; remove one of them.")
         words[word] = parts
     return words
 
 
-def _entry(key: yaml.Node, value: yaml.Node, place: str) -> tuple[str, tuple[str, ...]]:
+def _entry(key: yaml.Node, value: yaml.Node, line: str) -> tuple[str, tuple[str, ...]]:
     if isinstance(value, yaml.ScalarNode):
         texts = value.value.split(",")
     elif isinstance(value, yaml.SequenceNode) and all(isinstance(part, yaml.ScalarNode) for part in value.value):
@@ -51,16 +53,16 @@ def _entry(key: yaml.Node, value: yaml.Node, place: str) -> tuple[str, tuple[str
     else:
         texts = []
     if not isinstance(key, yaml.ScalarNode) or not texts:
-        raise BitcipherError(f"{place}: a word and its sub-tokens are wanted, such as `cooking: cook, ing`.")
+        raise BitcipherError(f"{line}: expected a word and its sub-tokens, such as `cooking: cook, ing`.")
     word = key.value.strip().lower()
     parts = tuple(text.strip().lower() for text in texts)
     if "".join(parts) != word or not all(parts):
-        raise BitcipherError(f"{place}: the sub-tokens {', '.join(parts)} do not spell the word {word!r}; mend them.")
+        raise BitcipherError(f"{line}: the sub-tokens {', '.join(parts)} do not spell the word {word!r}; correct them.")
     if len(word.split()) != 1:
-        raise BitcipherError(f"{place}: {word!r} is not one word; leave it out.")
+        raise BitcipherError(f"{line}: {word!r} is not one word; remove it.")
     if len(parts) == 1 or len(parts) == len(word):
         raise BitcipherError(
-            f"{place}: the word {word!r} is whole or in single letters, which never scores; cut it into its morphemes, "
-            "or leave it out."
+            f"{line}: the word {word!r} is not split, or split into single letters, which never matches; split it into "
+            "its morphemes, or remove it."
         )
     return word, parts

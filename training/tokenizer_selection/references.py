@@ -19,31 +19,31 @@ def parse_references(texts: Sequence[str]) -> dict[str, str]:
     """
     references: dict[str, str] = {}
     for text in texts:
-        kind, _, place = text.partition("=")
-        if kind not in MODELS or not place:
+        kind, _, uri = text.partition("=")
+        if kind not in MODELS or not uri:
             raise BitcipherError(
-                f"A reference is KIND=tokenizer.json with one of the kinds {', '.join(MODELS)}, and {text!r} is not."
+                f"A reference must be KIND=PATH, where KIND is one of {', '.join(MODELS)}, got {text!r}."
             )
         if kind in references:
-            raise BitcipherError(f"There are two references of kind {kind}: leave one out.")
-        references[kind] = place
+            raise BitcipherError(f"There are two references of kind {kind}; remove one of them.")
+        references[kind] = uri
     return references
 
 
-def load_reference(kind: str, place: str) -> Tokenizer:
+def load_reference(kind: str, uri: str) -> Tokenizer:
     """Load the reference tokenizer of a kind.
 
     Args:
         kind: bpe, wordpiece or unigram.
-        place: path or URI of its tokenizer.json.
+        uri: path or URI of its tokenizer.json.
 
     Raises:
         BitcipherError: if the file is missing, or the tokenizer is of another kind.
     """
-    tokenizer = load_tokenizer(place)
+    tokenizer = load_tokenizer(uri)
     model = type(tokenizer.model).__name__
     if model != MODELS[kind]:
         raise BitcipherError(
-            f"The reference of kind {kind} must be a tokenizer of model {MODELS[kind]}, and {place} is of {model}."
+            f"The reference of kind {kind} must be a tokenizer of model {MODELS[kind]}, but {uri} is of model {model}."
         )
     return tokenizer

@@ -9,18 +9,17 @@ from bitcipher.errors import BitcipherError
 from training.counter_rng import derive_key
 from training.data import plain_text_tokenizer
 
-# Maximum number of words of an example: a span of Deshpande et al. (2023), section 3.2, so that a book has no more
-# weight than an article.
+# Maximum number of words of an example: the length of spans in Deshpande et al. (2023), section 3.2.
 EXAMPLE_WORDS = 110
-# Batch size of encoding, which limits memory: an encoding takes a few hundred bytes per token.
+# Examples per encoding batch. It limits memory, because an encoding takes a few hundred bytes per token.
 BATCH = 256
 
 
 def draw_examples(documents: Iterable[str], number: int) -> list[str]:
-    """Draw examples from documents without replacement, by a hash of the text of each example.
+    """Return a sample of examples without replacement, drawn by a hash of the text of each example.
 
-    An example is a run of up to 110 words of a document, joined by spaces. The drawn examples and their order depend
-    neither on the order of documents nor on their distribution over files. Equal examples count once.
+    An example consists of up to 110 consecutive words of a document, joined by spaces. The sample and its order do not
+    depend on the order of the documents. Equal examples count once.
 
     Args:
         documents: texts, read once; only the drawn examples are in memory.
@@ -29,7 +28,7 @@ def draw_examples(documents: Iterable[str], number: int) -> list[str]:
     Raises:
         BitcipherError: if all documents are empty, or one is not valid Unicode.
     """
-    # A heap whose first entry has the greatest key and is replaced next, since keys are negated.
+    # Heap of the examples with the smallest keys. Keys are negated, so the first entry has the largest key.
     drawn: list[tuple[int, str]] = []
     keys: set[int] = set()
     for example in _examples(documents):
@@ -44,7 +43,7 @@ def draw_examples(documents: Iterable[str], number: int) -> list[str]:
             continue
         keys.add(key)
     if not drawn:
-        raise BitcipherError("There is no text to measure tokenizers on: all documents are empty.")
+        raise BitcipherError("There is no text to measure tokenizers on; all documents are empty.")
     return [example for _, example in sorted(drawn, reverse=True)]
 
 
@@ -58,7 +57,7 @@ def _examples(documents: Iterable[str]) -> Iterator[str]:
             except UnicodeEncodeError:
                 raise BitcipherError(
                     "A text to measure tokenizers on is not valid Unicode (it has half a surrogate pair) and begins "
-                    f"{example[:40]!a}: mend it or leave it out."
+                    f"{example[:40]!a}; correct or remove it."
                 ) from None
             yield example
 
@@ -71,7 +70,7 @@ def count_words(examples: Iterable[str]) -> int:
 def split_ratio(tokenizer: Tokenizer, examples: Sequence[str]) -> float:
     """Return the word-split ratio (Deshpande et al. 2023, section 3.3): tokens per word separated by white space.
 
-    It is the ratio of all tokens of all examples to all their words. Special tokens are not counted.
+    The tokens and the words of all examples are counted together. Special tokens are not counted.
 
     Args:
         tokenizer: any tokenizer.

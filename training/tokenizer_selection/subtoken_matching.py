@@ -22,7 +22,8 @@ def split_words(tokenizer: Tokenizer, words: Iterable[str]) -> list[list[str]]:
     [['cook', 'ing'], ['cook']]
 
     Returns:
-        One part per token of each word; tokens of the space alone, and of further bytes of a letter, have none.
+        The parts of each word, one per token. A token that is only the space has no part, and the tokens of the bytes
+        of one letter have one part.
     """
     texts = [f" {word}" for word in words]
     encodings = plain_text_tokenizer(tokenizer).encode_batch(texts, add_special_tokens=False)
@@ -33,7 +34,7 @@ def _parts(text: str, encoding: Encoding) -> list[str]:
     parts = []
     covered = 0
     for token, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True):
-        # A lone marker has the offsets of the letter after it, and so does each byte of a letter.
+        # A marker token has the offsets of the next letter, and all byte tokens of a letter have the same offsets.
         if token != METASPACE and (part := text[max(start, covered) : end].strip()):
             parts.append(part)
             covered = end
@@ -41,9 +42,9 @@ def _parts(text: str, encoding: Encoding) -> list[str]:
 
 
 def matches(split: Sequence[str], reference: Sequence[str]) -> int:
-    """Return the number of parts that two splits have in common, with multiplicity.
+    """Return the number of parts that two splits have in common, as multisets.
 
-    A word that is left whole or split into single letters never matches, whatever the reference is.
+    It is 0 for a word that is not split, or split into single letters.
 
     >>> matches(["con", "cent", "ric"], ["con", "centr", "ic"])
     1
@@ -56,8 +57,8 @@ def matches(split: Sequence[str], reference: Sequence[str]) -> int:
 def matching_score(tokenizer: Tokenizer, words: Mapping[str, Sequence[str]]) -> float:
     """Return the exact sub-token matching score (Deshpande et al. 2023, section 3.3, Table 6), between 0 and 1.
 
-    It is the number of matches of all words divided by the number of sub-tokens of all reference splits; the paper's
-    127 words have 265.
+    The score is the number of matches of all words divided by the number of sub-tokens of all reference splits. The
+    paper's 127 words have 265 sub-tokens.
 
     Args:
         tokenizer: any tokenizer.

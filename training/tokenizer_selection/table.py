@@ -9,7 +9,7 @@ _HEADER = ("Tokenizer", "Vocabulary size", "Word-split ratio", "ESMS")
 
 
 def format_table(rows: Sequence[TokenizerScores], choice: TokenizerChoice | None = None) -> str:
-    """Return a Markdown table; the chosen row is bold, and the best sizes of other kinds are italic.
+    """Return the scores as a Markdown table. The chosen row is bold, and the best sizes of other kinds are italic.
 
     Args:
         rows: tokenizers and their references, in the order of the table.

@@ -64,7 +64,7 @@ def test_layers_writes_all_checkpoints(run, tmp_path):
     table = pq.read_table(tmp_path / "layers" / "layers.parquet")
     assert set(table["step"].to_pylist()) == {0, 3, 6}
     assert set(table["layer"].to_pylist()) == {0, 1, 2}
-    assert "pos_accuracy" in table["figure"].to_pylist()
+    assert "pos_accuracy" in table["metric"].to_pylist()
     assert pyarrow.csv.read_csv(tmp_path / "layers" / "layers.csv") == table
     assert (tmp_path / "layers" / "layers.png").read_bytes()[:4] == b"\x89PNG"
 
@@ -98,7 +98,7 @@ def test_generate_from_prompt_file(run, tmp_path):
 def test_mistakes_print_one_sentence(run, tmp_path):
     for arguments, sentence in (
         (("compare", "random-1", "gum", "--out", tmp_path / "out"), "gum is not a run"),
-        (("compare", "random-1", "random-1", "--out", tmp_path / "out"), "are runs of one recipe and one seed"),
+        (("compare", "random-1", "random-1", "--out", tmp_path / "out"), "have the same recipe and seed"),
         (("layers", "gum", "--out", tmp_path / "out"), "not a run with a checkpoint"),
         (("layers", "random-1", "--out", tmp_path / "out", "--task", "pos"), "both --task and --data"),
         (("layers", "random-1", "--out", tmp_path / "out", "--task", "x", "--data", "gum"), "There is no task 'x'"),

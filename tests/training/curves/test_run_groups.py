@@ -1,10 +1,10 @@
-"""Folders of runs read, and grouped by their recipes apart from the seed."""
+"""Reading of run folders, and grouping of runs by recipe."""
 
 import json
 
 import numpy as np
 import pytest
-from made_runs import write_run
+from synthetic_runs import write_run
 
 from bitcipher.errors import BitcipherError
 from training.curves import group_runs, read_run
@@ -14,7 +14,7 @@ RANDOM = {"embeddings": {"init": "random"}, "loop": {"max_steps": 20}}
 CIPHER = {"loop": {"max_steps": 20}, "embeddings": {"init": "cipher"}}
 
 
-def test_a_run_is_its_evaluations_and_its_training(tmp_path):
+def test_read_run_returns_evaluations_and_losses(tmp_path):
     run = read_run(write_run(tmp_path / "run", 7, LOSSES, RANDOM, accuracy=50.0, note="a text"))
     assert (run.name, run.seed) == ("run", 7)
     assert set(run.evaluations) == {"step", "tokens", "seconds", "validation_loss", "perplexity", "accuracy"}
@@ -24,7 +24,7 @@ def test_a_run_is_its_evaluations_and_its_training(tmp_path):
     np.testing.assert_allclose(run.losses["loss"], [2.1, 1.6])
 
 
-def test_a_figure_that_some_evaluations_lack_is_left_out(tmp_path):
+def test_metric_missing_in_an_evaluation_is_dropped(tmp_path):
     folder = write_run(tmp_path / "run", 1, LOSSES, accuracy=50.0)
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     del lines[-1]["accuracy"]
@@ -32,7 +32,7 @@ def test_a_figure_that_some_evaluations_lack_is_left_out(tmp_path):
     assert "accuracy" not in read_run(folder).evaluations
 
 
-def test_groups_are_recipes_apart_from_the_seed(tmp_path):
+def test_runs_are_grouped_by_recipe_without_seed(tmp_path):
     order = {"embeddings": {"init": "random"}} | {"loop": {"max_steps": 20}}  # the same recipe, in another order
     runs = [
         read_run(write_run(tmp_path / "cipher-1", 1, LOSSES, CIPHER)),
@@ -57,18 +57,18 @@ def test_groups_are_recipes_apart_from_the_seed(tmp_path):
         (("1", "2"), "1"),
     ],
 )
-def test_a_group_is_called_what_its_runs_share(tmp_path, names, name):
+def test_group_name_is_run_name_without_seed(tmp_path, names, name):
     runs = [read_run(write_run(tmp_path / each, seed, LOSSES)) for seed, each in enumerate(names, 1)]
     assert [group.name for group in group_runs(runs)] == [name]
 
 
-def test_seeds_of_two_digits_are_not_taken_for_a_part_of_the_name(tmp_path):
+def test_two_digit_seeds_are_removed_from_group_name(tmp_path):
     runs = [read_run(write_run(tmp_path / f"cipher-{seed}", seed, LOSSES)) for seed in (10, 11, 12)]
     assert [group.name for group in group_runs(runs)] == ["cipher"]
     assert [group.name for group in group_runs(runs[:1])] == ["cipher-10"]
 
 
-def test_runs_of_other_lengths_are_compared_as_far_as_all_have_come(tmp_path):
+def test_values_are_cut_to_shortest_run(tmp_path):
     runs = [
         read_run(write_run(tmp_path / "a-1", 1, LOSSES)),
         read_run(write_run(tmp_path / "a-2", 2, {0: 4.0, 10: 3.0})),
@@ -79,37 +79,41 @@ def test_runs_of_other_lengths_are_compared_as_far_as_all_have_come(tmp_path):
     assert group.mean("step").tolist() == [0, 10]
 
 
-def test_a_line_that_is_being_written_does_not_count(tmp_path):
+def test_incomplete_last_line_is_ignored(tmp_path):
     folder = write_run(tmp_path / "run", 1, LOSSES)
     whole = (folder / "metrics.jsonl").read_text()
     (folder / "metrics.jsonl").write_text(whole[:-5])
     assert read_run(folder).evaluations["step"].tolist() == [0, 10]
 
 
-def test_names_that_clash_and_seeds_that_come_twice_are_told(tmp_path):
+def test_duplicate_names_and_seeds_raise(tmp_path):
     one = read_run(write_run(tmp_path / "a" / "run", 1, LOSSES, RANDOM))
     other = read_run(write_run(tmp_path / "b" / "run", 1, LOSSES, CIPHER))
-    with pytest.raises(BitcipherError, match="Runs of two recipes would both be called run: rename their folders"):
+    with pytest.raises(BitcipherError, match="Two groups of runs would have the name run; rename the folders"):
         group_runs([one, other])
-    with pytest.raises(BitcipherError, match="run and run are runs of one recipe and one seed: name one of them"):
+    with pytest.raises(BitcipherError, match="run and run have the same recipe and seed; give only one of them"):
         group_runs([one, one])
 
 
-def test_what_is_no_run_is_told_in_a_sentence(tmp_path):
-    for path in (tmp_path / "nothing", tmp_path / "made_runs.py" / "x"):
+def test_invalid_run_folder_raises(tmp_path):
+    for path in (tmp_path / "nothing", tmp_path / "synthetic_runs.py" / "x"):
         with pytest.raises(BitcipherError, match="is not a run"):
             read_run(path)
-    young = write_run(tmp_path / "young", 1, {})
+    started = write_run(tmp_path / "started", 1, {})
     with pytest.raises(BitcipherError, match="has no evaluation yet"):
-        read_run(young)
+        read_run(started)
     for file, content in (
         ("run.json", "{"),
         ("run.json", "[]"),
         ("run.json", '{"recipe": {}}'),
+        ("run.json", '{"recipe": {"seed": "one"}, "text": "t", "vectors": null, "folder": "f"}'),
         ("metrics.jsonl", "{\n"),
         ("metrics.jsonl", '{"loss": 1}\n{"validation_loss": 2}\n'),
+        ("metrics.jsonl", '{"step": 0, "validation_loss": 2.0}\n'),
+        ("metrics.jsonl", '{"step": -1, "validation_loss": 2.0}\n'),
     ):
         damaged = write_run(tmp_path / f"damaged-{abs(hash((file, content)))}", 1, LOSSES)
         (damaged / file).write_text(content)
-        with pytest.raises(BitcipherError, match=r"is damaged|is missing"):
+        with pytest.raises(BitcipherError, match=r"is damaged|is missing|must be") as error:
             read_run(damaged)
+        assert file in str(error.value)

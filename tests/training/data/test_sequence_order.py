@@ -28,14 +28,14 @@ def test_sequence_id_depends_on_its_position_only(total, seed, data):
 
 @pytest.mark.parametrize("total", [60, 1000, 4097])
 def test_epochs_and_seeds_have_different_orders(total):
-    places = np.arange(total)
+    positions = np.arange(total)
     orders = [
-        tuple(SequenceOrder(total, seed).sequence_ids(epoch * total + places))
+        tuple(SequenceOrder(total, seed).sequence_ids(epoch * total + positions))
         for seed in range(10)
         for epoch in range(10)
     ]
     assert len(set(orders)) == 100
-    assert tuple(places) not in orders
+    assert tuple(positions) not in orders
 
 
 def test_sequences_are_uniform_over_positions():

@@ -83,10 +83,10 @@ def test_empty_folder_is_new_run(made, train, tmp_path):
     assert curve_of(tmp_path) == curve_of(made / "run")
 
 
-@pytest.mark.parametrize("place", [{"out": "s3://bucket/run"}, {"prepared": "memory://prepared"}])
-def test_remote_folder_for_run_raises(train, place):
-    (name,) = place.values()
-    assert f"got {name}" in error_of(train(**place))
+@pytest.mark.parametrize("folder", [{"out": "s3://bucket/run"}, {"prepared": "memory://prepared"}])
+def test_remote_folder_for_run_raises(train, folder):
+    (name,) = folder.values()
+    assert f"got {name}" in error_of(train(**folder))
 
 
 def test_unknown_recipe_raises(train, tmp_path):

@@ -1,4 +1,4 @@
-"""Words found among tokens, and linear probes of made features and of models."""
+"""Tokens of labeled words, and linear probes of synthetic features and of models."""
 
 from itertools import groupby
 
@@ -26,23 +26,23 @@ TEXTS = [" ".join(word.lower() for word, _ in sentence) for sentence in SENTENCE
 
 
 def tokens_read(words, batch: int):
-    return words.batches[batch]["input_ids"].ravel()[words.places[batch]]
+    return words.batches[batch]["input_ids"].ravel()[words.offsets[batch]]
 
 
 @pytest.mark.parametrize("kind", ["bpe", "wordpiece", "unigram"])
 @pytest.mark.parametrize("architecture", ["gpt2", "roberta", "t5"])
-def test_each_word_is_its_last_token(kind, architecture):
+def test_word_is_represented_by_last_token(kind, architecture):
     tokenizer = train_tokenizer(TEXTS, kind, 290 if kind == "bpe" else 60)
     words = label_words(TASK.train, TASK, tokenizer, architecture, 100)
-    asked = [(word.lower(), label) for sentence in SENTENCES for word, label in sentence]
-    assert [TASK.labels[label] for label in words.labels] == [label for _, label in asked]
-    for token, (word, _) in zip(tokens_read(words, 0), asked, strict=True):
+    expected = [(word.lower(), label) for sentence in SENTENCES for word, label in sentence]
+    assert [TASK.labels[label] for label in words.labels] == [label for _, label in expected]
+    for token, (word, _) in zip(tokens_read(words, 0), expected, strict=True):
         assert word.endswith(tokenizer.decode([int(token)]).strip().removeprefix("##").lstrip("\ufffd"))
         assert tokenizer.decode([int(token)]).strip()
 
 
 @pytest.mark.parametrize(("architecture", "before", "after"), [("gpt2", 1, 0), ("bert", 1, 1), ("t5", 0, 1)])
-def test_long_sentences_are_cut_and_rows_are_padded(architecture, before, after):
+def test_long_sentences_are_truncated_and_rows_padded(architecture, before, after):
     tokenizer = train_tokenizer(TEXTS, "wordpiece", 60)
     specials = special_tokens(tokenizer)
     whole = label_words(TASK.train, TASK, tokenizer, architecture, 100)
@@ -58,7 +58,7 @@ def test_long_sentences_are_cut_and_rows_are_padded(architecture, before, after)
     assert 0 < len(cut.labels) < len(whole.labels)
 
 
-def test_words_without_a_token_are_left_out():
+def test_words_without_token_are_dropped():
     tokenizer = train_tokenizer(["word word cats cats"] * 5, "wordpiece", 30)
     task = make_task("pos", [[("\u200d", "X"), ("word", "N")]], SENTENCES, SENTENCES, has_spans=False)
     assert [task.labels[label] for label in label_words(task.train, task, tokenizer, "bert", 9).labels] == ["N"]
@@ -67,20 +67,20 @@ def test_words_without_a_token_are_left_out():
         label_words(nothing.train, nothing, tokenizer, "bert", 9)
 
 
-def test_of_a_large_part_every_other_sentence_is_taken(monkeypatch):
+def test_large_split_is_reduced_to_evenly_spaced_sentences(monkeypatch):
     tokenizer = train_tokenizer(TEXTS, "bpe", 290)
     sentences = [[(f"word{number}", "N")] * 4 for number in range(50)]
     task = make_task("pos", sentences, sentences, sentences, has_spans=False)
-    monkeypatch.setattr(words_module, "WORDS_AT_MOST", 100)
+    monkeypatch.setattr(words_module, "MAX_WORDS", 100)
     words = label_words(task.train, task, tokenizer, "gpt2", 40)
     assert len(words.labels) == 100
     assert [batch["input_ids"].shape[0] for batch in words.batches] == [25]
 
 
-def test_a_plane_is_found_and_noise_is_not():
+def test_linear_probe_learns_linear_labels_and_not_noise():
     random = np.random.default_rng(0)
     labels = random.integers(3, size=600)
-    output = 1000 * np.eye(3, 8)[labels] + random.normal(size=(600, 8))  # in any unit
+    output = 1000 * np.eye(3, 8)[labels] + random.normal(size=(600, 8))  # features of any scale
     half = (labels[:300], labels[300:])
     assert probe_accuracy(output[:300], half[0], output[300:], half[1]) == 1.0
     noise = random.normal(size=(600, 8))
@@ -92,7 +92,7 @@ def test_a_plane_is_found_and_noise_is_not():
         probe_accuracy(noise, np.zeros(600, int), noise, labels)
 
 
-def test_what_the_embeddings_hold_is_found_by_layer(tmp_path):
+def test_probe_finds_labels_in_embeddings(tmp_path):
     task = read_task("pos", str(labeled.write_gum(tmp_path / "gum", 120)))
     texts = [" ".join(task.words[n] for n in group) for group in _by_sentence(task.train)]
     tokenizer = train_tokenizer(texts, "wordpiece", 200)
@@ -107,9 +107,9 @@ def test_what_the_embeddings_hold_is_found_by_layer(tmp_path):
     )
     model = build_model(options, special_tokens(tokenizer), vocab_size(tokenizer), 1).eval()
     parts = [label_words(part, task, tokenizer, "gpt2", 64) for part in (task.train, task.test)]
-    untold = word_accuracies(model, *parts)
-    assert untold.shape == (3,)
-    with torch.no_grad():  # a token's usual label, written where it is seen
+    before = word_accuracies(model, *parts)
+    assert before.shape == (3,)
+    with torch.no_grad():  # add the usual label of each word to its embedding
         for word in task.words:
             ids = tokenizer.encode(word, add_special_tokens=False).ids
             usual = int(word.removeprefix("word")) % len(labeled.TAGS)
@@ -118,7 +118,7 @@ def test_what_the_embeddings_hold_is_found_by_layer(tmp_path):
                 model.transformer.wte.weight[ids[0], usual] += 5.0
     output = word_accuracies(model, *parts)
     assert output[0] > 0.85  # a tenth of the labels are unusual
-    assert untold[0] < output[0]
+    assert before[0] < output[0]
     assert np.array_equal(output, word_accuracies(model, *parts))
 
 

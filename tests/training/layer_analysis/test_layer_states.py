@@ -1,4 +1,4 @@
-"""Every layer's hidden states, and figures of tokens to predict, of tiny models of each architecture."""
+"""Hidden states of every layer, and metrics of target tokens, for tiny models of each architecture."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def batch_of(family: str, seed: int) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_states_of_all_layers_end_with_what_the_head_reads(family):
+def test_last_layer_state_is_input_of_head(family):
     model, batch = model_of(family), batch_of(family, 0)
     states = layer_states(model, batch)
     assert len(states) == 1 + LAYERS
@@ -52,7 +52,7 @@ def test_states_of_all_layers_end_with_what_the_head_reads(family):
     assert not torch.allclose(states[0], states[1])
 
 
-def test_a_t5_that_writes_nothing_shows_its_encoder():
+def test_t5_without_decoder_inputs_returns_encoder_states():
     model, batch = model_of("t5"), batch_of("t5", 0)
     states = layer_states(model, {"input_ids": batch["input_ids"]})
     assert len(states) == 1 + LAYERS
@@ -60,36 +60,40 @@ def test_a_t5_that_writes_nothing_shows_its_encoder():
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_figures_are_those_of_plain_loops(family):
+def test_token_metrics_match_plain_loops(family):
     model = model_of(family)
     train, held_out = [batch_of(family, seed) for seed in range(3)], [batch_of(family, 9)]
     tokens = frequent_tokens(train, 3, SPECIALS)
-    figures = token_metrics(model, train, held_out, tokens)
+    metrics = token_metrics(model, train, held_out, tokens)
 
     def samples(batches):
         for batch in batches:
             states = [state.flatten(0, 1) for state in layer_states(model, batch)]
-            places = batch.get("positions", np.arange(batch["labels"].size))
-            for place, label in zip(places, batch["labels"].ravel(), strict=True):
+            offsets = batch.get("positions", np.arange(batch["labels"].size))
+            for offset, label in zip(offsets, batch["labels"].ravel(), strict=True):
                 if label in tokens:
-                    likeliest = logits(model, states[-1][place])[torch.from_numpy(tokens)].argmax()
-                    yield [state[place].numpy() for state in states], tokens.tolist().index(label), int(likeliest)
+                    likeliest = logits(model, states[-1][offset])[torch.from_numpy(tokens)].argmax()
+                    yield [state[offset].numpy() for state in states], tokens.tolist().index(label), int(likeliest)
 
     for part, batches in (("train", train), ("held out", held_out)):
         with torch.no_grad():
-            known, asked = list(samples(train)), list(samples(batches))
+            train_samples, part_samples = list(samples(train)), list(samples(batches))
         for layer in range(1 + LAYERS):
-            centers = [np.mean([states[layer] for states, c, _ in known if c == number], axis=0) for number in range(3)]
-            nearest = [int(np.argmin([np.linalg.norm(s[layer] - center) for center in centers])) for s, *_ in asked]
-            triples = [(near, c, predicted) for near, (_, c, predicted) in zip(nearest, asked, strict=True)]
-            assert figures[part, "ncc_accuracy"][layer] == pytest.approx(np.mean([n == c for n, c, _ in triples]))
-            assert figures[part, "ncc_mismatch"][layer] == pytest.approx(np.mean([n != p for n, _, p in triples]))
-            assert figures[part, "model_accuracy"][layer] == pytest.approx(np.mean([p == c for _, c, p in triples]))
+            centers = [
+                np.mean([states[layer] for states, c, _ in train_samples if c == number], axis=0) for number in range(3)
+            ]
+            nearest = [
+                int(np.argmin([np.linalg.norm(s[layer] - center) for center in centers])) for s, *_ in part_samples
+            ]
+            triples = [(near, c, predicted) for near, (_, c, predicted) in zip(nearest, part_samples, strict=True)]
+            assert metrics[part, "ncc_accuracy"][layer] == pytest.approx(np.mean([n == c for n, c, _ in triples]))
+            assert metrics[part, "ncc_mismatch"][layer] == pytest.approx(np.mean([n != p for n, _, p in triples]))
+            assert metrics[part, "model_accuracy"][layer] == pytest.approx(np.mean([p == c for _, c, p in triples]))
 
 
-def test_a_part_without_samples_has_no_figures():
+def test_split_without_samples_has_nan_metrics():
     train = [batch_of("gpt2", 0)]
     tokens = frequent_tokens(train, 3, SPECIALS)
-    figures = token_metrics(model_of("gpt2"), train, [], tokens)
-    assert np.isnan(figures["held out", "ncc_accuracy"]).all()
-    assert np.isfinite(figures["train", "ncc_accuracy"]).all()
+    metrics = token_metrics(model_of("gpt2"), train, [], tokens)
+    assert np.isnan(metrics["held out", "ncc_accuracy"]).all()
+    assert np.isfinite(metrics["train", "ncc_accuracy"]).all()

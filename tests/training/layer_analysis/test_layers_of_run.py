@@ -1,4 +1,4 @@
-"""A tiny run, trained and looked into: every checkpoint, every layer, the same again, and drawn."""
+"""Layer metrics of a tiny run: values at every checkpoint, table and figure."""
 
 import json
 import shutil
@@ -23,13 +23,13 @@ def run(tmp_path_factory, tiny_text, one_thread):
     return folder
 
 
-def value(records, step, layer, part, figure):
-    (found,) = (r.value for r in records if (r.step, r.layer, r.part, r.figure) == (step, layer, part, figure))
+def value(records, step, layer, part, metric):
+    (found,) = (r.value for r in records if (r.step, r.layer, r.part, r.metric) == (step, layer, part, metric))
     return found
 
 
 @pytest.mark.long
-def test_every_checkpoint_and_layer_has_its_figures(run, tmp_path):
+def test_every_checkpoint_and_layer_has_all_metrics(run, tmp_path):
     task = read_task("pos", str(labeled.write_gum(tmp_path / "gum", 40)))
     shown = []
     files = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
@@ -42,34 +42,34 @@ def test_every_checkpoint_and_layer_has_its_figures(run, tmp_path):
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == files
     assert shown == [0, 30, 60]
     of_tokens = ("ncc_accuracy", "ncc_mismatch", "model_accuracy")
-    figures = {(part, name) for part in ("train", "held out") for name in of_tokens} | {("held out", "pos_accuracy")}
-    expected = {(step, layer, *figure) for step in (0, 30, 60) for layer in range(3) for figure in figures}
-    assert {(r.step, r.layer, r.part, r.figure) for r in records} == expected
+    metrics = {(part, name) for part in ("train", "held out") for name in of_tokens} | {("held out", "pos_accuracy")}
+    expected = {(step, layer, *metric) for step in (0, 30, 60) for layer in range(3) for metric in metrics}
+    assert {(r.step, r.layer, r.part, r.metric) for r in records} == expected
     assert len(records) == len(expected)
     assert all(0 <= record.value <= 1 for record in records)
     assert layers_of_run(run, 12, 32, task) == records
-    # What was learnt is told apart better, in the last layer most of all, and as the model itself tells it apart.
+    # Training increases the accuracies of the last layer and decreases the mismatch.
     assert value(records, 60, 2, "held out", "model_accuracy") > value(records, 0, 2, "held out", "model_accuracy")
     assert value(records, 60, 2, "held out", "ncc_accuracy") > value(records, 0, 2, "held out", "ncc_accuracy")
     assert value(records, 60, 2, "held out", "ncc_mismatch") < value(records, 0, 2, "held out", "ncc_mismatch")
 
     table = to_table(records)
-    assert table.column_names == ["step", "layer", "part", "figure", "value"]
+    assert table.column_names == ["step", "layer", "part", "metric", "value"]
     assert table.to_pylist()[0] == vars(records[0])
     for name in ("one.png", "other.png"):
         draw(records, tmp_path / name)
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()
-    assert imread(tmp_path / "one.png").shape[0] > 1000  # three figures below each other
+    assert imread(tmp_path / "one.png").shape[0] > 1000  # three rows of panels
 
 
-def test_the_start_is_the_model_before_its_first_step(run):
+def test_step_0_is_initial_model(run):
     first = [record for record in layers_of_run(run, 5, 8) if record.step == 0]
-    # It has not seen a word: of five classes it can only guess.
+    # The initial model can only guess among five classes.
     assert value(first, 0, 2, "train", "model_accuracy") < 0.6
     assert {record.layer for record in first} == {0, 1, 2}
 
 
-def test_many_steps_and_missing_values_are_drawn(tmp_path):
+def test_draw_many_steps_and_missing_values(tmp_path):
     records = [
         LayerMetrics(step, layer, part, "ncc_accuracy", np.nan if part == "held out" else layer / 10)
         for step in range(0, 3000, 100)
@@ -80,7 +80,7 @@ def test_many_steps_and_missing_values_are_drawn(tmp_path):
     assert imread(tmp_path / "layers.png").shape[0] > 300
 
 
-def test_what_cannot_be_looked_into_is_told_in_a_sentence(run, tmp_path):
+def test_invalid_run_raises(run, tmp_path):
     with pytest.raises(BitcipherError, match="not a run with a checkpoint"):
         layers_of_run(tmp_path, 5, 8)
     copy = tmp_path / "copy"

@@ -13,9 +13,9 @@ from training.models import hidden_states, is_tied, load_model, logits, save_mod
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("place", ["disk", "store"])
-def test_model_round_trip(kind, place, tmp_path):
-    folder = str(tmp_path / "model") if place == "disk" else f"memory://models/{kind}"
+@pytest.mark.parametrize("target", ["disk", "store"])
+def test_model_round_trip(kind, target, tmp_path):
+    folder = str(tmp_path / "model") if target == "disk" else f"memory://models/{kind}"
     model, batch = model_of(kind).eval(), batch_of(kind)
     with torch.no_grad():
         for weight in model.parameters():

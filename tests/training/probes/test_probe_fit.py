@@ -1,4 +1,4 @@
-"""Training on distinct pairs with their counts has the objective of training on tokens, and ends in the same place."""
+"""Training on distinct pairs with counts against training on tokens."""
 
 import labeled
 import numpy as np
@@ -35,7 +35,7 @@ def gradient(probe, features, pairs):
     return torch.autograd.grad((losses * weights).sum() / weights.sum(), list(probe.parameters()))
 
 
-def test_the_objective_is_that_of_tokens(task, features):
+def test_gradient_over_pairs_equals_gradient_over_tokens(task, features):
     assert len(task.train.pairs.words) < len(task.train) / 5
     assert task.train.pairs.counts.sum() == len(task.train)
     torch.manual_seed(0)
@@ -46,38 +46,38 @@ def test_the_objective_is_that_of_tokens(task, features):
 
 
 @pytest.mark.parametrize("size", [1, 7, 60, 10_000])
-def test_the_batches_of_an_epoch_hold_every_token_once(task, size):
+def test_weights_of_an_epoch_sum_to_counts(task, size):
     pairs = task.train.pairs
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fitting, "BATCH_PAIRS", size)
-        dealt = list(batches(pairs, np.random.default_rng(0)))
-    assert len(dealt) == max(1, round(len(pairs.counts) / size))
+        epoch = list(batches(pairs, np.random.default_rng(0)))
+    assert len(epoch) == max(1, round(len(pairs.counts) / size))
     total = np.zeros(len(pairs.counts))
-    for places, weights in dealt:
-        assert len(set(places.tolist())) == len(places)
-        total[places] += weights
+    for indices, weights in epoch:
+        assert len(set(indices.tolist())) == len(indices)
+        total[indices] += weights
     np.testing.assert_allclose(total, pairs.counts)
 
 
-def test_training_by_pairs_and_by_tokens_end_in_the_same_place(task, features):
+def test_training_on_pairs_matches_training_on_tokens(task, features):
     truth = task.test.labels
     accuracies = []
     for pairs in (task.train.pairs, by_token(task.train)):
         probe, _, _ = fit(features, len(task.labels), pairs, task.validation.pairs, seed=0)
         accuracies.append(np.mean(predict(probe, features).numpy()[task.test.words] == truth))
-    # Nine tenths of the tokens have their word's usual label, and a quarter of the others by chance.
+    # Nine tenths of the tokens have the usual label of their word, and a quarter of the others have it by chance.
     assert accuracies[0] == pytest.approx(0.925, abs=0.02)
     assert accuracies[1] == pytest.approx(accuracies[0], abs=0.005)
 
 
-def test_the_best_epoch_is_kept(task, features):
+def test_fit_returns_best_epoch(task, features):
     probe, epoch, accuracy = fit(features, len(task.labels), task.train.pairs, task.validation.pairs, seed=0)
     assert 1 <= epoch <= fitting.MAX_EPOCHS
     predicted = predict(probe, features).numpy()[task.validation.words]
     assert accuracy == pytest.approx(np.mean(predicted == task.validation.labels))
 
 
-def test_a_seed_gives_the_same_probe_and_another_seed_another(task, features):
+def test_seed_determines_probe(task, features):
     def weights(seed):
         probe, _, _ = fit(features, len(task.labels), task.train.pairs, task.validation.pairs, seed)
         return torch.cat([parameter.flatten() for parameter in probe.parameters()])

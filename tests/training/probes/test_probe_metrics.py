@@ -11,7 +11,7 @@ tagged = st.lists(st.tuples(st.sampled_from(TAGS), st.sampled_from(TAGS), st.boo
 
 
 def spans_by_definition(tags, sentences):
-    """All stretches within a sentence that begin where IOB1 lets a span begin and go on to where it ends."""
+    """Return the spans of IOB1 tags, by testing at each token whether a span begins there."""
 
     def begins(i):
         if tags[i] == "O":
@@ -29,25 +29,25 @@ def spans_by_definition(tags, sentences):
 
 
 @given(tagged)
-def test_spans_are_those_of_iob1(tokens):
+def test_spans_match_definition_of_iob1(tokens):
     tags = [tag for tag, _, _ in tokens]
     sentences = np.cumsum([new for _, _, new in tokens]).tolist()
     assert metrics.spans(tags, sentences) == spans_by_definition(tags, sentences)
 
 
-def test_spans_of_an_example():
+def test_span_f1_of_example():
     tags = ["I-PER", "I-PER", "O", "I-LOC", "B-LOC", "I-LOC", "I-PER", "I-PER"]
     sentences = [0, 0, 0, 0, 0, 0, 0, 1]
     expected = [(0, 1, "PER"), (3, 3, "LOC"), (4, 5, "LOC"), (6, 6, "PER"), (7, 7, "PER")]
     assert metrics.spans(tags, sentences) == expected
     predicted = ["I-PER", "I-PER", "O", "I-LOC", "I-LOC", "I-LOC", "O", "I-PER"]
-    # Three were predicted (0-1, 3-5, 7), of which two are right, and five are true.
+    # Three spans are predicted (0-1, 3-5, 7), two of them are correct, and there are five true spans.
     assert metrics.span_f1(tags, predicted, sentences) == pytest.approx(2 * 2 / (5 + 3))
     assert metrics.span_f1(["O"], ["O"], [0]) == 0.0
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30))
-def test_accuracy_and_weighted_f1_are_those_of_the_report_of_scikit_learn(tokens):
+def test_accuracy_and_weighted_f1_match_scikit_learn(tokens):
     truth, predicted = np.array(tokens).T
     report = classification_report(truth, predicted, output_dict=True, zero_division=0)
     assert metrics.accuracy(truth, predicted) == pytest.approx(np.mean(truth == predicted))

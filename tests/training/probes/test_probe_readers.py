@@ -36,13 +36,13 @@ def written(path, content):
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 @pytest.mark.parametrize("name", ["a.conllu", "a.conllu.gz"])
-def test_conllu_gives_words_and_their_xpos(tmp_path, name, ending):
+def test_read_conllu_returns_words_with_xpos(tmp_path, name, ending):
     content = CONLLU.replace("\n", ending).encode()
     path = written(tmp_path / name, gzip.compress(content) if name.endswith("gz") else content)
     assert read_conllu(path) == [[("do", "VBP"), ("n't", "RB")], [("Go", "VB")]]
 
 
-def test_conll2003_gives_documents_with_the_tags_of_the_file(tmp_path):
+def test_read_conll2003_returns_documents_with_tags(tmp_path):
     assert read_conll2003(written(tmp_path / "eng.train", CONLL2003)) == [
         [[("EU", "I-ORG"), ("rejects", "O")]],
         [[("Rome", "I-LOC"), ("Paris", "B-LOC")]],
@@ -52,27 +52,27 @@ def test_conll2003_gives_documents_with_the_tags_of_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("read", "content", "sentence"),
     [
-        (read_conllu, "1\tGo\tgo", r"Line 1 of .* has 3 columns, where CoNLL-U has 10"),
-        (read_conllu, CONLLU + "1\tGo\tgo\tVERB\t_\t_\t0\t_\t_\t_", r"Line 9 of .* gives 'Go' no xpos"),
-        (read_conllu, "# only a comment\n", r"holds no labeled words"),
+        (read_conllu, "1\tGo\tgo", r"Line 1 of .* has 3 columns instead of the 10 tab-separated columns of CoNLL-U"),
+        (read_conllu, CONLLU + "1\tGo\tgo\tVERB\t_\t_\t0\t_\t_\t_", r"Line 9 of .* has no xpos tag for 'Go'"),
+        (read_conllu, "# only a comment\n", r"has no labeled words"),
         (read_conllu, b"\xff\xfe", r"cannot be read as text"),
-        (read_conll2003, "EU NNP I-ORG", r"Line 1 of .* has 3 columns, where CoNLL-2003 has 4"),
+        (read_conll2003, "EU NNP I-ORG", r"Line 1 of .* has 3 columns instead of the 4 of CoNLL-2003"),
         (read_conll2003, "EU NNP I-NP ORG", r"Line 1 of .* has the entity 'ORG'"),
-        (read_conll2003, "-DOCSTART- -X- O O\n", r"holds no labeled words"),
-        (read_conll2003, "", r"holds no labeled words"),
+        (read_conll2003, "-DOCSTART- -X- O O\n", r"has no labeled words"),
+        (read_conll2003, "", r"has no labeled words"),
     ],
 )
-def test_a_damaged_file_is_told_in_a_sentence(tmp_path, read, content, sentence):
+def test_damaged_file_raises(tmp_path, read, content, sentence):
     with pytest.raises(BitcipherError, match=sentence):
         read(written(tmp_path / "file", content))
 
 
-def test_a_file_that_is_no_gzip(tmp_path):
+def test_invalid_gzip_raises(tmp_path):
     with pytest.raises(BitcipherError, match="cannot be read as text"):
         read_conllu(written(tmp_path / "a.conllu.gz", CONLLU))
 
 
-def test_the_tasks_are_read_from_their_folders(tmp_path):
+def test_read_task_reads_all_splits(tmp_path):
     pos = read_task("pos", str(labeled.write_gum(tmp_path / "gum")))
     assert pos.labels == sorted(labeled.TAGS)
     assert all(word == word.lower() for word in pos.words)
@@ -80,7 +80,7 @@ def test_the_tasks_are_read_from_their_folders(tmp_path):
     ner = read_task("ner", str(labeled.write_conll2003(tmp_path / "conll")))
     assert ner.labels == sorted(labeled.KINDS)
     assert ner.has_spans
-    # Of twelve documents of ten sentences, one is kept for validation, whole.
+    # One of twelve documents of ten sentences is held out for validation.
     assert ner.train.sentences[-1] + 1 == 110
     assert ner.validation.sentences[-1] + 1 == 10
     assert ner.test.sentences[-1] + 1 == 120
@@ -88,15 +88,15 @@ def test_the_tasks_are_read_from_their_folders(tmp_path):
     assert again.validation.words.tolist() == ner.validation.words.tolist()
 
 
-def test_what_is_missing_is_told_in_a_sentence(tmp_path):
-    with pytest.raises(BitcipherError, match="There is no task 'chunks': choose pos or ner"):
+def test_missing_task_or_file_raises(tmp_path):
+    with pytest.raises(BitcipherError, match="There is no task 'chunks'; choose pos or ner"):
         read_task("chunks", str(tmp_path))
-    with pytest.raises(BitcipherError, match=r"should hold one file named …-train\.conllu, and holds none"):
+    with pytest.raises(BitcipherError, match=r"must contain exactly one file named …-train\.conllu, found none"):
         read_task("pos", str(tmp_path))
     written(tmp_path / "eng.train", CONLL2003)
-    with pytest.raises(BitcipherError, match=r"should hold one file named eng\.testa, and holds none"):
+    with pytest.raises(BitcipherError, match=r"must contain exactly one file named eng\.testa, found none"):
         read_task("ner", str(tmp_path))
     written(tmp_path / "eng.testa", CONLL2003)
     written(tmp_path / "eng.train", "EU NNP I-NP I-ORG\n")
-    with pytest.raises(BitcipherError, match="is one document, of which none can be kept"):
+    with pytest.raises(BitcipherError, match="has only one document, so none can be held out"):
         read_task("ner", str(tmp_path))

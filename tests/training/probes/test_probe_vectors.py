@@ -18,18 +18,18 @@ def ner():
     return make_task("ner", *parts, has_spans=True)
 
 
-def test_vectors_that_know_labels_are_told_from_those_that_do_not(ner):
-    knowing = probe(labeled.informative_vectors(labeled.KINDS), ner, seeds=(0, 1))
-    ignorant = probe(labeled.uninformative_vectors(), ner, seeds=(0, 1))
-    for figure in ("accuracy", "weighted_f1", "span_f1"):
-        assert knowing.mean(figure) > ignorant.mean(figure) + 0.2
-    # Without any information a probe gives the most frequent label.
-    commonest = np.bincount(ner.train.labels).argmax()
-    assert ignorant.mean("accuracy") == pytest.approx(np.mean(ner.test.labels == commonest))
-    assert (knowing.task, knowing.covered_words, knowing.covered_tokens) == ("ner", 1, 1)
+def test_informative_vectors_score_higher_than_uninformative_ones(ner):
+    informed = probe(labeled.informative_vectors(labeled.KINDS), ner, seeds=(0, 1))
+    uninformed = probe(labeled.uninformative_vectors(), ner, seeds=(0, 1))
+    for metric in ("accuracy", "weighted_f1", "span_f1"):
+        assert informed.mean(metric) > uninformed.mean(metric) + 0.2
+    # Without information, a probe predicts the most frequent label.
+    most_frequent = np.bincount(ner.train.labels).argmax()
+    assert uninformed.mean("accuracy") == pytest.approx(np.mean(ner.test.labels == most_frequent))
+    assert (informed.task, informed.covered_words, informed.covered_tokens) == ("ner", 1, 1)
 
 
-def test_mean_and_spread_are_those_of_the_seeds(ner):
+def test_mean_and_spread_over_seeds(ner):
     result = probe(labeled.informative_vectors(labeled.KINDS), ner, seeds=(0, 1, 2))
     accuracies = [seed.accuracy for seed in result.seeds]
     assert [seed.seed for seed in result.seeds] == [0, 1, 2]
@@ -39,15 +39,15 @@ def test_mean_and_spread_are_those_of_the_seeds(ner):
     assert dataclasses.replace(result, seeds=result.seeds[:1]).spread("accuracy") == 0
 
 
-def test_the_lengths_of_vectors_make_no_difference(ner):
+def test_vector_lengths_do_not_change_result(ner):
     vectors = labeled.informative_vectors(labeled.KINDS)
-    # Powers of two, by which numbers are multiplied exactly.
+    # Multiplication by powers of two is exact.
     lengths = 2.0 ** np.arange(-8, len(vectors) - 8).clip(max=8)
     scaled = CipherVectors(vectors.words, lengths[:, None] * vectors.vectors)
     assert probe(vectors, ner, seeds=(0,)) == probe(scaled, ner, seeds=(0,))
 
 
-def test_unknown_words_have_the_vector_of_oov_or_zeros():
+def test_unknown_words_get_oov_vector_or_zeros():
     rows = np.array([[3, 4], [0, 5]], np.float32)
     features, covered = look_up(CipherVectors(["a", "<oov>"], rows), ["a", "b"])
     np.testing.assert_allclose(features, rows * np.sqrt(2) / 5)
@@ -56,18 +56,18 @@ def test_unknown_words_have_the_vector_of_oov_or_zeros():
     np.testing.assert_allclose(features, [rows[0] * np.sqrt(2) / 5, [0, 0]])
 
 
-def test_coverage_is_that_of_the_test_part():
+def test_coverage_is_of_test_split():
     part = [[("a", "X"), ("a", "X"), ("b", "Y")]]
     task = make_task("pos", [[("c", "X")]], [[("c", "X")]], part, has_spans=False)
     result = probe(CipherVectors(["a", "d"], np.eye(2)), task, seeds=(0,))
     assert result.covered_words == 0.5
     assert result.covered_tokens == pytest.approx(2 / 3)
     assert result.seeds[0].span_f1 is None
-    with pytest.raises(BitcipherError, match="The vectors hold none of the 2 words of the task pos"):
+    with pytest.raises(BitcipherError, match="None of the 2 words of the task pos has a vector"):
         probe(CipherVectors(["d"], np.eye(1)), task, seeds=(0,))
 
 
-def test_the_paper_has_a_hundred_models_in_six_grids():
+def test_paper_tables_are_complete():
     grids = paper_tables().grids
     assert [(g.table, g.task, g.mode) for g in grids] == [
         (2, "pos", "sum"),

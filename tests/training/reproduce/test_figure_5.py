@@ -1,4 +1,4 @@
-"""The paper's Figure 5: models pre-trained here are fine-tuned on another text, with their own table or a new one."""
+"""Recipes of Figure 5: fine-tuning of a pre-trained model on another text, with its own or with cipher embeddings."""
 
 import gzip
 import json
@@ -26,7 +26,7 @@ CIPHER = "embeddings.build={mode: sum, summed: true, bits: 16, window: 4}"
 
 @pytest.fixture(scope="module", params=TOKENIZERS)
 def pretrained(request, tmp_path_factory):
-    """A folder with another text, and a run of one of the models."""
+    """Return a folder with a pre-training run of a model, and another text."""
     folder = tmp_path_factory.mktemp("figure") / request.param
     folder.mkdir()
     tiny_commands.train(
@@ -40,14 +40,14 @@ def pretrained(request, tmp_path_factory):
     return folder
 
 
-def fine_tune(folder, name, way, *settings):
-    recipe = f"figure-5-{folder.name}-{way}"
+def fine_tune(folder, name, init, *settings):
+    recipe = f"figure-5-{folder.name}-{init}"
     checkpoint = f"model.checkpoint={folder / 'pretrained'}"
     return tiny_commands.train(folder, folder / name, checkpoint, *settings, recipe=recipe)
 
 
-def start_of(run):
-    """The held-out loss before the first step."""
+def initial_loss(run):
+    """Return the validation loss before the first step."""
     return read_metrics(run)[0]["validation_loss"]
 
 
@@ -55,20 +55,22 @@ def weights_of(run):
     return load_file(latest_checkpoint(run) / "model.safetensors")
 
 
-def test_a_model_goes_on_with_its_own_table_or_another(pretrained):
+def test_fine_tuning_with_own_and_with_cipher_embeddings(pretrained):
     ordinary = fine_tune(pretrained, "ordinary", "ordinary")
     cipher = fine_tune(pretrained, "cipher", "cipher", CIPHER)
-    own, its = (load_tokenizer(str(folder / "tokenizer.json")) for folder in (ordinary, pretrained / "pretrained"))
-    assert own.get_vocab() == its.get_vocab()
-    assert start_of(ordinary) != start_of(cipher)
+    tokenizer, source = (
+        load_tokenizer(str(folder / "tokenizer.json")) for folder in (ordinary, pretrained / "pretrained")
+    )
+    assert tokenizer.get_vocab() == source.get_vocab()
+    assert initial_loss(ordinary) != initial_loss(cipher)
     assert json.loads((cipher / "embedding_init.json").read_text())["n_from_vectors"] > 5
-    # Again: nothing is left to do, whatever checkpoint the pre-trained run has by now.
+    # A finished run is not trained again.
     before = (ordinary / "metrics.jsonl").read_bytes()
     fine_tune(pretrained, "ordinary", "ordinary")
     assert (ordinary / "metrics.jsonl").read_bytes() == before
 
 
-def test_only_the_table_or_only_the_rest_is_trained(pretrained):
+def test_only_embeddings_or_only_other_weights_are_trained(pretrained):
     source = load_model(str(latest_checkpoint(pretrained / "pretrained")))
     table = next(n for n, weight in source.named_parameters() if weight is input_embeddings(source).weight)
     start = weights_of(pretrained / "pretrained")
@@ -83,7 +85,7 @@ def test_only_the_table_or_only_the_rest_is_trained(pretrained):
     assert len(rest) > 5
 
 
-def test_a_checkpoint_without_its_tokenizer_is_a_plain_sentence(tmp_path):
+def test_checkpoint_without_tokenizer_raises(tmp_path):
     corpus = tiny_commands.write_corpus(tmp_path / "corpus")
     result = CliRunner().invoke(
         app,

@@ -1,4 +1,4 @@
-"""Figures 4 and 5 in one command each, at a size that takes seconds."""
+"""`bitcipher reproduce` for Figures 4 and 5, with tiny models."""
 
 import pytest
 import tiny_commands
@@ -20,23 +20,23 @@ def steps_of(run):
     return read_metrics(run)[-1]["step"]
 
 
-def test_figure_4_trains_every_start_and_draws_them(tmp_path):
+def test_figure_4_trains_and_plots_every_init(tmp_path):
     corpus = tiny_commands.write_corpus(tmp_path / "corpus")
-    narrow = ["--set", "model.hidden_size=128"]  # the paper's tables have 2⁷ bits
-    line = ["figure-4", corpus, "--out", tmp_path / "out", "--seeds", 2, *tiny_commands.arguments_of(), *narrow]
+    width = ["--set", "model.hidden_size=128"]  # the paper's vectors have 128 bits
+    line = ["figure-4", corpus, "--out", tmp_path / "out", "--seeds", 2, *tiny_commands.arguments_of(), *width]
     report = run(*line)
     names = ("random", "random-scaled", "wide-frozen", "wide", "near-frozen", "near", "best")
     assert all(f"| {name} | 2 |" in report for name in names)
     for name in names:
         assert (tmp_path / "out" / f"{name}-2" / "metrics.jsonl").exists()
     assert (tmp_path / "out" / "curves.png").read_bytes().startswith(b"\x89PNG")
-    # Again: nothing is trained, the same is told.
+    # A second call trains nothing and prints the same report.
     before = (tmp_path / "out" / "best-1" / "metrics.jsonl").read_bytes()
     assert run(*line) == report
     assert (tmp_path / "out" / "best-1" / "metrics.jsonl").read_bytes() == before
 
 
-def test_figure_5_pretrains_and_fine_tunes_each_model_both_ways(tmp_path):
+def test_figure_5_fine_tunes_each_model_with_both_embeddings(tmp_path):
     corpus = tiny_commands.write_corpus(tmp_path / "corpus")
     settings = ("text.tokenizer.kind=unigram", "text.tokenizer.vocab_size=100", "text.tokenizer.sentinels=10")
     tiny = tiny_commands.arguments_of((*tiny_commands.SETTINGS, *settings))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from bitcipher.errors import BitcipherError
 from training.scaling import bootstrap_exponent, fit_broken, fit_power_law
 
-# As the paper's FLOPs: 10^13 to 10^17.
+# Range of the paper's FLOPs: 10^13 to 10^17.
 FLOPS = np.geomspace(1e13, 1e17, 40)
 
 
@@ -20,7 +20,7 @@ def noisy(seed: int, size: float = 0.05) -> np.ndarray:
     st.floats(-2, 2),
     st.lists(st.integers(0, 72), min_size=3, max_size=20, unique=True),
 )
-def test_a_known_law_is_found_again(coefficient, exponent, quarters):
+def test_fit_recovers_power_law(coefficient, exponent, quarters):
     x = 10.0 ** (np.array(quarters) / 4)
     y = coefficient * x**exponent
     law = fit_power_law(x, y)
@@ -30,32 +30,32 @@ def test_a_known_law_is_found_again(coefficient, exponent, quarters):
 
 
 @given(st.integers(0, 1000))
-def test_no_law_nearby_has_less_squared_error(seed):
+def test_fit_minimizes_squared_error(seed):
     y = noisy(seed, 0.3)
     law = fit_power_law(FLOPS, y)
 
     def error(height, exponent):
-        # Turned around the middle, so that a step in the exponent is no leap in y.
+        # The curve rotates around x = 10^15, so a small change of the exponent changes y only slightly.
         return np.square(y - height * law.at(FLOPS) * (FLOPS / 1e15) ** exponent).sum()
 
     least = error(1, 0)
     assert all(
-        error(1 + up, turned) >= least
-        for up in (-1e-4, 0, 1e-4)
-        for turned in (-1e-4, 0, 1e-4)
-        if (up, turned) != (0, 0)
+        error(1 + shift, rotation) >= least
+        for shift in (-1e-4, 0, 1e-4)
+        for rotation in (-1e-4, 0, 1e-4)
+        if (shift, rotation) != (0, 0)
     )
     assert law.r_squared == pytest.approx(1 - least / np.square(y - y.mean()).sum())
 
 
-def test_r_squared_tells_a_law_from_none():
+def test_r_squared():
     assert fit_power_law(FLOPS, 400 * FLOPS**-0.14).r_squared == pytest.approx(1)
     assert fit_power_law([1, 2, 3, 4], [1, 5, 5, 1]).r_squared == pytest.approx(0, abs=0.1)
     flat = fit_power_law([1, 2, 3], [5, 5, 5])
     assert (flat.coefficient, flat.exponent, flat.r_squared) == (pytest.approx(5), pytest.approx(0, abs=1e-9), 0)
 
 
-def test_a_break_is_found_where_it_is():
+def test_fit_broken_recovers_break():
     # The paper's exponents, and its break (section 5.1).
     y = np.where(FLOPS < 2.2e15, 80 * FLOPS**-0.0929, 400 * FLOPS**-0.1412)
     found = fit_broken(FLOPS[::-1], y[::-1])
@@ -66,27 +66,27 @@ def test_a_break_is_found_where_it_is():
 
 
 @given(st.integers(0, 1000), st.integers(3, 6))
-def test_the_break_of_least_error(seed, fewest):
-    chance = np.random.default_rng(seed)
-    # Some x come several times, and must stay on one side.
-    x = np.sort(chance.integers(1, 16, 16)).astype(float)
-    y = chance.uniform(1, 3, 16)
+def test_break_minimizes_total_error(seed, min_points):
+    rng = np.random.default_rng(seed)
+    # Equal x must stay on one side.
+    x = np.sort(rng.integers(1, 16, 16)).astype(float)
+    y = rng.uniform(1, 3, 16)
 
     def error(side):
         return np.square(y[side] - fit_power_law(x[side], y[side]).at(x[side])).sum()
 
     errors = {
-        place: error(slice(None, place)) + error(slice(place, None))
-        for place in range(fewest, 17 - fewest)
-        if x[0] < x[place - 1] < x[place] < x[-1]
+        index: error(slice(None, index)) + error(slice(index, None))
+        for index in range(min_points, 17 - min_points)
+        if x[0] < x[index - 1] < x[index] < x[-1]
     }
-    place = min(errors, key=errors.get)
-    found = fit_broken(x, y, fewest)
-    assert found.break_at == pytest.approx(np.sqrt(x[place - 1] * x[place]))
-    assert (found.below, found.above) == (fit_power_law(x[:place], y[:place]), fit_power_law(x[place:], y[place:]))
+    best = min(errors, key=errors.get)
+    found = fit_broken(x, y, min_points)
+    assert found.break_at == pytest.approx(np.sqrt(x[best - 1] * x[best]))
+    assert (found.below, found.above) == (fit_power_law(x[:best], y[:best]), fit_power_law(x[best:], y[best:]))
 
 
-def test_the_bootstrap_holds_the_exponent():
+def test_bootstrap_interval_contains_exponent():
     y = noisy(0)
     low, high = bootstrap_exponent(FLOPS, y, samples=200)
     assert low < fit_power_law(FLOPS, y).exponent < high
@@ -98,37 +98,37 @@ def test_the_bootstrap_holds_the_exponent():
     assert low < narrower[0] < narrower[1] < high
 
 
-def test_the_bootstrap_of_an_exact_law_is_its_exponent():
-    # With three points many draws hold one alone.
+def test_bootstrap_interval_of_exact_law_is_its_exponent():
+    # Many samples of three points have only one distinct point.
     low, high = bootstrap_exponent([1e13, 1e14, 1e15], [4, 2, 1], samples=50)
     assert low == pytest.approx(high) == pytest.approx(-np.log10(2))
 
 
-def test_points_that_cannot_be_fitted_are_told():
-    with pytest.raises(BitcipherError, match=r"There are 2 points, but at least 3 are needed: measure more\."):
+def test_invalid_points_raise():
+    with pytest.raises(BitcipherError, match=r"There are 2 points, but at least 3 are needed; measure more\."):
         fit_power_law([1, 2], [1, 2])
     with pytest.raises(BitcipherError, match=r"Number 3 of the x is -1\.0, but must be above 0"):
         fit_power_law([1, 2, -1], [1, 2, 3])
     with pytest.raises(BitcipherError, match=r"Number 1 of the y is nan, but must be a finite number"):
         bootstrap_exponent([1, 2, 3], [float("nan"), 2, 3])
-    with pytest.raises(BitcipherError, match=r"There are 3 x but 2 y: each needs one of the other\."):
+    with pytest.raises(BitcipherError, match=r"There are 3 x but 2 y; give both for every point\."):
         fit_power_law([1, 2, 3], [1, 2])
-    with pytest.raises(BitcipherError, match=r"All 3 x are 2\.0: a power law needs at least two different ones\."):
+    with pytest.raises(BitcipherError, match=r"All 3 x are 2\.0; a power law needs at least two different values\."):
         fit_power_law([2, 2, 2], [1, 2, 3])
-    with pytest.raises(BitcipherError, match=r"the coefficient is no float64: give x in larger units"):
+    with pytest.raises(BitcipherError, match=r"the coefficient exceeds the range of float64; give x in larger"):
         fit_power_law([1e15, 2e15, 4e15], [1, 1e10, 1e20])
 
 
-def test_breaks_that_cannot_be_are_told():
+def test_invalid_points_of_break_raise():
     with pytest.raises(BitcipherError, match=r"There are 7 points, but at least 8 are needed"):
         fit_broken(range(1, 8), range(1, 8))
     with pytest.raises(BitcipherError, match=r"There are too few different x for a break"):
         fit_broken([1] * 4 + [2] * 4, range(1, 9))
-    with pytest.raises(BitcipherError, match=r"Each side of a break needs at least 3 points, not 2\."):
+    with pytest.raises(BitcipherError, match=r"`min_points` must be at least 3, got 2\."):
         fit_broken(range(1, 8), range(1, 8), min_points=2)
 
 
 @pytest.mark.parametrize("options", [{"samples": 0}, {"seed": -1}, {"confidence": 1.0}, {"confidence": 0.0}])
-def test_bootstraps_that_cannot_be_are_told(options):
-    with pytest.raises(BitcipherError, match=r"A bootstrap needs at least 1 sample, a seed of 0 or above"):
+def test_invalid_bootstrap_options_raise(options):
+    with pytest.raises(BitcipherError, match=r"A bootstrap needs at least 1 sample, a seed of at least 0"):
         bootstrap_exponent([1, 2, 3], [3, 2, 1], **options)

@@ -14,21 +14,21 @@ from training.scaling import ANCHOR, larger, published, select_spanning, set_1, 
 EVERYTHING = (*set_1(), *set_2(), *set_3(), *smallest(), *larger())
 
 
-def test_sets_are_those_of_the_tables():
+def test_sets_match_tables():
     rows = [row.shape for row in published().pretrained]
     assert (*set_1(), *smallest()) == tuple(rows)
     assert larger() == tuple(row.shape for row in published().larger[1:])
     assert set_1()[0] == ANCHOR
 
 
-def test_models_of_set_1_differ_from_the_anchor_in_one_size():
+def test_models_of_set_1_differ_from_anchor_in_one_size():
     for shape in set_1()[1:]:
         assert sum(one != other for one, other in zip(astuple(shape), astuple(ANCHOR), strict=True)) == 1
 
 
 @settings(max_examples=20)
 @given(st.integers(0, 2**64))
-def test_set_2_holds_to_the_bounds_of_the_paper(seed):
+def test_set_2_is_within_bounds_of_paper(seed):
     drawn = set_2(seed)
     assert len(set(drawn)) == 16
     assert not set(drawn) & {*set_1(), *set_3()}
@@ -38,29 +38,29 @@ def test_set_2_holds_to_the_bounds_of_the_paper(seed):
     assert set_2(seed) == drawn
 
 
-def test_set_2_is_the_same_everywhere():
+def test_set_2_is_reproducible():
     assert [shape.name for shape in set_2()[:3]] == ["128-128-512-4-2", "128-256-256-4-8", "32-256-128-8-2"]
     assert set_2(1) != set_2()
-    with pytest.raises(BitcipherError, match=r"The seed of set 2 must be 0 or above, not -1\."):
+    with pytest.raises(BitcipherError, match=r"The seed of set 2 must be at least 0, got -1\."):
         set_2(-1)
 
 
-def test_set_3_explores_hidden_sizes_and_layers():
+def test_set_3_varies_hidden_sizes_and_layers():
     assert len(set(set_3())) == 30
     assert not set(set_3()) & {*set_1(), *smallest(), *larger()}
-    for place in range(0, 30, 10):
-        around = set_3()[place : place + 10]
+    for start in range(0, 30, 10):
+        around = set_3()[start : start + 10]
         assert len({(shape.embedding, shape.intermediate, shape.heads) for shape in around}) == 1
         assert len({shape.hidden for shape in around[6:]}) == len({shape.layers for shape in around[:6]}) == 1
 
 
-def test_models_of_the_main_study_stay_below_20_million_parameters():
+def test_models_of_main_study_have_fewer_than_20_million_parameters():
     assert all(shape.parameters() < 20e6 for shape in (*set_1(), *set_2(), *set_3(), *smallest()))
     assert all(shape.parameters() > 20e6 for shape in larger())
 
 
 @given(st.sets(st.sampled_from(EVERYTHING), min_size=2), st.data())
-def test_spanning_has_both_ends_and_the_count(shapes, data):
+def test_select_spanning_returns_count_with_both_ends(shapes, data):
     count = data.draw(st.integers(2, len(shapes)))
     chosen = select_spanning(shapes, count)
     assert len(set(chosen)) == count
@@ -69,12 +69,12 @@ def test_spanning_has_both_ends_and_the_count(shapes, data):
     assert costs == sorted(costs)
     everything = [shape.flops_published() for shape in shapes]
     assert (costs[0], costs[-1]) == (min(everything), max(everything))
-    # The order in which they are given changes nothing.
+    # The result does not depend on the order of the candidates.
     assert select_spanning(sorted(shapes, key=lambda shape: shape.name), count) == chosen
 
 
 @given(st.sets(st.sampled_from(EVERYTHING), min_size=3, max_size=8), st.data())
-def test_spanning_is_as_even_as_any_choice(shapes, data):
+def test_select_spanning_minimizes_distance(shapes, data):
     count = data.draw(st.integers(2, len(shapes)))
     vocabulary = data.draw(st.sampled_from([500, 19_010]))
 
@@ -88,14 +88,14 @@ def test_spanning_is_as_even_as_any_choice(shapes, data):
     assert distance(select_spanning(shapes, count, vocabulary)) == pytest.approx(best)
 
 
-def test_spanning_too_many_or_too_few_is_told():
-    with pytest.raises(BitcipherError, match=r"17 shapes cannot span a range of 16: choose from 2 to 16\."):
+def test_select_spanning_with_invalid_count_raises():
+    with pytest.raises(BitcipherError, match=r"`count` must be between 2 and 16, the number of shapes, got 17\."):
         select_spanning([*set_1(), ANCHOR], 17)
-    with pytest.raises(BitcipherError, match=r"1 shapes cannot span"):
+    with pytest.raises(BitcipherError, match=r"got 1\."):
         select_spanning(set_1(), 1)
 
 
-def test_nothing_heavy_is_imported():
-    heavy = "import sys, training.scaling; print([m for m in ('torch', 'transformers', 'ray') if m in sys.modules])"
-    found = subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True)
+def test_scaling_does_not_import_torch_or_ray():
+    script = "import sys, training.scaling; print([m for m in ('torch', 'transformers', 'ray') if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert found.stdout == "[]\n"

@@ -1,4 +1,4 @@
-"""How a study shrinks, and which one fits a time."""
+"""Scaled-down studies, time estimates, and studies that fit a time."""
 
 import math
 
@@ -26,6 +26,12 @@ STUDIES = [PAPER, SMALL, TINY]
 scales = st.floats(1e-4, 1)
 
 
+def speed_of(flops_per_second, step_seconds, max_concurrent_trials):
+    return Speed(
+        flops_per_second=flops_per_second, step_seconds=step_seconds, max_concurrent_trials=max_concurrent_trials
+    )
+
+
 def sizes(study):
     loop = study.pretraining.loop
     shapes = len(select_shapes(study, study.tokenizer.vocab_size))
@@ -35,7 +41,7 @@ def sizes(study):
 @pytest.mark.parametrize("study", STUDIES, ids=["paper", "small", "tiny"])
 @given(pair=st.tuples(scales, scales).map(sorted))
 @settings(max_examples=15)
-def test_a_smaller_scale_never_gives_more_of_anything(study, pair):
+def test_smaller_scale_never_increases_a_size(study, pair):
     less, more = (sizes(scale_study(study, scale)) for scale in pair)
     assert all(a <= b for a, b in zip(less, more, strict=True))
     assert all(a <= b for a, b in zip(more, sizes(study), strict=True))
@@ -43,13 +49,13 @@ def test_a_smaller_scale_never_gives_more_of_anything(study, pair):
 
 @given(scale=scales)
 @settings(max_examples=15)
-def test_a_shrunk_study_is_one_that_can_be_run(scale):
+def test_scaled_study_respects_minima(scale):
     study = scale_study(PAPER, scale)
     assert study == scale_study(PAPER, scale)
     loop = study.pretraining.loop
     assert loop.max_steps >= 100
     assert loop.batch_size >= 16
-    # Steps are many times the batch, or the batch is the least.
+    # There are ten times as many steps as sequences per batch, unless the batch size is minimal.
     assert loop.max_steps >= 10 * loop.batch_size - 1 or loop.batch_size == 16
     assert loop.max_steps // loop.eval_steps >= 20
     assert 1000 <= study.tokenizer.vocab_size <= 19_000
@@ -58,11 +64,11 @@ def test_a_shrunk_study_is_one_that_can_be_run(scale):
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=["paper", "small", "tiny"])
-def test_at_scale_1_a_study_is_itself(study):
+def test_scale_1_returns_study(study):
     assert scale_study(study, 1) == study
 
 
-def test_a_hundredth_has_a_hundredth_of_the_sequences():
+def test_sequences_are_proportional_to_scale():
     study = scale_study(PAPER, 0.01)
     loop = study.pretraining.loop
     assert loop.max_steps * loop.batch_size == pytest.approx(35_475 * 256 / 100, rel=1e-3)
@@ -72,24 +78,24 @@ def test_a_hundredth_has_a_hundredth_of_the_sequences():
     assert (study.language, study.downstream.tasks) == (PAPER.language, PAPER.downstream.tasks)
 
 
-def test_twins_and_starts_do_not_count_as_shapes():
+def test_inits_and_languages_do_not_count_as_shapes():
     both = PAPER.copy_with(pretraining=PAPER.pretraining.copy_with(inits=("random", "cipher"), unconstrained=True))
     assert scale_study(both, 0.01).shapes == scale_study(PAPER, 0.01).shapes
 
 
-def test_micro_batches_still_divide_the_batch():
+def test_scaled_batch_size_is_multiple_of_micro_batch_size():
     loop = PAPER.pretraining.loop.copy_with(micro_batch_size=64)
     study = scale_study(PAPER.copy_with(pretraining=PAPER.pretraining.copy_with(loop=loop)), 0.001)
     assert study.pretraining.loop.batch_size == 64
 
 
 @pytest.mark.parametrize("scale", [0, -1, 1.5, math.nan])
-def test_a_scale_is_above_0_and_at_most_1(scale):
+def test_invalid_scale_raises(scale):
     with pytest.raises(BitcipherError, match="--scale"):
         scale_study(PAPER, scale)
 
 
-def test_seconds_are_those_of_all_trials():
+def test_estimated_seconds_are_summed_over_trials():
     study = make_study(
         {
             "shapes": {"sets": ["smallest"]},
@@ -112,7 +118,7 @@ def test_seconds_are_those_of_all_trials():
     speed = Speed(flops_per_second=2e9, step_seconds=0.004, max_concurrent_trials=3)
     expected = 0.0
     for trial in pretraining_trials(study, 2000):
-        # 15 % of tokens are masked; and 4 evaluations of 8 batches, which go forward alone.
+        # The head is computed for 15 % of the tokens. Four evaluations of 8 batches have only forward passes.
         steps = 300 + 4 * 8 / 3
         expected += 3 + steps * 0.004 + steps * 16 * trial.shape.flops_published(300, 64) / 2e9
         for tuned in finetuning_trials(study, [trial]):
@@ -122,27 +128,27 @@ def test_seconds_are_those_of_all_trials():
 
 
 @pytest.mark.parametrize("study", [PAPER.copy_with(shapes=SMALL.shapes), SMALL], ids=["paper", "small"])
-@pytest.mark.parametrize("speed", [Speed(2e10, 0.002, 1), Speed(1e15, 0.02, 8)], ids=["core", "steps alone"])
+@pytest.mark.parametrize("speed", [speed_of(2e10, 0.002, 1), speed_of(1e15, 0.02, 8)], ids=["core", "steps alone"])
 @pytest.mark.parametrize("share", [0.9, 0.5])
-def test_a_study_that_fits_is_nearly_the_largest(study, speed, share):
-    # Times between that of the smallest study and that of the whole one.
+def test_fit_budget_returns_nearly_largest_study(study, speed, share):
+    # A time between those of the smallest and of the full study.
     least, whole = estimate_seconds(scale_study(study, 2**-13), speed), estimate_seconds(study, speed)
     seconds = least ** (1 - share) * whole**share
     fitted = fit_budget(study, seconds, speed)
     assert estimate_seconds(fitted, speed) <= seconds
     assert fitted == fit_budget(study, seconds, speed)
-    # None of other scales that fits is larger by as much as a step of the search.
+    # No other scale that fits is larger by more than a step of the search.
     others = (scale_study(study, 2 ** (-13 * step / 100)) for step in range(100))
     best = next((sizes(each)[0] for each in others if estimate_seconds(each, speed) <= seconds), 0)
     assert sizes(fitted)[0] >= 2**-0.125 * best
 
 
-def test_a_study_that_fits_as_it_is_stays_as_it_is():
-    assert fit_budget(SMALL, 1e9, Speed(1e10, 0.01, 1)) is SMALL
+def test_fit_budget_returns_full_study_if_it_fits():
+    assert fit_budget(SMALL, 1e9, speed_of(1e10, 0.01, 1)) is SMALL
 
 
-def test_a_time_that_nothing_fits_is_told():
-    speed = Speed(1e9, 0.01, 1)
+def test_too_short_budget_raises():
+    speed = speed_of(1e9, 0.01, 1)
     with pytest.raises(BitcipherError) as error:
         fit_budget(SMALL, 60, speed)
     least = estimate_seconds(scale_study(SMALL, 2**-13), speed) / 60

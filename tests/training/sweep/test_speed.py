@@ -1,4 +1,4 @@
-"""How fast this machine trains; what it measures depends on the machine."""
+"""Measurement of the training speed."""
 
 import torch
 
@@ -8,7 +8,7 @@ from training.sweep.speed import measure_speed
 TINY = make_study({"pretraining": {"max_position_embeddings": 8, "loop": {"device": "cpu"}}}, "test")
 
 
-def test_a_speed_is_measured_and_leaves_threads_as_they_were():
+def test_measure_speed_restores_number_of_threads():
     threads = torch.get_num_threads()
     speed = measure_speed(TINY, 2)
     assert speed.flops_per_second > 0

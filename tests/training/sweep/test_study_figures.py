@@ -1,4 +1,4 @@
-"""Drawings of the report: what is in them, and that nothing is written over something else."""
+"""Figures of the report: their contents, and labels without overlaps."""
 
 import io
 from dataclasses import replace
@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_findings import begun_study, made_model, whole_study
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.image import imread
 from matplotlib.ticker import EngFormatter, LogFormatterSciNotation
+from synthetic_findings import begun_study, made_model, whole_study
 
 from training.scaling import ANCHOR
 from training.sweep.figures import new_figure, plain, set_log
@@ -32,25 +32,25 @@ def colors_in(png):
     return {(color >> 16, color >> 8 & 255, color & 255) for color in np.unique(packed).tolist()}
 
 
-def test_points_and_laws_have_their_colours():
+def test_points_and_laws_have_colors():
     compute, tokens, parameters, scores, inits = pictures_of(whole_study())
     green, black, blue, orange = (0, 158, 115), (0, 0, 0), (0, 114, 178), (213, 94, 0)
     assert {green, black} <= colors_in(compute.png)
     for picture in (tokens, parameters):
         assert green in colors_in(picture.png)
-        assert not {blue, orange} & colors_in(picture.png)  # a break is of FLOPs alone
+        assert not {blue, orange} & colors_in(picture.png)  # only the figure of FLOPs has a break
     assert {blue, orange} <= colors_in(inits.png)
     assert green not in colors_in(inits.png)
-    assert len(colors_in(scores.png)) > 100  # of a scale
+    assert len(colors_in(scores.png)) > 100  # of a color scale
 
 
-def test_nothing_is_drawn_where_there_is_nothing():
+def test_figure_without_data_has_sentence():
     for picture in pictures_of(begun_study()):
         assert picture.png is None
         assert picture.missing.endswith(".")
 
 
-def test_points_are_drawn_though_no_law_fits_them():
+def test_points_are_drawn_without_law():
     model = made_model(ANCHOR)
     findings = Findings({}, (), (replace(model, evaluations=model.evaluations[:3]),), (), {})
     compute, *_ = pictures_of(findings)
@@ -61,7 +61,7 @@ def test_points_are_drawn_though_no_law_fits_them():
 
 @settings(max_examples=25)
 @given(st.floats(-1, 16), st.floats(0, 6), st.sampled_from(["x", "y"]), st.sampled_from([1, 2]), st.sampled_from("efp"))
-def test_ticks_are_there_and_never_overlap(start, decades, side, panels, kind):
+def test_tick_labels_exist_and_do_not_overlap(start, decades, side, panels, kind):
     written = {"e": EngFormatter(sep=" "), "f": LogFormatterSciNotation(minor_thresholds=(np.inf,) * 2), "p": plain()}[
         kind if start < 6 or kind == "f" else "e"
     ]
@@ -70,8 +70,8 @@ def test_ticks_are_there_and_never_overlap(start, decades, side, panels, kind):
     set_log(axis, [10**start, 10 ** (start + decades)], written)
     FigureCanvasAgg(figure).draw()
     low, high = axis.get_view_interval()
-    shown = [label for place, label in zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=True)
-             if low <= place <= high and label.get_text()]  # fmt: skip
+    shown = [label for position, label in zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=True)
+             if low <= position <= high and label.get_text()]  # fmt: skip
     assert shown
     boxes = [label.get_window_extent() for label in shown]
     edges = sorted((box.x0, box.x1) if side == "x" else (box.y0, box.y1) for box in boxes)
@@ -79,7 +79,7 @@ def test_ticks_are_there_and_never_overlap(start, decades, side, panels, kind):
 
 
 @pytest.mark.parametrize("value", [0.02, 5.0, 3e15])
-def test_an_axis_of_one_value_alone_has_room(value):
+def test_axis_of_one_value_has_margins(value):
     _, (panel,) = new_figure()
     set_log(panel.xaxis, [value, value], plain())
     low, high = panel.get_xlim()

@@ -1,4 +1,4 @@
-"""What is worked out of findings: gains over random-init baselines, steps to a loss, laws and their breaks."""
+"""Quantities derived from findings: gains over random-init baselines, steps to a loss, power laws and breaks."""
 
 import math
 from dataclasses import replace
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_findings import COEFFICIENT, EXPONENT, STEPS, begun_study, loss_at, made_model, made_scores, whole_study
+from synthetic_findings import COEFFICIENT, EXPONENT, STEPS, begun_study, loss_at, made_model, made_scores, whole_study
 
 from bitcipher.errors import BitcipherError
 from training.scaling import ANCHOR, compute_optimal, set_1, smallest
@@ -24,7 +24,7 @@ def study(models, scores=(), recipe=None):
     return Measures(Findings({}, (), tuple(models), tuple(scores), recipe or {}))
 
 
-def test_the_gain_is_the_mean_over_models_with_its_spread_over_seeds():
+def test_gain_is_mean_over_models_with_deviation_over_seeds():
     models = [made_model(shape) for shape in SHAPES]
     by_key = {}
     scores = []
@@ -49,26 +49,26 @@ def test_the_gain_is_the_mean_over_models_with_its_spread_over_seeds():
     assert study(models, scores).gain(filtered=False) is None
 
 
-def test_a_seed_counts_only_where_the_model_and_its_twin_both_have_it():
+def test_gain_uses_seeds_of_both_model_and_baseline():
     model = made_model(ANCHOR)
     kept = [score for score in made_scores([model]) if score.filtered and (score.seed == 1 or not score.random_init)]
     gain = study([model], kept).gain(filtered=True)
-    trained, twin = ([s.best for s in kept if s.seed == 1 and s.random_init == random] for random in (False, True))
-    assert gain.points.mean == pytest.approx(mean(trained) - mean(twin))
+    trained, baseline = ([s.best for s in kept if s.seed == 1 and s.random_init == random] for random in (False, True))
+    assert gain.points.mean == pytest.approx(mean(trained) - mean(baseline))
     assert gain.points.deviation is None
     last = study([model], kept).gain(filtered=True, last=True)
-    trained, twin = ([s.last for s in kept if s.seed == 1 and s.random_init == random] for random in (False, True))
-    assert last.points.mean == pytest.approx(mean(trained) - mean(twin))
+    trained, baseline = ([s.last for s in kept if s.seed == 1 and s.random_init == random] for random in (False, True))
+    assert last.points.mean == pytest.approx(mean(trained) - mean(baseline))
 
 
-def test_scores_that_are_no_numbers_are_as_if_not_there():
+def test_nan_scores_are_ignored():
     model = made_model(ANCHOR)
     scores = [replace(score, best=math.nan) if score.seed == 3 else score for score in made_scores([model])]
     assert study([model], scores).glue_by_seed(model, filtered=True).keys() == {1, 2}
 
 
-def test_two_models_of_one_kind_are_refused():
-    with pytest.raises(BitcipherError, match="first and second are models of one shape, init and language"):
+def test_two_models_of_same_shape_init_and_language_raise():
+    with pytest.raises(BitcipherError, match="first and second have the same shape, init and language"):
         study([made_model(ANCHOR, name="first"), made_model(ANCHOR, name="second")])
 
 
@@ -76,28 +76,28 @@ def test_two_models_of_one_kind_are_refused():
     st.lists(st.floats(0.5, 9), min_size=1, max_size=8),
     st.floats(0.5, 9),
 )
-def test_steps_are_found_on_straight_lines_between_evaluations(losses, end):
+def test_steps_to_random_loss_are_interpolated_linearly(losses, end):
     cipher = made_model(ANCHOR, "cipher", evaluations=_evaluations(losses))
     random = made_model(ANCHOR, evaluations=_evaluations([8, end]))
     found = steps_to_random_loss(InitPair(random, cipher))
     if min(losses) > end:
         assert found is None
         return
-    first = next(place for place, loss in enumerate(losses) if loss <= end)
+    first = next(index for index, loss in enumerate(losses) if loss <= end)
     assert first - 1 <= found / 10 <= first
-    assert np.interp(found, [10 * place for place in range(len(losses))], losses) == pytest.approx(end) or found == 0
+    assert np.interp(found, [10 * index for index in range(len(losses))], losses) == pytest.approx(end) or found == 0
 
 
 def _evaluations(losses):
-    return tuple(Evaluation(10 * place, 160 * place, loss) for place, loss in enumerate(losses))
+    return tuple(Evaluation(10 * index, 160 * index, loss) for index, loss in enumerate(losses))
 
 
-def test_steps_to_the_end_of_a_model_that_did_not_end_are_not_known():
+def test_steps_to_random_loss_of_unfinished_run_are_none():
     pair = InitPair(made_model(ANCHOR, test_loss=None), made_model(ANCHOR, "cipher"))
     assert steps_to_random_loss(pair) is None
 
 
-def test_points_are_compute_optimal_over_cold_and_constrained_models_after_the_first_step():
+def test_optimal_points_use_random_init_constrained_models_after_first_step():
     findings = whole_study()
     points = optimal_points(Measures(findings))
     costs, losses, tokens, sizes = [], [], [], []
@@ -112,12 +112,12 @@ def test_points_are_compute_optimal_over_cold_and_constrained_models_after_the_f
     best = set(compute_optimal(costs, losses))
     assert len(points) == len(best) <= 30
     assert set(zip(points.flops, points.losses, points.tokens, points.parameters, strict=True)) == {
-        (costs[place], losses[place], tokens[place], sizes[place]) for place in best
+        (costs[index], losses[index], tokens[index], sizes[index]) for index in best
     }
     assert (np.diff(points.flops) > 0).all()
 
 
-def test_the_known_law_is_found_again():
+def test_fit_laws_recovers_known_law():
     fit = fit_laws(Measures(whole_study())).flops
     assert fit.law.exponent == pytest.approx(EXPONENT, abs=1e-9)
     assert fit.law.coefficient == pytest.approx(COEFFICIENT)
@@ -125,14 +125,14 @@ def test_the_known_law_is_found_again():
     assert fit.interval == pytest.approx((EXPONENT, EXPONENT))
 
 
-def test_a_break_is_found_where_the_law_changes():
+def test_fit_laws_recovers_known_break():
     models = [made_model(shape) for shape in set_1()]
-    middle = 1e12
+    break_at = 1e12
     bent = [
         replace(
             model,
             evaluations=tuple(
-                replace(each, loss=_bent(each.sequences * model.shape.flops_published(model.vocabulary), middle))
+                replace(each, loss=_bent(each.sequences * model.shape.flops_published(model.vocabulary), break_at))
                 for each in model.evaluations[1:]
             ),
         )
@@ -143,17 +143,17 @@ def test_a_break_is_found_where_the_law_changes():
     broken = laws.flops.broken
     assert broken.below.exponent == pytest.approx(-0.05)
     assert broken.above.exponent == pytest.approx(-0.2)
-    assert 0.3 * middle < broken.break_at < 3 * middle
+    assert 0.3 * break_at < broken.break_at < 3 * break_at
     sentences = summarize(measures, laws)[0].sentences
     assert "-0.0500 (R² 1.0000) below and -0.2000 (R² 1.0000) above" in sentences[1]
     assert f"R² of {laws.flops.law.r_squared:.4f}" in sentences[0]
 
 
-def _bent(flops, middle):
-    return 5 * (flops / middle) ** (-0.05 if flops < middle else -0.2)
+def _bent(flops, break_at):
+    return 5 * (flops / break_at) ** (-0.05 if flops < break_at else -0.2)
 
 
-def test_sequences_of_another_length_have_other_costs():
+def test_costs_depend_on_sequence_length():
     model = made_model(ANCHOR)
     measures = study([model], recipe={"pretraining": {"max_position_embeddings": 64}})
     sequences = model.evaluations[-1].sequences
@@ -163,14 +163,14 @@ def test_sequences_of_another_length_have_other_costs():
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
-def test_too_few_points_are_told_and_nothing_is_fitted(count):
+def test_too_few_points_give_sentence_instead_of_law(count):
     model = made_model(ANCHOR)
     laws = fit_laws(study([replace(model, evaluations=model.evaluations[: count + 1])]))
     assert laws.flops.law is laws.tokens.law is laws.parameters.law is None
     assert laws.flops.missing.endswith(".")
 
 
-def test_losses_that_are_no_numbers_are_left_out():
+def test_nan_losses_are_ignored():
     model = made_model(ANCHOR)
     evaluations = (*model.evaluations[:-1], replace(model.evaluations[-1], loss=math.nan))
     laws = fit_laws(study([replace(model, evaluations=evaluations)]))
@@ -178,9 +178,9 @@ def test_losses_that_are_no_numbers_are_left_out():
     assert laws.points.losses[-1] == loss_at(STEPS[-2] * 16 * ANCHOR.flops_published(model.vocabulary))
 
 
-def test_sentences_of_a_whole_study_hold_its_numbers():
+def test_summary_of_finished_study_has_its_numbers():
     measures = Measures(whole_study())
-    law, gain, correlation, starts = summarize(measures, fit_laws(measures))
+    law, gain, correlation, inits = summarize(measures, fit_laws(measures))
     assert f"the power of {EXPONENT:.4f} ({EXPONENT:.4f} to {EXPONENT:.4f} in 95 %" in law.sentences[0]
     found = measures.gain(filtered=True)
     assert f"{found.points.mean:+.2f} points (± {found.points.deviation:.2f} over seeds)" in gain.sentences[0]
@@ -188,10 +188,10 @@ def test_sentences_of_a_whole_study_hold_its_numbers():
     assert "no model and its random-init baseline were both evaluated" in gain.sentences[1]
     assert "Over 19 models" in correlation.sentences[0]
     assert "the paper's is -0.67 (p = 6.3 · 10⁻⁷)" in correlation.sentences[0]
-    assert "lower for 4 of 4 shapes" in starts.sentences[0]
+    assert "lower for 4 of 4 shapes" in inits.sentences[0]
 
 
-def test_sentences_of_a_study_that_just_began_say_what_is_missing():
+def test_summary_of_unfinished_study_names_missing_results():
     measures = Measures(begun_study())
     found = summarize(measures, fit_laws(measures))
     assert [finding.sentences[0].split()[0] for finding in found] == ["No", "On", "No", "No"]

@@ -1,4 +1,4 @@
-"""What a study is made of: the paper's where nothing is said, and a sentence for what cannot be."""
+"""Options of a study: the paper's values as defaults, and errors."""
 
 import re
 from pathlib import Path
@@ -19,17 +19,17 @@ SHIPPED = sorted(path.stem for path in (Path(training.sweep.__file__).parent / "
 def mistake(values, *settings):
     with pytest.raises(BitcipherError) as error:
         make_study(values, "mine.yaml", settings)
-    said = str(error.value)
-    assert "\n" not in said
-    return said
+    message = str(error.value)
+    assert "\n" not in message
+    return message
 
 
-def test_studies_are_shipped():
+def test_shipped_studies():
     assert {"downscaling", "downscaling-small"} <= set(SHIPPED)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_a_shipped_study_reads_and_has_runs(name):
+def test_shipped_study_is_valid(name):
     study = read_study(find_study(name), ["sources=[corpus]"])
     assert study.sources == ("corpus",)
     trials = pretraining_trials(study, study.tokenizer.vocab_size)
@@ -39,7 +39,7 @@ def test_a_shipped_study_reads_and_has_runs(name):
         assert recipe.loop == study.pretraining.loop
 
 
-def test_the_papers_study_is_as_the_paper_tells():
+def test_downscaling_study_has_values_of_paper():
     study = read_study(find_study("downscaling"))
     loop = study.pretraining.loop
     assert len(select_shapes(study, 19_010)) == 65
@@ -59,13 +59,13 @@ def test_the_papers_study_is_as_the_paper_tells():
     assert (downstream.seeds, downstream.num_train_epochs, set(downstream.filtered)) == (3, 5, {True, False})
 
 
-def test_the_papers_study_says_what_is_the_default():
+def test_downscaling_study_equals_defaults():
     assert read_study(find_study("downscaling")) == make_study(
         {"language": {"level": "both", "span": 110, "stride": 30, "held_out_share": 0.011}}, "test"
     )
 
 
-def test_what_a_group_leaves_out_is_the_papers_and_not_that_of_other_runs():
+def test_missing_options_get_values_of_paper():
     study = make_study({"pretraining": {"loop": {"max_steps": 7}}, "tokenizer": {"lowercase": True}}, "test")
     assert study.pretraining.loop.max_steps == 7
     assert {name: getattr(study.pretraining.loop, name) for name in LOOP_DEFAULTS} == {**LOOP_DEFAULTS, "max_steps": 7}
@@ -73,7 +73,7 @@ def test_what_a_group_leaves_out_is_the_papers_and_not_that_of_other_runs():
     assert make_study({}, "test") == Study()
 
 
-def test_settings_change_a_study_and_not_the_values_that_it_was_made_of():
+def test_settings_do_not_change_given_values():
     values = {"shapes": {"sets": [1]}}
     study = make_study(
         values, "test", ["shapes.sets=[2, smallest]", "pretraining.loop.batch_size=8", "downstream.max_models=3"]
@@ -85,7 +85,7 @@ def test_settings_change_a_study_and_not_the_values_that_it_was_made_of():
 
 
 @pytest.mark.parametrize("names", [[1, 2, 3], ["1", "2", "3"]])
-def test_sets_are_numbers_or_their_names(names):
+def test_sets_are_numbers_or_names(names):
     study = make_study({"shapes": {"sets": names}}, "test")
     assert set(select_shapes(study, 1000)) == {shape for name in "123" for shape in SETS[name]()}
 
@@ -121,12 +121,12 @@ def test_invalid_study_raises(setting, fact):
     assert fact in message
 
 
-def test_models_of_all_words_need_the_text_of_all_words():
+def test_unconstrained_models_without_unconstrained_text_raise():
     values = {"language": {"unconstrained": False}, "pretraining": {"unconstrained": True}}
     assert "`language.unconstrained`" in mistake(values)
 
 
-def test_a_name_is_that_of_a_shipped_study_or_of_a_file(tmp_path):
+def test_find_study_accepts_names_and_paths(tmp_path):
     assert find_study("folder/mine.yaml") == "folder/mine.yaml"
     with pytest.raises(BitcipherError, match="no study 'upscaling'"):
         find_study("upscaling")
@@ -134,17 +134,17 @@ def test_a_name_is_that_of_a_shipped_study_or_of_a_file(tmp_path):
     assert read_study(str(tmp_path / "mine.yaml")).downstream.seeds == 2
 
 
-def test_folders_of_glue_are_the_published_ones():
+def test_glue_folders_have_published_names():
     assert GLUE["sst2"] == "SST-2"
     assert set(Study().downstream.tasks) <= set(GLUE)
 
 
-def test_the_study_that_the_page_explains_is_one():
-    page = (Path(training.sweep.__file__).parent / "README.md").read_text()
-    (values,) = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", page, re.DOTALL))
+def test_example_study_of_readme_is_valid():
+    readme = (Path(training.sweep.__file__).parent / "README.md").read_text()
+    (values,) = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL))
     study = make_study(values, "README.md")
     assert len(pretraining_trials(study, 3000)) == 4 * 3
-    # Nothing in it is said for nothing.
+    # Every group of the example differs from the defaults.
     assert [name for name in values if getattr(study, name) != getattr(Study(), name)] == [
         *("sources", "language", "tokenizer", "shapes", "pretraining", "downstream")
     ]

@@ -1,4 +1,4 @@
-"""The report as files: one page that needs nothing else, drawings, Markdown, and the findings themselves."""
+"""Files of the report: the self-contained page, figures, tables in Markdown, and findings."""
 
 import base64
 import json
@@ -8,8 +8,8 @@ from dataclasses import asdict, replace
 
 import pytest
 from html_pages import EVIL, Parsed, assert_whole
-from made_findings import EXPONENT, begun_study, made_model, made_scores, whole_study
 from matplotlib.image import imread
+from synthetic_findings import EXPONENT, begun_study, made_model, made_scores, whole_study
 
 from bitcipher import storage
 from training.scaling import ANCHOR, smallest
@@ -20,7 +20,7 @@ FIGURES = ["figure-1.png", "figure-2.png", "figure-3.png", "figure-4.png"]
 
 
 def read(path):
-    """The page, checked to be whole, and its images."""
+    """Return the parsed page, after a check that it is complete, and its images."""
     page = Parsed(storage.read_bytes(str(path)).decode())
     images = [dict(image) for image in page.attributes("img")]
     for image in page.attributes("img"):
@@ -37,12 +37,12 @@ def report(tmp_path_factory):
     return folder
 
 
-def test_all_files_are_there_and_the_page_holds_the_drawings(report):
+def test_report_has_all_files_and_page_embeds_figures(report):
     names = sorted(path.name for path in report.iterdir())
     assert names == sorted([*FIGURES, "inits.png", "findings.json", "report.html", "tables.md"])
     _, images = read(report / "report.html")
-    drawings = [base64.b64decode(image["src"].partition(",")[2]) for image in images]
-    assert drawings == [(report / name).read_bytes() for name in (*FIGURES, "inits.png")]
+    embedded = [base64.b64decode(image["src"].partition(",")[2]) for image in images]
+    assert embedded == [(report / name).read_bytes() for name in (*FIGURES, "inits.png")]
     for image in images:
         assert re.search(r"\d", image["alt"])
         assert image["alt"].endswith(".")
@@ -50,7 +50,7 @@ def test_all_files_are_there_and_the_page_holds_the_drawings(report):
     assert f"exponent {EXPONENT:.4f}" in images[0]["alt"]
 
 
-def test_the_page_tells_what_the_tables_in_markdown_tell(report):
+def test_page_and_markdown_have_same_cells(report):
     page, _ = read(report / "report.html")
     lines = [line for line in (report / "tables.md").read_text().splitlines() if line.startswith("| ")]
     rows = [line.strip("| ").split(" | ") for line in lines if not line.startswith("| ---")]
@@ -60,7 +60,7 @@ def test_the_page_tells_what_the_tables_in_markdown_tell(report):
     assert sorted(flat) == sorted(cell.strip() for cell in [*page.texts["td"], *headers])
 
 
-def test_the_page_is_short_of_nothing_in_words(report):
+def test_page_of_finished_study_has_no_missing_parts(report):
     page, _ = read(report / "report.html")
     assert "missing" not in {each.get("class") for each in page.attributes("p")}
     assert any(f"FLOPs to the power of {EXPONENT:.4f}" in text for text in page.texts["p"])
@@ -72,7 +72,7 @@ def test_the_page_is_short_of_nothing_in_words(report):
     assert numbers["pretraining.loop.max_steps"] == "200"
 
 
-def test_the_same_findings_give_the_same_bytes_in_whatever_order(report, tmp_path):
+def test_same_findings_in_any_order_give_same_bytes(report, tmp_path):
     findings = whole_study()
     write_report(findings, str(tmp_path / "again"))
     for path in report.iterdir():
@@ -83,13 +83,13 @@ def test_the_same_findings_give_the_same_bytes_in_whatever_order(report, tmp_pat
         assert (tmp_path / "shuffled" / name).read_bytes() == (report / name).read_bytes(), name
 
 
-def test_findings_are_kept_as_plain_records(report):
+def test_findings_json_has_all_findings(report):
     kept = json.loads((report / "findings.json").read_bytes())
     assert kept.pop("format") == "bitcipher-findings/1"
     assert kept == json.loads(json.dumps(asdict(whole_study())))
 
 
-def test_a_study_that_just_began_has_sentences_for_all_that_is_missing(tmp_path):
+def test_page_of_unfinished_study_has_sentences_for_missing_parts(tmp_path):
     folder = tmp_path / "report"
     for name in (*FIGURES, "inits.png"):
         storage.create(str(folder / name), b"of an earlier report, with other numbers")
@@ -111,9 +111,9 @@ def test_a_study_that_just_began_has_sentences_for_all_that_is_missing(tmp_path)
         [made_model(smallest()[0], "cipher"), made_model(ANCHOR, language="unconstrained")],
         [replace(made_model(ANCHOR), test_loss=math.nan)],
     ],
-    ids=["none", "one", "stopped", "cipher under way", "nothing random", "not a number"],
+    ids=["none", "one", "stopped", "cipher unfinished", "no random init", "not a number"],
 )
-def test_any_part_of_a_study_gives_a_page(models, tmp_path):
+def test_page_of_any_partial_study(models, tmp_path):
     write_report(Findings({}, (), tuple(models), made_scores(models), {}), str(tmp_path))
     page, _ = read(tmp_path / "report.html")
     assert "None" not in " ".join(page.texts["td"] if "td" in page.texts else [])
@@ -121,7 +121,7 @@ def test_any_part_of_a_study_gives_a_page(models, tmp_path):
 
 
 @pytest.mark.parametrize("evil", EVIL)
-def test_names_stay_text_whatever_they_hold(evil, tmp_path):
+def test_names_are_escaped(evil, tmp_path):
     accounting = whole_study().accounting
     name = evil.replace("/", "∕")
     findings = Findings(
@@ -142,13 +142,13 @@ def test_names_stay_text_whatever_they_hold(evil, tmp_path):
     assert json.loads((tmp_path / "findings.json").read_text())["models"][0]["name"] == evil
 
 
-def test_a_report_can_lie_in_a_store():
+def test_report_in_object_store():
     target = write_report(begun_study(), "memory://studies/first")
     assert target == "memory://studies/first/report.html"
     read(target)
     storage.remove("memory://studies")
 
 
-def test_drawings_are_wide_enough_to_read(report):
+def test_figures_have_minimum_size(report):
     for name in (*FIGURES, "inits.png"):
         assert min(imread(report / name).shape[:2]) > 500

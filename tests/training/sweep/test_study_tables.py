@@ -1,4 +1,4 @@
-"""Every number in the report's tables, against plain arithmetic on the findings."""
+"""Numbers in the tables of the report, against plain arithmetic on the findings."""
 
 import math
 import re
@@ -7,7 +7,7 @@ from itertools import pairwise
 from statistics import mean, stdev
 
 import pytest
-from made_findings import ACCOUNTING, SEEDS, STEPS, TASKS, TOKENIZERS, begun_study, made_model, whole_study
+from synthetic_findings import ACCOUNTING, SEEDS, STEPS, TASKS, TOKENIZERS, begun_study, made_model, whole_study
 
 from training.scaling import ANCHOR, Shape, published, smallest
 from training.sweep.findings import Findings
@@ -28,9 +28,9 @@ def tables(findings):
     return dict(zip("123467", all_tables(Measures(findings)), strict=True))
 
 
-def model_of(findings, cell, start="random", language="constrained"):
+def model_of(findings, cell, init="random", language="constrained"):
     shape = Shape(*map(int, cell.strip("()").split(", ")))
-    (found,) = [m for m in findings.models if (m.shape, m.init, m.language) == (shape, start, language)]
+    (found,) = [m for m in findings.models if (m.shape, m.init, m.language) == (shape, init, language)]
     return found
 
 
@@ -39,7 +39,7 @@ def close(cell, value, digits=2):
 
 
 def glue(findings, model, filtered, random=False):
-    """Mean and deviation over seeds of the mean over tasks."""
+    """Return mean and deviation over seeds of the mean over tasks."""
     means = [
         mean(
             score.best
@@ -55,7 +55,7 @@ def is_spread(cell, expected):
     return all(close(part, value) for part, value in zip(cell.split(" ± "), expected, strict=True))
 
 
-def test_table_1_has_what_was_kept_of_each_folder_and_the_papers_rows(tables):
+def test_table_1_has_kept_text_of_each_folder_and_rows_of_paper(tables):
     ours = [row for row in tables["1"].rows if row[0] == "ours"]
     expected = []
     for name, counts in [("stories", "/data/stories"), ("<b>letters & | co", "/data/<b>letters & | co"), ("all", None)]:
@@ -64,8 +64,8 @@ def test_table_1_has_what_was_kept_of_each_folder_and_the_papers_rows(tables):
             values = output[level]
             share = f"{100 * values['kept'] / values['examined']:.1f} %"
             whole = (f"{values[key]:,}" for key in ("examined", "kept", "words_kept"))
-            looked_at, kept, words = whole
-            expected.append(("ours", name, kind, looked_at, kept, share, words, NONE))
+            examined, kept, words = whole
+            expected.append(("ours", name, kind, examined, kept, share, words, NONE))
     assert ours == expected
     theirs = [row for row in tables["1"].rows if row[0] == "paper"]
     assert [row[1] for row in theirs] == [row.corpus for row in published().corpora]
@@ -75,7 +75,7 @@ def test_table_1_has_what_was_kept_of_each_folder_and_the_papers_rows(tables):
     assert any("441 to train and 7 to test, 2 fewer" in note for note in tables["1"].notes)
 
 
-def test_table_2_has_the_fall_of_perplexity_for_a_billion_flops(findings, tables):
+def test_table_2_has_decrease_of_perplexity_per_billion_flops(findings, tables):
     before, seen = None, set()
     for along, cell, ratio, theirs in tables["2"].rows:
         model = model_of(findings, cell)
@@ -89,11 +89,11 @@ def test_table_2_has_the_fall_of_perplexity_for_a_billion_flops(findings, tables
             ]
             assert differ == [along.removesuffix(" size")]
             more = [m.shape.flops_published(m.vocabulary) / 1e9 for m in (before, model)]
-            fall = math.exp(before.test_loss) - math.exp(model.test_loss)
-            assert close(ratio, fall / (more[1] - more[0]), 4 if abs(float(ratio.replace(",", ""))) < 1000 else 0)
+            decrease = math.exp(before.test_loss) - math.exp(model.test_loss)
+            assert close(ratio, decrease / (more[1] - more[0]), 4 if abs(float(ratio.replace(",", ""))) < 1000 else 0)
             seen.add((along, model.shape))
         before = model
-    # All twelve steps of the paper's, beside its ratios, and one step that it only has in Table 3.
+    # All twelve ratios of the paper's Table 2, and one ratio between models of its Table 3.
     printed = {
         (size if size == "layers" else f"{size} size", row.shape): row.ratio
         for size, rows in published().effectiveness.items()
@@ -104,12 +104,12 @@ def test_table_2_has_the_fall_of_perplexity_for_a_billion_flops(findings, tables
     shown = {(along, model_of(findings, cell).shape): theirs for along, cell, _, theirs in tables["2"].rows}
     assert all(shown[step] == f"{ratio:.4f}" for step, ratio in printed.items())
     assert shown["hidden size", Shape(256, 64, 1024, 8, 8)] == "3.0075"
-    # From Table 3 alone: perplexities of 23.42 and 23.40, and 3.1 million FLOPs between them.
+    # Computed from Table 3: perplexities 23.42 and 23.40, at a difference of 3.1 million FLOPs.
     more = smallest()[1].flops_published() - smallest()[2].flops_published()
     assert close(shown["intermediate size", smallest()[1]], (23.42 - 23.40) / (more / 1e9), 4)
 
 
-def test_table_2_works_the_papers_ratio_out_where_a_model_is_left_out():
+def test_table_2_computes_ratio_of_paper_across_omitted_models():
     shapes = [replace(ANCHOR, hidden=hidden) for hidden in (32, 128, 256)]
     table = all_tables(Measures(Findings({}, (), tuple(map(made_model, shapes)), (), {})))[1]
     theirs = [row[3] for row in table.rows]
@@ -119,7 +119,7 @@ def test_table_2_works_the_papers_ratio_out_where_a_model_is_left_out():
     assert theirs[2] == "0.2411"
 
 
-def test_table_3_has_size_cost_perplexity_and_scores_beside_the_papers(findings, tables):
+def test_table_3_has_size_cost_perplexity_and_scores_with_numbers_of_paper(findings, tables):
     theirs = {row.shape: row for row in published().pretrained}
     rows = tables["3"].rows
     assert len(rows) == 19
@@ -136,10 +136,10 @@ def test_table_3_has_size_cost_perplexity_and_scores_beside_the_papers(findings,
             else float(flops) == pytest.approx(cost / 1e15, rel=5e-3)
         )
         assert close(perplexity, math.exp(model.test_loss))
-        _, unfiltered, _, filtered, _, twin, _ = glues
+        _, unfiltered, _, filtered, _, baseline, _ = glues
         assert is_spread(unfiltered, glue(findings, model, False))
         assert is_spread(filtered, glue(findings, model, True))
-        assert is_spread(twin, glue(findings, model, True, random=True))
+        assert is_spread(baseline, glue(findings, model, True, random=True))
     assert costs == sorted(costs)
     for cell, *cells in rows:
         row = theirs[model_of(findings, cell).shape]
@@ -148,7 +148,7 @@ def test_table_3_has_size_cost_perplexity_and_scores_beside_the_papers(findings,
         ]  # fmt: skip
 
 
-def test_table_3_has_random_twins_of_unfiltered_examples_where_there_are_such(findings, tables):
+def test_table_3_has_baselines_on_unfiltered_examples_if_there_are_any(findings, tables):
     assert "GLUE unfiltered, not pre-trained" not in tables["3"].header
     scores = tuple(replace(score, filtered=False) for score in findings.scores if score.filtered)
     table = all_tables(Measures(replace(findings, scores=scores)))[2]
@@ -159,22 +159,22 @@ def test_table_3_has_random_twins_of_unfiltered_examples_where_there_are_such(fi
         assert row[-1] == NONE
 
 
-def test_table_4_has_the_twin_relative_to_the_constrained_model(findings, tables):
+def test_table_4_compares_unconstrained_with_constrained_model(findings, tables):
     theirs = {row.shape: row for row in published().unconstrained}
     assert len(tables["4"].rows) == 2
     for cell, *cells in tables["4"].rows:
-        twin, model = model_of(findings, cell, language="unconstrained"), model_of(findings, cell)
+        unconstrained, model = model_of(findings, cell, language="unconstrained"), model_of(findings, cell)
 
         def more(value, base):
             return 100 * (value - base) / base
 
-        sizes = [each.shape.parameters(vocabulary=each.vocabulary) for each in (twin, model)]
-        costs = [each.shape.flops_published(each.vocabulary) for each in (twin, model)]
+        sizes = [each.shape.parameters(vocabulary=each.vocabulary) for each in (unconstrained, model)]
+        costs = [each.shape.flops_published(each.vocabulary) for each in (unconstrained, model)]
         expected = [
             (sizes[0] - sizes[1]) / 1e6,
             more(*costs),
-            more(math.exp(twin.test_loss), math.exp(model.test_loss)),
-            *(more(glue(findings, twin, kind)[0], glue(findings, model, kind)[0]) for kind in (True, False)),
+            more(math.exp(unconstrained.test_loss), math.exp(model.test_loss)),
+            *(more(glue(findings, unconstrained, kind)[0], glue(findings, model, kind)[0]) for kind in (True, False)),
         ]
         assert all(close(ours, value) for ours, value in zip(cells[::2], expected, strict=True))
         row = theirs[model.shape]
@@ -182,7 +182,7 @@ def test_table_4_has_the_twin_relative_to_the_constrained_model(findings, tables
         assert list(map(float, cells[1::2])) == printed
 
 
-def test_table_6_has_our_tokenizers_and_theirs(tables):
+def test_table_6_has_our_tokenizers_and_those_of_paper(tables):
     rows = tables["6"].rows
     assert rows[:3] == (
         ("ours", "bpe", "chosen", "4,000", "1.31", "0.2717"),
@@ -194,11 +194,11 @@ def test_table_6_has_our_tokenizers_and_theirs(tables):
     assert len(rows) == 3 + len(published().tokenizers)
 
 
-def test_starts_have_perplexities_steps_and_scores_of_both(findings, tables):
+def test_inits_table_has_perplexities_steps_and_scores_of_both(findings, tables):
     rows = tables["7"].rows
     assert [model_of(findings, row[0]).shape for row in rows] == [*reversed(smallest()), ANCHOR]
     for cell, size, random_cell, cipher_cell, ratio, reach, *glues in rows:
-        random, cipher = (model_of(findings, cell, start) for start in ("random", "cipher"))
+        random, cipher = (model_of(findings, cell, init) for init in ("random", "cipher"))
         assert float(size) == pytest.approx(random.shape.parameters(vocabulary=random.vocabulary) / 1e6, rel=0.005)
         assert close(random_cell, math.exp(random.test_loss))
         assert close(cipher_cell, math.exp(cipher.test_loss))
@@ -208,11 +208,11 @@ def test_starts_have_perplexities_steps_and_scores_of_both(findings, tables):
         share = (before.loss - end) / (before.loss - after.loss)
         steps = before.step + share * (after.step - before.step)
         assert re.fullmatch(rf"{round(steps)} \({round(100 * steps / STEPS[-1])} %\)", reach)
-        for place, (filtered, model) in enumerate((k, m) for k in (True, False) for m in (random, cipher)):
-            assert is_spread(glues[place], glue(findings, model, filtered))
+        for column, (filtered, model) in enumerate((k, m) for k in (True, False) for m in (random, cipher)):
+            assert is_spread(glues[column], glue(findings, model, filtered))
 
 
-def test_an_unfinished_study_has_a_sentence_for_each_table_that_is_missing():
+def test_missing_tables_have_sentences():
     tables = all_tables(Measures(begun_study()))
     assert [bool(table.rows) for table in tables] == [False, False, True, False, False, False]
     for table in tables:
@@ -222,21 +222,21 @@ def test_an_unfinished_study_has_a_sentence_for_each_table_that_is_missing():
     (row,) = tables[2].rows
     assert row[:4] == ("(256, 256, 1024, 8, 8)", "8.54", "16.24", "0")
     assert row[5::2] == (NONE,) * 4
-    assert any("256-256-1024-8-8 has not ended yet" in note for note in tables[2].notes)
+    assert any("256-256-1024-8-8 has not finished yet" in note for note in tables[2].notes)
     nothing = all_tables(Measures(Findings({}, (), (), (), {})))
     assert not any(table.rows for table in nothing)
 
 
-def test_a_stopped_model_is_named_with_its_reason():
+def test_stopped_model_is_listed_with_reason():
     stopped = made_model(ANCHOR, test_loss=None, stopped="its loss did not fall.")
     diverged = made_model(smallest()[0], test_loss=math.inf)
     table = all_tables(Measures(Findings({}, (), (stopped, diverged), (), {})))[2]
     assert {row[5] for row in table.rows} == {NONE}
     assert f"{ANCHOR.name} was stopped: its loss did not fall." in table.notes
-    assert any("ended with a test loss of inf" in note for note in table.notes)
+    assert any("finished with a test loss of inf" in note for note in table.notes)
 
 
-def test_a_stopped_fine_tuning_is_named_and_its_seed_does_not_count(findings):
+def test_stopped_fine_tuning_is_listed_and_its_seed_ignored(findings):
     first, *others = findings.scores
     stopped = replace(first, best=None, last=None, stopped="it diverged.")
     of_all, of_others = (
@@ -250,7 +250,7 @@ def test_a_stopped_fine_tuning_is_named_and_its_seed_does_not_count(findings):
     assert row[9] == of_other_seeds[9]
 
 
-def test_one_seed_has_no_spread_and_a_seed_without_all_tasks_does_not_count(findings):
+def test_seed_without_all_tasks_is_ignored(findings):
     first = tuple(score for score in findings.scores if score.seed == 1)
     second = tuple(score for score in findings.scores if score.seed == 2 and score.task == TASKS[0])
     table = all_tables(Measures(replace(findings, scores=first + second)))[2]
@@ -260,7 +260,7 @@ def test_one_seed_has_no_spread_and_a_seed_without_all_tasks_does_not_count(find
         assert row[9] == f"{mean(scores):.2f}"
 
 
-def test_markdown_keeps_cells_apart_whatever_they_hold():
+def test_markdown_escapes_cells():
     lines = ReportTable("T <b>", ("a", "b"), (("x|y", "1\n2"),), ("note",)).markdown().splitlines()
     assert lines == ["## T &lt;b>", "", "| a | b |", "| --- | ---: |", "| x&#124;y | 1 2 |", "", "note"]
 
@@ -269,5 +269,5 @@ def test_markdown_keeps_cells_apart_whatever_they_hold():
     ("value", "written"),
     [(0, "0"), (110.48, "110"), (8.567, "8.57"), (0.0264, "0.0264"), (0.00004567, "4.6 · 10⁻⁵"), (1234.5, "1,234")],
 )
-def test_three_digits_are_told(value, written):
+def test_format_significant(value, written):
     assert format_significant(value) == written

@@ -1,4 +1,4 @@
-"""`bitcipher sweep`: a whole study in this process, what is resumed, and what is refused."""
+"""`bitcipher sweep` in this process: results, resume and errors."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ ONE = ("downstream.glue=null", "pretraining.inits=[random]", f"shapes.names=[{SM
 
 @pytest.fixture(scope="module", autouse=True)
 def _one_thread():
-    """Sums in one order, whatever the machine has."""
+    """Use one thread, so that sums have the same order on every machine."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -37,28 +37,28 @@ def folder(tmp_path_factory):
 
 
 def sweep(folder, out, *settings, options=()):
-    """The command, where its recipe is."""
+    """Run the command in the folder of its recipe."""
     line = ["sweep", "study.yaml", "--out", str(out), *(each for setting in settings for each in ("--set", setting))]
     with contextlib.chdir(folder):
         return CliRunner().invoke(app, [*line, *map(str, options)])
 
 
 def done(folder, out, *settings, options=()):
-    """The folder of a study that the command ran."""
+    """Run the command, and return the folder of the study."""
     result = sweep(folder, out, *settings, options=options)
     assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
     return Path(out)
 
 
 def mistake(result):
-    """The sentence of a command that was refused."""
+    """Return the error message of a failed command."""
     assert isinstance(result.exception, BitcipherError), f"{result.output}\n{result.exception!r}"
     return str(result.exception)
 
 
 @pytest.fixture(scope="module")
 def study(folder):
-    """A study that nothing happened to; what tests add to it is told by their names."""
+    """Return the folder of an uninterrupted study."""
     return done(folder, folder / "out")
 
 
@@ -72,14 +72,14 @@ def findings_of(study):
 
 
 def runs_of(study):
-    """Every file of every run, with when it was written."""
+    """Return the content and modification time of every file of every run."""
     files = [path for name in ("models", "tasks") for path in (study / name).rglob("*") if path.is_file()]
     return {path.relative_to(study): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
 
 def trained_in(study):
-    """The curves of all runs, and when they were written: a run that is begun again writes its curve anew."""
-    return {path: content_found for path, content_found in runs_of(study).items() if path.name == "metrics.jsonl"}
+    """Return content and modification time of all metrics files, which a repeated run would rewrite."""
+    return {path: content for path, content in runs_of(study).items() if path.name == "metrics.jsonl"}
 
 
 def curve_of(run):
@@ -87,22 +87,22 @@ def curve_of(run):
     return [{name: value for name, value in line.items() if name != "seconds"} for line in lines]
 
 
-def test_a_study_gives_a_report_of_all_its_trials(study, findings):
+def test_study_reports_all_trials(study, findings):
     report = {path.name for path in (study / "report").iterdir()}
     assert {"report.html", "tables.md", "findings.json", "figure-1.png", "figure-4.png", "inits.png"} <= report
-    names = {f"{shape}{start}" for shape in tiny_study.SHAPES for start in ("", "-cipher")}
+    names = {f"{shape}{init}" for shape in tiny_study.SHAPES for init in ("", "-cipher")}
     assert {model["name"] for model in findings["models"]} == names
     for model in findings["models"]:
         assert [point["step"] for point in model["evaluations"]] == [0, 6, 12, 18, 24]
         assert model["evaluations"][1]["sequences"] == 48
         assert model["test_loss"] < model["evaluations"][0]["loss"]
         assert (study / "models" / model["name"] / "embedding_init.json").exists() == (model["init"] == "cipher")
-    # The cheapest and the dearest, from both starts, filtered and not; and a random twin of the random ones.
+    # The smallest and the largest shape with both inits, on filtered and all examples, and baselines of random init.
     kinds = {(each["model"], each["filtered"], each["random_init"]) for each in findings["scores"]}
     both = {
-        (f"{shape}{start}", kind, False)
+        (f"{shape}{init}", kind, False)
         for shape in (SMALL, LARGE)
-        for start in ("", "-cipher")
+        for init in ("", "-cipher")
         for kind in (True, False)
     }
     assert kinds == both | {(SMALL, True, True), (LARGE, True, True)}
@@ -112,14 +112,14 @@ def test_a_study_gives_a_report_of_all_its_trials(study, findings):
     assert findings["recipe"]["pretraining"]["loop"]["lr_scheduler_type"] == "inverse_sqrt"
 
 
-def test_nothing_is_left_of_a_fine_tuning_but_what_it_found(study):
+def test_fine_tuning_checkpoints_are_removed(study):
     for run in (study / "tasks").glob("*/*"):
         assert (run / "predictions.json").exists()
         assert not (run / CHECKPOINTS).exists()
     assert latest_checkpoint(study / "models" / LARGE).name == "00000024"
 
 
-def test_again_nothing_is_trained_and_the_report_is_the_same(folder, study):
+def test_finished_study_is_not_repeated(folder, study):
     runs = trained_in(study)
     contents = {path: content for path, (content, _) in runs_of(study).items()}
     report = {path.name: path.read_bytes() for path in (study / "report").iterdir()}
@@ -129,15 +129,15 @@ def test_again_nothing_is_trained_and_the_report_is_the_same(folder, study):
     assert {path.name: path.read_bytes() for path in (study / "report").iterdir()} == report
 
 
-def test_other_steps_are_refused_and_change_nothing(folder, study):
+def test_changed_options_of_existing_trial_raise(folder, study):
     runs = runs_of(study)
-    said = mistake(sweep(folder, study, "pretraining.loop.max_steps=30"))
-    assert f"{study}/models/{LARGE} holds a run with other options" in said
+    message = mistake(sweep(folder, study, "pretraining.loop.max_steps=30"))
+    assert f"{study}/models/{LARGE} holds a run with other options" in message
     assert runs_of(study) == runs
 
 
 @pytest.mark.parametrize(
-    ("settings", "options", "said"),
+    ("settings", "options", "sentence"),
     [
         (["sources=[]"], [], "A study needs a corpus"),
         (["language.top=null"], [], "A study needs a vocabulary"),
@@ -154,54 +154,54 @@ def test_other_steps_are_refused_and_change_nothing(folder, study):
         (["choice.kinds=[]"], [], "The study's choice"),
     ],
 )
-def test_what_cannot_be_studied_is_told_in_a_sentence(folder, tmp_path, settings, options, said):
-    assert said in mistake(sweep(folder, tmp_path / "out", *settings, options=options))
+def test_invalid_study_options_raise(folder, tmp_path, settings, options, sentence):
+    assert sentence in mistake(sweep(folder, tmp_path / "out", *settings, options=options))
     assert not (tmp_path / "out" / "language").exists()
 
 
-def test_a_study_takes_a_folder_of_its_own(folder, tmp_path):
+def test_study_in_folder_of_other_files_raises(folder, tmp_path):
     (tmp_path / "letter.txt").write_text("Dear")
-    said = mistake(sweep(folder, tmp_path))
-    assert said.startswith(f"{tmp_path} is not empty and has no study.json")
+    message = mistake(sweep(folder, tmp_path))
+    assert message.startswith(f"{tmp_path} is not empty and has no study.json")
     assert "got s3://bucket/study" in mistake(sweep(folder, "s3://bucket/study"))
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"),
+    ("setting", "sentence"),
     [
         ("downstream.tasks=[cola, rte]", "RTE/dev.tsv"),
         ("downstream.num_train_epochs=0", "`downstream.num_train_epochs` must be greater than 0"),
-        ("pretraining.max_position_embeddings=3000", "The development part of the language has 2,"),
+        ("pretraining.max_position_embeddings=3000", "The development split of the language has 2,"),
     ],
 )
-def test_mistakes_are_told_before_anything_is_trained(folder, study, setting, said):
+def test_mistakes_raise_before_training(folder, study, setting, sentence):
     before = trained_in(study)
-    assert said in mistake(sweep(folder, folder / f"mistaken-{setting.split('=')[0]}", setting))
+    assert sentence in mistake(sweep(folder, folder / f"mistaken-{setting.split('=')[0]}", setting))
     assert not list(folder.glob("mistaken-*/models/*/metrics.jsonl"))
     assert trained_in(study) == before
 
 
-def test_a_task_without_examples_to_train_on_is_told_before_anything_is_trained(folder, tmp_path):
+def test_task_without_training_examples_raises_before_training(folder, tmp_path):
     (tmp_path / "CoLA").mkdir()
     (tmp_path / "CoLA" / "dev.tsv").write_bytes((folder / "glue" / "CoLA" / "dev.tsv").read_bytes())
-    said = mistake(sweep(folder, tmp_path / "out", f"downstream.glue={tmp_path}"))
-    assert said.startswith(f"{tmp_path}/CoLA has no training examples")
+    message = mistake(sweep(folder, tmp_path / "out", f"downstream.glue={tmp_path}"))
+    assert message.startswith(f"{tmp_path}/CoLA has no training examples")
     assert not (tmp_path / "out" / "models").exists()
 
 
-def test_a_budget_is_fitted_to_a_speed_that_is_measured_once(folder, tmp_path):
+def test_budget_uses_stored_speed(folder, tmp_path):
     with contextlib.chdir(folder):
-        asked = read_study("study.yaml", ["pretraining.loop.max_steps=100000000"])
-        fitted = fit_study(asked, tmp_path, None, 3600, TrialResources(0))
-        content_found = (tmp_path / "study.json").read_bytes()
+        study = read_study("study.yaml", ["pretraining.loop.max_steps=100000000"])
+        fitted = fit_study(study, tmp_path, None, 36_000, TrialResources(0))
+        content = (tmp_path / "study.json").read_bytes()
         assert fitted.pretraining.loop.max_steps < 100_000_000
-        assert fit_study(asked, tmp_path, None, 3600, TrialResources(2)) == fitted
-        assert (tmp_path / "study.json").read_bytes() == content_found
-        shorter = fit_study(asked, tmp_path, None, 1800, TrialResources(0))
+        assert fit_study(study, tmp_path, None, 36_000, TrialResources(2)) == fitted
+        assert (tmp_path / "study.json").read_bytes() == content
+        shorter = fit_study(study, tmp_path, None, 18_000, TrialResources(0))
         assert shorter.pretraining.loop.max_steps < fitted.pretraining.loop.max_steps
 
 
-def test_models_that_diverge_are_stopped_and_told_of_and_the_others_go_on(folder, tmp_path):
+def test_diverged_models_are_stopped_and_reported(folder, tmp_path):
     out = done(folder, tmp_path / "out", *ONE, "pretraining.loop.learning_rate=1e6", "downstream.glue=glue")
     models = findings_of(out)["models"]
     assert [model["name"] for model in models] == [LARGE, SMALL]
@@ -212,13 +212,11 @@ def test_models_that_diverge_are_stopped_and_told_of_and_the_others_go_on(folder
     assert not (out / "tasks").exists()
     before = runs_of(out)
     done(folder, out, *ONE, "pretraining.loop.learning_rate=1e6", "downstream.glue=glue")
-    assert trained_in(out) == {
-        path: content_found for path, content_found in before.items() if path.name == "metrics.jsonl"
-    }
+    assert trained_in(out) == {path: content for path, content in before.items() if path.name == "metrics.jsonl"}
 
 
 @pytest.mark.long
-def test_fine_tuning_that_diverges_is_told_of_and_the_study_goes_on(folder, tmp_path):
+def test_diverged_fine_tuning_is_reported(folder, tmp_path):
     settings = (*ONE, "downstream.glue=glue", "downstream.learning_rate=1e30", "downstream.random_baselines=false")
     out = done(folder, tmp_path / "out", *settings)
     scores = findings_of(out)["scores"]
@@ -233,11 +231,11 @@ def test_fine_tuning_that_diverges_is_told_of_and_the_study_goes_on(folder, tmp_
 
 
 @pytest.mark.long
-def test_a_study_that_is_stopped_goes_on_to_the_same_findings(folder, study, findings, tmp_path, monkeypatch):
+def test_interrupted_study_resumes_to_same_findings(folder, study, findings, tmp_path, monkeypatch):
     out = tmp_path / "out"
 
     def interrupted(name, at):
-        """Stops the study when a function of its trials is called for the given time."""
+        """Interrupt the study at the given call of a function of its trials."""
         calls, function = iter(range(10**6)), getattr(trial_runs, name)
 
         def stopping(*arguments):
@@ -251,7 +249,7 @@ def test_a_study_that_is_stopped_goes_on_to_the_same_findings(folder, study, fin
         assert result.exit_code == 130
         assert "run the same command again" in result.output
 
-    # Seven looks at the first model; then the one at step 12 of the second, which has a checkpoint of step 8.
+    # The first model has seven calls. Call 10 is at step 12 of the second model, which has a checkpoint of step 8.
     interrupted("stop_reason", 10)
     ended = [run.parent.name for run in (out / "models").glob("*/ended.json")]
     assert len(ended) == 1
@@ -264,14 +262,14 @@ def test_a_study_that_is_stopped_goes_on_to_the_same_findings(folder, study, fin
     (kept,) = (path for path in first if path.parent.name in ended)
     assert both[kept] == first[kept]
     done(folder, out)
-    assert {path: content_found for path, content_found in trained_in(out).items() if path in both} == both
+    assert {path: content for path, content in trained_in(out).items() if path in both} == both
     assert findings_of(out) == findings
     for path in both:
         assert curve_of((out / path).parent) == curve_of((study / path).parent)
 
 
 @pytest.mark.long
-def test_more_seeds_and_shapes_train_only_what_is_new(folder, tmp_path):
+def test_added_seeds_and_shapes_run_only_new_trials(folder, tmp_path):
     out = done(folder, tmp_path / "out", f"shapes.names=[{SMALL}, {LARGE}]")
     before = trained_in(out)
     names = ", ".join(tiny_study.SHAPES)
@@ -285,7 +283,7 @@ def test_more_seeds_and_shapes_train_only_what_is_new(folder, tmp_path):
 
 
 @pytest.mark.long
-def test_a_twin_of_all_words_and_a_choice_of_tokenizers(folder, tmp_path):
+def test_unconstrained_models_and_tokenizer_selection(folder, tmp_path):
     reference = next((done(folder, tmp_path / "first", *ONE) / "prepared").glob("*/tokenizer.json"))
     choice = f"choice={{sizes: {{bpe: [270, 290]}}, references: {{bpe: {reference}}}}}"
     out = done(folder, tmp_path / "out", *ONE, "pretraining.unconstrained=true", choice)
@@ -298,7 +296,7 @@ def test_a_twin_of_all_words_and_a_choice_of_tokenizers(folder, tmp_path):
     for language in ("constrained", "unconstrained"):
         assert (out / "tokenizers" / language / "choice.json").exists()
     tables = (out / "report" / "tables.md").read_text()
-    assert "was trained on the unconstrained twin" not in tables
+    assert "No shape was trained on both" not in tables
     before = trained_in(out)
     done(folder, out, *ONE, "pretraining.unconstrained=true", choice)
     assert trained_in(out) == before

@@ -1,4 +1,4 @@
-"""A study's trials on Ray Tune: what they find, what they say, and processes of theirs that are killed."""
+"""Trials of a study on Ray Tune: results, errors, and killed processes."""
 
 import contextlib
 import json
@@ -28,7 +28,7 @@ def folder(ray_cluster, tmp_path_factory):
 
 @pytest.fixture(scope="module", autouse=True)
 def _one_thread():
-    """As many as trials on Ray have."""
+    """Use one thread, as trials on Ray do."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -39,17 +39,17 @@ def sweep(folder, out, *arguments):
     with contextlib.chdir(folder):
         result = CliRunner().invoke(app, ["sweep", "study.yaml", "--out", str(out), *map(str, arguments)])
     assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
-    assert "completed" not in result.output  # what Tune tells of each trial
+    assert "completed" not in result.output  # Ray Tune's own progress is not printed
     return json.loads((out / "report" / "findings.json").read_text())
 
 
 @pytest.fixture(scope="module")
 def findings(folder):
-    """Of a study whose trials were run one after another in this process."""
+    """Return the findings of a study whose trials ran sequentially in this process."""
     return sweep(folder, folder / "straight")
 
 
-def test_trials_at_once_find_the_same_and_leave_nothing_of_rays(folder, findings):
+def test_concurrent_trials_give_same_findings_and_leave_no_ray_files(folder, findings):
     out = folder / "at-once"
     assert sweep(folder, out, "--max-concurrent-trials", 2) == findings
     assert {path.name for path in out.iterdir()} == {"language", "models", "prepared", "report", "study.json", "tasks"}
@@ -60,38 +60,38 @@ def test_trials_at_once_find_the_same_and_leave_nothing_of_rays(folder, findings
 
 
 def pretraining(study, name, target, **loop):
-    """The trial of a study once more, in another folder."""
+    """Return a pre-training trial of the study, with another folder."""
     config = json.loads((study / "models" / name / "run.json").read_text())
     config["recipe"]["loop"] |= loop
     target.mkdir(parents=True)
-    # A test part of its own does not matter here.
+    # The validation split of the text serves as the test split.
     config |= {"folder": str(target), "test": config["text"]}
     return Trial(target.name, ("training.sweep.trial_runs", "pretrain_trial"), config)
 
 
-def test_a_mistake_in_a_trial_is_its_own_sentence_and_the_others_end(folder, findings, tmp_path):
+def test_user_error_in_trial_raises_after_other_trials_end(folder, findings, tmp_path):
     name = tiny_study.SHAPES[0]
     good, bad = (pretraining(folder / "straight", name, tmp_path / each) for each in ("good", "bad"))
     bad.config["text"] = str(tmp_path / "nowhere")
-    (tmp_path / "ray-tune-0").mkdir()  # of a driver that was killed
+    (tmp_path / "ray-tune-0").mkdir()  # left by a killed driver
     ended = []
     with pytest.raises(BitcipherError) as error:
         run_trials([bad, good], TrialResources(2), tmp_path, ended.append)
     assert f"{tmp_path}/nowhere" in str(error.value)
-    assert "failed" not in str(error.value)  # neither tried again, nor taken for an accident
+    assert "failed" not in str(error.value)  # a user error is not retried
     assert "good" in ended
     assert (tmp_path / "good" / "ended.json").exists()
     assert not list(tmp_path.glob("ray-tune-*"))
 
 
-def test_a_trial_that_fails_again_and_again_is_named_with_its_cause(folder, findings, tmp_path):
+def test_repeatedly_failing_trial_is_named_with_cause(folder, findings, tmp_path):
     trial = Trial("broken", ("training.sweep.trial_runs", "pretrain_trial"), {"folder": str(tmp_path)})
     with pytest.raises(BitcipherError) as error:
         run_trials([trial], TrialResources(1), tmp_path, lambda name: None)
     assert str(error.value).startswith("The trial broken failed 4 times (KeyError: 'recipe'")
 
 
-def test_a_share_of_a_gpu_that_is_not_there_is_not_waited_for(ray_cluster, tmp_path):
+def test_missing_gpu_raises(ray_cluster, tmp_path):
     import ray
 
     if ray.cluster_resources().get("GPU"):
@@ -102,7 +102,7 @@ def test_a_share_of_a_gpu_that_is_not_there_is_not_waited_for(ray_cluster, tmp_p
 
 
 def writer_of(run):
-    """The process that has the curve of a run open."""
+    """Return the id of the process that has the metrics file of a run open."""
     for path in Path("/proc").glob("[0-9]*/fd/*"):
         with contextlib.suppress(OSError):
             if path.readlink() == run / "metrics.jsonl":
@@ -115,7 +115,7 @@ def curve_of(run):
     return [{name: value for name, value in line.items() if name != "seconds"} for line in lines]
 
 
-def test_a_trial_whose_process_is_killed_goes_on_from_its_checkpoint(folder, findings, tmp_path):
+def test_killed_trial_resumes_from_checkpoint(folder, findings, tmp_path):
     name, loop = tiny_study.SHAPES[2], {"max_steps": 400, "eval_steps": 100, "save_steps": 100}
     study = folder / "straight"
     straight, killed = (pretraining(study, name, tmp_path / each, **loop) for each in ("straight", "killed"))

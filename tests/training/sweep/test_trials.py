@@ -1,4 +1,4 @@
-"""Which trials a study has, and what each of them runs."""
+"""Trials of a study, and their options."""
 
 import itertools
 from pathlib import Path
@@ -30,7 +30,7 @@ def everything(**downstream):
     )
 
 
-def test_shapes_are_of_sets_and_names_each_once_from_the_cheapest_to_the_dearest():
+def test_shapes_are_distinct_and_sorted_by_flops():
     names = [smallest()[0].name, "8-8-16-1-1", "8-8-16-1-1"]
     shapes = select_shapes(study_of(shapes={"sets": ["smallest", 1], "names": names}), VOCABULARY)
     assert set(shapes) == {*set_1(), *smallest(), Shape(8, 8, 16, 1, 1)}
@@ -39,7 +39,7 @@ def test_shapes_are_of_sets_and_names_each_once_from_the_cheapest_to_the_dearest
     assert costs == sorted(costs)
 
 
-def test_fewer_shapes_span_the_range_and_none_is_dearer_than_the_largest():
+def test_max_shapes_and_largest_limit_shapes():
     every = select_shapes(study_of("shapes.sets=[1, 2, 3]"), VOCABULARY)
     few = select_shapes(study_of("shapes.sets=[1, 2, 3]", "shapes.max_shapes=5"), VOCABULARY)
     assert len(few) == 5
@@ -48,12 +48,12 @@ def test_fewer_shapes_span_the_range_and_none_is_dearer_than_the_largest():
         study_of("shapes.sets=[1]"), VOCABULARY
     )
     limit = every[10]
-    cheap = select_shapes(study_of("shapes.sets=[1, 2, 3]", f"shapes.largest={limit.name}"), VOCABULARY)
-    assert cheap[: len(every[:11])] == every[:11]
-    assert all(each.flops_published(VOCABULARY) <= limit.flops_published(VOCABULARY) for each in cheap)
+    limited = select_shapes(study_of("shapes.sets=[1, 2, 3]", f"shapes.largest={limit.name}"), VOCABULARY)
+    assert limited[: len(every[:11])] == every[:11]
+    assert all(each.flops_published(VOCABULARY) <= limit.flops_published(VOCABULARY) for each in limited)
 
 
-def test_names_are_unique_and_tell_what_differs():
+def test_trial_names_are_unique():
     models = pretraining_trials(everything(), VOCABULARY)
     assert len({trial.name for trial in models}) == len(models) == 3 * 3
     shape = smallest()[0].name
@@ -63,34 +63,35 @@ def test_names_are_unique_and_tell_what_differs():
     assert f"{shape}/cola-filtered-random-1" in {trial.name for trial in tuned}
 
 
-def test_the_dearest_models_are_trained_first():
+def test_most_expensive_models_are_trained_first():
     costs = [trial.shape.flops_published(VOCABULARY) for trial in pretraining_trials(everything(), VOCABULARY)]
     assert costs == sorted(costs, reverse=True)
 
 
 @pytest.mark.parametrize(
-    ("filtered", "twins"), [([True, False], {True}), ([True], {True}), ([False], {False}), ([False, True], {True})]
+    ("filtered", "of_baselines"),
+    [([True, False], {True}), ([True], {True}), ([False], {False}), ([False, True], {True})],
 )
-def test_only_cold_models_of_the_constrained_language_have_random_baselines(filtered, twins):
+def test_only_random_init_constrained_models_have_baselines(filtered, of_baselines):
     study = everything(filtered=filtered, seeds=2)
     models = pretraining_trials(study, VOCABULARY)
     tuned = finetuning_trials(study, models)
     random = [trial for trial in tuned if trial.random_init]
     assert {trial.model for trial in random} == {shape.name for shape in smallest()}
-    assert {trial.filtered for trial in random} == twins
+    assert {trial.filtered for trial in random} == of_baselines
     expected = itertools.product((model.name for model in models), ("cola", "stsb"), filtered, (1, 2))
     kinds = {(trial.model, trial.task, trial.filtered, trial.seed) for trial in tuned if not trial.random_init}
     assert kinds == set(expected)
     assert len(tuned) == 9 * 2 * len(filtered) * 2 + 3 * 2 * 2
 
 
-def test_without_glue_or_twins_there_are_none():
+def test_no_fine_tuning_without_glue_and_no_baselines_if_disabled():
     models = pretraining_trials(study_of(), VOCABULARY)
     assert finetuning_trials(study_of(), models) == ()
     assert not any(trial.random_init for trial in finetuning_trials(everything(random_baselines=False), models))
 
 
-def test_some_models_are_fine_tuned_of_those_that_have_ended():
+def test_max_models_selects_among_finished_models():
     study = everything(max_models=2)
     models = pretraining_trials(study, VOCABULARY)
     tuned = {
@@ -103,7 +104,7 @@ def test_some_models_are_fine_tuned_of_those_that_have_ended():
     }
 
 
-def test_a_recipe_has_the_sizes_of_its_shape_and_heads_of_its_own():
+def test_recipe_has_sizes_of_shape_and_untied_head():
     study = study_of("pretraining.dropout=0.2", "pretraining.max_position_embeddings=64", "seed=4")
     shape = Shape(32, 64, 256, 3, 4)
     recipe = make_recipe(PretrainingTrial(shape, "cipher"), study, ["a.jsonl"], ["b.jsonl"], "t.json")
@@ -131,7 +132,7 @@ def test_a_recipe_has_the_sizes_of_its_shape_and_heads_of_its_own():
     assert recipe.seed == 4
 
 
-def test_a_fine_tuning_is_looked_at_after_each_epoch_and_finds_its_files_from_anywhere(monkeypatch, tmp_path):
+def test_fine_tuning_options_evaluate_each_epoch_and_have_absolute_paths(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     study = study_of("downstream.glue=glue", "downstream.tasks=[stsb]", "pretraining.loop.device=cpu")
     model = PretrainingTrial(ANCHOR)

@@ -1,6 +1,6 @@
 import pytest
 
-from training.tasks.baselines import LONGEST, random_spans
+from training.tasks.baselines import MAX_WORDS, random_spans
 from training.tasks.entities import EntityTask
 from training.tasks.question_answering import QuestionTask
 from training.tasks.sentences import SentenceExample, SentenceTask
@@ -11,18 +11,18 @@ def questions(number, context="one  two three\nfour five six seven eight nine te
     return tuple(Question(str(n), "?", context, ("three",), ((9, 14),)) for n in range(number))
 
 
-def test_the_commonest_label_is_that_of_the_part_to_train_on():
+def test_most_frequent_label_is_that_of_training_split():
     def labeled(*labels):
         return tuple(SentenceExample("a sentence", None, label) for label in labels)
 
     task = SentenceTask("Mine", "classification", ("0", "1"), labeled(1, 1, 0), labeled(0, 1, 0, 0), ("accuracy",))
     assert task.score(task.baselines()["the commonest label"]) == {"accuracy": 25}
-    measured = SentenceTask("Mine", "classification", ("0", "1"), (), labeled(0, 1, 0, 0), ("accuracy",))
-    assert measured.score(measured.baselines()["the commonest label"]) == {"accuracy": 75}
+    without_train = SentenceTask("Mine", "classification", ("0", "1"), (), labeled(0, 1, 0, 0), ("accuracy",))
+    assert without_train.score(without_train.baselines()["the commonest label"]) == {"accuracy": 75}
     assert SentenceTask("Mine", "regression", (), labeled(1), labeled(2), ("pearson",)).baselines() == {}
 
 
-def test_no_entity_is_right_of_most_words_and_of_no_span():
+def test_no_entity_baseline():
     sentence = (("Peter", "I-PER"), ("sees", "O"), ("two", "O"), ("dogs", "O"))
     task = EntityTask("Mine", ("O", "I-PER"), (), (sentence, sentence[1:]))
     scores = task.score(task.baselines()["no entity"])
@@ -30,22 +30,22 @@ def test_no_entity_is_right_of_most_words_and_of_no_span():
     assert scores["accuracy"] == pytest.approx(100 * 6 / 7)
 
 
-def test_random_spans_are_words_in_a_row_of_the_context():
+def test_random_spans_are_consecutive_words_of_context():
     asked = questions(3000)
     texts = [prediction.text for prediction in random_spans(asked, seed=1)]
     assert all(text in asked[0].context and text == text.strip() for text in texts)
     numbers = [len(text.split()) for text in texts]
-    assert (min(numbers), max(numbers)) == (1, LONGEST)
+    assert (min(numbers), max(numbers)) == (1, MAX_WORDS)
     assert {text.split()[0] for text in texts} == set(asked[0].context.split())
 
 
-def test_random_spans_depend_on_the_seed_and_the_place_alone():
+def test_random_spans_depend_on_seed_and_index_only():
     spans = random_spans(questions(50), seed=1)
     assert random_spans(questions(20), seed=1) == spans[:20]
     assert random_spans(questions(50), seed=2) != spans
 
 
-def test_baselines_of_questions_without_answers():
+def test_baselines_of_unanswerable_questions():
     asked = (*questions(3), Question("3", "?", "one two", (), ()))
     task = QuestionTask("Mine", (), asked)
     assert {name: task.score(guesses)["exact"] for name, guesses in task.baselines().items()} == {

@@ -1,48 +1,48 @@
 import numpy as np
 import pytest
-from small_encoders import KINDS, encoder
+from tiny_encoders import KINDS, encoder
 
 from bitcipher.errors import BitcipherError
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-def text_of(text: str, place: np.ndarray) -> str:
-    return text[place[0] : place[1]]
+def text_of(text: str, span: np.ndarray) -> str:
+    return text[span[0] : span[1]]
 
 
 @every_kind
-def test_pieces_stand_for_all_letters_and_no_white_space_around(kind):
+def test_offsets_cover_all_letters_without_white_space(kind):
     text = "  the  cat\u00a0sat\n\tover القط .  "
     (pieces,) = encoder(kind).pieces([text])
-    shown = [text_of(text, place) for place in pieces.places]
+    shown = [text_of(text, span) for span in pieces.offsets]
     assert all(piece == piece.strip() for piece in shown)
-    covered = {i for start, end in pieces.places for i in range(start, end)}
+    covered = {i for start, end in pieces.offsets for i in range(start, end)}
     assert covered == {i for i, letter in enumerate(text) if not letter.isspace()}
 
 
 @every_kind
-def test_accents_belong_to_the_letters_before(kind):
+def test_offsets_include_accents_after_letter(kind):
     text = "cafe\u0301 مُحَمَّدٌ z\u0307"
     (pieces,) = encoder(kind).pieces([text])
-    ends = pieces.places[:, 1].tolist()
+    ends = pieces.offsets[:, 1].tolist()
     assert {text.index(" "), text.rindex(" "), len(text)} <= set(ends)
 
 
-def test_a_direction_mark_that_is_dropped_belongs_to_no_piece():
+def test_offsets_exclude_dropped_direction_marks():
     text = "القط\u200f cat"
     (pieces,) = encoder("wordpiece").pieces([text])
-    assert 4 in pieces.places[:, 1]
+    assert 4 in pieces.offsets[:, 1]
 
 
 @every_kind
-def test_names_of_special_tokens_in_a_text_are_text(kind):
+def test_names_of_special_tokens_are_encoded_as_text(kind):
     made = encoder(kind)
     (pieces,) = made.pieces(["the </s> cat <mask>"])
     assert not {made.specials.end, made.specials.mask} & set(pieces.ids.tolist())
 
 
-def test_the_tokenizer_s_own_truncation_is_not_used_and_stays():
+def test_truncation_of_tokenizer_is_ignored_and_unchanged():
     made = encoder()
     made.tokenizer.enable_truncation(2)
     try:
@@ -53,7 +53,7 @@ def test_the_tokenizer_s_own_truncation_is_not_used_and_stays():
         made.tokenizer.no_truncation()
 
 
-def test_rows_of_pairs_as_bert_and_as_roberta_have_them():
+def test_rows_of_pairs_match_bert_and_roberta():
     first, second = np.array([50, 51]), np.array([60])
     bert = encoder(length=8, token_types=True)
     rows = bert.rows([(first, second), (second, first)])
@@ -78,7 +78,7 @@ def test_rows_of_single_texts():
     assert not rows["token_type_ids"].any()
 
 
-def test_a_length_without_room_is_an_error():
+def test_too_short_length_raises():
     assert encoder(length=5).room(pair=True) == 2
     assert encoder(length=3).room(pair=False) == 1
     for made in (encoder(length=4), encoder(length=5, double_end=True)):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_encoders import KINDS, encoder
+from tiny_encoders import KINDS, encoder
 
 from bitcipher.errors import BitcipherError
 from training.tasks.base import IGNORED
@@ -22,14 +22,14 @@ def gold_outputs(features):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_first_piece_of_a_word_has_its_label(kind):
+def test_first_token_of_word_has_its_label(kind):
     made = encoder(kind, 48)
     features = task(SENTENCE).features("validation", made)
     (labels,) = features.targets["labels"]
     (pieces,) = made.pieces(["Peter Blackburn of Germany ."])
     assert [LABELS[label] for label in labels[labels != IGNORED]] == [tag for _, tag in SENTENCE]
     assert features.notes["words"][features.notes["words"] >= 0].tolist() == [0, 1, 2, 3, 4]
-    begins = pieces.places[np.flatnonzero(labels != IGNORED) - 1, 0]
+    begins = pieces.offsets[np.flatnonzero(labels != IGNORED) - 1, 0]
     assert begins.tolist() == [0, 6, 16, 19, 27]
     assert features.inputs["attention_mask"].sum() == len(pieces.ids) + 2
 
@@ -45,7 +45,7 @@ tagged = st.lists(
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(sentences=st.lists(tagged, min_size=1, max_size=4), length=st.integers(3, 40))
-def test_predictions_come_back_to_every_word_however_long_the_sentence(kind, sentences, length):
+def test_every_word_of_long_sentences_has_prediction(kind, sentences, length):
     made = task(*sentences)
     features = made.features("validation", encoder(kind, length))
     predictions = made.predictions(features, gold_outputs(features))
@@ -53,7 +53,7 @@ def test_predictions_come_back_to_every_word_however_long_the_sentence(kind, sen
     assert made.score(predictions)["accuracy"] == 100
 
 
-def test_a_long_sentence_goes_on_with_a_new_word():
+def test_long_sentence_continues_at_word_boundary():
     made = task(SENTENCE * 5)
     features = made.features("validation", encoder(length=24))
     assert len(features) > 1
@@ -61,21 +61,21 @@ def test_a_long_sentence_goes_on_with_a_new_word():
     assert (features.notes["words"][:, 1] >= 0).sum() + (features.notes["words"][:, 2] >= 0).sum() >= len(features)
 
 
-def test_a_word_that_no_piece_shows_is_outside():
+def test_word_without_token_is_predicted_outside():
     made = task((("Peter", "I-PER"), ("\u200f", "I-PER"), ("ran", "O")))
     features = made.features("validation", encoder("wordpiece"))
     assert made.predictions(features, gold_outputs(features)) == [["I-PER", "O", "O"]]
 
 
-def test_scores_are_of_whole_spans():
+def test_f1_requires_whole_spans():
     made = task(SENTENCE)
     assert made.score([["I-PER", "I-PER", "O", "I-LOC", "O"]]) == {"f1": 100, "accuracy": 100}
-    figures = made.score([["I-PER", "O", "O", "I-LOC", "O"]])
-    assert figures == {"f1": pytest.approx(50), "accuracy": pytest.approx(80)}
+    scores = made.score([["I-PER", "O", "O", "I-LOC", "O"]])
+    assert scores == {"f1": pytest.approx(50), "accuracy": pytest.approx(80)}
     assert made.score([["O"] * 5])["f1"] == 0
 
 
-def test_the_files_of_conll(tmp_path):
+def test_read_entities(tmp_path):
     (tmp_path / "eng.train").write_text(
         "-DOCSTART- -X- O O\n\nPeter NNP I-NP I-PER\nran VBD I-VP O\n\nBonn N N B-LOC\n"
     )

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_encoders import encoder
+from tiny_encoders import encoder
 
 from bitcipher.errors import BitcipherError
 from training.tasks.base import get_examples
@@ -44,14 +44,14 @@ def read(folder, name):
         ("WNLI", *[SentenceExample("The cat sat.", "It sat.", 1)] * 2),
     ],
 )
-def test_every_task_is_read_as_published(tmp_path, name, first, last):
+def test_read_glue_reads_every_task(tmp_path, name, first, last):
     task = read(tmp_path, name)
     assert task.train == task.validation
     assert (task.validation[0], task.validation[-1]) == (first, last)
     assert task.remarks == ()
 
 
-def test_kinds_labels_and_figures(tmp_path):
+def test_kinds_labels_and_main_metrics(tmp_path):
     sts = read(tmp_path, "STS-B")
     assert (sts.kind, sts.labels, sts.main_metric) == ("regression", (), "mean")
     rte = read(tmp_path, "RTE")
@@ -62,41 +62,41 @@ def test_kinds_labels_and_figures(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("CoLA", "gj04\t1\t\tFine.\ngj04\t1\tFine.\n", r"Line 2 of .*dev\.tsv has 3 columns, where 4 belong"),
+        ("CoLA", "gj04\t1\t\tFine.\ngj04\t1\tFine.\n", r"Line 2 of .*dev\.tsv has 3 columns instead of 4"),
         ("CoLA", "gj04\t2\t\tFine.\n", r"Line 1 of .*dev\.tsv has the label '2', not 0 or 1"),
         ("RTE", FILES["RTE"] + "1\tA.\tB.\tmaybe\r\n", r"Line 3 of .*'maybe', not entailment or not_entailment"),
         ("RTE", FILES["RTE"] + "\n1\tA.\tB.\tentailment\n", r"Line 3 of .* has 1 columns"),
         ("STS-B", STS + "0\tg\tf\ty\to\ts\ts\tA.\tB.\tnan\n", r"Line 2 of .*'nan', not a number from 0 to 5"),
         ("STS-B", STS + "0\tg\tf\ty\to\ts\ts\tA.\tB.\t6\n", r"Line 2 of .*'6', not a number from 0 to 5"),
-        ("SST-2", "no cat\t0\n", r"Line 1 of .* should name the columns sentence, label"),
-        ("SST-2", "", r"Line 1 of .* should name the columns"),
-        ("SST-2", "sentence\tlabel\n", "holds no examples"),
-        ("CoLA", "", "holds no examples"),
+        ("SST-2", "no cat\t0\n", r"Line 1 of .* must name the columns sentence, label"),
+        ("SST-2", "", r"Line 1 of .* must name the columns"),
+        ("SST-2", "sentence\tlabel\n", "has no examples"),
+        ("CoLA", "", "has no examples"),
     ],
 )
-def test_a_broken_line_is_told_with_its_file_and_number(tmp_path, name, content, message):
+def test_invalid_line_raises_with_file_and_number(tmp_path, name, content, message):
     write(tmp_path, name, content=content)
     with pytest.raises(BitcipherError, match=message):
         read_glue(name, str(tmp_path))
 
 
-def test_bytes_that_are_no_text_are_told_with_their_line(tmp_path):
+def test_invalid_utf8_raises_with_line_number(tmp_path):
     (tmp_path / "dev.tsv").write_bytes(b"sentence\tlabel\nfine\t1\nca\xe9\t0\n")
     with pytest.raises(BitcipherError, match=r"Line 3 of .*dev\.tsv is not text in UTF-8"):
         read_glue("SST-2", str(tmp_path))
 
 
-def test_unknown_tasks_and_missing_files_are_told(tmp_path):
-    with pytest.raises(BitcipherError, match=r"no task 'MNLI'.*CoLA"):
+def test_unknown_task_and_missing_file_raise(tmp_path):
+    with pytest.raises(BitcipherError, match=r"no GLUE task 'MNLI'.*CoLA"):
         read_glue("MNLI", str(tmp_path))
     with pytest.raises(BitcipherError, match=r"dev\.tsv"):
         read_glue("RTE", str(tmp_path))
 
 
-def test_without_train_tsv_there_is_nothing_to_train_on(tmp_path):
+def test_task_without_train_file_can_only_be_evaluated(tmp_path):
     write(tmp_path, "QNLI")
     task = read_glue("QNLI", str(tmp_path))
-    assert "can be measured on, but not trained on" in task.remarks[0]
+    assert "can be evaluated, but not trained on" in task.remarks[0]
     assert len(task.features("validation", encoder())) == 1
     with pytest.raises(BitcipherError, match="QNLI has no examples to train on"):
         task.features("train", encoder())
@@ -120,15 +120,15 @@ def test_targets_of_regression_are_values(tmp_path):
     assert labels.tolist() == [4.75, 0]
 
 
-def test_long_sentences_are_cut_and_it_is_told(tmp_path):
+def test_long_sentences_are_truncated_with_remark(tmp_path):
     write(tmp_path, "CoLA", content="a\t1\t\tThe cat.\na\t1\t\t" + "the cat sat " * 20)
     features = read_glue("CoLA", str(tmp_path)).features("validation", made := encoder(length=16))
     assert features.inputs["input_ids"][1, -1] == made.specials.end
-    assert features.remarks == ("1 of 2 examples (validation) were cut to 16 tokens.",)
+    assert features.remarks == ("1 of 2 examples (validation) were truncated to 16 tokens.",)
 
 
 @given(st.integers(0, 12), st.integers(0, 12), st.integers(2, 15))
-def test_pairs_are_cut_piece_by_piece_from_the_longer_one(first, second, room):
+def test_longer_sentence_of_pair_is_truncated_first(first, second, room):
     a, b = first, second
     while a + b > room:
         a, b = (a - 1, b) if a > b else (a, b - 1)
@@ -152,12 +152,12 @@ def test_predictions_and_scores(tmp_path):
     }
 
 
-def test_outputs_that_are_no_numbers_are_told(tmp_path):
+def test_nan_outputs_raise(tmp_path):
     task = read(tmp_path, "CoLA")
     with pytest.raises(BitcipherError, match=r"CoLA.*diverged"):
         task.predictions(task.features("validation", encoder()), {"logits": np.array([[0, 1], [np.nan, 0]])})
 
 
-def test_an_empty_part_is_an_error():
-    with pytest.raises(BitcipherError, match="no examples to measure on"):
+def test_empty_split_raises():
+    with pytest.raises(BitcipherError, match="no examples to evaluate on"):
         get_examples(SentenceTask("Mine", "classification", ("0", "1"), (), (), ("accuracy",)), "validation")

@@ -14,7 +14,7 @@ CONTEXT = "In 1066 the  Normans won; in 1066 they stayed."
 
 
 def squad(*asked, context=CONTEXT):
-    """A file's content: each question has answers as (text, start)."""
+    """Return the content of a file with one question per argument: a list of answers as (text, start)."""
     qas = [
         {"id": str(n), "question": f"Question {n}?", "answers": [{"text": t, "answer_start": s} for t, s in answers]}
         for n, answers in enumerate(asked)
@@ -39,27 +39,27 @@ def test_questions_with_and_without_answers(tmp_path, name):
     assert (file.repaired, file.lost) == (0, 0)
 
 
-def test_answers_at_a_wrong_place_are_found_or_counted(tmp_path):
+def test_answers_at_wrong_offset_are_repaired_or_counted(tmp_path):
     asked = squad([("1066", 26)], [("the Normans", 8)], [("the Saxons", 8)], [("", 0)], [(" 1066 ", 2)], [("won", -5)])
     file = read_squad(write(tmp_path / "dev.json", asked))
     texts = [[CONTEXT[start:end] for start, end in question.spans] for question in file.questions]
     assert texts == [["1066"], ["the  Normans"], [], [], ["1066"], ["won"]]
-    # The nearer one of two places.
+    # The nearest of two occurrences is used.
     assert file.questions[0].spans[0][0] == CONTEXT.rindex("1066")
     assert (file.repaired, file.lost) == (3, 2)
     assert file.questions[2].golds == ("the Saxons",)
 
 
-def test_arabic_answers_with_other_spaces_are_found():
+def test_find_arabic_answer_with_other_spaces():
     context = "ولد في\u00a0دمشق\u00a0القديمة في حيّ"
     start, end = find_answer(context, "في دمشق القديمة", 0)
     assert context[start:end] == "في\u00a0دمشق\u00a0القديمة"
 
 
 @given(st.text("ab. ", max_size=12), st.text("ab. ", min_size=1, max_size=3), st.integers(-3, 14))
-def test_the_nearest_place_is_found(context, answer, start):
+def test_find_answer_returns_nearest_occurrence(context, answer, start):
     words = answer.split()
-    places = [
+    occurrences = [
         (i, j)
         for i in range(len(context))
         for j in range(i + 1, len(context) + 1)
@@ -67,10 +67,10 @@ def test_the_nearest_place_is_found(context, answer, start):
     ]
     wanted = start + len(answer) - len(answer.lstrip())
     found = find_answer(context, answer, start)
-    assert (found is None) == (not places)
+    assert (found is None) == (not occurrences)
     if found:
-        assert found in places
-        assert abs(found[0] - wanted) == min(abs(first - wanted) for first, _ in places)
+        assert found in occurrences
+        assert abs(found[0] - wanted) == min(abs(first - wanted) for first, _ in occurrences)
 
 
 @pytest.mark.parametrize(
@@ -80,31 +80,31 @@ def test_the_nearest_place_is_found(context, answer, start):
         ({"data": [{"paragraphs": [{"context": "c"}]}]}, r"at data\[0\]\.paragraphs\[0\]: there is no 'qas'"),
         ({"data": [{"paragraphs": [{"context": 3, "qas": []}]}]}, r"paragraphs\[0\]: 3 is not a text"),
         (squad([("a", "first")]), r"qas\[0\]: invalid literal"),
-        ({"data": []}, "holds no questions"),
+        ({"data": []}, "has no questions"),
     ],
 )
-def test_files_of_another_form_are_told_with_the_place(tmp_path, content, message):
+def test_invalid_squad_file_raises_with_location(tmp_path, content, message):
     with pytest.raises(BitcipherError, match=message):
         read_squad(write(tmp_path / "dev.json", content))
 
 
 @pytest.mark.parametrize(("name", "content"), [("dev.json", b"{"), ("dev.json.gz", b"{}"), ("dev.json", b"\xff")])
-def test_files_that_are_no_json_are_told(tmp_path, name, content):
+def test_invalid_json_raises(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(BitcipherError, match="cannot be read as JSON"):
         read_squad(str(tmp_path / name))
 
 
-def test_what_is_lost_is_not_learnt_from_but_measured_on(tmp_path):
+def test_missing_answers_are_evaluated_but_not_trained_on(tmp_path):
     train = write(tmp_path / "train.json", squad([("1066", 3)], [("Saxons", 8)], [], [("Normans", 0)]))
     validation = write(tmp_path / "dev.json", squad([("Saxons", 8)], [("1066", 3)]))
     task = read_questions("Mine", validation, train)
     assert [question.number for question in task.train] == ["0", "2", "3"]
     assert len(task.validation) == 2
     assert task.remarks == (
-        f"1 answers of 4 questions in {train} were not at their place and were found elsewhere.",
-        f"1 answers of 4 questions in {train} are not in their context: they are not learnt from.",
-        f"1 answers of 2 questions in {validation} are not in their context: they are not learnt from.",
+        f"1 answers of 4 questions in {train} were not at their offset and were found elsewhere.",
+        f"1 answers of 4 questions in {train} do not occur in their context and are not trained on.",
+        f"1 answers of 2 questions in {validation} do not occur in their context and are not trained on.",
     )
     with pytest.raises(BitcipherError, match="nothing to train on"):
         read_questions("Mine", validation, write(tmp_path / "lost.json", squad([("Saxons", 8)])))

@@ -6,10 +6,10 @@ from bitcipher.errors import BitcipherError
 from training.tokenizer_selection import TokenizerScores, candidate_sizes, check_references, choose, paper_rows
 
 
-def test_the_rule_chooses_what_the_paper_chose():
+def test_rule_gives_choice_of_paper():
     choice = choose(paper_rows())
     assert (choice.chosen.kind, choice.chosen.size) == ("bpe", 19_000)
-    # Of WordPiece 16,000 and 17,000 split alike: the smaller.
+    # WordPiece with 16,000 and 17,000 tokens has equal ratios, so the smaller size is chosen.
     assert [(row.kind, row.size) for row in choice.by_kind] == [
         ("bpe", 19_000),
         ("wordpiece", 16_000),
@@ -17,7 +17,7 @@ def test_the_rule_chooses_what_the_paper_chose():
     ]
 
 
-def test_of_equally_near_sizes_the_smaller_is_taken_in_any_order():
+def test_smaller_of_equally_close_sizes_is_chosen():
     rows = [
         TokenizerScores("bpe", size, ratio, 0.1) for size, ratio in ((100, 1.5), (200, 1.25), (300, 0.75), (400, 0.5))
     ]
@@ -25,7 +25,7 @@ def test_of_equally_near_sizes_the_smaller_is_taken_in_any_order():
         assert choose(order).chosen.size == 200
 
 
-def test_of_equal_scores_the_first_kind_is_taken():
+def test_first_kind_of_equal_scores_is_chosen():
     rows = [
         TokenizerScores("unigram", 100, 1.1, 0.2),
         TokenizerScores("bpe", 50, 1.0, 0.2),
@@ -35,22 +35,24 @@ def test_of_equal_scores_the_first_kind_is_taken():
     assert choose(rows[::-1]).chosen.kind == "bpe"
 
 
-def test_a_reference_is_never_chosen():
+def test_reference_is_never_chosen():
     rows = [TokenizerScores("bpe", None, 1.0, 0.9), TokenizerScores("bpe", 100, 2.0, 0.0)]
     assert choose(rows).chosen.size == 100
 
 
-def test_what_cannot_be_chosen_is_told():
+def test_invalid_candidates_and_references_raise():
     with pytest.raises(BitcipherError, match="no tokenizer to choose"):
         choose([TokenizerScores("bpe", None, 1.0, 0.9)])
-    with pytest.raises(BitcipherError, match=r"give one by --reference bpe=tokenizer.json, or one --size only"):
+    with pytest.raises(BitcipherError, match=r"give --reference bpe=tokenizer.json, or a single --size"):
         choose([TokenizerScores("bpe", 100, 1.0, 0.9), TokenizerScores("bpe", 200, 1.0, 0.9)])
     check_references({"bpe": 1, "unigram": 2}, {"unigram": "t5.json"})
-    with pytest.raises(BitcipherError, match=r"A reference of kind 'unigram' is given.* among are bpe: add --kind"):
+    with pytest.raises(
+        BitcipherError, match=r"There is a reference of kind 'unigram', but the candidates are of kind bpe; add --kind"
+    ):
         check_references({"bpe": 1}, {"unigram": "t5.json"})
 
 
-def test_candidates_are_the_paper_s_if_nothing_is_said():
+def test_candidate_sizes_default_to_paper():
     paper = {"bpe": (18_000, 19_000, 20_000), "wordpiece": (16_000, 17_000, 18_000), "unigram": (9_000, 10_000, 11_000)}
     assert candidate_sizes() == paper
     assert candidate_sizes(["unigram"]) == {"unigram": paper["unigram"]}
@@ -59,13 +61,13 @@ def test_candidates_are_the_paper_s_if_nothing_is_said():
 
 
 @pytest.mark.parametrize(
-    ("kinds", "sizes", "said"),
+    ("kinds", "sizes", "sentence"),
     [
         (["word"], [300], "`kind` must be bpe, wordpiece or unigram"),
         (["bpe"], [300, 0], "`vocab_size` must be at least 1, got 0"),
         ([], [-1], "`vocab_size` must be at least 1, got -1"),
     ],
 )
-def test_candidates_that_cannot_be_trained_are_told(kinds, sizes, said):
-    with pytest.raises(BitcipherError, match=said):
+def test_invalid_candidate_sizes_raise(kinds, sizes, sentence):
+    with pytest.raises(BitcipherError, match=sentence):
         candidate_sizes(kinds, sizes)

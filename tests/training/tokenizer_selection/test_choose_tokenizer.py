@@ -1,4 +1,4 @@
-"""`bitcipher choose-tokenizer` as a user meets it."""
+"""`bitcipher choose-tokenizer`: output, resume and errors."""
 
 import hashlib
 import json
@@ -40,7 +40,7 @@ def folder(made, tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(monkeypatch, capfd, folder):
-    """Runs the command in this process: gives exit code, what it printed and what it said."""
+    """Return a function that runs the command in this process and returns exit code, stdout and stderr."""
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["bitcipher", "choose-tokenizer", *map(str, arguments)])
@@ -56,7 +56,7 @@ def content_of(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_the_table_and_the_folder(run, folder):
+def test_command_prints_table_and_writes_files(run, folder):
     code, out, err = run(*SEVERAL, "--out", "tokenizers")
     assert (code, err) == (0, "")
     assert [
@@ -81,30 +81,30 @@ def test_the_table_and_the_folder(run, folder):
     assert load_tokenizer(str(folder / "tokenizers" / "tokenizer.json")).encode("king queen").ids
 
 
-def test_the_same_bytes_again_and_elsewhere(run, folder):
+def test_output_is_deterministic(run, folder):
     run(*SEVERAL, "--out", "first")
     run(*SEVERAL, "--out", "second")
     assert content_of(folder / "first") == content_of(folder / "second")
 
 
-def test_what_is_trained_is_not_trained_again(run, folder, monkeypatch):
+def test_existing_candidates_are_not_trained_again(run, folder, monkeypatch):
     first = run(*SEVERAL, "--out", "tokenizers")
     whole = content_of(folder / "tokenizers")
-    (folder / "tokenizers" / "candidates" / "bpe-300.json").unlink()  # as if it had been stopped there
+    (folder / "tokenizers" / "candidates" / "bpe-300.json").unlink()  # as after an interruption
     (folder / "tokenizers" / "choice.json").unlink()
     trained = []
 
-    def noted(texts, kind, size, **options):
+    def record(texts, kind, size, **options):
         trained.append((kind, size))
         return train_tokenizer(texts, kind, size, **options)
 
-    monkeypatch.setattr(choosing, "train_tokenizer", noted)
+    monkeypatch.setattr(choosing, "train_tokenizer", record)
     assert run(*SEVERAL, "--out", "tokenizers") == first
     assert trained == [("bpe", 300)]
     assert content_of(folder / "tokenizers") == whole
 
 
-def test_others_join_those_in_the_folder(run, folder):
+def test_candidates_are_added_to_existing_folder(run, folder):
     assert run(*ONE)[0] == 0
     code, out, _ = run(
         "corpus", "--kind", "unigram", "--size", 50, "--out", "tokenizers", "--words", words_file(folder)
@@ -126,7 +126,7 @@ def words_file(folder):
     return "words.txt"
 
 
-def test_reading_and_lowercase_reach_the_tokenizer(run, folder):
+def test_reading_options_and_lowercase_are_used(run, folder):
     (folder / "other.jsonl").write_text('{"body": "KING king KING"}\n')
     arguments = ("other.jsonl", "--kind", "bpe", "--size", 280, "--field", "body", "--lowercase", "--document", "file")
     code, out, err = run(*arguments, "--format", "jsonl", "--out", "tokenizers")
@@ -140,58 +140,61 @@ def test_reading_and_lowercase_reach_the_tokenizer(run, folder):
 
 
 @pytest.mark.parametrize("other", [["--lowercase"], ["--document", "file"], ["more.txt"]], ids=str)
-def test_another_text_in_the_same_folder_is_one_sentence(run, folder, other):
+def test_other_inputs_in_same_folder_raise(run, folder, other):
     (folder / "more.txt").write_text("more")
     run(*ONE)
     before = content_of(folder / "tokenizers")
     code, out, err = run(*ONE, *other)
     assert (code, out) == (2, "")
-    assert "tokenizers holds tokenizers of other sources" in err
+    assert "tokenizers has tokenizers of other sources" in err
     assert content_of(folder / "tokenizers") == before
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "sentence"),
     [
         (["none", *ONE[1:]], "Cannot use none"),
         (["empty.txt", *ONE[1:]], "sources are empty"),
         (["blank.txt", *ONE[1:]], "There is no text to measure tokenizers on"),
         (["corpus", "--kind", "word", "--out", "tokenizers"], "`kind` must be bpe, wordpiece or unigram"),
-        (["corpus", "--kind", "bpe", "--out", "tokenizers"], "give one by --reference bpe=tokenizer.json, or one"),
-        (["corpus", "--size", 280, "--size", 300, "--out", "tokenizers"], "size of a bpe tokenizer is chosen by a ref"),
+        (["corpus", "--kind", "bpe", "--out", "tokenizers"], "give --reference bpe=tokenizer.json, or a single"),
+        (
+            ["corpus", "--size", 280, "--size", 300, "--out", "tokenizers"],
+            "Choosing among 2 sizes of bpe tokenizers needs a ref",
+        ),
         ([*ONE, "--reference", "bpe=none.json"], "none.json"),
-        ([*ONE, "--reference", "bpe=wordpiece.json"], "must be a tokenizer of model BPE, and wordpiece.json is of"),
-        ([*ONE, "--reference", "unigram=t5.json"], "A reference of kind 'unigram' is given"),
-        ([*ONE, "--reference", "bpe.json"], "A reference is KIND=tokenizer.json"),
+        ([*ONE, "--reference", "bpe=wordpiece.json"], "must be a tokenizer of model BPE, but wordpiece.json is of"),
+        ([*ONE, "--reference", "unigram=t5.json"], "There is a reference of kind 'unigram'"),
+        ([*ONE, "--reference", "bpe.json"], "A reference must be KIND=PATH"),
         ([*ONE, "--words", "none.txt"], "none.txt"),
-        ([*ONE, "--words", "blank.txt"], "must hold words with their sub-tokens"),
+        ([*ONE, "--words", "blank.txt"], "must contain words with their sub-tokens"),
         ([*ONE, "--document", "page"], "must be line or file"),
         (["corpus", "--kind", "bpe", "--size", 20, "--out", "tokenizers"], "must be at least"),
         (["corpus", "--kind", "wordpiece", "--size", 20, "--out", "tokenizers"], "must be at least"),
         (["corpus", "--kind", "unigram", "--size", 8, "--out", "tokenizers"], "unigram tokenizer"),
     ],
 )
-def test_a_mistake_is_one_sentence_and_leaves_nothing(run, folder, arguments, said):
+def test_invalid_arguments_raise_and_leave_no_folder(run, folder, arguments, sentence):
     (folder / "empty.txt").touch()
     (folder / "blank.txt").write_text(" \n \n")
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
-    assert said in err
+    assert sentence in err
     assert err.startswith("bitcipher: ")
     assert err.count("\n") == 1
     assert not (folder / "tokenizers").exists()
 
 
-def test_a_folder_of_something_else_is_left_alone(run, folder):
+def test_folder_of_other_files_raises_and_is_unchanged(run, folder):
     (folder / "tokenizers").mkdir()
     (folder / "tokenizers" / "mine").touch()
     code, _, err = run(*ONE)
     assert code == 2
-    assert "is not empty, and has no candidates/inputs.json" in err
+    assert "is not empty and has no candidates/inputs.json" in err
     assert list(content_of(folder / "tokenizers")) == ["mine"]
 
 
-def test_a_choice_never_stands_beside_another_tokenizer(run, folder, monkeypatch):
+def test_failed_write_leaves_no_choice_file(run, folder, monkeypatch):
     run(*ONE)
 
     def full(*_):

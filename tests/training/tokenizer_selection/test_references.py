@@ -5,7 +5,7 @@ from training.data import save_tokenizer, train_tokenizer
 from training.tokenizer_selection import load_reference, parse_references
 
 
-def test_references_by_kind():
+def test_parse_references():
     assert parse_references(["bpe=a=b/tokenizer.json", "unigram=s3://b/t5.json"]) == {
         "bpe": "a=b/tokenizer.json",
         "unigram": "s3://b/t5.json",
@@ -13,18 +13,18 @@ def test_references_by_kind():
 
 
 @pytest.mark.parametrize("text", ["tokenizer.json", "bpe=", "word=tokenizer.json", "=tokenizer.json", ""])
-def test_what_is_no_reference_is_told(text):
-    with pytest.raises(BitcipherError, match=r"KIND=tokenizer.json with one of the kinds bpe, wordpiece, unigram"):
+def test_invalid_reference_raises(text):
+    with pytest.raises(BitcipherError, match=r"KIND=PATH, where KIND is one of bpe, wordpiece, unigram"):
         parse_references([text])
 
 
-def test_two_references_of_a_kind_are_one_too_many():
+def test_two_references_of_one_kind_raise():
     with pytest.raises(BitcipherError, match="two references of kind bpe"):
         parse_references(["bpe=a", "bpe=b"])
 
 
 @pytest.mark.parametrize(("kind", "size"), [("bpe", 262), ("wordpiece", 40), ("unigram", 20)])
-def test_a_reference_is_of_its_kind(tmp_path, kind, size):
+def test_reference_of_other_kind_raises(tmp_path, kind, size):
     path = str(tmp_path / "tokenizer.json")
     save_tokenizer(train_tokenizer(["cook and sing"], kind, size), path)
     assert load_reference(kind, path).encode("cook").ids
@@ -33,7 +33,7 @@ def test_a_reference_is_of_its_kind(tmp_path, kind, size):
         load_reference(other, path)
 
 
-def test_a_reference_that_is_missing_or_no_tokenizer_is_told(tmp_path):
+def test_missing_or_invalid_reference_file_raises(tmp_path):
     with pytest.raises(BitcipherError, match=r"none\.json"):
         load_reference("bpe", str(tmp_path / "none.json"))
     (tmp_path / "text.json").write_text("{}")

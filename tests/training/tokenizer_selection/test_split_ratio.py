@@ -19,7 +19,7 @@ def examples_of(documents):
 
 @given(DOCUMENTS, st.integers(1, 12), st.randoms())
 @settings(max_examples=60)
-def test_examples_are_those_of_the_smallest_keys_in_whatever_order_they_are_read(documents, number, random):
+def test_examples_have_smallest_keys_in_any_order(documents, number, random):
     expected = sorted(examples_of(documents), key=lambda example: derive_key("word-split ratio", example))[:number]
     if not expected:
         with pytest.raises(BitcipherError, match="no text to measure"):
@@ -29,36 +29,36 @@ def test_examples_are_those_of_the_smallest_keys_in_whatever_order_they_are_read
     assert draw_examples(iter(documents), number) == expected
 
 
-def test_a_smaller_sample_is_part_of_a_larger_one():
+def test_smaller_sample_is_prefix_of_larger_one():
     documents = [f"text {number}" for number in range(200)]
     assert draw_examples(documents, 200)[:20] == draw_examples(documents, 20)
 
 
-def test_a_book_is_many_examples_of_110_words():
+def test_long_document_is_split_into_examples_of_110_words():
     book = " ".join(str(number) for number in range(250))
     assert sorted(len(example.split()) for example in draw_examples([book], 10)) == [30, 110, 110]
 
 
-def test_what_is_no_unicode_is_told():
+def test_invalid_unicode_raises():
     with pytest.raises(BitcipherError, match=r"half a surrogate pair\) and begins 'a \\ud800'"):
         draw_examples(["a \ud800"], 3)
 
 
 @given(st.lists(st.text("abcxyz .,<s>é", min_size=1, max_size=30).filter(str.strip), min_size=1, max_size=6))
 @settings(max_examples=60)
-def test_tokens_for_each_word(texts):
+def test_split_ratio_is_tokens_per_word(texts):
     texts = [" ".join(text.split()) for text in texts]
     words = sum(len(text.split()) for text in texts)
     assert split_ratio(LETTERS, texts) == sum(len(text.encode()) for text in texts) / words
 
 
-def test_the_ratio_of_words_that_are_whole_is_one():
-    texts = ["cook and sing and cook"] * 300  # more than are encoded at a time
+def test_split_ratio_of_unsplit_words_is_1():
+    texts = ["cook and sing and cook"] * 300  # more than one batch
     assert split_ratio(train_tokenizer(texts, "wordpiece", 60), texts) == 1
     assert split_ratio(train_tokenizer(texts, "unigram", 60), ["cooksing"]) > 1
 
 
-def test_tokens_around_a_text_are_not_counted():
+def test_special_tokens_are_not_counted():
     tokenizer = train_tokenizer(["cook"], "wordpiece", 40)
     alone = split_ratio(tokenizer, ["cook"])
     tokenizer.post_processor = BertProcessing(("</s>", 2), ("<s>", 1))

@@ -5,7 +5,7 @@ from training.tokenizer_selection import matching_score, paper_rows, reference_w
 from training.tokenizer_selection.subtoken_matching import matches
 
 TEXTS = ["cook cook danger ring sing king pre text fit"] * 9
-# Enough for all words of the text.
+# Vocabulary sizes that suffice for all words of the text.
 SIZES = {"bpe": 300, "wordpiece": 80}
 
 
@@ -25,23 +25,23 @@ SIZES = {"bpe": 300, "wordpiece": 80}
         (["s", "o", "so"], ["so", "so"], 1),
     ],
 )
-def test_parts_that_occur_in_the_reference_split(split, reference, found):
+def test_matches(split, reference, found):
     assert matches(split, reference) == found
 
 
-def test_table_6_has_265_sub_tokens_and_no_other_number():
-    """A score is a whole number over 265, printed with four decimals that are rounded or cut off."""
+def test_only_divisor_265_explains_table_6():
+    """Every score is an integer divided by 265, rounded or truncated to four decimals."""
     scores = {round(row.matching_score * 10_000) for row in paper_rows()} | {2339}  # and that of appendix C.2
 
     def printed(found, total):
         return {found * 10_000 // total, (found * 20_000 + total) // (2 * total)}
 
-    totals = range(127, 400)  # a sub-token a word at least
+    totals = range(127, 400)  # at least one sub-token per word
     explaining = [total for total in totals if scores <= set().union(*(printed(n, total) for n in range(total)))]
     assert explaining == [265]
 
 
-def test_table_6_in_sub_tokens_found():
+def test_matches_of_table_6():
     found = {(row.kind, row.size): round(row.matching_score * 265) for row in paper_rows()}
     assert found == {
         **{("bpe", 18_000): 76, ("bpe", 19_000): 69, ("bpe", 20_000): 66, ("bpe", None): 41},
@@ -51,33 +51,33 @@ def test_table_6_in_sub_tokens_found():
 
 
 @pytest.mark.parametrize("kind", SIZES)
-def test_parts_are_free_of_the_markers_of_kinds(kind):
+def test_parts_have_no_markers(kind):
     tokenizer = train_tokenizer(TEXTS, kind, SIZES[kind])
     assert split_words(tokenizer, ["cooking", "dangering", "cook"]) == [["cook", "ing"], ["danger", "ing"], ["cook"]]
 
 
-def test_a_space_of_its_own_is_no_part():
+def test_token_of_space_is_no_part():
     tokenizer = train_tokenizer(TEXTS, "unigram", 40)
     assert "▁" in tokenizer.encode(" kcook").tokens
     (parts,) = split_words(tokenizer, ["kcook"])
     assert "".join(parts) == "kcook"
 
 
-def test_bytes_of_a_letter_are_one_part():
+def test_bytes_of_letter_are_one_part():
     assert split_words(train_tokenizer(TEXTS, "bpe", 261), ["né"]) == [["n", "é"]]
 
 
-def test_a_word_is_cut_as_within_a_sentence():
-    tokenizer = train_tokenizer(["so cook so cook"] * 9, "bpe", 300)  # which knows " cook" and no "cook"
+def test_word_is_split_as_within_sentence():
+    tokenizer = train_tokenizer(["so cook so cook"] * 9, "bpe", 300)  # its vocabulary has " cook", but not "cook"
     assert split_words(tokenizer, ["cook"]) == [["cook"]]
     assert len(tokenizer.encode("cook")) > 1
 
 
-def test_special_names_are_letters():
+def test_special_token_names_are_split_as_text():
     assert split_words(train_tokenizer(TEXTS, "bpe", 261), ["<s>"]) == [["<", "s", ">"]]
 
 
-def test_the_score_is_over_all_sub_tokens_of_the_list():
+def test_matching_score_divides_by_all_sub_tokens():
     words = {"cooking": ("cook", "ing"), "kingking": ("king", "king"), "concentric": ("con", "centr", "ic")}
     tokenizer = train_tokenizer(TEXTS, "wordpiece", SIZES["wordpiece"])
     splits = split_words(tokenizer, words)
@@ -87,7 +87,7 @@ def test_the_score_is_over_all_sub_tokens_of_the_list():
     assert matching_score(tokenizer, words) == sum(found) / 7
 
 
-def test_words_left_whole_or_in_letters_score_nothing():
+def test_unsplit_words_and_single_letters_score_0():
     whole = train_tokenizer([" ".join(reference_words())] * 9, "wordpiece", 2000)
     assert all(len(split) == 1 for split in split_words(whole, reference_words()))
     assert matching_score(whole, reference_words()) == 0

@@ -1,4 +1,4 @@
-"""Small generative models with a tokenizer, and reference decoding by full forward passes."""
+"""Tiny generative models with a tokenizer, and reference decoding by full forward passes."""
 
 from functools import cache
 

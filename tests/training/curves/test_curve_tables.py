@@ -1,9 +1,9 @@
-"""Tables with figures computed by hand."""
+"""Tables of groups, against values computed by hand."""
 
 import math
 
 import pytest
-from made_runs import write_run
+from synthetic_runs import write_run
 
 from training.curves import group_runs, perplexity_table, read_run, scores_table, steps_to_loss
 
@@ -15,7 +15,11 @@ CIPHER = [{0: 5.0, 10: 3.0, 20: 1.0}, {0: 5.0, 10: 2.5, 20: 1.0}]
 def groups(tmp_path):
     return group_runs(
         [
-            read_run(write_run(tmp_path / f"{name}-{seed}", seed, losses, {"init": name}, accuracy=10.0 * seed))
+            read_run(
+                write_run(
+                    tmp_path / f"{name}-{seed}", seed, losses, {"embeddings": {"init": name}}, accuracy=10.0 * seed
+                )
+            )
             for name, runs in (("random", RANDOM), ("cipher", CIPHER))
             for seed, losses in enumerate(runs, 1)
         ]
@@ -23,7 +27,7 @@ def groups(tmp_path):
 
 
 def spread(first: float, second: float) -> str:
-    """Mean and deviation of the perplexities of two losses, by hand: of two numbers it is their distance / √2."""
+    """Return mean ± standard deviation of the perplexities of two losses; the deviation is their distance / √2."""
     first, second = math.exp(first), math.exp(second)
     digits = 1 if (first + second) / 2 >= 10 else 3
     return f"{(first + second) / 2:.{digits}f} ± {abs(first - second) / math.sqrt(2):.{digits}f}"
@@ -43,9 +47,9 @@ def test_perplexities_at_equal_steps_and_seconds(groups):
     assert cipher[7:11] == cipher[3:7]
 
 
-def test_the_step_where_the_first_group_ends_is_found_on_the_mean_curves(groups):
+def test_steps_to_loss_uses_mean_curves(groups):
     random, cipher = groups
-    # The random run's mean ends at 2.5; cipher's is 5, 2.75, 1: a seventh of the way from 10 to 20.
+    # The mean of random ends at 2.5. The mean of cipher is 5, 2.75, 1: it reaches 2.5 between steps 10 and 20.
     assert steps_to_loss(cipher, 2.5) == pytest.approx(10 + 10 * 0.25 / 1.75)
     assert steps_to_loss(random, 2.5) == 20
     assert steps_to_loss(random, 5.0) == 0
@@ -54,23 +58,23 @@ def test_the_step_where_the_first_group_ends_is_found_on_the_mean_curves(groups)
     assert [row[-1] for row in perplexity_table(groups[::-1]).rows] == ["20 (100 %)", "not reached"]
 
 
-def test_a_share_of_steps_is_one_of_the_first_group_s(tmp_path):
-    short = read_run(write_run(tmp_path / "short", 1, {0: 5.0, 10: 3.0}, {"max_steps": 10}))
-    long = read_run(write_run(tmp_path / "long", 1, {0: 5.0, 20: 4.0, 40: 3.0}, {"max_steps": 40}))
+def test_percentage_is_relative_to_steps_of_first_group(tmp_path):
+    short = read_run(write_run(tmp_path / "short", 1, {0: 5.0, 10: 3.0}, {"loop": {"max_steps": 10}}))
+    long = read_run(write_run(tmp_path / "long", 1, {0: 5.0, 20: 4.0, 40: 3.0}, {"loop": {"max_steps": 40}}))
     table = perplexity_table(group_runs([short, long]))
     assert [row[-1] for row in table.rows] == ["10 (100 %)", "40 (400 %)"]
     assert table.header[2:7] == ("step 1", "step 2", "step 5", "step 8", "step 10")
-    # Half-way to 4.0 at step 10.
+    # Step 10 is halfway between 5.0 at step 0 and 4.0 at step 20.
     assert table.rows[1][6] == f"{math.exp(4.5):.1f}"
 
 
-def test_a_run_that_diverged_reaches_nothing(tmp_path):
-    fine = read_run(write_run(tmp_path / "fine", 1, {0: 5.0, 10: 3.0}, {"rate": 1}))
-    lost = read_run(write_run(tmp_path / "lost", 1, {0: 5.0, 10: math.nan}, {"rate": 9}))
+def test_diverged_run_does_not_reach_loss(tmp_path):
+    fine = read_run(write_run(tmp_path / "fine", 1, {0: 5.0, 10: 3.0}, {"loop": {"learning_rate": 1.0}}))
+    lost = read_run(write_run(tmp_path / "lost", 1, {0: 5.0, 10: math.nan}, {"loop": {"learning_rate": 9.0}}))
     assert perplexity_table(group_runs([fine, lost])).rows[1][-1] == "not reached"
 
 
-def test_one_evaluation_is_one_column(tmp_path):
+def test_run_with_one_evaluation_has_one_column(tmp_path):
     groups = group_runs([read_run(write_run(tmp_path / "run", 1, {0: 2.0}))])
     table = perplexity_table(groups)
     assert table.header == ("run", "seeds", "step 0", "steps to run's final loss")
@@ -78,13 +82,13 @@ def test_one_evaluation_is_one_column(tmp_path):
     assert scores_table(groups) is None
 
 
-def test_further_figures_of_the_last_evaluation(groups):
+def test_scores_table_has_further_metrics_of_last_evaluation(groups):
     table = scores_table(groups)
     assert table.header == ("run", "seeds", "accuracy")
     assert table.rows == (("random", "2", "15.0 ± 7.1"), ("cipher", "2", "15.0 ± 7.1"))
 
 
-def test_names_are_text_in_markdown_too(tmp_path):
+def test_names_are_escaped_in_markdown(tmp_path):
     groups = group_runs([read_run(write_run(tmp_path / "a|<b>", 1, {0: 2.0}))])
     lines = perplexity_table(groups).markdown().splitlines()
     assert lines[1] == "| --- | ---: | ---: | ---: |"

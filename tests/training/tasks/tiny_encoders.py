@@ -1,4 +1,4 @@
-"""Encoders of tiny tokenizers, trained on a few sentences, of the three kinds and both forms of pairs."""
+"""Encoders with tiny tokenizers of each kind."""
 
 from functools import cache
 

@@ -11,7 +11,7 @@ labeled = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, 
 
 
 @given(labeled)
-def test_figures_of_labels_are_those_of_the_table_of_both(pairs):
+def test_label_metrics_match_confusion_matrix(pairs):
     truth, predicted = np.array(pairs).T
     right, wrong, missed, found = (
         int(((truth == t) & (predicted == p)).sum()) for t, p in ((0, 0), (0, 1), (1, 0), (1, 1))
@@ -23,7 +23,7 @@ def test_figures_of_labels_are_those_of_the_table_of_both(pairs):
     assert known["matthews"] == pytest.approx(100 * (found * right - wrong * missed) / scale if scale else 0)
 
 
-def test_correlations_of_an_example():
+def test_correlations_of_example():
     truth = np.array([0.0, 1.0, 2.0, 3.0])
     known = compute_metrics(("pearson", "spearman"), truth, np.array([0.0, 1.0, 4.0, 9.0]))
     assert known["spearman"] == pytest.approx(100)
@@ -34,27 +34,27 @@ def test_correlations_of_an_example():
 
 @pytest.mark.parametrize("name", ["matthews", "pearson", "spearman"])
 @pytest.mark.parametrize("predicted", [np.ones(4), np.zeros(4), np.full(4, 2.5)])
-def test_a_constant_prediction_has_no_correlation_and_gives_no_warning(name, predicted):
+def test_constant_prediction_has_correlation_0_without_warning(name, predicted):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert METRICS[name](np.array([0, 1, 1, 0]), predicted) == 0
 
 
-def test_a_label_that_is_never_found_has_no_f1_and_gives_no_warning():
+def test_label_never_predicted_has_f1_0_without_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert METRICS["f1"](np.array([1, 1]), np.array([0, 0])) == 0
         assert METRICS["f1"](np.array([0, 0]), np.array([0, 0])) == 0
 
 
-def test_a_prediction_that_hardly_moves_is_no_constant_one():
+def test_nearly_constant_prediction_has_correlation():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        moving = 2.5 + np.array([0.0, 1.0, 2.0]) * 2.0**-50
-        assert METRICS["pearson"](np.array([1.0, 2.0, 3.0]), moving) == pytest.approx(100)
+        nearly_constant = 2.5 + np.array([0.0, 1.0, 2.0]) * 2.0**-50
+        assert METRICS["pearson"](np.array([1.0, 2.0, 3.0]), nearly_constant) == pytest.approx(100)
 
 
-def test_every_task_of_glue_has_its_figures_and_one_to_choose_by():
+def test_every_glue_task_has_metrics_and_main_metric():
     assert GLUE_METRICS["MRPC"] == ("accuracy", "f1")
     for names in GLUE_METRICS.values():
         assert main_metric(names) in compute_metrics(names, np.array([0, 1, 1]), np.array([0, 1, 0]))

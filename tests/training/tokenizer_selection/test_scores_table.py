@@ -3,7 +3,7 @@ from training.tokenizer_selection import TokenizerScores, choose, format_table, 
 HEAD = "| Tokenizer | Vocabulary size | Word-split ratio | ESMS |\n| --- | ---: | ---: | ---: |\n"
 
 
-def test_the_paper_s_table():
+def test_table_of_paper():
     lines = format_table(paper_rows(), choose(paper_rows())).splitlines()
     assert lines[:2] == HEAD.splitlines()
     assert len(lines) == 2 + 12
@@ -14,7 +14,7 @@ def test_the_paper_s_table():
     assert "*" not in format_table(paper_rows())
 
 
-def test_a_tokenizer_that_came_out_smaller_says_so():
+def test_table_shows_actual_size_of_smaller_tokenizer():
     rows = [TokenizerScores("bpe", 18_000, 1.5, 0.25, 1234), TokenizerScores("bpe", 300, 2.0, 0.0, 300)]
     assert format_table(rows) == (
         f"{HEAD}| bpe | 18,000 (the text gives 1,234) | 1.50 | 0.2500 |\n| bpe | 300 | 2.00 | 0.0000 |\n"

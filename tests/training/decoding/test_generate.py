@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from small_writers import (
+from tiny_generators import (
     POSITIONS,
     model_inputs,
     next_logits,

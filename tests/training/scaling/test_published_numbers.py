@@ -4,24 +4,24 @@ from scipy.stats import t
 from training.scaling import ANCHOR, published
 
 
-def test_table_1_has_its_totals():
+def test_totals_of_table_1():
     rows = published().corpora
     assert sum(row.sentences for row in rows) == pytest.approx(47.07)
     assert sum(row.tokens for row in rows) == 1125
     assert [row.corpus for row in rows if row.filtered_by == "span"] == ["C4"]
 
 
-def test_table_2_grows_one_size_up_to_the_anchor():
+def test_rows_of_table_2_increase_one_size_up_to_anchor():
     for size, rows in published().effectiveness.items():
         assert rows[-1].shape == ANCHOR
         sizes = [getattr(row.shape, size) for row in rows]
         assert sizes == sorted(set(sizes))
 
 
-def test_table_6_has_a_reference_for_each_kind():
+def test_table_6_has_reference_of_each_kind():
     references = {row.kind: row for row in published().tokenizers if row.vocabulary is None}
     assert set(references) == {"BPE", "WordPiece", "SentencePiece"}
-    # The paper's rule: the size that splits most like the reference, then the kind that matches most morphemes.
+    # The paper's rule: for each kind the size with the ratio closest to the reference, then the highest matching score.
     closest = {
         kind: min(
             (row for row in published().tokenizers if row.kind == kind and row.vocabulary),
@@ -33,24 +33,24 @@ def test_table_6_has_a_reference_for_each_kind():
     assert (chosen.kind, chosen.vocabulary) == ("BPE", 19_000)
 
 
-def test_three_shapes_of_table_3_gain_nothing_from_pre_training():
+def test_three_shapes_of_table_3_do_not_gain_from_pre_training():
     without = [row.shape.name for row in published().pretrained if row.glue_filtered < row.glue_filtered_random]
     assert without == ["32-256-1024-8-8", "64-256-1024-8-8", "32-32-64-1-1"]
 
 
-def test_the_p_value_does_not_fit_the_sample():
+def test_printed_p_value_contradicts_sample_size():
     (filtered,) = (found for found in published().correlations if found.glue == "filtered")
 
     def p_value(count):
         statistic = filtered.coefficient * ((count - 2) / (1 - filtered.coefficient**2)) ** 0.5
         return 2 * t.sf(abs(statistic), count - 2)
 
-    # 32 is what the paper's footnote names.
+    # The paper's footnote names 32 points.
     assert p_value(32) == pytest.approx(2.7e-5, rel=0.02)
     assert p_value(45) < filtered.p_value < p_value(43)
 
 
-def test_fits_are_told_with_their_r_squared_where_it_is_known():
+def test_published_fits_have_r_squared_if_known():
     fits = {fit.against: fit for fit in published().fits}
     assert fits["FLOPs above the break"].exponent == -0.1412
     assert fits["FLOPs above the break"].r_squared == 0.9888

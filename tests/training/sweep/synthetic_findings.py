@@ -1,4 +1,4 @@
-"""Findings of a study that was never run: losses from known power laws, scores from plain arithmetic."""
+"""Synthetic findings of a study: losses from a known power law, and scores from a formula."""
 
 import math
 from dataclasses import replace
@@ -7,7 +7,7 @@ from training.scaling import ANCHOR, LENGTH, Shape, set_1, smallest
 from training.sweep.findings import Evaluation, Findings, PretrainedModel, Score
 
 VOCABULARY = 4_000
-SEQUENCES_A_STEP = 16
+SEQUENCES_PER_STEP = 16
 STEPS = tuple(range(0, 201, 10))
 # Every compute-optimal point lies on loss = COEFFICIENT · FLOPs ** EXPONENT.
 COEFFICIENT, EXPONENT = 250.0, -0.13
@@ -22,13 +22,13 @@ def loss_at(flops: float) -> float:
 def made_model(
     shape: Shape, init: str = "random", language: str = "constrained", vocabulary: int = VOCABULARY, **others
 ):
-    """A model whose losses are on the law, a bit below it from a cipher init and above it on the twin."""
+    """Return a model with losses on the law; a bit lower for cipher init, and higher for the unconstrained language."""
     factor = {"random": 1.0, "cipher": 0.97}[init] * (1.1 if language == "unconstrained" else 1.0)
     evaluations = tuple(
         Evaluation(
             step,
-            step * SEQUENCES_A_STEP,
-            factor * loss_at(step * SEQUENCES_A_STEP * shape.flops_published(vocabulary)) if step else 8.3,
+            step * SEQUENCES_PER_STEP,
+            factor * loss_at(step * SEQUENCES_PER_STEP * shape.flops_published(vocabulary)) if step else 8.3,
         )
         for step in STEPS
     )
@@ -38,7 +38,7 @@ def made_model(
 
 
 def made_score(model: str, task: str, filtered: bool, random: bool, seed: int) -> Score:
-    """Numbers that differ with everything, in a way that can be followed."""
+    """Return a score that depends on all arguments by a formula."""
     shape = Shape.from_name("-".join(model.split("-")[:5]))
     best = 40 + 2 * math.log2(shape.hidden) + 3 * filtered - 5 * random + 10 * (task == "cola") + 0.5 * seed * seed
     best += 1.5 * ("cipher" in model) - 4 * ("unconstrained" in model) - 2 * (random and seed == 2)
@@ -56,15 +56,15 @@ def made_scores(models) -> tuple[Score, ...]:
     )
 
 
-def counts(looked_at: int, kept: int, words: int) -> dict[str, object]:
+def counts(examined: int, kept: int, words: int) -> dict[str, object]:
     return {
         "documents": {"train": 90, "test": 10},
-        "words": 50 * looked_at,
-        "spans": {"examined": looked_at, "kept": kept, "share_kept": kept / looked_at, "words_kept": words},
+        "words": 50 * examined,
+        "spans": {"examined": examined, "kept": kept, "share_kept": kept / examined, "words_kept": words},
         "sentences": {
-            "examined": 3 * looked_at,
+            "examined": 3 * examined,
             "kept": 2 * kept,
-            "share_kept": 2 * kept / (3 * looked_at),
+            "share_kept": 2 * kept / (3 * examined),
             "words_kept": words // 2,
         },
         "constrained": {"train": kept - 7, "test": 7},
@@ -91,16 +91,16 @@ RECIPE = {
 
 
 def whole_study() -> Findings:
-    """All that a study can have: set 1 and the smallest, three of them from cipher too, two of them with twins."""
+    """Return findings with all parts: random init of all shapes, cipher init of four, unconstrained models of two."""
     shapes = (*set_1(), *smallest())
     random = [made_model(shape) for shape in shapes]
     cipher = [made_model(shape, "cipher") for shape in (*smallest(), ANCHOR)]
-    twins = [made_model(shape, language="unconstrained", vocabulary=6_000) for shape in (ANCHOR, smallest()[0])]
-    models = (*random, *cipher, *twins)
+    unconstrained = [made_model(shape, language="unconstrained", vocabulary=6_000) for shape in (ANCHOR, smallest()[0])]
+    models = (*random, *cipher, *unconstrained)
     return Findings(ACCOUNTING, TOKENIZERS, models, made_scores(models), RECIPE)
 
 
 def begun_study() -> Findings:
-    """A study whose first model has not been evaluated after its first step."""
+    """Return findings of a study whose first model has only the evaluation before its first step."""
     first = made_model(ANCHOR)
     return Findings({}, (), (replace(first, evaluations=first.evaluations[:1], test_loss=None),), (), {})

@@ -1,0 +1,120 @@
+"""Records of training that are read back from storage, with random mutations."""
+
+import copy
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bitcipher.errors import BitcipherError
+from training.loop.checkpoints import TrainingState
+from training.loop.metrics_logger import MetricsLine
+from training.pretrain import PretrainingConfig
+from training.recipe import Recipe
+from training.reproduce.cells import StoredCell
+from training.sweep.budget import Speed
+from training.sweep.options import Study
+from training.sweep.study import FittedStudy
+from training.tokenizer_selection.choose_tokenizer import StoredChoice
+
+SCORES = {"validation_accuracy": 0.5, "accuracy": 0.5, "weighted_f1": 0.25, "span_f1": None}
+CELL = {
+    "bitcipher": "1.0",
+    "counts": {"words": "ab", "counts": "cd"},
+    "model": {"mode": "cat", "bits": 25, "window": 4},
+    "embedding": {"mode": "cat", "bits": 25},
+    "task": {"name": "pos", "sha256": "ef"},
+    "seeds": [0],
+    "probe": {"hidden": 256, "dropout": 0.5},
+    "dimensions": 200,
+    "result": {
+        "task": "pos",
+        "seeds": [{"seed": 0, "epoch": 3, **SCORES}],
+        "covered_words": 0.75,
+        "covered_tokens": 1.0,
+    },
+}
+CHOICE = {
+    "format": "bitcipher-tokenizer-choice/1",
+    "chosen": {"kind": "bpe", "size": 300},
+    "tokenizer_sha256": "ab",
+    "nearest": {"bpe": 300},
+    "examples": {"asked": 50, "drawn": 40, "words": 4000},
+    "words_of_an_example": 110,
+    "reference_words": {"cooking": ["cook", "ing"]},
+    "reference_sub_tokens": 2,
+    "references": {"bpe": {"place": "roberta.json", "sha256": "cd"}},
+    "rows": [
+        {"kind": "bpe", "size": 300, "split_ratio": 1.5, "matching_score": 0.5, "tokens": 299},
+        {"kind": "bpe", "size": None, "split_ratio": 1.25, "matching_score": 0.5, "tokens": 500},
+    ],
+    "inputs": {"version": 1, "sources": [["ab", "text"]], "reading": {}, "lowercase": False},
+}
+SPEED = Speed(flops_per_second=1e9, step_seconds=0.01, max_concurrent_trials=2)
+RECORDS = [
+    StoredCell.parse(CELL),
+    StoredChoice.parse(CHOICE),
+    FittedStudy(scale=0.5, seconds=3600.0, speed=SPEED, study=Study()),
+    FittedStudy(scale=None, seconds=None, speed=None, study=Study(sources=("corpus",))),
+    PretrainingConfig(recipe=Recipe(), text="text", vectors=None, folder="run"),
+    TrainingState(step=4, seconds=1.5),
+    MetricsLine(step=4),
+]
+
+REMOVE = object()
+REPLACEMENTS = st.sampled_from([REMOVE, None, -1, 0, 2.5, "", "x", True, [], [None], {}, {"x": 1}, "bitcipher-text/1"])
+
+
+def paths_in(value, path=()):
+    """Yield the paths of all values inside a JSON value."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield (*path, key)
+        yield from paths_in(item, (*path, key))
+
+
+def test_record_bytes_are_unchanged_by_reading():
+    for record, values in ((StoredCell, CELL), (StoredChoice, CHOICE)):
+        assert json.dumps(record.parse(values).to_dict()) == json.dumps(values)
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(record).__name__)
+@given(data=st.data())
+@settings(max_examples=100, deadline=None)
+def test_mutated_record_is_read_back_equal_or_raises(record, data):
+    values = json.loads(json.dumps(record.to_dict()))
+    assert type(record).parse(values, "file.json") == record
+    mutated = copy.deepcopy(values)
+    *parents, last = data.draw(st.sampled_from(list(paths_in(values))))
+    replacement = data.draw(REPLACEMENTS)
+    parent = mutated
+    for key in parents:
+        parent = parent[key]
+    if replacement is REMOVE:
+        del parent[last]
+    else:
+        parent[last] = replacement
+    try:
+        read = type(record).parse(mutated, "folder/file.json")
+    except BitcipherError as error:
+        message = str(error)
+        assert message.startswith("folder/file.json: ")
+        assert "\n" not in message
+    else:
+        assert type(record).parse(read.to_dict(), "again.json") == read
+
+
+@pytest.mark.parametrize(
+    ("record", "values", "fact"),
+    [
+        (StoredCell, CELL | {"dimensions": -1}, "`dimensions` must be at least 1"),
+        (StoredCell, {name: value for name, value in CELL.items() if name != "result"}, "`result` is missing"),
+        (StoredChoice, CHOICE | {"format": "bitcipher-tokenizer-choice/2"}, "`format` must be"),
+        (StoredChoice, CHOICE | {"rows": "none"}, "`rows` must be"),
+        (Speed, SPEED.to_dict() | {"flops_per_second": 0.0}, "`flops_per_second` must be greater than 0"),
+    ],
+)
+def test_invalid_stored_value_raises(record, values, fact):
+    with pytest.raises(BitcipherError, match=fact):
+        record.parse(values, "file.json")
