@@ -44,7 +44,7 @@ CHOICE = {
     "words_of_an_example": 110,
     "reference_words": {"cooking": ["cook", "ing"]},
     "reference_sub_tokens": 2,
-    "references": {"bpe": {"place": "roberta.json", "sha256": "cd"}},
+    "references": {"bpe": {"uri": "roberta.json", "sha256": "cd"}},
     "rows": [
         {"kind": "bpe", "size": 300, "split_ratio": 1.5, "matching_score": 0.5, "tokens": 299},
         {"kind": "bpe", "size": None, "split_ratio": 1.25, "matching_score": 0.5, "tokens": 500},

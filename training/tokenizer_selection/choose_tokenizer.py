@@ -89,7 +89,7 @@ class DrawnExamples(Record):
 class StoredReference(Record):
     """Reference tokenizer of a kind."""
 
-    place: str
+    uri: str
     """Path or URI of its tokenizer.json."""
     sha256: str
 
@@ -184,7 +184,7 @@ def choose_tokenizer(
             "words_of_an_example": EXAMPLE_WORDS,
             "reference_words": words,
             "reference_sub_tokens": count_subtokens(words),
-            "references": {kind: {"place": uri, "sha256": sha256(uri)} for kind, uri in options.references.items()},
+            "references": {kind: {"uri": uri, "sha256": sha256(uri)} for kind, uri in options.references.items()},
             "rows": [asdict(row) for row in rows],
             "inputs": inputs,
         },
