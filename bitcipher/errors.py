@@ -19,3 +19,8 @@ class UnknownWordError(BitcipherError, KeyError):
 def first_line(error: object) -> str:
     """Return the first line of an error message, without its period. Ray's messages have many lines."""
     return next(iter(str(error).strip().splitlines()), "no reason given").rstrip(".")
+
+
+def last_line(error: object) -> str:
+    """Return the last line of an error message, without its period. In a traceback, it is the original exception."""
+    return first_line("\n".join(reversed(str(error).strip().splitlines())))

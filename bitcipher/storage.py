@@ -257,17 +257,29 @@ def from_json(content: bytes, uri: str) -> dict[str, Any]:
     return value
 
 
+@contextmanager
+def reading_yaml(uri: str) -> Iterator[IO[bytes]]:
+    """Open a file for reading bytes. The block parses it as YAML.
+
+    Raises:
+        BitcipherError: if there is no such file, it cannot be read, or the block raises an error of YAML.
+    """
+    with reading(uri) as stream:
+        try:
+            yield stream
+        # Deep nesting exceeds the recursion limit of the parser.
+        except (yaml.YAMLError, RecursionError) as error:
+            raise BitcipherError(f"{uri} is not valid YAML: {' '.join(str(error).split())}.") from None
+
+
 def read_yaml(uri: str) -> dict[str, Any]:
     """Return the mapping in a YAML file.
 
     Raises:
         BitcipherError: if the file is missing, is not YAML, or is not a mapping.
     """
-    with reading(uri) as stream:
-        try:
-            values = yaml.safe_load(stream)
-        except yaml.YAMLError as error:
-            raise BitcipherError(f"The recipe {uri} is not YAML: {' '.join(str(error).split())}.") from None
+    with reading_yaml(uri) as stream:
+        values = yaml.safe_load(stream)
     if not isinstance(values, dict):
         raise BitcipherError(f"The recipe {uri} must hold options as `name: value` lines.")
     return values

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bitcipher.errors import BitcipherError, first_line
+from bitcipher.errors import BitcipherError, first_line, last_line
 from pipelines.runtime.ray_cluster import ray_cluster
 
 # Maximum number of restarts after a worker has died. Each restart resumes from the latest checkpoint.
@@ -35,8 +35,7 @@ class Trial:
 
     def run(self) -> None:
         """Call the function in this process."""
-        module, name = self.function
-        getattr(import_module(module), name)(self.config)
+        _call(self.function, self.config)
 
 
 def run_workers(
@@ -100,12 +99,27 @@ def _fit(function: Callable[[Config], None], config: Config, workers: int, gpus:
 
 
 def _call_and_store_error(values: Config) -> None:
-    """Call the function, and store a user error for the driver, because Ray would retry after an exception."""
-    module, name = values["function"]
+    """Call the function on a worker of Ray Train, and store a user error in a file for the driver."""
+    message = _catch_user_error(values["function"], values["config"])
+    if message is not None:
+        Path(values["error_file"]).write_text(message, "utf-8")
+
+
+def _catch_user_error(function: Sequence[str], config: Config) -> str | None:
+    """Call a function, given by module and name. Return the message of a user error, or None if there is none.
+
+    The driver raises the error again. Ray would retry after an exception.
+    """
     try:
-        getattr(import_module(module), name)(values["config"])
+        _call(function, config)
     except BitcipherError as error:
-        Path(values["error_file"]).write_text(str(error), "utf-8")
+        return str(error)
+    return None
+
+
+def _call(function: Sequence[str], config: Config) -> None:
+    module, name = function
+    getattr(import_module(module), name)(config)
 
 
 def run_tune_trials(
@@ -172,23 +186,14 @@ def run_tune_trials(
     for trial, result in zip(trials, results, strict=True):
         if result.error is not None:
             raise BitcipherError(
-                f"The trial {trial.name} failed {MAX_TRIAL_FAILURES + 1} times ({_root_cause(result.error)}); "
+                f"The trial {trial.name} failed {MAX_TRIAL_FAILURES + 1} times ({last_line(result.error)}); "
                 "see Ray's logs for details."
             )
         if message := (result.metrics or {}).get("error"):
             raise BitcipherError(message)
 
 
-def _root_cause(error: Exception) -> str:
-    """Return the last line of an error of Ray, which is a traceback that ends with the exception of the trial."""
-    return first_line("\n".join(reversed(str(error).strip().splitlines())))
-
-
-def _call_and_return_error(config: Config) -> dict[str, str | None]:
-    """Run a trial, and return a user error for the driver, because Ray would retry after an exception."""
-    values = config["trial"]
-    try:
-        Trial(values["name"], tuple(values["function"]), values["config"]).run()
-    except BitcipherError as error:
-        return {"error": str(error)}
-    return {"error": None}
+def _call_and_return_error(values: Config) -> dict[str, str | None]:
+    """Call the function of a trial of Ray Tune, and return a user error as a metric for the driver."""
+    trial = values["trial"]
+    return {"error": _catch_user_error(trial["function"], trial["config"])}

@@ -4,7 +4,6 @@
 """
 
 import json
-import logging
 import sys
 import time
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from cluster.doctor.clock import check_clock
 from cluster.doctor.machine import check_machine
 from cluster.doctor.package_versions import MUST_MATCH, check_same_versions, installed_versions
 from cluster.doctor.storage import CONTENT, PROBE, check_target, probe_folder
+from pipelines.runtime.ray_cluster import NodeResult, call_on_each_node, ray_cluster
 
 # Prefix of the line of JSON in the log.
 PREFIX = "bitcipher-doctor:"
@@ -52,17 +52,17 @@ def check_shared(target: str, file: str) -> CheckResult:
     )
 
 
-def check_nodes(target: str | None) -> tuple[dict[str, list[CheckResult]], dict[str, str | None], str]:
+def check_nodes(target: str | None) -> tuple[dict[str, list[CheckResult]], dict[str, str | None], str | None]:
     """Return the results for each node, the versions of the head, and the dashboard's address inside the cluster."""
-    import ray
-
-    context = ray.init(log_to_driver=False, logging_level=logging.ERROR)
     head_versions = installed_versions()
-    with _shared_file(target) as shared:
-        nodes = dict(_run_on_nodes(head_versions, target, shared))
-    cpus = int(ray.cluster_resources().get("CPU", 0))
+    with ray_cluster(num_cpus=1) as connection, _shared_file(target) as shared:
+        start = time.time()
+        cpus, nodes = 0, {}
+        for node in call_on_each_node(check_node, target, shared, timeout=NODE_SECONDS):
+            cpus += node.cpus
+            nodes[f"{node.hostname} ({node.address})"] = _check_result(node, head_versions, start)
     nodes["cluster"] = [ok("cluster", f"Nodes: {len(nodes)}; CPUs: {cpus}.")]
-    return nodes, head_versions, f"http://{context.dashboard_url}"
+    return nodes, head_versions, connection.dashboard
 
 
 @contextmanager
@@ -78,40 +78,25 @@ def _shared_file(target: str | None) -> Iterator[str | None]:
         yield shared
 
 
-def _run_on_nodes(
-    head_versions: dict[str, str | None], target: str | None, shared: str | None
-) -> Iterator[tuple[str, list[CheckResult]]]:
-    import ray
-    from ray.exceptions import RayError
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+def _check_result(node: NodeResult, head_versions: dict[str, str | None], start: float) -> list[CheckResult]:
+    """Return the results of a node, and compare its versions and its clock with those of the head node.
 
-    alive = [node for node in ray.nodes() if node["Alive"]]
-    start = time.time()
-    tasks = [
-        ray.remote(num_cpus=0, max_retries=0)(check_node)
-        .options(scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False))
-        .remote(target, shared)
-        for node in alive
+    Args:
+        node: the result of `check_node`, just received.
+        head_versions: versions of packages on the head node.
+        start: time at which the head node submitted the task.
+    """
+    if node.error is not None:
+        message = f"Did not finish a task within {NODE_SECONDS} s ({node.error}): see `ray status`."
+        return [problem("node", message)]
+    found = node.value
+    # The node read its clock between `start` and now, so any time between them is right.
+    expected = min(max(found["time"], start), time.time())
+    return [
+        check_same_versions(head_versions, found["versions"], "the head", MUST_MATCH),
+        check_clock("clock", found["time"], expected, "this node"),
+        *found["results"],
     ]
-    for node, task in zip(alive, tasks, strict=True):
-        name = node["NodeManagerHostname"]
-        try:
-            found = ray.get(task, timeout=NODE_SECONDS)
-        except RayError as error:
-            reason = str(error).strip().splitlines()[-1:] or ["unknown reason"]
-            message = f"Did not finish a task within {NODE_SECONDS} s ({reason[0]}): see `ray status`."
-            yield name, [problem("node", message)]
-            continue
-        # The node read its clock between `start` and now, so any time between them is right.
-        ours = min(max(found["time"], start), time.time())
-        yield (
-            f"{name} ({node['NodeManagerAddress']})",
-            [
-                check_same_versions(head_versions, found["versions"], "the head", MUST_MATCH),
-                check_clock("clock", found["time"], ours, "this node"),
-                *found["results"],
-            ],
-        )
 
 
 def read_results(log: str) -> dict[str, Any] | None:

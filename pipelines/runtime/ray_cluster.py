@@ -7,11 +7,12 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from bitcipher.errors import BitcipherError, first_line
+from bitcipher.errors import BitcipherError, first_line, last_line
 from pipelines.runtime.events import log_event
 from pipelines.runtime.measured_stage import MeasuredStage
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
@@ -26,8 +27,29 @@ JOIN_SECONDS = 600
 POLL_SECONDS = 30
 
 
+@dataclass(frozen=True)
+class RayConnection:
+    """Connection to a Ray cluster."""
+
+    is_local: bool
+    """Whether this process started the cluster, on this machine. Other nodes cannot join it."""
+    dashboard: str | None = None
+    """Address of the dashboard inside the cluster, if there is one."""
+
+
+@dataclass(frozen=True)
+class NodeResult:
+    """Result of a call on one node of a cluster: a value, or an error."""
+
+    hostname: str
+    address: str
+    cpus: int
+    value: Any = None
+    error: str | None = None
+
+
 @contextmanager
-def ray_cluster(num_cpus: int, num_gpus: int | None = None) -> Iterator[bool]:
+def ray_cluster(num_cpus: int, num_gpus: int | None = None) -> Iterator[RayConnection]:
     """Connect to a Ray cluster, or start one on this machine.
 
     An existing connection of this process is used first, then the cluster of RAY_ADDRESS. Without either, a cluster is
@@ -36,9 +58,6 @@ def ray_cluster(num_cpus: int, num_gpus: int | None = None) -> Iterator[bool]:
     Args:
         num_cpus: number of CPUs of a new cluster.
         num_gpus: number of GPUs of a new cluster; all GPUs of the machine if not given.
-
-    Yields:
-        Whether the cluster is new. Other nodes cannot join a new cluster.
 
     Raises:
         BitcipherError: if the cluster of RAY_ADDRESS cannot be reached.
@@ -49,19 +68,47 @@ def ray_cluster(num_cpus: int, num_gpus: int | None = None) -> Iterator[bool]:
     import ray
 
     if ray.is_initialized():
-        yield False
+        yield RayConnection(is_local=False)
         return
     address = os.environ.get("RAY_ADDRESS", "local")
     is_local = address == "local"
     local = {"num_cpus": num_cpus, "num_gpus": num_gpus, "include_dashboard": False} if is_local else {}
     try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
+        context = ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise BitcipherError(f"Cannot reach Ray at {address} ({error}): check RAY_ADDRESS.") from None
     try:
-        yield is_local
+        dashboard = context.dashboard_url
+        yield RayConnection(is_local, f"http://{dashboard}" if dashboard else None)
     finally:
         ray.shutdown()
+
+
+def call_on_each_node(function: Callable[..., Any], *arguments: Any, timeout: float) -> Iterator[NodeResult]:
+    """Call a function on each node of the cluster that this process is connected to, and yield the results.
+
+    Args:
+        function: a function that each node can import.
+        arguments: its arguments.
+        timeout: number of seconds after which a node without a result has the error `GetTimeoutError`.
+    """
+    import ray
+    from ray.exceptions import RayError
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    nodes = [node for node in ray.nodes() if node["Alive"]]
+    tasks = [
+        ray.remote(num_cpus=0, max_retries=0)(function)
+        .options(scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False))
+        .remote(*arguments)
+        for node in nodes
+    ]
+    for node, task in zip(nodes, tasks, strict=True):
+        names = node["NodeManagerHostname"], node["NodeManagerAddress"], int(node["Resources"].get("CPU", 0))
+        try:
+            yield NodeResult(*names, value=ray.get(task, timeout=timeout))
+        except RayError as error:
+            yield NodeResult(*names, error=last_line(error))
 
 
 class RayRuntime:
@@ -79,7 +126,7 @@ class RayRuntime:
         self._is_local = False
 
     def __enter__(self) -> "RayRuntime":
-        self._is_local = self._stack.enter_context(ray_cluster(self.workers))
+        self._is_local = self._stack.enter_context(ray_cluster(self.workers)).is_local
         return self
 
     def __exit__(self, *exception: Any) -> None:

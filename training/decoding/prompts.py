@@ -75,11 +75,8 @@ def read_prompts(uri: str) -> PromptFile:
     Raises:
         BitcipherError: if the file is missing, is not YAML, or is invalid.
     """
-    with storage.reading(uri) as stream:
-        try:
-            values = yaml.load(stream, yaml.BaseLoader)
-        except yaml.YAMLError as error:
-            raise BitcipherError(f"{uri} is not valid YAML: {' '.join(str(error).split())}.") from None
+    with storage.reading_yaml(uri) as stream:
+        values = yaml.load(stream, yaml.BaseLoader)
     if not isinstance(values, dict):
         raise BitcipherError(f"{uri} must contain `inputs`, a list of texts.")
     return PromptFile.parse(values, uri)

@@ -1,13 +1,13 @@
 """Metrics of a run: `metrics.jsonl`, and the same values for TensorBoard."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from pydantic import ConfigDict, Field
 from torch.utils.tensorboard import SummaryWriter
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 
@@ -35,9 +35,8 @@ class MetricsLogger:
     def __init__(self, folder: Path, step: int):
         self._path = folder / METRICS
         lines = [line for line in read_metrics(folder) if line["step"] <= step] if step else []
-        unfinished = self._path.with_suffix(".partial")
-        unfinished.write_text("".join(map(_to_line, lines)), "utf-8")
-        os.replace(unfinished, self._path)
+        with storage.writing(str(self._path)) as stream:
+            stream.write("".join(map(_to_line, lines)).encode())
         self._lines = open(self._path, "a", encoding="utf-8")
         self._tensorboard = SummaryWriter(str(folder / TENSORBOARD), purge_step=step + 1 if step else None)
 

@@ -25,12 +25,9 @@ def read_reference_words(uri: str) -> ReferenceWords:
         BitcipherError: if the file is missing or malformed, a word occurs twice, its sub-tokens do not spell it, or
             it is not split or split into single letters.
     """
-    with storage.reading(uri) as stream:
-        try:
-            # Nodes have line numbers. With values, YAML would read the word `no` as false.
-            content = yaml.compose(stream, yaml.BaseLoader)
-        except (yaml.YAMLError, RecursionError) as error:
-            raise BitcipherError(f"{uri} is not valid YAML: {' '.join(str(error).split())}.") from None
+    with storage.reading_yaml(uri) as stream:
+        # Nodes have line numbers. With values, YAML would read the word `no` as false.
+        content = yaml.compose(stream, yaml.BaseLoader)
     if not isinstance(content, yaml.MappingNode) or not content.value:
         raise BitcipherError(
             f"{uri} must contain words with their sub-tokens, one per line, such as `cooking: cook, ing`."
