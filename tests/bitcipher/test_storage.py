@@ -196,7 +196,7 @@ def test_damaged_json_raises(base_uri, content):
 @pytest.mark.parametrize("content", [b"a: [1", b"\xff", b"[" * 5_000], ids=["open list", "not UTF-8", "deep nesting"])
 def test_damaged_yaml_raises(tmp_path, content):
     (tmp_path / "a.yaml").write_bytes(content)
-    with pytest.raises(BitcipherError, match="a.yaml is not valid YAML"):
+    with pytest.raises(BitcipherError, match=r"a\.yaml is not valid YAML"):
         storage.read_yaml(str(tmp_path / "a.yaml"))
 
 
