@@ -1,11 +1,11 @@
 """Records of training that are read back from storage, with random mutations."""
 
-import copy
 import json
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mutated_records import assert_mutation_is_read_or_refused
 
 from bitcipher.errors import BitcipherError
 from training.loop.checkpoints import TrainingState
@@ -62,17 +62,6 @@ RECORDS = [
     MetricsLine(step=4),
 ]
 
-REMOVE = object()
-REPLACEMENTS = st.sampled_from([REMOVE, None, -1, 0, 2.5, "", "x", True, [], [None], {}, {"x": 1}, "bitcipher-text/1"])
-
-
-def paths_in(value, path=()):
-    """Yield the paths of all values inside a JSON value."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in items:
-        yield (*path, key)
-        yield from paths_in(item, (*path, key))
-
 
 def test_record_bytes_are_unchanged_by_reading():
     for record, values in ((StoredCell, CELL), (StoredChoice, CHOICE)):
@@ -83,26 +72,7 @@ def test_record_bytes_are_unchanged_by_reading():
 @given(data=st.data())
 @settings(max_examples=100, deadline=None)
 def test_mutated_record_is_read_back_equal_or_raises(record, data):
-    values = json.loads(json.dumps(record.to_dict()))
-    assert type(record).parse(values, "file.json") == record
-    mutated = copy.deepcopy(values)
-    *parents, last = data.draw(st.sampled_from(list(paths_in(values))))
-    replacement = data.draw(REPLACEMENTS)
-    parent = mutated
-    for key in parents:
-        parent = parent[key]
-    if replacement is REMOVE:
-        del parent[last]
-    else:
-        parent[last] = replacement
-    try:
-        read = type(record).parse(mutated, "folder/file.json")
-    except BitcipherError as error:
-        message = str(error)
-        assert message.startswith("folder/file.json: ")
-        assert "\n" not in message
-    else:
-        assert type(record).parse(read.to_dict(), "again.json") == read
+    assert_mutation_is_read_or_refused(record, data)
 
 
 @pytest.mark.parametrize(
