@@ -110,12 +110,12 @@ def test_mistakes_print_one_sentence_and_leave_no_files(refused, corpus, tmp_pat
         "broken": ("broken.jsonl", '{"text": "a"}\n{"te'),
         "recipe": ("r.yaml", "bitz: 3\n"),
     }
-    places = {"corpus": str(corpus), "nowhere": str(tmp_path / "nowhere")}
+    paths = {"corpus": str(corpus), "nowhere": str(tmp_path / "nowhere")}
     for key, (name, content) in files.items():
         (tmp_path / name).write_text(content)
-        places[key] = str(tmp_path / name)
+        paths[key] = str(tmp_path / name)
     before = sorted(tmp_path.iterdir())
-    message = refused("build", *[argument.format(**places) for argument in arguments], "--out", tmp_path / "out")
+    message = refused("build", *[argument.format(**paths) for argument in arguments], "--out", tmp_path / "out")
     assert expected in message
     assert message.count("\n") == 1
     assert sorted(tmp_path.iterdir()) == before

@@ -82,7 +82,7 @@ def test_is_tied(kind):
     with torch.no_grad():
         input_embeddings(model).weight[20] += 1
     assert is_tied(model) == (not torch.equal(before, logits(model, hidden))) == ("untied" not in kind)
-    model.tie_weights()  # as after a table was exchanged: it must not tie what is not
+    model.tie_weights()  # as after an exchange of tables: it must not tie separate tables
     assert is_tied(model) == ("untied" not in kind)
 
 

@@ -283,7 +283,7 @@ def test_damaged_source_leaves_no_folder(corpus, tmp_path):
         ({"bit": 5}, "no option `embeddings.build.bit`"),
         ({"bits": "many"}, "`embeddings.build.bits` must be an integer"),
         ({"min_count": 2}, "`embeddings.build.min_count` follows"),
-        ({"mode": "cat", "window": 4, "bits": 2}, "bits"),  # found by the build: too few for so many tokens
+        ({"mode": "cat", "window": 4, "bits": 2}, "bits"),  # found by the build: too few bits for this number of tokens
     ],
 )
 def test_failed_build_leaves_no_folder(corpus, tmp_path, build, sentence):
