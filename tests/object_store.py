@@ -94,7 +94,7 @@ class FaultyStore:
         body = handler.rfile.read(int(handler.headers.get("Content-Length", 0)))
         fault = self._next_fault(handler.command, handler.path)
         if fault.what in ERRORS:
-            xml = f'<?xml version="1.0"?><Error><Code>{fault.what}</Code><Message>Injected fault.</Message></Error>'.encode()
+            xml = f'<?xml version="1.0"?><Error><Code>{fault.what}</Code><Message>Injected</Message></Error>'.encode()
             headers = [("Content-Type", "application/xml"), ("Content-Length", str(len(xml)))]
             _send(handler, ERRORS[fault.what], headers, xml)
             return
