@@ -1,7 +1,7 @@
 """Install each extra of bitcipher alone, from a wheel, and run its commands.
 
-    python tests/extras/check_extras.py                      # all extras: about fifteen minutes
-    python tests/extras/check_extras.py none pipelines       # what CI runs
+    .venv/bin/python tests/extras/check_extras.py                      # all extras: about fifteen minutes
+    .venv/bin/python tests/extras/check_extras.py none pipelines       # what CI runs
 
 Every extra gets a new virtual environment with the versions of constraints.txt. Commands of other extras must fail with
 one sentence that names the extra to install.
