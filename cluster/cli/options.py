@@ -18,8 +18,8 @@ Workers = Annotated[
     int,
     typer.Option(
         min=0,
-        help="Run stages on this many Ray workers, or in process if 0. Uses the cluster of RAY_ADDRESS or of the Ray "
-        "job if there is one, else starts Ray on this machine.",
+        help="Number of Ray workers; 0 runs in process. Workers run on the cluster of RAY_ADDRESS or of the Ray job if "
+        "there is one. Otherwise, Ray starts on this machine.",
     ),
 ]
 Version = Annotated[int | None, typer.Option(min=1, help="Version of the build.", show_default="newest")]
@@ -46,7 +46,7 @@ def record_options(record: type[Record], *, only: Container[str] | None = None) 
     name. Options that were not given are absent, so that a recipe's values or the record's defaults apply.
 
     Args:
-        record: the options.
+        record: class of the options.
         only: names of the fields to use; all by default.
     """
     fields = {name: field for name, field in record.model_fields.items() if only is None or name in only}

@@ -38,10 +38,10 @@ def build(
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
 
-    values, listed = _read_recipe(recipe) if recipe else ({}, [])
+    values, recipe_sources = _read_recipe(recipe) if recipe else ({}, [])
     options = BuildOptions.parse({**values, **given}, name=option_name)
     with resumable(), StageProgress() as progress, open_runtime(workers, options.memory_mib << 20) as runtime:
-        run(sources or listed, out, options, runtime, progress)
+        run(sources or recipe_sources, out, options, runtime, progress)
     builds.print_build(out)
 
 
@@ -57,7 +57,7 @@ def embed(
         int | None, typer.Option(help="MiB of memory per worker.", show_default="that of the build")
     ] = None,
 ) -> None:
-    """Make other vectors from the counts of a build, without reading text again.
+    """Make vectors with other options from the counts of a build, without reading text again.
 
     Options that are not given are taken from the build.
 
@@ -76,7 +76,7 @@ def embed(
 
 
 def _read_recipe(uri: str) -> tuple[dict[str, Any], list[str]]:
-    """Return the options of a recipe, validated, and its sources."""
+    """Return the validated options of a recipe, and its sources."""
     from bitcipher import storage
 
     values = storage.read_yaml(uri)

@@ -39,7 +39,8 @@ def choose_tokenizer(
     reference: Annotated[
         list[str] | None,
         typer.Option(
-            help="tokenizer.json whose word-split ratio a kind should meet; needed for each kind with several sizes.",
+            help="Reference tokenizer.json of a kind. The size with the most similar number of tokens per word is "
+            "selected. Required for a kind with several sizes.",
             metavar=f"KIND={PATH}",
         ),
     ] = None,
@@ -51,7 +52,7 @@ def choose_tokenizer(
             metavar=PATH,
         ),
     ] = None,
-    examples: Annotated[int, typer.Option(min=1, help="Number of spans of 110 words to measure on.")] = 5000,
+    examples: Annotated[int, typer.Option(min=1, help="Number of spans of 110 words to count tokens in.")] = 5000,
     lowercase: Annotated[bool, typer.Option(help="Lowercase text before tokenization.")] = False,
 ) -> None:
     """Train tokenizers of several kinds and sizes, and select one. An interrupted run resumes.

@@ -1,4 +1,4 @@
-"""Command that builds example vectors without data of the user: `demo`."""
+"""Command that builds example vectors from text on this machine: `demo`."""
 
 from typing import Annotated
 

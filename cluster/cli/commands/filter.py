@@ -9,7 +9,7 @@ from cluster.cli.options import Workers, option_name, record_options
 from cluster.metavars import PATH
 from pipelines.filter.options import FilterOptions
 
-# Memory of a worker: a document of some megabytes as words, the tokenizer's cache, and the counts of unknown words.
+# Bytes of memory per worker: for a document of several megabytes, the tokenizer's cache, and counts of unknown words.
 _WORKER_BYTES = 1500 << 20
 
 
@@ -21,7 +21,8 @@ def filter(
     ],
     *,
     out: Annotated[
-        str, typer.Option(help="Directory of the filtered corpus: new, or of a run to resume.", metavar=PATH)
+        str,
+        typer.Option(help="Directory of the filtered corpus: new, or of an interrupted command.", metavar=PATH),
     ],
     vocabulary: Annotated[
         str | None,

@@ -10,7 +10,7 @@ from cluster.cli.options import option_name, record_options
 from cluster.metavars import PATH
 from pipelines.options import BuildOptions
 
-# Description of the sample that is used if none is given.
+# Description of the default sample.
 DOCSTRINGS = "English docstrings of the installed Python packages, which may differ from your text"
 
 
@@ -36,7 +36,8 @@ def plan(
     build: Annotated[
         str | None,
         typer.Option(
-            help="Build of similar text. Its options are used, and its counts determine the growth laws.", metavar=PATH
+            help="Build of similar text. Its options are used, and its counts show how words and pairs grow with text.",
+            metavar=PATH,
         ),
     ] = None,
     nodes: Annotated[int, typer.Option(min=1, help="Number of machines.")] = 1,
@@ -61,7 +62,7 @@ def plan(
     if memory_gb is not None and memory_gb <= 0:
         raise BitcipherError(f"`--memory-gb` must be greater than 0, got {memory_gb:g}.")
     if build is None:
-        BuildOptions.parse(given, name=option_name)  # report mistakes before anything is read
+        BuildOptions.parse(given, name=option_name)  # report wrong options before text is read
     from cluster.cli.display.plan import print_plan
     from cluster.demo.docstring_sample import docstring_sample
     from cluster.doctor.machine import cpu_count, memory_bytes

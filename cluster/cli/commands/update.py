@@ -12,8 +12,8 @@ from pipelines.options import UpdateOptions
 
 Build = Annotated[str, typer.Argument(help="Directory of the build.", metavar=PATH)]
 
-# Exit code of an update that was not published. Mistakes exit with code 2, and crashes with code 1.
-DRIFTED = 3
+# Exit code of an update whose drift is above the maximum. User errors exit with code 2, and crashes with code 1.
+DRIFT_EXIT_CODE = 3
 
 
 @record_options(UpdateOptions)
@@ -52,7 +52,7 @@ def update(
             manifest, changes = run(build, sources, options, budget, runtime, progress)
     except DriftError as error:
         typer.echo(f"bitcipher: {error}", err=True)
-        raise typer.Exit(DRIFTED) from None
+        raise typer.Exit(DRIFT_EXIT_CODE) from None
     builds.print_changes(changes, options.replace)
     if manifest.version == before.version:
         print(f"Nothing is new: version {manifest.version} is up to date.")
