@@ -22,7 +22,7 @@ from pipelines.store.manifest import BuildManifest
 
 @dataclass(frozen=True)
 class Job:
-    """A running job: the state that its steps share. The lease must be held while it runs."""
+    """A running job: the state that its steps share. The job holds `lease` while it runs."""
 
     build: str
     """Folder of the build."""

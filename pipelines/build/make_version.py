@@ -37,10 +37,11 @@ from pipelines.tokenizers import tokenizer_path
 
 
 @dataclass(frozen=True)
-class Counted:
-    """Result of counting."""
+class CountResult:
+    """Result of the count tasks of a job."""
 
     tasks: list[CountedTask]
+    """Count tasks, including those that earlier attempts finished."""
     shards: list[Segment]
     """Shards of all tasks, sorted by name."""
     tokens: int
@@ -53,15 +54,15 @@ def make_version(
     """Make a version, and publish it.
 
     Args:
-        job: the job.
-        plan: tasks to count, and tasks to keep.
+        job: the job that makes the version.
+        plan: tasks to count, and tasks of the previous version to keep.
         options: options of the update.
         known_words: words that keep their ranks, or None.
 
     Raises:
         BitcipherError: if a step fails; finished work stays in the ledger.
     """
-    counted = count_tasks(job, plan.to_count)
+    counted = run_count_tasks(job, plan.to_count)
     kept = [shard for shard in job.base.shards if shard.name in plan.kept_shards] if job.base else []
     segments = merge_shards(job, kept, counted.shards)
     vocabulary = write_vocabulary(job, segments, known_words)
@@ -102,7 +103,7 @@ def make_version(
     return manifest
 
 
-def count_tasks(job: Job, tasks: list[CountTask]) -> Counted:
+def run_count_tasks(job: Job, tasks: list[CountTask]) -> CountResult:
     """Count the tasks that are not yet in the ledger, and return the shards of all tasks.
 
     Raises:
@@ -136,7 +137,7 @@ def count_tasks(job: Job, tasks: list[CountTask]) -> Counted:
             f"Another job removed the shards that this one had counted in {job.build}. Run the same command again."
         )
     shards |= _finished_shards(job, [finished[task.id] for task in tasks if task.id in finished])
-    return Counted(
+    return CountResult(
         tasks=[_counted_task(task, shards[task.id]) for task in tasks],
         shards=sorted((shard for task in tasks for shard in shards[task.id]), key=lambda shard: shard.name),
         tokens=tokens,
@@ -146,11 +147,11 @@ def count_tasks(job: Job, tasks: list[CountTask]) -> Counted:
 def merge_shards(job: Job, kept: list[Segment], new: list[Segment]) -> list[Segment]:
     """Merge segments, and return the segments of the new version.
 
-    They contain the segments of the previous version without the removed shards, and the new shards.
+    The new version contains the segments of the previous version without the removed shards, and the new shards.
 
     Args:
-        job: the job.
-        kept: shards of the previous version that are kept.
+        job: the job that makes the version.
+        kept: shards of the previous version that the new version contains. The others are removed.
         new: shards that were counted for the new version.
     """
     before = list(job.base.segments) if job.base else []
@@ -170,10 +171,10 @@ def write_vocabulary(job: Job, segments: list[Segment], known_words: pa.LargeStr
     """Choose the vocabulary of the new version, and write it to a file.
 
     Raises:
-        BitcipherError: if the code has too few bits for it.
+        BitcipherError: if the code has too few bits for the vocabulary.
     """
     bar = job.progress.begin("words", 1)
-    with job.costs.measured("words"):
+    with job.costs.measure("words"):
         parts = [[storage.join(job.build, part) for part in segment.parts] for segment in segments]
         passages = sum(segment.total_passages for segment in segments)
         vocabulary = choose_vocabulary(sum_words(parts), passages, job.options, known_words)

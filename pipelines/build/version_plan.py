@@ -10,13 +10,14 @@ from pipelines.store.manifest import BuildManifest, CountedTask
 
 @dataclass(frozen=True)
 class VersionPlan:
-    """Tasks of a version."""
+    """Tasks and sources of a version."""
 
     to_count: list[CountTask]
+    """Tasks with content that the previous version lacks."""
     kept: list[CountedTask]
     """Tasks of the previous version whose shards are kept."""
     sources: list[Source]
-    """All sources of the new version, one per content."""
+    """All sources of the new version. Of several sources with the same content, there is only one."""
 
     @property
     def kept_shards(self) -> set[str]:

@@ -26,7 +26,7 @@ VOCABULARY = "vocabulary.txt"
 
 FILTERED_SOURCES = EntryKind("filter", SourceEntry)
 
-# Number of unknown words recorded per source.
+# Maximum number of unknown words to record per source.
 UNKNOWN_WORDS_PER_SOURCE = 1_000
 
 # Bytes per call of the compressor.
@@ -38,7 +38,7 @@ class FilterInput:
     """A source to filter."""
 
     id: str
-    """Number of the source, part of its file names."""
+    """Number of the source, part of the names of its files."""
     source: Source
 
 

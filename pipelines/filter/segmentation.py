@@ -8,7 +8,7 @@ import numpy as np
 _ENDING = ".!?…؟۔।"
 _CLOSING = "\"'”’»)]}*_"
 _OPENING = "\"'“‘„«([{*_¿¡"
-# Words after which a dot does not end a sentence. If a sentence does end there, it is joined to the next one.
+# Words after which a dot does not end a sentence. A sentence that ends with such a word is joined to the next sentence.
 _ABBREVIATIONS = frozenset(
     "mr mrs ms messrs mme mlle dr prof st rev hon jr sr gen col maj capt lt sgt gov sen rep esq "
     "vs etc cf viz al ed eds vol vols no nos pp fig figs ch sec art approx ca inc ltd corp co dept mt ave "

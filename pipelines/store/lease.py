@@ -121,8 +121,8 @@ class Lease:
         """
         if not self._is_highest():
             raise BitcipherError(
-                f"Another job has taken over {self._build}, because this one sent no heartbeat for too long. Let the "
-                "other one finish; it continues from the work that is done."
+                f"Another job has taken over {self._build}, because this job sent no heartbeat for too long. Let the "
+                "other job finish; it continues from the finished work."
             )
         silence = self._silence()
         if silence > EXPIRY_SECONDS:

@@ -8,7 +8,7 @@ import numpy as np
 
 
 class BoundaryRules:
-    """Test for pairs of chunks that must be tokenized together.
+    """Finds pairs of chunks that must be tokenized together.
 
     Args:
         joins: attribute `joins` of a `pipelines.tokenizers.chunk_tokenizer.Rule`.
@@ -31,8 +31,8 @@ class BoundaryRules:
     def may_join(self, before: str, after: str) -> bool:
         """Return whether two chunks, separated by a space, may have to be tokenized together.
 
-        A chunk may be only a part of one side of a join, because special cases can span several chunks. If the result
-        is True without need, this costs only time.
+        A chunk can be a part of one side of a join, because special cases can span several chunks. The result can be
+        True for a pair that need not be tokenized together, which only costs time.
         """
         if (before, after) not in self._cache:
             self._cache[before, after] = any(

@@ -38,7 +38,8 @@ class ChunkTokenizer:
 
     Args:
         rule: rule that splits chunks into tokens.
-        max_chunks: maximum number of chunks in the cache. A fuller cache is cleared before the next shard.
+        max_chunks: maximum number of chunks in the cache. If the cache has more chunks, it is cleared before the next
+            shard.
     """
 
     def __init__(self, rule: Rule, max_chunks: int = MAX_CHUNKS):
