@@ -56,14 +56,14 @@ def compare(
 ) -> None:
     """Plot runs side by side, and report how much sooner each reaches the final loss of the first run.
 
-    Runs of one recipe with different seeds are plotted as one curve with its standard deviation.
+    Runs of one recipe with different seeds are plotted as one curve, with a band from the minimum to the maximum.
     For example: bitcipher compare runs/random-1 runs/cipher-1 --out comparison
     """
     require_extra("training", "`bitcipher compare`")
-    from training.curves.compare import compare
+    from training.curves.comparison import compare_runs
     from training.launch.run_dir import local_folder
 
-    print(compare([local_folder(run) for run in runs], out), end="")
+    print(compare_runs([local_folder(run) for run in runs], out), end="")
 
 
 def layers(

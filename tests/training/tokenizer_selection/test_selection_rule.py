@@ -3,11 +3,11 @@ from itertools import permutations
 import pytest
 
 from bitcipher.errors import BitcipherError
-from training.tokenizer_selection import TokenizerScores, candidate_sizes, check_references, choose, paper_rows
+from training.tokenizer_selection import TokenizerScores, candidate_sizes, check_references, choose, published_rows
 
 
 def test_rule_gives_choice_of_paper():
-    choice = choose(paper_rows())
+    choice = choose(published_rows())
     assert (choice.chosen.kind, choice.chosen.size) == ("bpe", 19_000)
     # WordPiece with 16,000 and 17,000 tokens has equal ratios, so the smaller size is chosen.
     assert [(row.kind, row.size) for row in choice.by_kind] == [
