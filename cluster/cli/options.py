@@ -23,7 +23,7 @@ Workers = Annotated[
     ),
 ]
 Version = Annotated[int | None, typer.Option(min=1, help="Version of the build.", show_default="newest")]
-# Not with Typer's `envvar`: RAY_ADDRESS may also be the address of Ray's own processes, which takes no jobs.
+# Not with Typer's `envvar`, because RAY_ADDRESS can also be the address of Ray's own processes, which takes no jobs.
 Address = Annotated[
     str | None,
     typer.Option(

@@ -201,7 +201,7 @@ def _spectral_vectors(
     table = spectrum.table
     if not table.shape[1]:
         raise BitcipherError(
-            "No two words of these counts occur together more often than by chance, so there are no vectors: use more "
+            "No two words of the counts occur together more often than by chance, so there are no vectors: use more "
             "text."
         )
     norms = np.sqrt(np.einsum("ij,ij->i", table, table, dtype=np.float64))[:, None]

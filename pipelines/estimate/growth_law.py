@@ -134,8 +134,8 @@ def fit_growth_law(tokens: Sequence[float], sizes: Sequence[float], bending: flo
     """Fit a law to measured sizes by least squares in log-log space.
 
     Args:
-        tokens: (n,) numbers of tokens, at least four distinct ones, in any order.
-        sizes: (n,) measured sizes, greater than 0.
+        tokens: (points,) numbers of tokens, in any order. At least four numbers are distinct.
+        sizes: (points,) measured sizes, greater than 0.
         bending: STRAIGHT or HALF_BENT.
         limit: maximum size.
 

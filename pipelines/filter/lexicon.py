@@ -8,7 +8,7 @@ import numpy as np
 from bitcipher.word_filter import extract_words
 from pipelines.filter.segmentation import begins_lower, ends_sentence
 
-# Flags of a token, one bit each: it has an unknown word, it has a word, it may end a sentence, it begins with a
+# Flags of a token, one bit each: it has an unknown word, it has a word, it can end a sentence, it begins with a
 # lowercase letter.
 UNKNOWN = 1
 HAS_WORD = 2

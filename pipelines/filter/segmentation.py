@@ -16,7 +16,7 @@ _ABBREVIATIONS = frozenset(
 )
 # Initials, such as J. or U.S.
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
-# Paragraphs are separated by an empty line. A single line feed may be inside a sentence.
+# Paragraphs are separated by an empty line. A single line feed can be inside a sentence.
 _BLANK_LINE = re.compile(r"\n\s*\n")
 
 
@@ -67,7 +67,7 @@ def overlapping_spans(words: int, span: int, stride: int) -> tuple[np.ndarray, n
 
 
 def consecutive_spans(words: int, span: int, min_words: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return spans without overlap. The last one may be shorter, but has at least `min_words` words.
+    """Return spans without overlap. The last span can be shorter, but has at least `min_words` words.
 
     Returns:
         Starts and stops, (spans,) int64 each.

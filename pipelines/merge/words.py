@@ -111,7 +111,7 @@ def cut_ranges(words: pa.Table, range_entries: int) -> list[tuple[int, int]]:
 
     Args:
         words: table of `merge_words`.
-        range_entries: maximum number of entries of a range. A range may exceed it by the entries of one word.
+        range_entries: maximum number of entries of a range. A range can exceed it by the entries of one word.
 
     Returns:
         Start and stop of each range, as positions in the table.

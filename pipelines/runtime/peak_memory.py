@@ -16,7 +16,7 @@ class PeakMemory:
 
     The kernel records the peak since the start of a process. If the block raises this lifetime peak, the new value is
     the exact peak of the block. Otherwise the memory is sampled every `SAMPLE_SECONDS`. Without /proc, the lifetime
-    peak is used. The lifetime peak is not reset (/proc/self/clear_refs), because a parent process may read it with
+    peak is used. The lifetime peak is not reset (/proc/self/clear_refs), because a parent process can read it with
     wait4.
     """
 

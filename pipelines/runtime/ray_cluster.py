@@ -66,7 +66,7 @@ def ray_cluster(num_cpus: int, num_gpus: int | None = None) -> Iterator[RayConne
     Raises:
         BitcipherError: if the cluster of RAY_ADDRESS cannot be reached.
     """
-    # Ray reads these variables when it is imported. Its messages would mix with progress bars and errors.
+    # Ray reads both variables when it is imported. Its messages would mix with progress bars and errors.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     import ray

@@ -13,7 +13,7 @@ def compare_runs(runs: Sequence[Path], out: str) -> str:
 
     Args:
         runs: directories of the runs.
-        out: output directory or URI; existing files of these names are replaced.
+        out: output directory or URI. Existing files are replaced.
 
     Returns:
         The tables in Markdown.

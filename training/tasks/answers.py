@@ -48,7 +48,7 @@ def decode_answers(
 ) -> list[AnswerPrediction]:
     """Return the answers to all questions (Devlin et al. 2019, sections 4.2 and 4.3).
 
-    All spans of a window are scored, not only those of the highest start and end logits, so that no span is missed.
+    All spans of a window are scored, not only spans with the highest start and end logits, so that no span is missed.
     Spans are invalid if they end before they start, have more than `max_answer` tokens or leave the context.
 
     Args:
@@ -79,7 +79,7 @@ def _best_spans(
     is_text = offsets[:, 0] < offsets[:, 1]
     starts, ends = (np.where(is_text, logits, -np.inf) for logits in (starts, ends))
     padded = np.append(ends, np.full(max_answer - 1, -np.inf))
-    # [S, max_answer]: by first token and number of further tokens.
+    # [S, max_answer]: by first token and number of following tokens.
     scores = starts[:, None] + np.lib.stride_tricks.sliding_window_view(padded, max_answer)
     flat = scores.ravel()
     # `argpartition` would choose among equal scores differently on different processors.

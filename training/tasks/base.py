@@ -18,7 +18,7 @@ IGNORED = -100
 
 @dataclass(frozen=True)
 class Features:
-    """Model inputs and targets of one split of a task. An example may have several rows."""
+    """Model inputs and targets of one split of a task. An example can have several rows."""
 
     inputs: dict[str, np.ndarray]
     """Model inputs, [N, S] each, for N rows of S tokens: see `Encoder.rows`."""

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from bitcipher.errors import BitcipherError
 from training.data import SpecialTokens, plain_text_tokenizer
 
-# Control and format characters. Tokenizers may drop them, and they are not part of a letter.
+# Unicode categories of control and format characters, which are not part of a letter. Some tokenizers drop them.
 _INVISIBLE = {"Cc", "Cf"}
 
 

@@ -41,7 +41,7 @@ def read_squad(uri: str) -> QuestionFile:
     """Return the questions of a file, plain or gzip.
 
     If an answer is not at its `answer_start`, the nearest span with the same words is used. White space between the
-    words may differ.
+    words can differ.
 
     Raises:
         BitcipherError: if the file is missing or has another format; the message gives the position.

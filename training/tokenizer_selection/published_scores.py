@@ -6,7 +6,7 @@ from training.data import TokenizerOptions
 from training.scaling import published
 from training.tokenizer_selection.selection_rule import TokenizerScores
 
-# Kinds by the paper's names. Its BPE is byte-level, as in GPT-2 and RoBERTa; its SentencePiece is Unigram, as in T5.
+# Kind of each name in Table 6. BPE is byte-level, as in GPT-2 and RoBERTa; SentencePiece is Unigram, as in T5.
 KINDS = {"BPE": "bpe", "WordPiece": "wordpiece", "SentencePiece": "unigram"}
 
 

@@ -46,8 +46,7 @@ def _parse(line: bytes, source: Source, number: int) -> dict[str, object]:
         try:
             record = orjson.loads(line)
         except orjson.JSONDecodeError:
-            # The reason may be bytes that are not UTF-8, which orjson rejects. They are replaced before the second
-            # attempt.
+            # orjson also rejects bytes that are not UTF-8. They are replaced before the second attempt.
             record = orjson.loads(line.decode(errors="replace"))
     except orjson.JSONDecodeError as error:
         raise BitcipherError(
