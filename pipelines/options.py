@@ -50,7 +50,7 @@ class EmbeddingOptions(Record):
     window: int = Field(4, ge=1, le=MAX_WINDOW)
     """Largest offset of a context word on either side (radius in Zhao & Williams 2023)."""
     vector_size: Annotated[int, ForModes(("spectral",), instead="bits")] = Field(200, ge=1)
-    """Number of dimensions of the vectors; fewer if the counts have a lower rank."""
+    """Number of dimensions of the vectors; fewer if the matrix of PPMI weights has a lower rank."""
     context: Annotated[Literal["both", "positions", "window"], ForModes(("spectral",))] = "both"
     """positions: weights per offset, which favor syntax; window: weights of the counts summed over all offsets, which
     favor meaning; both: weights of positions and of window, side by side."""

@@ -42,8 +42,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def record_options(record: type[Record], *, only: Container[str] | None = None) -> Callable[[Command], Command]:
     """Return a decorator that gives a command one option per field of a record.
 
-    The command must have a parameter `given: dict[str, Any]`. It receives the options that the user gave, by field
-    name. Options that were not given are absent, so that a recipe's values or the record's defaults apply.
+    The command must have a parameter `option_values: dict[str, Any]`: the options that the user gave, by field name.
+    Other options are absent, so that a recipe's values or the record's defaults apply.
 
     Args:
         record: class of the options.
@@ -54,11 +54,12 @@ def record_options(record: type[Record], *, only: Container[str] | None = None) 
     def decorate(command: Command) -> Command:
         @wraps(command)
         def call(**arguments: Any) -> Any:
-            given = {name: arguments.pop(name) for name in fields}
-            return command(given={name: value for name, value in given.items() if value is not None}, **arguments)
+            values = {name: arguments.pop(name) for name in fields}
+            option_values = {name: value for name, value in values.items() if value is not None}
+            return command(option_values=option_values, **arguments)
 
         signature = inspect.signature(command)
-        own = [parameter for name, parameter in signature.parameters.items() if name != "given"]
+        own = [parameter for name, parameter in signature.parameters.items() if name != "option_values"]
         derived = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_option(field))
             for name, field in fields.items()

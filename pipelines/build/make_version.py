@@ -63,8 +63,8 @@ def make_version(
         BitcipherError: if a step fails; finished work stays in the ledger.
     """
     counted = run_count_tasks(job, plan.to_count)
-    kept = [shard for shard in job.base.shards if shard.name in plan.kept_shards] if job.base else []
-    segments = merge_shards(job, kept, counted.shards)
+    kept_shards = [shard for shard in job.base.shards if shard.name in plan.kept_shards] if job.base else []
+    segments = merge_shards(job, kept_shards, counted.shards)
     vocabulary = write_vocabulary(job, segments, known_words)
     words = job.file(layout.WORDS)
     digests = CountDigests(words=sha256(words), counts=total_digest(segments))
@@ -92,8 +92,8 @@ def make_version(
         vocabulary=len(vocabulary),
         oov_tokens=int(vocabulary.counts[vocabulary.oov_rank]),
         sources=tuple(plan.sources),
-        tasks=(*plan.kept, *counted.tasks),
-        shards=(*kept, *counted.shards),
+        tasks=(*plan.kept_tasks, *counted.tasks),
+        shards=(*kept_shards, *counted.shards),
         segments=tuple(segments),
         digests=_all_digests(job, digests),
         vectors=sizes,
@@ -144,21 +144,21 @@ def run_count_tasks(job: Job, tasks: list[CountTask]) -> CountResult:
     )
 
 
-def merge_shards(job: Job, kept: list[Segment], new: list[Segment]) -> list[Segment]:
+def merge_shards(job: Job, kept_shards: list[Segment], new_shards: list[Segment]) -> list[Segment]:
     """Merge segments, and return the segments of the new version.
 
     The new version contains the segments of the previous version without the removed shards, and the new shards.
 
     Args:
         job: the job that makes the version.
-        kept: shards of the previous version that the new version contains. The others are removed.
-        new: shards that were counted for the new version.
+        kept_shards: shards of the previous version that the new version contains. The others are removed.
+        new_shards: shards that were counted for the new version.
     """
     before = list(job.base.segments) if job.base else []
-    names = {shard.name for shard in kept}
+    names = {shard.name for shard in kept_shards}
     removed = {shard.name: shard for shard in job.base.shards if shard.name not in names} if job.base else {}
     segments, merges = subtract_shards(before, removed)
-    segments += new
+    segments += new_shards
     while merges := merges or next_merges(segments):
         members = {member.name for merge in merges for member in merge.members}
         segments = [segment for segment in segments if segment.name not in members]

@@ -229,7 +229,7 @@ def _different_inputs(out: str) -> BitcipherError:
 
 def _legend(choice: TokenizerChoice, examples: list[str], words: ReferenceWords) -> str:
     return (
-        f"Chosen: {choice.chosen.kind} of {choice.chosen.size:,} tokens (bold). Of the other kinds, the sizes closest "
+        f"Chosen: {choice.best.kind} of {choice.best.size:,} tokens (bold). Of the other kinds, the sizes closest "
         f"to their references are in italics. Word-split ratio: {len(examples):,} examples with "
         f"{count_words(examples):,} words. ESMS: {len(words):,} words with {count_subtokens(words):,} sub-tokens."
     )
@@ -237,7 +237,7 @@ def _legend(choice: TokenizerChoice, examples: list[str], words: ReferenceWords)
 
 def _write(out: str, choice: TokenizerChoice, markdown: str, details: dict[str, Any]) -> None:
     """Write the chosen tokenizer, the table, and `choice.json` last."""
-    chosen = choice.chosen
+    chosen = choice.best
     content: Any = storage.read_bytes(_candidate(out, chosen.kind, chosen.size or 0))
     # An earlier choice must not remain next to a different tokenizer.
     storage.remove(storage.join(out, CHOICE))

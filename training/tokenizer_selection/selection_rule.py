@@ -28,7 +28,7 @@ class TokenizerChoice:
 
     by_kind: tuple[TokenizerScores, ...]
     """Scores of the best size of each kind, in the order of the kinds in `rows`."""
-    chosen: TokenizerScores
+    best: TokenizerScores
     """Row of `by_kind` with the highest matching score."""
 
 

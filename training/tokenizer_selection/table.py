@@ -21,7 +21,7 @@ def format_table(rows: Sequence[TokenizerScores], choice: TokenizerChoice | None
 def _mark(row: TokenizerScores, choice: TokenizerChoice | None) -> str:
     if choice is None or row not in choice.by_kind:
         return ""
-    return "**" if row == choice.chosen else "*"
+    return "**" if row == choice.best else "*"
 
 
 def _cells(row: TokenizerScores, mark: str) -> list[str]:

@@ -13,7 +13,7 @@ from pipelines.ingest.read_options import ReadOptions
 
 @record_options(ReadOptions)
 def choose_tokenizer(
-    given: dict[str, Any],
+    option_values: dict[str, Any],
     sources: Annotated[
         list[str], typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet or WET.", metavar=PATH)
     ],
@@ -69,7 +69,7 @@ def choose_tokenizer(
     options = ChoiceOptions(
         sizes=sizes, references=parse_references(reference or []), words=words, examples=examples, lowercase=lowercase
     )
-    reading = ReadOptions.parse(given, name=option_name)
+    reading = ReadOptions.parse(option_values, name=option_name)
     with resumable("Trained tokenizers are kept"), StageProgress() as progress:
         table = choose_tokenizer(list_sources(sources, reading.format), reading, out, options, progress)
     print(f"{table}\n{out} holds the selected tokenizer.json, choice.json, table.md and all candidates.")

@@ -15,7 +15,7 @@ _WORKER_BYTES = 1500 << 20
 
 @record_options(FilterOptions)
 def filter(
-    given: dict[str, Any],
+    option_values: dict[str, Any],
     sources: Annotated[
         list[str], typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet or WET.", metavar=PATH)
     ],
@@ -43,7 +43,7 @@ def filter(
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
 
-    options = FilterOptions.parse(given, name=option_name)
+    options = FilterOptions.parse(option_values, name=option_name)
     with (
         resumable("Filtered sources are kept"),
         StageProgress() as progress,

@@ -18,7 +18,7 @@ DRIFT_EXIT_CODE = 3
 
 @record_options(UpdateOptions)
 def update(
-    given: dict[str, Any],
+    option_values: dict[str, Any],
     build: Build,
     sources: Annotated[
         list[str],
@@ -26,7 +26,7 @@ def update(
     ],
     workers: Workers = 0,
     memory_mib: Annotated[
-        int | None, typer.Option(help="MiB of memory per worker.", show_default="that of the build")
+        int | None, typer.Option(help="MiB of memory per worker.", show_default="as in the build")
     ] = None,
 ) -> None:
     """Count the new files of a corpus, and publish a new version of a build.
@@ -44,7 +44,7 @@ def update(
     from pipelines.runtime.runtime import open_runtime
     from pipelines.store.manifest import read_manifest
 
-    options = UpdateOptions.parse(given, name=option_name)
+    options = UpdateOptions.parse(option_values, name=option_name)
     before = read_manifest(build)
     budget: int = memory_mib or before.options.memory_mib
     try:
