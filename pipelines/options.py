@@ -31,6 +31,7 @@ class ForModes:
     """Annotation of an option that exists in some modes only."""
 
     modes: tuple[Mode, ...]
+    """Modes that have the option."""
     instead: str | None = None
     """Name of the option with the same purpose in the other modes."""
 

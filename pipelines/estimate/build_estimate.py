@@ -49,9 +49,13 @@ class BuildEstimate:
     costs: dict[Bound, BuildCost]
     """Expected cost, and the costs at both ends of the range."""
     calibration: Calibration
+    """Rates and sizes that were measured on the sample."""
     laws: CorpusLaws
+    """Growth of words, pairs and vocabulary with the number of tokens."""
     options: BuildOptions
+    """Options of the planned build."""
     cluster: Cluster
+    """Machines of the planned build."""
     sampled: str
     """Description of the sample."""
     sampled_bytes: float

@@ -15,14 +15,18 @@ class CorpusLaws:
     """Sizes of a corpus as functions of its number of tokens; see `GrowthPoint`."""
 
     types: GrowthLaw
+    """Number of distinct words."""
     chunks: GrowthLaw
+    """Number of distinct text chunks."""
     entries: GrowthLaw
+    """Number of distinct pairs."""
     row_entries: GrowthLaw
+    """Number of pairs of the word with the most pairs."""
     thinning: float
     """Ratio from which the vocabulary is predicted: the vocabulary of a corpus of N tokens is as large as the number of
     distinct words in N / `thinning` tokens. With a minimum count of 5, the ratio is about 5, because a word with 5
-    occurrences in the corpus has about one in a fifth of the corpus. A separate growth law of the vocabulary would fall
-    too fast beyond the data."""
+    occurrences in the corpus has about one in a fifth of the corpus. A separate growth law, fitted to the vocabulary,
+    would have an exponent that falls too fast beyond the data."""
     max_vocab_size: int | None = None
     """Maximum size of the vocabulary."""
 

@@ -91,6 +91,8 @@ def write_documents(path: str, documents: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class _Head:
+    """Documents at the beginning of a file, with their size as text and in the file."""
+
     documents: list[str]
     text_bytes: float
     stored_bytes: float

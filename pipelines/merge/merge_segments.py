@@ -88,6 +88,7 @@ class RangeRows:
     sign: int
     """1 to add the rows, -1 to subtract them."""
     row_ranges: list[RowRange]
+    """The rows, one row range per part of the operand."""
 
 
 @dataclass(frozen=True)

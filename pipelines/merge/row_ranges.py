@@ -16,9 +16,13 @@ class RowRange(NamedTuple):
     part: str
     """URI of the part."""
     row_start: int
+    """First row."""
     row_stop: int
+    """Row after the last one."""
     entry_start: int
+    """First entry of the first row."""
     entry_stop: int
+    """Entry after the last one of the last row."""
 
     def read(self) -> PairBlock:
         """Return the rows, with the segment's word numbers."""

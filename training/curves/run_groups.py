@@ -21,7 +21,9 @@ class RunMetrics:
     """Learning curves of a run."""
 
     name: str
+    """Name of the run directory."""
     seed: int
+    """Seed of the run's recipe."""
     recipe: str
     """Recipe without the seed, as JSON; equal for all runs of a group."""
     evaluations: dict[str, np.ndarray]
@@ -35,6 +37,7 @@ class Group:
     """Runs that differ only in the seed."""
 
     name: str
+    """Common name of the runs, without the seed."""
     runs: tuple[RunMetrics, ...]
 
     def values(self, metric: str) -> np.ndarray:

@@ -22,8 +22,11 @@ class EntityTask:
 
     name: str
     labels: tuple[str, ...]
+    """Tags by number; O (outside of any entity) is number 0."""
     train: tuple[tuple[tuple[str, str], ...], ...]
+    """Training sentences; each consists of pairs of a word and its tag."""
     validation: tuple[tuple[tuple[str, str], ...], ...]
+    """Validation sentences, like `train`."""
     remarks: tuple[str, ...] = ()
     kind: Kind = "token-classification"
 

@@ -15,7 +15,9 @@ class SentenceExample(NamedTuple):
     """Sentence or sentence pair with its label."""
 
     first: str
+    """The sentence, or the first sentence of the pair."""
     second: str | None
+    """Second sentence of the pair; None for a single sentence."""
     label: float
     """Index of the label, or the value for regression."""
 
