@@ -111,7 +111,7 @@ def tokenizers_compared(out: Path) -> tuple[dict[str, Any], ...]:
             "size": row.size,
             "ratio": row.split_ratio,
             "esms": row.matching_score,
-            "chosen": (row.kind, row.size) == (choice.best.kind, choice.best.size),
+            "chosen": (row.kind, row.size) == (choice.chosen.kind, choice.chosen.size),
         }
         for row in choice.rows
     )
