@@ -31,6 +31,7 @@ class ForModes:
     """Annotation of an option that exists in some modes only."""
 
     modes: tuple[Mode, ...]
+    """Modes that have the option."""
     instead: str | None = None
     """Name of the option with the same purpose in the other modes."""
 
@@ -45,23 +46,24 @@ class EmbeddingOptions(Record):
     """
 
     mode: Mode = SPECTRAL
-    """spectral: factored PPMI weights, the best vectors; cat: one block of dimensions per offset, the fastest with
-    context; sum: all offsets in one block; cipher: the code of the word itself, without context."""
+    """spectral: factored PPMI weights, the best vectors; cat: one block of dimensions per offset, the fastest mode that
+    uses context; sum: all offsets in one block; cipher: the code of the word itself, without context."""
     window: int = Field(4, ge=1, le=MAX_WINDOW)
-    """Largest offset of a context word on either side (the paper's radius)."""
+    """Largest offset of a context word on either side (radius in Zhao & Williams 2023)."""
     vector_size: Annotated[int, ForModes(("spectral",), instead="bits")] = Field(200, ge=1)
-    """Number of dimensions of the vectors; fewer if the counts have a lower rank."""
+    """Number of dimensions of the vectors; fewer if the matrix of PPMI weights has a lower rank."""
     context: Annotated[Literal["both", "positions", "window"], ForModes(("spectral",))] = "both"
-    """positions: each offset is a context of its own, which favors syntax; window: all offsets are added up, which
-    favors meaning; both: side by side."""
+    """positions: weights per offset, which favor syntax; window: weights of the counts summed over all offsets, which
+    favor meaning; both: weights of positions and of window, side by side."""
     bits: Annotated[int, ForModes(("cat", "sum", "cipher"), instead="vector_size")] = Field(25, ge=1)
     """Bits of the code; mode cat has 2 x window x bits dimensions, modes sum and cipher have as many as bits."""
     noise: Annotated[
         Literal["document_share", "frequency", "document_ratio", "none"], ForModes(("cat", "sum", "cipher"))
     ] = "document_share"
-    """Estimate of beta, the probability that the code of a word is right."""
+    """Estimate of beta, the weight of a word's code in its cipher. The noise distribution has the weight 1 - beta."""
     log: Annotated[Literal["aggregate", "counts", "none"], ForModes(("cat", "sum"))] = "aggregate"
-    """aggregate: log of the shares of each block; counts: log of the counts before they are added; none: no log."""
+    """aggregate: log of the values of each block, divided by their sum; counts: log of the counts at each offset,
+    before they are added up; none: no log."""
 
     @model_validator(mode="after")
     def _check_mode(self) -> Self:
@@ -107,7 +109,7 @@ class EmbeddingOptions(Record):
         return CipherEmbedding(self.bits, self.window, self.mode, self.noise, self.log)
 
     def conflict_with_summed(self) -> str | None:
-        """Return the reason why these options cannot be used with `summed` counts, or None if they can."""
+        """Return the reason why these options conflict with `summed` counts, or None if there is no conflict."""
         if self.mode == "cat":
             return "`summed` counts have no offsets, which mode cat needs: use mode spectral or sum."
         if self.mode == SPECTRAL and self.context == "positions":
@@ -123,7 +125,7 @@ class CountOptions(Record):
     lowercase: bool = True
     """Lowercase tokens; a tokenizer.json has its own normalizer."""
     min_count: int = Field(5, ge=1)
-    """Replace words that occur less often than this by <oov>."""
+    """Minimum count of a word. Rarer words are replaced by <oov>."""
     max_vocab_size: int | None = Field(None, ge=1)
     """Maximum number of words; the most frequent are kept."""
     word_list: Annotated[str | None, Metavar("PATH")] = None
@@ -133,7 +135,7 @@ class CountOptions(Record):
     shard_mib: int = Field(64, ge=1)
     """MiB of text per shard, the unit of work that is repeated when a worker dies."""
     memory_mib: int = Field(1500, ge=MIN_MIB)
-    """MiB of memory per worker; larger work is split into batches and ranges."""
+    """MiB of memory per worker. Work that needs more memory is split into batches and ranges of words."""
 
     @model_validator(mode="after")
     def _check_word_list(self) -> Self:
@@ -174,7 +176,8 @@ class UpdateOptions(Record):
     replace: bool = False
     """Subtract the counts of files that changed or vanished, and count changed files again."""
     max_drift: float | None = Field(None, ge=0, le=1)
-    """Do not publish, and exit with code 3, if a larger share of the neighbors of frequent words changed."""
+    """Maximum fraction of the neighbors of frequent words that may change. If more changed, do not publish, and exit
+    with code 3."""
     align: Annotated[str | None, Metavar("VERSION_OR_PATH")] = None
     """Keep the ranks, and so the codes, of the words of a version of this build (its number), another build, or a
     folder of vectors; new words get the ranks after them."""

@@ -9,8 +9,8 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from bitcipher.errors import BitcipherError
 
 DISTRIBUTION = "bitcipher"
-# Extras that are searched for a missing package. Error messages name the first match.
-PREFERRED = ("pipelines", "report", "training", "cluster", "s3", "search")
+# Extras that are searched for a missing package. Error messages name the first extra that requires it.
+EXTRAS = ("pipelines", "report", "training", "cluster", "s3", "search")
 # Modules whose distribution has another name.
 _DISTRIBUTIONS = {"sklearn": "scikit-learn", "smart_open": "smart-open", "openTSNE": "opentsne"}
 
@@ -19,8 +19,8 @@ def require_extra(extra: str, purpose: str) -> None:
     """Check that all packages of an extra are installed.
 
     Args:
-        extra: its name in `pyproject.toml`.
-        purpose: the command or feature that needs it, as the beginning of a sentence.
+        extra: name of the extra in `pyproject.toml`.
+        purpose: the command or feature that needs the packages, as the beginning of a sentence.
 
     Raises:
         BitcipherError: if a package is missing.
@@ -34,7 +34,7 @@ def explain_missing(error: ModuleNotFoundError) -> str | None:
     """Return a sentence that names the extra to install, or None if no extra has the missing module."""
     module = (error.name or "").partition(".")[0]
     package = _DISTRIBUTIONS.get(module, module)
-    extra = next((extra for extra in PREFERRED if package in _packages_of(extra)), None)
+    extra = next((extra for extra in EXTRAS if package in _packages_of(extra)), None)
     return f"this command needs {package}, which is not installed: {_advice(extra)}" if extra else None
 
 
@@ -44,17 +44,17 @@ def _packages_of(extra: str) -> list[str]:
         lines = requires(DISTRIBUTION) or []
     except PackageNotFoundError:
         return []
-    found: list[str] = []
+    packages: list[str] = []
     for line in lines:
         requirement, _, marker = line.partition(";")
         if re.search(rf"""extra == ["']{re.escape(extra)}["']""", marker):
             name = re.match(r"[\w.-]+", requirement.strip())
             nested = re.search(r"\[([\w,\s-]+)\]", requirement)
             if name and name[0] == DISTRIBUTION and nested:
-                found += [package for each in nested[1].split(",") for package in _packages_of(each.strip())]
+                packages += [package for each in nested[1].split(",") for package in _packages_of(each.strip())]
             elif name:
-                found.append(name[0])
-    return found
+                packages.append(name[0])
+    return packages
 
 
 def _is_installed(package: str) -> bool:

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 import typer
 
-# For commands that train, see `resumable`.
-TRAINED = "Training up to the last checkpoint is kept"
+# Argument of `resumable` for commands that train.
+TRAINING_KEPT = "Training up to the last checkpoint is kept"
 
 
 @contextmanager

@@ -68,7 +68,7 @@ class LazyCommands(TyperGroup):
         return list(MODULES)
 
     def get_command(self, ctx: Any, cmd_name: str) -> "TyperCommand | TyperGroup | None":
-        """Return a command, or None if there is none of this name."""
+        """Return a command, or None if no command has this name."""
         return load_command(cmd_name) if cmd_name in MODULES else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -115,7 +115,7 @@ def version(show_version: Annotated[bool, typer.Option("--version", help="Show t
 
 
 def main() -> None:
-    """Run the command line. A mistake of the user prints one sentence to stderr and exits with code 2."""
+    """Run the command line. On a user error, print one sentence to stderr and exit with code 2."""
     # SIGTERM must unwind the stack, so that a build releases its lease and prints how to resume.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:

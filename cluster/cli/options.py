@@ -18,12 +18,12 @@ Workers = Annotated[
     int,
     typer.Option(
         min=0,
-        help="Run stages on this many Ray workers, or in process if 0. Uses the cluster of RAY_ADDRESS or of the Ray "
-        "job if there is one, else starts Ray on this machine.",
+        help="Number of Ray workers; 0 runs in process. Workers run on the cluster of RAY_ADDRESS or of the Ray job if "
+        "there is one. Otherwise, Ray starts on this machine.",
     ),
 ]
 Version = Annotated[int | None, typer.Option(min=1, help="Version of the build.", show_default="newest")]
-# Not with Typer's `envvar`: RAY_ADDRESS may also be the address of Ray's own processes, which takes no jobs.
+# Not with Typer's `envvar`, because RAY_ADDRESS can also be the address of Ray's own processes, which takes no jobs.
 Address = Annotated[
     str | None,
     typer.Option(
@@ -42,11 +42,11 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def record_options(record: type[Record], *, only: Container[str] | None = None) -> Callable[[Command], Command]:
     """Return a decorator that gives a command one option per field of a record.
 
-    The command must have a parameter `given: dict[str, Any]`. It receives the options that the user gave, by field
-    name. Options that were not given are absent, so that a recipe's values or the record's defaults apply.
+    The command must have a parameter `option_values: dict[str, Any]`: the options that the user gave, by field name.
+    Other options are absent, so that a recipe's values or the record's defaults apply.
 
     Args:
-        record: the options.
+        record: class of the options.
         only: names of the fields to use; all by default.
     """
     fields = {name: field for name, field in record.model_fields.items() if only is None or name in only}
@@ -54,11 +54,12 @@ def record_options(record: type[Record], *, only: Container[str] | None = None) 
     def decorate(command: Command) -> Command:
         @wraps(command)
         def call(**arguments: Any) -> Any:
-            given = {name: arguments.pop(name) for name in fields}
-            return command(given={name: value for name, value in given.items() if value is not None}, **arguments)
+            values = {name: arguments.pop(name) for name in fields}
+            option_values = {name: value for name, value in values.items() if value is not None}
+            return command(option_values=option_values, **arguments)
 
         signature = inspect.signature(command)
-        own = [parameter for name, parameter in signature.parameters.items() if name != "given"]
+        own = [parameter for name, parameter in signature.parameters.items() if name != "option_values"]
         derived = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_option(field))
             for name, field in fields.items()

@@ -91,7 +91,7 @@ def update(
         sources = hash_sources(list_sources(patterns, build_options.format), known, runtime)
         changes = compare_sources(sources, known, patterns)
         plan = plan_version(sources, changes, options.replace, base, build_options.shard_mib << 20)
-        if not plan.to_count and len(plan.kept) == len(base.tasks) and not options.align:
+        if not plan.to_count and len(plan.kept_tasks) == len(base.tasks) and not options.align:
             finish_job(job)
             return base, changes
         return make_version(job, plan, options, known_words), changes

@@ -22,7 +22,7 @@ from pipelines.store.manifest import BuildManifest
 
 @dataclass(frozen=True)
 class Job:
-    """A running job: the state that its steps share. The lease must be held while it runs."""
+    """A running job: the state that its steps share. The job holds `lease` while it runs."""
 
     build: str
     """Folder of the build."""
@@ -113,7 +113,7 @@ def _next_version(base: BuildManifest | None) -> int:
 def finish_job(job: Job) -> None:
     """Remove the ledger, and files that no version refers to.
 
-    This is the last step of a job. Until then, workers of a driver that died may still add finished work to the ledger.
+    Call it as the last step of a job: until the ledger is removed, late workers of an earlier driver can add entries.
     """
     # If the lease is lost, this job was suspended after it published, and the ledger belongs to another job.
     if job.lease.is_held():

@@ -37,10 +37,11 @@ from pipelines.tokenizers import tokenizer_path
 
 
 @dataclass(frozen=True)
-class Counted:
-    """Result of counting."""
+class CountResult:
+    """Result of the count tasks of a job."""
 
     tasks: list[CountedTask]
+    """Count tasks, including those that earlier attempts finished."""
     shards: list[Segment]
     """Shards of all tasks, sorted by name."""
     tokens: int
@@ -53,17 +54,17 @@ def make_version(
     """Make a version, and publish it.
 
     Args:
-        job: the job.
-        plan: tasks to count, and tasks to keep.
+        job: the job that makes the version.
+        plan: tasks to count, and tasks of the previous version to keep.
         options: options of the update.
         known_words: words that keep their ranks, or None.
 
     Raises:
         BitcipherError: if a step fails; finished work stays in the ledger.
     """
-    counted = count_tasks(job, plan.to_count)
-    kept = [shard for shard in job.base.shards if shard.name in plan.kept_shards] if job.base else []
-    segments = merge_shards(job, kept, counted.shards)
+    counted = run_count_tasks(job, plan.to_count)
+    kept_shards = [shard for shard in job.base.shards if shard.name in plan.kept_shards] if job.base else []
+    segments = merge_shards(job, kept_shards, counted.shards)
     vocabulary = write_vocabulary(job, segments, known_words)
     words = job.file(layout.WORDS)
     digests = CountDigests(words=sha256(words), counts=total_digest(segments))
@@ -91,8 +92,8 @@ def make_version(
         vocabulary=len(vocabulary),
         oov_tokens=int(vocabulary.counts[vocabulary.oov_rank]),
         sources=tuple(plan.sources),
-        tasks=(*plan.kept, *counted.tasks),
-        shards=(*kept, *counted.shards),
+        tasks=(*plan.kept_tasks, *counted.tasks),
+        shards=(*kept_shards, *counted.shards),
         segments=tuple(segments),
         digests=_all_digests(job, digests),
         vectors=sizes,
@@ -102,7 +103,7 @@ def make_version(
     return manifest
 
 
-def count_tasks(job: Job, tasks: list[CountTask]) -> Counted:
+def run_count_tasks(job: Job, tasks: list[CountTask]) -> CountResult:
     """Count the tasks that are not yet in the ledger, and return the shards of all tasks.
 
     Raises:
@@ -136,28 +137,28 @@ def count_tasks(job: Job, tasks: list[CountTask]) -> Counted:
             f"Another job removed the shards that this one had counted in {job.build}. Run the same command again."
         )
     shards |= _finished_shards(job, [finished[task.id] for task in tasks if task.id in finished])
-    return Counted(
+    return CountResult(
         tasks=[_counted_task(task, shards[task.id]) for task in tasks],
         shards=sorted((shard for task in tasks for shard in shards[task.id]), key=lambda shard: shard.name),
         tokens=tokens,
     )
 
 
-def merge_shards(job: Job, kept: list[Segment], new: list[Segment]) -> list[Segment]:
+def merge_shards(job: Job, kept_shards: list[Segment], new_shards: list[Segment]) -> list[Segment]:
     """Merge segments, and return the segments of the new version.
 
-    They contain the segments of the previous version without the removed shards, and the new shards.
+    The new version contains the segments of the previous version without the removed shards, and the new shards.
 
     Args:
-        job: the job.
-        kept: shards of the previous version that are kept.
-        new: shards that were counted for the new version.
+        job: the job that makes the version.
+        kept_shards: shards of the previous version that the new version contains. The others are removed.
+        new_shards: shards that were counted for the new version.
     """
     before = list(job.base.segments) if job.base else []
-    names = {shard.name for shard in kept}
+    names = {shard.name for shard in kept_shards}
     removed = {shard.name: shard for shard in job.base.shards if shard.name not in names} if job.base else {}
     segments, merges = subtract_shards(before, removed)
-    segments += new
+    segments += new_shards
     while merges := merges or next_merges(segments):
         members = {member.name for merge in merges for member in merge.members}
         segments = [segment for segment in segments if segment.name not in members]
@@ -170,10 +171,10 @@ def write_vocabulary(job: Job, segments: list[Segment], known_words: pa.LargeStr
     """Choose the vocabulary of the new version, and write it to a file.
 
     Raises:
-        BitcipherError: if the code has too few bits for it.
+        BitcipherError: if the code has too few bits for the vocabulary.
     """
     bar = job.progress.begin("words", 1)
-    with job.costs.measured("words"):
+    with job.costs.measure("words"):
         parts = [[storage.join(job.build, part) for part in segment.parts] for segment in segments]
         passages = sum(segment.total_passages for segment in segments)
         vocabulary = choose_vocabulary(sum_words(parts), passages, job.options, known_words)

@@ -63,11 +63,11 @@ def drop_unfinished(build: str) -> int:
 def collect_garbage(build: str, *, unpublished: bool = False) -> None:
     """Remove files that neither a version nor an unfinished job refers to. The lease must be held.
 
-    By default, the files of versions above the newest one are kept, because a suspended job may still publish them.
+    By default, the files of versions above the newest version are kept, because a suspended job can still publish them.
 
     Args:
         build: folder of the build.
-        unpublished: also remove the files of versions above the newest one.
+        unpublished: also remove the files of versions above the newest version.
     """
     # Files are listed before references are read, so files that are added in the meantime are not removed.
     counts = [

@@ -29,7 +29,7 @@ class BuildStatus:
     tasks: int
     """Number of count tasks of the job, 0 before they are planned."""
     tasks_done: int
-    """Number of these tasks that are finished."""
+    """Number of finished count tasks of the job."""
     tokens: int
     """Number of tokens that the job has counted."""
     ranges_merged: int

@@ -11,15 +11,15 @@ from bitcipher.evaluation.neighbors import match_rows, nearest_rows, neighbor_ov
 from bitcipher.vectors import CipherVectors
 from pipelines.store.manifest import Drift, RankMoves
 
-# The neighbors of SAMPLE_WORDS words are compared. Their ranks are evenly spaced among the first SAMPLE_RANKS of the
-# previous version, because the neighbors of rarer words are mostly noise.
+# The neighbors of a sample of SAMPLE_WORDS words are compared. The ranks of the sample are evenly spaced among the
+# first SAMPLE_RANKS of the previous version, because the neighbors of rarer words are mostly noise.
 SAMPLE_WORDS = 128
 SAMPLE_RANKS = 10_000
 
 # Number of neighbors per word.
 NEIGHBORS = 10
 
-# Number of added words, and of removed words, in the report.
+# Maximum number of added words, and of removed words, to store.
 EXAMPLES = 10
 
 
@@ -74,12 +74,12 @@ def check_drift(build: str, drift: Drift, max_drift: float | None) -> None:
     """Check that a drift is at most the maximum.
 
     Raises:
-        DriftError: if it is larger.
+        DriftError: if the drift is above the maximum.
     """
-    moved = 1 - drift.neighbors
-    if max_drift is not None and moved > max_drift:
+    changed = 1 - drift.neighbors
+    if max_drift is not None and changed > max_drift:
         raise DriftError(
-            f"The new version of {build} is not published: {moved:.1%} of the neighbors of frequent words changed, "
+            f"The new version of {build} is not published: {changed:.1%} of the neighbors of frequent words changed, "
             f"above the maximum of {max_drift:.1%} ({drift.words_in:,} words are new, {drift.words_out:,} are gone). "
             "To accept it, run the same command with a higher --max-drift; nothing is counted again."
         )

@@ -10,18 +10,19 @@ from pipelines.store.manifest import BuildManifest, CountedTask
 
 @dataclass(frozen=True)
 class VersionPlan:
-    """Tasks of a version."""
+    """Tasks and sources of a version."""
 
     to_count: list[CountTask]
-    kept: list[CountedTask]
+    """Tasks with content that the previous version lacks."""
+    kept_tasks: list[CountedTask]
     """Tasks of the previous version whose shards are kept."""
     sources: list[Source]
-    """All sources of the new version, one per content."""
+    """All sources of the new version. Of several sources with the same content, there is only one."""
 
     @property
     def kept_shards(self) -> set[str]:
         """Names of the shards of the kept tasks."""
-        return {name for task in self.kept for name in task.shards}
+        return {name for task in self.kept_tasks for name in task.shards}
 
 
 def plan_version(
@@ -38,8 +39,8 @@ def plan_version(
     """
     known = list(base.sources) if base else []
     removed = changes.removed_content(known) if replace else set()
-    kept = [task for task in base.tasks if not removed & set(task.sources)] if base else []
-    counted = {sha256 for task in kept for sha256 in task.sources}
+    kept_tasks = [task for task in base.tasks if not removed & set(task.sources)] if base else []
+    counted = {sha256 for task in kept_tasks for sha256 in task.sources}
     # A task with removed content is not kept, so its remaining content is counted again.
     wanted = {s.sha256: s for s in (*known, *sources) if s.sha256 not in removed and s.sha256 not in counted}
     if not replace:
@@ -47,7 +48,7 @@ def plan_version(
             wanted.pop(source.sha256, None)
     to_count = plan_tasks(sorted(wanted.values(), key=_uri_bytes), shard_bytes)
     by_content = {s.sha256: s for s in (*known, *sources) if s.sha256 in counted or s.sha256 in wanted}
-    return VersionPlan(to_count, kept, sorted(by_content.values(), key=_uri_bytes))
+    return VersionPlan(to_count, kept_tasks, sorted(by_content.values(), key=_uri_bytes))
 
 
 def _uri_bytes(source: Source) -> bytes:

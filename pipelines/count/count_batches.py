@@ -22,9 +22,11 @@ class CountBatch(NamedTuple):
     """Tokens that are counted together."""
 
     tokens: TokenizedShard
+    """The repeated tokens of the previous batch, followed by the tokens to count."""
     carried: int
-    """Number of leading tokens that belong to the previous batch and serve as context only."""
+    """Number of repeated tokens of the previous batch, which serve as left context only."""
     text_bytes: int
+    """Number of bytes of UTF-8 text."""
     documents: int
     """Number of documents that end in the batch."""
 

@@ -42,15 +42,16 @@ from pipelines.tokenizers import make_tokenizer
 
 @dataclass(frozen=True)
 class CountedShard:
-    """A counted shard."""
+    """Output of `CountStage`: a shard that is counted and recorded."""
 
     task: str
-    """Id of its task."""
+    """Id of the count task that the shard belongs to."""
     shard: Segment
+    """Counts of the shard."""
 
     @property
     def metrics(self) -> dict[str, int]:
-        """Sizes for the counters of the cluster."""
+        """Sizes by name, which Ray exports as counters."""
         return {name: getattr(self.shard, name) for name in ("documents", "text_bytes", "tokens", "entries")}
 
 

@@ -30,7 +30,7 @@ class EmbedStage:
     """Stage that makes the vectors of modes cat, sum and cipher in one worker, with the whole table in memory.
 
     Args:
-        counts: the counts.
+        counts: stored counts of a version.
         options: options of the vectors.
     """
 
@@ -44,10 +44,10 @@ class EmbedStage:
 
 
 def embed(counts: MergedCounts, options: EmbeddingOptions, provenance: dict[str, Any]) -> CipherVectors:
-    """Compute vectors in this process, with everything in memory.
+    """Compute vectors in this process, with all arrays in memory.
 
     Args:
-        counts: the counts.
+        counts: merged counts of a version.
         options: options of the vectors.
         provenance: fields for the manifest of the vectors.
 
@@ -124,7 +124,7 @@ def embed_counts(
     """Make vectors from stored counts, and save them.
 
     Args:
-        counts: the counts.
+        counts: stored counts of a version.
         options: options of the vectors.
         target: folder for the vectors.
         work: folder for temporary files, which is removed at the end.
@@ -140,7 +140,7 @@ def embed_counts(
         progress.advance(bar, 1, note)
 
     if options.mode == SPECTRAL:
-        with costs.measured("embed"):
+        with costs.measure("embed"):
             spectrum = _factor(counts, options, work, budget, runtime, costs, report)
             vocabulary = read_vocabulary(counts.vocabulary)
             sizes = _save(_spectral_vectors(vocabulary, spectrum, options, counts.provenance), target)
@@ -178,7 +178,7 @@ def _factor(
         estimator,
         budget.range_entries,
         runtime,
-        # In process, the caller measures the stages together with everything else.
+        # In process, the caller measures the cost of the stages together with that of the linear algebra.
         costs.add if runtime.workers else lambda result: None,
         lambda products: ProgressProducts(products, report),
     )
@@ -201,7 +201,7 @@ def _spectral_vectors(
     table = spectrum.table
     if not table.shape[1]:
         raise BitcipherError(
-            "No two words of these counts occur together more often than by chance, so there are no vectors: use more "
+            "No two words of the counts occur together more often than by chance, so there are no vectors: use more "
             "text."
         )
     norms = np.sqrt(np.einsum("ij,ij->i", table, table, dtype=np.float64))[:, None]

@@ -18,10 +18,11 @@ class StoredCounts:
     """Stored counts of a version, with the provenance that is saved with vectors made from them."""
 
     vocabulary: str
-    """File of the vocabulary."""
+    """URI of the vocabulary file."""
     segments: list[list[str]]
     """URIs of the parts of each segment."""
     context_window: ContextWindow
+    """Window of the counts."""
     entries: int
     """Number of pairs in all segments."""
     provenance: dict[str, Any]
@@ -47,8 +48,8 @@ class StoredCounts:
 
         Args:
             build: folder of the build.
-            vocabulary: file of the vocabulary.
-            segments: the segments.
+            vocabulary: URI of the vocabulary file.
+            segments: segments whose sum is the counts.
             options: options of the build.
             digests: digests of the vocabulary and the counts.
             bitcipher: version of bitcipher that made the counts.

@@ -1,8 +1,8 @@
 """Estimate of the cost of a build: CPU, memory, storage and time.
 
 sample          sample of a corpus, partitioned into parts that double in size
-stage_trials    timed runs of the stages on these parts
-calibrate       calibration by these runs
+stage_trials    timed runs of the stages on the parts of the sample
+calibrate       calibration by the timed runs
 calibration     result of a calibration: rates, and sizes of growing text
 growth_law      growth laws, fitted to sizes, with a prediction interval
 corpus_laws     growth laws of a corpus: words, pairs and vocabulary

@@ -20,6 +20,7 @@ BLOCK_BYTES = 8 << 20
 # Requests per shard: the sizes of the sources before and after counting, and the ledger entries of shard and task.
 SHARD_REQUESTS = 6
 
+# Files per part of a segment: words, rows and entries.
 FILES_PER_PART = 3
 
 
@@ -40,14 +41,19 @@ class BuildCost:
     """Estimated cost of a build."""
 
     tokens: float
+    """Number of tokens of the corpus."""
     text_bytes: float
+    """Bytes of text of the corpus."""
     shards: int
+    """Number of shards."""
     types: float
     """Number of distinct words."""
     entries: float
     """Number of distinct pairs."""
     vocabulary: int
+    """Number of words of the vocabulary."""
     vector_size: int
+    """Number of dimensions of the vectors."""
     cpu_seconds: dict[str, float]
     """CPU seconds of each stage: identify, count, merge, words and embed."""
     workers: int
@@ -88,12 +94,12 @@ def estimate_cost(
 
     Args:
         tokens: number of tokens of the corpus.
-        stored_bytes: size of the files of the corpus.
+        stored_bytes: size of the files of the corpus in bytes.
         calibration: measurements of similar text.
         laws: growth laws of similar text.
         options: options of the build.
         cluster: the cluster that makes the build.
-        bound: lower end, expected value or upper end of the sizes beyond the data.
+        bound: whether to use the lower end, the expected value or the upper end of the predicted sizes.
     """
     rates, budget = calibration.rates, MemoryBudget(options.memory_mib)
     text_bytes = tokens * calibration.text_per_token

@@ -18,12 +18,12 @@ from pipelines.estimate.limits import limits_reached
 from pipelines.estimate.sample import SAMPLE_BYTES, read_sample
 from pipelines.ingest.sources import list_sources
 from pipelines.options import BuildOptions
-from pipelines.store.fingerprint import COUNTED
+from pipelines.store.fingerprint import COUNTING_FIELDS
 from pipelines.store.manifest import BuildManifest, read_manifest
 
 
 class EstimateRequest(Record):
-    """What to estimate: a corpus, the options of its build, and a cluster.
+    """Input of an estimate: a corpus, the options of its build, and a cluster.
 
     Raises:
         BitcipherError: if a value has the wrong type, or is out of bounds.
@@ -36,9 +36,9 @@ class EstimateRequest(Record):
     sample: Strings = ()
     """Files, folders or globs of similar text, if `tokens` is given."""
     build: str | None = None
-    """Build of similar text, which gives options and growth laws."""
+    """Build of similar text, whose options and counts are used."""
     options: dict[str, Any] = Field(default_factory=dict)
-    """Values of `BuildOptions`. With a build, changes to its options."""
+    """Values of `BuildOptions`. They take precedence over the options of `build`."""
     cluster: Cluster
 
 
@@ -49,9 +49,13 @@ class BuildEstimate:
     costs: dict[Bound, BuildCost]
     """Expected cost, and the costs at both ends of the range."""
     calibration: Calibration
+    """Rates and sizes that were measured on the sample."""
     laws: CorpusLaws
+    """Growth of words, pairs and vocabulary with the number of tokens."""
     options: BuildOptions
+    """Options of the planned build."""
     cluster: Cluster
+    """Machines of the planned build."""
     sampled: str
     """Description of the sample."""
     sampled_bytes: float
@@ -120,7 +124,7 @@ def _max_types(tokenizer: str) -> float:
 def _options(request: EstimateRequest, manifest: BuildManifest | None) -> BuildOptions:
     if manifest is None:
         return BuildOptions.parse(request.options, "The plan")
-    fixed = [f"--{name.replace('_', '-')}" for name in COUNTED if name in request.options]
+    fixed = [f"--{name.replace('_', '-')}" for name in COUNTING_FIELDS if name in request.options]
     if fixed:
         raise BitcipherError(f"The counting options of {request.build} are fixed: leave out {', '.join(fixed)}.")
     return manifest.options.derive(request.options, "The plan")

@@ -6,23 +6,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipelines.estimate.calibration import Calibration
-from pipelines.estimate.growth_law import HALF_BENT, STRAIGHT, Bound, GrowthLaw, fit
+from pipelines.estimate.growth_law import HALF_BENT, STRAIGHT, Bound, GrowthLaw, fit_growth_law
 from pipelines.store.manifest import BuildManifest
 
 
 @dataclass(frozen=True)
 class CorpusLaws:
-    """Sizes of a corpus as functions of its tokens; see `GrowthPoint`."""
+    """Sizes of a corpus as functions of its number of tokens; see `GrowthPoint`."""
 
     types: GrowthLaw
+    """Number of distinct words."""
     chunks: GrowthLaw
+    """Number of distinct text chunks."""
     entries: GrowthLaw
+    """Number of distinct pairs."""
     row_entries: GrowthLaw
+    """Number of pairs of the word with the most pairs."""
     thinning: float
-    """Ratio of the size of a corpus to that of a text with as many distinct words as the corpus has words in the
-    vocabulary. With a minimum count of 5, it is about 5, because a word with 5 occurrences in the corpus has about one
-    in a fifth of it. The vocabulary is predicted from `types` and this ratio, because a separate law would bend too
-    much."""
+    """Ratio from which the vocabulary is predicted: the vocabulary of a corpus of N tokens is as large as the number of
+    distinct words in N / `thinning` tokens. With a minimum count of 5, the ratio is about 5, because a word with 5
+    occurrences in the corpus has about one in a fifth of the corpus. A separate growth law, fitted to the vocabulary,
+    would have an exponent that falls too fast beyond the data."""
     max_vocab_size: int | None = None
     """Maximum size of the vocabulary."""
 
@@ -50,23 +54,23 @@ def fit_laws(
     tokens = [point.tokens for point in points]
     counted = build_sizes(manifest) if manifest else np.empty((0, 3))
     all_tokens = [*tokens, *counted[:, 0]]
-    types = fit(all_tokens, [*(point.types for point in points), *counted[:, 1]], STRAIGHT, max_types)
-    entries = fit(all_tokens, [*(point.entries for point in points), *counted[:, 2]], HALF_BENT)
+    types = fit_growth_law(all_tokens, [*(point.types for point in points), *counted[:, 1]], STRAIGHT, max_types)
+    entries = fit_growth_law(all_tokens, [*(point.entries for point in points), *counted[:, 2]], HALF_BENT)
     vocabulary, vocabulary_tokens = calibration.vocabulary, points[-1].tokens
     if manifest:
         vocabulary, vocabulary_tokens = manifest.vocabulary, manifest.tokens
     return CorpusLaws(
         types=types,
-        chunks=fit(tokens, [point.chunks for point in points], STRAIGHT),
+        chunks=fit_growth_law(tokens, [point.chunks for point in points], STRAIGHT),
         entries=entries,
-        row_entries=fit(tokens, [point.row_entries for point in points], HALF_BENT),
+        row_entries=fit_growth_law(tokens, [point.row_entries for point in points], HALF_BENT),
         thinning=max(1.0, vocabulary_tokens / types.tokens_at(vocabulary)),
         max_vocab_size=max_vocab_size,
     )
 
 
 def build_sizes(manifest: BuildManifest) -> np.ndarray:
-    """Return tokens, types and entries of an average shard and of each merged segment, (n, 3) float64.
+    """Return tokens, types and entries of an average shard and of each merged segment, (1 + segments, 3) float64.
 
     Shards have similar sizes, so all shards together are one data point.
     """

@@ -1,11 +1,12 @@
 """Growth of words and pairs with the size of a corpus: Heaps' law with a falling exponent.
 
 Heaps' law says that N tokens have K · N^β distinct words (Heaps 1978, section 7.5). Pairs follow a similar law, A ·
-N^γ. Both hold over short ranges only: the exponents fall as a corpus grows, γ faster than β. Therefore a parabola is
-fitted in log-log space. Beyond the data, it is extrapolated in two ways: by the tangent (constant exponent), and by the
-bend (the exponent keeps falling). The prediction is the tangent for words, and the mean of both in log space for pairs.
-Its range reaches from the bend to the tangent, extended by the error of the fit. These choices gave the best
-predictions for three English corpora, each from a tenth of its text.
+N^γ. Both laws hold over short ranges only: the exponents fall as a corpus grows, γ faster than β. Therefore a parabola
+is fitted in log-log space. Beyond the data, the parabola is extrapolated in two ways: by its tangent at the last data
+point (constant exponent), and by the parabola itself (falling exponent). The prediction is the tangent for words, and
+the mean of tangent and parabola in log space for pairs. The range of a prediction reaches from the parabola to the
+tangent, extended by the error of the fit. These choices gave the best predictions for three English corpora, each from
+a tenth of its text.
 """
 
 from collections.abc import Sequence
@@ -17,14 +18,15 @@ from scipy import stats
 
 from bitcipher.errors import BitcipherError
 
-# The bend lets the exponent fall to this share of its value at the end of the data. From there on, the exponent is
-# constant, because text always has new words, while the parabola would reach a maximum and decline.
+# Where the exponent of the parabola has fallen to this fraction of its value at the last data point, a straight line
+# replaces the parabola, which would reach a maximum and decline, although longer text always has new words.
 MIN_SHARE_OF_EXPONENT = 0.5
 
 # Minimum number of points: a parabola has three parameters, and the error of the fit needs one more point.
 MIN_POINTS = 4
 
-# Share of the bend in a prediction: STRAIGHT for words, as in Heaps' law, HALF_BENT for pairs.
+# Weight of the parabola in a prediction beyond the data; the tangent has the remaining weight. STRAIGHT is for words,
+# as in Heaps' law, and HALF_BENT for pairs.
 STRAIGHT = 0.0
 HALF_BENT = 0.5
 
@@ -55,14 +57,14 @@ class GrowthLaw:
         last: log of the tokens of the largest data point.
         size: log of the size of the largest data point.
         exponent: exponent at the largest data point.
-        bend: change of the exponent per e-fold of tokens, at most 0.
-        bending: share of the bend in predictions.
+        bend: change of the exponent when the number of tokens grows by a factor of e, at most 0.
+        bending: weight of the parabola in predictions beyond the data, STRAIGHT or HALF_BENT.
         limit: maximum size.
         error: error of the fit, the standard deviation of the residuals in logs.
         line_error: error of a straight line through the last points, in logs.
-        line_center: mean of the log tokens of these points.
-        line_square: sum of squared deviations from this mean.
-        line_points: number of these points.
+        line_center: mean of the log tokens of the last points.
+        line_square: sum of squared deviations of the log tokens from `line_center`.
+        line_points: number of the last points.
     """
 
     first: float
@@ -108,7 +110,7 @@ class GrowthLaw:
         return value + min(1.0, self.exponent + self.bend * inside) * min(0.0, x - self.first)
 
     def _beyond(self, x: float) -> tuple[float, float]:
-        """Return the log of the size by the tangent, and by the bend."""
+        """Return the log of the size on the tangent, and on the parabola."""
         ahead = x - self.last
         tangent = self.size + self.exponent * ahead
         if not self.bend:
@@ -128,12 +130,12 @@ def _quantile(points: int) -> float:
     return float(stats.t.ppf((1 + CONFIDENCE) / 2, points - 2))
 
 
-def fit(tokens: Sequence[float], sizes: Sequence[float], bending: float, limit: float = np.inf) -> GrowthLaw:
+def fit_growth_law(tokens: Sequence[float], sizes: Sequence[float], bending: float, limit: float = np.inf) -> GrowthLaw:
     """Fit a law to measured sizes by least squares in log-log space.
 
     Args:
-        tokens: (n,) numbers of tokens, at least four distinct ones, in any order.
-        sizes: (n,) measured sizes, greater than 0.
+        tokens: (points,) numbers of tokens, in any order. At least four numbers are distinct.
+        sizes: (points,) measured sizes, greater than 0.
         bending: STRAIGHT or HALF_BENT.
         limit: maximum size.
 

@@ -12,27 +12,27 @@ TOLERANCE = 1.1
 
 
 def limits_reached(cost: BuildCost, options: BuildOptions, cluster: Cluster) -> dict[str, str]:
-    """Return a sentence for each limit that a build reaches, by subject."""
+    """Return a sentence for each limit that a build reaches, by the name of the limit."""
     memory, node, budget = cost.memory, cluster.memory_bytes, MemoryBudget(options.memory_mib)
-    found = {}
+    sentences = {}
     if cost.types > MAX_TYPES:
-        found["types"] = (
+        sentences["types"] = (
             f"{cost.types:,.0f} words are more than 32-bit numbers allow ({MAX_TYPES:,}): make several builds. "
             "A higher --min-count does not help, because counts include all words; a tokenizer.json of subwords does."
         )
     if memory.driver > node:
-        found["driver"] = (
+        sentences["driver"] = (
             f"The driver adds up all words in memory, about {_gb(memory.driver)}, and a node has {_gb(node)}: run the "
             "driver on a larger node. Fewer words help (filtered text, lowercase, a tokenizer.json of subwords); a "
             "higher --min-count does not, because counts include all words."
         )
     if memory.merge_worker > node:
-        found["merge"] = (
+        sentences["merge"] = (
             f"A worker that merges holds all words and a range of pairs, about {_gb(memory.merge_worker)}, and "
             f"a node has {_gb(node)}: use larger nodes."
         )
     elif int(node // memory.merge_worker) < cluster.cores and memory.merge_worker > TOLERANCE * budget.bytes:
-        found["merge"] = (
+        sentences["merge"] = (
             f"A worker that merges holds all words in addition to its budget of {_gb(budget.bytes)}, about "
             f"{_gb(memory.merge_worker)} in total: at most {max(1, int(node // memory.merge_worker))} of them fit "
             "into the memory of a node. Start Ray on the nodes with that number of CPUs (--num-cpus), or use nodes "
@@ -40,23 +40,23 @@ def limits_reached(cost: BuildCost, options: BuildOptions, cluster: Cluster) -> 
         )
     if cost.row_entries > budget.range_entries:
         needed = (cost.row_entries * BYTES_PER_ENTRY + budget.bytes) / 2**20
-        found["row"] = (
+        sentences["row"] = (
             f"The most frequent word has about {cost.row_entries:,.0f} pairs, which are merged together and do not fit "
             f"in the memory of a worker: use --memory-mib {needed:.0f}."
         )
     if memory.embed_worker > node:
-        found["embed"] = (
+        sentences["embed"] = (
             f"Vectors are made in one process, which needs about {_gb(memory.embed_worker)}, and a node has "
             f"{_gb(node)}: a higher --min-count, a --max-vocab-size, or fewer dimensions "
             f"({'--vector-size' if options.mode == SPECTRAL else '--bits, --window'}) reduce it."
         )
     bits = options.bits
     if cost.vocabulary >= 2**bits and options.mode != SPECTRAL:
-        found["bits"] = (
+        sentences["bits"] = (
             f"{cost.vocabulary:,} words do not fit into {bits} bits, which encode {2**bits - 1:,} words: use "
             f"--bits {cost.vocabulary.bit_length()}, a higher --min-count or a --max-vocab-size."
         )
-    return found
+    return sentences
 
 
 def _gb(size: float) -> str:

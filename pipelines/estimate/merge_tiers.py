@@ -13,11 +13,11 @@ class MergeSize:
     """Sizes of one merge."""
 
     members: int
-    """Number of segments that are merged."""
+    """Number of segments that are merged (the members)."""
     member_types: int
-    """Number of words of these segments, added up."""
+    """Sum of the numbers of distinct words of the members."""
     member_entries: int
-    """Number of pairs of these segments, added up."""
+    """Sum of the numbers of distinct pairs of the members."""
     types: int
     """Number of distinct words of the merged segment."""
     entries: int
@@ -47,15 +47,15 @@ def plan_merges(
         return Segment(name=f"{number:09d}", tokens=tokens, types=words, entries=pairs, digest=digest, **unused)
 
     waiting = [segment(number, round(shard_tokens)) for number in range(shards)]
-    made = shards
+    segment_count = shards
     rounds = []
     while merges := next_merges(waiting):
         names = {member.name for merge in merges for member in merge.members}
         waiting = [each for each in waiting if each.name not in names]
         sizes_of_round = []
         for merge in merges:
-            merged = segment(made, merge.total("tokens"))
-            made += 1
+            merged = segment(segment_count, merge.total("tokens"))
+            segment_count += 1
             waiting.append(merged)
             sizes_of_round.append(
                 MergeSize(

@@ -23,8 +23,8 @@ SAMPLE_BYTES = 24 << 20
 # Number of files in the sample, evenly spaced in the listing.
 SAMPLE_SOURCES = 8
 
-# Of the documents at the beginning of a file, one in SPREAD is taken. Neighboring documents are often similar, so a run
-# of them has fewer distinct words than other text of the corpus.
+# Of the documents at the beginning of a file, one in SPREAD is sampled. Neighboring documents are often similar, so
+# consecutive documents have fewer distinct words than a sample of the corpus.
 SPREAD = 4
 
 # Minimum number of documents. A smaller sample is split into about this number of texts.
@@ -47,7 +47,7 @@ def read_sample(sources: Sequence[Source], options: ReadOptions, sample_bytes: i
     """Return a sample of the documents at the beginning of some files, interleaved by file.
 
     Args:
-        sources: the listing.
+        sources: sources of the corpus.
         options: options of the readers.
         sample_bytes: maximum number of bytes of UTF-8 text.
 
@@ -55,10 +55,10 @@ def read_sample(sources: Sequence[Source], options: ReadOptions, sample_bytes: i
         BitcipherError: if the sources have no text.
     """
     stride = max(1, len(sources) // SAMPLE_SOURCES)
-    chosen = [source for source in sources[::stride] if source.size][:SAMPLE_SOURCES]
-    if not chosen:
+    sampled = [source for source in sources[::stride] if source.size][:SAMPLE_SOURCES]
+    if not sampled:
         raise BitcipherError("All sources of the sample are empty: leave out empty files.")
-    heads = [_read_head(source, options, SPREAD * sample_bytes // len(chosen)) for source in chosen]
+    heads = [_read_head(source, options, SPREAD * sample_bytes // len(sampled)) for source in sampled]
     text_bytes = sum(head.text_bytes for head in heads)
     if not text_bytes:
         raise BitcipherError("The sources have no documents: check that they contain text, and that `field` is right.")
@@ -91,13 +91,15 @@ def write_documents(path: str, documents: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class _Head:
+    """Documents at the beginning of a file, with their size as text and in the file."""
+
     documents: list[str]
     text_bytes: float
     stored_bytes: float
 
 
 def _read_head(source: Source, options: ReadOptions, text_bytes: int) -> _Head:
-    """Return the documents at the beginning of a file, and how many stored bytes contain them.
+    """Return the documents at the beginning of a file, and the number of stored bytes that contain them.
 
     The beginning of the file is copied and read, which gives the text per stored byte. Parquet files cannot be read
     from a copy of their beginning, so the ratio of a large Parquet file is estimated.

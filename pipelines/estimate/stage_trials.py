@@ -99,7 +99,7 @@ def merge_parts(
     """Merge shards one by one into a segment.
 
     Returns:
-        The segment, the rates of `Rates` that merging determines, and the sizes after each step.
+        The merged segment, the fields of `Rates` that merging determines, and the sizes after each merge.
     """
     _merge_two(build, shards[0], shards[1], "warm-up", options, MeteredRuntime())
     runtime = MeteredRuntime()
@@ -142,7 +142,7 @@ def _point(build: str, segment: Segment, chunks: int) -> GrowthPoint:
 
 
 def embed_sample(build: str, merged: Segment, options: BuildOptions) -> tuple[dict[str, float], int]:
-    """Return the rates of `Rates` that embedding determines, and the size of the vocabulary."""
+    """Return the fields of `Rates` that embedding determines, and the size of the vocabulary."""
     parts = [storage.join(build, part) for part in merged.parts]
     words = merge_words([parts])
     start = time.process_time()

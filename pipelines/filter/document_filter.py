@@ -23,11 +23,14 @@ _MAX_UNKNOWN = 1_000_000
 
 
 class KeptSpan(NamedTuple):
-    """A span that is kept."""
+    """A span of the filtered corpus."""
 
     part: str
+    """`train`, `development` or `test`: the part of the document."""
     level: str
+    """`spans` for a span of the document, `sentences` for packed sentences."""
     text: str
+    """Words of the span, separated by single spaces."""
 
 
 class DocumentFilter:
@@ -74,7 +77,7 @@ class DocumentFilter:
                 self.counts[SENTENCES]["words_left_over"] += len(words)
 
     def most_frequent_unknown(self, number: int) -> dict[str, int]:
-        """Return the counts of the most frequent unknown words, as `most_frequent` does."""
+        """Return the counts of the most frequent unknown words, in the order of `most_frequent`."""
         counts: Counter[str] = Counter()
         for token, count in self._unknown.items():
             for word in self._lexicon.unknown_in(token):
@@ -91,7 +94,7 @@ class DocumentFilter:
     def _select(
         self, level: str, flags: np.ndarray, starts: np.ndarray, stops: np.ndarray, min_words: int
     ) -> Iterator[tuple[int, int]]:
-        """Return start and stop of the spans that are in the vocabulary and have enough words, and count all spans."""
+        """Count all spans, and return start and stop of those that are in the vocabulary and have enough words."""
         is_known = _range_sums(flags & UNKNOWN, starts, stops) == 0
         is_long = _range_sums((flags & HAS_WORD) > 0, starts, stops) >= min_words
         kept = np.flatnonzero(is_known & is_long)
@@ -115,7 +118,7 @@ class DocumentFilter:
 
 
 def most_frequent(counts: dict[str, int], number: int | None) -> dict[str, int]:
-    """Return the words with the highest counts in descending order, ties in the order of the words.
+    """Return the words with the highest counts, in descending order. Words with equal counts are sorted alphabetically.
 
     Args:
         counts: counts by word.

@@ -1,6 +1,6 @@
 """Assignment of documents to train, development and test parts, and random draws of spans.
 
-Both use hashes, so they do not depend on the order of documents or on workers.
+Parts and draws are determined by hashes, so they do not depend on the order of documents or on workers.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ def draw_positions(positions: Iterable[int], number: int, seed: int, source: str
 
     Args:
         positions: positions to draw from.
-        number: number of positions to draw. If there are fewer, all are drawn.
+        number: number of positions to draw. If `positions` has fewer, all are drawn.
         seed: seed of the draw.
         source: SHA-256 of the source.
     """

@@ -82,18 +82,18 @@ def filter_corpus(
     finished = _find_finished(out, request)
     if finished is not None:
         return finished
-    chosen = read_vocabulary(vocabulary, options.top) if vocabulary is not None else None
+    known_words = read_vocabulary(vocabulary, options.top) if vocabulary is not None else None
     ledger = _open_ledger(out, request)
     inputs = [FilterInput(f"{number:05d}", source) for number, source in enumerate(sources)]
-    if chosen is None:
+    if known_words is None:
         assert options.top is not None  # checked above
-        chosen = count_vocabulary(inputs, options, options.top, storage.join(out, _WORDS), runtime, progress)
+        known_words = count_vocabulary(inputs, options, options.top, storage.join(out, _WORDS), runtime, progress)
     with storage.writing(storage.join(out, VOCABULARY)) as stream:
-        stream.write("".join(f"{word}\n" for word in sorted(chosen)).encode())
+        stream.write("".join(f"{word}\n" for word in sorted(known_words)).encode())
     entries = _filter_sources(out, inputs, options, ledger, runtime, progress)
     if list_sources(patterns, options.format) != listed:
         raise BitcipherError("A source changed while it was read. When it is complete, filter into a new folder.")
-    words = FilterVocabulary(words=len(chosen), sha256=sha256(storage.join(out, VOCABULARY)))
+    words = FilterVocabulary(words=len(known_words), sha256=sha256(storage.join(out, VOCABULARY)))
     manifest = make_manifest(request, words, entries)
     _check_not_empty(out, manifest)
     storage.write_json(storage.join(out, MANIFEST), manifest.to_dict())

@@ -12,7 +12,7 @@ from pipelines.store.fingerprint import Fingerprint
 
 FORMAT: Literal["bitcipher-filter/1"] = "bitcipher-filter/1"
 
-# Number of unknown words in the total and in each group.
+# Maximum number of unknown words that the manifest lists for the corpus, each folder and each source.
 UNKNOWN_WORDS = 50
 
 
@@ -39,7 +39,9 @@ class SpanCounts(Record):
     """Counts of spans."""
 
     examined: Count
+    """Number of spans, kept or not."""
     kept: Count
+    """Number of spans that are kept."""
     unknown_words: Count
     """Number of spans with a word outside the vocabulary."""
     too_few_words: Count
@@ -47,6 +49,7 @@ class SpanCounts(Record):
     words_kept: Count
     """Number of words in all kept spans."""
     share_kept: float | None = Field(None, ge=0, le=1)
+    """Fraction of the examined spans that are kept; None in ledger entries."""
 
 
 class SentenceCounts(SpanCounts):
@@ -86,9 +89,10 @@ class SourceEntry(Record):
     """Ledger entry of a filtered source: its counts, and its most frequent unknown words."""
 
     name: str
-    """Number of the source, part of its file names."""
+    """Number of the source, part of the names of its files."""
     uri: str
     sha256: str
+    """SHA-256 of the stored bytes of the source."""
     counts: FilterCounts
     unknown_words: dict[str, Count]
 
@@ -111,7 +115,9 @@ class FilterVocabulary(Record):
     """The vocabulary of a filtered corpus."""
 
     words: Count
+    """Number of words."""
     sha256: str
+    """SHA-256 of the vocabulary file."""
 
 
 class FilterManifest(Record):
@@ -130,7 +136,7 @@ class FilterManifest(Record):
 def make_manifest(options: Fingerprint, vocabulary: FilterVocabulary, entries: Sequence[SourceEntry]) -> FilterManifest:
     """Return the manifest of filtered sources.
 
-    The unknown words of a folder and of the total are the sums of those recorded for each source.
+    The counts of unknown words of a folder, and of the corpus, are sums of the counts that the sources recorded.
     """
     folders: dict[str, list[SourceEntry]] = {}
     for entry in entries:

@@ -26,7 +26,7 @@ VOCABULARY = "vocabulary.txt"
 
 FILTERED_SOURCES = EntryKind("filter", SourceEntry)
 
-# Number of unknown words recorded per source.
+# Maximum number of unknown words to record per source.
 UNKNOWN_WORDS_PER_SOURCE = 1_000
 
 # Bytes per call of the compressor.
@@ -38,7 +38,7 @@ class FilterInput:
     """A source to filter."""
 
     id: str
-    """Number of the source, part of its file names."""
+    """Number of the source, part of the names of its files."""
     source: Source
 
 
@@ -86,14 +86,14 @@ class FilterStage:
                     files.write(span.part, {"text": span.text, "level": span.level})
             for span in document_filter.finish():
                 files.write(span.part, {"text": span.text, "level": span.level})
-        return files.written
+        return files.span_counts
 
     def _write_unconstrained(self, item: FilterInput, control: ControlSample, sizes: dict[str, int]) -> dict[str, int]:
         with _PartFiles(self._out, UNCONSTRAINED, item.id) as files:
             if any(sizes.values()):
                 for part, text in control.draw(read_documents(item.source, self._options), sizes):
                     files.write(part, {"text": text})
-        return files.written | {"missing": sum(sizes.values()) - sum(files.written.values())}
+        return files.span_counts | {"missing": sum(sizes.values()) - sum(files.span_counts.values())}
 
 
 class _PartFiles:
@@ -103,7 +103,7 @@ class _PartFiles:
         self._uris = {part: storage.join(out, folder, f"{part}-{name}.jsonl.gz") for part in PARTS}
         self._stack = ExitStack()
         self._streams: dict[str, IO[bytes]] = {}
-        self.written: dict[str, int] = dict.fromkeys(PARTS, 0)
+        self.span_counts: dict[str, int] = dict.fromkeys(PARTS, 0)
 
     def __enter__(self) -> "_PartFiles":
         with ExitStack() as stack:
@@ -120,4 +120,4 @@ class _PartFiles:
 
     def write(self, part: str, record: dict[str, str]) -> None:
         self._streams[part].write(orjson.dumps(record) + b"\n")
-        self.written[part] += 1
+        self.span_counts[part] += 1

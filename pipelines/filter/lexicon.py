@@ -1,4 +1,4 @@
-"""Lexicon: classification of tokens by a vocabulary, and by whether sentences begin or end there."""
+"""Lexicon: classification of tokens by a vocabulary, and by whether a sentence can begin or end with them."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,8 @@ import numpy as np
 from bitcipher.word_filter import extract_words
 from pipelines.filter.segmentation import begins_lower, ends_sentence
 
-# Flags of a token, one bit each.
+# Flags of a token, one bit each: it has an unknown word, it has a word, it can end a sentence, it begins with a
+# lowercase letter.
 UNKNOWN = 1
 HAS_WORD = 2
 MAY_END = 4
@@ -24,8 +25,9 @@ _MAX_CACHED = 1_000_000
 def corpus_words(text: str) -> list[str]:
     """Return the words of corpus text that must be in the vocabulary.
 
-    This is `extract_words` with two differences, which follow the code of Deshpande et al. Names must be in the
-    vocabulary too: that code lowercases corpora, and exempts names in GLUE only. Hyphens and dashes separate words.
+    The words are those of `extract_words`, with two differences, which follow the code of Deshpande et al. 2023. Names
+    are included, because that code lowercases corpora, and exempts names in GLUE only. Hyphens and dashes separate
+    words.
 
     Examples:
         >>> corpus_words("The well-known Peter's 3 cats")

@@ -41,5 +41,5 @@ class FilterOptions(ReadOptions):
 
     @property
     def min_span_words(self) -> int:
-        """Minimum number of words with letters in a span: three in eight; 41 of 110 in the code of Deshpande et al."""
+        """Minimum number of words with letters in a span: three eighths (41 of 110, as in Deshpande et al.'s code)."""
         return max(1, self.span * 3 // 8)

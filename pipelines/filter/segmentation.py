@@ -8,7 +8,7 @@ import numpy as np
 _ENDING = ".!?…؟۔।"
 _CLOSING = "\"'”’»)]}*_"
 _OPENING = "\"'“‘„«([{*_¿¡"
-# Words after which a dot does not end a sentence. If a sentence does end there, it is joined to the next one.
+# Words after which a dot does not end a sentence. A sentence that ends with such a word is joined to the next sentence.
 _ABBREVIATIONS = frozenset(
     "mr mrs ms messrs mme mlle dr prof st rev hon jr sr gen col maj capt lt sgt gov sen rep esq "
     "vs etc cf viz al ed eds vol vols no nos pp fig figs ch sec art approx ca inc ltd corp co dept mt ave "
@@ -16,7 +16,7 @@ _ABBREVIATIONS = frozenset(
 )
 # Initials, such as J. or U.S.
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
-# Paragraphs are separated by an empty line. A single line feed may be inside a sentence.
+# Paragraphs are separated by an empty line. A single line feed can be inside a sentence.
 _BLANK_LINE = re.compile(r"\n\s*\n")
 
 
@@ -67,7 +67,7 @@ def overlapping_spans(words: int, span: int, stride: int) -> tuple[np.ndarray, n
 
 
 def consecutive_spans(words: int, span: int, min_words: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return spans without overlap. The last one may be shorter, but has at least `min_words` words.
+    """Return spans without overlap. The last span can be shorter, but has at least `min_words` words.
 
     Returns:
         Starts and stops, (spans,) int64 each.

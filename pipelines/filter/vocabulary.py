@@ -1,4 +1,4 @@
-"""Vocabulary of a filter: all words of a file, its most frequent words, or the most frequent words of the corpus."""
+"""Vocabulary of a filter: all words or the most frequent words of a file, or the most frequent words of the corpus."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from pipelines.ingest.read_options import ReadOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
 
-# Maximum number of distinct tokens in memory. Above it, they are split into words, which are fewer.
+# Maximum number of distinct tokens in memory. Above it, the tokens are replaced by their words, which are fewer.
 _MAX_TOKENS = 500_000
 
 
@@ -26,6 +26,7 @@ class CountedSource:
     """Output of `CountWordsStage`: a source whose word counts are written."""
 
     id: str
+    """Number of the source, the name of its counts file."""
 
 
 class CountWordsStage:
@@ -79,8 +80,8 @@ def count_vocabulary(
     Args:
         inputs: the sources.
         options: options of the readers.
-        top: number of words.
-        work: folder for the counts of each source. Sources that have counts there are not counted again.
+        top: maximum number of words.
+        work: folder for the counts of each source. Sources whose counts are in the folder are not counted again.
         runtime: runtime of the counting stage.
         progress: progress bars.
 

@@ -7,7 +7,7 @@ from bitcipher import storage
 from pipelines.ingest.sources import Source
 from pipelines.runtime.runtime import Runtime, StageSpec
 
-# Bytes read at a time.
+# Number of bytes read at a time.
 READ_BYTES = 1 << 22
 
 # Bytes of files per input of the stage: about one second of work, so many small files share an input.
@@ -27,8 +27,8 @@ def hash_sources(sources: Sequence[Source], known: Sequence[Source], runtime: Ru
 
     Args:
         sources: the listed sources.
-        known: sources with hashes. A file with the same URI, size and stamp as one of them is not read again.
-        runtime: runtime of the stage that reads the other files.
+        known: sources with hashes. A listed file with the same URI, size and stamp as a known source is not read again.
+        runtime: runtime of the stage that reads the remaining files.
     """
     hashes = {_identity(source): source.sha256 for source in known if source.stamp}
     groups: list[list[str]] = []
@@ -40,11 +40,12 @@ def hash_sources(sources: Sequence[Source], known: Sequence[Source], runtime: Ru
                 room = INPUT_BYTES
             groups[-1].append(source.uri)
             room -= source.size
-    found: dict[str, str] = {}
+    new_hashes: dict[str, str] = {}
     for result in runtime.stream(StageSpec("identify", ContentHashStage, {}), [tuple(group) for group in groups]):
-        found.update(result.value)
+        new_hashes.update(result.value)
     return [
-        source.model_copy(update={"sha256": hashes.get(_identity(source)) or found[source.uri]}) for source in sources
+        source.model_copy(update={"sha256": hashes.get(_identity(source)) or new_hashes[source.uri]})
+        for source in sources
     ]
 
 

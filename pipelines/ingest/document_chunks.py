@@ -11,8 +11,8 @@ from typing import NamedTuple
 # Maximum number of characters of a chunk: small compared with a count batch, and more than almost all documents have.
 CHUNK_CHARACTERS = 1 << 20
 
-# Characters to split before, in order of preference: a line feed, a space between letters, any white space. spaCy's
-# special cases cross a space only next to punctuation or digits.
+# Characters to split before, in order of preference: a line feed, a space between letters, any white space. A space
+# between letters is safe, because spaCy's special cases cross a space only next to punctuation or digits.
 _BOUNDARIES = tuple(re.compile(pattern) for pattern in (r"\n", r"(?<=[^\W\d_]) (?=[^\W\d_])", r"\s"))
 
 
@@ -29,8 +29,8 @@ def split_document(strings: Iterable[str], limit: int = CHUNK_CHARACTERS) -> Ite
 
     Args:
         strings: the text of the document, in one or more strings.
-        limit: maximum number of characters of a chunk. All chunks but the last have at least half of it, if there is
-            white space in the second half. Text without white space is not split.
+        limit: maximum number of characters of a chunk. All chunks but the last have at least `limit / 2` characters, if
+            there is white space between `limit / 2` and `limit`. Text without white space is not split.
 
     >>> [chunk.text for chunk in split_document(["The cat saw", " the dog."], limit=12)]
     ['The cat', ' saw the', ' dog.']

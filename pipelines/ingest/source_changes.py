@@ -15,11 +15,11 @@ class SourceChanges:
     """Difference between the listed sources and those already counted."""
 
     new: list[Source] = field(default_factory=list)
-    """Sources with content that is not yet counted. Of several sources with the same content, the first."""
+    """Sources with content that is not yet counted. Of several sources with the same content, only the first is new."""
     unchanged: list[Source] = field(default_factory=list)
     """Sources whose content was already counted under the same URI."""
     copies: list[Source] = field(default_factory=list)
-    """Sources whose content was already counted under another URI, or is also that of another new source."""
+    """Sources whose content was already counted under another URI, or equals that of a preceding new source."""
     changed: list[Source] = field(default_factory=list)
     """Sources whose content differs from the content that was counted under their URI."""
     vanished: list[Source] = field(default_factory=list)
@@ -43,7 +43,7 @@ def compare_sources(listed: Sequence[Source], known: Sequence[Source], patterns:
     Args:
         listed: the sources that match the patterns, with hashes.
         known: the sources already counted.
-        patterns: files, folders or globs. A counted source that matches one of them and is not listed has vanished.
+        patterns: files, folders or globs. A counted source that matches a pattern and is not listed has vanished.
     """
     changes = SourceChanges()
     hash_of = {source.uri: source.sha256 for source in known}

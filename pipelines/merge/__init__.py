@@ -1,1 +1,1 @@
-"""Sums of segments: merging, and merged counts of a version."""
+"""Sums of segments: written as new segments, or computed while they are read."""

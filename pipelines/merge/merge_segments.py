@@ -1,7 +1,7 @@
 """Exact sums and differences of segments. All merges run at the same time, each in three stages:
 
 1. `SumStage` adds up the words of a merge, numbers them, and splits them into ranges.
-2. `NumberStage` maps the words of an operand to their new numbers, and finds its row ranges for each range of words.
+2. `NumberStage` maps the words of an operand to their new numbers, and finds the rows of each range in the operand.
 3. `MergeStage` reads the rows of one range of words from all operands, renumbers them and adds them up. Each range
    becomes a part of the new segment.
 """
@@ -25,13 +25,13 @@ from pipelines.store.job_ledger import MERGED_PARTS, MergedPart
 from pipelines.store.ledger import Ledger
 from pipelines.store.segments import Merge, Segment
 
-# Entries per row group of merged pairs.
+# Number of pairs per row group of the written files.
 BLOCK_ENTRIES = 1 << 22
 
 
 @dataclass(frozen=True)
 class SumInput:
-    """A merge."""
+    """Operands of a merge."""
 
     merge: str
     """Name of the merged segment."""
@@ -43,9 +43,10 @@ class SumInput:
 
 @dataclass(frozen=True)
 class SummedWords:
-    """Ranges of the words of a merge."""
+    """Output of `SumStage`: the ranges of the words of a merge."""
 
     merge: str
+    """Name of the merged segment."""
     ranges: list[tuple[int, int]]
     """Start and stop of each range, as positions in the sorted words."""
     types: int
@@ -54,24 +55,28 @@ class SummedWords:
 
 @dataclass(frozen=True)
 class NumberInput:
-    """An operand of a merge."""
+    """An operand of a merge, and the ranges of words to find in it."""
 
     merge: str
+    """Name of the merged segment."""
     operand: int
     """Number of the operand; members come before subtracted segments."""
     parts: list[str]
-    """URIs of its parts."""
+    """URIs of the parts of the operand."""
     range_starts: list[int]
     """First word of each range, as a position in the sorted words."""
 
 
 @dataclass(frozen=True)
 class NumberedOperand:
-    """Row ranges of an operand, for each range of words."""
+    """Output of `NumberStage` for an operand."""
 
     merge: str
+    """Name of the merged segment."""
     operand: int
+    """Number of the operand."""
     row_ranges: list[list[RowRange]]
+    """Rows of the operand in each range of words."""
 
 
 @dataclass(frozen=True)
@@ -79,38 +84,45 @@ class RangeRows:
     """Rows of one operand in a range of words."""
 
     operand: int
+    """Number of the operand."""
     sign: int
     """1 to add the rows, -1 to subtract them."""
     row_ranges: list[RowRange]
+    """The rows, one row range per part of the operand."""
 
 
 @dataclass(frozen=True)
 class MergeInput:
-    """A range of the words of a merge."""
+    """A range of the words of a merge, and its rows."""
 
     merge: str
+    """Name of the merged segment."""
     index: int
     """Number of the range."""
     start: int
     """First word, as a position in the sorted words."""
     stop: int
+    """Word after the last one, as a position in the sorted words."""
     rows: list[RangeRows]
-    """Rows of each operand."""
+    """Rows of each operand that has rows in the range."""
 
 
 @dataclass(frozen=True)
 class MergedRange:
-    """A merged range of words."""
+    """Output of `MergeStage`: a range of words, written as a part of the merged segment."""
 
     merge: str
+    """Name of the merged segment."""
     index: int
+    """Number of the range."""
     part: str
-    """Name of the part below the build."""
+    """Path of the part, relative to the build."""
     entries: int
+    """Number of pairs of the part."""
 
     @property
     def metrics(self) -> dict[str, int]:
-        """Sizes for the counters of the cluster."""
+        """Sizes by name, which Ray exports as counters."""
         return {"entries": self.entries}
 
 
@@ -119,7 +131,8 @@ class SumStage:
 
     Args:
         work: folder for temporary files.
-        range_entries: maximum number of entries in the memory of a worker; the words of the merge reduce it.
+        range_entries: maximum number of entries (stored pairs) that a worker can hold. The words of the merge take some
+            of this memory, so ranges have fewer entries.
     """
 
     def __init__(self, work: str, range_entries: int):
@@ -140,7 +153,7 @@ class SumStage:
 
 
 class _MergeWords:
-    """Cache of the summed words of one merge, the last one that was read."""
+    """Cache of the summed words of the merge that was read last."""
 
     def __init__(self, work: str):
         self._work = work
@@ -151,7 +164,7 @@ class _MergeWords:
         return self._table
 
     def positions(self, merge: str) -> np.ndarray:
-        """Return the position of each word number among the sorted words, (V,) int64."""
+        """Return the position of each word number among the sorted words, (words,) int64."""
         self._load(merge)
         if self._positions is None:
             self._positions = np.empty(len(self._table), np.int64)
@@ -165,7 +178,7 @@ class _MergeWords:
 
 
 class NumberStage:
-    """Stage that maps the words of an operand to their numbers in the merged segment, and finds its row ranges.
+    """Stage that maps the words of an operand to their numbers in the merged segment, and finds the rows of each range.
 
     Args:
         work: folder for temporary files.
@@ -250,7 +263,7 @@ def merge_segments(
         build: folder of the build.
         folder: folder for the parts, relative to the build.
         work: folder for temporary files, which is removed at the end.
-        range_entries: maximum number of entries that a worker holds (see `cut_ranges`).
+        range_entries: maximum number of entries (stored pairs) that a worker holds.
         runtime: runtime of the stages.
         ledger: URI of the ledger that records finished ranges, or None.
         on_result: called with each result of a stage.

@@ -22,7 +22,7 @@ from bitcipher.vocabulary import Vocabulary
 from pipelines.merge.row_ranges import find_row_ranges
 from pipelines.merge.words import cut_ranges, merge_words
 
-# Number of entries merged at a time: 12 bytes each, in three copies.
+# Number of entries (stored pairs) merged at a time: 12 bytes each, in three copies.
 RANGE_ENTRIES = 1 << 24
 
 
@@ -72,7 +72,12 @@ def read_vocabulary(uri: str) -> Vocabulary:
 
 
 def ranks_of(vocabulary: Vocabulary, words: pa.Table) -> np.ndarray:
-    """Return the rank of each word number of a segment, (V,) int32."""
+    """Return the rank of each word number of a segment, (words,) int32.
+
+    Args:
+        vocabulary: the vocabulary; words outside it have the rank of <oov>.
+        words: words of the segment, with the column `number`.
+    """
     numbers = words["number"].to_numpy()
     ranks = np.empty(int(numbers.max(initial=-1)) + 1, np.int32)
     ranks[numbers] = vocabulary.ranks(words["word"].combine_chunks())

@@ -11,13 +11,18 @@ from bitcipher.counts import PairBlock, read_row_range
 
 
 class RowRange(NamedTuple):
-    """Consecutive rows of a part, and their entries."""
+    """Consecutive rows of a part, and the entries (stored pairs) of these rows."""
 
     part: str
+    """URI of the part."""
     row_start: int
+    """First row."""
     row_stop: int
+    """Row after the last one."""
     entry_start: int
+    """First entry of the first row."""
     entry_stop: int
+    """Entry after the last one of the last row."""
 
     def read(self) -> PairBlock:
         """Return the rows, with the segment's word numbers."""
@@ -30,8 +35,8 @@ def find_row_ranges(
     """Return the row ranges of each range of words. A range ends where the next one begins.
 
     Args:
-        parts: parts of a segment, in order.
-        tables: words of each part.
+        parts: URIs of the parts of a segment, in order.
+        tables: words of each part, from `read_words`.
         first_words: first word of each range, sorted.
     """
     found: list[list[RowRange]] = [[] for _ in first_words]

@@ -26,9 +26,9 @@ def merge_words(added: Sequence[Sequence[str]], subtracted: Sequence[Sequence[st
         subtracted: URIs of the parts of each segment that is subtracted.
 
     Returns:
-        Table with the columns word, count, passages and entries. `entries` is the sum over all segments, including the
-        subtracted ones, so it is an upper bound for the merged segment. A word that is subtracted completely has a
-        count of 0.
+        Table with the columns word, count, passages and entries (number of pairs). `entries` is the sum over all
+        segments, including the subtracted segments, so it is an upper bound for the merged segment. A word that is
+        subtracted completely has a count of 0.
     """
     table = sum_words(added, subtracted)
     return table.take(pa.array(byte_order(table["word"].combine_chunks())))
@@ -76,7 +76,14 @@ def _add_up(tables: list[pa.Table]) -> pa.Table:
 def choose_vocabulary(
     words: pa.Table, total_passages: int, options: BuildOptions, known: pa.LargeStringArray | None = None
 ) -> Vocabulary:
-    """Return the vocabulary by the options. The words of `known` keep their ranks."""
+    """Return the vocabulary that the options select from the words of a corpus.
+
+    Args:
+        words: table of `merge_words` or `sum_words`.
+        total_passages: number of passages of the corpus.
+        options: options of the build.
+        known: words that keep their ranks, in order of rank, or None.
+    """
     return Vocabulary.from_counts(
         words["word"].combine_chunks(),
         words["count"].to_numpy(),
@@ -104,7 +111,7 @@ def cut_ranges(words: pa.Table, range_entries: int) -> list[tuple[int, int]]:
 
     Args:
         words: table of `merge_words`.
-        range_entries: maximum number of entries of a range. A range may exceed it by the entries of one word.
+        range_entries: maximum number of entries of a range. A range can exceed it by the entries of one word.
 
     Returns:
         Start and stop of each range, as positions in the table.

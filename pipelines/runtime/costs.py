@@ -47,9 +47,10 @@ class CostReport(Record):
 
 
 class CostMeter:
-    """Context manager that measures the cost of a block in this process."""
+    """Context manager that measures the cost of a `with` block in this process."""
 
     cost: StageCost
+    """Cost of the block, set at its end."""
 
     def __enter__(self) -> "CostMeter":
         self._wall, self._cpu = time.perf_counter(), time.process_time()
@@ -83,8 +84,8 @@ class Costs:
         self._add(result.stage, result.cost)
 
     @contextmanager
-    def measured(self, stage: str) -> Iterator[None]:
-        """Add the cost of a block that runs in this process."""
+    def measure(self, stage: str) -> Iterator[None]:
+        """Add the cost of a `with` block that runs in this process to the cost of a stage."""
         with CostMeter() as meter:
             yield
         self._add(stage, meter.cost)

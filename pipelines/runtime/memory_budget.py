@@ -4,27 +4,27 @@ from dataclasses import dataclass
 
 from bitcipher.errors import BitcipherError
 
-# Memory of Python with NumPy, Arrow, numba and spaCy before any work.
+# Bytes of memory of Python with NumPy, Arrow, numba and spaCy, before any work.
 LIBRARY_BYTES = 350 << 20
 
-# Memory per text chunk in a tokenizer's cache, including its tokens.
+# Bytes of memory per text chunk in a tokenizer's cache, including the tokens of the chunk.
 CHUNK_BYTES = 200
-# Share of the free memory for this cache.
+# Fraction of the free memory for a tokenizer's cache.
 CHUNK_SHARE = 0.25
 
-# Memory per byte of English text of a count batch while it is tokenized by spaCy and counted.
+# Bytes of memory per byte of English text of a count batch, while spaCy tokenizes it and while it is counted.
 BYTES_PER_TEXT_BYTE = 10
 
-# Memory per entry while ranges are merged: copies as read, sorted, and as written.
+# Bytes of memory per entry (stored pair) while ranges are merged: the entry as read, sorted, and as written.
 BYTES_PER_ENTRY = 64
 
-# Memory per entry of the segments while all entries are weighted in memory. Measured: 111 bytes.
+# Bytes of memory per entry of the segments, while all entries are weighted in memory. Measured: 111 bytes.
 BYTES_PER_WEIGHTED_ENTRY = 112
 
-# Memory per word in a process that holds all words: a table row, a number, a position and a total.
+# Bytes of memory per word in a process that holds all words: a table row, a number, a position and a total.
 BYTES_PER_WORD = 65
 
-# Minimum budget: the libraries, and some memory for work.
+# Minimum budget in MiB: the libraries, and some memory for work.
 MIN_MIB = 600
 
 
@@ -60,12 +60,12 @@ class MemoryBudget:
 
     @property
     def range_entries(self) -> int:
-        """Maximum number of entries that can be merged in memory."""
+        """Maximum number of entries (stored pairs) that can be merged in memory."""
         return self._free // BYTES_PER_ENTRY
 
     @property
     def weighted_entries(self) -> int:
-        """Maximum number of entries of which all weights fit in memory."""
+        """Maximum number of entries (stored pairs) that can be weighted in memory, all at the same time."""
         return self._free // BYTES_PER_WEIGHTED_ENTRY
 
     @property

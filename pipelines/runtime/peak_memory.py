@@ -5,17 +5,18 @@ import resource
 import sys
 import threading
 
+# Interval between two samples of the memory.
 SAMPLE_SECONDS = 0.02
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class PeakMemory:
-    """Context manager that measures the peak resident memory of this process while a block runs.
+    """Context manager that measures the peak resident memory of this process while a `with` block runs.
 
     The kernel records the peak since the start of a process. If the block raises this lifetime peak, the new value is
     the exact peak of the block. Otherwise the memory is sampled every `SAMPLE_SECONDS`. Without /proc, the lifetime
-    peak is used. The lifetime peak is not reset (/proc/self/clear_refs), because a parent process may read it with
+    peak is used. The lifetime peak is not reset (/proc/self/clear_refs), because a parent process can read it with
     wait4.
     """
 

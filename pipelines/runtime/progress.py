@@ -30,7 +30,7 @@ class StageProgress:
         self._bars.stop()
 
     def begin(self, name: str, total: float) -> TaskID:
-        """Add a bar."""
+        """Add a bar. `total` is the amount of work, in any unit."""
         return self._bars.add_task(name, total=total, note="")
 
     def advance(self, bar: TaskID, done: float, note: str) -> None:

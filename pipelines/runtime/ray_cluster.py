@@ -21,9 +21,9 @@ from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
 # often.
 ATTEMPTS = 10
 
-# Time that an autoscaling cluster has to add the first node that can run a task.
+# Maximum time to wait until an autoscaling cluster adds the first node that can run a task.
 JOIN_SECONDS = 600
-# Interval at which the driver checks whether there is such a node.
+# Interval between two checks of the driver for a node that can run a task.
 POLL_SECONDS = 30
 
 
@@ -43,9 +43,13 @@ class NodeResult:
 
     hostname: str
     address: str
+    """IP address of the node."""
     cpus: int
+    """Number of CPUs of the node."""
     value: Any = None
+    """Return value of the function."""
     error: str | None = None
+    """Last line of the error message; None if the function returned."""
 
 
 @contextmanager
@@ -62,7 +66,7 @@ def ray_cluster(num_cpus: int, num_gpus: int | None = None) -> Iterator[RayConne
     Raises:
         BitcipherError: if the cluster of RAY_ADDRESS cannot be reached.
     """
-    # Ray reads these variables when it is imported. Its messages would mix with progress bars and errors.
+    # Ray reads both variables when it is imported. Its messages would mix with progress bars and errors.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     import ray
@@ -89,7 +93,7 @@ def call_on_each_node(function: Callable[..., Any], *arguments: Any, timeout: fl
 
     Args:
         function: a function that each node can import.
-        arguments: its arguments.
+        arguments: positional arguments of the function.
         timeout: number of seconds after which a node without a result has the error `GetTimeoutError`.
     """
     import ray

@@ -2,7 +2,7 @@
 
 A stage is a class. A runtime creates one instance per worker and calls it with one input at a time. Each call yields
 any number of outputs. Stages do not depend on the runtime. A stage writes its files under unique names before it yields
-an output that refers to them. Therefore all runtimes give the same results, and an input may be processed twice.
+an output that refers to them. Therefore all runtimes give the same results, even if an input is processed twice.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,11 +20,11 @@ Out = TypeVar("Out")
 class StageSpec(Generic[In, Out]):
     """Class and arguments of a stage, from which each worker creates an instance.
 
-    Workers reuse the instance for later inputs with an equal spec, so a stage may cache data.
+    Workers reuse the instance for later inputs with an equal spec, so a stage can cache data.
     """
 
     name: str
-    """Name in reports, logs and metrics; several stage classes may share one."""
+    """Name in reports, logs and metrics. Several stage classes can share a name."""
     make: Callable[..., Callable[[In], Iterable[Out]]]
     """Class of the stage."""
     arguments: dict[str, Any]

@@ -7,26 +7,26 @@ from pipelines.ingest.content_hash import sha256
 from pipelines.options import BuildOptions
 
 # Increase this number when a change of readers, document chunks, tokenizers or counting changes the counts of a text. A
-# test compares digests of counts.
+# test compares digests of counts, and fails after such a change.
 COUNTS_VERSION = 1
 
 # Options that determine the counts. The other options affect the vocabulary and the vectors, or how work is split.
-COUNTED = ("format", "document", "field", "tokenizer", "lowercase", "window", "summed")
+COUNTING_FIELDS = ("format", "document", "field", "tokenizer", "lowercase", "window", "summed")
 
 Fingerprint = dict[str, str | int | float | bool | None]
 
 
 def fingerprint(options: BuildOptions) -> Fingerprint:
     """Return all values that determine the counts of a text: options, hashes of files, and library versions."""
-    values = options.to_dict()
-    found: Fingerprint = {name: values[name] for name in COUNTED}
-    found["counts_version"] = COUNTS_VERSION
+    option_values = options.to_dict()
+    values: Fingerprint = {name: option_values[name] for name in COUNTING_FIELDS}
+    values["counts_version"] = COUNTS_VERSION
     if options.tokenizer.startswith("spacy"):
-        found["spacy"] = version("spacy")
+        values["spacy"] = version("spacy")
     elif options.tokenizer.endswith(".json"):
-        found["tokenizers"] = version("tokenizers")
-        found["tokenizer"] = f"sha256:{sha256(options.tokenizer)}"
-    return found
+        values["tokenizers"] = version("tokenizers")
+        values["tokenizer"] = f"sha256:{sha256(options.tokenizer)}"
+    return values
 
 
 def check_same(recorded: Fingerprint, current: Fingerprint, owner: str, advice: str) -> None:
@@ -39,7 +39,7 @@ def check_same(recorded: Fingerprint, current: Fingerprint, owner: str, advice: 
         advice: what the user can do, the end of the error message.
 
     Raises:
-        BitcipherError: if they differ. The message names the fields.
+        BitcipherError: if the fingerprints differ. The message names the fields that differ.
     """
     differing = [name for name in {**recorded, **current} if recorded.get(name) != current.get(name)]
     if differing:

@@ -24,6 +24,7 @@ class JobEntry(Record):
     """The unfinished job of a build."""
 
     id: str
+    """Unique id of the job."""
     version: int = Field(ge=1)
     """Number of the version that the job makes."""
     fingerprint: Fingerprint
@@ -36,14 +37,14 @@ class CountPlan(Record):
     tasks: Strings
     """Ids of the tasks."""
     text_bytes: Count
-    """Estimated size of their text."""
+    """Estimated number of bytes of text of the tasks."""
 
 
 class MergedPart(Record):
     """Part of a merged segment: one range of its words."""
 
     part: str
-    """Name of the part below the build."""
+    """Path of the part, relative to the build."""
     entries: Count
     """Number of pairs."""
 

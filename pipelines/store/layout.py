@@ -12,7 +12,7 @@
     work/                           temporary files
 
 Files in `shards`, `segments` and `versions` never change. A manifest is created last, and only if its version does not
-exist yet. So the newest version is always complete, even if a job dies.
+exist yet. The newest version is therefore always complete, even if a job dies.
 """
 
 SHARDS = "shards"

@@ -117,12 +117,12 @@ class Lease:
         """Check that this job still holds the lease. Call it before anything is published.
 
         Raises:
-            BitcipherError: if another job has taken over, or if the last heartbeat is so old that another job may have.
+            BitcipherError: if another job has taken over the build, or the lease has expired.
         """
         if not self._is_highest():
             raise BitcipherError(
-                f"Another job has taken over {self._build}, because this one sent no heartbeat for too long. Let the "
-                "other one finish; it continues from the work that is done."
+                f"Another job has taken over {self._build}, because this job sent no heartbeat for too long. Let the "
+                "other job finish; it continues from the finished work."
             )
         silence = self._silence()
         if silence > EXPIRY_SECONDS:
@@ -133,8 +133,8 @@ class Lease:
 
     def _send_heartbeats(self) -> None:
         while not self._ended.wait(HEARTBEAT_SECONDS):
-            # Errors are ignored, because the next heartbeat may succeed. `check` raises an error if none has for too
-            # long.
+            # Errors are ignored, because the next heartbeat can succeed. `check` raises an error if no heartbeat has
+            # succeeded for `EXPIRY_SECONDS`.
             with contextlib.suppress(BitcipherError):
                 if not self._is_highest():
                     return
@@ -208,7 +208,7 @@ def _now() -> str:
 def _machine() -> str:
     """Return an id of this machine and process namespace.
 
-    Host names are not enough: containers may share one, and do not see each other's processes.
+    A host name is not enough, because containers with the same host name do not see each other's processes.
     """
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:

@@ -13,10 +13,12 @@ Entry = TypeVar("Entry", bound=Record)
 
 @dataclass(frozen=True)
 class EntryKind(Generic[Entry]):
-    """A kind of ledger entries: its folder, and the record of each entry."""
+    """A kind of ledger entries."""
 
     name: str
+    """Folder of the entries in the ledger."""
     record: type[Entry]
+    """Class of the entries."""
 
 
 class Ledger:
@@ -43,7 +45,7 @@ class Ledger:
         self.uri = uri
 
     def find(self, kind: EntryKind[Entry], key: str) -> Entry | None:
-        """Return an entry, or None if there is none, with one request to the store.
+        """Return the entry of a key, or None if the key has no entry. Takes one request to the store.
 
         Raises:
             BitcipherError: if the entry is damaged, or cannot be read.
@@ -61,11 +63,11 @@ class Ledger:
             entry: the entry.
 
         Returns:
-            The stored entry. If it is not the given one, another worker was first, and the files of the given entry are
-            not needed.
+            The stored entry. If it differs from the given entry, another worker was first, and the files of the given
+            entry are not needed.
 
         Raises:
-            BitcipherError: if the entry cannot be written, or the stored one is damaged.
+            BitcipherError: if the entry cannot be written, or the stored entry is damaged.
         """
         uri = self._uri(kind, key)
         if storage.create(uri, storage.to_json(entry.to_dict())):
@@ -81,7 +83,7 @@ class Ledger:
         """Return all entries of a kind by key, sorted by key.
 
         Raises:
-            BitcipherError: if one is damaged, or cannot be read.
+            BitcipherError: if an entry is damaged, or cannot be read.
         """
         keys = self.keys(kind)
         uris = [self._uri(kind, key) for key in keys]

@@ -24,7 +24,7 @@ class CountedTask(Record):
     sources: Strings
     """SHA-256 of each source."""
     shards: Strings
-    """Names of its shards, in order."""
+    """Names of the shards of the task, in order."""
 
 
 class CountDigests(Record):
@@ -106,11 +106,11 @@ class BuildManifest(VersionManifest):
     shards: Annotated[tuple[Segment, ...], FROM_LIST]
     """Counts of each shard, which `--replace` subtracts."""
     segments: Annotated[tuple[Segment, ...], FROM_LIST]
-    """Segments; their sum is the counts of the version."""
+    """Segments whose sum is the counts of the version."""
     digests: VersionDigests
     vectors: VectorSizes
     drift: Drift | None
-    """None for the first version."""
+    """Difference from the previous version; None for the first version."""
 
     def file(self, build: str, name: str) -> str:
         """Return the URI of a file or folder of the version."""

@@ -1,8 +1,8 @@
 """Segments of a build, and the policy that decides which segments are merged.
 
-Each shard is a segment. A merged segment is the sum of its members. As in a log-structured merge tree, segments of
-similar size (a tier) are merged when there are several. So the number of segments stays small after many updates, and a
-pair is rewritten only once per tier.
+Each shard is a segment. A merged segment is the sum of other segments, its members. As in a log-structured merge tree,
+segments of similar size form a tier. A tier is merged when it has at least `TIER` segments. The number of segments
+therefore stays small after many updates, and a pair is rewritten only once per tier.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from bitcipher.records import Count, Record, Strings
 # about log₃(all pairs / pairs of an update) times.
 TIER = 3
 
-# Maximum number of segments of one merge. It reads two files of each segment, and keeps at most 64 files open.
+# Maximum number of segments of one merge. A merge reads two files of each segment, so it opens at most 64 files.
 FAN_IN = 32
 
 
@@ -50,7 +50,9 @@ class Merge:
     """A merge to compute: the sum of some segments, minus some of their shards."""
 
     members: tuple[Segment, ...]
+    """Segments that are added."""
     subtracted: tuple[Segment, ...] = ()
+    """Shards of the members that are subtracted."""
 
     @property
     def name(self) -> str:
@@ -70,7 +72,7 @@ class Merge:
         return tuple(sorted(name for member in self.members for name in member.shards if name not in subtracted))
 
     def total(self, field: str) -> int:
-        """Return the sum of a size over the members, minus that of the subtracted shards."""
+        """Return the sum of a field of `Segment` over the members, minus its sum over the subtracted shards."""
         return sum(getattr(m, field) for m in self.members) - sum(getattr(m, field) for m in self.subtracted)
 
     @property
@@ -90,7 +92,7 @@ def total_digest(segments: Iterable[Segment], subtracted: Iterable[Segment] = ()
 
 
 def next_merges(segments: Iterable[Segment]) -> list[Merge]:
-    """Return the merges that are due, which can run at the same time. If all tiers are small, there are none."""
+    """Return one merge per tier of at least `TIER` segments. The merges can run at the same time."""
     merges, ordered = [], sorted(segments, key=lambda segment: (segment.entries, segment.name))
     start = 0
     while start < len(ordered):

@@ -1,21 +1,21 @@
 """Boundary rules: pairs of text chunks, separated by a space, that must be tokenized together.
 
 spaCy matches its special cases across spaces. In `shiftin' 'em`, the two apostrophes are the special case `''`, so
-`'em` is split into two tokens. This is rare, but the tokens must be exactly those of spaCy.
+`'em` is split into two tokens. Such chunks are rare, but the tokens must be exactly those of spaCy.
 """
 
 import numpy as np
 
 
 class BoundaryRules:
-    """Test for pairs of chunks that must be tokenized together.
+    """Finds pairs of chunks that must be tokenized together.
 
     Args:
         joins: attribute `joins` of a `pipelines.tokenizers.chunk_tokenizer.Rule`.
 
     Attributes:
-        meets: (256, 256) bool, whether two chunks may join, by the last byte before the space and the first byte after
-            it.
+        meets: (256, 256) bool, whether two chunks can join, by the last byte before the space and the first byte after
+            the space.
     """
 
     def __init__(self, joins: frozenset[tuple[str, str]]):
@@ -29,10 +29,10 @@ class BoundaryRules:
             self.meets[first.encode()[-1], second.encode()[0]] = True
 
     def may_join(self, before: str, after: str) -> bool:
-        """Return whether two chunks, separated by a space, may have to be tokenized together.
+        """Return whether two chunks, separated by a space, are candidates for being tokenized together.
 
-        A chunk may be only a part of one side of a join, because special cases can span several chunks. If the result
-        is True without need, this costs only time.
+        A chunk can be a part of one side of a join, because special cases can span several chunks. The result can be
+        True for a pair that need not be tokenized together, which only costs time.
         """
         if (before, after) not in self._cache:
             self._cache[before, after] = any(

@@ -132,15 +132,15 @@ def rebuild_table(table, starts, arena, known):
 
 @njit(cache=True, nogil=True)
 def find_boundaries(numbers, spaced, ends, starts, arena, meets):
-    """Return the positions of chunks that may have to be joined to the preceding chunk, (positions,) int64.
+    """Return the positions of chunks that are candidates for joining to the preceding chunk, (positions,) int64.
 
     Args:
-        numbers: (n,) int32, from `number_chunks`.
-        spaced: (n,) bool, from `number_chunks`.
+        numbers: (chunks,) int32, from `number_chunks`.
+        spaced: (chunks,) bool, from `number_chunks`.
         ends: (documents,) int64, from `number_chunks`.
         starts: start of each known chunk in `arena`.
         arena: bytes of the known chunks.
-        meets: (256, 256) bool, whether chunks may join, by the last byte before the space and the first byte after it.
+        meets: (256, 256) bool, attribute of `BoundaryRules`.
     """
     positions = []
     start = 0
@@ -157,9 +157,9 @@ def expand(numbers, ends, token_starts, tokens):
     """Replace each chunk by its tokens.
 
     Args:
-        numbers: (n,) int32, numbers of chunks.
+        numbers: (chunks,) int32, number of each chunk of the documents.
         ends: (documents,) int64, end of each document in `numbers`.
-        token_starts: (chunks + 1,) int64, start of the tokens of each chunk in `tokens`.
+        token_starts: (known chunks + 1,) int64, start of the tokens of each known chunk in `tokens`.
         tokens: int32, tokens of all known chunks.
 
     Returns:
@@ -230,7 +230,7 @@ def _chunk_end(text, at, end):
         word = load_word(text, at)  # pyright: ignore[reportCallIssue] (an intrinsic)
         if word & _HIGH_BITS != 0:
             break
-        # Only the lowest marked byte is certainly below 0x21, because a borrow may mark bytes above it.
+        # Only the lowest marked byte is certainly below 0x21, because the subtraction can borrow from higher bytes.
         marks = (word - _PRINTING) & ~word & _HIGH_BITS
         if marks == 0:
             at += 8

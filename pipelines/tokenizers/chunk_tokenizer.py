@@ -23,13 +23,13 @@ class Rule(Protocol):
 
     Attributes:
         joins: pairs of strings. If a chunk ends with the first string of a pair, and the next chunk, after one space,
-            begins with the second, the rule may join them, so both chunks are tokenized together.
+            begins with the second, the rule can join them, so both chunks are tokenized together.
     """
 
     joins: frozenset[tuple[str, str]]
 
     def __call__(self, chunks: pa.LargeStringArray) -> tuple[pa.LargeStringArray, np.ndarray]:
-        """Return the tokens of all chunks, and the number of tokens of each chunk, (n,) int64."""
+        """Return the tokens of all chunks, and the number of tokens of each chunk, (chunks,) int64."""
         ...
 
 
@@ -38,7 +38,8 @@ class ChunkTokenizer:
 
     Args:
         rule: rule that splits chunks into tokens.
-        max_chunks: maximum number of chunks in the cache. A fuller cache is cleared before the next shard.
+        max_chunks: maximum number of chunks in the cache. If the cache has more chunks, it is cleared before the next
+            shard.
     """
 
     def __init__(self, rule: Rule, max_chunks: int = MAX_CHUNKS):
@@ -70,7 +71,7 @@ class ChunkTokenizer:
 
     def _number_chunks(self, documents: pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         offsets = np.frombuffer(documents.buffers()[1], np.int64)[documents.offset :][: len(documents) + 1]
-        # An array of empty strings may have no text buffer.
+        # An array of empty strings can lack the text buffer.
         text = np.frombuffer(documents.buffers()[2] or b"", np.uint8)[: offsets[-1]]
         # Upper bound of the number of chunks: at least one byte, or the end of a document, separates two chunks.
         numbers = np.empty((offsets[-1] - offsets[0] + len(documents)) // 2 + 1, np.int32)
@@ -148,7 +149,7 @@ class ChunkTokenizer:
         self._token_starts = np.concatenate([self._token_starts, self._token_starts[-1] + np.cumsum(sizes)])
 
     def _number_words(self, tokens: pa.LargeStringArray) -> np.ndarray:
-        """Return the number of each token, (n,) int32. New words get the next free numbers."""
+        """Return the number of each token, (tokens,) int32. New words get the next free numbers."""
         coded = tokens.dictionary_encode()
         numbers = np.array(pc.index_in(coded.dictionary, self._words).fill_null(-1), np.int32)
         is_new = numbers < 0

@@ -8,7 +8,7 @@ from bitcipher import storage
 from bitcipher.counts import TokenizedShard
 from bitcipher.errors import BitcipherError
 
-# Number of characters encoded at a time. The encodings in memory take a few hundred bytes per token.
+# Number of characters encoded at a time. Small batches save memory: an encoding takes hundreds of bytes per token.
 BATCH_CHARACTERS = 1 << 20
 
 

@@ -93,7 +93,7 @@ def _unless_letters(search: Callable[[str], Any], nothing: Any) -> Callable[[str
 
 
 def _find_joins() -> frozenset[tuple[str, str]]:
-    """Return the two parts of each special case, for each position at which the other rules would split it."""
+    """Return both parts of each special case, for each position at which spaCy's other rules would split the case."""
     without_cases = _make_tokenizer({})
     cases = English.Defaults.tokenizer_exceptions
     parts = ([token.text for token in without_cases(case)] for case in cases)

@@ -1,6 +1,6 @@
 """Comparison of training runs: curves of loss and perplexity, and tables; see README.md."""
 
-from training.curves.draw import draw
+from training.curves.figure import draw_curves
 from training.curves.html_page import write_page
 from training.curves.run_groups import Group, RunMetrics, group_runs, read_run
 from training.curves.table import CurveTable, perplexity_table, scores_table, steps_to_loss
@@ -9,7 +9,7 @@ __all__ = [
     "CurveTable",
     "Group",
     "RunMetrics",
-    "draw",
+    "draw_curves",
     "group_runs",
     "perplexity_table",
     "read_run",

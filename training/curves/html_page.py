@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from training.curves.draw import draw
+from training.curves.figure import draw_curves
 from training.curves.run_groups import Group
 from training.curves.table import CurveTable, perplexity_table, scores_table
 
@@ -22,7 +22,7 @@ def write_page(groups: Sequence[Group], path: Path) -> None:
     """Write the curves and tables of groups as one HTML file. The same curves give the same bytes."""
     with tempfile.TemporaryDirectory() as folder:
         drawing = Path(folder) / "curves.svg"
-        draw(groups, drawing)
+        draw_curves(groups, drawing)
         svg = drawing.read_text("utf-8")
     names = escape(", ".join(group.name for group in groups))
     tables = [table for table in (perplexity_table(groups), scores_table(groups)) if table]

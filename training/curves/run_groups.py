@@ -12,6 +12,7 @@ from bitcipher.errors import BitcipherError
 from training.loop import METRICS, read_metrics
 from training.pretrain import CONFIG, PretrainingConfig
 
+# Metrics that can be the horizontal axis, with their axis labels.
 AXES = {"step": "steps", "tokens": "tokens", "seconds": "seconds of training"}
 
 
@@ -20,13 +21,15 @@ class RunMetrics:
     """Learning curves of a run."""
 
     name: str
+    """Name of the run directory."""
     seed: int
+    """Seed of the run's recipe."""
     recipe: str
     """Recipe without the seed, as JSON; equal for all runs of a group."""
     evaluations: dict[str, np.ndarray]
-    """step, tokens, seconds, validation_loss and further metrics of each evaluation, [E] each."""
+    """step, tokens, seconds, validation_loss and other metrics by name, [evaluations] each."""
     losses: dict[str, np.ndarray]
-    """step and loss of each logged training step, [L] each."""
+    """`step` and `loss` of the logged training steps, [logged steps] each."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +37,16 @@ class Group:
     """Runs that differ only in the seed."""
 
     name: str
+    """Common name of the runs, without the seed."""
     runs: tuple[RunMetrics, ...]
 
     def values(self, metric: str) -> np.ndarray:
-        """Return a metric or an axis at each evaluation that all runs have reached, [runs, E]."""
+        """Return a metric or an axis at each evaluation that all runs have reached, [runs, evaluations]."""
         shortest = min(len(run.evaluations["step"]) for run in self.runs)
         return np.array([run.evaluations[metric][:shortest] for run in self.runs])
 
     def mean(self, metric: str) -> np.ndarray:
-        """Return the mean of a metric or an axis over runs, [E]."""
+        """Return the mean of a metric or an axis over runs, [evaluations]."""
         return self.values(metric).mean(axis=0)
 
 
@@ -61,9 +65,9 @@ def read_run(folder: Path) -> RunMetrics:
     logged = [line for line in lines if "loss" in line]
     if not evaluated:
         raise BitcipherError(f"{folder} has no evaluation yet; wait for the first one in its {METRICS}.")
-    for kind, names in ((evaluated, (*AXES, "validation_loss", "perplexity")), (logged, ("step", "loss"))):
+    for required, names in ((evaluated, (*AXES, "validation_loss", "perplexity")), (logged, ("step", "loss"))):
         for name in names:
-            if name not in _numbers(kind) and kind:
+            if name not in _numbers(required) and required:
                 raise BitcipherError(
                     f"{folder / METRICS} is damaged: `{name}` must be a number in each line with losses."
                 )

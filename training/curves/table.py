@@ -8,7 +8,7 @@ import numpy as np
 from training.curves.run_groups import AXES, Group
 from training.markdown import format_table
 
-# Positions of the columns, as fractions of the shortest run.
+# Steps, or seconds, of the columns, as fractions of those of the shortest run.
 FRACTIONS = (0.1, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -28,8 +28,8 @@ def perplexity_table(groups: Sequence[Group]) -> CurveTable:
     """Return validation perplexities at equal steps and equal seconds, and the steps to the first group's final loss.
 
     Values are mean ± standard deviation over seeds (n - 1). The log perplexity is interpolated linearly between
-    evaluations. Steps to the first group's final loss are computed on the means over seeds of both groups, and given
-    as a number and as a percentage of the first group's steps.
+    evaluations. The steps of a group to the first group's final loss are computed on the means over seeds of both
+    groups, and given as a number and as a percentage of the first group's steps.
     """
     columns = [
         (axis, position, f"step {position:,}" if axis == "step" else f"{_number(position)} s")
@@ -51,12 +51,12 @@ def perplexity_table(groups: Sequence[Group]) -> CurveTable:
 
 
 def scores_table(groups: Sequence[Group]) -> CurveTable | None:
-    """Return further metrics of the last evaluation, such as task scores.
+    """Return the metrics of the last evaluation besides loss and perplexity, such as task scores.
 
     Values are mean ± standard deviation over seeds (n - 1).
 
     Returns:
-        A table of the metrics that all runs have; None if there are only loss and perplexity.
+        A table of the metrics that all runs have; None if the runs have no other metrics than loss and perplexity.
     """
     usual = {*AXES, "validation_loss", "perplexity"}
     common = set.intersection(*(set(run.evaluations) for group in groups for run in group.runs))

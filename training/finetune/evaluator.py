@@ -36,7 +36,7 @@ class Evaluator:
         """Return one prediction per example, the same on every worker.
 
         Raises:
-            Diverged: if the outputs of the model are NaN.
+            DivergenceError: if the outputs of the model are NaN.
         """
         size = self.options.micro_batch_size_for(world.size)
         n_rows = len(self.features)
@@ -72,7 +72,7 @@ def describe_predictions(task: Task, predictions: Sequence[Any]) -> list[dict[st
         return [
             {
                 "id": question.number,
-                "answer": prediction.chosen(questions.threshold) if questions.has_unanswerable else prediction.text,
+                "answer": prediction.answer_at(questions.threshold) if questions.has_unanswerable else prediction.text,
                 "no_answer_score": prediction.no_answer_score,
                 "candidates": [candidate._asdict() for candidate in prediction.candidates],
             }

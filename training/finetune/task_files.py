@@ -5,9 +5,9 @@ from bitcipher.errors import BitcipherError
 from bitcipher.word_filter import read_words
 from training.tasks.base import Task
 from training.tasks.entities import read_entities
-from training.tasks.filter import filter_by_vocabulary
 from training.tasks.glue import read_glue
 from training.tasks.question_answering import read_questions
+from training.tasks.vocabulary_filter import filter_by_vocabulary
 
 # Task names to the names of their folders, as published.
 GLUE = {

@@ -8,7 +8,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from pipelines.runtime.progress import StageProgress
-from training.curves.compare import copy_files
+from training.curves.comparison import copy_files
 from training.layer_analysis import draw, layers_of_run, to_table
 from training.probes import read_task
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipelines.runtime.progress import StageProgress
-from training.curves.compare import compare
+from training.curves.comparison import compare_runs
 from training.launch.pretraining import launch_pretraining
 from training.recipe import find_recipe, read_recipe
 
@@ -45,7 +45,7 @@ def reproduce_figure_4(
         for name, (recipe, changes) in FIGURE_4.items():
             given = [*changes, _sources(sources), *settings, f"seed={seed}"]
             runs.append(_run(recipe, out / f"{name}-{seed}", out, given, workers, progress))
-    return compare(runs, str(out))
+    return compare_runs(runs, str(out))
 
 
 def reproduce_figure_5(
@@ -84,7 +84,7 @@ def reproduce_figure_5(
             for init in ("ordinary", "cipher"):
                 target = out / model / f"{init}-{seed}"
                 runs.append(_run(f"figure-5-{model}-{init}", target, out, given, workers, progress))
-        tables.append(f"## {model}\n\n{compare(runs, str(out / model))}")
+        tables.append(f"## {model}\n\n{compare_runs(runs, str(out / model))}")
     return "\n".join(tables)
 
 

@@ -16,7 +16,7 @@ from training.models import load_model
 from training.pretrain import CONFIG, make_training_run, pretrain
 from training.recipe import Recipe
 from training.sweep.early_stopping import stop_reason
-from training.tasks.base import Diverged
+from training.tasks.base import DivergenceError
 
 # Written at the end of pre-training, and at the end of fine-tuning if it diverged.
 ENDED = "ended.json"
@@ -70,7 +70,7 @@ def finetune_trial(config: dict[str, Any]) -> None:
     folder = Path(config["folder"])
     try:
         finetune(config)
-    except Diverged as diverged:
+    except DivergenceError as diverged:
         _write_end(folder, TrialEnd(stopped=str(diverged)))
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
 

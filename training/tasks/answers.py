@@ -14,29 +14,29 @@ class Candidate(NamedTuple):
 
     text: str
     start: int
-    """Start character in the context."""
+    """Position of the first character in the context."""
     end: int
-    """End character in the context, exclusive."""
+    """Position after the last character in the context."""
     score: float
-    """Sum of the start logit and the end logit; the maximum over windows."""
+    """Sum of the start logit and the end logit. If several windows contain the span, the maximum of the sums."""
 
 
 class AnswerPrediction(NamedTuple):
     """Predicted answer to a question."""
 
     text: str
-    """Span with the highest score, even if no answer scores higher; empty if there is no span."""
+    """Span with the highest score, even if "no answer" has a higher score; empty if there is no span."""
     no_answer_score: float
-    """Score of no answer (minimum over windows) minus the score of `text`. Above 0, no answer is more likely."""
+    """Score of "no answer" (the minimum over windows) minus the score of `text`. Above 0, "no answer" is likelier."""
     candidates: tuple[Candidate, ...] = ()
     """Highest-scoring spans in descending order; equal scores in the order of the text."""
 
-    def chosen(self, threshold: float) -> str:
+    def answer_at(self, threshold: float) -> str:
         """Return the answer, or an empty string if the no-answer score is above the threshold."""
         return "" if self.no_answer_score > threshold else self.text
 
 
-def read_answers(
+def decode_answers(
     contexts: Sequence[str],
     questions: np.ndarray,
     offsets: np.ndarray,
@@ -48,14 +48,15 @@ def read_answers(
 ) -> list[AnswerPrediction]:
     """Return the answers to all questions (Devlin et al. 2019, sections 4.2 and 4.3).
 
-    All spans of a window are scored, not only those of the highest start and end logits, so that no span is missed.
+    All spans of a window are scored, not only spans with the highest start and end logits, so that no span is missed.
     Spans are invalid if they end before they start, have more than `max_answer` tokens or leave the context.
 
     Args:
         contexts: context of each question.
-        questions: [W], index of the question of each window.
-        offsets: [W, S, 2], character spans of the tokens: see `training.tasks.windows.Windows`.
-        start_logits, end_logits: [W, S].
+        questions: [W], index of the question of each of the W windows.
+        offsets: [W, S, 2], character spans of the S tokens of each window: see `training.tasks.windows.Windows`.
+        start_logits: [W, S], logits of the first token of the answer.
+        end_logits: [W, S], logits of the last token of the answer.
         max_answer: maximum length of an answer in tokens.
         n_best: maximum number of candidates per question.
     """
@@ -78,7 +79,7 @@ def _best_spans(
     is_text = offsets[:, 0] < offsets[:, 1]
     starts, ends = (np.where(is_text, logits, -np.inf) for logits in (starts, ends))
     padded = np.append(ends, np.full(max_answer - 1, -np.inf))
-    # [S, max_answer]: by first token and number of further tokens.
+    # [S, max_answer]: by first token and number of following tokens.
     scores = starts[:, None] + np.lib.stride_tricks.sliding_window_view(padded, max_answer)
     flat = scores.ravel()
     # `argpartition` would choose among equal scores differently on different processors.

@@ -18,10 +18,10 @@ IGNORED = -100
 
 @dataclass(frozen=True)
 class Features:
-    """Model inputs and targets of one split of a task. An example may have several rows."""
+    """Model inputs and targets of one split of a task. An example can have several rows."""
 
     inputs: dict[str, np.ndarray]
-    """Model inputs, [N, S] each: see `Encoder.rows`."""
+    """Model inputs, [N, S] each, for N rows of S tokens: see `Encoder.rows`."""
     targets: dict[str, np.ndarray]
     """Targets of the loss, under the names of transformers' models: `labels` ([N] int64 or float32, or [N, S] int64
     with -100 at positions without a target), or `start_positions` and `end_positions` ([N] int64)."""
@@ -85,7 +85,7 @@ class Task(Protocol):
         ...
 
     def predictions(self, features: Features, outputs: dict[str, np.ndarray]) -> Any:
-        """Return readable predictions from a model's outputs.
+        """Return the predictions that a model's outputs encode, such as labels or answers.
 
         Args:
             features: features of the validation split.
@@ -93,7 +93,7 @@ class Task(Protocol):
                 [N, S, labels] for tokens), or `start_logits` and `end_logits` ([N, S]).
 
         Raises:
-            Diverged: if outputs are NaN.
+            DivergenceError: if outputs are NaN.
         """
         ...
 
@@ -106,7 +106,7 @@ class Task(Protocol):
         ...
 
 
-class Diverged(BitcipherError):
+class DivergenceError(BitcipherError):
     """Raised if a model's outputs are NaN. Its training cannot recover."""
 
 
@@ -127,10 +127,10 @@ def check_outputs(task: Task, outputs: dict[str, np.ndarray]) -> None:
     """Check that a model's outputs are numbers.
 
     Raises:
-        Diverged: if an output is NaN.
+        DivergenceError: if an output is NaN.
     """
     if any(np.isnan(values).any() for values in outputs.values()):
-        raise Diverged(
+        raise DivergenceError(
             f"The model's outputs for {task.name} are not numbers (NaN), because its training has diverged; "
             "try a lower learning rate."
         )

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from bitcipher.errors import BitcipherError
 from training.data import SpecialTokens, plain_text_tokenizer
 
-# Control and format characters. Tokenizers may drop them, and they are not part of a letter.
+# Unicode categories of control and format characters, which are not part of a letter. Some tokenizers drop them.
 _INVISIBLE = {"Cc", "Cf"}
 
 
@@ -20,10 +20,10 @@ class Pieces(NamedTuple):
     """Tokens of a text without special tokens."""
 
     ids: np.ndarray
-    """Token ids, [P] int32."""
+    """Token ids, [tokens] int32."""
     offsets: np.ndarray
-    """[P, 2] int32: start and end character of each token, without surrounding white space. They are equal for a token
-    of white space only. Several tokens of one character have the same offsets."""
+    """[tokens, 2] int32: start and end character of each token, without surrounding white space. A token that is only
+    white space has equal start and end. Several tokens of one character have the same offsets."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Encoder:
     tokenizer: Tokenizer
     """Tokenizer of the model; its truncation, padding and special tokens are not used."""
     specials: SpecialTokens
+    """Ids of the special tokens of the model."""
     length: int
     """Number of tokens per row, including special tokens."""
     double_end: bool = False
@@ -73,12 +74,12 @@ class Encoder:
         """Return model inputs.
 
         Args:
-            texts: token ids of A and B, at most `room` in total; B is None for single texts.
+            texts: token ids of A and B for each of the N rows, at most `room` ids in total; B is None for single texts.
 
         Returns:
             `input_ids` [N, S] int32, right-padded to S = `length`; `attention_mask` [N, S] int8, 1 for tokens; and with
-            `token_types` also `token_type_ids` [N, S] int8. Models take int64; convert one batch at a time,
-            because these arrays are two to eight times smaller.
+            `token_types` also `token_type_ids` [N, S] int8. Models take int64. To save memory, convert one batch at a
+            time.
         """
         begin, end = ([number] for number in (self.specials.begin, self.specials.end))
         ids = np.full((len(texts), self.length), self.specials.pad, np.int32)

@@ -22,8 +22,11 @@ class EntityTask:
 
     name: str
     labels: tuple[str, ...]
+    """Tags by number; O (outside of any entity) is number 0."""
     train: tuple[tuple[tuple[str, str], ...], ...]
+    """Training sentences; each consists of pairs of a word and its tag."""
     validation: tuple[tuple[tuple[str, str], ...], ...]
+    """Validation sentences, like `train`."""
     remarks: tuple[str, ...] = ()
     kind: Kind = "token-classification"
 
@@ -62,11 +65,11 @@ class EntityTask:
         """Return the label of each word of each sentence; O for a word without tokens."""
         check_outputs(self, outputs)
         likeliest = np.asarray(outputs["logits"]).argmax(axis=2)
-        found = [[OUTSIDE] * len(sentence) for sentence in self.validation]
+        tags = [[OUTSIDE] * len(sentence) for sentence in self.validation]
         for row, column in np.argwhere(features.notes["words"] >= 0):
             sentence, word = features.notes["sentences"][row], features.notes["words"][row, column]
-            found[sentence][word] = self.labels[likeliest[row, column]]
-        return found
+            tags[sentence][word] = self.labels[likeliest[row, column]]
+        return tags
 
     def score(self, predictions: Sequence[Sequence[str]]) -> dict[str, float]:
         """Return `f1` of spans and `accuracy` of words, in percent."""
@@ -97,8 +100,8 @@ def read_entities(folder: str) -> EntityTask:
         tuple(tuple(sentence) for document in read_conll2003(storage.join(folder, name)) for sentence in document)
         for name in ("eng.train", "eng.testa")
     )
-    found = {tag for sentence in (*train, *validation) for _, tag in sentence}
-    return EntityTask("CoNLL-2003", (OUTSIDE, *sorted(found - {OUTSIDE})), train, validation)
+    tags = {tag for sentence in (*train, *validation) for _, tag in sentence}
+    return EntityTask("CoNLL-2003", (OUTSIDE, *sorted(tags - {OUTSIDE})), train, validation)
 
 
 def _tokenize(sentences: Sequence[tuple[tuple[str, str], ...]], encoder: Encoder) -> list[Pieces]:

@@ -11,10 +11,14 @@ from training.tasks.sentences import SentenceExample, SentenceTask
 
 
 class _Columns(NamedTuple):
+    """Columns of the files of a task."""
+
     header: tuple[str, ...] | None
     """Column names in the first line; None if the file has no header."""
     sentences: tuple[str, ...]
+    """Names of the columns with sentences, one or two."""
     label: str
+    """Name of the column with the label or value."""
     labels: tuple[str, ...]
     """Labels as written in the files, by number; empty for regression."""
 
@@ -105,11 +109,12 @@ def _example(row: tuple[str, ...], names: tuple[str, ...], columns: _Columns, ur
     return SentenceExample(first, second[0] if second else None, label)
 
 
-def _label(written: str, labels: tuple[str, ...]) -> float | None:
+def _label(cell: str, labels: tuple[str, ...]) -> float | None:
+    """Return the label number or the value in a cell, or None if it is not valid."""
     if labels:
-        return labels.index(written) if written in labels else None
+        return labels.index(cell) if cell in labels else None
     try:
-        value = float(written)
+        value = float(cell)
     except ValueError:
         return None
     return value if math.isfinite(value) and 0 <= value <= _MOST_SIMILAR else None

@@ -7,7 +7,7 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 from training.metrics.question_answering import scores, scores_with_no_answers
-from training.tasks.answers import AnswerPrediction, read_answers
+from training.tasks.answers import AnswerPrediction, decode_answers
 from training.tasks.base import Features, Kind, Part, check_outputs, get_examples
 from training.tasks.baselines import no_answers, random_spans
 from training.tasks.encoder import Encoder
@@ -32,7 +32,7 @@ class QuestionTask:
     n_best: int = 20
     """Maximum number of candidates per prediction."""
     threshold: float = 0.0
-    """Questions with a higher no-answer score are left unanswered, if some questions of the task have no answer."""
+    """Maximum no-answer score of an answered question. It is used only if some validation questions have no answer."""
     kind: Kind = "question-answering"
     labels: tuple[str, ...] = ()
 
@@ -65,7 +65,7 @@ class QuestionTask:
     def predictions(self, features: Features, outputs: dict[str, np.ndarray]) -> list[AnswerPrediction]:
         """Return one prediction per question."""
         check_outputs(self, outputs)
-        return read_answers(
+        return decode_answers(
             [question.context for question in self.validation],
             features.notes["questions"],
             features.notes["offsets"],
@@ -92,8 +92,9 @@ class QuestionTask:
 def read_questions(name: str, validation: str, train: str | None = None) -> QuestionTask:
     """Read a task from files in SQuAD's format.
 
-    Training questions whose answers do not occur in their context are left out; validation questions are all used.
-    Remarks give the numbers of repaired and missing answers.
+    Training questions whose answers do not occur in their context are left out. All validation questions are used.
+    Remarks give the number of answers with a wrong offset, and the number of answers that do not occur in their
+    context.
 
     Args:
         name: name of the task.

@@ -15,14 +15,16 @@ class SentenceExample(NamedTuple):
     """Sentence or sentence pair with its label."""
 
     first: str
+    """The sentence, or the first sentence of the pair."""
     second: str | None
+    """Second sentence of the pair; None for a single sentence."""
     label: float
     """Index of the label, or the value for regression."""
 
 
 @dataclass(frozen=True)
 class SentenceTask:
-    """Sentence task: see `training.tasks.base.Task`."""
+    """Classification or regression of sentences or sentence pairs: see `training.tasks.base.Task`."""
 
     name: str
     kind: Kind
@@ -39,7 +41,7 @@ class SentenceTask:
         return main_metric(self.metric_names)
 
     def features(self, part: Part, encoder: Encoder) -> Features:
-        """Return one row per example. Long texts are truncated at the end; in a pair, the longer sentence first."""
+        """Return one row per example. Long texts are truncated at their ends; in a pair, the longer sentence first."""
         examples = get_examples(self, part)
         firsts = [pieces.ids for pieces in encoder.pieces([example.first for example in examples])]
         seconds: list[np.ndarray | None] = [None] * len(examples)
@@ -61,7 +63,7 @@ class SentenceTask:
         )
 
     def predictions(self, features: Features, outputs: dict[str, np.ndarray]) -> np.ndarray:
-        """Return [N] predictions: the index of the most likely label (int64), or the value (float64)."""
+        """Return the index of the most likely label (int64) or the value (float64) of each example, [examples]."""
         check_outputs(self, outputs)
         logits = np.asarray(outputs["logits"])
         if self.kind == "regression":
@@ -81,7 +83,11 @@ class SentenceTask:
 
 
 def _fit(first: np.ndarray, second: np.ndarray | None, room: int) -> tuple[np.ndarray, np.ndarray | None]:
-    """Truncate to `room` tokens: the longer text first, then both equally; the first gets the odd token, as in BERT."""
+    """Truncate a text or a pair to `room` tokens, as in BERT.
+
+    In a pair, the longer text is truncated to the length of the other text, and then both equally. If `room` is odd,
+    the first text keeps one token more.
+    """
     if second is None:
         return first[:room], None
     kept = min(len(first), max(room - len(second), (room + 1) // 2))

@@ -17,7 +17,9 @@ class Question:
     number: str
     """Id of the question in the file."""
     question: str
+    """Text of the question."""
     context: str
+    """Text that contains the answers."""
     golds: tuple[str, ...]
     """Correct answers as published; empty if the context has no answer."""
     spans: tuple[tuple[int, int], ...]
@@ -32,14 +34,14 @@ class QuestionFile:
     repaired: int
     """Number of answers that were not at their published offset but elsewhere in the context."""
     lost: int
-    """Number of answers that do not occur in their context. They count as correct answers, but have no target."""
+    """Number of answers that do not occur in their context. They count as correct, but are not trained on."""
 
 
 def read_squad(uri: str) -> QuestionFile:
     """Return the questions of a file, plain or gzip.
 
     If an answer is not at its `answer_start`, the nearest span with the same words is used. White space between the
-    words may differ.
+    words can differ.
 
     Raises:
         BitcipherError: if the file is missing or has another format; the message gives the position.
@@ -86,8 +88,8 @@ def find_answer(context: str, answer: str, start: int) -> tuple[int, int] | None
         start: expected first character.
 
     Returns:
-        Start and end character of the occurrence nearest to `start`, the earlier of two equally near ones. None if the
-        answer is empty or does not occur.
+        Start and end character of the occurrence nearest to `start`; of two equally near occurrences, those of the
+        earlier. None if the answer is empty or does not occur in the context.
     """
     words = answer.split()
     if not words:

@@ -18,7 +18,8 @@ class Windows:
     """Windows of all questions, in the order of the questions."""
 
     inputs: dict[str, np.ndarray]
-    """Model inputs, see `Encoder.rows`: A is the question and B a part of the context."""
+    """Model inputs, [W, S] each, for W windows of S tokens. In `Encoder.rows`, A is the question and B a part of the
+    context."""
     questions: np.ndarray
     """[W] int64, index of the question of each window, ascending."""
     offsets: np.ndarray
@@ -26,15 +27,16 @@ class Windows:
     starts: np.ndarray
     """[W] int64, first token of the first answer, or `NO_ANSWER` if the window does not contain the whole answer."""
     ends: np.ndarray
-    """[W] int64, last token of the answer, or `NO_ANSWER`."""
+    """[W] int64, last token of the first answer, or `NO_ANSWER`."""
     truncated_questions: int
     """Number of truncated questions."""
 
 
 def make_windows(questions: Sequence[Question], encoder: Encoder, stride: int, max_question: int) -> Windows:
-    """Split contexts into windows that cover all of their tokens; an empty context has one window.
+    """Split contexts into windows that cover all of their tokens. An empty context has one window.
 
-    Questions are truncated to `max_question` tokens and to half the available tokens, so that each window has context.
+    Questions are truncated to `max_question` tokens, and to half of the text tokens of a row, so that each window has
+    context.
 
     Args:
         questions: questions with their contexts.
@@ -44,25 +46,25 @@ def make_windows(questions: Sequence[Question], encoder: Encoder, stride: int, m
         max_question: maximum number of tokens of a question.
 
     Raises:
-        BitcipherError: if the encoder's length is too short for both.
+        BitcipherError: if the encoder's length is too short for a question and a context.
     """
     if stride < 1 or max_question < 1:
         raise BitcipherError(f"`stride` and `max_question` must be at least 1, got {stride} and {max_question}.")
     room = encoder.room(pair=True)
     max_question = min(max_question, room // 2)
-    asked = encoder.pieces([question.question for question in questions])
+    question_pieces = encoder.pieces([question.question for question in questions])
     distinct = list(dict.fromkeys(question.context for question in questions))
     contexts = dict(zip(distinct, encoder.pieces(distinct), strict=True))
 
-    texts, owners, labels, shown = [], [], [], []
+    texts, owners, labels, context_offsets = [], [], [], []
     for number, question in enumerate(questions):
-        own = asked[number].ids[:max_question]
+        own = question_pieces[number].ids[:max_question]
         context = contexts[question.context]
         answer = _pieces_of_answer(context, question)
         context_start = len(own) + encoder.second_at
         for first, last in _window_bounds(len(context.ids), room - len(own), stride):
             texts.append((own, context.ids[first:last]))
-            shown.append((context_start, context.offsets[first:last]))
+            context_offsets.append((context_start, context.offsets[first:last]))
             owners.append(number)
             is_whole = answer is not None and first <= answer[0] and answer[1] < last
             labels.append(
@@ -70,10 +72,10 @@ def make_windows(questions: Sequence[Question], encoder: Encoder, stride: int, m
             )
 
     offsets = np.zeros((len(texts), encoder.length, 2), np.int32)
-    for row, (context_start, characters) in enumerate(shown):
+    for row, (context_start, characters) in enumerate(context_offsets):
         offsets[row, context_start : context_start + len(characters)] = characters
     starts, ends = np.array(labels, np.int64).T
-    truncated = sum(len(pieces.ids) > max_question for pieces in asked)
+    truncated = sum(len(pieces.ids) > max_question for pieces in question_pieces)
     return Windows(encoder.rows(texts), np.array(owners, np.int64), offsets, starts, ends, truncated)
 
 
@@ -88,7 +90,7 @@ def _window_bounds(pieces: int, room: int, stride: int) -> list[tuple[int, int]]
 
 
 def _pieces_of_answer(context: Pieces, question: Question) -> tuple[int, int] | None:
-    """Return the first and the last token of the first answer, or None if it has no tokens."""
+    """Return the index of the first and of the last context token of the first answer, or None if it has no tokens."""
     if not question.spans:
         return None
     start, end = question.spans[0]

@@ -41,7 +41,7 @@ VERSION = 1
 
 CHOICE = "choice.json"
 CANDIDATES = "candidates"
-# Inputs of all candidates; stored before the first candidate.
+# File with the inputs of all candidates, stored before the first candidate.
 INPUTS = f"{CANDIDATES}/inputs.json"
 
 
@@ -57,9 +57,9 @@ class ChoiceOptions(Record):
     references: dict[str, str]
     """Path or URI of the reference tokenizer.json of each kind."""
     words: str | None = None
-    """Path or URI of reference words; by default those that the paper prints."""
+    """Path or URI of reference words; by default the 13 words that Deshpande et al. 2023 print."""
     examples: int = Field(5000, ge=1)
-    """Number of examples to measure the word-split ratio on (section 3.3)."""
+    """Number of examples to measure the word-split ratio on (Deshpande et al. 2023, section 3.3)."""
     lowercase: bool = False
     """Lowercase the text."""
 
@@ -82,6 +82,7 @@ class DrawnExamples(Record):
     asked: Size
     """Requested number of examples."""
     drawn: Count
+    """Number of examples that the sources have, at most the requested number."""
     words: Count
     """Number of words in all drawn examples."""
 
@@ -90,8 +91,9 @@ class StoredReference(Record):
     """Reference tokenizer of a kind."""
 
     uri: str
-    """Path or URI of its tokenizer.json."""
+    """Path or URI of the tokenizer.json."""
     sha256: str
+    """SHA-256 of the tokenizer.json."""
 
 
 class StoredScores(Record):
@@ -112,11 +114,12 @@ class StoredChoice(Record):
     tokenizer_sha256: str
     """SHA-256 of the chosen tokenizer.json."""
     nearest: dict[str, Size]
-    """Best size of each kind."""
+    """Requested size of the best tokenizer of each kind."""
     examples: DrawnExamples
     words_of_an_example: Size
     """Maximum number of words of an example."""
     reference_words: dict[str, Strings]
+    """Sub-tokens of each reference word."""
     reference_sub_tokens: Count
     """Number of sub-tokens of all reference words."""
     references: dict[str, StoredReference]
@@ -134,8 +137,8 @@ def choose_tokenizer(
     Args:
         sources: sources, as returned by `list_sources`; they are read once per tokenizer, and once for examples.
         reading: options of the document reader.
-        out: path or URI of a directory that is new, or that has tokenizers trained with the same sources, `reading` and
-            `options.lowercase`.
+        out: path or URI of a directory: a new directory, or that of an earlier call with the same sources, `reading`
+            and `options.lowercase`, whose tokenizers are kept.
         options: candidates and criteria.
         progress: progress display.
 
@@ -226,7 +229,7 @@ def _different_inputs(out: str) -> BitcipherError:
 
 def _legend(choice: TokenizerChoice, examples: list[str], words: ReferenceWords) -> str:
     return (
-        f"Chosen: {choice.chosen.kind} of {choice.chosen.size:,} tokens (bold). Of the other kinds, the sizes closest "
+        f"Chosen: {choice.best.kind} of {choice.best.size:,} tokens (bold). Of the other kinds, the sizes closest "
         f"to their references are in italics. Word-split ratio: {len(examples):,} examples with "
         f"{count_words(examples):,} words. ESMS: {len(words):,} words with {count_subtokens(words):,} sub-tokens."
     )
@@ -234,7 +237,7 @@ def _legend(choice: TokenizerChoice, examples: list[str], words: ReferenceWords)
 
 def _write(out: str, choice: TokenizerChoice, markdown: str, details: dict[str, Any]) -> None:
     """Write the chosen tokenizer, the table, and `choice.json` last."""
-    chosen = choice.chosen
+    chosen = choice.best
     content: Any = storage.read_bytes(_candidate(out, chosen.kind, chosen.size or 0))
     # An earlier choice must not remain next to a different tokenizer.
     storage.remove(storage.join(out, CHOICE))

@@ -12,18 +12,21 @@ ReferenceWords = dict[str, tuple[str, ...]]
 
 
 def reference_words() -> ReferenceWords:
-    """Return the 13 words with 27 sub-tokens that the paper prints (Table 5), of its 127 words with 265 sub-tokens."""
+    """Return the 13 words that Deshpande et al. 2023 print (Table 5), with their 27 sub-tokens.
+
+    The paper uses 127 words with 265 sub-tokens.
+    """
     return read_reference_words(str(Path(__file__).with_name("reference_words.yaml")))
 
 
 def read_reference_words(uri: str) -> ReferenceWords:
     """Read reference words: lines such as `cooking: cook, ing`, or YAML with lists, `cooking: [cook, ing]`.
 
-    Words and sub-tokens are lowercased: the paper prints "Cooking" with the part "cook".
+    Words and sub-tokens are lowercased, because the paper prints "Cooking" with the part "cook".
 
     Raises:
-        BitcipherError: if the file is missing or malformed, a word occurs twice, its sub-tokens do not spell it, or
-            it is not split or split into single letters.
+        BitcipherError: if the file is missing or malformed, a word occurs twice, the sub-tokens of a word do not spell
+            the word, or a word is not split, or split into single letters.
     """
     with storage.reading_yaml(uri) as stream:
         # Nodes have line numbers. With values, YAML would read the word `no` as false.

@@ -7,7 +7,7 @@ from tokenizers import Tokenizer
 from bitcipher.errors import BitcipherError
 from training.data import load_tokenizer
 
-# Name of the model in a tokenizer.json, by kind.
+# Type of the model in a tokenizer.json, by kind.
 MODELS = {"bpe": "BPE", "wordpiece": "WordPiece", "unigram": "Unigram"}
 
 
@@ -35,7 +35,7 @@ def load_reference(kind: str, uri: str) -> Tokenizer:
 
     Args:
         kind: bpe, wordpiece or unigram.
-        uri: path or URI of its tokenizer.json.
+        uri: path or URI of the tokenizer.json.
 
     Raises:
         BitcipherError: if the file is missing, or the tokenizer is of another kind.

@@ -11,7 +11,7 @@ from training.data import plain_text_tokenizer
 
 # Maximum number of words of an example: the length of spans in Deshpande et al. (2023), section 3.2.
 EXAMPLE_WORDS = 110
-# Examples per encoding batch. It limits memory, because an encoding takes a few hundred bytes per token.
+# Number of examples per encoding batch. Small batches save memory: an encoding takes hundreds of bytes per token.
 BATCH = 256
 
 

@@ -41,12 +41,12 @@ def _parts(text: str, encoding: Encoding) -> list[str]:
     return parts
 
 
-def matches(split: Sequence[str], reference: Sequence[str]) -> int:
+def count_matches(split: Sequence[str], reference: Sequence[str]) -> int:
     """Return the number of parts that two splits have in common, as multisets.
 
-    It is 0 for a word that is not split, or split into single letters.
+    The number is 0 if `split` has only one part, or only single letters.
 
-    >>> matches(["con", "cent", "ric"], ["con", "centr", "ic"])
+    >>> count_matches(["con", "cent", "ric"], ["con", "centr", "ic"])
     1
     """
     if len(split) == 1 or all(len(part) == 1 for part in split):
@@ -57,15 +57,15 @@ def matches(split: Sequence[str], reference: Sequence[str]) -> int:
 def matching_score(tokenizer: Tokenizer, words: Mapping[str, Sequence[str]]) -> float:
     """Return the exact sub-token matching score (Deshpande et al. 2023, section 3.3, Table 6), between 0 and 1.
 
-    The score is the number of matches of all words divided by the number of sub-tokens of all reference splits. The
-    paper's 127 words have 265 sub-tokens.
+    The score is the number of matches of all words divided by the number of sub-tokens of all reference splits (265
+    sub-tokens for the paper's 127 words).
 
     Args:
         tokenizer: any tokenizer.
         words: lowercase words with their sub-tokens, as returned by `reference_words`.
     """
     splits = split_words(tokenizer, words)
-    return sum(map(matches, splits, words.values())) / count_subtokens(words)
+    return sum(map(count_matches, splits, words.values())) / count_subtokens(words)
 
 
 def count_subtokens(words: Mapping[str, Sequence[str]]) -> int:

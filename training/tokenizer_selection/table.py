@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from training import markdown
-from training.tokenizer_selection.choose import TokenizerChoice, TokenizerScores
+from training.tokenizer_selection.selection_rule import TokenizerChoice, TokenizerScores
 
 _HEADER = ("Tokenizer", "Vocabulary size", "Word-split ratio", "ESMS")
 
@@ -21,7 +21,7 @@ def format_table(rows: Sequence[TokenizerScores], choice: TokenizerChoice | None
 def _mark(row: TokenizerScores, choice: TokenizerChoice | None) -> str:
     if choice is None or row not in choice.by_kind:
         return ""
-    return "**" if row == choice.chosen else "*"
+    return "**" if row == choice.best else "*"
 
 
 def _cells(row: TokenizerScores, mark: str) -> list[str]:

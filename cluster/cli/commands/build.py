@@ -13,7 +13,7 @@ from pipelines.options import BuildOptions, EmbeddingOptions
 
 @record_options(BuildOptions)
 def build(
-    given: dict[str, Any],
+    option_values: dict[str, Any],
     sources: Annotated[
         list[str] | None,
         typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet or WET.", metavar=PATH),
@@ -38,26 +38,26 @@ def build(
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
 
-    values, listed = _read_recipe(recipe) if recipe else ({}, [])
-    options = BuildOptions.parse({**values, **given}, name=option_name)
+    values, recipe_sources = _read_recipe(recipe) if recipe else ({}, [])
+    options = BuildOptions.parse({**values, **option_values}, name=option_name)
     with resumable(), StageProgress() as progress, open_runtime(workers, options.memory_mib << 20) as runtime:
-        run(sources or listed, out, options, runtime, progress)
+        run(sources or recipe_sources, out, options, runtime, progress)
     builds.print_build(out)
 
 
 @record_options(EmbeddingOptions)
 def embed(
-    given: dict[str, Any],
+    option_values: dict[str, Any],
     build: Annotated[str, typer.Argument(help="Build whose counts are used.", metavar=PATH)],
     *,
     out: Annotated[str, typer.Option(help="Directory of the vectors; it must not exist yet.", metavar=PATH)],
     version: Version = None,
     workers: Workers = 0,
     memory_mib: Annotated[
-        int | None, typer.Option(help="MiB of memory per worker.", show_default="that of the build")
+        int | None, typer.Option(help="MiB of memory per worker.", show_default="as in the build")
     ] = None,
 ) -> None:
-    """Make other vectors from the counts of a build, without reading text again.
+    """Make vectors with other options from the counts of a build, without reading text again.
 
     Options that are not given are taken from the build.
 
@@ -71,12 +71,12 @@ def embed(
 
     budget: int = memory_mib or read_manifest(build, version).options.memory_mib
     with StageProgress() as progress, open_runtime(workers, budget << 20) as runtime:
-        sizes = embed_build(build, out, given, budget, runtime, progress, version)
+        sizes = embed_build(build, out, option_values, budget, runtime, progress, version)
     builds.print_embedding(out, sizes)
 
 
 def _read_recipe(uri: str) -> tuple[dict[str, Any], list[str]]:
-    """Return the options of a recipe, validated, and its sources."""
+    """Return the validated options of a recipe, and its sources."""
     from bitcipher import storage
 
     values = storage.read_yaml(uri)

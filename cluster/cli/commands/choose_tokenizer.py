@@ -13,7 +13,7 @@ from pipelines.ingest.read_options import ReadOptions
 
 @record_options(ReadOptions)
 def choose_tokenizer(
-    given: dict[str, Any],
+    option_values: dict[str, Any],
     sources: Annotated[
         list[str], typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet or WET.", metavar=PATH)
     ],
@@ -39,7 +39,8 @@ def choose_tokenizer(
     reference: Annotated[
         list[str] | None,
         typer.Option(
-            help="tokenizer.json whose word-split ratio a kind should meet; needed for each kind with several sizes.",
+            help="Reference tokenizer.json of a kind. The size with the most similar number of tokens per word is "
+            "selected. Required for a kind with several sizes.",
             metavar=f"KIND={PATH}",
         ),
     ] = None,
@@ -51,7 +52,7 @@ def choose_tokenizer(
             metavar=PATH,
         ),
     ] = None,
-    examples: Annotated[int, typer.Option(min=1, help="Number of spans of 110 words to measure on.")] = 5000,
+    examples: Annotated[int, typer.Option(min=1, help="Number of spans of 110 words to count tokens in.")] = 5000,
     lowercase: Annotated[bool, typer.Option(help="Lowercase text before tokenization.")] = False,
 ) -> None:
     """Train tokenizers of several kinds and sizes, and select one. An interrupted run resumes.
@@ -68,7 +69,7 @@ def choose_tokenizer(
     options = ChoiceOptions(
         sizes=sizes, references=parse_references(reference or []), words=words, examples=examples, lowercase=lowercase
     )
-    reading = ReadOptions.parse(given, name=option_name)
+    reading = ReadOptions.parse(option_values, name=option_name)
     with resumable("Trained tokenizers are kept"), StageProgress() as progress:
         table = choose_tokenizer(list_sources(sources, reading.format), reading, out, options, progress)
     print(f"{table}\n{out} holds the selected tokenizer.json, choice.json, table.md and all candidates.")

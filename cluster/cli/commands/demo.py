@@ -1,4 +1,4 @@
-"""Command that builds example vectors without data of the user: `demo`."""
+"""Command that builds example vectors from text on this machine: `demo`."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ def demo(
 ) -> None:
     """Build vectors from the docstrings of the installed Python packages, without a network.
 
-    Shows neighbors of a few words and writes a page with a map of words.
+    Shows neighbors of example words, and writes a page with a map of words.
 
     For example: bitcipher demo --out demo
     """

@@ -16,7 +16,9 @@ VectorFiles = Annotated[
     list[str],
     typer.Argument(help="Builds, directories of vectors, or word2vec, GloVe or fastText files.", metavar=PATH),
 ]
-Seeds = Annotated[int, typer.Option(min=1, help="Number of seeds; results are mean and standard deviation.")]
+Seeds = Annotated[
+    int, typer.Option(min=1, help="Number of seeds. Results are means and standard deviations over the seeds.")
+]
 
 
 def probe(

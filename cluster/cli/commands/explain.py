@@ -1,4 +1,4 @@
-"""Commands that need the counts that vectors were made from: `explain` and `infer`."""
+"""Commands that read vectors and the counts that they were made from: `explain` and `infer`."""
 
 from typing import Annotated, Any
 
@@ -8,12 +8,12 @@ from bitcipher.errors import BitcipherError
 from cluster.cli.options import Version
 from cluster.metavars import PATH
 
-# Number of context words shown for each dimension.
+# Number of context words to show per dimension.
 CONTEXTS_PER_DIMENSION = 3
 
 UNITS = ("context", "dimension")
 
-Vectors = Annotated[str, typer.Argument(help="Build, or directory of vectors with --counts.", metavar=PATH)]
+Vectors = Annotated[str, typer.Argument(help="Build, or directory of vectors (needs --counts).", metavar=PATH)]
 Counts = Annotated[
     str | None, typer.Option(help="For a directory of vectors: the build that they were made from.", metavar=PATH)
 ]
@@ -26,9 +26,7 @@ def explain(
     topn: Annotated[int, typer.Option(min=1, help="Number of contributions to show, strongest first.")] = 15,
     by: Annotated[
         str,
-        typer.Option(
-            help="Unit of the contributions. Only modes cat and sum support dimension.", metavar="|".join(UNITS)
-        ),
+        typer.Option(help="Unit of the contributions. `dimension` requires mode cat or sum.", metavar="|".join(UNITS)),
     ] = "context",
     counts: Counts = None,
     version: Version = None,
@@ -56,7 +54,7 @@ def explain(
 
 def infer(
     vectors: Vectors,
-    word: Annotated[str, typer.Argument(help="Word, spelled as the tokenizer of the build gives it.")],
+    word: Annotated[str, typer.Argument(help="Word, spelled as the tokenizer of the build returns it.")],
     *,
     contexts: Annotated[str, typer.Option(help="Text with the word in it, one sentence per line.", metavar=PATH)],
     topn: Annotated[int, typer.Option(min=1, help="Number of neighbors to show.")] = 10,

@@ -42,11 +42,11 @@ def explore(
     require_libraries()
     from pipelines.reports.explore.page import Baseline, write_page
 
-    before = None
+    baseline = None
     if compare is not None:
         is_version = compare.isdecimal()
         uri = vectors_of(vectors, int(compare)) if is_version else vectors_of(compare)
-        before = Baseline(f"version {compare}" if is_version else _base_name(compare), CipherVectors.load(uri))
+        baseline = Baseline(f"version {compare}" if is_version else _base_name(compare), CipherVectors.load(uri))
     explanations = None
     if version is None and not versions(vectors):
         table = CipherVectors.load(vectors)
@@ -63,10 +63,10 @@ def explore(
                 bars[stage] = progress.begin(stage, total)
             progress.advance(bars[stage], done, "")
 
-        write_page(out, _base_name(vectors), table, words, explanations, before, advance)
+        write_page(out, _base_name(vectors), table, words, explanations, baseline, advance)
     print(f"{len(table):,} words, {table.vector_size} dimensions → {out}")
 
 
 def _base_name(uri: str) -> str:
-    """Return the last part of a path. Users share pages, so these must not show directories of this machine."""
+    """Return the last part of a path. Users share pages, so a page must not show directories of this machine."""
     return storage.absolute(uri).rstrip("/").rpartition("/")[2]

@@ -9,19 +9,20 @@ from cluster.cli.options import Workers, option_name, record_options
 from cluster.metavars import PATH
 from pipelines.filter.options import FilterOptions
 
-# Memory of a worker: a document of some megabytes as words, the tokenizer's cache, and the counts of unknown words.
+# Bytes of memory per worker: for a document of several megabytes, the tokenizer's cache, and counts of unknown words.
 _WORKER_BYTES = 1500 << 20
 
 
 @record_options(FilterOptions)
 def filter(
-    given: dict[str, Any],
+    option_values: dict[str, Any],
     sources: Annotated[
         list[str], typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet or WET.", metavar=PATH)
     ],
     *,
     out: Annotated[
-        str, typer.Option(help="Directory of the filtered corpus: new, or of a run to resume.", metavar=PATH)
+        str,
+        typer.Option(help="Directory of the filtered corpus: new, or of an interrupted command.", metavar=PATH),
     ],
     vocabulary: Annotated[
         str | None,
@@ -42,7 +43,7 @@ def filter(
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
 
-    options = FilterOptions.parse(given, name=option_name)
+    options = FilterOptions.parse(option_values, name=option_name)
     with (
         resumable("Filtered sources are kept"),
         StageProgress() as progress,

@@ -1,17 +1,19 @@
-"""The `finetune` command."""
+"""Command that fine-tunes a model on a task: `finetune`."""
 
 from typing import Annotated, Any
 
 import typer
 
 from cluster.cli.dependencies import require_extra
-from cluster.cli.interrupts import TRAINED, resumable
+from cluster.cli.interrupts import TRAINING_KEPT, resumable
 from cluster.cli.options import Settings, Workers
 from cluster.metavars import PATH
 
 
 def finetune(
-    model: Annotated[str, typer.Argument(help="Run, or transformers folder with a tokenizer.json.", metavar=PATH)],
+    model: Annotated[
+        str, typer.Argument(help="Folder of a run, or of a transformers model with a tokenizer.json.", metavar=PATH)
+    ],
     *,
     task: Annotated[
         str, typer.Option(help="cola, sst2, mrpc, stsb, qnli, rte, wnli (GLUE), squad, squad2 or entities.")
@@ -20,7 +22,7 @@ def finetune(
         str,
         typer.Option(
             help="Folder of the task's files as published: train.tsv and dev.tsv (GLUE), train-v1.1.json and "
-            "dev-v1.1.json or v2.0 (SQuAD), eng.train and eng.testa (CoNLL-2003).",
+            "dev-v1.1.json (squad), train-v2.0.json and dev-v2.0.json (squad2), eng.train and eng.testa (CoNLL-2003).",
             metavar=PATH,
         ),
     ],
@@ -53,7 +55,7 @@ def finetune(
     values: dict[str, Any] = {"model": model, "task": task, "data": data, "vocabulary": vocabulary}
     options = make_finetune_options(values | {"random_init": random_init, "seed": seed}, settings or [])
     folder = local_folder(out)
-    with resumable(TRAINED), StageProgress() as progress:
+    with resumable(TRAINING_KEPT), StageProgress() as progress:
         result = launch_finetuning(options, folder, workers, progress)
     for remark in result.remarks:
         print(remark)

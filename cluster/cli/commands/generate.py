@@ -1,4 +1,4 @@
-"""The `generate` command."""
+"""Command that generates text: `generate`."""
 
 import json
 from typing import Annotated
@@ -11,18 +11,20 @@ from cluster.metavars import PATH
 
 
 def generate(
-    model: Annotated[str, typer.Argument(help="Run, or transformers folder with a tokenizer.json.", metavar=PATH)],
+    model: Annotated[
+        str, typer.Argument(help="Folder of a run, or of a transformers model with a tokenizer.json.", metavar=PATH)
+    ],
     prompt: Annotated[str | None, typer.Option(help="Text to continue.")] = None,
     prompts: Annotated[
         str | None, typer.Option(help="YAML file with inputs, a template and examples.", metavar=PATH)
     ] = None,
-    shots: Annotated[int, typer.Option(min=0, help="Examples of --prompts to show before each input.")] = 0,
+    shots: Annotated[int, typer.Option(min=0, help="Number of examples of the --prompts file before each input.")] = 0,
     max_new_tokens: Annotated[int, typer.Option(min=1, help="Maximum number of new tokens.")] = 40,
     temperature: Annotated[
         float, typer.Option(min=0, help="Sampling temperature; 0 always takes the most likely token.")
     ] = 0.0,
     top_k: Annotated[
-        int | None, typer.Option(min=1, help="Sample from this many of the most likely tokens.", show_default="all")
+        int | None, typer.Option(min=1, help="Number of most likely tokens to sample from.", show_default="all")
     ] = None,
     top_p: Annotated[
         float | None,

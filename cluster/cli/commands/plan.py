@@ -10,20 +10,20 @@ from cluster.cli.options import option_name, record_options
 from cluster.metavars import PATH
 from pipelines.options import BuildOptions
 
-# Description of the sample that is used if none is given.
+# Description of the default sample.
 DOCSTRINGS = "English docstrings of the installed Python packages, which may differ from your text"
 
 
 @record_options(BuildOptions)
 def plan(
-    given: dict[str, Any],
+    option_values: dict[str, Any],
     sources: Annotated[
         list[str] | None,
         typer.Argument(help="Files, directories or globs of the corpus; a sample of it is counted.", metavar=PATH),
     ] = None,
     tokens: Annotated[
         float | None,
-        typer.Option(help="Number of tokens to plan for, such as 1e12.", show_default="those of the sources"),
+        typer.Option(help="Number of tokens to plan for, such as 1e12.", show_default="all tokens of the sources"),
     ] = None,
     sample: Annotated[
         list[str] | None,
@@ -36,7 +36,8 @@ def plan(
     build: Annotated[
         str | None,
         typer.Option(
-            help="Build of similar text. Its options are used, and its counts determine the growth laws.", metavar=PATH
+            help="Build of similar text. Its options are used, and its counts show how words and pairs grow with text.",
+            metavar=PATH,
         ),
     ] = None,
     nodes: Annotated[int, typer.Option(min=1, help="Number of machines.")] = 1,
@@ -61,7 +62,7 @@ def plan(
     if memory_gb is not None and memory_gb <= 0:
         raise BitcipherError(f"`--memory-gb` must be greater than 0, got {memory_gb:g}.")
     if build is None:
-        BuildOptions.parse(given, name=option_name)  # report mistakes before anything is read
+        BuildOptions.parse(option_values, name=option_name)  # report wrong options before text is read
     from cluster.cli.display.plan import print_plan
     from cluster.demo.docstring_sample import docstring_sample
     from cluster.doctor.machine import cpu_count, memory_bytes
@@ -74,7 +75,7 @@ def plan(
         tokens=tokens,
         sample=tuple(sample or ()),
         build=build,
-        options=given,
+        options=option_values,
         cluster=cluster,
     )
     if sources or sample or build:

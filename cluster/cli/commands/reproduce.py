@@ -1,4 +1,4 @@
-"""Reproduce the tables and figures of the paper: `tables`, `figure-4` and `figure-5`."""
+"""Reproduce tables and figures of Zhao & Williams 2023: `tables`, `figure-4` and `figure-5`."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -8,7 +8,7 @@ import typer
 from bitcipher.errors import BitcipherError
 from cluster.cli.commands.evaluate import Seeds
 from cluster.cli.dependencies import require_extra
-from cluster.cli.interrupts import TRAINED, resumable
+from cluster.cli.interrupts import TRAINING_KEPT, resumable
 from cluster.cli.options import Settings, Workers
 from cluster.metavars import PATH
 
@@ -16,12 +16,12 @@ Sources = Annotated[list[str], typer.Argument(help="Files, directories or globs 
 Out = Annotated[
     str,
     typer.Option(
-        help="Directory of runs, curves and tables, visible to all workers: new, or of a run to resume.", metavar=PATH
+        help="Directory of runs, curves and tables, visible to all workers: new, or of an interrupted command.",
+        metavar=PATH,
     ),
 ]
-Runs = Annotated[int, typer.Option(min=1, help="Number of seeds; results are mean and standard deviation.")]
 
-reproduce = typer.Typer(help="Reproduce the tables and figures of the paper.", no_args_is_help=True)
+reproduce = typer.Typer(help="Reproduce tables and figures of Zhao & Williams 2023, Bit Cipher.", no_args_is_help=True)
 
 
 @reproduce.command()
@@ -31,13 +31,13 @@ def tables(
     ],
     *,
     out: Annotated[
-        str, typer.Option(help="Directory of the tables; cells that are finished are not computed again.", metavar=PATH)
+        str, typer.Option(help="Directory of the tables. Finished table cells are not computed again.", metavar=PATH)
     ],
     pos: Annotated[str | None, typer.Option(help="Directory of GUM (CoNLL-U).", metavar=PATH)] = None,
     ner: Annotated[str | None, typer.Option(help="Directory of CoNLL-2003.", metavar=PATH)] = None,
     seeds: Seeds = 3,
 ) -> None:
-    """Compute Tables 2 to 7 of the paper from stored counts, next to the published numbers.
+    """Compute Tables 2 to 7 from the counts of builds, and write them next to the published numbers.
 
     For example: bitcipher reproduce tables build --pos gum --ner conll2003 --out tables
     """
@@ -61,8 +61,8 @@ def tables(
 
 
 @reproduce.command("figure-4")
-def figure_4(sources: Sources, *, out: Out, seeds: Runs = 3, settings: Settings = None, workers: Workers = 0) -> None:
-    """Train models with random and cipher init on the same text, and plot their perplexity.
+def figure_4(sources: Sources, *, out: Out, seeds: Seeds = 3, settings: Settings = None, workers: Workers = 0) -> None:
+    """Train models from random and from cipher embeddings on the same text, and plot their perplexity.
 
     For example: bitcipher reproduce figure-4 corpus --out figure-4 --seeds 1
     """
@@ -71,7 +71,7 @@ def figure_4(sources: Sources, *, out: Out, seeds: Runs = 3, settings: Settings 
     from training.launch.run_dir import local_folder
     from training.reproduce.figures import reproduce_figure_4
 
-    with resumable(TRAINED), StageProgress() as progress:
+    with resumable(TRAINING_KEPT), StageProgress() as progress:
         table = reproduce_figure_4(sources, local_folder(out), seeds, settings or [], workers, progress)
     print(table, end="")
 
@@ -82,7 +82,7 @@ def figure_5(
     *,
     pretraining: Annotated[list[str], typer.Option(help="Text for pre-training. Repeat for several.", metavar=PATH)],
     out: Out,
-    seeds: Runs = 3,
+    seeds: Seeds = 3,
     settings: Settings = None,
     pretraining_settings: Annotated[
         list[str] | None,
@@ -99,7 +99,7 @@ def figure_5(
     from training.launch.run_dir import local_folder
     from training.reproduce.figures import reproduce_figure_5
 
-    with resumable(TRAINED), StageProgress() as progress:
+    with resumable(TRAINING_KEPT), StageProgress() as progress:
         table = reproduce_figure_5(
             pretraining,
             sources,

@@ -16,14 +16,14 @@ def submit(
     working_dir: Annotated[
         str | None,
         typer.Option(
-            help="Directory of small files to send with the code, such as a recipe; the job starts in it.",
+            help="Working directory of the job, sent with the code. It holds small files, such as a recipe.",
             metavar="DIRECTORY",
         ),
     ] = None,
     env: Annotated[
         list[str] | None,
         typer.Option(
-            help="Set an environment variable of the job. Not for passwords: everyone who sees the job sees it.",
+            help="Set an environment variable of the job. Do not pass passwords: everyone who sees the job sees them.",
             metavar="NAME=VALUE",
         ),
     ] = None,

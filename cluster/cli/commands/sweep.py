@@ -7,7 +7,7 @@ import typer
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.dependencies import require_extra
-from cluster.cli.interrupts import TRAINED, resumable
+from cluster.cli.interrupts import TRAINING_KEPT, resumable
 from cluster.cli.options import Settings
 from cluster.metavars import NAME_OR_PATH, PATH
 
@@ -30,7 +30,8 @@ def sweep(
     scale: Annotated[
         float | None,
         typer.Option(
-            help="Fraction of the recipe's training sequences, such as 0.01; tokens, shapes and seeds shrink with it.",
+            help="Fraction of the recipe's training sequences, such as 0.01. The numbers of tokens, shapes and seeds "
+            "shrink with it.",
             show_default="the whole study",
         ),
     ] = None,
@@ -50,14 +51,14 @@ def sweep(
     ] = 0,
     gpus: Annotated[
         float,
-        typer.Option(min=0.0, max=1.0, help="Share of a GPU per concurrent trial, such as 0.25; 0 uses no GPU."),
+        typer.Option(min=0.0, max=1.0, help="Fraction of a GPU per concurrent trial, such as 0.25; 0 uses no GPU."),
     ] = 0,
 ) -> None:
-    """Run a study of small language models on a reduced language, and write its report. An interrupted study resumes.
+    """Train small language models on a small vocabulary, and write a report. An interrupted study resumes.
 
     Filters a corpus by a vocabulary, trains a tokenizer and small RoBERTa models of many shapes, fine-tunes them on
-    GLUE if given, and compares them in OUT/report/report.html. If it is run again with more shapes, seeds or tasks,
-    only the additional trials are run.
+    GLUE if the recipe names its folder, and compares them in OUT/report/report.html. Run the command again with more
+    shapes, seeds or tasks to run only the additional trials.
 
     For example: bitcipher sweep downscaling-small --out study --set sources=[corpus]
     """
@@ -73,15 +74,16 @@ def sweep(
     folder, resources = local_folder(out), TrialResources(max_concurrent_trials, gpus)
     seconds = None if budget is None else _seconds(budget)
     study = fit_study(read_study(find_study(recipe), settings or []), folder, scale, seconds, resources)
-    with resumable(TRAINED), StageProgress() as progress:
+    with resumable(TRAINING_KEPT), StageProgress() as progress:
         report = run_study(study, folder, resources, progress)
     print(f"Report: {report}, with figures and tables in the same directory. All runs are in {folder}.")
 
 
 def _seconds(text: str) -> float:
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([mhd])", text)
-    if not found or float(found[1]) == 0:
+    """Return the length of a time such as 30m, 2h or 1d."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([mhd])", text)
+    if not match or float(match[1]) == 0:
         raise BitcipherError(
             f"`--budget` must be a number of minutes, hours or days such as 30m, 2h or 1d, got {text!r}."
         )
-    return float(found[1]) * _SECONDS[found[2]]
+    return float(match[1]) * _SECONDS[match[2]]

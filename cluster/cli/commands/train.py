@@ -1,11 +1,11 @@
-"""The commands `train`, `compare` and `layers`."""
+"""Commands that train models and analyze training runs: `train`, `compare` and `layers`."""
 
 from typing import Annotated
 
 import typer
 
 from cluster.cli.dependencies import require_extra
-from cluster.cli.interrupts import TRAINED, resumable
+from cluster.cli.interrupts import TRAINING_KEPT, resumable
 from cluster.cli.options import Settings, Workers
 from cluster.metavars import NAME_OR_PATH, PATH
 
@@ -20,7 +20,7 @@ def train(
     prepared: Annotated[
         str | None,
         typer.Option(
-            help="Folder of token shards and vectors, shared by runs.",
+            help="Folder of tokenized text and vectors, which several runs can share.",
             show_default="prepared, next to --out",
             metavar=PATH,
         ),
@@ -38,9 +38,9 @@ def train(
     from training.recipe import find_recipe, read_recipe
 
     folder = local_folder(out)
-    shared = local_folder(prepared) if prepared else folder.parent / "prepared"
-    with resumable(TRAINED), StageProgress() as progress:
-        launch_pretraining(read_recipe(find_recipe(recipe), settings or []), folder, shared, workers, progress)
+    prepared_folder = local_folder(prepared) if prepared else folder.parent / "prepared"
+    with resumable(TRAINING_KEPT), StageProgress() as progress:
+        launch_pretraining(read_recipe(find_recipe(recipe), settings or []), folder, prepared_folder, workers, progress)
     print(f"The run is in {folder}: metrics.jsonl, and the model in its latest checkpoint.")
 
 
@@ -56,14 +56,14 @@ def compare(
 ) -> None:
     """Plot runs side by side, and report how much sooner each reaches the final loss of the first run.
 
-    Runs of one recipe with different seeds are plotted as one curve with its standard deviation.
+    Runs of one recipe with different seeds are plotted as one curve, with a band from the minimum to the maximum.
     For example: bitcipher compare runs/random-1 runs/cipher-1 --out comparison
     """
     require_extra("training", "`bitcipher compare`")
-    from training.curves.compare import compare
+    from training.curves.comparison import compare_runs
     from training.launch.run_dir import local_folder
 
-    print(compare([local_folder(run) for run in runs], out), end="")
+    print(compare_runs([local_folder(run) for run in runs], out), end="")
 
 
 def layers(
@@ -73,10 +73,10 @@ def layers(
         str, typer.Option(help="Folder for layers.png, layers.csv and layers.parquet; overwritten.", metavar=PATH)
     ],
     classes: Annotated[
-        int, typer.Option(min=2, help="Number of token classes. Each of the most frequent tokens is a class.")
+        int, typer.Option(min=2, help="Number of token classes. Each of the most frequent tokens is one class.")
     ] = 100,
     sequences: Annotated[
-        int, typer.Option(min=1, help="Number of training sequences, and of validation sequences.")
+        int, typer.Option(min=1, help="Number of training sequences, and number of validation sequences.")
     ] = 256,
     task: Annotated[
         str | None,

@@ -12,13 +12,13 @@ from pipelines.options import UpdateOptions
 
 Build = Annotated[str, typer.Argument(help="Directory of the build.", metavar=PATH)]
 
-# Exit code of an update that was not published. Mistakes exit with code 2, and crashes with code 1.
-DRIFTED = 3
+# Exit code of an update whose drift is above the maximum. User errors exit with code 2, and crashes with code 1.
+DRIFT_EXIT_CODE = 3
 
 
 @record_options(UpdateOptions)
 def update(
-    given: dict[str, Any],
+    option_values: dict[str, Any],
     build: Build,
     sources: Annotated[
         list[str],
@@ -26,7 +26,7 @@ def update(
     ],
     workers: Workers = 0,
     memory_mib: Annotated[
-        int | None, typer.Option(help="MiB of memory per worker.", show_default="that of the build")
+        int | None, typer.Option(help="MiB of memory per worker.", show_default="as in the build")
     ] = None,
 ) -> None:
     """Count the new files of a corpus, and publish a new version of a build.
@@ -44,7 +44,7 @@ def update(
     from pipelines.runtime.runtime import open_runtime
     from pipelines.store.manifest import read_manifest
 
-    options = UpdateOptions.parse(given, name=option_name)
+    options = UpdateOptions.parse(option_values, name=option_name)
     before = read_manifest(build)
     budget: int = memory_mib or before.options.memory_mib
     try:
@@ -52,7 +52,7 @@ def update(
             manifest, changes = run(build, sources, options, budget, runtime, progress)
     except DriftError as error:
         typer.echo(f"bitcipher: {error}", err=True)
-        raise typer.Exit(DRIFTED) from None
+        raise typer.Exit(DRIFT_EXIT_CODE) from None
     builds.print_changes(changes, options.replace)
     if manifest.version == before.version:
         print(f"Nothing is new: version {manifest.version} is up to date.")

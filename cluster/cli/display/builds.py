@@ -19,7 +19,7 @@ from pipelines.build.status import read_status
 from pipelines.ingest.source_changes import SourceChanges
 from pipelines.store.manifest import BuildManifest, Drift, VectorSizes, read_manifest
 
-# Number of entries shown of a list that may be long.
+# Maximum number of files or words to show of a list.
 EXAMPLES = 5
 
 
@@ -90,7 +90,12 @@ def print_status(build: str) -> None:
 
 
 def print_embedding(target: str, sizes: VectorSizes) -> None:
-    """Print the size of vectors that were made."""
+    """Print the size of new vectors.
+
+    Args:
+        target: directory of the vectors.
+        sizes: number of words and dimensions.
+    """
     OUT.print(f"{sizes.words:,} words, {sizes.dimensions} dimensions → {target}")
     _print_empty_words(sizes.empty_words)
 
@@ -98,8 +103,8 @@ def print_embedding(target: str, sizes: VectorSizes) -> None:
 def print_neighbors(uri: str, words: list[str], topn: int, oov: bool, version: int | None) -> None:
     """Print a table of nearest words for each word."""
     vectors = CipherVectors.load(vectors_of(uri, version))
-    found = {word: vectors.most_similar(word, topn=topn, oov=oov) for word in words}
-    for word, nearest in found.items():
+    neighbors = {word: vectors.most_similar(word, topn=topn, oov=oov) for word in words}
+    for word, nearest in neighbors.items():
         table = make_table(format_word(word), "cosine")
         for other, cosine in nearest:
             table.add_row(format_word(other), f"{cosine:.3f}")

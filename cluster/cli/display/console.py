@@ -45,9 +45,9 @@ def format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def list_examples(words: Sequence[str], most: int) -> str:
-    """Return the first words of a list, and how many more there are."""
+def list_examples(words: Sequence[str], limit: int) -> str:
+    """Return at most `limit` words of a list as text, and the number of its other words."""
     if not words:
         return "none"
-    more = f" and {len(words) - most:,} more" if len(words) > most else ""
-    return ", ".join(map(format_word, words[:most])) + more
+    more = f" and {len(words) - limit:,} more" if len(words) > limit else ""
+    return ", ".join(map(format_word, words[:limit])) + more

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from training.probes.data import TaskData
     from training.probes.probe import ProbeResult
 
-# Number of unknown words shown.
+# Maximum number of unknown words to show.
 EXAMPLES = 5
 
 

@@ -1,9 +1,9 @@
-"""Output of `bitcipher filter`: the kept share of each source directory, and the most frequent unknown words."""
+"""Output of `bitcipher filter`: the percentage kept of each source directory, and the most frequent unknown words."""
 
 from cluster.cli.display.console import OUT, format_share, list_examples, make_table
 from pipelines.filter.filter_manifest import FilterCounts, FilterManifest
 
-# Number of unknown words shown.
+# Maximum number of unknown words to show.
 EXAMPLES = 10
 
 

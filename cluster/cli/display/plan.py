@@ -10,12 +10,12 @@ from pipelines.estimate.build_cost import BuildCost
 from pipelines.estimate.build_estimate import BuildEstimate
 from pipelines.estimate.growth_law import Bound, GrowthLaw
 
-# A range is shown if its ends differ by more than this share.
+# A range is shown if its ends differ by more than this fraction of the upper end.
 MIN_SPREAD = 0.02
 
 
 def print_plan(estimate: BuildEstimate) -> None:
-    """Print an estimate, with ranges where the growth of the corpus is uncertain."""
+    """Print an estimate, with ranges where the growth of words and pairs is uncertain."""
     point, cluster, options = estimate.costs[Bound.POINT], estimate.cluster, estimate.options
     rates = estimate.calibration.rates
     OUT.print(f"Sample: {estimate.sampled_bytes / 1e6:,.1f} MB of {estimate.sampled}")
@@ -44,23 +44,25 @@ def _print_growth(estimate: BuildEstimate) -> None:
     for name, law in (("words", estimate.laws.types), ("pairs", estimate.laws.entries)):
         OUT.print(
             f"Growth of {name}: exponent {law.exponent:.3f} at the end of the data ({_law_end(law):,.0f} tokens), "
-            f"changing by {law.bend * 2.3026:+.3f} per factor of ten; error of the fit {law.error:.1%}"
+            f"changing by {law.bend * math.log(10):+.3f} per tenfold text; error of the fit {law.error:.1%}"
         )
     beyond = end / _law_end(estimate.laws.types)
     if beyond > 1:
         OUT.print(
-            f"The plan extrapolates by a factor of {beyond:,.3g}. Ranges extend from a falling to a constant exponent."
+            f"The plan extrapolates the data by a factor of {beyond:,.3g}. At the lower end of a range, the exponent "
+            "keeps falling; at the upper end, it stays constant."
         )
     OUT.print()
 
 
 def _law_end(law: GrowthLaw) -> float:
+    """Return the number of tokens of the largest text that a growth law was fitted to."""
     return math.exp(law.last)
 
 
 def _print_sizes(estimate: BuildEstimate) -> None:
     table = make_table("size", "planned", "range")
-    for name, value, unit in (
+    for name, value, form in (
         ("tokens", lambda cost: cost.tokens, _number),
         ("text", lambda cost: cost.text_bytes, format_size),
         ("shards", lambda cost: cost.shards, _number),
@@ -77,7 +79,7 @@ def _print_sizes(estimate: BuildEstimate) -> None:
         ("merges per pair", lambda cost: cost.rounds, lambda value: f"{value:.2f}"),
         ("requests to the store, roughly", lambda cost: cost.requests, _number),
     ):
-        table.add_row(name, unit(value(estimate.costs[Bound.POINT])), _range(estimate, value, unit))
+        table.add_row(name, form(value(estimate.costs[Bound.POINT])), _range(estimate, value, form))
     _print_table(table)
 
 
@@ -131,10 +133,11 @@ def _print_table(table: Table) -> None:
     OUT.print()
 
 
-def _range(estimate: BuildEstimate, value: Callable[[BuildCost], float], unit: Callable[[float], str]) -> str:
+def _range(estimate: BuildEstimate, value: Callable[[BuildCost], float], form: Callable[[float], str]) -> str:
+    """Return the range of a value as text, empty if its ends are close. `form` formats a number."""
     values = [value(cost) for cost in estimate.costs.values()]
     low, high = min(values), max(values)
-    return f"{unit(low)} – {unit(high)}" if high - low > MIN_SPREAD * high else ""
+    return f"{form(low)} – {form(high)}" if high - low > MIN_SPREAD * high else ""
 
 
 def _number(value: float) -> str:

@@ -1,6 +1,6 @@
 """Mode spectral for counts that do not fit in memory: the words are split into ranges, which are processed one by one.
 
-rank_ranges     ranks of the words of each segment, and its row ranges
+rank_ranges     rank of each word of a segment, and rows of each range of words in the segment
 gather_ranges   pairs of each range of words, added up over all segments, and transposed
 ppmi_ranges     PPMI weights of each range of the vocabulary, in both directions
 range_products  products of the weighted matrix and a table

@@ -28,7 +28,7 @@ from pipelines.runtime.memory_budget import BYTES_PER_ENTRY
 from pipelines.runtime.runtime import In, Out, Runtime, StageResult, StageSpec
 
 # Bytes of memory of a worker, in addition to its range: per word of the vocabulary (position, name and dense totals),
-# and per word and block (sum, and two logarithms).
+# and per word and block (a sum and two logarithms). A block has the pairs at one offset, or in the whole window.
 BYTES_PER_WORD = 64
 BYTES_PER_SUM = 24
 
@@ -38,9 +38,9 @@ class CountPaths:
     """URIs of stored counts and of a folder for temporary files."""
 
     vocabulary: str
-    """File of the vocabulary."""
+    """URI of the vocabulary file."""
     segments: Sequence[Sequence[str]]
-    """Parts of each segment."""
+    """URIs of the parts of each segment."""
     work: str
     """Folder for temporary files, which is removed at the end."""
 
@@ -60,10 +60,10 @@ def factor(
     workers of the runtime. Arrays with one row per word of the vocabulary are processed in this process.
 
     Args:
-        paths: the counts.
+        paths: URIs of the counts, and folder for temporary files.
         context_window: window of the vectors.
-        embedding: the estimator.
-        range_entries: maximum number of entries in the memory of a worker.
+        embedding: estimator that factors the products.
+        range_entries: maximum number of entries (stored pairs) in the memory of a worker.
         runtime: runtime of the stages.
         on_result: called with each result of a stage.
         wrap_products: called with the products of the ranges; returns the products to use instead.
@@ -115,11 +115,11 @@ def _weight(paths: CountPaths, names: list[str], entries: np.ndarray, range_entr
     """Compute and write the PPMI weights of all pairs, in ranges of the vocabulary.
 
     Args:
-        paths: the counts.
+        paths: URIs of the counts, and folder for temporary files.
         names: names of the gathered ranges.
-        entries: (N,) int64, number of entries of each word, sorted by the bytes of the words.
-        range_entries: maximum number of entries of a range.
-        run: runs a stage over inputs.
+        entries: (words,) int64, number of pairs of each word, sorted by the bytes of the words.
+        range_entries: maximum number of pairs of a range.
+        run: function that runs a stage over inputs.
 
     Returns:
         The number of ranges.

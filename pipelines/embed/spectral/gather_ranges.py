@@ -27,7 +27,7 @@ from pipelines.embed.spectral.rank_ranges import read_ranks
 from pipelines.merge.merged_counts import read_vocabulary
 from pipelines.merge.row_ranges import RowRange
 
-# Entries per row group of the written pairs.
+# Number of pairs per row group of the written files.
 BLOCK_ENTRIES = 1 << 22
 
 # Name of the range of left words outside the vocabulary.
@@ -43,8 +43,9 @@ class GatherInput:
     """A range of words to gather."""
 
     name: str
+    """Name of the range, part of its file names."""
     row_ranges: list[tuple[int, list[RowRange]]]
-    """Number of each segment, and its rows of these words."""
+    """Number of each segment, and the rows of the words of the range in the segment."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,10 @@ class GatherStage:
     """Stage that adds up the pairs of a range of words over all segments.
 
     Args:
-        vocabulary: file of the vocabulary.
+        vocabulary: URI of the vocabulary file.
         work: folder for temporary files.
         context_window: window of the vectors.
-        range_entries: maximum number of entries in memory.
+        range_entries: maximum number of pairs in memory.
     """
 
     def __init__(self, vocabulary: str, work: str, context_window: ContextWindow, range_entries: int):
@@ -109,7 +110,7 @@ class GatherStage:
         return transposed._replace(left=ranks[transposed.left])
 
     def _sums(self, rows: PairBlock, transposed: PairBlock) -> np.ndarray:
-        """Return the marginals of the range and the number of entries per word as last row, (blocks + 1, N) int64."""
+        """Return the marginals of the range, followed by the number of pairs of each word; see `read_sums`."""
         words = len(self._order)
         window = self._context_window
         sums = compute_marginals([rows, transposed], window.size, window.summed, words).sums
@@ -124,6 +125,7 @@ class LocateInput:
     """A gathered range, and the ranges of the vocabulary to find in it."""
 
     name: str
+    """Name of the gathered range."""
     bounds: list[int]
     """Start of each range of the vocabulary, as a position among the words sorted by their bytes, followed by the
     number of words."""
@@ -131,10 +133,12 @@ class LocateInput:
 
 @dataclass(frozen=True)
 class LocatedRows:
-    """Rows of a gathered range, for each range of the vocabulary."""
+    """Output of `LocateStage` for a gathered range."""
 
     name: str
+    """Name of the gathered range."""
     row_ranges: list[list[RowRange]]
+    """Rows of the gathered range in each range of the vocabulary."""
 
 
 class LocateStage:
@@ -163,7 +167,11 @@ class LocateStage:
 
 
 def read_sums(work: str, name: str) -> np.ndarray:
-    """Return the marginals of a range and the number of entries per word as last row, (blocks + 1, N) int64."""
+    """Return the marginals of a gathered range, followed by a row with the number of pairs of each word.
+
+    Returns:
+        (blocks + 1, words) int64. A block has the pairs at one offset, or in the whole window.
+    """
     return read_array(_uri(work, name, SUMS))
 
 

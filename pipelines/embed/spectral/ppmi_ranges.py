@@ -15,23 +15,26 @@ from pipelines.merge.row_ranges import RowRange
 
 @dataclass(frozen=True)
 class PpmiInput:
-    """A range of the vocabulary to weight."""
+    """A range of the vocabulary whose pairs are weighted."""
 
     index: int
+    """Number of the range."""
     row_ranges: list[RowRange]
-    """Its rows in the gathered ranges."""
+    """Rows of the words of the range in the gathered ranges."""
 
 
 @dataclass(frozen=True)
 class WeightedRange:
-    """A weighted range of the vocabulary."""
+    """Output of `PpmiStage`: a range of the vocabulary whose weights are written."""
 
     index: int
+    """Number of the range."""
     entries: int
+    """Number of weighted pairs."""
 
     @property
     def metrics(self) -> dict[str, int]:
-        """Sizes for the counters of the cluster."""
+        """Sizes by name, which Ray exports as counters."""
         return {"entries": self.entries}
 
 
@@ -50,7 +53,7 @@ class PpmiStage:
 
     def __call__(self, item: PpmiInput) -> Iterator[WeightedRange]:
         """Yield a range when its weighted rows are written."""
-        # -1 is no rank: here, <oov> is treated like all other words.
+        # No word has the rank -1, so `merge_rows` treats <oov> like all other words.
         pairs, _ = merge_rows([row_range.read() for row_range in item.row_ranges], self._order, -1)
         rows = weight_rows(pairs, self._marginals)
         write_rows(rows_uri(self._work, item.index), rows)
@@ -58,7 +61,7 @@ class PpmiStage:
 
 
 def write_sums(work: str, sums: np.ndarray) -> None:
-    """Write the marginals of all ranges, (blocks, N) int64, for `PpmiStage`."""
+    """Write the sum of the marginals of all ranges, (blocks, words) int64, for `PpmiStage`."""
     write_array(_sums_uri(work), sums)
 
 

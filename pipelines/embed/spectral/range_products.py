@@ -1,4 +1,7 @@
-"""Products of the weighted matrix and a table, with the rows of the matrix in files, one range of words per file."""
+"""Products of the PPMI matrix and a table. Each range of rows of the matrix is stored in a file.
+
+The matrix consists of blocks, side by side: a block has the weights at one offset, or in the whole window.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,14 +28,14 @@ class RunStage(Protocol):
 
 @dataclass(frozen=True)
 class MultiplyInput:
-    """Products to compute with a range of rows."""
+    """Products of a range of rows with one table per block."""
 
     index: int
     """Number of the range."""
     target: str
-    """File for the sum of the products, (n, b) float32."""
+    """File for the sum of the products, (rows, columns) float32."""
     terms: list[tuple[int, float, str]]
-    """Block, scale, and file of the table, (N, b) float32, of each product."""
+    """For each product: number of the block, scale, and file of the table, (words, columns) float32."""
 
 
 class MultiplyStage:
@@ -61,20 +64,20 @@ class MultiplyStage:
 
 @dataclass(frozen=True)
 class TransposeInput:
-    """Products to compute with the transposed blocks of a range of rows."""
+    """Products of each transposed block with one table, for a range of rows of the products."""
 
     index: int
     """Number of the range."""
     target: str
-    """File for the products, (blocks, n, b) float32."""
+    """File for the products, (blocks, rows, columns) float32."""
     table: str
-    """File of the table, (N, b) float32."""
+    """File of the table, (words, columns) float32."""
     blocks: list[tuple[int, float]]
-    """Blocks and their scales."""
+    """Number and scale of each block."""
 
 
 class TransposeStage:
-    """Stage that multiplies each transposed block of a range of rows by a table.
+    """Stage that computes a range of rows of the product of each transposed block and a table.
 
     Args:
         work: folder for temporary files.
@@ -109,7 +112,7 @@ class RangeProducts:
     def __init__(self, work: str, ranges: int, run: RunStage):
         self._work = work
         self._run = run
-        # Copied, because a mapped array keeps its file open.
+        # Copied, because a memory-mapped array keeps its file open.
         self._words = [read_rows(rows_uri(work, index), "words").words.copy() for index in range(ranges)]
         self._products = 0
 
@@ -150,7 +153,7 @@ class RangeProducts:
         return [read_array(item.target) for item in inputs]
 
     def _join(self, results: Sequence[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
-        """Return the rows of all ranges as one table in order of rank, (N, b) float32."""
+        """Return the rows of all ranges as one table in order of rank, (words, columns) float32."""
         table = np.zeros(shape, np.float32)
         for words, rows in zip(self._words, results, strict=True):
             table[words] = rows

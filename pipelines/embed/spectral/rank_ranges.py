@@ -1,4 +1,4 @@
-"""Ranks of the words of each segment, and its row ranges."""
+"""Rank of each word of a segment, and rows of each range of words in the segment."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,14 +26,16 @@ class RankInput:
 
 @dataclass(frozen=True)
 class RankedSegment:
-    """Row ranges of a segment, for each range of words."""
+    """Output of `RankStage` for a segment."""
 
     segment: int
+    """Number of the segment."""
     row_ranges: list[list[RowRange]]
+    """Rows of the segment in each range of words."""
 
 
 class RankStage:
-    """Stage that writes the rank of each word number of a segment, and finds the row ranges of each range of words.
+    """Stage that writes the rank of each word of a segment, and finds the rows of each range of words.
 
     Args:
         vocabulary: file of the vocabulary.
@@ -54,7 +56,7 @@ class RankStage:
 
 
 def read_ranks(work: str, segment: int) -> np.ndarray:
-    """Return the rank of each word number of a segment, (V,) int32."""
+    """Return the rank of each word number of a segment, (words,) int32."""
     return storage.read_table(_file(work, segment))["rank"].to_numpy()
 
 

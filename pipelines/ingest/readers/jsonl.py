@@ -12,7 +12,7 @@ from pipelines.ingest.sources import Source
 
 
 def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
-    """Yield the text of each line, an empty string for null. Blank lines are skipped.
+    """Yield the text of each line. A null becomes an empty string, and blank lines are skipped.
 
     Bytes that are not UTF-8 become U+FFFD.
 
@@ -28,7 +28,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
             if field not in record:
                 raise BitcipherError(
                     f"Line {number} of {source.uri} has no field {field!r}; its fields are "
-                    f"{', '.join(islice(record, 20))}. Set `field` to the one that holds the text."
+                    f"{', '.join(islice(record, 20))}. Set `field` to the field that holds the text."
                 )
             text = record[field]
             if text is None:
@@ -36,7 +36,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
             elif not isinstance(text, str):
                 raise BitcipherError(
                     f"The field {field!r} in line {number} of {source.uri} is {_kind(text)}, not a string. "
-                    "Set `field` to the one that holds the text, or correct the line."
+                    "Set `field` to the field that holds the text, or correct the line."
                 )
             yield (text,)
 
@@ -46,8 +46,7 @@ def _parse(line: bytes, source: Source, number: int) -> dict[str, object]:
         try:
             record = orjson.loads(line)
         except orjson.JSONDecodeError:
-            # The reason may be bytes that are not UTF-8, which orjson rejects. They are replaced before the second
-            # attempt.
+            # orjson also rejects bytes that are not UTF-8. They are replaced before the second attempt.
             record = orjson.loads(line.decode(errors="replace"))
     except orjson.JSONDecodeError as error:
         raise BitcipherError(

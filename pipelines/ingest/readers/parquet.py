@@ -15,7 +15,7 @@ BATCH_ROWS = 128
 
 
 def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
-    """Yield the text of each row, an empty string for null. Bytes that are not UTF-8 become U+FFFD.
+    """Yield the text of each row. A null becomes an empty string, and bytes that are not UTF-8 become U+FFFD.
 
     Raises:
         BitcipherError: if the column is missing or not of strings, or the file is damaged.
@@ -43,11 +43,11 @@ def _check_column(schema: pa.Schema, source: Source, column: str) -> None:
     if column not in schema.names:
         raise BitcipherError(
             f"{source.uri} has no column {column!r}; its columns are {', '.join(schema.names)}. "
-            "Set `field` to the one that holds the text."
+            "Set `field` to the column that holds the text."
         )
     kind = schema.types[schema.names.index(column)]
     if kind not in (pa.string(), pa.large_string(), pa.string_view()):
         raise BitcipherError(
-            f"The column {column!r} of {source.uri} has type {kind}, not string. Set `field` to the one that holds the "
-            "text."
+            f"The column {column!r} of {source.uri} has type {kind}, not string. Set `field` to the column that holds "
+            "the text."
         )

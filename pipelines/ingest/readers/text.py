@@ -1,4 +1,4 @@
-"""Reader for plain text: one document per line, or one per file."""
+"""Reader for plain text: each line, or the whole file, is a document."""
 
 import codecs
 from collections.abc import Iterable, Iterator

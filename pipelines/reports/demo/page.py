@@ -14,6 +14,7 @@ from pipelines.reports.maps.drawing import map_data, render
 from pipelines.reports.maps.layout import choose_rows, make_map
 from pipelines.store.manifest import read_manifest
 
+# Number of neighbors per word.
 NEIGHBORS = 8
 
 # Maximum number of words of a map. More words take too long for a demo, and overlap on a small map.

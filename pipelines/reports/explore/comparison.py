@@ -28,8 +28,8 @@ def compare_tables(
         name: name of the earlier table on the page.
         before: the earlier vectors.
         now: the vectors of the page.
-        rows: (n,) rows of the page's words in `now`.
-        neighbors: (n, k) neighbors of these words, as word numbers of the page.
+        rows: (words,) rows of the page's words in `now`.
+        neighbors: (words, neighbors) word numbers of the neighbors of the page's words.
     """
     chosen = choose_rows(before, len(rows))
     # `old_rows` are the rows in `before` of the words of the page. `numbers` are the word numbers on the page of the
@@ -91,7 +91,7 @@ def _only_in(one: CipherVectors, other: CipherVectors) -> pa.LargeStringArray:
 
 
 def _numbers(chosen: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the position of each row in the sorted array `chosen`, (n,) int64, or -1 if it is absent."""
+    """Return the position of each row in the sorted array `chosen`, (rows,) int64, or -1 if it is absent."""
     if not len(chosen):
         return np.full(len(rows), -1, np.int64)
     positions = np.searchsorted(chosen, rows).clip(max=len(chosen) - 1)

@@ -127,8 +127,8 @@ def _contributions(
     contexts = np.zeros((len(rows), CONTRIBUTIONS), np.int64)
     for start in range(0, len(rows), WORDS_PER_CALL):
         batch = rows[start : start + WORDS_PER_CALL].tolist()
-        for word, found in enumerate(explanations(batch), start):
-            for position, (offset, context, weight) in enumerate(found[:CONTRIBUTIONS]):
+        for word, contributions in enumerate(explanations(batch), start):
+            for position, (offset, context, weight) in enumerate(contributions[:CONTRIBUTIONS]):
                 offsets[word, position] = offset
                 contexts[word, position] = numbers.setdefault(context, len(numbers))
                 weights[word, position] = weight

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from bitcipher.errors import BitcipherError
 
-# Module name to package name.
+# Package name of each module.
 _LIBRARIES = {"jinja2": "jinja2", "openTSNE": "opentsne", "sklearn": "scikit-learn"}
 
 

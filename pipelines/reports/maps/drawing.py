@@ -31,8 +31,8 @@ COLORS = (
 WORDS_IN_NAME = 3
 NAME_CANDIDATES = 200
 
-# Fractions from -1 to 1 are stored as int16, in steps of 0.00003.
-FULL = np.iinfo(np.int16).max
+# Fractions from -1 to 1 are multiplied by this number and stored as int16.
+FRACTION_SCALE = np.iinfo(np.int16).max
 
 # Integer types for packed arrays, smallest first.
 INTEGERS = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32)
@@ -57,7 +57,7 @@ def pack(array: np.ndarray) -> dict[str, str]:
 
 def pack_fractions(array: np.ndarray) -> dict[str, str]:
     """Return fractions from -1 to 1 packed as int16."""
-    return pack(np.rint(np.clip(array, -1, 1) * FULL).astype(np.int16))
+    return pack(np.rint(np.clip(array, -1, 1) * FRACTION_SCALE).astype(np.int16))
 
 
 def map_data(words: Sequence[str], word_map: WordMap) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def map_data(words: Sequence[str], word_map: WordMap) -> dict[str, Any]:
 
 
 def _group_name(words: Sequence[str], word_map: WordMap, members: np.ndarray) -> list[str]:
-    """Return the words that name a group: words of letters, if it has any."""
+    """Return the words that name a group: words of letters, if the group has such words."""
     middle = word_map.units[members].mean(axis=0)
     frequent: list[int] = members[:NAME_CANDIDATES].tolist()
     letters = [member for member in frequent if words[member].isalpha()]
@@ -87,8 +87,8 @@ def _group_name(words: Sequence[str], word_map: WordMap, members: np.ndarray) ->
 def render(template: Path, scripts: Sequence[Path], styles: Sequence[Path], **values: Any) -> bytes:
     """Return an HTML page with inline scripts and styles.
 
-    The Content-Security-Policy of the page lists the SHA-256 digest of each script and style. A browser runs only these
-    and loads nothing else.
+    The Content-Security-Policy of the page lists the SHA-256 digest of each script and style. A browser runs only the
+    listed scripts, and loads no other files.
 
     Args:
         template: path of the jinja2 template. Autoescaping is on.

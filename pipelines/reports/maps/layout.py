@@ -53,12 +53,12 @@ class WordMap:
     """Words sorted by rank, with their positions and groups on a map.
 
     Attributes:
-        rows: (n,) int64, rows in the table.
-        units: (n, d) float32, vectors normalized to length 1.
-        neighbors: (n, k) int64, nearest words as word numbers of the map, nearest first.
-        cosines: (n, k) float32, cosine similarities of these neighbors.
-        positions: (n, 2) float64, each axis from -1 to 1.
-        groups: (n,) int64, group of each word. Group 0 contains the most frequent word.
+        rows: (words,) int64, row of each word in the table of vectors.
+        units: (words, dimensions) float32, vectors normalized to length 1.
+        neighbors: (words, neighbors) int64, nearest words as word numbers of the map, nearest first.
+        cosines: (words, neighbors) float32, cosine similarity of each word and each neighbor.
+        positions: (words, 2) float64, horizontal and vertical position, each from -1 to 1.
+        groups: (words,) int64, group of each word. Group 0 contains the most frequent word.
     """
 
     rows: np.ndarray
@@ -70,10 +70,10 @@ class WordMap:
 
 
 def choose_rows(vectors: CipherVectors, max_words: int, letters_only: bool = False) -> np.ndarray:
-    """Return the rows of the most frequent words that have a vector, (n,) int64.
+    """Return the rows of the most frequent words that have a vector, (rows,) int64.
 
     Args:
-        vectors: the vectors.
+        vectors: table of vectors.
         max_words: maximum number of rows.
         letters_only: skip words with digits or punctuation.
     """
@@ -87,7 +87,7 @@ def choose_rows(vectors: CipherVectors, max_words: int, letters_only: bool = Fal
 
 
 def unit_rows(vectors: CipherVectors, rows: np.ndarray) -> np.ndarray:
-    """Return the given rows normalized to length 1, (n, d) float32."""
+    """Return the given rows normalized to length 1, (rows, dimensions) float32."""
     return (np.asarray(vectors.vectors[rows]) / vectors.norms[rows, None]).astype(np.float32)
 
 
@@ -97,8 +97,8 @@ def make_map(
     """Compute the map of the given rows.
 
     Args:
-        vectors: the vectors.
-        rows: (n,) sorted rows of the words (see `choose_rows`).
+        vectors: table of vectors.
+        rows: (words,) sorted rows of the words (see `choose_rows`).
         advance: called with the name of the step (`neighbors` or `layout`), and the number of words or iterations done
             since the last call.
 
@@ -127,7 +127,7 @@ def make_map(
 def _compute_positions(
     units: np.ndarray, neighbors: np.ndarray, cosines: np.ndarray, advance: Callable[[], None]
 ) -> np.ndarray:
-    """Return the positions of the words by t-SNE, (n, 2) float64, each axis from -1 to 1."""
+    """Return the positions of the words by t-SNE, (words, 2) float64, each axis from -1 to 1."""
     attracting = min(neighbors.shape[1], max(2, len(units) // 3))
     distances = np.sqrt(np.maximum(0, 2 - 2 * cosines[:, :attracting].astype(np.float64)))
     affinities = Uniform(knn_index=PrecomputedNeighbors(neighbors[:, :attracting], distances), k_neighbors=attracting)

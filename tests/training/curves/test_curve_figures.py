@@ -7,7 +7,7 @@ import pytest
 from matplotlib.image import imread
 from synthetic_runs import falling, write_run
 
-from training.curves import draw, group_runs, read_run, write_page
+from training.curves import draw_curves, group_runs, read_run, write_page
 
 NAMES = ["random", "<b>bold</b> & co", "_under", "$x_1$", "ten|20", "sixth", "seventh", "eighth"]
 STEPS = range(0, 401, 50)
@@ -33,7 +33,7 @@ def groups_of(folder, names, seeds):
 def test_png_bytes_are_deterministic(tmp_path, groups, seeds):
     made = groups_of(tmp_path, [name.replace("/", "") for name in NAMES[:groups]], seeds)
     for name in ("one.png", "other.png"):
-        draw(made, tmp_path / name)
+        draw_curves(made, tmp_path / name)
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()
     picture = imread(tmp_path / "one.png")
     assert min(picture.shape[:2]) > 700
@@ -45,7 +45,7 @@ def test_png_bytes_are_deterministic(tmp_path, groups, seeds):
 
 
 def test_draw_run_with_one_evaluation(tmp_path):
-    draw(group_runs([read_run(write_run(tmp_path / "run", 1, {0: 2.0}))]), tmp_path / "run.png")
+    draw_curves(group_runs([read_run(write_run(tmp_path / "run", 1, {0: 2.0}))]), tmp_path / "run.png")
     assert (tmp_path / "run.png").stat().st_size > 1000
 
 

@@ -10,7 +10,7 @@ from tiny_encoders import KINDS, encoder
 
 from bitcipher.errors import BitcipherError
 from training.metrics.question_answering import normalize
-from training.tasks.answers import NO_CONTEXT_SCORE, read_answers
+from training.tasks.answers import NO_CONTEXT_SCORE, decode_answers
 from training.tasks.question_answering import QuestionTask
 from training.tasks.squad import Question
 from training.tasks.windows import NO_ANSWER, _window_bounds, make_windows
@@ -176,7 +176,7 @@ def test_answers_are_found_in_overlapping_windows(kind, double_end):
     )
     task = QuestionTask("Mine", (), asked, stride=20)
     predictions = answer(task, encoder(kind, 64, double_end=double_end))
-    assert [prediction.chosen(0.0) for prediction in predictions] == [*(a.golds[0] for a in asked[:3]), ""]
+    assert [prediction.answer_at(0.0) for prediction in predictions] == [*(a.golds[0] for a in asked[:3]), ""]
     scores = task.score(predictions)
     assert scores["exact"] == scores["f1"] == scores["best_f1"] == scores["HasAns_f1"] == scores["NoAns_f1"] == 100
 
@@ -192,7 +192,7 @@ random_logits = st.lists(st.integers(-3, 3).map(float), min_size=5, max_size=5)
 
 @given(random_logits, random_logits, st.integers(1, 5), st.integers(1, 12))
 def test_best_spans_match_exhaustive_search(starts, ends, max_answer, n_best):
-    (prediction,) = read_answers(
+    (prediction,) = decode_answers(
         [CONTEXT], np.array([0]), OFFSETS, np.array([starts]), np.array([ends]), max_answer=max_answer, n_best=n_best
     )
     expected = sorted(
@@ -209,7 +209,7 @@ def test_best_spans_match_exhaustive_search(starts, ends, max_answer, n_best):
 def test_candidates_are_merged_over_windows():
     offsets = np.concatenate([OFFSETS, OFFSETS, np.zeros_like(OFFSETS)])
     starts = np.array([[5.0, 1, 0, 0, 0], [2.0, 0, 0, 4, 0], [0.0, 9, 9, 9, 9]])
-    (first, second) = read_answers(
+    (first, second) = decode_answers(
         [CONTEXT, ""], np.array([0, 0, 1]), offsets, starts, np.zeros((3, 5)), max_answer=1, n_best=3
     )
     assert [candidate.text for candidate in first.candidates] == ["three", "one", "two"]
@@ -220,9 +220,9 @@ def test_candidates_are_merged_over_windows():
 
 def test_threshold_decides_between_answer_and_no_answer():
     starts = np.array([[3.0, 1, 0, 0, 0]])
-    (prediction,) = read_answers([CONTEXT], np.array([0]), OFFSETS, starts, np.zeros((1, 5)), max_answer=2, n_best=3)
+    (prediction,) = decode_answers([CONTEXT], np.array([0]), OFFSETS, starts, np.zeros((1, 5)), max_answer=2, n_best=3)
     assert prediction.no_answer_score == 2
-    assert (prediction.chosen(0.0), prediction.chosen(2.0)) == ("", "one")
+    assert (prediction.answer_at(0.0), prediction.answer_at(2.0)) == ("", "one")
     task = QuestionTask("Mine", (), (question(CONTEXT, "one"), question(CONTEXT)))
     assert task.score([prediction, prediction])["exact"] == 50
     assert replace(task, threshold=2.0).score([prediction, prediction])["HasAns_exact"] == 100

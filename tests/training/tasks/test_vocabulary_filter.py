@@ -1,8 +1,8 @@
 import pytest
 
 from bitcipher.errors import BitcipherError
-from training.tasks.filter import filter_by_vocabulary
 from training.tasks.sentences import SentenceExample, SentenceTask
+from training.tasks.vocabulary_filter import filter_by_vocabulary
 
 WORDS = frozenset({"the", "cat", "sat", "dont", "whats", "true"})
 

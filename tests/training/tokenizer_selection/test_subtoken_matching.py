@@ -1,8 +1,8 @@
 import pytest
 
 from training.data import train_tokenizer
-from training.tokenizer_selection import matching_score, paper_rows, reference_words, split_words
-from training.tokenizer_selection.subtoken_matching import matches
+from training.tokenizer_selection import matching_score, published_rows, reference_words, split_words
+from training.tokenizer_selection.subtoken_matching import count_matches
 
 TEXTS = ["cook cook danger ring sing king pre text fit"] * 9
 # Vocabulary sizes that suffice for all words of the text.
@@ -26,12 +26,12 @@ SIZES = {"bpe": 300, "wordpiece": 80}
     ],
 )
 def test_matches(split, reference, found):
-    assert matches(split, reference) == found
+    assert count_matches(split, reference) == found
 
 
 def test_only_divisor_265_explains_table_6():
     """Every score is an integer divided by 265, rounded or truncated to four decimals."""
-    scores = {round(row.matching_score * 10_000) for row in paper_rows()} | {2339}  # and that of appendix C.2
+    scores = {round(row.matching_score * 10_000) for row in published_rows()} | {2339}  # and that of appendix C.2
 
     def printed(found, total):
         return {found * 10_000 // total, (found * 20_000 + total) // (2 * total)}
@@ -42,7 +42,7 @@ def test_only_divisor_265_explains_table_6():
 
 
 def test_matches_of_table_6():
-    found = {(row.kind, row.size): round(row.matching_score * 265) for row in paper_rows()}
+    found = {(row.kind, row.size): round(row.matching_score * 265) for row in published_rows()}
     assert found == {
         **{("bpe", 18_000): 76, ("bpe", 19_000): 69, ("bpe", 20_000): 66, ("bpe", None): 41},
         **{("wordpiece", 16_000): 9, ("wordpiece", 17_000): 7, ("wordpiece", 18_000): 5, ("wordpiece", None): 9},
@@ -82,7 +82,7 @@ def test_matching_score_divides_by_all_sub_tokens():
     tokenizer = train_tokenizer(TEXTS, "wordpiece", SIZES["wordpiece"])
     splits = split_words(tokenizer, words)
     assert splits[0] == ["cook", "ing"]
-    found = [matches(split, reference) for split, reference in zip(splits, words.values(), strict=True)]
+    found = [count_matches(split, reference) for split, reference in zip(splits, words.values(), strict=True)]
     assert found[0] == 2
     assert matching_score(tokenizer, words) == sum(found) / 7
 

@@ -45,7 +45,7 @@ def test_integers_are_packed_in_the_smallest_type(numbers, name):
 
 @given(arrays.arrays(np.float64, st.integers(0, 40), elements=st.floats(-1, 1)))
 def test_packed_fractions_are_exact_to_four_digits(fractions):
-    np.testing.assert_allclose(unpacked(pack_fractions(fractions)) / drawing.FULL, fractions, atol=2e-5)
+    np.testing.assert_allclose(unpacked(pack_fractions(fractions)) / drawing.FRACTION_SCALE, fractions, atol=2e-5)
 
 
 def test_groups_are_named_after_central_words_of_letters():

@@ -12,13 +12,14 @@ from training.tasks.sentences import SentenceExample, SentenceTask
 def filter_by_vocabulary(task: SentenceTask, words: Set[str], share: float = 1.0) -> SentenceTask:
     """Return the task with only those examples whose words are in a vocabulary.
 
-    The words of an example are those of all its sentences, see `bitcipher.word_filter.extract_words`. A remark gives
-    the number of remaining examples of each split.
+    The words of an example are the words of all its sentences, see `bitcipher.word_filter.extract_words`. A remark
+    gives the number of remaining examples of each split.
 
     Args:
-        task: task of sentences.
-        words: lowercase words without apostrophes, such as whats and dont.
-        share: minimum fraction of an example's words in the vocabulary; 1 as in the study requires all of them.
+        task: sentence task to filter.
+        words: the vocabulary: lowercase words without apostrophes, such as whats and dont.
+        share: minimum fraction of an example's words that are in the vocabulary. With 1, as in the study, all words
+            must be in the vocabulary.
 
     Raises:
         BitcipherError: if the share is not above 0 and at most 1, or a non-empty split has no remaining example.

@@ -11,19 +11,20 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocat
 
 from training.curves.run_groups import AXES, Group
 
-# Okabe and Ito's colors, which are safe for color-blind readers. Further groups repeat them with dashed lines.
+# Okabe and Ito's colors, which are safe for color-blind readers. Groups after the seventh repeat the colors, with other
+# line styles.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", ":", "-.")
-PANEL_INCHES = (5.0, 3.5)
-LEGEND_INCHES = 0.28  # height of a row
+PANEL_INCHES = (5.0, 3.5)  # width and height
+LEGEND_INCHES = 0.28  # height of a row of the legend
 MARGIN_INCHES = 0.1
 DOTS_PER_INCH = 120
 # Maximum number of characters in a row of the legend.
 LEGEND_CHARACTERS = 90
 
 
-def draw(groups: Sequence[Group], path: Path) -> None:
-    """Plot validation perplexity over steps, tokens and seconds, and the training loss.
+def draw_curves(groups: Sequence[Group], path: Path) -> None:
+    """Plot validation perplexity over steps, over tokens and over seconds, and training loss over steps.
 
     Args:
         groups: groups of runs; each has its own color.

@@ -1,17 +1,17 @@
-"""Tokenizer comparison of Deshpande et al. (2023), Table 6, in this project's format."""
+"""Scores and candidate sizes of the tokenizers in Table 6 of Deshpande et al. 2023."""
 
 from collections.abc import Sequence
 
 from training.data import TokenizerOptions
 from training.scaling import published
-from training.tokenizer_selection.choose import TokenizerScores
+from training.tokenizer_selection.selection_rule import TokenizerScores
 
-# Kinds by the paper's names. Its BPE is byte-level, as in GPT-2 and RoBERTa; its SentencePiece is Unigram, as in T5.
+# Kind of each name in Table 6. BPE is byte-level, as in GPT-2 and RoBERTa; SentencePiece is Unigram, as in T5.
 KINDS = {"BPE": "bpe", "WordPiece": "wordpiece", "SentencePiece": "unigram"}
 
 
-def paper_rows() -> tuple[TokenizerScores, ...]:
-    """Return the rows of Table 6."""
+def published_rows() -> tuple[TokenizerScores, ...]:
+    """Return the scores of Table 6."""
     return tuple(
         TokenizerScores(KINDS[row.kind], row.vocabulary, row.split_ratio, row.matching_score)
         for row in published().tokenizers
@@ -27,10 +27,10 @@ def candidate_sizes(kinds: Sequence[str] = (), sizes: Sequence[int] = ()) -> dic
     Raises:
         BitcipherError: if a kind is unknown, or a size is below 1.
     """
-    of_paper = {
-        kind: tuple(row.size for row in paper_rows() if row.kind == kind and row.size) for kind in KINDS.values()
+    published_sizes = {
+        kind: tuple(row.size for row in published_rows() if row.kind == kind and row.size) for kind in KINDS.values()
     }
-    for kind in kinds or of_paper:
+    for kind in kinds or published_sizes:
         for size in sizes or [1]:
             TokenizerOptions(kind=kind, vocab_size=size)
-    return {kind: tuple(sorted(set(sizes))) or of_paper[kind] for kind in kinds or of_paper}
+    return {kind: tuple(sorted(set(sizes))) or published_sizes[kind] for kind in kinds or published_sizes}

@@ -5,15 +5,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bitcipher import storage
-from training.curves import draw, group_runs, perplexity_table, read_run, scores_table, write_page
+from training.curves import draw_curves, group_runs, perplexity_table, read_run, scores_table, write_page
 
 
-def compare(runs: Sequence[Path], out: str) -> str:
+def compare_runs(runs: Sequence[Path], out: str) -> str:
     """Write the comparison of runs: curves.png, curves.html and table.md.
 
     Args:
         runs: directories of the runs.
-        out: output directory or URI; existing files of these names are replaced.
+        out: output directory or URI. Existing files are replaced.
 
     Returns:
         The tables in Markdown.
@@ -25,7 +25,7 @@ def compare(runs: Sequence[Path], out: str) -> str:
     tables = [table.markdown() for table in (perplexity_table(groups), scores_table(groups)) if table]
     table = "\n".join(tables)
     with TemporaryDirectory() as temporary:
-        draw(groups, Path(temporary, "curves.png"))
+        draw_curves(groups, Path(temporary, "curves.png"))
         write_page(groups, Path(temporary, "curves.html"))
         Path(temporary, "table.md").write_text(table, "utf-8")
         copy_files(Path(temporary), out)

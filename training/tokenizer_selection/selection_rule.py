@@ -8,7 +8,7 @@ from bitcipher.errors import BitcipherError
 
 @dataclass(frozen=True)
 class TokenizerScores:
-    """Scores of a tokenizer: a row of Table 6."""
+    """Scores of a tokenizer, as in a row of Table 6 of Deshpande et al. 2023."""
 
     kind: str
     """bpe, wordpiece or unigram."""
@@ -24,23 +24,23 @@ class TokenizerScores:
 
 @dataclass(frozen=True)
 class TokenizerChoice:
-    """Result of the rule."""
+    """Result of `choose`."""
 
     by_kind: tuple[TokenizerScores, ...]
-    """Best size of each kind, in the order of kinds."""
-    chosen: TokenizerScores
+    """Scores of the best size of each kind, in the order of the kinds in `rows`."""
+    best: TokenizerScores
     """Row of `by_kind` with the highest matching score."""
 
 
 def choose(rows: Sequence[TokenizerScores]) -> TokenizerChoice:
     """Return the best size of each kind, and the best tokenizer of all kinds (Deshpande et al. 2023, section 3.3).
 
-    For each kind, the best size has the word-split ratio closest to that of the kind's reference; of two equally close
-    sizes, it is the smaller one. The best tokenizer of all kinds has the highest matching score; of equal scores, it is
-    the first in `rows`.
+    For each kind, the best size has the word-split ratio closest to that of the kind's reference. If two sizes are
+    equally close, the smaller size is best. The best tokenizer of all kinds has the highest matching score. If scores
+    are equal, the first in `rows` is best.
 
     Args:
-        rows: tokenizers and references of all kinds.
+        rows: scores of the tokenizers and references of all kinds.
 
     Raises:
         BitcipherError: if there is no tokenizer, or a kind has several sizes and no reference.
@@ -64,7 +64,7 @@ def _nearest(rows: list[TokenizerScores], reference: TokenizerScores | None) -> 
 
 
 def check_references(sizes: Mapping[str, int], references: Mapping[str, object]) -> None:
-    """Check that the rule can choose among sizes; called before any training.
+    """Check that `choose` can choose among sizes. Call it before any training.
 
     Args:
         sizes: number of candidate sizes of each kind.
