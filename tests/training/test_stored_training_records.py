@@ -40,7 +40,7 @@ CHOICE = {
     "chosen": {"kind": "bpe", "size": 300},
     "tokenizer_sha256": "ab",
     "nearest": {"bpe": 300},
-    "examples": {"asked": 50, "drawn": 40, "words": 4000},
+    "examples": {"requested": 50, "drawn": 40, "words": 4000},
     "words_of_an_example": 110,
     "reference_words": {"cooking": ["cook", "ing"]},
     "reference_sub_tokens": 2,

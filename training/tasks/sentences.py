@@ -79,7 +79,7 @@ class SentenceTask:
         if self.kind == "regression":
             return {}
         seen = [int(example.label) for example in self.train or self.validation]
-        return {"the commonest label": np.full(len(self.validation), np.bincount(seen).argmax())}
+        return {"most frequent label": np.full(len(self.validation), np.bincount(seen).argmax())}
 
 
 def _fit(first: np.ndarray, second: np.ndarray | None, room: int) -> tuple[np.ndarray, np.ndarray | None]:

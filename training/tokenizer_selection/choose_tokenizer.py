@@ -79,7 +79,7 @@ class ChosenTokenizer(Record):
 class DrawnExamples(Record):
     """Numbers of examples that the word-split ratio was measured on."""
 
-    asked: Size
+    requested: Size
     """Requested number of examples."""
     drawn: Count
     """Number of examples that the sources have, at most the requested number."""
@@ -183,7 +183,7 @@ def choose_tokenizer(
         choice,
         markdown,
         {
-            "examples": {"asked": options.examples, "drawn": len(examples), "words": count_words(examples)},
+            "examples": {"requested": options.examples, "drawn": len(examples), "words": count_words(examples)},
             "words_of_an_example": EXAMPLE_WORDS,
             "reference_words": words,
             "reference_sub_tokens": count_subtokens(words),

@@ -35,7 +35,7 @@ def test_scores_are_printed_and_stored(run, tmp_path):
     assert remark.startswith("The model has no pooler")
     scores = json.loads((tmp_path / "out" / "predictions.json").read_text())["scores"]
     assert score == f"matthews {scores['matthews']:.2f} (main metric)"
-    assert baseline == "Baseline the commonest label: matthews 0.00"
+    assert baseline == "Baseline most frequent label: matthews 0.00"
     assert str(tmp_path / "out") in location
     # The second call finds a finished run.
     before = (tmp_path / "out" / "metrics.jsonl").read_bytes()
