@@ -17,10 +17,10 @@ class UnknownWordError(BitcipherError, KeyError):
 
 
 def first_line(error: object) -> str:
-    """Return the first line of an error message, without its period. Ray's messages have many lines."""
+    """Return the first line of an error message, without a final period. Ray's messages have many lines."""
     return next(iter(str(error).strip().splitlines()), "no reason given").rstrip(".")
 
 
 def last_line(error: object) -> str:
-    """Return the last line of an error message, without its period. In a traceback, it is the original exception."""
+    """Return the last line of an error message, without a final period: the original exception of a traceback."""
     return first_line("\n".join(reversed(str(error).strip().splitlines())))

@@ -18,7 +18,7 @@ class Vocabulary:
 
     Attributes:
         words: (N,) words in order of rank, including `<oov>`.
-        counts: (N,) int64, occurrences.
+        counts: (N,) int64, occurrences of each word.
         passages: (N,) int64, passages that contain each word; a passage is a slice of at most 2,000 tokens of a
             document. The value of `<oov>` is the sum over its words, but at most the number of all passages.
         total_passages: number of all passages.
@@ -51,7 +51,8 @@ class Vocabulary:
             total_passages: number of all passages.
             min_count: minimum occurrences of a word.
             max_vocab_size: maximum number of words besides `<oov>`; the most frequent ones are chosen.
-            word_list: choose exactly these words, including words that never occur (their count is 0).
+            word_list: choose exactly these words, even those that do not occur in the corpus (their count is 0).
+                `min_count` and `max_vocab_size` are then ignored.
             ranked_words: words of an earlier vocabulary. They keep their ranks, and thereby their codes, regardless of
                 their present counts. Other words are ranked after them. `ranked_words` count toward `max_vocab_size`,
                 but are never removed.

@@ -39,12 +39,12 @@ def insert(low, high, member):
 
 @njit(cache=True, nogil=True)
 def drain(low, high, totals, members_out, totals_out, n):
-    """Write the members, ascending, and their totals at n, n + 1, …; clear the set and the totals.
+    """Write the members to `members_out`, ascending, and their totals to `totals_out`, both from index n on.
 
-    Members with the total 0 are left out; they occur where counts were subtracted.
+    Members with the total 0, which occur after subtraction, are left out. The set and the totals are cleared.
 
     Returns:
-        The index after the last one written.
+        The index after the last written member.
     """
     for h in range(len(high)):
         upper = high[h]

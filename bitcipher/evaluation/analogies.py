@@ -23,8 +23,9 @@ class AnalogySection:
     """Scores of one section of analogy questions."""
 
     name: str
+    """Name of the section in the file."""
     questions: int
-    """Number of questions in the file."""
+    """Number of questions in the section."""
     covered: int
     """Questions whose four words are all in the vocabulary."""
     correct: int
@@ -48,6 +49,7 @@ class AnalogiesResult:
     """Scores of a set of analogy questions."""
 
     sections: tuple[AnalogySection, ...]
+    """Scores of each section, in the order of the file."""
 
     @property
     def total(self) -> AnalogySection:
@@ -57,7 +59,7 @@ class AnalogiesResult:
 
     @property
     def accuracy(self) -> float:
-        """Share of correct answers."""
+        """Share of correct answers in all sections."""
         return self.total.accuracy
 
     @property
@@ -133,8 +135,8 @@ def _best_rows(queries: np.ndarray, units: np.ndarray, is_answer: np.ndarray, ex
     Args:
         queries: (n, d) float32.
         units: (N, d) float32.
-        is_answer: (N,) bool, the rows that may be answers.
-        excluded: (m, 2) pairs of a query and a row that may not be its answer.
+        is_answer: (N,) bool, whether a row is allowed as an answer.
+        excluded: (m, 2) int64, pairs of a query and a row that is not allowed as its answer.
     """
     best = np.full(len(queries), -1)
     highest = np.full(len(queries), -np.inf, np.float32)

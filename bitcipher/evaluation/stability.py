@@ -19,7 +19,7 @@ class StabilityResult:
     overlap: float
     """Share of a word's neighbors in the first table that are also neighbors in the second."""
     jaccard: float
-    """Shared neighbors divided by the union of both sets of neighbors."""
+    """Number of shared neighbors of a word, divided by the size of the union of its neighbors in both tables."""
 
 
 def neighbor_stability(before: VectorTable, after: VectorTable, words: int = 1_000, topn: int = 10) -> StabilityResult:

@@ -21,7 +21,7 @@ class Explainer:
     Args:
         vectors: vectors of a build, of mode cat, sum or spectral.
         counts: the counts that they were made from, see `pipelines.embed.vectors_with_counts`.
-        only: words or row numbers to explain, by default all. Fewer words need less reading and memory.
+        only: words or row numbers to explain, by default all. With fewer words, less is read and stored.
 
     Raises:
         UnknownProvenanceError: if the vectors do not record how they were made, or are of mode cipher.
@@ -73,7 +73,7 @@ class Explainer:
             word: a word or a row number. The listed context words are those of this word.
             other: another word or row number.
             topn: number of dimensions to list, by absolute weight.
-            topn_contexts: number of context words to list for each.
+            topn_contexts: number of context words to list for each dimension.
 
         Raises:
             BitcipherError: if the vectors are of mode spectral.

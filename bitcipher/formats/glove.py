@@ -7,7 +7,7 @@ from bitcipher.table import VectorTable
 
 
 def write(table: VectorTable, target: str, advance: Advance) -> None:
-    """Write the file."""
+    """Write the text file without a header."""
     with storage.writing(target) as stream:
         write_lines(table, stream, advance)
 

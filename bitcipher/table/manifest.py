@@ -15,7 +15,7 @@ MANIFEST = "manifest.json"
 
 
 class FileEntry(Record):
-    """Size and digest of a file."""
+    """Size and digest of a file in a folder of vectors."""
 
     bytes: Annotated[int, Field(ge=0)]
     """Size in bytes."""
@@ -35,7 +35,7 @@ class TableManifest(Record):
     files: dict[str, FileEntry]
     """The other files of the folder, by name."""
     provenance: dict[str, Any]
-    """How the vectors were made."""
+    """How the vectors were made, as recorded by the program that made them."""
     provenance_sha256: str
     """SHA-256 of the provenance."""
 

@@ -19,7 +19,8 @@ NORM_ROWS = 1 << 13
 class VectorTable:
     """Words in order of rank, with their vectors, counts and provenance.
 
-    Base class of `CipherVectors`, which adds gensim's methods. File formats and evaluation use tables.
+    This is the base class of `CipherVectors`, which adds gensim's methods, and the class that `bitcipher.formats` and
+    `bitcipher.evaluation` work with.
 
     Args:
         words: (N,) unique words in order of rank. `<oov>` is among them if the table has that entry.
@@ -82,7 +83,7 @@ class VectorTable:
         for start in range(0, len(self), NORM_ROWS):
             rows = np.asarray(self.vectors[start : start + NORM_ROWS], np.float64)
             norms[start : start + NORM_ROWS] = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        # Below float32's limit no partial sum of a product with a vector of length 1 can overflow.
+        # If a row is shorter than the maximum of float32, its product with a vector of length 1 cannot overflow.
         bad = np.flatnonzero(~(norms < np.finfo(np.float32).max))
         if len(bad):
             raise BitcipherError(
