@@ -95,8 +95,8 @@ def list_files(folder: str, *, unfinished: bool = False) -> dict[str, int]:
         if is_local(filesystem):
             sizes = dict(_local_files(path))
         else:
-            found: Any = filesystem.find(path, detail=True)
-            sizes = {name: info["size"] for name, info in found.items()}
+            entries: Any = filesystem.find(path, detail=True)
+            sizes = {name: info["size"] for name, info in entries.items()}
     names = (name for name in sorted(sizes) if unfinished or not name.endswith(UNFINISHED))
     return {os.path.relpath(name, path): sizes[name] for name in names}
 
@@ -113,7 +113,7 @@ def _local_files(path: str) -> Iterator[tuple[str, int]]:
     for folder, _, names in os.walk(path, onerror=raise_unless_missing):
         for name in names:
             file = os.path.join(folder, name)
-            with suppress(FileNotFoundError):  # other processes may remove files during the listing
+            with suppress(FileNotFoundError):  # other processes can remove files during the listing
                 yield file, os.path.getsize(file)
 
 

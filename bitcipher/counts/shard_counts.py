@@ -51,7 +51,7 @@ def count_shard(
 ) -> ShardCounts:
     """Count the words of a shard. Its pairs are counted lazily, while `pairs` is iterated.
 
-    A document may be counted in several batches. Cut it at multiples of PASSAGE_TOKENS from its start, and begin each
+    A document can be counted in several batches. Cut it at multiples of PASSAGE_TOKENS from its start, and begin each
     batch with the last `context_window.size` tokens of the preceding one (or all of them if there are fewer), as
     `carried` tokens. The counts of the batches then add up to those of the document.
 

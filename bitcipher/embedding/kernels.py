@@ -121,7 +121,7 @@ def to_floats(sums, drops, are_logs, normalize, noise_distribution):
             noise <<= WEIGHT_DIGITS - drops[word]
         for bit in range(bits):
             noise -= sums[word, bit]
-        # Now `noise` is the sum of counts minus the weights of all bits. Without noise, rounding may make it negative.
+        # Now `noise` is the sum of counts minus the weights of all bits. Without noise, rounding can make it negative.
         noise_weight = unit * max(noise, 0)
         total = 0.0
         for bit in range(bits):

@@ -145,8 +145,8 @@ def _best_rows(queries: np.ndarray, units: np.ndarray, is_answer: np.ndarray, ex
         scores[:, ~is_answer[start : start + BLOCK_ROWS]] = -np.inf
         inside = excluded[(excluded[:, 1] >= start) & (excluded[:, 1] < start + BLOCK_ROWS)]
         scores[inside[:, 0], inside[:, 1] - start] = -np.inf
-        found = scores.argmax(axis=1)
-        found_scores = scores[np.arange(len(queries)), found]
-        better = found_scores > highest
-        best[better], highest[better] = found[better] + start, found_scores[better]
+        block_best = scores.argmax(axis=1)
+        block_scores = scores[np.arange(len(queries)), block_best]
+        better = block_scores > highest
+        best[better], highest[better] = block_best[better] + start, block_scores[better]
     return best

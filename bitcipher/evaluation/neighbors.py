@@ -39,8 +39,8 @@ def nearest_rows(
         advance(len(blocks[-1][0]))
     if not blocks:
         return np.empty((0, 0), np.int64), np.empty((0, 0), np.float32)
-    found, cosines = zip(*blocks, strict=True)
-    return np.vstack(found), np.vstack(cosines)
+    neighbors, cosines = zip(*blocks, strict=True)
+    return np.vstack(neighbors), np.vstack(cosines)
 
 
 def _nearest(units: np.ndarray, rows: np.ndarray, topn: int) -> tuple[np.ndarray, np.ndarray]:
@@ -53,9 +53,9 @@ def _nearest(units: np.ndarray, rows: np.ndarray, topn: int) -> tuple[np.ndarray
         inside = (self_columns >= 0) & (self_columns < cosines.shape[1])
         cosines[np.flatnonzero(inside), self_columns[inside]] = -np.inf
         keep = min(topn, cosines.shape[1])
-        found = np.argpartition(-cosines, keep - 1, axis=1)[:, :keep] if keep else np.empty((len(rows), 0), np.int64)
-        best = np.hstack([best, found + start])
-        scores = np.hstack([scores, np.take_along_axis(cosines, found, axis=1)])
+        nearest = np.argpartition(-cosines, keep - 1, axis=1)[:, :keep] if keep else np.empty((len(rows), 0), np.int64)
+        best = np.hstack([best, nearest + start])
+        scores = np.hstack([scores, np.take_along_axis(cosines, nearest, axis=1)])
     order = np.argsort(-scores, axis=1, kind="stable")[:, :topn]
     return np.take_along_axis(best, order, axis=1), np.take_along_axis(scores, order, axis=1)
 

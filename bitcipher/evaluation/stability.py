@@ -26,7 +26,7 @@ def neighbor_stability(before: VectorTable, after: VectorTable, words: int = 1_0
     """Compare the nearest neighbors, by cosine, of the most frequent words that two tables share.
 
     Args:
-        before, after: the tables. Their vector sizes may differ, since neighbors are searched within each table.
+        before, after: the tables. Their vector sizes can differ, since neighbors are searched within each table.
         words: number of shared words to compare, in the order of `before`, without `<oov>`.
         topn: neighbors per word. Neighbors that the other table lacks count as not shared.
 

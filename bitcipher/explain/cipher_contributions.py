@@ -62,27 +62,27 @@ class CipherContributions:
 
     def arrays(self, row: int, other: int) -> ContributionArrays:
         """Return all contributions to the cosine of a word's vector with the direction of another word or itself."""
-        found = self._rows[row]
+        pairs = self._rows[row]
         shares, slopes = self._slopes(row, other)
-        blocks = self._code.block_of(found.offsets)
-        products = (self._code.ciphers(found.contexts) * slopes[blocks]).sum(axis=1)
-        weights = self._code.transform_counts(found.counts) * products
-        return ContributionArrays(found.offsets, found.contexts, weights, float(shares.sum() - weights.sum()))
+        blocks = self._code.block_of(pairs.offsets)
+        products = (self._code.ciphers(pairs.contexts) * slopes[blocks]).sum(axis=1)
+        weights = self._code.transform_counts(pairs.counts) * products
+        return ContributionArrays(pairs.offsets, pairs.contexts, weights, float(shares.sum() - weights.sum()))
 
     def dimensions(self, row: int, other: int, topn: int, topn_contexts: int) -> list[DimensionShare]:
         """Return the dimensions with the strongest contributions, each with its strongest context words."""
-        found = self._rows[row]
+        pairs = self._rows[row]
         shares, slopes = self._slopes(row, other)
-        blocks = self._code.block_of(found.offsets)
-        factors = self._code.transform_counts(found.counts)
+        blocks = self._code.block_of(pairs.offsets)
+        factors = self._code.transform_counts(pairs.counts)
         words = self._vectors.index_to_key
         result = []
         for dimension in np.argsort(-np.abs(shares.ravel()), kind="stable")[:topn]:
             block, bit = divmod(int(dimension), shares.shape[1])
             in_block = blocks == block
-            contexts = found.contexts[in_block]
+            contexts = pairs.contexts[in_block]
             weights = factors[in_block] * self._code.ciphers(contexts)[:, bit] * slopes[block, bit]
-            arrays = ContributionArrays(found.offsets[in_block], contexts, weights, 0.0)
+            arrays = ContributionArrays(pairs.offsets[in_block], contexts, weights, 0.0)
             contributions, _ = arrays.strongest(topn_contexts, words)
             result.append(DimensionShare(self._code.offset_of(block), bit, float(shares[block, bit]), contributions))
         return result
@@ -100,7 +100,7 @@ class CipherContributions:
         block = self._rows.block
         starts = np.stack([self._rows.first_rows[rows], self._rows.last_rows[rows]], axis=1)
         codes = self._code.codes
-        found = kernels.strongest_of_ciphers(
+        strongest = kernels.strongest_of_ciphers(
             starts,
             self._rows.first_pairs,
             self._code.block_of(block.offset.astype(np.int64)),
@@ -121,7 +121,7 @@ class CipherContributions:
                 for row, pair, weight in zip(*columns, strict=True)
                 if weight
             ]
-            for columns in zip(*found, strict=True)
+            for columns in zip(*strongest, strict=True)
         ]
 
     def _slopes(self, row: int, other: int) -> Slopes:

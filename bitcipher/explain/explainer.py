@@ -91,8 +91,8 @@ class Explainer:
         Raises:
             UnknownWordError: if there is no such row.
         """
-        found = np.array([self._vectors.get_index(row) for row in rows], np.int64)
-        return self._contributions.strongest(found, topn) if len(found) else []
+        row_numbers = np.array([self._vectors.get_index(row) for row in rows], np.int64)
+        return self._contributions.strongest(row_numbers, topn) if len(row_numbers) else []
 
     def _rows(self, word: Key, other: Key | None) -> tuple[int, int]:
         row = self._vectors.get_index(word)

@@ -54,21 +54,21 @@ class SpectralContributions:
 
     def arrays(self, row: int, other: int) -> ContributionArrays:
         """Return all contributions to the cosine of a word's vector with the direction of another word or itself."""
-        found = [(block, *self._rows.pairs(row, block)) for block in np.flatnonzero(self._scales).tolist()]
+        pairs = [(block, *self._rows.pairs(row, block)) for block in np.flatnonzero(self._scales).tolist()]
         projected = self._project_contexts(np.stack([self._unit(row), self._unit(other)], axis=1))
         products = np.concatenate(
             [
                 self._scales[block]
                 * weights.astype(np.float64)[:, None]
                 * projected[block][self._rows.row_of_rank[contexts]]
-                for block, contexts, weights in found
+                for block, contexts, weights in pairs
             ]
         )
         # The product of a row with its own direction is its length.
         length = products[:, 0].sum()
         weights = products[:, 1] / length if length > 0 else products[:, 1]
-        offsets = [np.full(len(contexts), self._rows.offset_of(block)) for block, contexts, _ in found]
-        contexts = np.concatenate([contexts for _, contexts, _ in found]).astype(np.int64)
+        offsets = [np.full(len(contexts), self._rows.offset_of(block)) for block, contexts, _ in pairs]
+        contexts = np.concatenate([contexts for _, contexts, _ in pairs]).astype(np.int64)
         return ContributionArrays(np.concatenate(offsets), contexts, weights, 0.0)
 
     def strongest(self, rows: np.ndarray, topn: int) -> list[list[Contribution]]:

@@ -131,9 +131,9 @@ def _check_files(uri: str, files: Mapping[str, FileEntry]) -> None:
         raise BitcipherError(f"{uri} and its {MANIFEST} disagree on {REFINEMENT}: fetch or build it again.")
     for name, entry in files.items():
         if present.get(name) != entry.bytes:
-            found = f"has {present[name]:,} bytes" if name in present else "is missing"
+            state = f"has {present[name]:,} bytes" if name in present else "is missing"
             raise BitcipherError(
-                f"{storage.join(uri, name)} {found}, but {MANIFEST} lists {entry.bytes:,} bytes: "
+                f"{storage.join(uri, name)} {state}, but {MANIFEST} lists {entry.bytes:,} bytes: "
                 "fetch or build the folder again."
             )
 

@@ -109,8 +109,8 @@ class WordIndex:
             query: (d,).
             topn: number of rows.
         """
-        found = self._graph.search(np.asarray(query, np.float32), min(topn, len(self)), threads=1)
-        return np.sort(found.keys.astype(np.int64))
+        matches = self._graph.search(np.asarray(query, np.float32), min(topn, len(self)), threads=1)
+        return np.sort(matches.keys.astype(np.int64))
 
 
 def _new_graph(vector_size: int) -> "Index":

@@ -66,12 +66,12 @@ def check_shared_memory(memory: float, path: str = "/dev/shm") -> CheckResult:
     """
     if not os.path.isdir(path):
         return ok("shared memory", f"This system has no {path}.")
-    size, wanted = shutil.disk_usage(path).total, OBJECT_STORE_SHARE * memory
+    size, recommended = shutil.disk_usage(path).total, OBJECT_STORE_SHARE * memory
     advice = (
-        f"Ray needs {wanted / GB:.1f} GB, else it uses the disk, which is slow; set --shm-size for a container, or "
+        f"Ray needs {recommended / GB:.1f} GB, else it uses the disk, which is slow; set --shm-size for a container, or "
         "an emptyDir with medium Memory for a pod"
     )
-    return check_minimum("shared memory", size, wanted, 0, f"{size / GB:.1f} GB in {path}", advice)
+    return check_minimum("shared memory", size, recommended, 0, f"{size / GB:.1f} GB in {path}", advice)
 
 
 def check_disk(check: str, folder: str, free: float | None = None) -> CheckResult:

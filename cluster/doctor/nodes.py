@@ -119,7 +119,7 @@ def read_results(log: str) -> dict[str, Any] | None:
 def main(arguments: list[str]) -> None:
     """Check all nodes, and print one line of JSON with the results."""
     nodes, versions, dashboard = check_nodes(*arguments or [None])
-    results = {name: [[each.check, each.level, each.message] for each in found] for name, found in nodes.items()}
+    results = {name: [[each.check, each.level, each.message] for each in listed] for name, listed in nodes.items()}
     print(PREFIX + json.dumps({"nodes": results, "versions": versions, "dashboard": dashboard}))
 
 

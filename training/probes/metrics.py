@@ -40,13 +40,13 @@ def spans(tags: Sequence[str], sentences: Sequence[int]) -> list[Span]:
 
     A span continues while tags are I- with the type of the span. B-, or I- with another type, starts a new span.
     """
-    found: list[Span] = []
+    result: list[Span] = []
     previous = (None, "O")
     for index, (tag, sentence) in enumerate(zip(tags, sentences, strict=True)):
         kind = tag[2:]
         if tag != "O":
             continues = tag[:2] == "I-" and previous[0] == sentence and previous[1][2:] == kind
-            first = found.pop()[0] if continues else index
-            found.append((first, index, kind))
+            first = result.pop()[0] if continues else index
+            result.append((first, index, kind))
         previous = (sentence, tag)
-    return found
+    return result

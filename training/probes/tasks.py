@@ -73,9 +73,9 @@ def read_task(name: str, folder: str) -> TaskData:
 
 
 def _find(folder: str, pattern: str) -> str:
-    found = [name for name in storage.list_files(folder) if re.fullmatch(pattern, name)]
-    if len(found) != 1:
-        names = " and ".join(found) if found else "none"
+    files = [name for name in storage.list_files(folder) if re.fullmatch(pattern, name)]
+    if len(files) != 1:
+        names = " and ".join(files) if files else "none"
         readable = pattern.replace(".*", "…").replace(r"(\.gz)?", "").replace("\\", "")
         raise BitcipherError(f"{folder} must contain exactly one file named {readable}, found {names}.")
-    return storage.join(folder, found[0])
+    return storage.join(folder, files[0])

@@ -38,9 +38,9 @@ def rank_correlation(perplexities: Numbers, scores: Numbers) -> tuple[float, flo
             raise BitcipherError(
                 f"All {len(values)} {name} are {values[0]}, so they have no ranks to compare; use models that differ."
             )
-    found: Any = spearmanr(losses, outcomes)
+    result: Any = spearmanr(losses, outcomes)
     exact = len(losses) <= _MAX_POINTS_OF_EXACT_TEST
-    return float(found.statistic), _exact_p(losses, outcomes) if exact else float(found.pvalue)
+    return float(result.statistic), _exact_p(losses, outcomes) if exact else float(result.pvalue)
 
 
 def _exact_p(losses: np.ndarray, outcomes: np.ndarray) -> float:
