@@ -79,10 +79,8 @@ class Vocabulary:
         indices = np.asarray(pc.index_in(selected, corpus_words).fill_null(-1), np.int64)
         in_corpus = indices >= 0
         selected_counts, selected_passages = np.zeros((2, len(selected)), np.int64)
-        selected_counts[in_corpus], selected_passages[in_corpus] = (
-            counts[indices[in_corpus]],
-            passages[indices[in_corpus]],
-        )
+        selected_counts[in_corpus] = counts[indices[in_corpus]]
+        selected_passages[in_corpus] = passages[indices[in_corpus]]
         if not len(selected):
             raise BitcipherError(_describe_empty(len(corpus_words), counts, word_list is not None))
         oov_count = counts.sum() - selected_counts.sum()

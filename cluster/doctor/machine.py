@@ -68,8 +68,8 @@ def check_shared_memory(memory: float, path: str = "/dev/shm") -> CheckResult:
         return ok("shared memory", f"This system has no {path}.")
     size, recommended = shutil.disk_usage(path).total, OBJECT_STORE_SHARE * memory
     advice = (
-        f"Ray needs {recommended / GB:.1f} GB, else it uses the disk, which is slow; set --shm-size for a container, or "
-        "an emptyDir with medium Memory for a pod"
+        f"Ray needs {recommended / GB:.1f} GB, else it uses the disk, which is slow; set --shm-size for a container, "
+        "or an emptyDir with medium Memory for a pod"
     )
     return check_minimum("shared memory", size, recommended, 0, f"{size / GB:.1f} GB in {path}", advice)
 
