@@ -155,6 +155,6 @@ class CipherContributions:
         raw = table[rows]
         gains = self._gains(raw, rows)
         if self._code.embedding.log == "aggregate":
-            # The kernel multiplies by exp(raw), the share of each bit in the sum over all bits.
+            # The kernel multiplies slopes by parts of exp(raw), the share of each bit in the sum over all bits.
             gains *= (raw - self._mean) / np.exp(raw)
         return gains.reshape(len(rows), self._code.blocks, -1)
