@@ -10,7 +10,7 @@ class BitcipherError(Exception):
 
 
 class UnknownWordError(BitcipherError, KeyError):
-    """A key that is not in the vocabulary of the vectors."""
+    """Error for a key that is not in the vocabulary of the vectors."""
 
     # KeyError would show the message in quotes, as if it were the key.
     __str__ = Exception.__str__

@@ -33,7 +33,7 @@ def document_ratio(vocabulary: Vocabulary) -> np.ndarray:
 
 
 def none(vocabulary: Vocabulary) -> np.ndarray:
-    """Return β = 1: ciphers without noise."""
+    """Return β = 1, which means ciphers without noise."""
     return np.ones(len(vocabulary))
 
 

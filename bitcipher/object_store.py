@@ -11,7 +11,7 @@ import fsspec.config
 
 from bitcipher.errors import BitcipherError
 
-# Stores accept connections within milliseconds; ten seconds allow for a lost packet and its retransmission.
+# Time limit of a connection. Stores accept connections within milliseconds; ten seconds allow for a lost packet.
 CONNECT_SECONDS = 10
 # Time without data after which a request is retried. A busy store answers 503 within seconds.
 READ_SECONDS = 20
@@ -59,7 +59,7 @@ def settings(uri: str) -> dict[str, Any]:
         config["retries"] = {"mode": "standard", "total_max_attempts": ATTEMPTS}
     user_settings = {name: value for each in S3 for name, value in fsspec.config.conf.get(each, {}).items()}
     config |= user_settings.get("config_kwargs", {})
-    # With more than one concurrent transfer, s3fs requests a file's size first: two requests instead of one.
+    # With more than one concurrent transfer, s3fs would request the size of a file before it reads the file.
     defaults = {"default_block_size": BLOCK_BYTES, "max_concurrency": 1}
     return defaults | user_settings | {"config_kwargs": config} | required
 

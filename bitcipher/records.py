@@ -184,7 +184,7 @@ def _expected(error: ErrorDetails, record: type[BaseModel]) -> str:
 
 
 def _fields_at(record: Any, groups: Sequence[str | int]) -> dict[str, FieldInfo]:
-    """Return the fields of the record at a path of nested records, by name."""
+    """Return the fields, by name, of the record at the path `groups` of nested records."""
     for group in groups:
         fields = getattr(record, "model_fields", {})
         if group not in fields:

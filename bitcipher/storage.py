@@ -23,7 +23,7 @@ from bitcipher.errors import BitcipherError
 
 # Suffix of files that are being written on a local disk, or that a dead process left behind. Listings skip them.
 UNFINISHED = ".unfinished"
-# Concurrent requests to a store. Each takes about 30 ms, nearly all of it waiting for the response.
+# Maximum concurrent requests to a store. Each takes about 30 ms, of which nearly all is waiting for the response.
 REQUESTS = 16
 
 
@@ -40,7 +40,7 @@ def url_to_fs(uri: str) -> tuple[fsspec.AbstractFileSystem, str]:
 
 
 def join(folder: str, *names: str) -> str:
-    """Return the URI of a name below a folder."""
+    """Return the URI of a file or folder from the folder that contains it and the names below this folder."""
     return "/".join([folder.rstrip("/"), *names])
 
 
@@ -134,7 +134,7 @@ def reading(uri: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def writing(uri: str) -> Iterator[IO[bytes]]:
-    """Open a file for writing bytes. It appears under its name only if the block ends without an error.
+    """Open a file for writing bytes. The file appears under its name only if the `with` block ends without an error.
 
     Raises:
         BitcipherError: if the target cannot be written.
@@ -173,7 +173,7 @@ def _temporary_file(path: str) -> Iterator[str]:
 
 
 def _flush_to_disk(stream: IO[bytes]) -> None:
-    # Otherwise a power cut could leave the name without its content. Some disks report only here that they are full.
+    # Without this, a power cut could leave a file without its content. Some disks report only here that they are full.
     stream.flush()
     os.fsync(stream.fileno())
 
@@ -260,7 +260,7 @@ def from_json(content: bytes, uri: str) -> dict[str, Any]:
 
 @contextmanager
 def reading_yaml(uri: str) -> Iterator[IO[bytes]]:
-    """Open a file for reading bytes. The block parses it as YAML.
+    """Open a YAML file for reading bytes, which the `with` block parses.
 
     Raises:
         BitcipherError: if there is no such file, it cannot be read, or the block raises an error of YAML.
@@ -318,7 +318,7 @@ def read_table(uri: str) -> pa.Table:
 
 
 def write_table(uri: str, table: pa.Table) -> None:
-    """Write a table as Parquet."""
+    """Write a table as a Parquet file."""
     with writing(uri) as stream:
         pq.write_table(table, stream, compression="zstd")
 
@@ -360,7 +360,7 @@ def move(source: str, target: str) -> None:
 
 @contextmanager
 def writing_folder(uri: str) -> Iterator[str]:
-    """Yield a temporary folder next to `uri`, and rename it to `uri` if the block ends without an error.
+    """Yield a temporary folder next to `uri`, and rename it to `uri` if the `with` block ends without an error.
 
     Raises:
         BitcipherError: if the folder cannot be written.

@@ -25,14 +25,14 @@ def trailing_zeros(typing_context, word):
 
 
 def empty_set(size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return `low` and `high` of an empty set over 0 … size - 1."""
+    """Return the arrays `low` and `high`, uint64, of an empty set whose members can be 0 … size - 1."""
     low = np.zeros((size >> 6) + 1, np.uint64)
     return low, np.zeros((len(low) >> 6) + 1, np.uint64)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def insert(low, high, member):
-    """Add a member."""
+    """Add a member to the set. It has no effect if the set contains the member."""
     low[member >> 6] |= _ONE << np.uint64(member & 63)
     high[member >> 12] |= _ONE << np.uint64((member >> 6) & 63)
 

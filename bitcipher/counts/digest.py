@@ -53,7 +53,7 @@ class CountDigest:
         return self + -other
 
     def hex(self) -> str:
-        """Return 32 hexadecimal digits."""
+        """Return the digest as 32 hexadecimal digits."""
         return f"{self.first:016x}{self.second:016x}"
 
     @classmethod

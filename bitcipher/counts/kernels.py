@@ -10,7 +10,7 @@ from numba import njit
 
 from bitcipher.counts.bitset import drain, insert
 
-# Rows with at most this many occurrences are sorted by insertion; for larger rows the bitset is faster. The time is
+# Maximum occurrences of a row that is sorted by insertion; for larger rows the bitset is faster. The time is
 # flat between 16 and 48.
 SMALL_ROW = 24
 

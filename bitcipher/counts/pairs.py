@@ -34,7 +34,7 @@ ENTRIES = pa.schema([pa.field("right", pa.int32(), nullable=False), pa.field("co
 
 
 class PairBlock(NamedTuple):
-    """Consecutive rows with their pairs."""
+    """Block of consecutive rows with their pairs. A row holds the pairs of a left word and an offset."""
 
     left: np.ndarray  # (rows,) int32
     offset: np.ndarray  # (rows,) int16
@@ -44,7 +44,7 @@ class PairBlock(NamedTuple):
 
 
 def concatenate(blocks: Iterable[PairBlock]) -> PairBlock:
-    """Return the concatenation of blocks."""
+    """Return one block with the rows of several blocks."""
     blocks = list(blocks)
     if len(blocks) == 1:
         return blocks[0]
@@ -123,7 +123,7 @@ def iter_pairs(uri: str) -> Iterator[PairBlock]:
 
 
 def _iter_row_groups(uri: str, schema: pa.Schema) -> Iterator[list[np.ndarray]]:
-    """Yield the columns of each row group."""
+    """Yield the columns of each row group of a Parquet file."""
     with _open(uri) as file:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, columns=schema.names, use_threads=False)

@@ -19,8 +19,8 @@ import numpy as np
 
 from bitcipher.cipher import ActiveBits
 
-# Fraction digits of the weights before they are rounded to those of a row. Weights of at least 2⁻⁷ are as exact as in
-# float64.
+# Fraction digits of the weights before they are rounded to the digits of a row. With 60 digits, weights of at least 2⁻⁷
+# are as exact as in float64.
 WEIGHT_DIGITS = 60
 
 

@@ -135,7 +135,7 @@ def to_floats(sums, drops, are_logs, normalize, noise_distribution):
 
 @njit(cache=True, nogil=True)
 def _add_log(row, log, code, context, drop):
-    """Add the code of a context word to a row of sums."""
+    """Add the code of a context word, weighted by the log of a count, to a row of sums."""
     weight = np.int64(np.rint(math.ldexp(log * code.weights[context], -drop)))
     for slot in range(code.sizes[context]):
         row[code.slots[context, slot]] += weight

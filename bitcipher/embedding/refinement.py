@@ -5,7 +5,8 @@ from threadpoolctl import threadpool_limits
 
 from bitcipher.errors import BitcipherError
 
-# Sums over rows run over fixed blocks, in order and on one thread: any number of cores gives the same bytes.
+# Rows that are added up at once. Sums run over these blocks in order and on one thread, so any number of cores gives
+# the same bytes.
 BLOCK_ROWS = 4096
 
 

@@ -31,7 +31,7 @@ class AnalogySection:
     correct: int
     """Questions answered correctly."""
     scored: int
-    """Questions that are scored: the covered ones, or all if unknown words count as errors."""
+    """Questions that are scored: those covered by the vocabulary, or all if unknown words count as errors."""
 
     @property
     def accuracy(self) -> float:
@@ -53,7 +53,7 @@ class AnalogiesResult:
 
     @property
     def total(self) -> AnalogySection:
-        """Sum of all sections."""
+        """Section with the sums of the numbers of all sections."""
         columns = ((s.questions, s.covered, s.correct, s.scored) for s in self.sections)
         return AnalogySection("total", *(sum(column) for column in zip(*columns, strict=True)))
 

@@ -151,7 +151,7 @@ class CipherContributions:
         return (directions * scales[:, None]) @ self._matrix
 
     def _slopes_of_rows(self, table: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the slopes of many rows with themselves, (n, blocks, b)."""
+        """Return the slopes for the similarity of each of many rows with itself, (n, blocks, b) float64."""
         raw = table[rows]
         gains = self._gains(raw, rows)
         if self._code.embedding.log == "aggregate":

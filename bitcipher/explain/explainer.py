@@ -102,6 +102,6 @@ class Explainer:
 def explain(
     vectors: VectorTable, counts: MergedCounts, word: Key, other: Key | None = None, topn: int = 10
 ) -> Explanation:
-    """Return one explanation. For many explanations, `Explainer` is faster."""
+    """Return one explanation, like `Explainer.explain`. For many explanations, an `Explainer` is faster."""
     words = [word] if other is None else [word, other]
     return Explainer(vectors, counts, words).explain(word, other, topn)

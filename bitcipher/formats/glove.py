@@ -13,5 +13,5 @@ def write(table: VectorTable, target: str, advance: Advance) -> None:
 
 
 def read(uri: str) -> VectorTable:
-    """Read the file; see `read_lines`."""
+    """Read the text file without a header; see `read_lines`."""
     return read_lines(uri, False, "glove")

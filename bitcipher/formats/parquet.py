@@ -21,7 +21,7 @@ VECTOR = "vector"
 
 
 def write(table: VectorTable, target: str, advance: Advance) -> None:
-    """Write the file in blocks of rows, each of which is a row group."""
+    """Write the file. Each block of `iter_blocks` becomes a row group."""
     numbers = {"count": table.counts, "passages": table.passages}
     numbers = {name: column for name, column in numbers.items() if column is not None}
     fields = [SCHEMA.field(name) for name in ("word", *numbers)]

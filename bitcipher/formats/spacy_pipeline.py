@@ -55,7 +55,7 @@ def _upload(path: str, folder: str) -> None:
 
 
 def read(uri: str) -> VectorTable:
-    """Read the vectors of a pipeline on a local disk. Words that share a row each get a copy of it.
+    """Read the vectors of a pipeline on a local disk. If several words share a vector, each word gets a copy.
 
     Raises:
         BitcipherError: if the folder is not local, has no vectors, or is damaged.

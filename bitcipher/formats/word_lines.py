@@ -59,8 +59,8 @@ def _parse_file(stream: IO[bytes], uri: str, has_header: bool | None, format: st
     most_common = Counter(line.count(b" ") for line in sample).most_common(1)
     vector_size = most_common[0][0] if most_common else 0
     if has_header is None:
-        # A numeric word with a vector of one integer looks like a header. With one dimension, the first line is
-        # therefore a header only if it says one dimension.
+        # A numeric word with a vector of one integer looks like a header. If lines have one value, the first line is
+        # therefore a header only if it declares one dimension.
         has_header = header is not None and (header_size == vector_size or vector_size != 1)
     if has_header and not header:
         raise BitcipherError(
@@ -89,7 +89,7 @@ def _parse_file(stream: IO[bytes], uri: str, has_header: bool | None, format: st
 
 
 def _iter_line_blocks(stream: IO[bytes], uri: str) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield blocks of lines, each with the number of its first line."""
+    """Yield blocks of lines: the number of the first line, counted from 1, and the lines."""
     number, rest = 1, b""
     while data := stream.read(READ_BYTES):
         rest += data
@@ -104,7 +104,7 @@ def _iter_line_blocks(stream: IO[bytes], uri: str) -> Iterator[tuple[int, list[b
 
 
 def _parse_lines(lines: list[bytes], first_line: int, vector_size: int, uri: str, values: bytearray) -> list[bytes]:
-    """Return the words of lines, and append their vectors to `values`."""
+    """Return the words of lines, and append their vectors as float32 bytes to `values`."""
     words, texts, numbers = [], [], []
     for number, line in enumerate(lines, first_line):
         if not line:

@@ -46,7 +46,7 @@ class CipherRows:
         return result
 
     def block_of(self, offsets: np.ndarray) -> np.ndarray:
-        """Return the block of dimensions of each offset."""
+        """Return the block of dimensions of each offset, (n,) int64."""
         if self.blocks == 1:
             return np.zeros(len(offsets), np.int64)
         return offsets + self.embedding.window - (offsets > 0)

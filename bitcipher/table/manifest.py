@@ -33,7 +33,7 @@ class TableManifest(Record):
     vector_size: Annotated[int, Field(ge=1)]
     """Number of dimensions."""
     files: dict[str, FileEntry]
-    """The other files of the folder, by name."""
+    """Sizes and digests of the folder's files except the manifest, by file name."""
     provenance: dict[str, Any]
     """How the vectors were made, as recorded by the program that made them."""
     provenance_sha256: str

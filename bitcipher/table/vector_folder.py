@@ -32,7 +32,7 @@ REFINEMENT = "refinement.safetensors"
 
 
 def write_folder(uri: str, table: VectorTable, overwrite: bool = False) -> None:
-    """Write the folder under a unique temporary name, then rename it to `uri`.
+    """Write the folder of a table under a unique temporary name, then rename the folder to `uri`.
 
     Raises:
         BitcipherError: if `uri` exists and is not a folder of vectors to overwrite, or if it cannot be written.
@@ -59,7 +59,7 @@ def write_folder(uri: str, table: VectorTable, overwrite: bool = False) -> None:
 
 
 def read_folder(uri: str, mmap: bool = True) -> VectorTable:
-    """Read the folder and check it against its manifest.
+    """Return the table in a folder, after a check of the folder against its manifest.
 
     Args:
         uri: the folder.

@@ -97,7 +97,7 @@ class VectorTable:
         return len(self.words)
 
     def __repr__(self) -> str:
-        """Class name and sizes."""
+        """Class name, number of words and number of dimensions."""
         return f"{type(self).__name__}({len(self):,} words, {self.vector_size} dimensions)"
 
     def __contains__(self, key: Any) -> bool:
@@ -151,7 +151,7 @@ def _check_words(words: Iterable[str] | pa.LargeStringArray) -> pa.LargeStringAr
 
 def _check_vectors(vectors: np.ndarray, words: int) -> np.ndarray:
     try:
-        vectors = np.asanyarray(vectors, np.float32)  # a memory map stays one
+        vectors = np.asanyarray(vectors, np.float32)  # which preserves a memory map
     except (TypeError, ValueError):
         raise BitcipherError("The vectors must be a numeric array with one row per word.") from None
     if vectors.ndim != 2 or len(vectors) != words or not vectors.shape[1]:

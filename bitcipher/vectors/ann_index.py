@@ -19,11 +19,11 @@ from bitcipher.vocabulary import OOV
 if TYPE_CHECKING:
     from usearch.index import Index
 
-# Candidates that HNSW compares when it adds a row.
+# Number of candidates that HNSW compares when it adds a row.
 EXPANSION_ADD = 128
 
-# Candidates that HNSW compares when it answers a query. Among 85,338 words of 200 dimensions, 512 candidates give 98 of
-# 100 neighbors in 3 ms; 256 give 95 in 2 ms.
+# Number of candidates that HNSW compares when it answers a query. Among 85,338 words of 200 dimensions, 512 candidates
+# give 98 of 100 neighbors in 3 ms, and 256 candidates give 95 in 2 ms.
 EXPANSION_SEARCH = 512
 
 # Rows that are added at once.
@@ -37,7 +37,7 @@ CHECKED_ROWS = 16
 
 
 class WordIndex:
-    """Index of one table, for `most_similar(..., index=index)`. `build` or `load` creates it.
+    """Index of the vectors of one table, for `most_similar(..., index=index)`. `build` and `load` create an index.
 
     >>> from bitcipher import CipherVectors
     >>> vectors = CipherVectors(["cat", "dog", "<oov>"], np.array([[3, 4], [4, 3], [1, 1]], np.float32))

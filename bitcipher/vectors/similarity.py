@@ -140,7 +140,7 @@ class WordSimilarity(WordLookup):
         return words[int(np.argmin(units @ unit(units.mean(axis=0))))]
 
     def most_similar_to_given(self, key1: Key, keys_list: Iterable[Key], oov: bool = False) -> Key:
-        """Return the word of a list that is most similar to a given word."""
+        """Return the word in `keys_list` that is most similar to `key1`."""
         keys = as_list(keys_list)
         if not keys:
             raise BitcipherError("most_similar_to_given needs at least one word to choose from.")

@@ -1,4 +1,7 @@
-"""Checks of the machine that runs them: this machine, or a node of a cluster. This module must not import Ray."""
+"""Checks of a machine, which run on the machine itself: the user's, or a node of a cluster.
+
+This module must not import Ray.
+"""
 
 import os
 import resource

@@ -22,7 +22,7 @@ from pipelines.runtime.ray_cluster import NodeResult, call_on_each_node, ray_clu
 # Prefix of the line of JSON in the log.
 PREFIX = "bitcipher-doctor:"
 
-# A node that does not finish a task within this time is overloaded or lost.
+# Maximum time for the checks of a node. A node that takes longer is overloaded or lost.
 NODE_SECONDS = 60
 
 

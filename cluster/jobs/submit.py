@@ -120,7 +120,7 @@ def start_job(
     with tempfile.TemporaryDirectory(prefix="bitcipher-") as folder:
         pack(Path(folder), working_dir)
         # Ray names the uploaded package after its content, and removes it with the job that uploaded it. A unique file
-        # prevents that another job with the same code removes the package of this job.
+        # prevents another job with the same code from removing the package of this job.
         (Path(folder) / "package-of-job").write_text(uuid.uuid4().hex)
         try:
             return client.submit_job(

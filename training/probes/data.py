@@ -34,7 +34,7 @@ class Split:
     """(n,) int64, index of each token's sentence, ascending."""
 
     def __len__(self) -> int:
-        """Return the number of tokens."""
+        """Number of tokens."""
         return len(self.words)
 
     @cached_property

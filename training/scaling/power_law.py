@@ -165,7 +165,7 @@ def _values(xs: np.ndarray, log_coefficient: float, exponent: float) -> np.ndarr
 
 
 def _parameters(xs: np.ndarray, ys: np.ndarray) -> tuple[float, float]:
-    """Return the logarithm of the coefficient, and the exponent."""
+    """Return the natural logarithm of the coefficient and the exponent of the power law that fits best."""
     # Both axes are divided by their geometric means, and log x is scaled to a standard deviation of 1, so that the fit
     # is well conditioned for any unit and range, such as x of 10^15.
     log_x, log_y = np.log(xs), np.log(ys)

@@ -37,7 +37,7 @@ class Marginals:
 
     @property
     def log_sums(self) -> np.ndarray:
-        """Log of each word's sum, (blocks, N) float64; -inf for 0."""
+        """Natural log of the number of pairs of each word in each block, (blocks, N) float64; -inf for 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.sums)
 
