@@ -20,14 +20,14 @@ DECIPHER_ROWS = 256
 
 
 class ActiveBits(NamedTuple):
-    """Active bits of n words. The bits of rank t are ``bits[starts[t]:starts[t + 1]]``, ascending."""
+    """Active bits of the codes of ranks 0 … n - 1. Those of rank t are ``bits[starts[t]:starts[t + 1]]``, ascending."""
 
     starts: np.ndarray  # (n + 1,) int64
     bits: np.ndarray  # (starts[n],) int32
 
 
 class BitCipher:
-    """Bit cipher, which assigns a code to each rank in the order of Figure 2 of the paper.
+    """Bit cipher, which assigns a code to each rank in the order of Figure 2 of *Bit Cipher*.
 
     Args:
         bits: number of bits; there are codes for at most 2**bits - 1 words.
@@ -58,14 +58,20 @@ class BitCipher:
         return ActiveBits(starts, np.concatenate([level.ravel() for level in levels]))
 
     def matrix(self, n: int) -> "sp.csr_array":
-        """Return the bit vectors η of the n most frequent words, (n, bits) of 0 and 1: U in Figure 2."""
+        """Return the bit vectors η of the n most frequent words, sparse (n, bits) float64 of 0 and 1.
+
+        They are the rows of U in Figure 2 of *Bit Cipher*.
+        """
         import scipy.sparse as sp
 
         starts, bits = self.active_bits(n)
         return sp.csr_array((np.ones(len(bits)), bits, starts), shape=(n, self.bits))
 
     def encipher(self, n: int) -> "sp.csr_array":
-        """Return the ciphers p = η / ‖η‖₁ of the n most frequent words, (n, bits), rows of sum 1: V in Figure 2."""
+        """Return the ciphers p = η / ‖η‖₁ of the n most frequent words, sparse (n, bits) float64. Each row sums to 1.
+
+        They are the rows of V in Figure 2 of *Bit Cipher*.
+        """
         import scipy.sparse as sp
 
         starts, bits = self.active_bits(n)
@@ -75,16 +81,20 @@ class BitCipher:
     def decipher(self, predictions: np.ndarray, n: int | None = None, topn: int = 1) -> np.ndarray:
         """Return the ranks of the words whose bit vectors best match predictions.
 
-        The score is the cosine between a prediction and a bit vector. With a plain product, a word would have the same
+        The score is the cosine between a prediction and a bit vector. With the dot product, a word would have the same
         score as every word whose active bits include its own. Ties are broken by rank.
 
         Args:
             predictions: (m, bits), such as ciphers, noisy ciphers, or the outputs of a model.
-            n: number of candidates, most frequent first; by default all 2**bits - 1, for codes of up to 20 bits.
-            topn: number of ranks per prediction, best first.
+            n: number of candidates, the most frequent words; by default all 2**bits - 1 codes. Required for more than
+                20 bits.
+            topn: number of ranks per prediction.
 
         Returns:
-            (m, topn) int64.
+            Ranks, best first, (m, topn) int64.
+
+        Raises:
+            BitcipherError: if `n` is missing or out of bounds, or if predictions have another number of dimensions.
         """
         import scipy.sparse as sp
 
@@ -115,7 +125,10 @@ class BitCipher:
             )
 
     def _levels(self, n: int) -> Iterator[np.ndarray]:
-        """Yield levels 1, 2, … until they hold n codes: (size, k) int32 of ascending bits, in order of assignment."""
+        """Yield the codes with 1, 2, … active bits (levels 1, 2, …) until there are n codes, in order of assignment.
+
+        Level k is a (codes, k) int32 array. Each row has the active bits of a code, ascending.
+        """
         level = np.arange(self.bits, dtype=np.int32)[:, None][:n]
         missing = n - len(level)
         yield level
@@ -127,16 +140,17 @@ class BitCipher:
     def _next_level(self, level: np.ndarray) -> np.ndarray:
         """Return the codes with one more active bit than those of `level`, in order of assignment.
 
-        For each bit i, in descending order, the codes of `level` whose bits are all below i get bit i. They are taken
-        in reverse order. This closed form gives Figure 2 of the paper for all 2**bits - 1 codes (checked for 2 to
+        For each bit i, in descending order, the codes of `level` whose bits are all below i get bit i. These codes are
+        taken in reverse order. This rule gives Figure 2 of *Bit Cipher* for all 2**bits - 1 codes (checked for 2 to
         10 bits), without a search for duplicates.
         """
         backwards = level[::-1]
         largest = backwards[:, -1]
         blocks = []
         for i in range(self.bits - 1, level.shape[1] - 1, -1):
-            # In reverse order, the bits of level 1 descend, and the largest bits of later levels ascend. So the codes
-            # whose bits are all below i are at the end of the reversed level 1, and at the start of later ones.
+            # In reverse order, the bits of level 1 descend, and the largest bits of later levels ascend. The codes
+            # whose bits are all below i are therefore at the end of the reversed level 1, and at the start of reversed
+            # later levels.
             members = backwards[self.bits - i :] if level.shape[1] == 1 else backwards[: np.searchsorted(largest, i)]
             blocks.append(np.column_stack([members, np.full(len(members), i, np.int32)]))
         return np.concatenate(blocks)

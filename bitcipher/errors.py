@@ -10,17 +10,17 @@ class BitcipherError(Exception):
 
 
 class UnknownWordError(BitcipherError, KeyError):
-    """A key that is not in the vocabulary of the vectors."""
+    """Error for a key that is not in the vocabulary of the vectors."""
 
     # KeyError would show the message in quotes, as if it were the key.
     __str__ = Exception.__str__
 
 
 def first_line(error: object) -> str:
-    """Return the first line of an error message, without its period. Ray's messages have many lines."""
+    """Return the first line of an error message, without a final period. Ray's messages have many lines."""
     return next(iter(str(error).strip().splitlines()), "no reason given").rstrip(".")
 
 
 def last_line(error: object) -> str:
-    """Return the last line of an error message, without its period. In a traceback, it is the original exception."""
+    """Return the last line of an error message, without a final period: the original exception of a traceback."""
     return first_line("\n".join(reversed(str(error).strip().splitlines())))

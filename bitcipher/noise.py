@@ -2,6 +2,9 @@
 
 A noisy cipher is v = β p + (1 - β) σ (Zhao & Williams 2023, *Bit Cipher*, sections 3.2 and 3.3). The distribution σ is
 over the bits of the code, not over the words.
+
+Symbols: f is the number of occurrences of a word, d the number of passages that contain it, D the number of all
+passages, p the cipher of the word, and b the number of bits.
 """
 
 from collections.abc import Callable
@@ -14,7 +17,7 @@ from bitcipher.vocabulary import Vocabulary
 
 
 def document_share(vocabulary: Vocabulary) -> np.ndarray:
-    """Return β = d / D, the share of passages that contain the word. It gave the best vectors of all four noises."""
+    """Return β = d / D, the share of passages that contain the word. It gives the best vectors of the four noises."""
     return vocabulary.passages / max(1, vocabulary.total_passages)
 
 
@@ -25,12 +28,12 @@ def frequency(vocabulary: Vocabulary) -> np.ndarray:
 
 def document_ratio(vocabulary: Vocabulary) -> np.ndarray:
     """Return β = d / f: passages per occurrence (*Bit Cipher*, section 3.3), or 0 for a word that never occurs."""
-    # The passages of <oov> are a sum over its words: they may equal its occurrences, but never exceed them.
+    # The passages of <oov> are a sum over its words, which is at most the number of its occurrences.
     return vocabulary.passages / np.maximum(1, vocabulary.counts)
 
 
 def none(vocabulary: Vocabulary) -> np.ndarray:
-    """Return β = 1: ciphers without noise."""
+    """Return β = 1, which means ciphers without noise."""
     return np.ones(len(vocabulary))
 
 
@@ -40,7 +43,11 @@ NOISES: dict[str, Callable[[Vocabulary], np.ndarray]] = {
 
 
 def beta(noise: str, vocabulary: Vocabulary) -> np.ndarray:
-    """Return β of each word for a noise by name, (N,) float64 in [0, 1].
+    """Return β of each word, (N,) float64 in [0, 1].
+
+    Args:
+        noise: name of a function in `NOISES`.
+        vocabulary: the N words with their counts.
 
     Raises:
         BitcipherError: if there is no noise of that name.
@@ -53,15 +60,18 @@ def beta(noise: str, vocabulary: Vocabulary) -> np.ndarray:
 def noise_distribution(codes: ActiveBits, bits: int, vocabulary: Vocabulary) -> np.ndarray:
     """Return σ, the noise probability of each bit, (b,) float64 with sum 1.
 
-    σ = (1 - m / M) / (b - 1), with m = Σ f p over all words and M = Σ f.
+    σ = (1 - m / M) / (b - 1), with the sums m = Σ f p and M = Σ f over all words.
 
     Args:
         codes: the active bits of each word.
-        bits: b, the bits of the code.
-        vocabulary: the counts f.
+        bits: number of bits b of the code.
+        vocabulary: the words with their counts f.
+
+    Raises:
+        BitcipherError: if the code has only one bit.
     """
     if bits < 2:
-        raise BitcipherError("Noise needs at least 2 bits: with 1 bit there is no other bit to give weight to.")
+        raise BitcipherError("Noise needs at least 2 bits, because it gives weight to the bits that are not active.")
     sizes = np.diff(codes.starts)
     mass = np.bincount(codes.bits, np.repeat(vocabulary.counts / sizes, sizes), minlength=bits)
     return (1 - mass / max(1, vocabulary.total_count)) / (bits - 1)

@@ -11,16 +11,18 @@ import fsspec.config
 
 from bitcipher.errors import BitcipherError
 
-# Stores accept connections within milliseconds; ten seconds allow for a lost packet and its retransmission.
+# Time limit of a connection. Stores accept connections within milliseconds; ten seconds allow for a lost packet.
 CONNECT_SECONDS = 10
 # Time without data after which a request is retried. A busy store answers 503 within seconds.
 READ_SECONDS = 20
-# Attempts per request after 500, 502, 503, 504, a timeout or a broken connection, with waits of up to 1, 2, 4, 8 s.
+# Maximum attempts per request. A request is repeated after status 500, 502, 503 or 504, a timeout or a broken
+# connection, with waits of up to 1, 2, 4 and 8 s.
 ATTEMPTS = 5
-# Rounds of these attempts if a store throttles requests, times out, or closes the connection within a body. s3fs nests
-# two loops of rounds when it reads: with its default of five, a dead store would be reported after 42 minutes, not 15.
+# Rounds of these attempts if a store throttles requests, times out, or closes the connection within a body. When s3fs
+# reads, it nests two loops of rounds: with its default of 5, a dead store would be reported after 42 minutes, not 15.
 RETRY_ROUNDS = 3
-# Size of read-ahead and of upload parts. The default of s3fs, 50 MiB, would take gigabytes for 64 files of a merge.
+# Size of read-ahead and of upload parts. A merge reads 64 files at once, which would take gigabytes of memory with the
+# default of s3fs, 50 MiB.
 BLOCK_BYTES = 8 << 20
 
 S3 = ("s3", "s3a")
@@ -49,27 +51,28 @@ def settings(uri: str) -> dict[str, Any]:
     if protocol not in OBJECT_STORES:
         return {}
     # Other processes write to the same folders, so listings must not be cached. Users cannot override this.
-    fixed = {"use_listings_cache": False}
+    required = {"use_listings_cache": False}
     if protocol not in S3:
-        return fixed
+        return required
     config: dict[str, Any] = {"connect_timeout": CONNECT_SECONDS, "read_timeout": READ_SECONDS}
     if not {"AWS_MAX_ATTEMPTS", "AWS_RETRY_MODE"} & set(os.environ):
         config["retries"] = {"mode": "standard", "total_max_attempts": ATTEMPTS}
-    chosen = {name: value for each in S3 for name, value in fsspec.config.conf.get(each, {}).items()}
-    config |= chosen.get("config_kwargs", {})
-    # With more than one concurrent transfer, s3fs requests a file's size first: two requests instead of one.
-    return {"default_block_size": BLOCK_BYTES, "max_concurrency": 1} | chosen | {"config_kwargs": config} | fixed
+    user_settings = {name: value for each in S3 for name, value in fsspec.config.conf.get(each, {}).items()}
+    config |= user_settings.get("config_kwargs", {})
+    # With more than one concurrent transfer, s3fs would request the size of a file before it reads the file.
+    defaults = {"default_block_size": BLOCK_BYTES, "max_concurrency": 1}
+    return defaults | user_settings | {"config_kwargs": config} | required
 
 
 @contextmanager
 def translating_errors(action: str, uri: str, *, is_local: bool) -> Iterator[None]:
-    """Turn the errors of a disk or a store in the block into `BitcipherError`.
+    """Turn errors of a disk or an object store, raised in the `with` block, into `BitcipherError`.
 
     Args:
-        action: the verb of the message, as in "Cannot write".
+        action: the verb of the message, such as "write" in "Cannot write".
         uri: the file or folder.
-        is_local: whether it is on a local disk. Clients of stores have no common class of errors, so all exceptions of
-            the block are translated.
+        is_local: whether the URI is on a local disk. If not, all exceptions of the block are translated, since clients
+            of object stores have no common class of errors.
     """
     errors: type[Exception] = OSError if is_local else Exception
     try:
@@ -104,8 +107,8 @@ def is_name_conflict(error: Exception) -> bool:
     """
     if isinstance(error, FileExistsError):
         return True
-    answer = getattr(error.__cause__, "response", None) or {}
-    return answer.get("Error", {}).get("Code") in NAME_EXISTS
+    response = getattr(error.__cause__, "response", None) or {}
+    return response.get("Error", {}).get("Code") in NAME_EXISTS
 
 
 class _Stream(io.RawIOBase):
@@ -161,7 +164,7 @@ def reader(filesystem: fsspec.AbstractFileSystem, path: str, uri: str) -> io.Buf
     """Open a file of a store for reading bytes.
 
     Raises:
-        BitcipherError: if the file is missing or cannot be read. Reading the stream may raise this error too.
+        BitcipherError: if the file is missing or cannot be read. Reading the stream can raise this error too.
     """
     with translating_errors("read", uri, is_local=False):
         stream: Any = filesystem.open(path, "rb")
@@ -170,10 +173,10 @@ def reader(filesystem: fsspec.AbstractFileSystem, path: str, uri: str) -> io.Buf
 
 @contextmanager
 def uploading(filesystem: fsspec.AbstractFileSystem, path: str, uri: str) -> Iterator[Any]:
-    """Open a file of a store for writing bytes. It becomes visible only if the block ends without an error.
+    """Open a file of a store for writing bytes. The file appears only if the `with` block ends without an error.
 
     Raises:
-        BitcipherError: if it cannot be written.
+        BitcipherError: if the file cannot be written.
     """
     with translating_errors("write", uri, is_local=False):
         stream: Any = filesystem.open(path, "wb", autocommit=False)

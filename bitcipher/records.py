@@ -2,7 +2,7 @@
 
 Each option of bitcipher is one field of a `Record`: its type, default, bounds and help text stand together, and the
 command line, YAML recipes, the Python interface and stage arguments are derived from it. Each kind of JSON file that
-is read back from storage is a `Record` too, so a damaged file gives one sentence instead of a traceback.
+is read back from storage is a `Record` too, so a damaged file gives an error message instead of a traceback.
 
 This module imports pydantic, so `import bitcipher` must not import it.
 """
@@ -96,7 +96,7 @@ class Record(BaseModel, metaclass=_RecordType):
     The docstring below a field is its help text. Types are strict: the string "5" is not an integer.
 
     Raises:
-        BitcipherError: if a value is missing, unknown, of the wrong type or out of bounds. The message names it.
+        BitcipherError: if a value is missing, unknown, of the wrong type or out of bounds. The message names the field.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
@@ -110,7 +110,8 @@ class Record(BaseModel, metaclass=_RecordType):
         Args:
             values: values by field name. Missing fields get their defaults.
             source: where the values come from, such as a file name. Error messages begin with it if given.
-            name: returns the name of a field in error messages, from its path; by default the path joined by dots.
+            name: function that returns the name of a field in error messages. Its argument is the path of the field in
+                nested records and lists. By default, the parts of the path are joined by dots.
 
         Raises:
             BitcipherError: if a value is missing, unknown, of the wrong type or out of bounds.
@@ -183,7 +184,7 @@ def _expected(error: ErrorDetails, record: type[BaseModel]) -> str:
 
 
 def _fields_at(record: Any, groups: Sequence[str | int]) -> dict[str, FieldInfo]:
-    """Return the fields of the record at a path of nested records, by name."""
+    """Return the fields, by name, of the record at the path `groups` of nested records."""
     for group in groups:
         fields = getattr(record, "model_fields", {})
         if group not in fields:

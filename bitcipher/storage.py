@@ -23,7 +23,7 @@ from bitcipher.errors import BitcipherError
 
 # Suffix of files that are being written on a local disk, or that a dead process left behind. Listings skip them.
 UNFINISHED = ".unfinished"
-# Concurrent requests to a store. Each takes about 30 ms, nearly all of it waiting for the response.
+# Maximum concurrent requests to a store. Each takes about 30 ms, of which nearly all is waiting for the response.
 REQUESTS = 16
 
 
@@ -40,12 +40,12 @@ def url_to_fs(uri: str) -> tuple[fsspec.AbstractFileSystem, str]:
 
 
 def join(folder: str, *names: str) -> str:
-    """Return the URI of a name below a folder."""
+    """Return the URI of a file or folder from the folder that contains it and the names below this folder."""
     return "/".join([folder.rstrip("/"), *names])
 
 
 def absolute(uri: str) -> str:
-    """Return a path that is valid in every process, since workers have other working directories."""
+    """Return the absolute path of a local URI, or the URI itself. Workers do not share the working directory."""
     return local_path(uri) or uri
 
 
@@ -95,8 +95,8 @@ def list_files(folder: str, *, unfinished: bool = False) -> dict[str, int]:
         if is_local(filesystem):
             sizes = dict(_local_files(path))
         else:
-            found: Any = filesystem.find(path, detail=True)
-            sizes = {name: info["size"] for name, info in found.items()}
+            entries: Any = filesystem.find(path, detail=True)
+            sizes = {name: info["size"] for name, info in entries.items()}
     names = (name for name in sorted(sizes) if unfinished or not name.endswith(UNFINISHED))
     return {os.path.relpath(name, path): sizes[name] for name in names}
 
@@ -113,7 +113,7 @@ def _local_files(path: str) -> Iterator[tuple[str, int]]:
     for folder, _, names in os.walk(path, onerror=raise_unless_missing):
         for name in names:
             file = os.path.join(folder, name)
-            with suppress(FileNotFoundError):  # other processes may remove files during the listing
+            with suppress(FileNotFoundError):  # other processes can remove files during the listing
                 yield file, os.path.getsize(file)
 
 
@@ -122,7 +122,8 @@ def reading(uri: str) -> Iterator[IO[bytes]]:
     """Open a file for reading bytes.
 
     Raises:
-        BitcipherError: if there is no such file, or it cannot be read. A file of a store may also raise it later.
+        BitcipherError: if there is no such file, or it cannot be read. Reading the stream of a file in an object store
+            can raise this error too.
     """
     filesystem, path = url_to_fs(uri)
     with _translating_errors("read", uri, filesystem):
@@ -133,7 +134,7 @@ def reading(uri: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def writing(uri: str) -> Iterator[IO[bytes]]:
-    """Open a file for writing bytes. It appears under its name only if the block ends without an error.
+    """Open a file for writing bytes. The file appears under its name only if the `with` block ends without an error.
 
     Raises:
         BitcipherError: if the target cannot be written.
@@ -145,7 +146,7 @@ def writing(uri: str) -> Iterator[IO[bytes]]:
                 yield stream
                 _flush_to_disk(stream)
             os.replace(unfinished, path)
-    elif "memory" in _protocols(filesystem):  # it would show an incomplete file
+    elif "memory" in _protocols(filesystem):  # fsspec shows a memory file while it is written
         yield (stream := io.BytesIO())
         filesystem.pipe_file(path, stream.getvalue())
     else:
@@ -172,7 +173,7 @@ def _temporary_file(path: str) -> Iterator[str]:
 
 
 def _flush_to_disk(stream: IO[bytes]) -> None:
-    # Otherwise a power cut could leave the name without its content. Some disks report only here that they are full.
+    # Without this, a power cut could leave a file without its content. Some disks report only here that they are full.
     stream.flush()
     os.fsync(stream.fileno())
 
@@ -184,7 +185,7 @@ def create(uri: str, content: bytes) -> bool:
         Whether the file has this content now. An existing file with other content is not changed.
 
     Raises:
-        BitcipherError: if it cannot be written.
+        BitcipherError: if the file cannot be written.
     """
     filesystem, path = url_to_fs(uri)
     with _translating_errors("write", uri, filesystem):
@@ -197,7 +198,7 @@ def create(uri: str, content: bytes) -> bool:
         except Exception as error:
             if not object_store.is_name_conflict(error):
                 raise
-    # If a response is lost, the request is retried and finds the file of its own first attempt.
+    # If a response was lost, the client retried the request, which then conflicted with the file of the first attempt.
     return read_bytes(uri) == content
 
 
@@ -259,7 +260,7 @@ def from_json(content: bytes, uri: str) -> dict[str, Any]:
 
 @contextmanager
 def reading_yaml(uri: str) -> Iterator[IO[bytes]]:
-    """Open a file for reading bytes. The block parses it as YAML.
+    """Open a YAML file for reading bytes, which the `with` block parses.
 
     Raises:
         BitcipherError: if there is no such file, it cannot be read, or the block raises an error of YAML.
@@ -291,7 +292,7 @@ def to_json(content: dict[str, Any]) -> bytes:
 
 
 def write_json(uri: str, content: dict[str, Any]) -> None:
-    """Write an object as JSON. In an object store this is one request; a multipart upload would take three."""
+    """Write an object as JSON. In an object store this takes one request; a multipart upload would take three."""
     filesystem, path = url_to_fs(uri)
     if is_local(filesystem):
         with writing(uri) as stream:
@@ -308,16 +309,16 @@ def read_table(uri: str) -> pa.Table:
         BitcipherError: if the file is missing or damaged.
     """
     try:
-        # Not `pq.read_table`: it imports Arrow's datasets and pandas, which takes a tenth of a second.
+        # `pq.read_table` would import Arrow's datasets and pandas, which takes 0.1 s.
         with reading(uri) as stream, pq.ParquetFile(stream) as file:
-            # One thread: a worker has one CPU, and Arrow's threads may crash a process that exits right afterwards.
+            # A worker has one CPU, and Arrow's threads can crash a process that exits right afterwards.
             return file.read(use_threads=False)
     except (pa.ArrowException, OSError) as error:
         raise BitcipherError(f"{uri} is not a Parquet file, or it is damaged: {error}.") from None
 
 
 def write_table(uri: str, table: pa.Table) -> None:
-    """Write a table as Parquet."""
+    """Write a table as a Parquet file."""
     with writing(uri) as stream:
         pq.write_table(table, stream, compression="zstd")
 
@@ -333,7 +334,7 @@ def remove(uri: str) -> None:
         if is_local(filesystem) or "memory" in _protocols(filesystem):
             filesystem.rm(path, recursive=True)
         else:
-            # Not `rm`: it would treat brackets in the name as a pattern and remove other folders.
+            # `rm` would treat brackets in the name as a pattern and remove other folders.
             with ThreadPoolExecutor(REQUESTS) as pool:
                 list(pool.map(filesystem.rm_file, filesystem.find(path)))
 
@@ -350,7 +351,7 @@ def move(source: str, target: str) -> None:
         if is_local(filesystem):
             os.replace(path, final)
         else:
-            # Not `mv`: it would also copy the name of the folder itself, which is not an object.
+            # `mv` would also try to copy the name of the folder, which is not an object.
             names = filesystem.find(path)
             with ThreadPoolExecutor(REQUESTS) as pool:
                 list(pool.map(lambda name: filesystem.cp_file(name, final + name.removeprefix(path)), names))
@@ -359,7 +360,7 @@ def move(source: str, target: str) -> None:
 
 @contextmanager
 def writing_folder(uri: str) -> Iterator[str]:
-    """Yield a temporary folder next to `uri`, and rename it to `uri` if the block ends without an error.
+    """Yield a temporary folder next to `uri`, and rename it to `uri` if the `with` block ends without an error.
 
     Raises:
         BitcipherError: if the folder cannot be written.

@@ -1,7 +1,7 @@
 """Published versions of a build.
 
 A build holds versions/000001.json, versions/000002.json, …: the manifests of its versions. A manifest names the folder
-with the files of its version, so the newest version stays complete while the next one is made.
+with the files of its version. A version is published by writing its manifest after its other files.
 """
 
 import re
@@ -35,7 +35,7 @@ def find_version(build: str, version: int | None = None) -> int:
 
     Args:
         build: folder of the build.
-        version: its number; the newest if not given.
+        version: number of the version, by default the newest.
 
     Raises:
         BitcipherError: if the folder is not a build, or has no such version.
@@ -47,7 +47,9 @@ def find_version(build: str, version: int | None = None) -> int:
         return published[-1]
     if version not in published:
         numbers = ", ".join(map(str, published))
-        raise BitcipherError(f"{build} has no version {version}. Its versions are {numbers}; older ones may be pruned.")
+        raise BitcipherError(
+            f"{build} has no version {version}. Its versions are {numbers}. `bitcipher prune` removes older versions."
+        )
     return version
 
 
@@ -56,10 +58,10 @@ def read_version(build: str, version: int | None = None) -> "VersionManifest":
 
     Args:
         build: folder of the build.
-        version: its number; the newest if not given.
+        version: number of the version, by default the newest.
 
     Raises:
-        BitcipherError: if the folder is not a build, has no such version, or the manifest is damaged.
+        BitcipherError: if the folder is not a build or has no such version, or if the manifest is damaged.
     """
     from bitcipher.version_manifest import VersionManifest  # pydantic, which `import bitcipher` does not need
 
@@ -67,7 +69,10 @@ def read_version(build: str, version: int | None = None) -> "VersionManifest":
 
 
 def vectors_of(uri: str, version: int | None = None) -> str:
-    """Return the folder of vectors of a build's version, or the URI itself if it is not a build."""
+    """Return the folder of the vectors of a build's version, by default the newest.
+
+    If the URI is not a build and no version is given, return the URI itself.
+    """
     if version is None and not versions(uri):
         return uri
     return storage.join(uri, read_version(uri, version).folder, VECTORS)

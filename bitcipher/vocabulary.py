@@ -18,7 +18,7 @@ class Vocabulary:
 
     Attributes:
         words: (N,) words in order of rank, including `<oov>`.
-        counts: (N,) int64, occurrences.
+        counts: (N,) int64, occurrences of each word.
         passages: (N,) int64, passages that contain each word; a passage is a slice of at most 2,000 tokens of a
             document. The value of `<oov>` is the sum over its words, but at most the number of all passages.
         total_passages: number of all passages.
@@ -51,7 +51,8 @@ class Vocabulary:
             total_passages: number of all passages.
             min_count: minimum occurrences of a word.
             max_vocab_size: maximum number of words besides `<oov>`; the most frequent ones are chosen.
-            word_list: choose exactly these words, including words that never occur (their count is 0).
+            word_list: choose exactly these words, even those that do not occur in the corpus (their count is 0).
+                `min_count` and `max_vocab_size` are then ignored.
             ranked_words: words of an earlier vocabulary. They keep their ranks, and thereby their codes, regardless of
                 their present counts. Other words are ranked after them. `ranked_words` count toward `max_vocab_size`,
                 but are never removed.
@@ -71,25 +72,26 @@ class Vocabulary:
             if max_vocab_size is not None:
                 order = _rank_order(corpus_words.take(pa.array(added)), counts[added])
                 added = added[order[: max(0, max_vocab_size - len(required))]]
-            chosen = pa.concat_arrays([pa.array(required, pa.large_string()), corpus_words.take(pa.array(added))])
+            selected = pa.concat_arrays([pa.array(required, pa.large_string()), corpus_words.take(pa.array(added))])
         else:
             listed = (word for word in word_list if word != OOV)
-            chosen = pc.unique(pa.array([*required, *listed], pa.large_string()))
-        indices = np.asarray(pc.index_in(chosen, corpus_words).fill_null(-1), np.int64)
-        found = indices >= 0
-        chosen_counts, chosen_passages = np.zeros((2, len(chosen)), np.int64)
-        chosen_counts[found], chosen_passages[found] = counts[indices[found]], passages[indices[found]]
-        if not len(chosen):
+            selected = pc.unique(pa.array([*required, *listed], pa.large_string()))
+        indices = np.asarray(pc.index_in(selected, corpus_words).fill_null(-1), np.int64)
+        in_corpus = indices >= 0
+        selected_counts, selected_passages = np.zeros((2, len(selected)), np.int64)
+        selected_counts[in_corpus] = counts[indices[in_corpus]]
+        selected_passages[in_corpus] = passages[indices[in_corpus]]
+        if not len(selected):
             raise BitcipherError(_describe_empty(len(corpus_words), counts, word_list is not None))
-        oov_count = counts.sum() - chosen_counts.sum()
-        oov_passages = min(total_passages, passages.sum() - chosen_passages.sum())
-        all_words = pa.concat_arrays([chosen, pa.array([OOV], pa.large_string())])
-        all_counts = np.append(chosen_counts, oov_count)
+        oov_count = counts.sum() - selected_counts.sum()
+        oov_passages = min(total_passages, passages.sum() - selected_passages.sum())
+        all_words = pa.concat_arrays([selected, pa.array([OOV], pa.large_string())])
+        all_counts = np.append(selected_counts, oov_count)
         order = _rank_order(all_words, all_counts)
         if ranked_words is not None:
             old_ranks = np.asarray(pc.index_in(all_words, ranked_words).fill_null(len(ranked_words)), np.int64)
             order = order[np.argsort(old_ranks[order], kind="stable")]
-        all_passages = np.append(chosen_passages, oov_passages)
+        all_passages = np.append(selected_passages, oov_passages)
         return cls(all_words.take(pa.array(order)), all_counts[order], all_passages[order], total_passages)
 
     def __len__(self) -> int:

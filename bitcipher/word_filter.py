@@ -1,6 +1,6 @@
 """Words of a text and of word lists, normalized to filter text by a small vocabulary.
 
-The rules follow Deshpande et al. (2023), *Honey, I Shrunk the Language*, sections 3.1 and 3.2.
+The rules follow Deshpande et al. (2023), *Honey, I Shrunk the Language*, sections 3.1 and 3.2, and their code.
 """
 
 import csv
@@ -8,20 +8,21 @@ import csv
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 
-# Endings of don't, it's, you're, can't, I'd and she'll when they are split at the apostrophe, as in the study's code.
+# Endings of don't, it's, you're, can't, I'd and she'll after a split at the apostrophe, as Deshpande et al. split them.
 CONTRACTIONS = frozenset({"nt", "s", "re", "t", "d", "ll"})
 
-# Names of the column of counts.
+# Names that the column of counts can have.
 COUNT_COLUMNS = ("frequency", "count", "counts")
-# Replaces bytes that are not UTF-8. Words of files keep it, so they match no word of a text.
-_REPLACED = "\ufffd"
+# Character that replaces bytes that are not UTF-8. It stays in the words of a list, so these match no word of a text.
+_REPLACEMENT = "\ufffd"
 
 
 def extract_words(text: str) -> list[str]:
-    """Return the words of a sentence that must be in the vocabulary: split at spaces, in lower case, letters only.
+    """Return the words of a sentence that filtering looks up in the vocabulary, in lower case.
 
-    Digits and special characters are removed (section 3.1), and words without letters are skipped. As in the study's
-    code, words with capitals after the first word are taken as names and skipped, and so are `CONTRACTIONS`.
+    Words are split at spaces. Digits and special characters are removed (section 3.1 of Deshpande et al.), and words
+    without letters are skipped. As in the authors' code, a word with capitals is taken as a name and skipped unless it
+    is the first word, and `CONTRACTIONS` are skipped.
 
     Examples:
         >>> extract_words("The cat's 9 lives: ask Peter, don't count!")
@@ -33,10 +34,10 @@ def extract_words(text: str) -> list[str]:
 
 
 def read_words(uri: str) -> frozenset[str]:
-    """Return the words of a file with one word per line, or with a CSV column `word` such as AO-CHILDES' frequencies.
+    """Return the words of a text file with one word per line, or of a CSV file with a column `word`.
 
-    Words are in lower case and reduced to letters, like the words of texts. Bytes that are not UTF-8 are replaced
-    (AO-CHILDES has a few), so words with these bytes match no text.
+    Words are converted to lower case and reduced to letters, like the words of texts. Words with bytes that are not
+    UTF-8 (the word list of AO-CHILDES has some) match no text.
 
     Raises:
         BitcipherError: if the file is missing or contains no words.
@@ -47,13 +48,15 @@ def read_words(uri: str) -> frozenset[str]:
 
 
 def read_frequencies(uri: str) -> dict[str, int]:
-    """Return the words of a CSV, normalized as in `read_words`, with the counts of a column `frequency` or `count`.
+    """Return the count of each word of a CSV file with a column `word` and a column `frequency`, `count` or `counts`.
+
+    Words are normalized as in `read_words`. The counts of words with the same normalized form are added up.
 
     Raises:
         BitcipherError: if the file is missing, contains no words, or has no column of counts.
     """
     counts: dict[str, int] = {}
-    for number, (written, count) in enumerate(_read(uri), start=2):
+    for number, (word, count) in enumerate(_read(uri), start=2):
         if count is None:
             raise BitcipherError(
                 f"{uri} has no column of counts, which is needed to choose the most frequent words: "
@@ -61,8 +64,8 @@ def read_frequencies(uri: str) -> dict[str, int]:
             )
         if not count.strip().isdecimal():
             raise BitcipherError(f"The count in line {number} of {uri} must be an integer, got {count!r}.")
-        if word := _normalize(written):
-            counts[word] = counts.get(word, 0) + int(count)
+        if normalized := _normalize(word):
+            counts[normalized] = counts.get(normalized, 0) + int(count)
     _check_not_empty(uri, len(counts))
     return counts
 
@@ -80,7 +83,7 @@ def _read(uri: str) -> list[tuple[str, str | None]]:
 
 
 def _normalize(word: str) -> str:
-    return "".join(letter for letter in word.lower() if letter.isalpha() or letter == _REPLACED)
+    return "".join(letter for letter in word.lower() if letter.isalpha() or letter == _REPLACEMENT)
 
 
 def _check_not_empty(uri: str, words: int) -> None:

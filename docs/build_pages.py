@@ -1,4 +1,4 @@
-"""Collect the pages for `mkdocs build`: every Markdown page of the repository, the linked files, and the API reference.
+"""Collect the pages for `mkdocs build`: all Markdown pages of the repository, linked files, and the API reference.
 
 Usage: python docs/build_pages.py TARGET
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("bitcipher", "pipelines", "training", "cluster")
-# Images that README.md names by URL, so that they also show on PyPI.
+# Prefix of the images in README.md, which are URLs so that PyPI shows them.
 RAW_URL = "https://raw.githubusercontent.com/bitcipher/bitcipher/main/"
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 
@@ -46,12 +46,12 @@ def write_reference(target: Path) -> None:
 
 
 def _is_public(path: Path) -> bool:
-    """Return whether a path is a module or a subpackage."""
+    """Return whether a path is a public module or a subpackage."""
     return (path / "__init__.py").exists() or (path.suffix == ".py" and not path.stem.startswith("_"))
 
 
 def main() -> None:
-    """Replace the target directory by the pages."""
+    """Replace the target directory by a new one with the pages."""
     target = Path(sys.argv[1])
     shutil.rmtree(target, ignore_errors=True)
     (target / "reference").mkdir(parents=True)

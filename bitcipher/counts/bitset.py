@@ -25,26 +25,26 @@ def trailing_zeros(typing_context, word):
 
 
 def empty_set(size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return `low` and `high` of an empty set over 0 … size - 1."""
+    """Return the arrays `low` and `high`, uint64, of an empty set whose members can be 0 … size - 1."""
     low = np.zeros((size >> 6) + 1, np.uint64)
     return low, np.zeros((len(low) >> 6) + 1, np.uint64)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def insert(low, high, member):
-    """Add a member."""
+    """Add a member to the set. It has no effect if the set contains the member."""
     low[member >> 6] |= _ONE << np.uint64(member & 63)
     high[member >> 12] |= _ONE << np.uint64((member >> 6) & 63)
 
 
 @njit(cache=True, nogil=True)
 def drain(low, high, totals, members_out, totals_out, n):
-    """Write the members, ascending, and their totals at n, n + 1, …; clear the set and the totals.
+    """Write the members to `members_out`, ascending, and their totals to `totals_out`, both from index n on.
 
-    Members with the total 0 are left out; they occur where counts were subtracted.
+    Members with the total 0, which occur after subtraction, are left out. The set and the totals are cleared.
 
     Returns:
-        The index after the last one written.
+        The index after the last written member.
     """
     for h in range(len(high)):
         upper = high[h]

@@ -1,13 +1,14 @@
 """Additive digest of counts: it detects counts that were lost or counted twice.
 
 Each pair has a fixed pseudo-random number h, derived from the bytes of its words and from its offset. The digest is
-Σ n · h, so it does not depend on the order of the pairs, on the blocks that hold them, or on the numbering of the
-words. The digest of a sum of counts is the sum of their digests, and the digest of a difference is the difference.
+Σ n · h over all pairs with their counts n, so it does not depend on the order of the pairs, on the blocks that hold
+them, or on the numbering of the words. The digest of a sum of counts is the sum of their digests, and the digest of a
+difference is the difference of the digests.
 
 h is the product of a hash of the left word and offset and a hash of the right word, so a pair costs one multiplication
 and no hashing. Two different sets of counts have the same Σ n · h only if a polynomial of degree 2 in random numbers is
 0. The probability is about 2⁻⁶⁰ for each half of the digest. (If all counts differ by multiples of 2ʲ, each half has j
-bits less.) The digest is a checksum against loss and duplication, not against forgery: it is easy to construct
+bits less.) The digest is a checksum against loss and duplication, not against forgery, because it is easy to construct
 other counts with the same digest.
 """
 
@@ -52,7 +53,7 @@ class CountDigest:
         return self + -other
 
     def hex(self) -> str:
-        """Return 32 hexadecimal digits."""
+        """Return the digest as 32 hexadecimal digits."""
         return f"{self.first:016x}{self.second:016x}"
 
     @classmethod
@@ -60,7 +61,7 @@ class CountDigest:
         """Return the digest of 32 hexadecimal digits.
 
         Raises:
-            BitcipherError: if the argument does not have this form.
+            BitcipherError: if `digits` does not have this form.
         """
         if not re.fullmatch("[0-9a-f]{32}", digits):
             raise BitcipherError(f"A digest of counts must have 32 digits from 0-9 and a-f, got {digits!r}.")
@@ -68,7 +69,7 @@ class CountDigest:
 
 
 def word_hashes(words: pa.LargeStringArray) -> np.ndarray:
-    """Return two hashes of each word's UTF-8 bytes, (V, 2) uint64: the halves of its BLAKE2b-128."""
+    """Return two hashes of the UTF-8 bytes of each of V words, (V, 2) uint64: the halves of its BLAKE2b-128."""
     blake2b = hashlib.blake2b
     digests = [blake2b(word, digest_size=16).digest() for word in words.cast(pa.large_binary()).to_pylist()]
     return np.frombuffer(b"".join(digests), "<u8").reshape(-1, 2).astype(np.uint64, copy=False)
@@ -78,8 +79,8 @@ def digest_pairs(block: PairBlock, hashes: np.ndarray) -> CountDigest:
     """Return the digest of a block of rows.
 
     Args:
-        block: the rows. Counts may be negative.
-        hashes: (V, 2) uint64 from `word_hashes`, in the numbering of the block.
+        block: the rows. Counts can be negative.
+        hashes: (V, 2) uint64 from `word_hashes`, indexed by the word numbers of the block.
     """
     return CountDigest(*map(int, _digest_rows(block, hashes)))
 
@@ -89,8 +90,9 @@ def digest_words(hashes: np.ndarray, counts: np.ndarray, passages: np.ndarray, t
 
     Args:
         hashes: (V, 2) uint64 from `word_hashes`.
-        counts, passages: (V,) int64, occurrences of each word and passages that contain it.
-        total_passages: number of passages.
+        counts: (V,) int64, occurrences of each word.
+        passages: (V,) int64, number of passages that contain each word.
+        total_passages: number of all passages.
     """
     return CountDigest(*map(int, _digest_words(hashes, counts, passages, total_passages)))
 

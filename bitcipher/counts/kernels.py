@@ -1,8 +1,8 @@
 """Numba kernels that count the pairs of a shard row by row.
 
-The tokens are in one array, numbered by their rank in the shard. For each left word, its positions are looked up and
-the words that follow are counted in a dense array, so a pair costs one addition, and nothing is hashed or sorted. All
-pairs of a left word and offset form a row.
+The tokens are in one array of word numbers; the number of a word is its rank in the shard. For each left word, the
+words that follow its positions are counted in a dense array, so a pair costs one addition and no hashing or sorting.
+All pairs of a left word and an offset form a row.
 """
 
 import numpy as np
@@ -10,21 +10,21 @@ from numba import njit
 
 from bitcipher.counts.bitset import drain, insert
 
-# Rows with at most this many occurrences are sorted by insertion; for larger rows the bitset is faster. The time is
+# Maximum occurrences of a row that is sorted by insertion; for larger rows the bitset is faster. The time is
 # flat between 16 and 48.
 SMALL_ROW = 24
 
 
 @njit(cache=True, nogil=True)
 def flatten_tokens(ids, ends, numbers, separators, separator):
-    """Return the tokens by number, with `separators` copies of `separator` after each document, where windows end.
+    """Return the word number of each token, with separators after each document and at the end, (tokens,) int32.
 
     Args:
-        ids: (n,) int32 tokens, document after document.
+        ids: (n,) int32 token ids, document after document.
         ends: (documents,) int64, the end of each document in `ids`.
-        numbers: (types,) int32, the number of each id.
-        separators: copies of the separator after each document.
-        separator: a number that no word has: the number of words.
+        numbers: (types,) int32, the word number of each id.
+        separators: number of separators after each document. Windows end at the first separator.
+        separator: number that stands for a separator: the number of words, which no word has.
     """
     tokens = np.empty(len(ids) + (len(ends) + 1) * separators, np.int32)
     position = 0
@@ -87,7 +87,7 @@ def count_rows(
     carried,
     order,
     bands,
-    labels,
+    row_offsets,
     row,
     band,
     totals,
@@ -108,17 +108,18 @@ def count_rows(
         tokens: from `flatten_tokens`, where `separators` is the largest first offset of a band.
         starts, positions: from `positions_by_word`.
         carried: number of tokens at the start that are not counted as right words.
-        order: (words,) int64, the words in the order of the output rows.
+        order: (words,) integers, the words in the order of the output rows.
         bands: (bands, 2) int64, first and last offset of each band.
-        labels: (bands,) int16, the offset of the output rows of each band.
+        row_offsets: (bands,) int16, the offset that is stored with the rows of each band.
         row, band: indices into `order` and `bands` to start from.
-        totals, low, high: working memory: (words,) zeros of a dtype that can hold any count, and an empty bitset.
-        small: (SMALL_ROW,) int32 working memory for sorting.
-        left, offset, length: (rows,) int32, int16 and int64, the output rows, without empty ones.
-        right, count: (entries,) int32 and int64, the output pairs.
+        totals: (words,) zeros of a dtype that can hold any count, working memory.
+        low, high: an empty bitset, working memory.
+        small: (SMALL_ROW,) int32, working memory for sorting.
+        left, offset, length: (rows,) int32, int16 and int64, output: the columns of the rows with at least one pair.
+        right, count: (entries,) int32 and int64, output: the pairs.
 
     Returns:
-        The indices into `order` and `bands` to resume from, and the numbers of rows and entries written.
+        The indices into `order` and `bands` to resume from, and the numbers of written rows and pairs.
     """
     words = len(starts) - 1
     rows = 0
@@ -149,7 +150,7 @@ def count_rows(
                 n = drain(low, high, totals, right, count, n)
             if n > before:
                 left[rows] = word
-                offset[rows] = labels[band]
+                offset[rows] = row_offsets[band]
                 length[rows] = n - before
                 rows += 1
             band += 1

@@ -1,8 +1,7 @@
 """Exact addition of the pairs of many shards, one range of rows at a time.
 
-Each shard has its own numbering of words. The numbers are first replaced by ranks in the vocabulary; words outside it
-become `<oov>`. Rows with the same left word and offset are then added up in a dense array of counts, in any
-order.
+Each shard has its own numbering of words. The numbers are first replaced by ranks; words outside the vocabulary get the
+rank of `<oov>`. Rows with the same left word and offset are then added up in a dense array of counts, in any order.
 """
 
 from collections.abc import Sequence
@@ -32,12 +31,13 @@ def negate(block: PairBlock) -> PairBlock:
 def merge_rows(blocks: Sequence[PairBlock], order: np.ndarray, oov_rank: int) -> tuple[PairBlock, PairBlock]:
     """Add up rows that are numbered by rank.
 
-    Sums are exact. Pairs with the sum 0, which occur after subtraction, and rows of only such pairs are left out.
+    Sums are exact. Pairs with the sum 0, which occur after subtraction, and rows without other pairs are left out.
 
     Args:
-        blocks: rows and right words in any order. A row may occur in many blocks.
-        order: (N,) position of each rank in the order of the words' bytes. The output has this order, so merged ranges
-            of words can be concatenated.
+        blocks: rows in any order, with right words in any order. Several blocks can have rows of the same left word
+            and offset.
+        order: (N,) int64, the position of each rank in the order of the words' bytes. The output has this order, so
+            merged ranges of words can be concatenated.
         oov_rank: rank of `<oov>`, or -1 if there is no such entry.
 
     Returns:

@@ -16,7 +16,7 @@ class PartialCounts(NamedTuple):
 
     Attributes:
         block: rows in any order, with their own numbering of words.
-        ranks: (V,) int32, rank in the vocabulary of each number. Words outside it have the rank of `<oov>`.
+        ranks: (V,) int32, the rank of each word number. Words outside the vocabulary have the rank of `<oov>`.
         sign: 1, or -1 for counts that are subtracted.
     """
 
@@ -27,15 +27,16 @@ class PartialCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class MergedCounts:
-    """Counts of a corpus. Both iterators can be created any number of times.
+    """Counts of a corpus. `rows` and `partials` can be called any number of times.
+
+    Both functions take the largest offset that the caller needs. They can also return rows of larger offsets.
 
     Attributes:
-        vocabulary: the words.
+        vocabulary: words of the corpus in order of rank, with their counts.
         context_window: the counted offsets.
-        rows: `rows(window)` iterates over the rows by rank. Each row occurs once, with all its pairs, in the order of
-            the left words' bytes and then of offsets, `<oov>` last. Rows of offsets beyond `window` may be among them.
-        partials: `partials(window)` iterates over terms whose sum is the counts, in any order and number; rows of
-            offsets beyond `window` may be among them.
+        rows: `rows(window)` iterates over blocks of rows with words numbered by rank. Each row occurs once, with all
+            its pairs, in the order of the left words' bytes and then of offsets, `<oov>` last.
+        partials: `partials(window)` iterates over counts that add up to those of the corpus, in any order.
     """
 
     vocabulary: Vocabulary
@@ -47,7 +48,7 @@ class MergedCounts:
     def from_rows(
         cls, vocabulary: Vocabulary, context_window: ContextWindow, blocks: Sequence[PairBlock]
     ) -> "MergedCounts":
-        """Return the counts of merged blocks in memory, numbered by rank and in the order of `rows`."""
+        """Return the counts of blocks in memory, which must be as `rows` returns them."""
         ranks = np.arange(len(vocabulary), dtype=np.int32)
         return cls(
             vocabulary,

@@ -1,13 +1,14 @@
 """Pair counts as rows: for a left word and an offset, the right words and their counts.
 
-Only forward offsets are stored, since the matrix of an offset -o is the transpose of that of o. Offset 0 stands for the
-sum of all offsets of a summed window. Rows and their pairs are stored in two Parquet files:
+Only positive offsets o are stored, since the count matrix of -o is the transpose of that of o. If counts are summed
+over all offsets, their rows have offset 0. Rows and their pairs are stored in two Parquet files:
 
     NAME.rows.parquet      left int32, offset int16, length int64
     NAME.entries.parquet   right int32, count int64
 
-The pairs of the first row are the first `length` entries, those of the second row the next ones, and so on. So the left
-word is not repeated for each pair, which saves space and time, and a range of rows can be read without the others.
+An entry is a pair. The pairs of the first row are the first `length` entries, those of the second row follow, and so
+on. The left word is therefore not repeated for each pair, which saves space and time, and a range of rows can be read
+without the other rows.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,7 +34,7 @@ ENTRIES = pa.schema([pa.field("right", pa.int32(), nullable=False), pa.field("co
 
 
 class PairBlock(NamedTuple):
-    """Consecutive rows with their pairs."""
+    """Block of consecutive rows with their pairs. A row holds the pairs of a left word and an offset."""
 
     left: np.ndarray  # (rows,) int32
     offset: np.ndarray  # (rows,) int16
@@ -43,7 +44,7 @@ class PairBlock(NamedTuple):
 
 
 def concatenate(blocks: Iterable[PairBlock]) -> PairBlock:
-    """Return the concatenation of blocks."""
+    """Return one block with the rows of several blocks."""
     blocks = list(blocks)
     if len(blocks) == 1:
         return blocks[0]
@@ -75,10 +76,10 @@ def limit_window(block: PairBlock, window: int) -> PairBlock:
 
 
 def write_pairs(uri: str, blocks: Iterable[PairBlock]) -> Iterator[PairBlock]:
-    """Write blocks and yield each after it is written. The files appear when the iterator is exhausted.
+    """Write blocks and yield each block after it is written. The files appear when the iterator is exhausted.
 
     Args:
-        uri: folder and name; the two files are `uri` with their suffixes.
+        uri: folder and name of the two files, without their suffixes.
         blocks: consecutive rows; each block becomes a row group in both files.
     """
     with ExitStack() as stack:
@@ -94,17 +95,17 @@ def write_pairs(uri: str, blocks: Iterable[PairBlock]) -> Iterator[PairBlock]:
 
 
 def pair_files(uri: str) -> tuple[str, str]:
-    """Return the two files of a name: rows and entries."""
+    """Return the URIs of the two files that `write_pairs` writes for a URI: rows and entries."""
     return f"{uri}.rows.parquet", f"{uri}.entries.parquet"
 
 
 def read_row_range(uri: str, rows: tuple[int, int], entries: tuple[int, int]) -> PairBlock:
-    """Return a range of rows. Only the row groups that overlap it are read.
+    """Return a range of rows. Only the Parquet row groups that overlap the range are read.
 
     Args:
-        uri: as in `write_pairs`.
-        rows: start and stop of the rows.
-        entries: start and stop of their pairs.
+        uri: folder and name of the two files, without their suffixes.
+        rows: start and stop of the range in the file of rows.
+        entries: start and stop of the range's pairs in the file of entries.
     """
     rows_file, entries_file = pair_files(uri)
     return PairBlock(*_read_slice(rows_file, ROWS, *rows), *_read_slice(entries_file, ENTRIES, *entries))
@@ -122,7 +123,7 @@ def iter_pairs(uri: str) -> Iterator[PairBlock]:
 
 
 def _iter_row_groups(uri: str, schema: pa.Schema) -> Iterator[list[np.ndarray]]:
-    """Yield the columns of each row group."""
+    """Yield the columns of each row group of a Parquet file."""
     with _open(uri) as file:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, columns=schema.names, use_threads=False)
@@ -139,7 +140,7 @@ def _open(uri: str) -> Iterator[pq.ParquetFile]:
 
 
 def _read_slice(uri: str, schema: pa.Schema, start: int, stop: int) -> list[np.ndarray]:
-    """Return the columns of a range of rows. Only the row groups that overlap it are read."""
+    """Return the columns of a range of rows of a Parquet file. Only the row groups that overlap the range are read."""
     columns = [np.empty(stop - start, field.type.to_pandas_dtype()) for field in schema]
     group_start = filled = 0
     with _open(uri) as file:

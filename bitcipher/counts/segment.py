@@ -3,9 +3,9 @@
 A segment holds the counts of a shard, or the sum of several. It consists of parts, each a range of words in the order
 of their UTF-8 bytes. A part has three Parquet files that share a name:
 
-    NAME.words.parquet     word, number, count, passages, rows int32, entries int64: one row per word, in that order
-    NAME.rows.parquet      left, offset, length: the rows of the first word, then those of the next (see `pairs`)
-    NAME.entries.parquet   right, count
+    NAME.words.parquet     word, number, count, passages, rows, entries: one line per word, in the order of the words
+    NAME.rows.parquet      left, offset, length: the rows of the first word, then those of the second, and so on
+    NAME.entries.parquet   right, count: the pairs of all rows (see `bitcipher.counts.pairs`)
 
 A word's number represents it in the pairs of all parts. It is the word's rank in the segment, so most numbers are
 small.
@@ -29,11 +29,11 @@ SEGMENT_WORDS = pa.schema(
         pa.field("entries", pa.int64(), nullable=False),
     ]
 )
-"""Schema of the words of a part. `rows` and `entries` are the number of rows and of pairs of the word."""
+"""Schema of the words of a part. `rows` and `entries` are the numbers of rows and pairs with the word on the left."""
 
 
 def part_files(uri: str) -> tuple[str, str, str]:
-    """Return the three files of a part: words, rows and entries."""
+    """Return the URIs of the three files of a part: words, rows and entries."""
     return f"{uri}.words.parquet", *pair_files(uri)
 
 
@@ -48,13 +48,15 @@ def write_part(
     """Write a part. The file of words is written last.
 
     Args:
-        uri: folder and name.
-        words: (V,) in the order of their bytes.
-        numbers, counts, passages: (V,) number, occurrences and passages of each word.
-        pairs: the rows of the words in the same order, with left words by number.
+        uri: folder and name of the part, without the suffixes of its files.
+        words: (V,) words in the order of their bytes.
+        numbers: (V,) int32, the number of each word.
+        counts: (V,) int64, occurrences of each word.
+        passages: (V,) int64, number of passages that contain each word.
+        pairs: blocks with the rows of the words, in the same order.
 
     Returns:
-        The number of entries.
+        The number of pairs.
     """
     size = int(numbers.max()) + 1 if len(numbers) else 0
     rows, entries = np.zeros(size, np.int32), np.zeros(size, np.int64)
@@ -68,7 +70,7 @@ def write_part(
 
 
 def read_words(parts: Iterable[str]) -> pa.Table:
-    """Return the words of consecutive parts, see `SEGMENT_WORDS`."""
+    """Return the words of consecutive parts as one table with the schema `SEGMENT_WORDS`."""
     # The segment of a text without words has no parts.
     tables = (storage.read_table(part_files(part)[0]) for part in parts)
     return pa.concat_tables([SEGMENT_WORDS.empty_table(), *tables]).combine_chunks()

@@ -18,7 +18,8 @@ from bitcipher.vocabulary import byte_order
 # is 0.3 points lower.
 PASSAGE_TOKENS = 2_000
 
-# Entries of a block, 50 MB. A shard with more words than this has larger blocks, since a row may hold every word.
+# Maximum pairs of a block, which take 50 MB. Blocks of a shard with more words are larger, since a row can have a pair
+# with every word.
 BLOCK_ENTRIES = 1 << 22
 
 MAX_POSITIONS = 2**31 - 1  # positions are int32
@@ -29,7 +30,7 @@ class ShardCounts:
     """Words of a shard in the order of their UTF-8 bytes, and its pairs.
 
     Attributes:
-        words: (V,) every word of the shard, including those that occur only among carried tokens.
+        words: (V,) every word of the shard, including those that occur only among carried tokens (see `count_shard`).
         numbers: (V,) int32, the number that represents each word in the pairs: its rank in the shard.
         counts: (V,) int64, occurrences.
         passages: (V,) int64, passages that contain each word.
@@ -50,15 +51,15 @@ def count_shard(
 ) -> ShardCounts:
     """Count the words of a shard. Its pairs are counted lazily, while `pairs` is iterated.
 
-    A document may be counted in several batches. Cut it at multiples of PASSAGE_TOKENS from its start, and begin each
+    A document can be counted in several batches. Cut it at multiples of PASSAGE_TOKENS from its start, and begin each
     batch with the last `context_window.size` tokens of the preceding one (or all of them if there are fewer), as
     `carried` tokens. The counts of the batches then add up to those of the document.
 
     Args:
         shard: the tokens.
         context_window: the offsets to count.
-        carried: number of tokens at the start of the first document that an earlier batch counted. Of these tokens,
-            only the pairs with a following new token are counted.
+        carried: number of tokens at the start of the first document that the preceding batch counted. Of the pairs of
+            these tokens, only those with a new token are counted.
         block_entries: maximum pairs of a block.
 
     Raises:
@@ -95,7 +96,7 @@ def count_shard(
 
 
 def _without_distant(shard: TokenizedShard, window: int, carried: int) -> tuple[TokenizedShard, int]:
-    """Drop carried tokens outside the windows of all new tokens. Return the shard, and how many of them are left."""
+    """Drop carried tokens outside the windows of all new tokens. Return the shard and its number of carried tokens."""
     if not len(shard.ends) or carried > shard.ends[0]:
         raise BitcipherError(f"The first document has fewer than the {carried:,} tokens of `carried`.")
     near = min(carried, window) if shard.ends[0] > carried else 0
@@ -112,9 +113,16 @@ def _count_pairs(
     counts: np.ndarray,
     block_entries: int,
 ) -> Iterator[PairBlock]:
-    """Yield the rows of the words in `order`, an array of word numbers.
+    """Yield blocks with the rows of all words.
 
-    `counts` are occurrences by number, including those among carried tokens.
+    Args:
+        shard: the tokens.
+        context_window: the offsets to count.
+        carried: number of tokens at the start that are not counted as right words.
+        number_of_id: (types,) int32, the word number of each token id.
+        order: (V,) int32, the word numbers in the order of the rows.
+        counts: (V,) int64, occurrences of each word number, including those among carried tokens.
+        block_entries: maximum pairs of a block.
     """
     words = len(counts)
     separators = int(context_window.bands[:, 0].max())
@@ -134,7 +142,7 @@ def _count_pairs(
         np.empty(entries, np.int32),
         np.empty(entries, np.int64),
     )
-    labels = np.array(context_window.offsets, np.int16)
+    row_offsets = np.array(context_window.offsets, np.int16)
     row = band = 0
     while row < words:
         row, band, filled_rows, filled = kernels.count_rows(
@@ -144,7 +152,7 @@ def _count_pairs(
             carried,
             order,
             context_window.bands,
-            labels,
+            row_offsets,
             row,
             band,
             totals,

@@ -14,14 +14,15 @@ from bitcipher.vocabulary import Vocabulary
 MODES = ("cat", "sum", "cipher")
 LOGS = ("aggregate", "counts", "none")
 
-# Minimum share of a bit in a row before the log. Noise gives every bit more than this, so the floor only matters
-# without noise.
+# Minimum share of a bit in the sum over all bits, before the log. Noise gives every bit more than this, so the minimum
+# has an effect only without noise.
 SHARE_FLOOR = 1e-9
 
 # Rows per block of the conversion from sums to vectors. A block fits into the cache.
 BLOCK_ROWS = 1024
 
-# Maximum bytes of sums. A table that needs more is built in several passes over the counts, some offsets at a time.
+# Maximum bytes of the integer sums in memory. A table that needs more is built in several passes over the counts, each
+# for some of the offsets.
 SUMS_BYTES = 1 << 30
 
 
@@ -29,14 +30,16 @@ class CipherEmbedding:
     """Embedding of modes cat, sum and cipher: the product of merged counts and noisy ciphers.
 
     Args:
-        bits: bits of the code.
-        window: the largest offset of a context word (the paper's radius).
-        mode: "cat", one block of dimensions per offset, -window … -1, 1 … window, with 2 · window · bits dimensions in
-            total; "sum", the sum over all offsets, with `bits` dimensions; "cipher", the word's own code, without
-            context.
-        noise: weight β of the ciphers: "document_share", "frequency", "document_ratio" or "none".
-        log: "aggregate", the log of each block's shares; "counts", log(1 + count) of each offset's counts before they
-            are added up; or "none". Mode "cipher" ignores it.
+        bits: number of bits of the code.
+        window: the largest offset of a context word (the radius of *Bit Cipher*).
+        mode: "cat" has one block of `bits` dimensions per offset, -window … -1, 1 … window, and therefore
+            2 · window · bits dimensions. "sum" has one block of `bits` dimensions, the sum over all offsets. "cipher"
+            is the noisy cipher of the word itself, without context.
+        noise: function in `bitcipher.noise` that gives the weight β of the ciphers: "document_share", "frequency",
+            "document_ratio" or "none".
+        log: "aggregate" divides each block of a row by its sum and takes the log. "counts" takes log(1 + n) of the
+            count n of each pair at each offset, before the product with the ciphers. "none" takes no log. Mode
+            "cipher" ignores this option.
 
     Raises:
         BitcipherError: if a value is invalid.
@@ -56,7 +59,9 @@ class CipherEmbedding:
         if window < 1:
             raise BitcipherError(f"`window` must be at least 1, got {window}.")
         if noise != "none" and bits == 1:
-            raise BitcipherError("Noise needs at least 2 bits: with 1 bit there is no other bit to give weight to.")
+            raise BitcipherError(
+                "Noise needs at least 2 bits, because it gives weight to the bits that are not active."
+            )
         self.cipher = BitCipher(bits)
         self.bits = bits
         self.window = window
@@ -72,8 +77,8 @@ class CipherEmbedding:
     def table(self, counts: MergedCounts) -> np.ndarray:
         """Return the raw table, (N, vector_size) float64, in order of rank.
 
-        A word without any context has a row of zeros. If only some of its blocks are empty and `log` is "aggregate",
-        those blocks are uniform.
+        A word without any context has a row of zeros. If a word has context, but not at all offsets, and `log` is
+        "aggregate", the dimensions of an offset without context are equal.
 
         Raises:
             BitcipherError: if the counts have a smaller window, or more words than the bits have codes.
@@ -103,14 +108,17 @@ class CipherEmbedding:
         return table
 
     def _bounds(self, vocabulary: Vocabulary) -> np.ndarray:
-        """Return the maximum sum of a word's counts, or of their logs, in a block, (N,) float64."""
-        # At most the word's occurrences at each offset; log(1 + n) is at most n.
+        """Return an upper bound of the sum of a word's counts, or of their logs, in a block, (N,) float64."""
+        # The counts of an offset add up to at most the word's occurrences, and log(1 + n) is at most n.
         return vocabulary.counts * float(2 * self.window if self.mode == "sum" else 1)
 
     def _add(
         self, counts: MergedCounts, code: FixedCode, forward: np.ndarray, backward: np.ndarray, sums: np.ndarray
     ) -> None:
-        """Add all counts to the sums."""
+        """Add the product of all counts and noisy ciphers to the sums.
+
+        `forward` and `backward` have the block in `sums` of each offset and of its opposite, -1 for none.
+        """
         window = len(forward) - 1
         if self.log == "counts":
             for block in counts.rows(window):
@@ -124,7 +132,14 @@ class CipherEmbedding:
                 kernels.add_backward(block, rows, starts, left, ranks, sign, code, backward, sums)
 
     def _finish(self, sums: np.ndarray, code: FixedCode, noise_distribution: np.ndarray, table: np.ndarray) -> None:
-        """Convert the sums of a block to its columns of the table: add the noise, and take logs of shares."""
+        """Add the noise to the sums of a block, take the log if it is "aggregate", and write the result to `table`.
+
+        Args:
+            sums: (N, bits + 1) int64, the sums of one block.
+            code: the code of all words.
+            noise_distribution: (bits,) float64.
+            table: (N, bits) float64, the columns of this block, updated in place.
+        """
         for start in range(0, len(sums), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
             block = kernels.to_floats(
@@ -135,12 +150,17 @@ class CipherEmbedding:
             table[rows] = block
 
     def _plan_passes(self, counts: MergedCounts) -> list[tuple[np.ndarray, np.ndarray, list[int]]]:
-        """Return for each pass: the block of each offset, that of its opposite, and the positions of the blocks."""
+        """Return what each pass over the counts adds up.
+
+        Returns:
+            For each pass: the block in `sums` of each offset, (offsets,) int64, and of its opposite, -1 for offsets of
+            other passes; and the position in the table of each block.
+        """
         offsets = [0] if counts.context_window.summed else list(range(1, self.window + 1))
         if self.mode == "sum":
-            wanted = np.full(offsets[-1] + 1, -1)
-            wanted[offsets] = 0
-            return [(wanted, wanted, [0])]
+            block_of_offset = np.full(offsets[-1] + 1, -1)
+            block_of_offset[offsets] = 0
+            return [(block_of_offset, block_of_offset, [0])]
         words = len(counts.vocabulary)
         offsets_per_pass = max(1, SUMS_BYTES // (2 * words * (self.bits + 1) * 8))
         passes = []
@@ -169,7 +189,15 @@ class CipherEmbedding:
 
 
 def _rows_by_offset(block: PairBlock, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of selected offsets, grouped by offset, and the start of each row's pairs, (rows + 1,)."""
+    """Return the indices of the rows whose offset has a block, grouped by offset, and the start of each row's pairs.
+
+    Args:
+        block: rows of any offsets.
+        blocks: (offsets,) int64, the block in the sums of each offset, -1 for none.
+
+    Returns:
+        (n,) int64 and (rows + 1,) int64.
+    """
     selected = np.flatnonzero(np.append(blocks, -1)[np.minimum(block.offset, len(blocks))] >= 0)
     rows = selected[np.argsort(block.offset[selected], kind="stable")]
     return rows, np.concatenate([np.zeros(1, np.int64), np.cumsum(block.length)])

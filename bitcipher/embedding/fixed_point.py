@@ -1,15 +1,16 @@
 """Fixed-point weights and sums, which do not depend on the order of addition.
 
-Each row of sums has its own number of binary fraction digits, which depends on the count of its word. The row of a word
-in a block of offsets adds up at most `bound` counts, each with a weight of at most 1. With
+Each row of sums has its own number of binary fraction digits, which depends on the count of its word. The sums of a
+word at an offset (in mode sum: at all offsets) add up at most `bound` counts, each with a weight of at most 1. With
 
     shift = 62 - (binary digits of bound)
 
-fraction digits, no final sum overflows 64 bits. Intermediate sums may overflow, but wrap around and cancel. A weight is
-rounded once to the digits of the row, without bias, so each share of a row has an error of at most about 2**-shift:
-1e-12 for a word with a million occurrences, 1e-10 for a hundred million, and 2e-8 for 5e10, the most frequent word of a
-trillion tokens (in mode sum, 2 · window times as much). Measured on 47 M tokens (98,398 words, 25 bits, window 4): no
-log of a share differs by more than 8e-13 from that of float64 sums.
+fraction digits, no final sum overflows 64 bits. Intermediate sums can overflow, but they wrap around and cancel. A
+weight is rounded once to the digits of the row, without bias. Relative to the total of its row, each sum therefore has
+an error of at most about 2**-shift: 1e-12 for a word with a million occurrences, 1e-10 for a hundred million, and 2e-8
+for 5e10, the most frequent word of a trillion tokens (in mode sum, 2 · window times as much). On 47 M tokens (98,398
+words, 25 bits, window 4), the logs of the sums, relative to the totals, differ from those of float64 sums by at most
+8e-13.
 """
 
 from typing import NamedTuple
@@ -18,22 +19,22 @@ import numpy as np
 
 from bitcipher.cipher import ActiveBits
 
-# Fraction digits of the weights before they are rounded to those of a row. Weights of at least 2⁻⁷ are as exact as in
-# float64.
+# Fraction digits of the weights before they are rounded to the digits of a row. With 60 digits, weights of at least 2⁻⁷
+# are as exact as in float64.
 WEIGHT_DIGITS = 60
 
 
 class FixedCode(NamedTuple):
     """Codes and their weights, in the layout of the kernels.
 
-    All words have the same number of slots, that of the longest code, since a loop of constant length is faster. Unused
-    slots point to columns after b, which are never read.
+    All words have k slots, the length of the longest code, since a loop of constant length is faster. Unused slots have
+    the numbers of columns after those of the b bits and of their total, which are never read.
     """
 
-    weights: np.ndarray  # (N,) int64, β / (number of active bits), in units of 2**-WEIGHT_DIGITS
+    weights: np.ndarray  # (N,) int64, β / (number of active bits), in units of 2**-WEIGHT_DIGITS; β: `bitcipher.noise`
     drops: np.ndarray  # (N,) int64, digits dropped from weights in the row of each word: WEIGHT_DIGITS - shift
     sizes: np.ndarray  # (N,) int64, number of active bits
-    slots: np.ndarray  # (N, k) unsigned, the active bits of each word, then columns from b + 1 on
+    slots: np.ndarray  # (N, k) unsigned, the active bits of each word, then unused slots: b + 1, b + 2, …
 
 
 def fixed_code(codes: ActiveBits, bits: int, beta: np.ndarray, bounds: np.ndarray) -> FixedCode:
@@ -41,9 +42,9 @@ def fixed_code(codes: ActiveBits, bits: int, beta: np.ndarray, bounds: np.ndarra
 
     Args:
         codes: the active bits of the N words.
-        bits: bits of the code.
-        beta: (N,) float64, β.
-        bounds: (N,) maximum sum of the counts of a row in a block of sums, below 2⁶¹.
+        bits: number of bits b of the code.
+        beta: (N,) float64, the weight β of each word's cipher.
+        bounds: (N,) upper bound of the sum of counts in each word's row of sums, below 2⁶¹.
     """
     sizes = np.diff(codes.starts)
     longest = int(sizes.max())

@@ -1,8 +1,12 @@
 """Numba kernels for the product of counts and noisy ciphers.
 
-C·V with noise is C·(β∘P) + (C(1 - β))·σᵀ. The first term is sparse: each pair costs one addition per active bit of
-its word, independent of the number of bits. The second term has rank one and is computed from the row's sum of counts
-and the first term. All sums are integers (see `fixed_point`), so they do not depend on the order of addition.
+C is the count matrix of an offset, and V = β∘P + (1 - β)·σᵀ are the noisy ciphers: P are the ciphers, β their weights,
+and σ is the noise distribution (see `bitcipher.noise`). The product is C·V = C·(β∘P) + (C(1 - β))·σᵀ. The first term is
+sparse: each pair costs one addition per active bit of its word, independent of the number of bits. The second term has
+rank one and is computed from the row's sum of counts and the first term. All sums are integers (see `fixed_point`), so
+they do not depend on the order of addition.
+
+A block of sums belongs to one offset, or to all offsets in mode sum.
 
 Indices in inner loops are unsigned, since numba checks each signed index for a negative value.
 """
@@ -17,18 +21,18 @@ from bitcipher.embedding.fixed_point import WEIGHT_DIGITS
 
 @njit(cache=True, nogil=True)
 def add_forward(block, rows, starts, left, ranks, sign, code, blocks, sums):
-    """Add C·(β∘P) and the sums of counts of a block of rows to the sums.
+    """Add C·(β∘P), and the sum of counts of each row, to the sums.
 
     Args:
-        block: rows with their own numbering of words.
-        rows: (n,) int64, the rows to add, ideally grouped by offset, so that their sums share the cache.
+        block: `PairBlock` with its own numbering of words.
+        rows: (n,) int64, indices of the rows to add, preferably grouped by offset, so that their sums share the cache.
         starts: (rows + 1,) int64, the start of each row's pairs.
-        left: (rows,) int32, ranks of the left words.
-        ranks: (V,) int32, rank of each number.
+        left: (rows,) int32, rank of each row's left word.
+        ranks: (V,) int32, rank of each word number.
         sign: 1 or -1, the factor of all counts.
         code: the `FixedCode` of all ranks.
         blocks: (offsets,) int64, the block of sums of each offset.
-        sums: (blocks, N, b + 1) int64, updated in place: the bits of the code, then the sum of counts.
+        sums: (blocks, N, b + 1) int64, updated in place: one column per bit of the code, then the sum of counts.
     """
     slots = code.slots.shape[1]
     total_slot = sums.shape[2] - 1
@@ -52,7 +56,10 @@ def add_forward(block, rows, starts, left, ranks, sign, code, blocks, sums):
 
 @njit(cache=True, nogil=True)
 def add_backward(block, rows, starts, left, ranks, sign, code, blocks, sums):
-    """Add Cᵀ·(β∘P), the part of the opposite offsets. The arguments are those of `add_forward`."""
+    """Add Cᵀ·(β∘P), the product for the opposite offsets, and the sums of counts.
+
+    The arguments are those of `add_forward`, with the block of sums of each opposite offset in `blocks`.
+    """
     total_slot = np.uint64(sums.shape[2] - 1)
     for row in rows:
         opposite = sums[blocks[block.offset[row]]]
@@ -75,12 +82,13 @@ def add_logs(block, rows, starts, logs, code, forward, backward, sums):
     The log of a sum is not a sum of logs, so each pair must occur once, with its total count.
 
     Args:
-        block: rows by rank.
+        block: `PairBlock` with words numbered by rank.
         rows, starts: as in `add_forward`.
         logs: (entries,) float64, log(1 + n) of each pair.
         code: the `FixedCode` of all ranks.
         forward, backward: (offsets,) int64, the block of sums of each offset and of its opposite.
-        sums: (blocks, N, b + 1) int64, updated in place. Here the sum of logs has the row's fraction digits, too.
+        sums: (blocks, N, b + 1) int64, updated in place: one column per bit of the code, then the sum of logs, all with
+            the fraction digits of the row.
     """
     for row in rows:
         left, offset = block.left[row], block.offset[row]
@@ -91,14 +99,14 @@ def add_logs(block, rows, starts, logs, code, forward, backward, sums):
 
 
 @njit(cache=True, nogil=True)
-def to_floats(sums, drops, of_logs, shares, noise_distribution):
+def to_floats(sums, drops, are_logs, normalize, noise_distribution):
     """Return C·V from the sums of a block: the sums in floating point, plus the rank-one term (C(1 - β))·σᵀ.
 
     Args:
-        sums: (n, b + 1) int64, from the kernels above.
-        drops: (n,) int64, digits dropped in each row.
-        of_logs: whether `add_logs` made the sums.
-        shares: whether to divide each row by its sum; a zero row becomes uniform.
+        sums: (n, b + 1) int64, n rows of a block of sums.
+        drops: (n,) int64, digits dropped from the weights in each row.
+        are_logs: whether the sums come from `add_logs`.
+        normalize: whether to divide each row by its sum. All values of a zero row become 1 / b.
         noise_distribution: (b,) float64, σ.
 
     Returns:
@@ -109,17 +117,17 @@ def to_floats(sums, drops, of_logs, shares, noise_distribution):
     for word in range(words):
         unit = math.ldexp(1.0, drops[word] - WEIGHT_DIGITS)
         noise = sums[word, bits]
-        if not of_logs:
+        if not are_logs:
             noise <<= WEIGHT_DIGITS - drops[word]
         for bit in range(bits):
             noise -= sums[word, bit]
-        # Now `noise` is the sum of counts minus the weights of all bits. Without noise, rounding may make it negative.
+        # Now `noise` is the sum of counts minus the weights of all bits. Without noise, rounding can make it negative.
         noise_weight = unit * max(noise, 0)
         total = 0.0
         for bit in range(bits):
             values[word, bit] = unit * sums[word, bit] + noise_weight * noise_distribution[bit]
             total += values[word, bit]
-        if shares:
+        if normalize:
             for bit in range(bits):
                 values[word, bit] = values[word, bit] / total if total > 0 else 1.0 / bits
     return values
@@ -127,7 +135,7 @@ def to_floats(sums, drops, of_logs, shares, noise_distribution):
 
 @njit(cache=True, nogil=True)
 def _add_log(row, log, code, context, drop):
-    """Add the code of a context word to a row of sums."""
+    """Add the code of a context word, weighted by the log of a count, to a row of sums."""
     weight = np.int64(np.rint(math.ldexp(log * code.weights[context], -drop)))
     for slot in range(code.sizes[context]):
         row[code.slots[context, slot]] += weight

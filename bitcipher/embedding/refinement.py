@@ -5,18 +5,19 @@ from threadpoolctl import threadpool_limits
 
 from bitcipher.errors import BitcipherError
 
-# Sums over rows run over fixed blocks, in order and on one thread: any number of cores gives the same bytes.
+# Rows that are added up at once. Sums run over these blocks in order and on one thread, so any number of cores gives
+# the same bytes.
 BLOCK_ROWS = 4096
 
 
 class Refinement:
     """ZCA whitening over words; then each vector is centered and scaled to unit L2 norm.
 
-    Zero rows (words without context) are ignored and stay zero. Rows that are constant after whitening have no
-    direction and become zero.
+    Zero rows (words without context) are ignored and stay zero. Rows whose dimensions are all equal after whitening
+    have no direction and become zero.
 
     Attributes:
-        mean_: (d,) float64, learned by `fit`.
+        mean_: (d,) float64, mean of the rows that are not zero, learned by `fit`.
         matrix_: (d, d) float64, the symmetric whitening matrix, learned by `fit`. Directions without variance map to 0.
     """
 
@@ -44,8 +45,8 @@ class Refinement:
             centered = table[start : start + BLOCK_ROWS][used[start : start + BLOCK_ROWS]] - self.mean_
             covariance += centered.T @ centered
         variances, directions = np.linalg.eigh(covariance / rows)
-        # Smaller variances are rounding errors, of the matrix (as in NumPy's matrix_rank) or of the mean. Whitening
-        # would amplify them to the size of a signal.
+        # Variances below this minimum are rounding errors of the matrix (as in NumPy's matrix_rank) or of the mean.
+        # Whitening would amplify them to the size of a signal.
         eps = np.finfo(np.float64).eps
         floor = max(variances[-1] * len(variances) * eps, (rows * eps) ** 2 * (self.mean_ @ self.mean_))
         scales = np.zeros_like(variances)
@@ -70,7 +71,7 @@ class Refinement:
         return vectors
 
     def fit_transform(self, table: np.ndarray) -> np.ndarray:
-        """Fit and transform the same table."""
+        """Learn the mean and the matrix from a raw table, and return its refined vectors, (N, d) float32."""
         return self.fit(table).transform(table)
 
 

@@ -23,14 +23,15 @@ class AnalogySection:
     """Scores of one section of analogy questions."""
 
     name: str
+    """Name of the section in the file."""
     questions: int
-    """Number of questions in the file."""
+    """Number of questions in the section."""
     covered: int
     """Questions whose four words are all in the vocabulary."""
     correct: int
     """Questions answered correctly."""
     scored: int
-    """Questions that are scored: the covered ones, or all if unknown words count as errors."""
+    """Questions that are scored: those covered by the vocabulary, or all if unknown words count as errors."""
 
     @property
     def accuracy(self) -> float:
@@ -48,16 +49,17 @@ class AnalogiesResult:
     """Scores of a set of analogy questions."""
 
     sections: tuple[AnalogySection, ...]
+    """Scores of each section, in the order of the file."""
 
     @property
     def total(self) -> AnalogySection:
-        """Sum of all sections."""
+        """Section with the sums of the numbers of all sections."""
         columns = ((s.questions, s.covered, s.correct, s.scored) for s in self.sections)
         return AnalogySection("total", *(sum(column) for column in zip(*columns, strict=True)))
 
     @property
     def accuracy(self) -> float:
-        """Share of correct answers."""
+        """Share of correct answers in all sections."""
         return self.total.accuracy
 
     @property
@@ -133,8 +135,8 @@ def _best_rows(queries: np.ndarray, units: np.ndarray, is_answer: np.ndarray, ex
     Args:
         queries: (n, d) float32.
         units: (N, d) float32.
-        is_answer: (N,) bool, the rows that may be answers.
-        excluded: (m, 2) pairs of a query and a row that may not be its answer.
+        is_answer: (N,) bool, whether a row is allowed as an answer.
+        excluded: (m, 2) int64, pairs of a query and a row that is not allowed as its answer.
     """
     best = np.full(len(queries), -1)
     highest = np.full(len(queries), -np.inf, np.float32)
@@ -143,8 +145,8 @@ def _best_rows(queries: np.ndarray, units: np.ndarray, is_answer: np.ndarray, ex
         scores[:, ~is_answer[start : start + BLOCK_ROWS]] = -np.inf
         inside = excluded[(excluded[:, 1] >= start) & (excluded[:, 1] < start + BLOCK_ROWS)]
         scores[inside[:, 0], inside[:, 1] - start] = -np.inf
-        found = scores.argmax(axis=1)
-        found_scores = scores[np.arange(len(queries)), found]
-        better = found_scores > highest
-        best[better], highest[better] = found[better] + start, found_scores[better]
+        block_best = scores.argmax(axis=1)
+        block_scores = scores[np.arange(len(queries)), block_best]
+        better = block_scores > highest
+        best[better], highest[better] = block_best[better] + start, block_scores[better]
     return best

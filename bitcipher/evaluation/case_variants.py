@@ -11,7 +11,7 @@ class CaseVariants:
         case_insensitive: whether words that differ only in case are one word.
 
     Attributes:
-        rows: the rows of each normalized word, most frequent first.
+        rows: row numbers of the variants of each normalized word, most frequent first.
     """
 
     def __init__(self, words: Sequence[str], case_insensitive: bool):

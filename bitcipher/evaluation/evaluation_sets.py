@@ -17,7 +17,7 @@ class ScoredPair(NamedTuple):
 
 
 class AnalogyQuestion(NamedTuple):
-    """a is to b as c is to `expected`."""
+    """Question of the form "a is to b as c is to which word?" with the expected answer."""
 
     a: str
     b: str

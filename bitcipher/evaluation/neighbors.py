@@ -27,10 +27,11 @@ def nearest_rows(
         units: (N, d) float32, rows of length 1.
         rows: (n,) row numbers of the queries.
         topn: neighbors per row; at most N - 1 are returned.
-        advance: progress callback, called with the number of further rows that are done.
+        advance: progress callback, called with the number of rows finished since the last call.
 
     Returns:
-        The neighbors, (n, up to topn) int64, nearest first, and their cosines, float32.
+        Row numbers of the neighbors, (n, min(topn, N - 1)) int64, nearest first; and their cosines, float32 of the same
+        shape.
     """
     blocks = []
     for start in range(0, len(rows), QUERY_ROWS):
@@ -38,8 +39,8 @@ def nearest_rows(
         advance(len(blocks[-1][0]))
     if not blocks:
         return np.empty((0, 0), np.int64), np.empty((0, 0), np.float32)
-    found, cosines = zip(*blocks, strict=True)
-    return np.vstack(found), np.vstack(cosines)
+    neighbors, cosines = zip(*blocks, strict=True)
+    return np.vstack(neighbors), np.vstack(cosines)
 
 
 def _nearest(units: np.ndarray, rows: np.ndarray, topn: int) -> tuple[np.ndarray, np.ndarray]:
@@ -52,24 +53,28 @@ def _nearest(units: np.ndarray, rows: np.ndarray, topn: int) -> tuple[np.ndarray
         inside = (self_columns >= 0) & (self_columns < cosines.shape[1])
         cosines[np.flatnonzero(inside), self_columns[inside]] = -np.inf
         keep = min(topn, cosines.shape[1])
-        found = np.argpartition(-cosines, keep - 1, axis=1)[:, :keep] if keep else np.empty((len(rows), 0), np.int64)
-        best = np.hstack([best, found + start])
-        scores = np.hstack([scores, np.take_along_axis(cosines, found, axis=1)])
+        nearest = np.argpartition(-cosines, keep - 1, axis=1)[:, :keep] if keep else np.empty((len(rows), 0), np.int64)
+        best = np.hstack([best, nearest + start])
+        scores = np.hstack([scores, np.take_along_axis(cosines, nearest, axis=1)])
     order = np.argsort(-scores, axis=1, kind="stable")[:, :topn]
     return np.take_along_axis(best, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
 
 def match_rows(before: VectorTable, after: VectorTable) -> np.ndarray:
-    """Return the row in `after` of each word of `before`, (words of before,) int64; -1 for words that are missing."""
+    """Return the row in `after` of each word of `before`, (words of before,) int64, or -1 if `after` lacks the word."""
     return np.asarray(pc.index_in(before.words, after.words).fill_null(-1), np.int64)
 
 
 def neighbor_overlap(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Return the share of each word's neighbors that stayed, (n,) float64; 1 for words that had none.
+    """Return the share of each word's neighbors in the earlier table that are also neighbors in the later table.
 
     Args:
-        before: (n, k) neighbors in the earlier table, as rows of the later table; -1 for words that it lacks.
+        before: (n, k) neighbors in the earlier table, as rows of the later table; -1 for words that the later table
+            lacks.
         after: (n, m) neighbors in the later table.
+
+    Returns:
+        (n,) float64; 1 for all words if `before` has no neighbors (k = 0).
     """
     shares = [
         len(set(old) & set(new)) / len(old) if old else 1.0

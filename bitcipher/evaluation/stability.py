@@ -19,14 +19,14 @@ class StabilityResult:
     overlap: float
     """Share of a word's neighbors in the first table that are also neighbors in the second."""
     jaccard: float
-    """Shared neighbors divided by the union of both sets of neighbors."""
+    """Number of shared neighbors of a word, divided by the size of the union of its neighbors in both tables."""
 
 
 def neighbor_stability(before: VectorTable, after: VectorTable, words: int = 1_000, topn: int = 10) -> StabilityResult:
     """Compare the nearest neighbors, by cosine, of the most frequent words that two tables share.
 
     Args:
-        before, after: the tables. Their vector sizes may differ, since neighbors are searched within each table.
+        before, after: the tables. Their vector sizes can differ, since neighbors are searched within each table.
         words: number of shared words to compare, in the order of `before`, without `<oov>`.
         topn: neighbors per word. Neighbors that the other table lacks count as not shared.
 

@@ -25,7 +25,7 @@ class WordPairsResult:
     covered: int
     """Pairs whose two words are both in the vocabulary."""
     unknown: tuple[str, ...]
-    """Words outside the vocabulary, sorted."""
+    """Words of the file that are outside the vocabulary, sorted."""
 
     @property
     def coverage(self) -> float:

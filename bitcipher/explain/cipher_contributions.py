@@ -1,8 +1,9 @@
 """Contributions to similarities in modes cat and sum.
 
-Refinement is linear up to the scaling to unit length, so the cosine with a direction u is the sum over dimensions of
-(raw - mean) · g with g = matrix · centered(u) / length. The contribution of a dimension is divided among the context
-words in proportion to their terms in the product of counts and ciphers.
+Refinement is linear up to the scaling to unit length, so the cosine of a vector with a direction u is the sum over
+dimensions of (raw - mean) · g, with the raw row of the word, the mean and matrix of the whitening, and
+g = matrix · centered(u) / length. The contribution of a dimension is divided among the context words in proportion to
+their terms in the product of counts and ciphers.
 """
 
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from bitcipher.explain.contributions import Contribution, ContributionArrays, Di
 from bitcipher.explain.explained_vectors import ExplainedVectors
 from bitcipher.rows import CipherRows, UnknownProvenanceError, WordRows, symmetric_counts
 
-# Rows per block, see `bitcipher.embedding.refinement`.
+# Rows that are processed at once.
 BLOCK_ROWS = 4096
 
 
@@ -23,8 +24,9 @@ class Slopes(NamedTuple):
     """Contributions of dimensions to a cosine, and the factors that give the contributions of context words.
 
     Attributes:
-        shares: (blocks, b) float64, contribution of each dimension.
-        slopes: (blocks, b) float64, contribution of a context word divided by its term in the dimension.
+        shares: (blocks, b) float64, contribution of each dimension: a block per offset, with one dimension per bit.
+        slopes: (blocks, b) float64, contribution of a context word in each dimension, divided by the product of its
+            count and its cipher there.
     """
 
     shares: np.ndarray
@@ -32,7 +34,12 @@ class Slopes(NamedTuple):
 
 
 class CipherContributions:
-    """Contributions of context words to vectors of mode cat or sum, which `embedding` made."""
+    """Contributions of context words to similarities of vectors of mode cat or sum.
+
+    Args:
+        explained: the vectors and their counts.
+        embedding: the embedding that made the vectors.
+    """
 
     def __init__(self, explained: ExplainedVectors, embedding: CipherEmbedding):
         vectors, provenance, counts = explained.vectors, explained.provenance, explained.counts
@@ -55,33 +62,33 @@ class CipherContributions:
 
     def arrays(self, row: int, other: int) -> ContributionArrays:
         """Return all contributions to the cosine of a word's vector with the direction of another word or itself."""
-        found = self._rows[row]
+        pairs = self._rows[row]
         shares, slopes = self._slopes(row, other)
-        blocks = self._code.block_of(found.offsets)
-        products = (self._code.ciphers(found.contexts) * slopes[blocks]).sum(axis=1)
-        weights = self._code.transform_counts(found.counts) * products
-        return ContributionArrays(found.offsets, found.contexts, weights, float(shares.sum() - weights.sum()))
+        blocks = self._code.block_of(pairs.offsets)
+        products = (self._code.ciphers(pairs.contexts) * slopes[blocks]).sum(axis=1)
+        weights = self._code.transform_counts(pairs.counts) * products
+        return ContributionArrays(pairs.offsets, pairs.contexts, weights, float(shares.sum() - weights.sum()))
 
     def dimensions(self, row: int, other: int, topn: int, topn_contexts: int) -> list[DimensionShare]:
-        """Return the strongest dimensions and their context words."""
-        found = self._rows[row]
+        """Return the dimensions with the strongest contributions, each with its strongest context words."""
+        pairs = self._rows[row]
         shares, slopes = self._slopes(row, other)
-        blocks = self._code.block_of(found.offsets)
-        factors = self._code.transform_counts(found.counts)
+        blocks = self._code.block_of(pairs.offsets)
+        factors = self._code.transform_counts(pairs.counts)
         words = self._vectors.index_to_key
         result = []
         for dimension in np.argsort(-np.abs(shares.ravel()), kind="stable")[:topn]:
             block, bit = divmod(int(dimension), shares.shape[1])
             in_block = blocks == block
-            contexts = found.contexts[in_block]
+            contexts = pairs.contexts[in_block]
             weights = factors[in_block] * self._code.ciphers(contexts)[:, bit] * slopes[block, bit]
-            arrays = ContributionArrays(found.offsets[in_block], contexts, weights, 0.0)
+            arrays = ContributionArrays(pairs.offsets[in_block], contexts, weights, 0.0)
             contributions, _ = arrays.strongest(topn_contexts, words)
             result.append(DimensionShare(self._code.offset_of(block), bit, float(shares[block, bit]), contributions))
         return result
 
     def strongest(self, rows: np.ndarray, topn: int) -> list[list[Contribution]]:
-        """Return the strongest contributions of each of many rows."""
+        """Return the strongest contributions to the similarity of each of many rows with itself."""
         if self._raw is None:
             self._raw = self._code.embedding.table(self._counts)
         slopes = np.concatenate(
@@ -93,7 +100,7 @@ class CipherContributions:
         block = self._rows.block
         starts = np.stack([self._rows.first_rows[rows], self._rows.last_rows[rows]], axis=1)
         codes = self._code.codes
-        found = kernels.strongest_of_ciphers(
+        strongest = kernels.strongest_of_ciphers(
             starts,
             self._rows.first_pairs,
             self._code.block_of(block.offset.astype(np.int64)),
@@ -114,7 +121,7 @@ class CipherContributions:
                 for row, pair, weight in zip(*columns, strict=True)
                 if weight
             ]
-            for columns in zip(*found, strict=True)
+            for columns in zip(*strongest, strict=True)
         ]
 
     def _slopes(self, row: int, other: int) -> Slopes:
@@ -129,7 +136,12 @@ class CipherContributions:
         return Slopes(shares, np.divide(shares, sums, out=np.zeros_like(sums), where=sums > 0))
 
     def _gains(self, raw: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """Return the derivatives of cosines by raw rows, at constant length of the vectors, (n, d)."""
+        """Return the derivatives of cosines by raw rows, at constant length of the vectors, (n, d) float64.
+
+        Args:
+            raw: (n, d) raw rows.
+            others: (n,) row number of the other word of each cosine.
+        """
         white = (raw - self._mean) @ self._matrix
         white -= white.mean(axis=1, keepdims=True)
         lengths = np.linalg.norm(white, axis=1) * self._vectors.norms[others]
@@ -139,10 +151,10 @@ class CipherContributions:
         return (directions * scales[:, None]) @ self._matrix
 
     def _slopes_of_rows(self, table: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the slopes of many rows with themselves, (n, blocks, b)."""
+        """Return the slopes for the similarity of each of many rows with itself, (n, blocks, b) float64."""
         raw = table[rows]
         gains = self._gains(raw, rows)
         if self._code.embedding.log == "aggregate":
-            # Per unit of a bit's share, since the kernel multiplies by shares.
+            # The kernel multiplies slopes by parts of exp(raw), the share of each bit in the sum over all bits.
             gains *= (raw - self._mean) / np.exp(raw)
         return gains.reshape(len(rows), self._code.blocks, -1)

@@ -43,8 +43,8 @@ class DimensionShare(NamedTuple):
     """Contribution of a dimension of mode cat or sum to a similarity.
 
     Attributes:
-        offset: offset of its block of dimensions, 0 for all offsets.
-        bit: its bit of the code, from 0.
+        offset: offset of the dimension, 0 for the sum over all offsets.
+        bit: bit of the code, counted from 0.
         weight: the contribution.
         contributions: the strongest context words. All context words together add up to the weight.
     """
@@ -59,10 +59,10 @@ class ContributionArrays(NamedTuple):
     """All contributions to a similarity, as arrays.
 
     Attributes:
-        offsets: (n,) int64.
-        contexts: (n,) int64, ranks. A context may occur once per offset.
-        weights: (n,) float64.
-        remainder: the part without a context word.
+        offsets: (n,) int64, offset of each context word.
+        contexts: (n,) int64, ranks of the context words. A word can occur once per offset.
+        weights: (n,) float64, the contributions.
+        remainder: the part of the similarity that belongs to no context word.
     """
 
     offsets: np.ndarray
@@ -88,7 +88,7 @@ class ContributionArrays(NamedTuple):
 
 
 def average(first: ContributionArrays, second: ContributionArrays) -> ContributionArrays:
-    """Return the mean of two explanations of the same similarity: one by each word's contexts."""
+    """Return the mean of two explanations of a similarity: one by the contexts of each of the two words."""
     keys = np.stack([np.concatenate(pair) for pair in zip(first[:2], second[:2], strict=True)])
     (offsets, contexts), inverse = np.unique(keys, axis=1, return_inverse=True)
     weights = np.bincount(inverse.ravel(), np.concatenate([first.weights, second.weights]) / 2, len(offsets))

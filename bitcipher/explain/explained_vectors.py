@@ -1,4 +1,4 @@
-"""`ExplainedVectors`: the input of contributions in all modes."""
+"""`ExplainedVectors`: vectors to explain, with the data that contributions are computed from."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,10 @@ class ExplainedVectors:
     """Vectors to explain, and the counts that they were made from.
 
     Attributes:
-        vectors: the vectors.
-        provenance: how they were made.
-        counts: the counts that they were made from.
-        selected: row numbers to explain, or None for all.
+        vectors: the table with the vectors.
+        provenance: how the vectors were made.
+        counts: the counts that the vectors were made from.
+        selected: (n,) int64, row numbers to explain, or None for all rows.
     """
 
     vectors: VectorTable

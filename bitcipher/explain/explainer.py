@@ -21,7 +21,7 @@ class Explainer:
     Args:
         vectors: vectors of a build, of mode cat, sum or spectral.
         counts: the counts that they were made from, see `pipelines.embed.vectors_with_counts`.
-        only: words or row numbers to explain, by default all. Fewer words need less reading and memory.
+        only: words or row numbers to explain, by default all. With fewer words, less is read and stored.
 
     Raises:
         UnknownProvenanceError: if the vectors do not record how they were made, or are of mode cipher.
@@ -73,7 +73,7 @@ class Explainer:
             word: a word or a row number. The listed context words are those of this word.
             other: another word or row number.
             topn: number of dimensions to list, by absolute weight.
-            topn_contexts: number of context words to list for each.
+            topn_contexts: number of context words to list for each dimension.
 
         Raises:
             BitcipherError: if the vectors are of mode spectral.
@@ -91,8 +91,8 @@ class Explainer:
         Raises:
             UnknownWordError: if there is no such row.
         """
-        found = np.array([self._vectors.get_index(row) for row in rows], np.int64)
-        return self._contributions.strongest(found, topn) if len(found) else []
+        row_numbers = np.array([self._vectors.get_index(row) for row in rows], np.int64)
+        return self._contributions.strongest(row_numbers, topn) if len(row_numbers) else []
 
     def _rows(self, word: Key, other: Key | None) -> tuple[int, int]:
         row = self._vectors.get_index(word)
@@ -102,6 +102,6 @@ class Explainer:
 def explain(
     vectors: VectorTable, counts: MergedCounts, word: Key, other: Key | None = None, topn: int = 10
 ) -> Explanation:
-    """Return one explanation. For many explanations, `Explainer` is faster."""
+    """Return one explanation, like `Explainer.explain`. For many explanations, an `Explainer` is faster."""
     words = [word] if other is None else [word, other]
     return Explainer(vectors, counts, words).explain(word, other, topn)

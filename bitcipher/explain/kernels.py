@@ -18,16 +18,18 @@ def strongest_of_ciphers(
         rows: (n, 2) int64, start and stop of each word's rows.
         first_pairs: (rows + 1,) int64, the start of each row's pairs.
         blocks: (rows,) int64, the block of dimensions of each row.
-        right, count: the pairs.
-        log: the factor of a pair with count n: its share of the row for AGGREGATE, log(1 + n) for COUNTS, else n.
-        code_starts, code_bits: active bits of all words.
-        beta: (N,) float64, β.
-        noise_distribution: (b,) float64, σ.
-        slopes: (n, blocks, b) float64.
-        topn: contributions per word.
+        right, count: (pairs,) int32 and int64, right word and count of each pair.
+        log: what the cipher of a pair with count n is multiplied by: n divided by the sum of the row for AGGREGATE,
+            log(1 + n) for COUNTS, n for NONE.
+        code_starts, code_bits: active bits of all words, see `bitcipher.cipher.ActiveBits`.
+        beta: (N,) float64, the weight β of each word's cipher (see `bitcipher.noise`).
+        noise_distribution: (b,) float64, the noise probability σ of each of the b bits.
+        slopes: (n, blocks, b) float64, contribution per unit of that product, for each word and dimension.
+        topn: number of contributions per word.
 
     Returns:
-        (n, topn) rows, pairs and weights. The weight 0 marks unused entries.
+        Indices of rows and of pairs, (n, topn) int64 each, and contributions, (n, topn) float64. The contribution 0
+        marks unused entries.
     """
     words = len(rows)
     best_rows, best_pairs = np.zeros((words, topn), np.int64), np.zeros((words, topn), np.int64)
@@ -74,19 +76,20 @@ def add_strongest(
     best_contexts,
     best_blocks,
 ):
-    """Update the strongest contributions with one block of the rows of mode spectral.
+    """Update the strongest contributions with one block of the weighted matrix (one offset, or the whole window).
 
     Args:
-        words: (n,) int32, ranks of the rows.
+        words: (n,) int32, ranks of the words whose rows are added.
         starts: (n + 1,) int64, the start of each word's pairs.
-        contexts, weights: the pairs.
+        contexts, weights: (pairs,) int32 and float32, context word and PPMI weight of each pair.
         scale: factor of the block.
-        row_of_rank: (N,) int64, row of each context in `context_vectors`.
-        context_vectors: (m, d) float32, vectors of the contexts in this block.
+        row_of_rank: (N,) int64, row of each context word in `context_vectors`.
+        context_vectors: (m, d) float32, vectors of the context words in this block.
         units: (N, d) float32, unit vectors of all words.
-        block: number of the block.
+        block: index of the block.
         totals: (N,) float64, updated in place: the sum of all contributions of each word.
-        best_weights, best_contexts, best_blocks: (N, topn), updated in place: strongest first.
+        best_weights: (N, topn) float32, updated in place: the strongest contributions of each word, strongest first.
+        best_contexts, best_blocks: (N, topn) int32 and int64, updated in place: their context words and blocks.
     """
     topn = best_weights.shape[1]
     for index in range(len(words)):
@@ -108,7 +111,7 @@ def add_strongest(
 
 @njit(cache=True, nogil=True, inline="always")
 def _find_position(best, weight):
-    """Return the position of a weight among the strongest, len(best) if it is weaker than all of them."""
+    """Return the position of a weight among the strongest weights, or len(best) if it is not stronger than any."""
     size, position = abs(weight), len(best)
     while position > 0 and size > abs(best[position - 1]):
         position -= 1

@@ -1,8 +1,9 @@
 """Contributions to similarities in mode spectral.
 
-A row of the table is Σ scale · M[w, c] · v[c] over blocks and contexts c, with the context vectors v = Mᵀ · directions.
-Its product with a direction u is therefore the sum of scale · M[w, c] · (v[c] · u). v · u = Mᵀ · (directions · u) is
-one column, so the context vectors themselves are not needed.
+The row of a word w is Σ scale · M[w, c] · v[c] over the blocks of the weighted matrix M (one per offset, and one for
+the whole window) and over the context words c, with the context vectors v = Mᵀ · directions. The product of the row
+with a direction u is therefore the sum of scale · M[w, c] · (v[c] · u). The products v · u = Mᵀ · (directions · u) are
+one column per block, so the context vectors themselves are not needed.
 """
 
 from typing import NamedTuple
@@ -21,7 +22,13 @@ BLOCK_ROWS = 4096
 
 
 class StrongestContributions(NamedTuple):
-    """The strongest contributions of all words, (N, topn) each. The weight 0 marks unused entries."""
+    """The strongest contributions of all words, strongest first.
+
+    Attributes:
+        weights: (N, topn) float32, the contributions; 0 marks unused entries.
+        contexts: (N, topn) int32, ranks of the context words.
+        blocks: (N, topn) int64, blocks of the pairs (one per offset, and one for the whole window).
+    """
 
     weights: np.ndarray
     contexts: np.ndarray
@@ -29,7 +36,12 @@ class StrongestContributions(NamedTuple):
 
 
 class SpectralContributions:
-    """Contributions of context words to vectors of mode spectral, which `embedding` made."""
+    """Contributions of context words to similarities of vectors of mode spectral.
+
+    Args:
+        explained: the vectors and their counts.
+        embedding: the embedding that made the vectors.
+    """
 
     def __init__(self, explained: ExplainedVectors, embedding: SpectralEmbedding):
         self._vectors = explained.vectors
@@ -42,25 +54,28 @@ class SpectralContributions:
 
     def arrays(self, row: int, other: int) -> ContributionArrays:
         """Return all contributions to the cosine of a word's vector with the direction of another word or itself."""
-        found = [(block, *self._rows.pairs(row, block)) for block in np.flatnonzero(self._scales).tolist()]
+        pairs = [(block, *self._rows.pairs(row, block)) for block in np.flatnonzero(self._scales).tolist()]
         projected = self._project_contexts(np.stack([self._unit(row), self._unit(other)], axis=1))
         products = np.concatenate(
             [
                 self._scales[block]
                 * weights.astype(np.float64)[:, None]
                 * projected[block][self._rows.row_of_rank[contexts]]
-                for block, contexts, weights in found
+                for block, contexts, weights in pairs
             ]
         )
         # The product of a row with its own direction is its length.
         length = products[:, 0].sum()
         weights = products[:, 1] / length if length > 0 else products[:, 1]
-        offsets = [np.full(len(contexts), self._rows.offset_of(block)) for block, contexts, _ in found]
-        contexts = np.concatenate([contexts for _, contexts, _ in found]).astype(np.int64)
+        offsets = [np.full(len(contexts), self._rows.offset_of(block)) for block, contexts, _ in pairs]
+        contexts = np.concatenate([contexts for _, contexts, _ in pairs]).astype(np.int64)
         return ContributionArrays(np.concatenate(offsets), contexts, weights, 0.0)
 
     def strongest(self, rows: np.ndarray, topn: int) -> list[list[Contribution]]:
-        """Return the strongest contributions of each of many rows. The first call computes them for all words."""
+        """Return the strongest contributions to the similarity of each of many rows with itself.
+
+        The first call for a `topn` computes the contributions to all words.
+        """
         if topn not in self._strongest:
             self._strongest[topn] = self._strongest_of_all(topn)
         strongest = self._strongest[topn]
@@ -103,7 +118,7 @@ class SpectralContributions:
         return strongest._replace(weights=strongest.weights / lengths[:, None])
 
     def _project_contexts(self, directions: np.ndarray) -> dict[int, np.ndarray]:
-        """Return the context vectors of each block, projected on some directions, (d, m): (n, m) float64 per block."""
+        """Return the products of the context vectors of each block with (d, m) directions, (n, m) float64 per block."""
         columns = np.concatenate(
             [
                 self._directions[start : start + BLOCK_ROWS].astype(np.float64) @ directions
@@ -118,7 +133,7 @@ class SpectralContributions:
 
 
 def _select_with_contexts(counts: MergedCounts, window: int, rows: np.ndarray) -> np.ndarray:
-    """Return a mask of some words and of all their contexts, (N,) bool."""
+    """Return a mask of the words of some rows and of all their context words, (N,) bool."""
     words = len(counts.vocabulary)
     mask = np.zeros(words, bool)
     mask[rows] = True

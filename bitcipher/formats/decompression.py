@@ -1,4 +1,4 @@
-"""Files that may be compressed with gzip."""
+"""Reading of files with or without gzip compression."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +20,8 @@ def reading_decompressed(uri: str) -> Iterator[IO[bytes]]:
     """Open a file for reading its decompressed bytes.
 
     Raises:
-        BitcipherError: if the file is missing, or if it is not a complete gzip file. Reading may raise this error too.
+        BitcipherError: if the file is missing, or if it is an incomplete gzip file. Reading the stream can raise this
+            error too.
     """
     try:
         with storage.reading(uri) as stream:

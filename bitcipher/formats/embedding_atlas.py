@@ -1,4 +1,4 @@
-"""Parquet files for embedding-atlas, with the columns word, rank, count and vector."""
+"""Parquet files for embedding-atlas, with the columns word, rank, count (if the table has counts) and vector."""
 
 import numpy as np
 import pyarrow as pa

@@ -26,7 +26,7 @@ def to_gensim(table: VectorTable) -> "KeyedVectors":
         raise BitcipherError("This requires gensim: run `pip install gensim`.") from None
     result = KeyedVectors(table.vector_size, dtype=np.float32)
     result.add_vectors(table.index_to_key, np.array(table.vectors, np.float32))
-    # Not by `add_vectors(extras=...)`, which fails for any argument (gensim 4.4).
+    # `add_vectors(extras=...)` fails for any argument (gensim 4.4).
     for name, column in (("count", table.counts), ("passages", table.passages)):
         if column is not None:
             result.allocate_vecattrs([name], [np.int64])
@@ -35,7 +35,7 @@ def to_gensim(table: VectorTable) -> "KeyedVectors":
 
 
 def from_gensim(keyed_vectors: "KeyedVectors") -> VectorTable:
-    """Return a copy of `KeyedVectors`, with their counts if they have them.
+    """Return a table with a copy of the words and vectors of `KeyedVectors`, and of their counts if present.
 
     Raises:
         BitcipherError: if the argument is not `KeyedVectors`. Pass the `wv` of a gensim model.

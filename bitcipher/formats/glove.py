@@ -7,11 +7,11 @@ from bitcipher.table import VectorTable
 
 
 def write(table: VectorTable, target: str, advance: Advance) -> None:
-    """Write the file."""
+    """Write the text file without a header."""
     with storage.writing(target) as stream:
         write_lines(table, stream, advance)
 
 
 def read(uri: str) -> VectorTable:
-    """Read the file; see `read_lines`."""
+    """Read the text file without a header; see `read_lines`."""
     return read_lines(uri, False, "glove")

@@ -1,4 +1,4 @@
-"""Folder of NumPy arrays: vectors.npy, words.txt with one word per line, and counts.npy if there are counts."""
+"""Folder of NumPy arrays: vectors.npy, words.txt with one word per line, and counts.npy if the table has counts."""
 
 import numpy as np
 

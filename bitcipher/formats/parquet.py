@@ -1,4 +1,7 @@
-"""Parquet file with one row per word: word, optional count and passages, and vector as a list of float32."""
+"""Parquet file with one row per word and the columns word, count, passages and vector (a list of float32).
+
+The columns count and passages are optional.
+"""
 
 from collections.abc import Iterable
 
@@ -18,7 +21,7 @@ VECTOR = "vector"
 
 
 def write(table: VectorTable, target: str, advance: Advance) -> None:
-    """Write the file, one row group per block."""
+    """Write the file. Each block of `iter_blocks` becomes a row group."""
     numbers = {"count": table.counts, "passages": table.passages}
     numbers = {name: column for name, column in numbers.items() if column is not None}
     fields = [SCHEMA.field(name) for name in ("word", *numbers)]
@@ -33,13 +36,13 @@ def write(table: VectorTable, target: str, advance: Advance) -> None:
 
 
 def vector_field(table: VectorTable) -> pa.Field:
-    """Return the column of vectors: lists of `vector_size` float32."""
+    """Return the Arrow field of the column of vectors: lists of `vector_size` float32."""
     return pa.field(VECTOR, pa.list_(pa.float32(), table.vector_size), nullable=False)
 
 
 def write_rows(target: str, schema: pa.Schema, blocks: Iterable[list]) -> None:
-    """Write blocks of columns. The last column of each block holds the vectors, (n, d) float32."""
-    # Values of vectors hardly repeat, so a dictionary of them would only take time.
+    """Write blocks of rows. A block is a list of columns, of which the last holds the vectors, (n, d) float32."""
+    # Few values of vectors repeat, so a dictionary of the values would not save space.
     dictionaries = [name for name in schema.names if name != VECTOR]
     with (
         storage.writing(target) as stream,

@@ -1,4 +1,4 @@
-"""Format detection, and the function `read` for all formats."""
+"""Detection of file formats, and `read`, which reads vectors in any of them."""
 
 import os
 
@@ -14,7 +14,7 @@ from bitcipher.versions import VERSIONS, vectors_of
 # Bytes that are read to detect a text format: enough for the first lines of any table.
 HEAD_BYTES = 1 << 20
 
-# Unsupported files, by their first bytes, with instructions.
+# Kinds of unsupported files by their first bytes, with instructions to convert them.
 _UNSUPPORTED = {
     b"PK\x03\x04": "a zip archive (unpack it and read the file inside)",
     b"BZh": "compressed with bzip2 (unpack it first)",
@@ -26,10 +26,11 @@ _UNSUPPORTED = {
 
 
 def read(uri: str | os.PathLike[str], format: str | None = None) -> VectorTable:
-    """Read vectors in any of the formats, or a folder or build of bitcipher. Files may be compressed with gzip.
+    """Read vectors in any of the formats, or from a folder of vectors or a build of bitcipher.
 
     Args:
-        uri: a file or folder, as a local path or a URI that fsspec supports.
+        uri: a file or folder, as a local path or a URI that fsspec supports. A text file or word2vec's binary file can
+            be compressed with gzip.
         format: a name in `FORMATS`, by default detected from the content.
 
     Raises:
@@ -53,15 +54,15 @@ def _readable_names() -> str:
 
 
 def _detect_format(uri: str) -> str:
-    for name, format in FORMATS.items():
-        if format.marker and storage.exists(storage.join(uri, format.marker)):
+    for name, file_format in FORMATS.items():
+        if file_format.marker and storage.exists(storage.join(uri, file_format.marker)):
             return name
     if (path := storage.local_path(uri)) is not None and os.path.isdir(path):
         raise BitcipherError(f"{uri} is a folder in none of the readable formats: {_readable_names()}.")
     with storage.reading(uri) as stream:
         start = stream.read(8)
-    for name, format in FORMATS.items():
-        if format.magic and start.startswith(format.magic):
+    for name, file_format in FORMATS.items():
+        if file_format.magic and start.startswith(file_format.magic):
             return name
     for magic, kind in _UNSUPPORTED.items():
         if start.startswith(magic):

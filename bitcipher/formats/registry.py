@@ -8,7 +8,8 @@ from bitcipher.errors import BitcipherError
 from bitcipher.formats.row_blocks import Advance
 from bitcipher.table import VectorTable
 
-# A space separates a word from its values, and readers written in C split at all of these characters.
+# Patterns of the words that a format cannot represent.
+# In text formats a space separates a word from its values, and readers written in C split at all of these characters.
 SPACES = re.compile(r"^$|[ \t\n\v\f\r]")
 # `str.splitlines` breaks lines at these characters.
 LINE_BREAKS = re.compile("[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
@@ -23,11 +24,11 @@ class Format(NamedTuple):
     Attributes:
         module: module of `bitcipher.formats` with the functions `write(table, target, advance)` and, if `can_read`,
             `read(uri)`.
-        opened_by: libraries that open it.
-        refused: pattern of the words that it cannot represent.
-        can_read: whether the module has a reader.
-        marker: path inside a folder by which folders of this format are recognized.
-        magic: first bytes by which files of this format are recognized.
+        opened_by: libraries that open the format.
+        refused: pattern of the words that the format cannot represent.
+        can_read: whether the module has the function `read`.
+        marker: path inside a folder that identifies the format, None for formats without one.
+        magic: first bytes of a file that identify the format, None for formats without them.
     """
 
     module: str
@@ -49,7 +50,7 @@ class Format(NamedTuple):
         return import_module(f"bitcipher.formats.{self.module}")
 
 
-# In the order of the command's help. Markers are looked up in this order, too.
+# All formats, in the order in which `bitcipher export --help` lists them and `read` looks for their markers.
 FORMATS = {
     "word2vec": Format("word2vec", "gensim, spacy init vectors", SPACES),
     "word2vec-binary": Format("word2vec_binary", "gensim, with binary=True", SPACES),
@@ -64,9 +65,9 @@ FORMATS = {
     "embedding-atlas": Format("embedding_atlas", "embedding-atlas", NONE),
 }
 
-# Formats that users expect, and their replacements.
+# Formats that do not exist but that users expect, with the formats to use instead.
 _ALTERNATIVES = {
-    "gensim": "gensim's own files are pickles, which may run code when they are opened; write word2vec-binary, which "
+    "gensim": "gensim's own files are pickles, which can run code when they are opened; write word2vec-binary, which "
     "gensim opens with KeyedVectors.load_word2vec_format(path, binary=True)",
     "model2vec": "write sentence-transformers, whose folder model2vec opens too",
 }

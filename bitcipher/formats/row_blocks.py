@@ -7,7 +7,7 @@ import numpy as np
 from bitcipher.table import VectorTable
 
 Advance = Callable[[int], None]
-"""Progress callback: called with the number of further rows that were written."""
+"""Progress callback, called with the number of rows written since the last call."""
 
 # Bytes of float32 per block. As text, a block is about three times as large.
 BLOCK_BYTES = 8 << 20
@@ -20,9 +20,3 @@ def iter_blocks(table: VectorTable, advance: Advance) -> Iterator[tuple[int, lis
         words = table.words.slice(start, rows).to_pylist()
         yield start, words, np.ascontiguousarray(table.vectors[start : start + rows], "<f4")
         advance(len(words))
-
-
-def tokenizer_of(table: VectorTable) -> str:
-    """Return the name of the tokenizer that produced the words, or "" if the manifest does not record it."""
-    options = table.manifest.get("options")
-    return str(options.get("tokenizer") or "") if isinstance(options, dict) else ""

@@ -8,8 +8,9 @@ import numpy as np
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.row_blocks import Advance, tokenizer_of
+from bitcipher.formats.row_blocks import Advance
 from bitcipher.formats.table_builder import check_finite
+from bitcipher.formats.tokenizer_name import tokenizer_name
 from bitcipher.table import VectorTable
 
 if TYPE_CHECKING:
@@ -35,8 +36,9 @@ def _make_pipeline(table: VectorTable) -> "Language":
     import spacy
     from spacy.vectors import Vectors
 
-    # spaCy's English tokenizer finds its own words again. "xx" (multi-language) suits all other tokenizers.
-    pipeline = spacy.blank("en" if tokenizer_of(table).startswith("spacy") else "xx")
+    # spaCy's English tokenizer gives the same words again if it tokenized the corpus. For words of other tokenizers,
+    # the language is "xx" (multi-language).
+    pipeline = spacy.blank("en" if tokenizer_name(table).startswith("spacy") else "xx")
     for word in table.index_to_key:
         pipeline.vocab.strings.add(word)
     rows = np.asarray(table.vectors)
@@ -53,7 +55,7 @@ def _upload(path: str, folder: str) -> None:
 
 
 def read(uri: str) -> VectorTable:
-    """Read the vectors of a pipeline on a local disk. Words that share a row each get a copy of it.
+    """Read the vectors of a pipeline on a local disk. If several words share a vector, each word gets a copy.
 
     Raises:
         BitcipherError: if the folder is not local, has no vectors, or is damaged.

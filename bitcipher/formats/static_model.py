@@ -18,8 +18,9 @@ import safetensors.numpy
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.row_blocks import Advance, tokenizer_of
+from bitcipher.formats.row_blocks import Advance
 from bitcipher.formats.table_builder import check_finite
+from bitcipher.formats.tokenizer_name import tokenizer_name
 from bitcipher.table import VectorTable, safetensors_file
 from bitcipher.vocabulary import OOV
 
@@ -37,10 +38,10 @@ SPLITS = (
     r"|^[\"'“”‘’«»(\[{<*_$£€#]|[\"'“”‘’«»)\]}>,;:!?…*_%%]$|(?<=\w\w)%s\.$"
     r"|(?<=\p{L})(?:-|--|–|—)(?=\p{L})|--+|—"
 )
-# The end of a chunk may need several splits in turn, as in `house."` and `don't,"`.
+# Number of times that the splits are applied, since a chunk such as `house."` or `don't,"` needs several in turn.
 SPLIT_ROUNDS = 3
-# Only the most frequent abbreviations, since the pattern tries each one at every period. Builds with spaCy's tokenizer
-# have about 50.
+# Maximum number of abbreviations, the most frequent ones, since the pattern tries each of them at every period. Builds
+# with spaCy's tokenizer have about 50.
 MAX_ABBREVIATIONS = 100
 
 
@@ -53,7 +54,7 @@ def write(table: VectorTable, target: str, advance: Advance) -> None:
         with storage.writing(storage.join(folder, "model.safetensors")) as stream:
             stream.writelines(safetensors_file.iter_bytes(rows, TENSOR))
         advance(len(table))
-        whitespace_only = tokenizer_of(table) == "whitespace"
+        whitespace_only = tokenizer_name(table) == "whitespace"
         with storage.writing(storage.join(folder, "tokenizer.json")) as stream:
             stream.write(_make_tokenizer(words, whitespace_only).to_str().encode())
         # model2vec truncates texts to 512 tokens by default.

@@ -1,4 +1,4 @@
-"""Construction of a table from words and values that were read: decoding, duplicates and finite values."""
+"""Construction of a table from the words and values of a file, with checks for duplicates and for finite values."""
 
 import sys
 import warnings
@@ -14,10 +14,17 @@ READ_BYTES = 8 << 20
 
 
 def build_table(words: list[bytes], values: bytearray, vector_size: int, uri: str, format: str) -> VectorTable:
-    """Return the table of words, as bytes, and of their vectors, end to end as little-endian float32.
+    """Return the table of words and vectors that were read from a file.
 
-    The first of repeated words is used, as in gensim. Bytes that are not UTF-8 become U+FFFD. Each of
-    these two cases gives one warning per file.
+    The first of repeated words is used, as in gensim. Bytes that are not UTF-8 become U+FFFD. Each of these two cases
+    gives one warning per file.
+
+    Args:
+        words: the N words as bytes.
+        values: the N vectors, end to end, as little-endian float32.
+        vector_size: number of dimensions.
+        uri: the file, for messages.
+        format: name of the format, which the manifest records.
 
     Raises:
         BitcipherError: if there are no words, or if a vector holds a value that is not finite.
@@ -51,7 +58,7 @@ def check_finite(table: VectorTable, uri: str) -> None:
 
 
 def warn_caller(message: str) -> None:
-    """Issue a warning that names the line outside this library that called it."""
+    """Issue a warning that names the line, outside this library, from which the library was called."""
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals["__name__"].startswith("bitcipher."):
         level, frame = level + 1, frame.f_back

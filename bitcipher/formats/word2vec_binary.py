@@ -1,4 +1,4 @@
-"""word2vec's binary format: the header of its text format, then each word, a space, and its values as float32 bytes."""
+"""word2vec's binary format: the numbers of words and dimensions, then each word, a space and its values as float32."""
 
 from typing import IO
 
@@ -10,7 +10,7 @@ from bitcipher.formats.table_builder import READ_BYTES, build_table, warn_caller
 from bitcipher.formats.word_lines import HEADER
 from bitcipher.table import VectorTable
 
-# Longer than any valid header, word or vector, so that a damaged file is detected before it fills the memory.
+# Maximum length of a header, word or vector. It detects a damaged file before the file fills the memory.
 MAX_BYTES = 1 << 20
 
 
@@ -25,7 +25,7 @@ def write(table: VectorTable, target: str, advance: Advance) -> None:
 
 
 def read(uri: str) -> VectorTable:
-    """Read the file, with or without line breaks between vectors (gensim writes none). It may be compressed with gzip.
+    """Read the file, with or without gzip, and with or without line breaks between vectors (gensim writes none).
 
     Raises:
         BitcipherError: if the file has another format, or is cut short or damaged.

@@ -1,4 +1,4 @@
-"""The function `write` for all formats."""
+"""`write`, which writes vectors in any of the file formats."""
 
 import os
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def write(
         format: a name in `FORMATS`.
         target: the file or folder to write, as a local path or a URI that fsspec supports. It appears under its name
             only when it is complete.
-        advance: progress callback, called with the number of further rows that were written.
+        advance: progress callback, called with the number of rows written since the last call.
 
     Raises:
         BitcipherError: if there is no such format, it cannot represent a word, the target exists or cannot be
@@ -34,19 +34,19 @@ def write(
     b'2 2\\ncat 0.1 2.0\\n<oov> 0.0 1.0\\n'
     >>> storage.remove("memory://doctest/cat.txt")
     """
-    chosen, target = get_format(format), os.fspath(target)
+    file_format, target = get_format(format), os.fspath(target)
     if storage.exists(target):
         raise BitcipherError(f"{target} already exists: choose another name, or remove it first.")
-    _check_words(table, format, chosen)
+    _check_words(table, format, file_format)
     table.norms  # noqa: B018 - raises for values that are not finite, which other libraries would accept
-    chosen.write(table, target, advance)
+    file_format.write(table, target, advance)
 
 
-def _check_words(table: VectorTable, name: str, format: Format) -> None:
+def _check_words(table: VectorTable, name: str, file_format: Format) -> None:
     for row, word in enumerate(table.index_to_key):
-        if format.refused.search(word):
-            able = [other for other, each in FORMATS.items() if not each.refused.search(word)]
+        if file_format.refused.search(word):
+            alternatives = [other for other, each in FORMATS.items() if not each.refused.search(word)]
             raise BitcipherError(
                 f"The format {name} cannot represent the word {word!r} (row {row}): it would not be read back as one "
-                f"word. Formats that can: {', '.join(able)}."
+                f"word. Formats that can: {', '.join(alternatives)}."
             )

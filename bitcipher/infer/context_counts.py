@@ -17,10 +17,10 @@ def count_contexts(
 
     Args:
         sentences: sentences or documents as sequences of tokens. Sentences without the word are ignored.
-        word: the token.
+        word: the token whose contexts are counted.
         window: the largest offset of a context word.
         key_to_index: rank of each word; words without a rank count as `<oov>`.
-        summed: whether to add up the offsets on each side.
+        summed: whether to add up the counts of all offsets on each side of the word, as offsets -1 and 1.
 
     Raises:
         BitcipherError: if a sentence is not a sequence of tokens, or if the word has no context.

@@ -27,16 +27,16 @@ def infer(
         vectors: vectors of a build, of mode cat, sum or spectral.
         contexts: sentences or documents as sequences of tokens, tokenized as in the build. Windows do not cross
             their ends.
-        word: the token. Every occurrence counts.
+        word: the token to infer a vector for. Every occurrence counts.
         counts: the counts that the vectors were made from. Mode spectral needs them. The noise `document_share` needs
             them if the manifest has no `total_passages`.
 
     Returns:
-        (d,) float32 of length 1.
+        Vector of length 1, (d,) float32.
 
     Raises:
-        BitcipherError: if the sentences give the word no context, if the provenance is unknown, or if counts are
-            required.
+        BitcipherError: if the sentences give the word no context, if the provenance of the vectors is unknown, or if
+            `counts` is required but missing.
     """
     if counts is not None:
         check_counts_match(vectors, counts)
@@ -44,7 +44,7 @@ def infer(
         raise BitcipherError(f"The table has no {OOV} for unknown context words: use the vectors of a build.")
     provenance = read_provenance(vectors, "inferred")
     embedding = provenance.embedding
-    # Summing the offsets first only matters if logs of counts are taken.
+    # Whether offsets are added up first makes a difference only if logs of counts are taken.
     takes_logs = isinstance(embedding, CipherEmbedding) and embedding.log == "counts"
     row = count_contexts(contexts, word, provenance.window, vectors.key_to_index, takes_logs and provenance.summed)
     if isinstance(embedding, CipherEmbedding):
@@ -91,8 +91,17 @@ def _infer_spectral(
 def _weight_contexts(contexts: np.ndarray, pair_counts: np.ndarray, block: int, marginals: Marginals) -> np.ndarray:
     """Return the weights of one word's pairs in a block, as `bitcipher.embedding.spectral.kernels` computes them.
 
-    The marginal of the word itself is taken from its sentences. The marginals of the contexts are taken from the
+    The number of pairs of the word is that of its sentences. The numbers of pairs of the context words are those of the
     corpus, whether it contains these sentences or not.
+
+    Args:
+        contexts: (n,) int64, ranks of the context words.
+        pair_counts: (n,) float64, count of each pair in the sentences.
+        block: the block of the weighted matrix.
+        marginals: number of pairs of each word in the corpus.
+
+    Returns:
+        (n,) float64.
     """
     word_sum = pair_counts.sum()
     context_sums = marginals.sums[opposite_block(block, len(marginals.sums))][contexts]

@@ -14,14 +14,14 @@ class CipherRows:
 
     Args:
         embedding: an embedding of mode cat or sum.
-        vocabulary: the words.
+        vocabulary: the words with their counts.
 
     Attributes:
-        embedding: the embedding.
+        embedding: the argument `embedding`.
         codes: active bits of all words.
-        beta: (N,) float64, β.
-        noise_distribution: (b,) float64, σ.
-        blocks: number of blocks of dimensions: one per offset, or one in total.
+        beta: (N,) float64, the weight β of each word's cipher (see `bitcipher.noise`).
+        noise_distribution: (b,) float64, the noise probability σ of each of the b bits.
+        blocks: number of blocks of b dimensions: one per offset in mode cat, one in mode sum.
     """
 
     def __init__(self, embedding: CipherEmbedding, vocabulary: Vocabulary):
@@ -36,7 +36,7 @@ class CipherRows:
         self.blocks = embedding.vector_size // bits
 
     def ciphers(self, words: np.ndarray) -> np.ndarray:
-        """Return the noisy ciphers v of words, (n, b) float64."""
+        """Return the noisy ciphers of words, given by rank, (n, b) float64."""
         starts = self.codes.starts
         sizes = starts[words + 1] - starts[words]
         owners = np.repeat(np.arange(len(words)), sizes)
@@ -46,7 +46,7 @@ class CipherRows:
         return result
 
     def block_of(self, offsets: np.ndarray) -> np.ndarray:
-        """Return the block of dimensions of each offset."""
+        """Return the block of dimensions of each offset, (n,) int64."""
         if self.blocks == 1:
             return np.zeros(len(offsets), np.int64)
         return offsets + self.embedding.window - (offsets > 0)

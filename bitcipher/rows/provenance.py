@@ -79,11 +79,12 @@ class Provenance:
     """The embedding that made some vectors, with its learned arrays.
 
     Attributes:
-        embedding: the embedding.
+        embedding: embedding with the recorded options.
         window: the largest offset of a context word.
-        arrays: the learned arrays: "mean" and "matrix" of a whitening, or "directions".
+        arrays: arrays learned by the embedding: "mean" and "matrix" of a whitening (modes cat and sum), or
+            "directions" of a factorization (mode spectral).
         summed: whether offsets were added up while counting.
-        total_passages: number of passages of the corpus, if the manifest records it.
+        total_passages: number of passages of the corpus, or None if the manifest does not record it.
     """
 
     embedding: CipherEmbedding | SpectralEmbedding
@@ -101,7 +102,7 @@ def read_provenance(vectors: VectorTable, purpose: str) -> Provenance:
         purpose: "explained" or "inferred", for error messages.
 
     Raises:
-        UnknownProvenanceError: if the vectors do not record it, or were made without context.
+        UnknownProvenanceError: if the vectors do not record their provenance, or were made without context.
         BitcipherError: if the manifest is damaged.
     """
     record = ProvenanceRecord.parse(vectors.manifest, SOURCE)

@@ -10,11 +10,11 @@ from bitcipher.rows.symmetric_counts import stream_marginals, symmetric_counts
 
 
 class WeightedPairs(NamedTuple):
-    """Weights of a word in one block.
+    """Pairs of a word in one block of the weighted matrix (one offset, or the whole window).
 
     Attributes:
-        contexts: (n,) int32, ranks of the contexts.
-        weights: (n,) float32.
+        contexts: (n,) int32, ranks of the context words.
+        weights: (n,) float32, PPMI weights of the pairs.
     """
 
     contexts: np.ndarray
@@ -22,7 +22,7 @@ class WeightedPairs(NamedTuple):
 
 
 class SpectralRows:
-    """Weighted rows with lookup by word.
+    """Rows of the weighted matrix (see `bitcipher.embedding.spectral.ppmi`) with lookup by word.
 
     Args:
         counts: counts of a corpus.
@@ -30,9 +30,9 @@ class SpectralRows:
         selected: (N,) bool, the words whose rows are needed, by default all.
 
     Attributes:
-        rows: the weighted rows.
-        marginals: marginals of all words.
-        row_of_rank: (N,) int64, index of each word among the rows, or -1.
+        rows: the weighted rows of the selected words.
+        marginals: number of pairs of each word of the vocabulary.
+        row_of_rank: (N,) int64, index of each word in `rows`, or -1.
     """
 
     def __init__(self, counts: MergedCounts, window: int, selected: np.ndarray | None = None):
@@ -49,29 +49,29 @@ class SpectralRows:
 
     @property
     def blocks(self) -> int:
-        """Number of blocks: one per offset, and one for the window."""
+        """Number of blocks: one per offset, and one for the whole window."""
         return len(self.rows.starts)
 
     def offset_of(self, block: int) -> int:
-        """Return the offset of a block, 0 for the window."""
+        """Return the offset of a block, 0 for the window block."""
         window = (self.blocks - 1) // 2
         return 0 if block == self.blocks - 1 else int(block) - window + int(block >= window)
 
     def pairs(self, rank: int, block: int) -> WeightedPairs:
-        """Return the weights of a word in a block; empty if it has none."""
+        """Return the weighted pairs of a word in a block, possibly none."""
         row = self.row_of_rank[rank]
         pairs = slice(0, 0) if row < 0 else slice(*self.rows.starts[block, row : row + 2])
         return WeightedPairs(self.rows.contexts[pairs], self.rows.weights[pairs])
 
     def context_vectors(self, block: int, table: np.ndarray) -> np.ndarray:
-        """Return the vectors of these words as contexts: the transpose of a block times a table.
+        """Return Mⱼᵀ · table for the block j: the vectors of the words in `rows` as context words.
 
         Args:
-            block: the block.
-            table: (N, d).
+            block: the block j.
+            table: (N, d) floats.
 
         Returns:
-            (n, d), of the dtype of the table.
+            (n, d), one row per word in `rows`, of the dtype of the table.
         """
         result = np.zeros((len(self.rows.words), table.shape[1]), table.dtype)
         self.rows.add_transposed(block, 1, table, result)

@@ -19,8 +19,8 @@ def symmetric_counts(
     Args:
         counts: counts of a corpus.
         window: the largest offset.
-        selected: (N,) bool, the words whose rows are needed, by default all, which takes longer.
-        sum_offsets: whether to add up all offsets, as offset 0.
+        selected: (N,) bool, the words whose rows are needed, by default all words, which takes longer.
+        sum_offsets: whether to add up the counts of all offsets. The offset of the sums is 0.
     """
     vocabulary = counts.vocabulary
     if selected is None:
@@ -37,7 +37,7 @@ def symmetric_counts(
 
 
 def stream_marginals(counts: MergedCounts, window: int) -> Marginals:
-    """Return the marginals of all words in one pass that stores no rows; see `compute_marginals`."""
+    """Return the number of pairs of each word, like `compute_marginals`, in one pass that stores no rows."""
     words, summed = len(counts.vocabulary), counts.context_window.summed
     blocks = block_count(window, summed)
     sums = np.zeros((blocks, words), np.int64)
@@ -56,7 +56,7 @@ def stream_marginals(counts: MergedCounts, window: int) -> Marginals:
 
 
 def _iter_by_rank(counts: MergedCounts, window: int) -> Iterator[PairBlock]:
-    """Yield the terms of the counts, numbered by rank."""
+    """Yield blocks that add up to the counts, with words numbered by rank."""
     for block, ranks, sign in counts.partials(window):
         partial = renumber(limit_window(block, window), ranks)
         yield negate(partial) if sign < 0 else partial

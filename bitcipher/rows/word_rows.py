@@ -8,12 +8,12 @@ from bitcipher.counts.pairs import PairBlock
 
 
 class ContextCounts(NamedTuple):
-    """Context counts of a word.
+    """Context counts of a word, one entry per offset and context word.
 
     Attributes:
-        offsets: (n,) int64, offsets of the contexts: -window … -1, 1 … window, or 0 if offsets are added up.
-        contexts: (n,) int64, ranks of the contexts.
-        counts: (n,) int64.
+        offsets: (n,) int64, offsets of the context words: -window … -1, 1 … window, or 0 if offsets are added up.
+        contexts: (n,) int64, ranks of the context words.
+        counts: (n,) int64, number of times that the context word occurs at the offset.
     """
 
     offsets: np.ndarray
@@ -26,10 +26,10 @@ class WordRows:
 
     Args:
         block: merged rows. The rows of a word are adjacent, see `symmetric_counts`.
-        words: N, the size of the vocabulary.
+        words: number of words N of the vocabulary.
 
     Attributes:
-        block: the rows.
+        block: the argument `block`.
         first_pairs: (rows + 1,) int64, the start of each row's pairs.
         first_rows, last_rows: (N,) int64, start and stop of each word's rows.
     """
@@ -45,7 +45,7 @@ class WordRows:
             self.last_rows[block.left[firsts]] = np.append(changes, len(block.left))
 
     def __getitem__(self, rank: int) -> ContextCounts:
-        """Return the context counts of a word; empty if it has none."""
+        """Return the context counts of a word, possibly empty."""
         rows = slice(self.first_rows[rank], self.last_rows[rank])
         pairs = slice(self.first_pairs[rows.start], self.first_pairs[rows.stop])
         offsets = np.repeat(self.block.offset[rows].astype(np.int64), self.block.length[rows])

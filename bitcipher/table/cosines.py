@@ -29,8 +29,8 @@ def cosines(rows: np.ndarray, norms: np.ndarray, query: np.ndarray) -> np.ndarra
     Returns:
         (n,) float32 within [-1, 1].
     """
-    # Not `rows @ query`: BLAS sums equal rows differently, depending on their position and on the number of threads,
-    # so equal scores would no longer tie. einsum takes 12 ms for 200,000 x 200, BLAS 11 ms.
+    # `rows @ query` would use BLAS, whose sums depend on the position of a row and on the number of threads, so equal
+    # rows would not have equal cosines. For 200,000 x 200, einsum takes 12 ms and BLAS 11 ms.
     products = np.einsum("ij,j->i", rows, query)
     result = np.zeros(len(rows), np.float32)
     np.divide(products, norms, out=result, where=norms > 0, casting="same_kind")

@@ -11,17 +11,17 @@ from bitcipher.vocabulary import OOV
 
 Key = str | int | np.integer
 
-# Close spellings are searched among the most frequent words only. Comparing with these already takes 60 ms.
+# Number of the most frequent words among which close spellings are searched. The search takes 60 ms.
 MAX_COMPARED_WORDS = 50_000
 
-# Minimum of difflib's ratio for a close spelling. Words of four letters may have one wrong or missing letter.
+# Minimum of difflib's ratio for a close spelling. It allows one wrong or missing letter in a word of four letters.
 MIN_SPELLING_RATIO = 0.75
 
 MAX_SUGGESTIONS = 3
 
 
 def as_list(keys: Any) -> list[Any]:
-    """Return one key or several keys as a list. None gives an empty list.
+    """Return a key, or an iterable of keys, as a list. None gives an empty list.
 
     Raises:
         BitcipherError: if `keys` is neither a key nor iterable.

@@ -15,7 +15,7 @@ MANIFEST = "manifest.json"
 
 
 class FileEntry(Record):
-    """Size and digest of a file."""
+    """Size and digest of a file in a folder of vectors."""
 
     bytes: Annotated[int, Field(ge=0)]
     """Size in bytes."""
@@ -33,9 +33,9 @@ class TableManifest(Record):
     vector_size: Annotated[int, Field(ge=1)]
     """Number of dimensions."""
     files: dict[str, FileEntry]
-    """The other files of the folder, by name."""
+    """Sizes and digests of the folder's files except the manifest, by file name."""
     provenance: dict[str, Any]
-    """How the vectors were made."""
+    """How the vectors were made, as recorded by the program that made them."""
     provenance_sha256: str
     """SHA-256 of the provenance."""
 

@@ -22,7 +22,7 @@ WRITE_BYTES = 1 << 24
 
 
 def iter_bytes(matrix: np.ndarray, name: str = NAME) -> Iterator[bytes]:
-    """Yield the file of an (n, d) matrix block by block. The bytes equal those of the safetensors library."""
+    """Yield the bytes of the file of an (n, d) matrix in blocks. They equal the bytes of the safetensors library."""
     entry = {"dtype": "F32", "shape": list(matrix.shape), "data_offsets": [0, matrix.size * DTYPE.itemsize]}
     header = json.dumps({name: entry}, separators=(",", ":")).encode()
     header += b" " * (-len(header) % 8)  # the data begin at a multiple of 8
@@ -37,7 +37,7 @@ def locate_matrix(stream: IO[bytes], size: int, uri: str) -> tuple[tuple[int, in
 
     Args:
         stream: the file, at its beginning.
-        size: bytes of the file.
+        size: size of the file in bytes.
         uri: name of the file for error messages.
 
     Raises:

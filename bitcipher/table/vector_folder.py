@@ -32,7 +32,7 @@ REFINEMENT = "refinement.safetensors"
 
 
 def write_folder(uri: str, table: VectorTable, overwrite: bool = False) -> None:
-    """Write the folder under a unique temporary name, then rename it to `uri`.
+    """Write the folder of a table under a unique temporary name, then rename the folder to `uri`.
 
     Raises:
         BitcipherError: if `uri` exists and is not a folder of vectors to overwrite, or if it cannot be written.
@@ -59,7 +59,7 @@ def write_folder(uri: str, table: VectorTable, overwrite: bool = False) -> None:
 
 
 def read_folder(uri: str, mmap: bool = True) -> VectorTable:
-    """Read the folder and check it against its manifest.
+    """Return the table in a folder, after a check of the folder against its manifest.
 
     Args:
         uri: the folder.
@@ -131,9 +131,9 @@ def _check_files(uri: str, files: Mapping[str, FileEntry]) -> None:
         raise BitcipherError(f"{uri} and its {MANIFEST} disagree on {REFINEMENT}: fetch or build it again.")
     for name, entry in files.items():
         if present.get(name) != entry.bytes:
-            found = f"has {present[name]:,} bytes" if name in present else "is missing"
+            state = f"has {present[name]:,} bytes" if name in present else "is missing"
             raise BitcipherError(
-                f"{storage.join(uri, name)} {found}, but {MANIFEST} lists {entry.bytes:,} bytes: "
+                f"{storage.join(uri, name)} {state}, but {MANIFEST} lists {entry.bytes:,} bytes: "
                 "fetch or build the folder again."
             )
 

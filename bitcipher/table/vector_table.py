@@ -19,7 +19,8 @@ NORM_ROWS = 1 << 13
 class VectorTable:
     """Words in order of rank, with their vectors, counts and provenance.
 
-    Base class of `CipherVectors`, which adds gensim's methods. File formats and evaluation use tables.
+    This is the base class of `CipherVectors`, which adds gensim's methods, and the class that `bitcipher.formats` and
+    `bitcipher.evaluation` work with.
 
     Args:
         words: (N,) unique words in order of rank. `<oov>` is among them if the table has that entry.
@@ -82,7 +83,7 @@ class VectorTable:
         for start in range(0, len(self), NORM_ROWS):
             rows = np.asarray(self.vectors[start : start + NORM_ROWS], np.float64)
             norms[start : start + NORM_ROWS] = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        # Below float32's limit no partial sum of a product with a vector of length 1 can overflow.
+        # If a row is shorter than the maximum of float32, its product with a vector of length 1 cannot overflow.
         bad = np.flatnonzero(~(norms < np.finfo(np.float32).max))
         if len(bad):
             raise BitcipherError(
@@ -96,7 +97,7 @@ class VectorTable:
         return len(self.words)
 
     def __repr__(self) -> str:
-        """Class name and sizes."""
+        """Class name, number of words and number of dimensions."""
         return f"{type(self).__name__}({len(self):,} words, {self.vector_size} dimensions)"
 
     def __contains__(self, key: Any) -> bool:
@@ -150,7 +151,7 @@ def _check_words(words: Iterable[str] | pa.LargeStringArray) -> pa.LargeStringAr
 
 def _check_vectors(vectors: np.ndarray, words: int) -> np.ndarray:
     try:
-        vectors = np.asanyarray(vectors, np.float32)  # a memory map stays one
+        vectors = np.asanyarray(vectors, np.float32)  # which preserves a memory map
     except (TypeError, ValueError):
         raise BitcipherError("The vectors must be a numeric array with one row per word.") from None
     if vectors.ndim != 2 or len(vectors) != words or not vectors.shape[1]:

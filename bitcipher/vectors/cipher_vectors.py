@@ -94,7 +94,8 @@ class CipherVectors(WordSimilarity):
             mmap: whether to memory-map the vectors of a local folder, read-only, instead of reading them.
 
         Raises:
-            BitcipherError: if `uri` is neither of them, has another format version, or is damaged.
+            BitcipherError: if `uri` is neither a folder of vectors nor a build, has another format version, or is
+                damaged.
         """
         return cls.from_table(read_folder(vectors_of(os.fspath(uri)), mmap))
 
@@ -103,7 +104,7 @@ class CipherVectors(WordSimilarity):
         """Read vectors in any supported format, such as word2vec, GloVe, fastText, or a folder of `save`.
 
         Args:
-            uri: a local path or a URI that fsspec supports. Files may be compressed with gzip.
+            uri: a local path or a URI that fsspec supports. A file can be compressed with gzip.
             format: a name in `bitcipher.formats.FORMATS`, by default detected from the content.
 
         Raises:
@@ -197,8 +198,8 @@ class CipherVectors(WordSimilarity):
         """Return the vector of a new word from sentences that contain it, (d,) float32; see `bitcipher.infer.infer`.
 
         Raises:
-            BitcipherError: if the sentences give the word no context, the provenance is unknown, or counts are
-                required.
+            BitcipherError: if the sentences give the word no context, the provenance is unknown, or `counts` is
+                required but missing.
         """
         from bitcipher.infer import infer
 

@@ -1,8 +1,8 @@
 """gensim's methods that compare words by the cosine of their vectors.
 
 They differ from gensim's in four ways. `<oov>` and words with a zero vector are never returned as neighbors. The
-similarity of a zero vector to anything is 0. An unknown word is an error in every method, also where gensim skips it,
-unless `oov=True` gives it the vector of `<oov>`. Ties are broken by rank: the more frequent word comes first.
+similarity of a zero vector to any vector is 0. An unknown word is an error in every method, even where gensim skips the
+word, unless `oov=True` gives it the vector of `<oov>`. Ties are broken by rank: the more frequent word comes first.
 """
 
 from collections.abc import Iterable
@@ -36,13 +36,13 @@ class WordSimilarity(WordLookup):
         """Return the words most similar to the mean of `positive` minus `negative`.
 
         Args:
-            positive: a word, a row number or a vector, or a list of them. An element may be a (key, weight) pair; the
-                default weight is 1. Vectors of words are scaled to length 1 first, other vectors are not.
+            positive: a word, a row number or a vector, or a list of them. An element of a list can be a pair (key,
+                weight); the default weight is 1. Vectors of words are scaled to length 1 first, other vectors are not.
             negative: like `positive`, with the default weight -1.
             topn: number of words to return, or None for the similarities of all words.
             restrict_vocab: search only this many of the most frequent words.
             oov: whether unknown words get the vector of `<oov>`.
-            index: an index of this table. The search is fast in tables of millions of words, but may miss a neighbor.
+            index: an index of this table. It makes the search in millions of words fast, but can miss a neighbor.
                 Without an index the search is exact.
 
         Returns:
@@ -140,14 +140,14 @@ class WordSimilarity(WordLookup):
         return words[int(np.argmin(units @ unit(units.mean(axis=0))))]
 
     def most_similar_to_given(self, key1: Key, keys_list: Iterable[Key], oov: bool = False) -> Key:
-        """Return the word of a list that is most similar to a given word."""
+        """Return the word in `keys_list` that is most similar to `key1`."""
         keys = as_list(keys_list)
         if not keys:
             raise BitcipherError("most_similar_to_given needs at least one word to choose from.")
         return keys[int(np.argmax([self.similarity(key1, key, oov) for key in keys]))]
 
     def closer_than(self, key1: Key, key2: Key, oov: bool = False) -> list[str]:
-        """Return the words that are closer to the first word than the second word is, in order of rank.
+        """Return the words that are closer to `key1` than `key2` is, in order of rank.
 
         Raises:
             UnknownWordError: if a word has no row.
@@ -158,7 +158,7 @@ class WordSimilarity(WordLookup):
         return [self.index_to_key[row] for row in np.flatnonzero(closer)]
 
     def rank(self, key1: Key, key2: Key, oov: bool = False) -> int:
-        """Return the position of the second word among the neighbors of the first, counted from 1."""
+        """Return the position of `key2` among the neighbors of `key1`, counted from 1."""
         return len(self.closer_than(key1, key2, oov)) + 1
 
     def _query_vector(self, word_or_vector: Key | np.ndarray, oov: bool) -> np.ndarray:
@@ -179,7 +179,7 @@ class WordSimilarity(WordLookup):
         return [(self.index_to_key[rows[i]], float(scores[i])) for i in top_indices(scores, topn)]
 
     def _may_be_neighbor(self, rows: int) -> np.ndarray:
-        """Return which of the first rows may be neighbors: not `<oov>`, and no zero vector."""
+        """Return whether each of the first `rows` rows is allowed as a neighbor: not `<oov>`, and no zero vector."""
         allowed = self.norms[:rows] > 0
         oov_row = self.key_to_index.get(OOV, rows)
         allowed[oov_row : oov_row + 1] = False

@@ -1,1 +1,1 @@
-"""The demo, and its text: docstrings of the installed Python packages."""
+"""The demo, and the docstrings of installed Python packages that it uses as text."""

@@ -1,12 +1,12 @@
-"""The demo: vectors of the docstrings of installed Python packages, neighbors of a few words, and a page.
+"""The demo: vectors from the docstrings of installed Python packages, neighbors of nine words, and a page of maps.
 
 A demo has one directory, which is removed if the demo fails:
 
     docstrings.jsonl.gz  the text (see `cluster.demo.docstrings`)
-    build/               counts, and spectral vectors
-    vectors-sum/         Sum vectors of the same counts
+    build/               counts, and vectors of mode spectral
+    vectors-sum/         vectors of mode sum, from the same counts
     report.html          the page
-    report.json          duration of each step
+    report.json          duration of each step in seconds
 """
 
 import shlex
@@ -38,7 +38,7 @@ BUILD = "build"
 SUM = "vectors-sum"
 PAGE = "report.html"
 
-# Leaves 6,000 to 8,000 words of 3 to 6 million tokens. The neighbors of rarer words are noise.
+# This minimum count leaves 6,000 to 8,000 words of 3 to 6 million tokens. The neighbors of rarer words are noise.
 OPTIONS = BuildOptions(min_count=20)
 
 SUM_EMBEDDING = {"mode": "sum", "bits": 200}
@@ -50,21 +50,21 @@ NEIGHBORS = 5
 
 TITLE = "bitcipher demo"
 ABOUT = (
-    "Word vectors of the English docstrings of the Python packages on one machine, built without a network. Spectral "
-    "weights the co-occurrence counts and keeps the leading directions; Sum adds up the codes of the context words. "
-    "Both come from the same counts."
+    "Word vectors built from the English docstrings of the Python packages on this machine, without a network. Mode "
+    "Spectral weights the co-occurrence counts and keeps the leading directions. Mode Sum adds up the codes of the "
+    "context words. Both tables of vectors come from the same counts."
 )
 
 
 def run_demo(out: str, workers: int) -> None:
-    """Make the demo from the installed packages and print a summary.
+    """Make the demo from the docstrings of the installed packages and print a summary.
 
     Args:
         out: path or URI of the directory of the demo.
         workers: number of Ray workers; 0 runs in process.
 
     Raises:
-        BitcipherError: if the directory exists or cannot be written, or a library of the report is missing.
+        BitcipherError: if the directory exists or cannot be written, or if a library that the page needs is missing.
     """
     with StageProgress() as progress, open_runtime(workers, OPTIONS.memory_mib << 20) as runtime:
         make_demo(out, installed_roots(), runtime, progress)
@@ -72,7 +72,14 @@ def run_demo(out: str, workers: int) -> None:
 
 
 def make_demo(out: str, roots: Sequence[Path], runtime: Runtime, progress: StageProgress) -> None:
-    """Make the directory of a demo from the packages below some roots; remove it on failure."""
+    """Make the demo. Its directory is removed on failure.
+
+    Args:
+        out: path or URI of the directory of the demo.
+        roots: directories whose Python files provide the docstrings.
+        runtime: where the build runs.
+        progress: progress display.
+    """
     require_libraries()
     if storage.exists(out):
         raise BitcipherError(f"{out} already exists: choose another name, or remove it first.")
@@ -106,7 +113,7 @@ def _make(out: str, roots: Sequence[Path], runtime: Runtime, progress: StageProg
 
 
 def show_demo(out: str) -> None:
-    """Print the sizes of a demo, neighbors of some words, and commands to try."""
+    """Print the sizes of a demo, the neighbors of `WORDS`, and commands to try."""
     console = Console(highlight=False)
     manifest = read_manifest(storage.join(out, BUILD))
     report = storage.read_json(storage.join(out, layout.REPORT))

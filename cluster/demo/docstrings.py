@@ -20,20 +20,22 @@ from pipelines.runtime.progress import StageProgress
 
 PACKAGE_FOLDERS = ("site-packages", "dist-packages")
 
-# Tests are a quarter of all source and a fiftieth of all docstrings. Directories of packages are separate roots.
+# Tests are a quarter of all source code but contain a fiftieth of all docstrings. The directories of packages are
+# skipped inside the standard library, because they are roots of their own.
 SKIPPED_FOLDERS = {"test", "tests", *PACKAGE_FOLDERS}
 
 # Larger files are generated code, and a syntax tree takes a hundred times the memory of the source.
 MAX_FILE_BYTES = 1 << 20
 
-# Parsing handles about 10 MB per second, which yield 200,000 tokens. More text would not improve the demo.
+# Parsing takes one second for about 10 MB, which contain 200,000 tokens. More text would not improve the demo.
 MAX_SOURCE_BYTES = 300_000_000
 
-# A paragraph is English if at least this share of its strings are words. This excludes parameter lists, tables and
-# code. The value gives good neighbors of frequent words: those of `two` were "three the previous openings" without the
-# filter, and are "three four several various" with it.
+# A paragraph is English if at least this share of its strings between spaces are words. This excludes parameter lists,
+# tables and code, and improves the neighbors of frequent words: those of `two` are "three the previous openings"
+# without this rule, and "three four several various" with it.
 WORD_SHARE = 0.75
 
+# Minimum number of strings between spaces in a paragraph.
 MIN_STRINGS = 4
 
 _WORD = re.compile(r"[A-Za-z][a-z]*(?:['’-][A-Za-z]+)*")
@@ -43,11 +45,14 @@ _MARKUP = re.compile(r"`|\*\*")
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A Python file, and its name relative to its root directory."""
+    """A Python file."""
 
     path: Path
+    """Path of the file."""
     name: str
+    """Path relative to the root directory in which the file was found, with slashes."""
     size: int
+    """Size in bytes."""
 
 
 def installed_roots() -> list[Path]:
@@ -57,17 +62,19 @@ def installed_roots() -> list[Path]:
 
 
 def write_docstrings(roots: Iterable[Path], target: str, progress: StageProgress) -> None:
-    """Write the docstrings below some roots as compressed JSON lines with `text` and `source`, deterministically.
+    """Write the docstrings of Python files as compressed JSON lines with the fields `text` and `source`.
+
+    Equal files give equal bytes.
 
     Args:
-        roots: directories of packages.
+        roots: directories whose Python files are read.
         target: path or URI of the file.
         progress: progress display.
 
     Raises:
-        BitcipherError: if there are no docstrings.
+        BitcipherError: if the files contain no English docstrings.
     """
-    files = list_files(roots)
+    files = list_python_files(roots)
     bar = progress.begin("docstrings", sum(file.size for file in files))
     seen: set[str] = set()
     documents = 0
@@ -78,7 +85,7 @@ def write_docstrings(roots: Iterable[Path], target: str, progress: StageProgress
     ):
         for file in files:
             for line, docstring in read_docstrings(file.path):
-                paragraphs = [text for text in dict.fromkeys(prose(docstring)) if text not in seen]
+                paragraphs = [text for text in dict.fromkeys(extract_prose(docstring)) if text not in seen]
                 seen.update(paragraphs)
                 if paragraphs:
                     record = {"text": "\n".join(paragraphs), "source": f"{file.name}:{line}"}
@@ -102,10 +109,11 @@ def _without_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def list_files(roots: Iterable[Path]) -> list[SourceFile]:
-    """Return the Python files below the roots, without tests and large files.
+def list_python_files(roots: Iterable[Path]) -> list[SourceFile]:
+    """Return the Python files below some directories, without tests and large files.
 
-    The files of a directory are sorted by name and come before its subdirectories.
+    The files of a directory are sorted by name and precede those of its subdirectories. The total size is limited by
+    `MAX_SOURCE_BYTES`.
     """
     files = []
     remaining_bytes = MAX_SOURCE_BYTES
@@ -151,9 +159,9 @@ def read_docstrings(path: Path) -> Iterator[tuple[int, str]]:
         pending.extend(reversed(inside))
 
 
-def prose(docstring: str) -> Iterator[str]:
+def extract_prose(docstring: str) -> Iterator[str]:
     """Yield the English paragraphs of a docstring, each on one line and without markup."""
-    # A literal may contain a lone surrogate, which cannot be encoded.
+    # A string literal can contain a lone surrogate, which cannot be encoded.
     text = docstring.encode(errors="replace").decode()
     text = _MARKUP.sub("", _ROLE.sub(r"\1", text))
     for paragraph in _paragraphs(text.splitlines()):
@@ -164,7 +172,7 @@ def prose(docstring: str) -> Iterator[str]:
 
 
 def _paragraphs(lines: list[str]) -> Iterator[str]:
-    """Yield paragraphs: lines up to a blank line or a new indentation, without interactive examples."""
+    """Yield paragraphs, without interactive examples. A blank line or a new indentation ends a paragraph."""
     paragraph: list[str] = []
     indentation = 0
     in_example = False

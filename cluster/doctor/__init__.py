@@ -1,1 +1,1 @@
-"""Checks of `bitcipher doctor`: one function per check, which returns a result with advice."""
+"""Checks of `bitcipher doctor`. Each check is a function that returns a result with advice."""

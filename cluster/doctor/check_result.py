@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """Severity of a result. A problem makes jobs fail, or lets others access the cluster."""
+    """Severity of a result. A problem makes jobs fail, or lets unauthorized users access the cluster."""
 
     OK = "ok"
     WARNING = "warning"
@@ -14,11 +14,14 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class CheckResult:
-    """Result of a check, with a sentence that describes the finding and gives advice."""
+    """Result of a check."""
 
     check: str
+    """Name of the check."""
     level: Level
+    """Severity of the finding."""
     message: str
+    """Description of the finding, with advice unless the level is OK."""
 
 
 def ok(check: str, message: str) -> CheckResult:
@@ -44,10 +47,10 @@ def check_minimum(
     Args:
         check: name of the check.
         value: measured quantity.
-        recommended: below this, the result is a warning with the advice.
-        required: below this, the result is a problem with the advice.
+        recommended: recommended minimum. A lower value gives a warning with the advice.
+        required: required minimum. A lower value gives a problem with the advice.
         message: the measured quantity as text, without a period.
-        advice: how to increase the quantity, or live with less, without a period.
+        advice: how to increase the quantity or how to need less of it, without a period.
     """
     if value < required:
         return problem(check, f"{message}: {advice}.")

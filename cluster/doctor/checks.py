@@ -1,4 +1,4 @@
-"""All checks of `bitcipher doctor` in order, and their output."""
+"""`run_checks`: runs all checks of `bitcipher doctor` and prints their results."""
 
 from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
@@ -20,7 +20,7 @@ from cluster.jobs.submit import start_job, wait_for
 
 STYLES = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "bold red"}
 
-# Time for Ray to start a job, and for its nodes to report.
+# Maximum time in seconds for Ray to start a job, and for the nodes to finish their checks.
 JOB_SECONDS = NODE_SECONDS + 120
 
 THIS_MACHINE = "this machine"
@@ -30,11 +30,12 @@ def run_checks(address: str | None, target: str | None) -> int:
     """Check this machine, a storage target and a cluster, and print the results.
 
     Args:
-        address: Ray dashboard of the cluster. None uses that of the environment, if any.
-        target: path or URI of a directory for builds; None to skip these checks.
+        address: URL of the cluster's Ray dashboard. By default, the environment variables of Ray are used; without
+            them, no cluster is checked.
+        target: path or URI of a directory for builds. By default, no target is checked.
 
     Returns:
-        Exit code: 0, or 2 if there is a problem.
+        Exit code: 2 if a result is a problem, else 0.
 
     Raises:
         BitcipherError: if the address is not that of a dashboard.
@@ -50,7 +51,7 @@ def run_checks(address: str | None, target: str | None) -> int:
 
 
 def check_cluster(address: str, target: str | None) -> dict[str, list[CheckResult]]:
-    """Return the results for a cluster: those of checks from this machine, and of a job that checks each node."""
+    """Return the results of checks of a cluster, by name of the node, or "cluster" for the cluster as a whole."""
     results = check_dashboard(address)
     if any(each.check == "address" and each.level is Level.PROBLEM for each in results):
         return {"cluster": results}
@@ -72,7 +73,7 @@ def check_cluster(address: str, target: str | None) -> dict[str, list[CheckResul
 
 
 def _check_nodes(address: str, target: str | None) -> dict:
-    """Run a job that checks all nodes, and return its results."""
+    """Run `cluster.doctor.nodes` as a job, and return the JSON object that it prints."""
     client = connect(address)
     arguments = [translate_path(target, None, is_loopback(urlsplit(address).hostname))] if target else []
     job = start_job(client, ["cluster.doctor.nodes", *arguments], {})

@@ -5,17 +5,17 @@ from cluster.doctor.check_result import CheckResult, ok, problem, warning
 # HTTP dates are rounded to seconds, and a response takes some time.
 TOLERATED_SECONDS = 5
 
-# Leases expire by the clock, and stores refuse requests that are minutes old.
+# With a larger difference, jobs misjudge the age of a lease's heartbeat, and stores refuse requests as too old.
 MAX_SECONDS = 60
 
 
 def check_clock(check: str, theirs: float, ours: float, owner: str) -> CheckResult:
-    """Check that two clocks agree.
+    """Check that the clock of another machine agrees with the clock of this machine.
 
     Args:
         check: name of the check.
         theirs: time of the other clock, in seconds since 1970.
-        ours: time of this machine's clock at the same moment.
+        ours: time of this machine's clock at the same moment, in seconds since 1970.
         owner: owner of the other clock, such as "the cluster".
     """
     apart = theirs - ours

@@ -11,10 +11,10 @@ from cluster.jobs.job_server import get_without_token, is_loopback
 
 
 def check_dashboard(address: str) -> list[CheckResult]:
-    """Check that the dashboard responds and requires a token, and that its clock is right.
+    """Check that the dashboard responds, requires a token and is not exposed, and that its clock agrees with this one.
 
     Args:
-        address: as `cluster.jobs.job_server.find_address` returns it.
+        address: URL of the dashboard, as `cluster.jobs.job_server.find_address` returns it.
     """
     try:
         response = get_without_token(address, "/api/jobs/")
@@ -32,7 +32,7 @@ def check_token(status: int) -> CheckResult:
     """Check that a request without a token was refused.
 
     Args:
-        status: HTTP status of a request for the list of jobs.
+        status: HTTP status of a request for the list of jobs without a token.
     """
     if status in (401, 403):
         return ok("token", "Requests without a token are refused.")
@@ -49,8 +49,8 @@ def check_exposure(url: str, has_token: bool) -> CheckResult:
     """Check that the dashboard is reachable only from its own machine.
 
     Args:
-        url: address of the dashboard, as this machine or the cluster itself reaches it.
-        has_token: whether it requires a token.
+        url: URL by which this machine, or the cluster itself, reaches the dashboard.
+        has_token: whether the dashboard requires a token.
     """
     host = urlsplit(url).hostname or ""
     if is_loopback(host):

@@ -1,4 +1,7 @@
-"""Checks of a machine: this one, and every node of a cluster. This module must not import Ray."""
+"""Checks of a machine, which run on the machine itself: the user's, or a node of a cluster.
+
+This module must not import Ray.
+"""
 
 import os
 import resource
@@ -11,16 +14,16 @@ from cluster.doctor.check_result import CheckResult, check_minimum, ok, warning
 
 GB = 1e9
 
-# A worker needs about ten times the text of its shard, which is 64 MiB by default.
+# Memory of a worker: about ten times the text of its shard, which is 64 MiB by default.
 WORKER_BYTES = 0.7 * GB
 
-# Python, Ray's own processes and one worker.
+# Memory of Python, Ray's own processes and one worker.
 MIN_MEMORY_BYTES = 2 * GB
 
 # Share of a node's memory that Ray's object store takes, in shared memory.
 OBJECT_STORE_SHARE = 0.3
 
-# Ray recommends 65,536. The usual 1,024 of a shell is enough for one small machine.
+# Limits of open files. Ray recommends 65,536. The usual 1,024 of a shell is enough for one small machine.
 RECOMMENDED_FILES = 65_536
 MIN_FILES = 1_024
 
@@ -28,12 +31,12 @@ MIN_FILES = 1_024
 RECOMMENDED_DISK_BYTES = 10 * GB
 MIN_DISK_BYTES = 1 * GB
 
-# Memory limits of containers: cgroup version 2, and version 1.
+# Files with the memory limit of a container: cgroup version 2, and version 1.
 MEMORY_LIMITS = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def check_machine() -> list[CheckResult]:
-    """Return the results of all checks of a machine."""
+    """Return the results of all checks of this machine."""
     memory, cpus = memory_bytes(), cpu_count()
     return [
         check_memory(memory, cpus),
@@ -66,12 +69,12 @@ def check_shared_memory(memory: float, path: str = "/dev/shm") -> CheckResult:
     """
     if not os.path.isdir(path):
         return ok("shared memory", f"This system has no {path}.")
-    size, wanted = shutil.disk_usage(path).total, OBJECT_STORE_SHARE * memory
+    size, recommended = shutil.disk_usage(path).total, OBJECT_STORE_SHARE * memory
     advice = (
-        f"Ray needs {wanted / GB:.1f} GB, else it uses the disk, which is slow; set --shm-size for a container, or "
-        "an emptyDir with medium Memory for a pod"
+        f"Ray needs {recommended / GB:.1f} GB, else it uses the disk, which is slow; set --shm-size for a container, "
+        "or an emptyDir with medium Memory for a pod"
     )
-    return check_minimum("shared memory", size, wanted, 0, f"{size / GB:.1f} GB in {path}", advice)
+    return check_minimum("shared memory", size, recommended, 0, f"{size / GB:.1f} GB in {path}", advice)
 
 
 def check_disk(check: str, folder: str, free: float | None = None) -> CheckResult:
@@ -105,10 +108,10 @@ def check_encoding(encoding: str) -> CheckResult:
 
 
 def memory_bytes(root: str = "/") -> float:
-    """Return the usable memory in bytes: that of the machine, or the limit of a container.
+    """Return the usable memory in bytes: the limit of the container if there is one, else the memory of the machine.
 
     Args:
-        root: root of the file system.
+        root: root of the file system, which tests replace.
     """
     total = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     for name in MEMORY_LIMITS:
@@ -119,5 +122,5 @@ def memory_bytes(root: str = "/") -> float:
 
 
 def cpu_count() -> int:
-    """Return the number of CPUs that this process may use."""
+    """Return the number of CPUs that this process is allowed to use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,6 +1,6 @@
 """Ray job that runs the checks of `cluster.doctor.machine` on each node of a cluster.
 
-`bitcipher doctor` starts it as `python -m cluster.doctor.nodes [TARGET]`. It prints the results as JSON.
+`bitcipher doctor` starts the job as `python -m cluster.doctor.nodes [TARGET]`. The job prints the results as JSON.
 """
 
 import json
@@ -22,16 +22,19 @@ from pipelines.runtime.ray_cluster import NodeResult, call_on_each_node, ray_clu
 # Prefix of the line of JSON in the log.
 PREFIX = "bitcipher-doctor:"
 
-# A node that does not finish a task within this time is overloaded or lost.
+# Maximum time for the checks of a node. A node that takes longer is overloaded or lost.
 NODE_SECONDS = 60
 
 
 def check_node(target: str | None, shared: str | None) -> dict[str, Any]:
-    """Return the results of the checks of this node, its versions and its time.
+    """Return the `results` of the checks of this node, the `versions` of its packages and its `time`.
 
     Args:
-        target: storage to check from this node; None to skip these checks.
+        target: path or URI of storage to check from this node; None to skip this check.
         shared: URI of a file in the target that the head node wrote.
+
+    Returns:
+        A list of `CheckResult`, versions by package, and seconds since 1970.
     """
     results = check_machine()
     if target and shared:
@@ -53,7 +56,15 @@ def check_shared(target: str, file: str) -> CheckResult:
 
 
 def check_nodes(target: str | None) -> tuple[dict[str, list[CheckResult]], dict[str, str | None], str | None]:
-    """Return the results for each node, the versions of the head, and the dashboard's address inside the cluster."""
+    """Check all nodes, and return their results.
+
+    Args:
+        target: path or URI of storage to check from each node; None to skip this check.
+
+    Returns:
+        The results by name of the node, or "cluster" for the cluster as a whole; the versions of packages on the head
+        node; and the address of the dashboard inside the cluster.
+    """
     head_versions = installed_versions()
     with ray_cluster(num_cpus=1) as connection, _shared_file(target) as shared:
         start = time.time()
@@ -89,26 +100,26 @@ def _check_result(node: NodeResult, head_versions: dict[str, str | None], start:
     if node.error is not None:
         message = f"Did not finish a task within {NODE_SECONDS} s ({node.error}): see `ray status`."
         return [problem("node", message)]
-    found = node.value
+    report = node.value
     # The node read its clock between `start` and now, so any time between them is right.
-    expected = min(max(found["time"], start), time.time())
+    expected = min(max(report["time"], start), time.time())
     return [
-        check_same_versions(head_versions, found["versions"], "the head", MUST_MATCH),
-        check_clock("clock", found["time"], expected, "this node"),
-        *found["results"],
+        check_same_versions(head_versions, report["versions"], "the head", MUST_MATCH),
+        check_clock("clock", report["time"], expected, "this node"),
+        *report["results"],
     ]
 
 
 def read_results(log: str) -> dict[str, Any] | None:
-    """Return the results in the log of the job, or None if it printed none."""
+    """Return the JSON object in the log of the job, or None if the job printed none."""
     lines = [line for line in log.splitlines() if line.startswith(PREFIX)]
     return json.loads(lines[-1].removeprefix(PREFIX)) if lines else None
 
 
 def main(arguments: list[str]) -> None:
-    """Run the job."""
+    """Check all nodes, and print one line of JSON with the results."""
     nodes, versions, dashboard = check_nodes(*arguments or [None])
-    results = {name: [[each.check, each.level, each.message] for each in found] for name, found in nodes.items()}
+    results = {name: [[each.check, each.level, each.message] for each in listed] for name, listed in nodes.items()}
     print(PREFIX + json.dumps({"nodes": results, "versions": versions, "dashboard": dashboard}))
 
 

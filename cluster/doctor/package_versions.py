@@ -6,15 +6,15 @@ from importlib import metadata
 
 from cluster.doctor.check_result import CheckResult, ok, problem, warning
 
-# Packages whose versions may change results, or which must match to communicate.
+# Packages whose versions can change results, or must be the same for nodes to communicate.
 LIBRARIES = ("ray", "numba", "numpy", "pyarrow", "spacy")
 
-# Packages whose versions must agree on all nodes, or Ray refuses them.
+# Packages whose versions must be the same on all nodes. Ray refuses nodes with other versions.
 MUST_MATCH = ("python", "ray")
 
 
 def installed_versions() -> dict[str, str | None]:
-    """Return the versions of Python and of the packages, None for a missing one."""
+    """Return the versions of Python and of `LIBRARIES`, None for a missing package."""
     versions: dict[str, str | None] = {"python": platform.python_version()}
     for name in LIBRARIES:
         try:

@@ -18,9 +18,12 @@ OTHER_CONTENT = b"a second writer\n"
 
 
 def check_target(target: str) -> list[CheckResult]:
-    """Check access to a target (list, create exclusively, read, remove), its free disk space, and its clock.
+    """Check access to a target (list, create without overwriting, read, remove), its free disk space, and its clock.
 
-    All test files are removed.
+    The files of the check are removed.
+
+    Args:
+        target: path or URI of a directory for builds.
     """
     try:
         return _check(target)
@@ -32,7 +35,7 @@ def check_target(target: str) -> list[CheckResult]:
 
 @contextmanager
 def probe_folder(target: str) -> Iterator[str]:
-    """Yield a new directory inside the target for tests, since listing the target itself may take long.
+    """Yield the URI of a new directory inside the target for tests, since listing the whole target can take long.
 
     The directory is removed afterwards, and so are the target and its parent directories if they did not exist.
     """
@@ -76,7 +79,7 @@ def _check_permissions(target: str, folder: str, probe: str) -> CheckResult:
 
 
 def _modification_time(uri: str) -> float | None:
-    """Return the store's time of a file in seconds since 1970, or None if the store does not report it."""
+    """Return the time at which the store wrote a file, in seconds since 1970, or None if it is not reported."""
     filesystem, path = storage.url_to_fs(uri)
     try:
         return filesystem.modified(path).timestamp()

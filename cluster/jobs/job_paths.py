@@ -1,4 +1,4 @@
-"""Translation of the path arguments of a command for a cluster."""
+"""Translation of paths in the arguments of a command that runs as a job on a cluster."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from cluster.metavars import NAME_OR_PATH, PATH, VERSION_OR_PATH
 if TYPE_CHECKING:
     from typer.core import TyperCommand
 
-# For each metavar: returns whether a value of the argument is a path.
+# For each metavar of path arguments, a function that returns whether a value is a path.
 IS_PATH: dict[str, Callable[[str], bool]] = {
     PATH: lambda value: True,
     NAME_OR_PATH: lambda value: value.endswith((".json", ".yaml", ".yml")),
@@ -24,13 +24,13 @@ def translate_paths(
 ) -> list[str]:
     """Return the arguments of a command with its paths translated for the cluster.
 
-    URIs and absolute paths are not changed. Neither are paths of files in the working directory that is sent, since the
-    job starts in it. Other relative paths become absolute if the cluster is on this machine.
+    URIs, absolute paths, and relative paths that exist in `working_dir` are not changed: the job starts in a copy of
+    this directory. Other relative paths become absolute if the cluster is on this machine.
 
     Args:
         command: command whose metavars mark the path arguments (see `cluster.metavars`).
         arguments: arguments after the command's name.
-        working_dir: directory that is sent with the code, if any.
+        working_dir: directory that is sent with the code, or None.
         is_local: whether the cluster is on this machine.
 
     Raises:

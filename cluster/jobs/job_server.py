@@ -1,4 +1,4 @@
-"""Ray's job server on a cluster: its address, its state, and a client."""
+"""Ray's job server on a cluster: its address, requests without a token, and an authenticated client."""
 
 import ipaddress
 import logging
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 DEFAULT_ADDRESS = "http://127.0.0.1:8265"
 ADDRESS_VARIABLES = ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")
 
-# A dashboard that does not respond within this time is probably behind a firewall that drops packets.
+# Maximum time for a response. A dashboard that takes longer is probably behind a firewall that drops packets.
 TIMEOUT_SECONDS = 10
 
-# Loggers that report each upload and each closed connection between the lines of the job's log.
+# Loggers whose messages about uploads and closed connections would appear between the lines of the job's log.
 NOISY_LOGGERS = (
     "ray.dashboard.modules.dashboard_sdk",
     "ray.dashboard.modules.job.sdk",
@@ -35,10 +35,14 @@ TOKEN_HELP = (
 
 
 def find_address(given: str | None) -> str | None:
-    """Return the given address, else that of the environment, without a trailing slash; None if there is neither.
+    """Return the address of the Ray dashboard without a trailing slash, or None if there is none.
+
+    Args:
+        given: address given by the user. By default, RAY_API_SERVER_ADDRESS is used, or else RAY_ADDRESS if it is an
+            HTTP address.
 
     Raises:
-        BitcipherError: if it is not an HTTP address.
+        BitcipherError: if the address is not an HTTP address.
     """
     ray_address = os.environ.get("RAY_ADDRESS", "")
     inherited = os.environ.get("RAY_API_SERVER_ADDRESS") or (ray_address if ray_address.startswith("http") else None)
@@ -66,6 +70,10 @@ def is_loopback(host: str | None) -> bool:
 
 def get_without_token(address: str, path: str) -> "requests.Response":
     """Return the job server's response to a GET request without a token.
+
+    Args:
+        address: URL of the dashboard.
+        path: path of the request, such as "/api/version".
 
     Raises:
         BitcipherError: if there is no response.
@@ -112,9 +120,9 @@ def connect(address: str) -> "JobSubmissionClient":
 
 
 def _enable_token() -> None:
-    """Make Ray send the token if there is one; its job client does so only if RAY_AUTH_MODE is set."""
-    named = os.environ.get("RAY_AUTH_TOKEN") or os.environ.get("RAY_AUTH_TOKEN_PATH")
-    if named or Path.home().joinpath(".ray", "auth_token").is_file():
+    """Set RAY_AUTH_MODE if there is a token, because Ray's job client sends the token only if the variable is set."""
+    is_in_environment = os.environ.get("RAY_AUTH_TOKEN") or os.environ.get("RAY_AUTH_TOKEN_PATH")
+    if is_in_environment or Path.home().joinpath(".ray", "auth_token").is_file():
         os.environ.setdefault("RAY_AUTH_MODE", "token")
 
 

@@ -46,10 +46,11 @@ def submit(
     Args:
         commands: all commands and groups of commands, by name.
         command: name of the command, and its arguments.
-        address: Ray dashboard of the cluster. None uses that of the environment, else of this machine.
-        working_dir: directory of small files that the job starts in.
+        address: URL of the cluster's Ray dashboard. By default, the environment variables of Ray are used, or else the
+            dashboard of this machine.
+        working_dir: directory of small files. The job starts in a copy of it.
         env: `NAME=VALUE` items for the environment of the job.
-        no_wait: print the job's ID instead of following its log.
+        no_wait: whether to print the job's ID instead of following its log.
 
     Returns:
         The exit code of the job: 0 for success, 2 for a mistake of the user.
@@ -75,7 +76,7 @@ def submit(
 
 
 def jobs_of(commands: "Mapping[str, TyperCommand | TyperGroup]") -> "dict[tuple[str, ...], TyperCommand]":
-    """Return the commands that can be jobs, by name: (command,), or (group, command) such as `reproduce tables`."""
+    """Return the commands that can be jobs. Keys are (command,), or (group, command) as in `reproduce tables`."""
     jobs = {}
     for name, command in commands.items():
         if name not in LOCAL_COMMANDS:
@@ -84,14 +85,14 @@ def jobs_of(commands: "Mapping[str, TyperCommand | TyperGroup]") -> "dict[tuple[
     return jobs
 
 
-def read_variables(given: Sequence[str]) -> dict[str, str]:
+def read_variables(items: Sequence[str]) -> dict[str, str]:
     """Return environment variables from `NAME=VALUE` items.
 
     Raises:
         BitcipherError: if an item has another form.
     """
     variables = {}
-    for item in given:
+    for item in items:
         name, equals, value = item.partition("=")
         if not equals or not name.isidentifier():
             raise BitcipherError(f"`--env` must be NAME=VALUE, got {name}.")
@@ -118,8 +119,8 @@ def start_job(
     """
     with tempfile.TemporaryDirectory(prefix="bitcipher-") as folder:
         pack(Path(folder), working_dir)
-        # Ray names a package after its content and removes it with the job that uploaded it. A unique file keeps a
-        # job with the same code from removing the package of this one.
+        # Ray names the uploaded package after its content, and removes it with the job that uploaded it. A unique file
+        # prevents another job with the same code from removing the package of this job.
         (Path(folder) / "package-of-job").write_text(uuid.uuid4().hex)
         try:
             return client.submit_job(
@@ -170,7 +171,7 @@ def wait_for(client: "JobSubmissionClient", job: str, seconds: float = float("in
 
 
 def exit_code(details: "JobDetails", job: str) -> int:
-    """Return the exit code of a job, or 1 if Ray does not report it. Print a sentence to stderr if the job failed."""
+    """Return the exit code of a job, or 1 if Ray does not report it. Print the reason to stderr if the job failed."""
     if details.status == "SUCCEEDED":
         return 0
     code = details.driver_exit_code

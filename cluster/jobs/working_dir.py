@@ -8,24 +8,24 @@ from bitcipher.errors import BitcipherError
 
 PACKAGES = ("bitcipher", "pipelines", "training", "cluster")
 
-# Suffixes of the packages' files; a checkout may contain others.
+# Suffixes of the files that belong to the packages. A checkout can contain other files.
 CODE_SUFFIXES = {".py", ".yaml", ".html", ".css", ".js"}
 
-# The code is less than 1 MB; a recipe, a word list and a tokenizer are a few MB more. Anything larger is data.
+# Maximum size of `--working-dir`. A recipe, a word list and a tokenizer take a few MB.
 MAX_EXTRA_BYTES = 50_000_000
 
 
 def pack(target: Path, working_dir: str | None = None) -> None:
     """Copy the packages, and optionally other files, into a directory that a job can start in.
 
-    A checkout and an installation of the same code give the same files.
+    The result is the same for a checkout and an installation of the same code.
 
     Args:
         target: existing, empty directory.
         working_dir: directory of small files (`--working-dir`).
 
     Raises:
-        BitcipherError: if that directory does not exist, is too large, or contains the name of a package.
+        BitcipherError: if `working_dir` does not exist, is too large, or contains the name of a package.
     """
     if working_dir is not None:
         _copy_files(Path(working_dir), target)

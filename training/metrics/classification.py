@@ -9,25 +9,25 @@ from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 
 
 def accuracy(truth: np.ndarray, predicted: np.ndarray) -> float:
-    """Return the accuracy of labels, [N] each, in percent."""
+    """Return the accuracy of labels in percent. Both arguments have the shape (N,)."""
     return float(100 * accuracy_score(truth, predicted))
 
 
 def positive_f1(truth: np.ndarray, predicted: np.ndarray) -> float:
-    """Return the F1 of label 1, [N] each, in percent; 0 if it is never predicted."""
+    """Return the F1 of label 1 in percent; 0 if the label is never predicted. Both arguments have the shape (N,)."""
     zero: Any = 0  # the type stub accepts strings only
     return float(100 * f1_score(truth, predicted, labels=[1], average="macro", zero_division=zero))
 
 
 def matthews(truth: np.ndarray, predicted: np.ndarray) -> float:
-    """Return the Matthews correlation of labels, [N] each, from -100 to 100; 0 if either side is constant."""
+    """Return the Matthews correlation of labels, from -100 to 100; 0 if either argument, of shape (N,), is constant."""
     if _is_constant(truth) or _is_constant(predicted):
         return 0.0
     return float(100 * matthews_corrcoef(truth, predicted))
 
 
 def pearson(truth: np.ndarray, predicted: np.ndarray) -> float:
-    """Return the Pearson correlation of values, [N] each, from -100 to 100; 0 if either side is constant."""
+    """Return the Pearson correlation of values, from -100 to 100; 0 if either argument, of shape (N,), is constant."""
     if _is_constant(truth) or _is_constant(predicted):
         return 0.0
     # Scaling by the largest deviation preserves the precision of nearly constant predictions, and avoids a warning.
@@ -37,7 +37,7 @@ def pearson(truth: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def spearman(truth: np.ndarray, predicted: np.ndarray) -> float:
-    """Return the Spearman rank correlation of values, [N] each, from -100 to 100; 0 if either side is constant."""
+    """Return the Spearman correlation of values, from -100 to 100; 0 if either argument, of shape (N,), is constant."""
     if _is_constant(truth) or _is_constant(predicted):
         return 0.0
     result: Any = spearmanr(truth, predicted)
@@ -56,7 +56,7 @@ METRICS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     "spearman": spearman,
 }
 
-# By the names of the published folders.
+# Names in `METRICS` of the metrics of each GLUE task. Keys are the names of the published folders.
 GLUE_METRICS: dict[str, tuple[str, ...]] = {
     "CoLA": ("matthews",),
     "SST-2": ("accuracy",),
@@ -69,17 +69,17 @@ GLUE_METRICS: dict[str, tuple[str, ...]] = {
 
 
 def compute_metrics(names: tuple[str, ...], truth: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
-    """Return metrics by name, and their mean as `mean` if there are several: the GLUE score of a task (section 4).
+    """Return metrics by name. If there are several, add their mean as `mean`, which is the GLUE score of a task.
 
     Args:
         names: names in `METRICS`.
-        truth: labels or values, [N].
-        predicted: predicted labels or values, [N].
+        truth: labels or values, (N,).
+        predicted: predicted labels or values, (N,).
     """
-    found = {name: METRICS[name](truth, predicted) for name in names}
-    return found if len(found) == 1 else found | {"mean": sum(found.values()) / len(found)}
+    metrics = {name: METRICS[name](truth, predicted) for name in names}
+    return metrics if len(metrics) == 1 else metrics | {"mean": sum(metrics.values()) / len(metrics)}
 
 
 def main_metric(names: tuple[str, ...]) -> str:
-    """Return the name of the metric of `compute_metrics` that selects models."""
+    """Return the name of the metric in the result of `compute_metrics` by which models are selected."""
     return names[0] if len(names) == 1 else "mean"

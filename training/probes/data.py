@@ -1,4 +1,4 @@
-"""Data of a probing task: words and labels of sentences, as indices."""
+"""`TaskData`: the words and labels of a probing task, as indices, in three splits."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Split:
     """(n,) int64, index of each token's sentence, ascending."""
 
     def __len__(self) -> int:
-        """Return the number of tokens."""
+        """Number of tokens."""
         return len(self.words)
 
     @cached_property
@@ -49,6 +49,7 @@ class TaskData:
     """Probing task: words, labels, and the train, validation and test splits."""
 
     name: str
+    """Name of the task, such as "pos"."""
     words: list[str]
     """Distinct words of all splits, lowercase and sorted."""
     labels: list[str]
@@ -57,7 +58,7 @@ class TaskData:
     validation: Split
     test: Split
     has_spans: bool
-    """Whether labels are IOB1 tags."""
+    """Whether labels are IOB1 tags (O, or I- and B- with the type of a span), so that spans can be scored."""
 
 
 def make_task(
@@ -67,17 +68,26 @@ def make_task(
     test: Iterable[Sentence],
     has_spans: bool,
 ) -> TaskData:
-    """Return a task from the sentences of three splits; words are lowercased."""
-    parts = [[[(word.lower(), label) for word, label in s] for s in part] for part in (train, validation, test)]
-    tokens = [token for part in parts for sentence in part for token in sentence]
+    """Return a task from the sentences of three splits, with lowercase words.
+
+    Args:
+        name: name of the task.
+        train, validation, test: sentences of each split, with at least one word each.
+        has_spans: whether labels are IOB1 tags.
+    """
+    sentences_of_splits = [
+        [[(word.lower(), label) for word, label in sentence] for sentence in split]
+        for split in (train, validation, test)
+    ]
+    tokens = [token for sentences in sentences_of_splits for sentence in sentences for token in sentence]
     words, labels = (sorted(set(column)) for column in zip(*tokens, strict=True))
     word_numbers = {word: number for number, word in enumerate(words)}
     label_numbers = {label: number for number, label in enumerate(labels)}
     splits = []
-    for part in parts:
+    for sentences in sentences_of_splits:
         columns = [
             (word_numbers[word], label_numbers[label], number)
-            for number, sentence in enumerate(part)
+            for number, sentence in enumerate(sentences)
             for word, label in sentence
         ]
         splits.append(Split(*np.array(columns, np.int64).T))

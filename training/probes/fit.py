@@ -1,11 +1,11 @@
 """Training of a probe on distinct pairs of word and label instead of tokens.
 
 A probe sees only the word, so all tokens of a pair have the same loss. The loss over all tokens therefore equals the
-loss over distinct pairs weighted by their counts, which costs a fifth.
+loss over distinct pairs weighted by their counts. Computing the latter takes a fifth of the time.
 
-Each epoch spreads frequent pairs over several batches, so that no frequent word dominates a batch. A pair of up to four
-tokens is in one batch, and a pair of c tokens is in c / 4 batches, or in all. The weights of a pair sum to c over the
-epoch, so the batches of an epoch sum to the loss over all tokens.
+Each epoch spreads frequent pairs over several batches, so that no frequent word dominates a batch. A pair with up to
+four tokens is in one batch. A pair with c tokens is in c / 4 batches, or in all batches if there are fewer. The weights
+of a pair sum to c over the epoch, so the losses of all batches sum to the loss over all tokens.
 """
 
 from collections.abc import Iterator
@@ -18,12 +18,12 @@ from torch import nn
 from training.probes.data import Pairs
 from training.probes.model import DROPOUT, HIDDEN, make_probe, predict
 
-# Selected on validation splits, see README.md.
+# The hyperparameters were selected on validation splits, see README.md.
 LEARNING_RATE = 5e-3
 BATCH_PAIRS = 512
-# Maximum number of tokens of a pair per batch, unless the pair is in all batches. A smaller number is slower, a larger
-# one makes batches less uniform. With 1, an epoch takes twice as long, and no metric differs by more than the standard
-# deviation over seeds.
+# Maximum number of tokens of a pair per batch, unless the pair is in all batches. A smaller maximum is slower, and a
+# larger maximum makes batches less uniform. With 1, an epoch takes twice as long, and no metric differs by more than
+# the standard deviation over seeds.
 MAX_TOKENS_PER_BATCH = 4
 # Epochs without a better validation accuracy before training stops, and the maximum number of epochs.
 PATIENCE = 5
@@ -42,24 +42,24 @@ SETTINGS = {
 
 
 def fit(
-    features: torch.Tensor, labels: int, train: Pairs, validation: Pairs, seed: int
+    features: torch.Tensor, num_labels: int, train: Pairs, validation: Pairs, seed: int
 ) -> tuple[nn.Module, int, float]:
-    """Train a probe, and return the one of the best epoch on the validation pairs.
+    """Train a probe, and return it as it was after the epoch with the best validation accuracy.
 
     Args:
         features: (words, d) float32, features of each word.
-        labels: number of labels.
+        num_labels: number of labels.
         train: training pairs.
         validation: pairs that select the epoch.
         seed: seed of initial weights, order of pairs and dropout. The same seed on one machine gives the same probe.
 
     Returns:
-        The probe, its epoch counted from 1, and its accuracy on the validation pairs.
+        The probe, the selected epoch counted from 1, and the accuracy on the validation pairs, between 0 and 1.
     """
     with _one_thread(), torch.random.fork_rng():
         torch.manual_seed(seed)
         random = np.random.default_rng(seed)
-        probe = make_probe(features.shape[1], labels).to(features.device)
+        probe = make_probe(features.shape[1], num_labels).to(features.device)
         optimizer = torch.optim.Adam(probe.parameters(), LEARNING_RATE)
         best, best_epoch, best_accuracy = {}, 0, -1.0
         for epoch in range(1, MAX_EPOCHS + 1):
@@ -101,8 +101,8 @@ def _train_epoch(
     probe.train()
     device = features.device
     epoch = list(batches(pairs, random))
-    # All batches are divided by the same number: the mean number of tokens. With their own numbers of tokens, they
-    # would no longer sum to the loss over all tokens.
+    # The losses of all batches are divided by the same number, the mean number of tokens of a batch. Otherwise they
+    # would no longer be proportional to the loss over all tokens.
     tokens_of_batch = pairs.counts.sum() / len(epoch)
     for indices, weights in epoch:
         words, labels = (torch.from_numpy(column[indices]).to(device) for column in (pairs.words, pairs.labels))
@@ -121,7 +121,7 @@ def _accuracy(probe: nn.Module, features: torch.Tensor, pairs: Pairs) -> float:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Use one thread, so that sums have the same order on any machine. For small matrices, more threads gain little."""
+    """Use one thread in the `with` block, so that sums have the same order on any machine. More would gain little."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -20,13 +20,17 @@ class SeedResult:
     """Scores of one trained probe, between 0 and 1."""
 
     seed: int
+    """Seed of the probe."""
     epoch: int
     """Selected epoch, counted from 1."""
     validation_accuracy: float
+    """Fraction of correct labels in the validation split."""
     accuracy: float
+    """Fraction of correct labels in the test split."""
     weighted_f1: float
+    """Mean F1 over labels in the test split, weighted by their number of tokens."""
     span_f1: float | None
-    """None if labels are not IOB1 tags."""
+    """F1 of spans in the test split; None if labels are not IOB1 tags."""
 
 
 @dataclass(frozen=True)
@@ -34,18 +38,20 @@ class ProbeResult:
     """Results of one table of vectors on one task."""
 
     task: str
+    """Name of the task."""
     seeds: tuple[SeedResult, ...]
+    """Scores for each seed."""
     covered_words: float
     """Fraction of the distinct test words that have a vector."""
     covered_tokens: float
     """Fraction of the test tokens that have a vector."""
 
     def mean(self, metric: str) -> float:
-        """Return the mean over seeds of a score, by its name in `SeedResult`."""
+        """Return the mean of a score over seeds. `metric` is the name of a field of `SeedResult`."""
         return float(np.mean(self._values(metric)))
 
     def spread(self, metric: str) -> float:
-        """Return the sample standard deviation over seeds (n - 1), 0 for a single seed."""
+        """Return the sample standard deviation of a score over seeds (divisor n - 1), 0 for a single seed."""
         return float(np.std(self._values(metric), ddof=1)) if len(self.seeds) > 1 else 0.0
 
     def _values(self, metric: str) -> list[float]:
@@ -55,13 +61,13 @@ class ProbeResult:
 def probe(vectors: CipherVectors, task: TaskData, seeds: Iterable[int] = (0, 1, 2)) -> ProbeResult:
     """Train one probe per seed and evaluate it on the test split.
 
-    Words without a vector have the vector of `<oov>`, or zeros if there is none. All vectors are scaled to length √d,
-    so that their entries have the scale that initial weights and learning rate assume. README.md compares this with
-    other lengths.
+    Words without a vector get the vector of `<oov>`, or zeros if the table has no `<oov>`. All vectors are scaled to
+    length √d (d is the number of dimensions), so that their values have the scale that initial weights and learning
+    rate assume. README.md compares this length with the original lengths.
 
     Args:
-        vectors: vectors of any origin.
-        task: see `training.probes.tasks`.
+        vectors: vectors of this project or of another tool.
+        task: the task, from `training.probes.tasks.read_task`.
         seeds: seeds of the probes.
 
     Raises:
@@ -79,7 +85,7 @@ def probe(vectors: CipherVectors, task: TaskData, seeds: Iterable[int] = (0, 1, 
 
 
 def look_up(vectors: CipherVectors, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return features of words, (n, d) float32 with rows of length √d or zero, and which words have a vector, (n,)."""
+    """Return features of words, (n, d) float32 of length √d or 0, and whether each word has a vector, (n,) bool."""
     rows = np.array([vectors.key_to_index.get(word, -1) for word in words])
     covered = rows >= 0
     features = np.zeros((len(words), vectors.vector_size), np.float32)

@@ -17,12 +17,12 @@ Sentences = list[list[tuple[str, str]]]
 
 
 def read_conllu(uri: str) -> Sentences:
-    """Return the sentences of a CoNLL-U file, plain or gzip: words with their xpos tags.
+    """Return the sentences of a CoNLL-U file, which can be compressed with gzip: words with their xpos tags.
 
     Multiword tokens (1-2) and empty nodes (8.1) are skipped.
 
     Raises:
-        BitcipherError: if the file is missing or empty, or a line does not have ten columns or has no xpos.
+        BitcipherError: if the file is missing or empty, or if a line does not have ten columns or has no xpos tag.
     """
     sentences: Sentences = [[]]
     for number, line in _lines(uri):
@@ -46,10 +46,10 @@ def read_conllu(uri: str) -> Sentences:
 
 
 def read_conll2003(uri: str) -> list[Sentences]:
-    """Return the documents of a CoNLL-2003 file as lists of sentences: words with their entity tags, as in the file.
+    """Return the documents of a CoNLL-2003 file as lists of sentences: words with their entity tags.
 
     Raises:
-        BitcipherError: if the file is missing or empty, or a line does not have four columns.
+        BitcipherError: if the file is missing or empty, or if a line does not have four columns or a valid entity tag.
     """
     documents: list[Sentences] = [[[]]]
     for number, line in _lines(uri):

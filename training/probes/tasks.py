@@ -9,7 +9,8 @@ from bitcipher.errors import BitcipherError
 from training.probes.data import TaskData, make_task
 from training.probes.readers import read_conll2003, read_conllu
 
-# Fraction of the documents of CoNLL-2003's training file; its development file, testa, is the test split here.
+# Fraction of the documents of CoNLL-2003's training file that form the validation split. The test split is CoNLL-2003's
+# development file, eng.testa.
 VALIDATION_SHARE = 0.1
 VALIDATION_SEED = 0
 
@@ -18,7 +19,7 @@ def read_pos(folder: str) -> TaskData:
     """Read part-of-speech tags (xpos) from a Universal Dependencies treebank such as GUM.
 
     Args:
-        folder: folder with one file each named …-train.conllu, …-dev.conllu and …-test.conllu, optionally with .gz.
+        folder: folder with three files …-train.conllu, …-dev.conllu and …-test.conllu, with or without the suffix .gz.
 
     Raises:
         BitcipherError: if a file is missing or is not CoNLL-U.
@@ -28,15 +29,13 @@ def read_pos(folder: str) -> TaskData:
 
 
 def read_ner(folder: str) -> TaskData:
-    """Read the entities of CoNLL-2003. The validation split is a tenth of eng.train, and the test split is eng.testa.
-
-    The label of a word is its tag as in the file.
+    """Read the entity tags of CoNLL-2003. A tenth of eng.train is the validation split, and eng.testa the test split.
 
     Args:
         folder: folder with eng.train and eng.testa.
 
     Raises:
-        BitcipherError: if a file is missing or has another format, or eng.train is a single document.
+        BitcipherError: if a file is missing or has another format, or if eng.train has only one document.
     """
     train_file = _find(folder, r"eng\.train")
     documents = read_conll2003(train_file)
@@ -45,11 +44,16 @@ def read_ner(folder: str) -> TaskData:
         raise BitcipherError(
             f"{train_file} has only one document, so none can be held out for validation; use the published file."
         )
-    chosen = np.random.default_rng(VALIDATION_SEED).permutation(len(documents))
-    chosen = set(chosen[: max(1, round(VALIDATION_SHARE * len(documents)))].tolist())
+    order = np.random.default_rng(VALIDATION_SEED).permutation(len(documents))
+    held_out = set(order[: max(1, round(VALIDATION_SHARE * len(documents)))].tolist())
     train, validation = (
-        [sentence for number, document in enumerate(documents) if (number in chosen) == kept for sentence in document]
-        for kept in (False, True)
+        [
+            sentence
+            for number, document in enumerate(documents)
+            if (number in held_out) == is_validation
+            for sentence in document
+        ]
+        for is_validation in (False, True)
     )
     return make_task("ner", train, validation, [s for document in test for s in document], has_spans=True)
 
@@ -69,9 +73,9 @@ def read_task(name: str, folder: str) -> TaskData:
 
 
 def _find(folder: str, pattern: str) -> str:
-    found = [name for name in storage.list_files(folder) if re.fullmatch(pattern, name)]
-    if len(found) != 1:
-        names = " and ".join(found) if found else "none"
+    files = [name for name in storage.list_files(folder) if re.fullmatch(pattern, name)]
+    if len(files) != 1:
+        names = " and ".join(files) if files else "none"
         readable = pattern.replace(".*", "…").replace(r"(\.gz)?", "").replace("\\", "")
         raise BitcipherError(f"{folder} must contain exactly one file named {readable}, found {names}.")
-    return storage.join(folder, found[0])
+    return storage.join(folder, files[0])

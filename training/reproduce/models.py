@@ -12,7 +12,7 @@ from pipelines.merge.merged_counts import open_merged, read_vocabulary
 from pipelines.options import BuildOptions, EmbeddingOptions
 from pipelines.store import layout
 from pipelines.store.manifest import BuildManifest, read_manifest
-from training.probes.paper import PaperGrid
+from training.probes.paper_tables import PaperGrid
 
 # Largest window in any column of the paper's tables.
 PAPER_WINDOW = 4

@@ -8,7 +8,7 @@ import pyarrow.csv
 
 from bitcipher import storage
 from training.markdown import format_table
-from training.probes.paper import PaperGrid, paper_tables
+from training.probes.paper_tables import PaperGrid, paper_tables
 from training.probes.probe import ProbeResult
 from training.reproduce.models import CountedBuild, VectorModel, grid_models
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from bitcipher.errors import BitcipherError
 from training.probes.data import TaskData
-from training.probes.paper import PaperGrid, paper_tables
+from training.probes.paper_tables import PaperGrid, paper_tables
 from training.probes.probe import ProbeResult, probe
 from training.reproduce.cells import Cell, read_cell, write_cell
 from training.reproduce.models import CountedBuild, VectorModel, grid_models

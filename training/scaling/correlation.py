@@ -9,10 +9,10 @@ from scipy.stats import permutation_test, rankdata, spearmanr
 from bitcipher.errors import BitcipherError
 from training.scaling.checks import Numbers, check_finite, check_lengths, check_positive
 
-# With two points the coefficient is always 1 or -1, and has no p-value.
+# With two points, the coefficient is always 1 or -1 and has no p-value.
 MIN_POINTS = 3
-# Maximum number of points for an exact test over all permutations (5,040). The asymptotic distribution of spearmanr
-# holds for many points only: for three points that happen to be in order, it gives a p-value of 0.
+# Maximum number of points for an exact test over all permutations (5,040 for seven points). The asymptotic distribution
+# that `spearmanr` uses is valid only for many points: for three points in order, it gives a p-value of 0.
 _MAX_POINTS_OF_EXACT_TEST = 7
 
 
@@ -20,8 +20,8 @@ def rank_correlation(perplexities: Numbers, scores: Numbers) -> tuple[float, flo
     """Return Spearman's rank correlation between perplexity and score.
 
     Args:
-        perplexities: [N].
-        scores: [N], in any unit, such as the mean GLUE score of the same models.
+        perplexities: (N,) perplexity of each model.
+        scores: (N,) score of each model in any unit, such as its mean GLUE score.
 
     Returns:
         The coefficient, below 0 if a lower perplexity goes with a higher score, and its two-sided p-value (0 to 1),
@@ -38,13 +38,13 @@ def rank_correlation(perplexities: Numbers, scores: Numbers) -> tuple[float, flo
             raise BitcipherError(
                 f"All {len(values)} {name} are {values[0]}, so they have no ranks to compare; use models that differ."
             )
-    found: Any = spearmanr(losses, outcomes)
+    result: Any = spearmanr(losses, outcomes)
     exact = len(losses) <= _MAX_POINTS_OF_EXACT_TEST
-    return float(found.statistic), _exact_p(losses, outcomes) if exact else float(found.pvalue)
+    return float(result.statistic), _exact_p(losses, outcomes) if exact else float(result.pvalue)
 
 
 def _exact_p(losses: np.ndarray, outcomes: np.ndarray) -> float:
-    """Return the fraction of all permutations whose correlation is at least as strong, two-sided."""
+    """Return the two-sided p-value: the share of permutations with a correlation at least as strong."""
     ranks = rankdata(outcomes) - (len(outcomes) + 1) / 2
     tested = permutation_test(
         (rankdata(losses),),

@@ -9,16 +9,17 @@ from training.scaling.checks import Numbers, check_finite, check_lengths, check_
 def compute_optimal(flops: Numbers, losses: Numbers, bins: int = 30) -> np.ndarray:
     """Return the point of lowest loss in each bin of FLOPs.
 
-    The bins are logarithmically spaced from the minimum to the maximum FLOPs. Each bin contains its lower edge, the
-    last one both edges. Empty bins have no point.
+    The bins are logarithmically spaced from the minimum to the maximum FLOPs. Each bin contains its lower edge, and the
+    last bin contains both edges. Empty bins give no point.
 
     Args:
-        flops: [P], FLOPs of each checkpoint since the start of its training.
-        losses: [P], loss of each checkpoint.
-        bins: number of bins; "over 30" in the paper.
+        flops: (P,) FLOPs of each checkpoint since the start of its training.
+        losses: (P,) loss of each checkpoint.
+        bins: number of bins; Deshpande et al. use "over 30".
 
     Returns:
-        int64, at most [bins]: indices of the points in the order of their bins; the first of equal losses.
+        Indices of the points in the order of their bins, (at most `bins`,) int64. Of equal losses in a bin, the first
+        is returned.
 
     Raises:
         BitcipherError: if there is no point or no bin, FLOPs are not above 0, or a loss is not finite.

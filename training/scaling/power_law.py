@@ -1,4 +1,7 @@
-"""Power laws y = C · xᵉ, with breaks and bootstrap intervals (Deshpande et al. 2023, section 5.1; Figures 1 to 3)."""
+"""Power laws y = C · xᵉ, with breaks and bootstrap intervals (Deshpande et al. 2023, section 5.1; Figures 1 to 3).
+
+A break is a value of x below and above which two different power laws are fitted.
+"""
 
 from dataclasses import dataclass
 
@@ -8,14 +11,14 @@ from scipy.optimize import curve_fit
 from bitcipher.errors import BitcipherError
 from training.scaling.checks import Numbers, check_lengths, check_positive
 
-# Two parameters are fitted, so two points are always fitted exactly.
+# Minimum number of points of a fit. A power law has two parameters, so it fits two points exactly.
 MIN_POINTS = 3
-# Each side of a break needs one more point, otherwise noise alone would place a break near an end.
+# Minimum number of points on each side of a break. With fewer, noise alone would place a break near an end.
 MIN_POINTS_PER_SIDE = 4
-# The natural logarithm of the largest float64 is 709.78.
+# Largest natural logarithm of a coefficient. That of the largest float64 is 709.78.
 _LARGEST_LOG = 709.0
-# Upper limit of the logarithm of the curve, because intermediate steps of the fit may be too steep. The square of the
-# exponential of the limit is still a float64.
+# Upper limit of the logarithm of the curve, because intermediate steps of the fit can be too steep. The squared
+# exponential of this limit is still a float64.
 _MAX_LOG_OF_CURVE = 300.0
 
 
@@ -24,32 +27,36 @@ class PowerLaw:
     """Power law y = coefficient · x ** exponent."""
 
     coefficient: float
+    """Factor C, the y at x = 1."""
     exponent: float
+    """Exponent e."""
     r_squared: float
-    """Coefficient of determination in y: 1 for a perfect fit; 0 if the curve is no better than the mean of y, or all y
-    are equal; below 0 if it is worse."""
+    """Coefficient of determination in y: 1 for a perfect fit; 0 if the curve is as good as the mean of y, or if all y
+    are equal; below 0 if the curve is worse than the mean."""
 
     def at(self, x: Numbers) -> np.ndarray:
-        """Return the curve's y, float64 [N], for x above 0."""
+        """Return y for each x above 0, (N,) float64."""
         return _values(np.asarray(x, np.float64), np.log(self.coefficient), self.exponent)
 
 
 @dataclass(frozen=True)
 class BrokenPowerLaw:
-    """Two power laws on either side of a break."""
+    """Two power laws, one below and one above a break."""
 
     break_at: float
-    """Geometric mean of the last x of one side and the first x of the other."""
+    """The x of the break: the geometric mean of the largest x below it and the smallest x above it."""
     below: PowerLaw
+    """Power law of the points below the break."""
     above: PowerLaw
+    """Power law of the points above the break."""
 
 
 def fit_power_law(x: Numbers, y: Numbers) -> PowerLaw:
-    """Return the power law of least squared error in y, fitted by SciPy's Levenberg-Marquardt as in the paper.
+    """Return the power law of least squared error in y, fitted by SciPy's Levenberg-Marquardt as by Deshpande et al.
 
     Args:
-        x: [N], such as FLOPs; of any magnitude.
-        y: [N], such as losses.
+        x: (N,) x of each point, such as FLOPs, of any magnitude.
+        y: (N,) y of each point, such as losses.
 
     Raises:
         BitcipherError: if there are fewer than three points, all x are equal, or a number is not finite or not above 0.
@@ -61,17 +68,17 @@ def fit_power_law(x: Numbers, y: Numbers) -> PowerLaw:
 def fit_broken(x: Numbers, y: Numbers, min_points: int = MIN_POINTS_PER_SIDE) -> BrokenPowerLaw:
     """Return the two power laws on either side of a break that minimize the total squared error in y.
 
-    All breaks between two different x are tried. Two curves always fit at least as well as one: compare their R² and
-    exponents before you interpret a break.
+    All breaks between two different x are tried. Two power laws always fit at least as well as one, so compare their R²
+    and exponents before you interpret a break.
 
     Args:
-        x: [N], in any order.
-        y: [N].
+        x: (N,) x of each point, in any order.
+        y: (N,) y of each point.
         min_points: minimum number of points per side, at least three.
 
     Raises:
-        BitcipherError: if there are too few points, no break leaves enough different x on both sides, or a number is
-            not finite or not above 0.
+        BitcipherError: if there are too few points, if every break leaves too few different x on one side, or if a
+            number is not finite or not above 0.
     """
     if min_points < MIN_POINTS:
         raise BitcipherError(f"`min_points` must be at least {MIN_POINTS}, got {min_points}.")
@@ -81,7 +88,7 @@ def fit_broken(x: Numbers, y: Numbers, min_points: int = MIN_POINTS_PER_SIDE) ->
     breaks = [
         index
         for index in range(min_points, len(xs) - min_points + 1)
-        if xs[0] < xs[index - 1] < xs[index] < xs[-1]  # two different x on each side, none of them on both sides
+        if xs[0] < xs[index - 1] < xs[index] < xs[-1]  # two different x on each side, and no x on both sides
     ]
     if not breaks:
         raise BitcipherError("There are too few different x for a break; measure at more of them.")
@@ -100,18 +107,18 @@ def bootstrap_exponent(
     """Return a confidence interval of the exponent, by the percentile bootstrap over points.
 
     Args:
-        x: [N].
-        y: [N].
-        samples: number of bootstrap samples of N points with replacement. A sample with a single distinct x has no
+        x: (N,) x of each point.
+        y: (N,) y of each point.
+        samples: number of bootstrap samples of N points with replacement. A sample whose x are all equal has no
             exponent and is drawn again.
         seed: seed of the samples.
         confidence: confidence level, above 0 and below 1.
 
     Returns:
-        The lower and the upper bound.
+        The lower and the upper bound of the exponent.
 
     Raises:
-        BitcipherError: as for `fit_power_law`, or if samples, seed or confidence are out of range.
+        BitcipherError: as for `fit_power_law`, or if `samples`, `seed` or `confidence` is out of range.
     """
     if samples < 1 or seed < 0 or not 0 < confidence < 1:
         raise BitcipherError(
@@ -158,7 +165,7 @@ def _values(xs: np.ndarray, log_coefficient: float, exponent: float) -> np.ndarr
 
 
 def _parameters(xs: np.ndarray, ys: np.ndarray) -> tuple[float, float]:
-    """Return the logarithm of the coefficient, and the exponent."""
+    """Return the natural logarithm of the coefficient and the exponent of the power law that fits best."""
     # Both axes are divided by their geometric means, and log x is scaled to a standard deviation of 1, so that the fit
     # is well conditioned for any unit and range, such as x of 10^15.
     log_x, log_y = np.log(xs), np.log(ys)

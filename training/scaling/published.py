@@ -16,8 +16,9 @@ class CorpusRow:
     """Row of Table 1: size of a corpus after filtering."""
 
     corpus: str
+    """Name of the corpus."""
     filtered_by: str
-    """`span` or `sentence`."""
+    """Unit of text that was kept or removed: `span` or `sentence`."""
     sentences: float
     """Millions of sentences."""
     tokens: float
@@ -26,18 +27,20 @@ class CorpusRow:
 
 @dataclass(frozen=True)
 class EffectivenessRow:
-    """Row of Table 2."""
+    """Row of Table 2: cost-effectiveness of a model."""
 
     shape: Shape
+    """Shape of the model."""
     ratio: float | None
     """Decrease in perplexity per additional billion FLOPs of a sequence; None for the cheapest model of a series."""
 
 
 @dataclass(frozen=True)
 class PretrainedRow:
-    """Row of Table 3."""
+    """Row of Table 3: size, cost and scores of a pre-trained model."""
 
     shape: Shape
+    """Shape of the model."""
     parameters: float
     """Millions of parameters."""
     flops: float
@@ -54,44 +57,48 @@ class PretrainedRow:
 
 @dataclass(frozen=True)
 class UnconstrainedRow:
-    """Row of Table 4: differences between models trained on unfiltered and on filtered text."""
+    """Row of Table 4: differences of a model trained on unfiltered text from the one trained on filtered text."""
 
     shape: Shape
+    """Shape of both models."""
     parameters: float
-    """Difference in millions."""
+    """Difference of the numbers of parameters, in millions."""
     flops: float
-    """Difference in percent."""
+    """Difference of the FLOPs, in percent."""
     perplexity: float
-    """Difference in percent."""
+    """Difference of the perplexities, in percent."""
     glue_filtered: float
-    """Difference in percent."""
+    """Difference of the mean scores on filtered GLUE, in percent."""
     glue_unfiltered: float
-    """Difference in percent."""
+    """Difference of the mean scores on unfiltered GLUE, in percent."""
 
 
 @dataclass(frozen=True)
 class TokenizerRow:
-    """Row of Table 6."""
+    """Row of Table 6: scores of a tokenizer."""
 
     kind: str
+    """Algorithm of the tokenizer, such as BPE."""
     vocabulary: int | None
-    """Vocabulary size; None for the pre-trained reference."""
+    """Vocabulary size; None for the pre-trained reference tokenizer."""
     split_ratio: float
-    """Tokens per word."""
+    """Number of tokens per word."""
     matching_score: float
     """Exact sub-token matching score, between 0 and 1."""
 
 
 @dataclass(frozen=True)
 class LargerRow:
-    """Row of Table 7."""
+    """Row of Table 7: size, cost and perplexity of a larger model."""
 
     shape: Shape
+    """Shape of the model."""
     parameters: float
     """Millions of parameters."""
     flops: float
     """FLOPs of the whole training, in units of 10¹⁵."""
     perplexity: float
+    """Perplexity on the test split."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +106,11 @@ class PublishedFit:
     """Power law of the loss at compute-optimal points (section 5.1)."""
 
     against: str
-    """Quantity on the x axis."""
+    """Quantity that the loss is fitted against, such as `parameters`."""
     exponent: float
+    """Exponent of the power law."""
     r_squared: float | None
-    """None if the paper states only that it is low."""
+    """R² of the fit; None if the authors state only that it is low."""
 
 
 @dataclass(frozen=True)
@@ -110,31 +118,40 @@ class Correlation:
     """Spearman's correlation between perplexity and mean score (section 5.3)."""
 
     glue: str
-    """`filtered` or `unfiltered`."""
+    """GLUE examples that were scored: `filtered` or `unfiltered`."""
     coefficient: float
+    """Correlation coefficient, from -1 to 1."""
     p_value: float
+    """p-value as printed."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """All results of the paper."""
+    """Results of Deshpande et al. (2023), as printed."""
 
     corpora: tuple[CorpusRow, ...]
+    """Table 1."""
     effectiveness: dict[str, tuple[EffectivenessRow, ...]]
-    """Rows by the size that varies, a field of `Shape`."""
+    """Table 2. Keys are the sizes that vary, fields of `Shape`."""
     pretrained: tuple[PretrainedRow, ...]
+    """Table 3."""
     unconstrained: tuple[UnconstrainedRow, ...]
+    """Table 4."""
     tokenizers: tuple[TokenizerRow, ...]
+    """Table 6."""
     larger: tuple[LargerRow, ...]
+    """Table 7."""
     fits: tuple[PublishedFit, ...]
+    """Power laws of section 5.1."""
     break_at: float
-    """FLOPs at the break."""
+    """FLOPs that separate the two power laws against FLOPs in `fits`."""
     correlations: tuple[Correlation, ...]
+    """Correlations of section 5.3."""
 
 
 @cache
 def published() -> Published:
-    """Return the paper's Tables 1, 2, 3, 4, 6 and 7, and its fits and correlations, as printed."""
+    """Return Tables 1, 2, 3, 4, 6 and 7 of Deshpande et al. (2023), and their fits and correlations, as printed."""
     content = read_yaml(str(Path(__file__).with_name("published.yaml")))
     return Published(
         corpora=tuple(CorpusRow(*row) for row in content["corpora"]),

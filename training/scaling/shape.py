@@ -6,17 +6,19 @@ from typing import Self
 
 from bitcipher.errors import BitcipherError
 
-# 19,000 tokens of byte-level BPE (section 3.3) and ten special tokens. Only this number gives all printed model sizes.
+# Vocabulary size: 19,000 tokens of byte-level BPE (section 3.3) and ten special tokens. Only this number gives all
+# printed model sizes.
 VOCABULARY = 19_010
 # Number of tokens of a training sequence (section 4.2).
 LENGTH = 128
-# RoBERTa numbers positions from 2, after the padding index.
+# Number of position embeddings. RoBERTa numbers positions from 2, after the padding index.
 POSITIONS = LENGTH + 2
-# Default `type_vocab_size` of transformers' RobertaConfig, though the models use one type only.
+# Number of token type embeddings: the default `type_vocab_size` of transformers' RobertaConfig. The models use one.
 TOKEN_TYPES = 2
-# Number of training sequences: 35,475 updates of 256. Times the FLOPs of a sequence, it gives those of Tables 3 and 7.
+# Number of training sequences: 35,475 updates of 256 sequences. This number times the FLOPs of a sequence gives the
+# FLOPs in Tables 3 and 7.
 SEQUENCES = 9_081_600
-# A backward pass costs twice the forward pass (Appendix A).
+# Cost of a forward and a backward pass, relative to a forward pass (Appendix A).
 FORWARD_AND_BACKWARD = 3
 
 _NAME = re.compile(r"[1-9][0-9]{0,8}(-[1-9][0-9]{0,8}){4}")
@@ -24,7 +26,7 @@ _NAME = re.compile(r"[1-9][0-9]{0,8}(-[1-9][0-9]{0,8}){4}")
 
 @dataclass(frozen=True)
 class Shape:
-    """Sizes that the paper varies, in the order of its tables: (E, H, I, L, A).
+    """The five sizes of a RoBERTa that Deshpande et al. vary, in the order of their tables.
 
     Raises:
         BitcipherError: if a size is not a positive integer, or the hidden size is not divisible by the heads.
@@ -80,8 +82,8 @@ class Shape:
         The number agrees with Tables 3 and 7 to their two decimals.
 
         Args:
-            tied: count the standard RoBERTa, which has no projection, and whose head shares the token embeddings. Three
-                rows of Table 3 (I = 128, 256, 512) have the size of the tied model.
+            tied: whether to count the standard RoBERTa, which has no projection from embedding to hidden size, and
+                whose head shares the token embeddings. Three rows of Table 3 (I = 128, 256, 512) have this size.
             vocabulary: number of tokens, including special tokens.
             positions: number of position embeddings.
             types: number of token type embeddings.
@@ -105,16 +107,16 @@ class Shape:
         return tables + self.layers * (attention + feed_forward) + head + (0 if tied else untied)
 
     def flops_published(self, vocabulary: int = VOCABULARY, length: int = LENGTH) -> int:
-        """Return the FLOPs of one training sequence, forward and backward, as in the paper's tables.
+        """Return the FLOPs of one training sequence, forward and backward, as in the tables of Deshpande et al.
 
         `SEQUENCES` times this number equals the FLOPs of Table 7, and of Table 3 except for the rows that the README
         lists. Compared with Appendix A, each layer lacks the sum over values (2 S² H) and the output projection of
-        attention (2 S H²), so `flops_hoffmann` is larger by 6 L S H (S + H): 5 % for the anchor. Tied models have the
-        same FLOPs.
+        attention (2 S H²), so `flops_hoffmann` is larger by 6 L S H (S + H): 5 % for the shape 256-256-1024-8-8. Tied
+        models have the same FLOPs.
 
         Args:
-            vocabulary: V, number of tokens.
-            length: S, tokens per sequence.
+            vocabulary: number of tokens in the vocabulary.
+            length: S, the number of tokens per sequence.
         """
         _check_sizes({"vocabulary": vocabulary, "length": length})
         embedding, hidden = self.embedding, self.hidden
@@ -130,13 +132,13 @@ class Shape:
     def flops_hoffmann(self, vocabulary: int = VOCABULARY, length: int = LENGTH) -> int:
         """Return the FLOPs of one training sequence, forward and backward, by Appendix A (after Hoffmann et al. 2022).
 
-        All steps of attention are counted. For the anchor, this formula gives 116.0 × 10¹⁵ FLOPs, whereas Table 3 has
-        110 × 10¹⁵. One misprint of the appendix is corrected: its feed-forward layer, 2 (HI + IH), lacks the length S
-        of Hoffmann et al. (the printed formula gives 86.9 × 10¹⁵).
+        All steps of attention are counted. For the whole training of the shape 256-256-1024-8-8, this formula gives
+        116.0 × 10¹⁵ FLOPs, whereas Table 3 has 110 × 10¹⁵. One misprint of the appendix is corrected: its feed-forward
+        layer, 2 (HI + IH), lacks the factor S, which Hoffmann et al. have (the printed formula gives 86.9 × 10¹⁵).
 
         Args:
-            vocabulary: V, number of tokens.
-            length: S, tokens per sequence.
+            vocabulary: number of tokens in the vocabulary.
+            length: S, the number of tokens per sequence.
         """
         values = 2 * length * length * self.hidden
         last_linear = 2 * length * self.hidden * self.hidden

@@ -1,4 +1,7 @@
-"""Model shapes of Deshpande et al. (2023), section 4.1, Table 3 and Appendix D, and selection by the range of costs."""
+"""Model shapes of Deshpande et al. (2023), section 4.1, Table 3 and Appendix D, and selection of shapes by FLOPs.
+
+In this module, the paper is Deshpande et al. (2023), and tables are its tables.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -10,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from bitcipher.errors import BitcipherError
 from training.scaling.shape import VOCABULARY, Shape
 
-# Reference of all comparisons (section 4.1).
+# The anchor: the shape that all shapes of set 1 are compared with (section 4.1).
 ANCHOR = Shape(256, 256, 1024, 8, 8)
 
 # Candidates of set 2. The paper gives the upper bounds; the lower bounds are the minima of its tables.
@@ -23,8 +26,9 @@ _GRID = {
 }
 _SET_2_SIZE = 16
 
-# Set 3, which the paper does not list. Its anchors are smaller, because the study is about small models. Its hidden
-# sizes lie between powers of two (5/4 and 3/2 of 32, 64 and 128), so it is disjoint from sets 1 and 2.
+# Set 3, which the paper does not list. Its anchors are smaller than `ANCHOR`, because the paper is about small models.
+# Its hidden sizes (5/4 and 3/2 of 32, 64 and 128) and numbers of layers lie between powers of two, so set 3 has no
+# shape in common with sets 1 and 2.
 _SET_3_ANCHORS = (Shape(128, 128, 512, 4, 4), Shape(64, 64, 256, 4, 4), Shape(32, 32, 128, 4, 4))
 _SET_3_HIDDEN = (40, 48, 80, 96, 160, 192)
 _SET_3_LAYERS = (3, 5, 6, 7)
@@ -33,7 +37,7 @@ _LARGER_ANCHOR = Shape(512, 512, 2048, 8, 8)
 
 
 def set_1() -> tuple[Shape, ...]:
-    """Return the anchor and the 15 models of Table 3 that differ from it in one size, in the order of the table."""
+    """Return `ANCHOR` and the 15 models of Table 3 that differ from it in one size, in the order of the table."""
     return (
         ANCHOR,
         *(replace(ANCHOR, embedding=size) for size in (32, 64, 128)),
@@ -47,7 +51,7 @@ def set_1() -> tuple[Shape, ...]:
 def set_2(seed: int = 0) -> tuple[Shape, ...]:
     """Return 16 models drawn without replacement from all powers of two within the paper's bounds, except set 1.
 
-    The paper does not list its models. A seed gives the same models with every version of NumPy.
+    The paper does not list the models of its set 2. A seed gives the same models with every version of NumPy.
 
     Raises:
         BitcipherError: if the seed is negative.
@@ -64,9 +68,9 @@ def set_2(seed: int = 0) -> tuple[Shape, ...]:
 def set_3() -> tuple[Shape, ...]:
     """Return 30 models that vary the hidden size or the number of layers around smaller anchors.
 
-    The paper does not list its models. Here, three anchors have a half, a quarter and an eighth of the widths of
-    `ANCHOR`, with 4 layers and 4 heads. For each anchor, there are six other hidden sizes and four other numbers of
-    layers, all between powers of two.
+    The paper does not list the models of its set 3. Here, three anchors have a half, a quarter and an eighth of the
+    embedding, hidden and intermediate sizes of `ANCHOR`, with 4 layers and 4 heads. For each anchor, there are six
+    other hidden sizes and four other numbers of layers, all between powers of two.
     """
     return tuple(
         shape
@@ -79,12 +83,18 @@ def set_3() -> tuple[Shape, ...]:
 
 
 def smallest() -> tuple[Shape, ...]:
-    """Return the last three rows of Table 3, in its order: the smallest models that benefit from pre-training."""
+    """Return the models of the last three rows of Table 3, in its order.
+
+    According to the paper, they are the smallest models that benefit from pre-training.
+    """
     return Shape(32, 32, 128, 2, 2), Shape(32, 32, 128, 1, 1), Shape(32, 32, 64, 1, 1)
 
 
 def larger() -> tuple[Shape, ...]:
-    """Return the seven models of Table 7 (Appendix D) with more than 20 million parameters, their anchor first."""
+    """Return the seven models of Table 7 (Appendix D) with more than 20 million parameters.
+
+    The first model is their anchor, 512-512-2048-8-8.
+    """
     return (
         _LARGER_ANCHOR,
         *(replace(_LARGER_ANCHOR, hidden=size) for size in (256, 768, 1024)),
@@ -95,7 +105,7 @@ def larger() -> tuple[Shape, ...]:
 def select_spanning(shapes: Iterable[Shape], count: int, vocabulary: int = VOCABULARY) -> tuple[Shape, ...]:
     """Return shapes that are spread as evenly as possible over the logarithmic range of FLOPs.
 
-    The cheapest and the most expensive shape are always included. The others minimize the total distance from
+    The cheapest and the most expensive shape are always included. The other shapes minimize the total distance from
     logarithmically spaced points.
 
     Args:

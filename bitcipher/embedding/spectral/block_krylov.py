@@ -1,10 +1,10 @@
 """Leading eigenvectors of a symmetric matrix by the block Krylov method.
 
 The method needs only products with the matrix (Musco & Musco 2015, "Randomized block Krylov methods for stronger and
-faster approximate singular value decomposition"). The start is the product of the counts and the ciphers instead of
-random numbers. The inputs and outputs of all products are retained, and the best combination of all of them is chosen
-at the end, which is as accurate as subspace iteration with blocks three times as wide. Sums over rows run over fixed
-blocks, in order and on one thread.
+faster approximate singular value decomposition"). It starts from a given matrix instead of random numbers. The inputs
+of all products are retained, and the eigenvectors are approximated in the space that they span. This is as accurate as
+subspace iteration with three times as many columns. Sums over rows run over fixed ranges of rows, in order and on one
+thread.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-# Rows that are summed at once, see `bitcipher.embedding.refinement`.
+# Rows that are added up at once, as in `bitcipher.embedding.refinement`.
 BLOCK_ROWS = 4096
 
 # Directions with a smaller squared length, relative to the longest one, are rounding errors of float32.
@@ -24,7 +24,7 @@ MIN_EIGENVALUE = 1e-6
 
 
 class Eigenvectors(NamedTuple):
-    """Leading eigenvectors of A, largest eigenvalue first.
+    """Leading eigenvectors of a symmetric matrix A, largest eigenvalue first.
 
     Attributes:
         directions: (N, d) float32, orthonormal: U.
@@ -41,13 +41,14 @@ class Eigenvectors(NamedTuple):
 def leading_eigenvectors(
     multiply: Callable[[np.ndarray], np.ndarray], start: np.ndarray, products: int, vector_size: int
 ) -> Eigenvectors:
-    """Return the leading eigenvectors of A, approximated in the Krylov space of `start`.
+    """Return the leading eigenvectors of a matrix A, approximated in the Krylov space of `start`.
 
     Args:
-        multiply: returns A·Q for (N, b) float32 Q; A is symmetric with non-negative eigenvalues.
+        multiply: function that returns A·Q, (N, b) float32, for Q of the same shape. A is symmetric with non-negative
+            eigenvalues.
         start: (N, b) float32.
         products: number of products with A.
-        vector_size: number of eigenvectors; fewer are returned if the space has fewer.
+        vector_size: maximum number of eigenvectors. Fewer are returned if the Krylov space has fewer dimensions.
     """
     block = orthonormal(start)
     inputs = np.empty((len(start), 0), np.float32)
@@ -73,9 +74,9 @@ def orthonormal(columns: np.ndarray, largest: float = 0) -> np.ndarray:
     """Return an orthonormal basis of (N, b) float32 columns, without directions that are rounding errors.
 
     Args:
-        columns: the columns, possibly after a projection.
-        largest: squared length of the longest direction before that projection, to which rounding errors are
-            proportional.
+        columns: the columns.
+        largest: if the columns are the result of a projection, the squared length of their longest direction before
+            it. Rounding errors are proportional to this length.
     """
     for _ in range(2):  # the second round removes the rounding errors of the first
         values, rotation = np.linalg.eigh(gram(columns, columns))
@@ -95,7 +96,7 @@ def _new_directions(image: np.ndarray, basis: np.ndarray) -> np.ndarray:
 
 
 def gram(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return leftᵀ·right, (l, r) float64, of (N, l) and (N, r) float32, summed in a fixed order."""
+    """Return leftᵀ·right, (l, r) float64, for `left` (N, l) and `right` (N, r) float32, summed in a fixed order."""
     total = np.zeros((left.shape[1], right.shape[1]))
     for start in range(0, len(left), BLOCK_ROWS):
         rows = slice(start, start + BLOCK_ROWS)
@@ -104,7 +105,7 @@ def gram(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def combine(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return columns times a (b, d) matrix of weights, (N, d) float32."""
+    """Return columns · weights, (N, d) float32, for `columns` (N, b) float32 and `weights` (b, d)."""
     weights = weights.astype(np.float32)
     result = np.empty((len(columns), weights.shape[1]), np.float32)
     for start in range(0, len(columns), BLOCK_ROWS):

@@ -14,17 +14,19 @@ from bitcipher.embedding.spectral.block_krylov import gram
 # Number of the most frequent words whose directions are damped.
 COMMON_WORDS = 10_000
 
-# One direction is damped per this many dimensions, to this fraction.
+# One direction is damped for every 28 dimensions of the vectors.
 DIMENSIONS_PER_DIRECTION = 28
+
+# Factor that damped directions are multiplied by.
 COMMON_SCALE = 0.3
 
 
 @threadpool_limits.wrap(limits=1)
 def damping_matrix(table: np.ndarray) -> np.ndarray:
-    """Return the symmetric matrix that damps the common directions, (d, d) float32.
+    """Return the symmetric matrix that damps the main directions of the most frequent words, (d, d) float32.
 
     Args:
-        table: (N, d) float32, in order of rank.
+        table: (N, d) float32, vectors in order of rank.
     """
     common = table[:COMMON_WORDS]
     lengths = np.linalg.norm(common, axis=1, keepdims=True)

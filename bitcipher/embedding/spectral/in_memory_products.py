@@ -12,10 +12,10 @@ from bitcipher.embedding.spectral.transpose import forward_and_backward
 
 
 class InMemoryProducts:
-    """Implementation of `Products` with all weighted rows in memory.
+    """Implementation of `Products` with the whole weighted matrix in memory.
 
     Args:
-        rows: groups of rows; each word is in exactly one of them.
+        rows: groups of rows of the matrix. Each word is in exactly one group.
     """
 
     def __init__(self, rows: Sequence[WeightedRows]):
@@ -23,7 +23,7 @@ class InMemoryProducts:
 
     @classmethod
     def from_counts(cls, counts: MergedCounts, window: int) -> "InMemoryProducts":
-        """Return the products of all rows of a corpus, with offsets up to `window`."""
+        """Return the products with the weighted counts of a corpus, for offsets up to `window`."""
         vocabulary = counts.vocabulary
         pairs = concatenate(
             merge_rows(forward_and_backward(counts, window), vocabulary.row_order(), vocabulary.oov_rank)
@@ -33,11 +33,11 @@ class InMemoryProducts:
 
     @property
     def blocks(self) -> int:
-        """Number of blocks: one per offset, and one for the window."""
+        """Number of blocks of the weighted matrix: one per offset, and one for the whole window."""
         return len(self._rows[0].starts)
 
     def project(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
-        """Return Σⱼ scaleⱼ · Mⱼ · table; see `Products.project`."""
+        """Return Σⱼ scaleⱼ · Mⱼ · table over the blocks j, see `Products.project`."""
         total = np.zeros_like(table)
         for block, scale in enumerate(scales):
             if scale:
@@ -45,15 +45,15 @@ class InMemoryProducts:
         return total
 
     def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
-        """Return Σⱼ scaleⱼ · Mⱼ · Mⱼᵀ · table; see `Products.gram_product`."""
+        """Return Σⱼ scaleⱼ · Mⱼ · Mⱼᵀ · table over the blocks j, see `Products.gram_product`."""
         total = np.zeros_like(table)
         for block, scale in enumerate(scales):
             if scale:
-                self.add(block, 1, self.transposed(block, scale, table), total)
+                self.add(block, 1, self.transposed_product(block, scale, table), total)
         return total
 
-    def transposed(self, block: int, scale: float, table: np.ndarray) -> np.ndarray:
-        """Return the transpose of a block times a table, (N, b) float32."""
+    def transposed_product(self, block: int, scale: float, table: np.ndarray) -> np.ndarray:
+        """Return scale · Mⱼᵀ · table for the block j, (N, b) float32."""
         result = np.zeros_like(table)
         for rows in self._rows:
             group = result[rows.words]
@@ -62,7 +62,7 @@ class InMemoryProducts:
         return result
 
     def add(self, block: int, scale: float, table: np.ndarray, total: np.ndarray) -> None:
-        """Add a block times a table to a total, both (N, b) float32."""
+        """Add scale · Mⱼ · table to `total` for the block j. Both arrays are (N, b) float32."""
         for rows in self._rows:
             group = total[rows.words]
             rows.add(block, scale, table, group)

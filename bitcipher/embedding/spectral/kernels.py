@@ -1,8 +1,8 @@
 """Numba kernels that weight pairs by PPMI and multiply by the weights.
 
-A row is a word. Its blocks are the offsets -r … -1, 1 … r and, last, the window, in which all offsets are added up.
-Each row is weighted and multiplied independently, with its pairs in the order of the counts, so its bytes do not depend
-on the other rows.
+The weighted matrix has a row per word and several blocks of columns: one per offset -r … -1, 1 … r (r is the window
+size), and last the window block, in which the counts of all offsets are added up. Each row is weighted and multiplied
+independently, with its pairs in their stored order, so its bytes do not depend on the other rows.
 """
 
 import math
@@ -20,14 +20,15 @@ def weight_pairs(block, first_pairs, first_rows, columns, sums, log_sums, log_sh
         first_pairs: (rows + 1,) int64, the start of each row's pairs.
         first_rows: (n + 1,) int64, the start of each word's rows.
         columns: (rows,) int64, the block of each row's offset.
-        sums: (blocks, N) int64, pairs of each word in each block.
+        sums: (blocks, N) int64, number of pairs of each word in each block.
         log_sums, log_shares: (blocks, N) float64, see `Marginals`.
         discount: d in the factors n / (n + d), which reduce the weights of small counts n.
-        words: N.
+        words: number of words N of the vocabulary.
 
     Returns:
-        The number of pairs with a weight, (blocks, n) int64; their contexts, (pairs,) int32, word after word; and their
-        weights in both directions, (pairs, 2) float32.
+        For each block and word, the number of pairs with a weight above 0, (blocks, n) int64; the context words of
+        these pairs, (pairs,) int32, word after word; and their weights, (pairs, 2) float32: first in the row of the
+        word, then in the row of the context word, in the opposite block.
     """
     blocks = len(sums)
     window_block = blocks - 1
@@ -69,7 +70,7 @@ def weight_pairs(block, first_pairs, first_rows, columns, sums, log_sums, log_sh
 
 @njit(cache=True, nogil=True, inline="always")
 def _append_pair(n, left, right, column, sums, log_sums, log_shares, discount, contexts, weights, used):
-    """Append a pair if it has a weight in either direction, and return the new number of pairs."""
+    """Append a pair if one of its two weights is above 0, and return the new number of pairs."""
     opposite = len(sums) - 2 - column if column < len(sums) - 1 else column
     log = math.log(n)
     weight = max(0.0, log - log_sums[column, left] - log_shares[column, right])
@@ -89,9 +90,13 @@ def sort_by_block(sizes, starts, contexts, weights):
     """Return the same pairs sorted by block instead of by word, since `multiply` takes one block at a time.
 
     Args:
-        sizes: (blocks, n) int64, pairs of each word in each block.
-        starts: (blocks, n) int64, their positions in the output.
+        sizes: (blocks, n) int64, number of pairs of each word in each block, from `weight_pairs`.
+        starts: (blocks, n) int64, the start in the output of the pairs of each word in each block.
         contexts, weights: from `weight_pairs`.
+
+    Returns:
+        Context words, (pairs,) int32; weights in the row of the word, (pairs,) float32; and weights in the row of the
+        context word, (pairs,) float32.
     """
     sorted_contexts = np.empty_like(contexts)
     sorted_weights, sorted_opposite = np.empty(len(weights), np.float32), np.empty(len(weights), np.float32)
@@ -109,11 +114,12 @@ def sort_by_block(sizes, starts, contexts, weights):
 
 @njit(cache=True, nogil=True, fastmath=True)
 def multiply(starts, contexts, weights, scale, table, result):
-    """Add one block of rows times a table to the result.
+    """Add scale · M · table to the result, with n rows of one block of the weighted matrix as M.
 
     Args:
-        starts: (n + 1,) int64, the start of each word's pairs.
-        contexts, weights: the pairs, from `sort_by_block`, with the weights of one direction.
+        starts: (n + 1,) int64, the start of each word's pairs in this block.
+        contexts: (pairs,) int32, context words from `sort_by_block`.
+        weights: (pairs,) float32, one of the two arrays of weights from `sort_by_block`.
         scale: factor of all weights.
         table: (N, b) float32.
         result: (n, b) float32, updated in place.

@@ -1,4 +1,9 @@
-"""Weights of pairs: positive pointwise mutual information (PPMI), discounted for small counts."""
+"""Weights of pairs: positive pointwise mutual information (PPMI), reduced for small counts.
+
+The weighted matrix M has one row per word and several blocks of columns: one per offset -r … -1, 1 … r (r is the window
+size), and last the window block, in which the counts of all offsets are added up. Each block has one column per context
+word. If the counts were summed over offsets while counting, M has only the window block.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,34 +18,35 @@ from bitcipher.embedding.spectral import kernels
 # senses from text", use 1.
 DISCOUNT = 1.0
 
-# Exponent of the share of a context. Below 1, it keeps rare contexts from getting too much weight (Levy, Goldberg &
-# Dagan 2015). 0.75 is the best of the tried values for single offsets; the window has exponent 1. See
-# bitcipher/evaluation/README.md.
+# Exponent of the probability of a context word. Below 1, it keeps rare context words from getting too much weight
+# (Levy, Goldberg & Dagan 2015). For the blocks of offsets, 0.75 gives the best vectors of the values that were tested;
+# the window block has exponent 1. See bitcipher/evaluation/README.md.
 OFFSET_EXPONENT = 0.75
 
 
 @dataclass(frozen=True)
 class Marginals:
-    """Number of pairs of each word in each block.
-
-    The blocks are the offsets -r … -1, 1 … r and, last, the window. Counts that were summed over offsets have only the
-    window.
+    """Number of pairs of each word in each block of the weighted matrix.
 
     Attributes:
-        sums: (blocks, N) int64. The context sums of a block are the sums of the opposite block, since C₋ₒ = Cₒᵀ.
+        sums: (blocks, N) int64, number of pairs with each word on the left. The number of pairs with a word on the
+            right is the sum of the word in the block of the opposite offset.
     """
 
     sums: np.ndarray
 
     @property
     def log_sums(self) -> np.ndarray:
-        """Log of each word's sum, (blocks, N) float64; -inf for 0."""
+        """Natural log of the number of pairs of each word in each block, (blocks, N) float64; -inf for 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.sums)
 
     @property
     def log_shares(self) -> np.ndarray:
-        """Log of each context's share of a block's pairs, smoothed for offsets, (blocks, N) float64."""
+        """Log of the share of each context word in a block's pairs, (blocks, N) float64.
+
+        In blocks of offsets, the number of pairs is raised to the power of `OFFSET_EXPONENT` first.
+        """
         blocks = len(self.sums)
         shares = self.sums[[opposite_block(block, blocks) for block in range(blocks)]].astype(np.float64)
         shares[:-1] **= OFFSET_EXPONENT
@@ -49,14 +55,14 @@ class Marginals:
 
 
 class WeightedRows(NamedTuple):
-    """Rows of the weighted matrix: words with the weights of their contexts, block after block.
+    """Some rows of the weighted matrix, as pairs of words and context words, block after block.
 
     Attributes:
         words: (n,) int32, ranks of the words.
         starts: (blocks, n + 1) int64, the start of each word's pairs, and the end of the last word's pairs.
-        contexts: (pairs,) int32, ranks of the contexts.
-        weights: (pairs,) float32, at least 0.
-        opposite_weights: (pairs,) float32, weights of the pairs in the rows of their contexts, in the opposite block.
+        contexts: (pairs,) int32, rank of the context word of each pair.
+        weights: (pairs,) float32, weight of each pair in the row of the word, at least 0.
+        opposite_weights: (pairs,) float32, weight of each pair in the row of the context word, in the opposite block.
     """
 
     words: np.ndarray
@@ -66,34 +72,48 @@ class WeightedRows(NamedTuple):
     opposite_weights: np.ndarray
 
     def add(self, block: int, scale: float, table: np.ndarray, result: np.ndarray) -> None:
-        """Add a block of these rows times a table, (N, b) float32, to a result, (n, b) float32."""
+        """Add scale · Mⱼ · table to `result` for these rows of the block j.
+
+        Args:
+            block: the block j.
+            scale: factor of all weights.
+            table: (N, b) float32.
+            result: (n, b) float32, updated in place.
+        """
         kernels.multiply(self.starts[block], self.contexts, self.weights, np.float32(scale), table, result)
 
     def add_transposed(self, block: int, scale: float, table: np.ndarray, result: np.ndarray) -> None:
-        """Add the transpose of a block times a table. Row i of the result is that of word i as a context."""
+        """Add scale · Mⱼᵀ · table to `result` for the rows of Mⱼᵀ of these words. The arguments are those of `add`."""
         starts = self.starts[opposite_block(block, len(self.starts))]
         kernels.multiply(starts, self.contexts, self.opposite_weights, np.float32(scale), table, result)
 
 
 def block_count(window: int, summed: bool) -> int:
-    """Return the number of blocks: one per offset, and one for the window."""
+    """Return the number of blocks: one per offset and one for the window, or only the latter for summed counts."""
     return 1 if summed else 2 * window + 1
 
 
 def block_of(offsets: np.ndarray, blocks: int) -> np.ndarray:
-    """Return the block of each offset, (n,) int64. Offset 0, which summed counts have, is the window."""
+    """Return the block of each offset, (n,) int64. Offset 0, which summed counts have, belongs to the window block."""
     window = (blocks - 1) // 2
     indices = np.where(offsets < 0, offsets + window, offsets + window - 1)
     return np.where(offsets == 0, blocks - 1, indices).astype(np.int64)
 
 
 def opposite_block(block: int, blocks: int) -> int:
-    """Return the block of the opposite offset. The window is its own opposite."""
+    """Return the block of the opposite offset. The window block is its own opposite."""
     return block if block == blocks - 1 else blocks - 2 - block
 
 
 def compute_marginals(blocks_of_pairs: Iterable[PairBlock], window: int, summed: bool, words: int) -> Marginals:
-    """Return the marginals of forward and backward pairs, which may be in any order."""
+    """Return the marginals of pairs.
+
+    Args:
+        blocks_of_pairs: the pairs of all offsets, forward and backward, in any order.
+        window: the largest offset.
+        summed: whether the counts were summed over offsets.
+        words: number of words N.
+    """
     blocks = block_count(window, summed)
     sums = np.zeros((blocks, words), np.int64)
     for block in blocks_of_pairs:
@@ -110,8 +130,8 @@ def weight_rows(block: PairBlock, marginals: Marginals) -> WeightedRows:
     """Return the weighted rows of some words.
 
     Args:
-        block: all forward and backward pairs of these words, merged; the rows of a word are adjacent, in the order of
-            their offsets, -r … r.
+        block: all forward and backward pairs of these words, merged; the rows of a word are adjacent, in ascending
+            order of their offsets.
         marginals: marginals of all words.
     """
     blocks, words = marginals.sums.shape

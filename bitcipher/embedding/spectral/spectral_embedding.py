@@ -1,4 +1,4 @@
-"""`SpectralEmbedding`: the leading directions of the weighted counts of offsets and window."""
+"""`SpectralEmbedding`: the leading directions of the weighted counts of each offset and of the whole window."""
 
 from typing import NamedTuple, Protocol
 
@@ -15,7 +15,7 @@ from bitcipher.errors import BitcipherError
 
 CONTEXTS = ("both", "positions", "window")
 
-# Scale of the window relative to one offset, if both are used.
+# Factor of the window block relative to the block of an offset, if both are used.
 WINDOW_SCALE = 1.5
 
 # Columns per product for every 50 dimensions; multiples of 16 fill vector registers. The minimum is enough for any
@@ -23,15 +23,15 @@ WINDOW_SCALE = 1.5
 COLUMNS_PER_50_DIMENSIONS = 16
 MIN_COLUMNS = 32
 
-# Number of products.
+# Number of products with the matrix in the block Krylov method.
 PRODUCTS = 7
 
-# Exponent of the singular values. 0 and 1/2 were no better (bitcipher/evaluation/README.md).
+# Exponent of the singular values. 0 and 1/2 give no better vectors (bitcipher/evaluation/README.md).
 VALUE_EXPONENT = 0.25
 
 
 def columns_per_product(vector_size: int) -> int:
-    """Return the number of columns of each product."""
+    """Return the number of columns that the matrix is multiplied by at once."""
     return max(MIN_COLUMNS, COLUMNS_PER_50_DIMENSIONS * -(-vector_size // 50))
 
 
@@ -39,7 +39,7 @@ def check_window(context_window: ContextWindow, window: int | None) -> int:
     """Return the window to use, by default that of the counts.
 
     Raises:
-        BitcipherError: if the counts do not cover it.
+        BitcipherError: if the counts do not support `window`.
     """
     if window is None or window == context_window.size:
         return context_window.size
@@ -53,10 +53,11 @@ def check_window(context_window: ContextWindow, window: int | None) -> int:
 
 
 class Products(Protocol):
-    """Interface of products with the weighted counts M, which are computed in memory or by workers.
+    """Interface of products with the matrix M of weighted counts, which are computed in memory or by workers.
 
-    M has one row per word and one column per (block, context). The rows of a block's transpose hold the pairs of the
-    opposite block, since C₋ₒ = Cₒᵀ. Both products therefore add up rows, each in the order of its own pairs.
+    M has one row per word and consists of blocks Mⱼ of columns: one block per offset, and one for the whole window (see
+    `bitcipher.embedding.spectral.ppmi`). The transpose of a block has the same pairs as the block of the opposite
+    offset. Both methods can therefore compute each row of their result from the pairs of one word, in a fixed order.
     """
 
     def project(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
@@ -69,7 +70,7 @@ class Products(Protocol):
         ...
 
     def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
-        """Return Σⱼ scaleⱼ · Mⱼ · Mⱼᵀ · table over the blocks j, (N, b) float32."""
+        """Return Σⱼ scaleⱼ · Mⱼ · Mⱼᵀ · table over the blocks j, (N, b) float32, for the arguments of `project`."""
         ...
 
 
@@ -77,8 +78,8 @@ class Spectrum(NamedTuple):
     """A factorization of the weighted counts.
 
     Attributes:
-        table: (N, d) float32, the raw table: M times the context vectors.
-        directions: (N, d) float32; the context vectors are Mᵀ times the directions.
+        table: (N, d) float32, the raw table: M times the vectors of the contexts.
+        directions: (N, d) float32. Mᵀ times the directions are the vectors of the contexts.
     """
 
     table: np.ndarray
@@ -90,7 +91,8 @@ class SpectralEmbedding:
 
     Args:
         vector_size: number of dimensions.
-        context: "positions", one block of contexts per offset; "window", all offsets added up; or "both".
+        context: counts that are factorized: "positions", those of each offset; "window", the sums over all offsets; or
+            "both".
 
     Raises:
         BitcipherError: if a value is invalid.
@@ -110,12 +112,15 @@ class SpectralEmbedding:
         Args:
             counts: counts of a corpus.
             window: the largest offset of a context word, by default that of the counts.
+
+        Raises:
+            BitcipherError: if the counts do not support `window`.
         """
         products = InMemoryProducts.from_counts(counts, check_window(counts.context_window, window))
         return self.factor(products, len(counts.vocabulary), products.blocks)
 
     def scales(self, blocks: int) -> np.ndarray:
-        """Return the factor of each block in MMᵀ, (blocks,) float32."""
+        """Return the factor of each block j in Σⱼ scaleⱼ · Mⱼ · Mⱼᵀ, (blocks,) float32."""
         scales = np.full(blocks, 0 if self.context == "window" else 1, np.float32)
         scales[-1] = {"positions": 0, "window": 1, "both": WINDOW_SCALE**2}[self.context]
         return scales
@@ -125,20 +130,20 @@ class SpectralEmbedding:
         """Return the factorization from products with the weighted counts.
 
         Args:
-            products: the products.
+            products: products with the weighted counts M.
             words: number of words.
-            blocks: number of blocks.
+            blocks: number of blocks of M: one per offset, and one for the whole window.
         """
         scales = self.scales(blocks)
         code = BitCipher(columns_per_product(self.vector_size)).encipher(words).toarray().astype(np.float32)
-        # In a small vocabulary, the projected ciphers may lie in an invariant subspace of MMᵀ, which the iteration
+        # In a small vocabulary, the projected ciphers can lie in an invariant subspace of MMᵀ, which the iteration
         # cannot leave. The columns of the identity matrix span all directions.
         is_small = words <= code.shape[1]
         start = np.eye(words, dtype=np.float32) if is_small else products.project(code, scales)
-        found = leading_eigenvectors(
+        directions, images, values = leading_eigenvectors(
             lambda table: products.gram_product(table, scales), start, PRODUCTS, self.vector_size
         )
-        roots = found.values ** (VALUE_EXPONENT / 2)
-        table = found.images * roots.astype(np.float32)
+        roots = values ** (VALUE_EXPONENT / 2)
+        table = images * roots.astype(np.float32)
         damping = damping_matrix(table)
-        return Spectrum(combine(table, damping), combine(found.directions, (roots / found.values)[:, None] * damping))
+        return Spectrum(combine(table, damping), combine(directions, (roots / values)[:, None] * damping))

@@ -1,4 +1,4 @@
-"""Transposed pair counts: C₋ₒ = Cₒᵀ."""
+"""Transposition of pair counts: the count matrix of offset -o is the transpose of that of offset o."""
 
 import numpy as np
 from numba import njit
@@ -8,20 +8,20 @@ from bitcipher.counts.pairs import PairBlock, concatenate, limit_window
 
 
 def forward_and_backward(counts: MergedCounts, window: int) -> list[PairBlock]:
-    """Return all pairs of a corpus with offsets up to `window`, and their transpose, not yet merged."""
+    """Return the pairs of a corpus with offsets up to `window` in one block, and their transpose in another."""
     forward = concatenate(limit_window(block, window) for block in counts.rows(window))
     return [forward, transpose(forward, len(counts.vocabulary))]
 
 
 def transpose(block: PairBlock, words: int) -> PairBlock:
-    """Exchange left and right words, and negate the offsets.
+    """Return pairs with left and right words exchanged and offsets negated.
 
     Args:
         block: rows in any order.
         words: number of words; greater than any number in the block.
 
     Returns:
-        Rows in the order of left words, then of offsets, -1 first, with right words in the order of the input rows.
+        Rows in the order of left words, then of offsets, -1 first. Right words have the order of the input rows.
     """
     offsets, offset_indices = np.unique(block.offset, return_inverse=True)
     lefts, counts, sizes = _exchange(block, offset_indices, len(offsets), words)
@@ -32,7 +32,11 @@ def transpose(block: PairBlock, words: int) -> PairBlock:
 
 @njit(cache=True, nogil=True)
 def _exchange(block, offset_indices, offsets, words):
-    """Return the pairs sorted by right word and offset index, and the number of pairs of each."""
+    """Return the pairs sorted by right word and offset index, and the number of pairs of each combination.
+
+    Returns:
+        Left words, (pairs,) int32; counts, (pairs,) int64; and the numbers of pairs, (words · offsets,) int64.
+    """
     sizes = np.zeros(words * offsets, np.int64)
     pair = 0
     for row in range(len(block.left)):

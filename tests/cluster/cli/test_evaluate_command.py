@@ -14,7 +14,7 @@ from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
 from pipelines.options import BuildOptions
 from training.probes import read_task
-from training.probes.paper import paper_tables
+from training.probes.paper_tables import paper_tables
 from training.reproduce import reproduce_tables
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
 from cluster.demo import docstrings
-from cluster.demo.docstrings import installed_roots, list_files, prose, read_docstrings, write_docstrings
+from cluster.demo.docstrings import extract_prose, installed_roots, list_python_files, read_docstrings, write_docstrings
 from pipelines.runtime.progress import StageProgress
 
 MODULE = '''"""The module says what it is for."""
@@ -105,15 +105,15 @@ def test_same_packages_give_the_same_bytes_in_any_directory(packages, tmp_path):
 
 
 def test_nested_site_packages_are_separate_roots(packages):
-    names = {file.name for file in list_files([packages.parent])}
+    names = {file.name for file in list_python_files([packages.parent])}
     assert names == set()
-    assert "beta.py" in {file.name for file in list_files([packages])}
+    assert "beta.py" in {file.name for file in list_python_files([packages])}
 
 
 def test_total_size_of_sources_is_limited(packages, monkeypatch):
-    whole = list_files([packages])
+    whole = list_python_files([packages])
     monkeypatch.setattr(docstrings, "MAX_SOURCE_BYTES", sum(file.size for file in whole[:3]))
-    assert list_files([packages]) == whole[:3]
+    assert list_python_files([packages]) == whole[:3]
 
 
 def test_parser_warnings_are_suppressed(tmp_path, recwarn):
@@ -159,11 +159,11 @@ def test_installed_packages_and_the_standard_library_are_roots():
     ],
 )
 def test_only_english_paragraphs_are_kept(docstring, paragraphs):
-    assert list(prose(docstring)) == paragraphs
+    assert list(extract_prose(docstring)) == paragraphs
 
 
 @given(st.text(st.characters(codec=None) | st.sampled_from(":`>\n  aB"), max_size=200))
 def test_prose_of_any_docstring_can_be_encoded(docstring):
-    for paragraph in prose(docstring):
+    for paragraph in extract_prose(docstring):
         assert paragraph.encode().decode() == paragraph
         assert paragraph == " ".join(paragraph.split())

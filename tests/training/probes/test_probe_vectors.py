@@ -8,7 +8,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from training.probes import probe
 from training.probes.data import make_task
-from training.probes.paper import paper_tables
+from training.probes.paper_tables import paper_tables
 from training.probes.probe import look_up
 
 
