@@ -1,5 +1,6 @@
 """Limits of bitcipher and of the cluster that a build reaches, and remedies."""
 
+from bitcipher.sizes import format_size
 from pipelines.estimate.build_cost import BuildCost, Cluster
 from pipelines.options import SPECTRAL, BuildOptions
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, MemoryBudget
@@ -22,20 +23,20 @@ def limits_reached(cost: BuildCost, options: BuildOptions, cluster: Cluster) -> 
         )
     if memory.driver > node:
         sentences["driver"] = (
-            f"The driver adds up all words in memory, about {_gb(memory.driver)}, and a node has {_gb(node)}: run the "
-            "driver on a larger node. Fewer words help (filtered text, lowercase, a tokenizer.json of subwords); a "
+            f"The driver adds up all words in memory, about {format_size(memory.driver)}, and a node has "
+            f"{format_size(node)}: run the driver on a larger node. Fewer words help (filtered text, lowercase, a tokenizer.json of subwords); a "
             "higher --min-count does not, because counts include all words."
         )
     if memory.merge_worker > node:
         sentences["merge"] = (
-            f"A worker that merges holds all words and a range of pairs, about {_gb(memory.merge_worker)}, and "
-            f"a node has {_gb(node)}: use larger nodes."
+            f"A worker that merges holds all words and a range of pairs, about {format_size(memory.merge_worker)}, and "
+            f"a node has {format_size(node)}: use larger nodes."
         )
     elif int(node // memory.merge_worker) < cluster.cores and memory.merge_worker > TOLERANCE * budget.bytes:
         sentences["merge"] = (
-            f"A worker that merges holds all words in addition to its budget of {_gb(budget.bytes)}, about "
-            f"{_gb(memory.merge_worker)} in total: at most {max(1, int(node // memory.merge_worker))} of them fit "
-            "into the memory of a node. Start Ray on the nodes with that number of CPUs (--num-cpus), or use nodes "
+            f"A worker that merges holds all words in addition to its budget of {format_size(budget.bytes)}, about "
+            f"{format_size(memory.merge_worker)} in total: at most "
+            f"{max(1, int(node // memory.merge_worker))} of them fit into the memory of a node. Start Ray on the nodes with that number of CPUs (--num-cpus), or use nodes "
             "with more memory per core."
         )
     if cost.row_entries > budget.range_entries:
@@ -46,8 +47,8 @@ def limits_reached(cost: BuildCost, options: BuildOptions, cluster: Cluster) -> 
         )
     if memory.embed_worker > node:
         sentences["embed"] = (
-            f"Vectors are made in one process, which needs about {_gb(memory.embed_worker)}, and a node has "
-            f"{_gb(node)}: a higher --min-count, a --max-vocab-size, or fewer dimensions "
+            f"Vectors are made in one process, which needs about {format_size(memory.embed_worker)}, and a node has "
+            f"{format_size(node)}: a higher --min-count, a --max-vocab-size, or fewer dimensions "
             f"({'--vector-size' if options.mode == SPECTRAL else '--bits, --window'}) reduce it."
         )
     bits = options.bits
@@ -57,7 +58,3 @@ def limits_reached(cost: BuildCost, options: BuildOptions, cluster: Cluster) -> 
             f"--bits {cost.vocabulary.bit_length()}, a higher --min-count or a --max-vocab-size."
         )
     return sentences
-
-
-def _gb(size: float) -> str:
-    return f"{size / 1e9:,.1f} GB"

@@ -3,13 +3,13 @@
 from typing import Any
 
 from bitcipher import storage
+from bitcipher.sizes import format_size
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import vectors_of, versions
 from cluster.cli.display.console import (
     OUT,
     format_count,
     format_share,
-    format_size,
     format_word,
     list_examples,
     make_table,

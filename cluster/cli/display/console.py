@@ -8,9 +8,6 @@ from rich.table import Table
 # Words and paths come from data, so brackets in them are not markup.
 OUT = Console(highlight=False, soft_wrap=True, markup=False)
 
-# Decimal units, as for disks and object stores, and for memory in Ray.
-_SIZE_UNITS = ("B", "kB", "MB", "GB", "TB")
-
 
 def make_table(first: str, *others: str) -> Table:
     """Return an empty table without lines: the first column left-aligned, all others right-aligned."""
@@ -24,15 +21,6 @@ def make_table(first: str, *others: str) -> Table:
 def format_word(word: str) -> str:
     """Return a word on one line, with escapes if it is not printable."""
     return word if word.isprintable() else repr(word)
-
-
-def format_size(size: float) -> str:
-    """Return a number of bytes with three significant digits and a decimal unit."""
-    for unit in _SIZE_UNITS:
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} PB"
 
 
 def format_share(share: float) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 from rich.table import Table
 
-from cluster.cli.display.console import OUT, format_count, format_size, make_table
+from bitcipher.sizes import format_size
+from cluster.cli.display.console import OUT, format_count, make_table
 from pipelines.estimate.build_cost import BuildCost
 from pipelines.estimate.build_estimate import BuildEstimate
 from pipelines.estimate.growth_law import Bound, GrowthLaw
