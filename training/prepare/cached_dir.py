@@ -17,8 +17,8 @@ def cached_dir(parent: Path, kind: str, inputs: dict[str, Any], make: Callable[[
     Args:
         parent: folder of the cached folders.
         kind: prefix of the folder's name.
-        inputs: everything that the contents depend on, as plain values.
-        make: called with an empty folder to fill.
+        inputs: everything that the contents depend on, as plain values; the folder's name has a hash of them.
+        make: function that writes the contents to the folder that it is called with.
     """
     digest = hashlib.sha256(storage.to_json(inputs)).hexdigest()[:16]
     target = parent / f"{kind}-{digest}"

@@ -13,7 +13,7 @@ from bitcipher.records import FROM_LIST, Record
 from training.probes.data import Split, TaskData
 from training.probes.fit import SETTINGS
 from training.probes.probe import ProbeResult, SeedResult
-from training.reproduce.models import CountedBuild, VectorModel
+from training.reproduce.vector_models import CountedBuild, VectorModel
 
 CELLS = "cells"
 

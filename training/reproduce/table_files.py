@@ -10,7 +10,7 @@ from bitcipher import storage
 from training.markdown import format_table
 from training.probes.paper import PaperGrid, paper_tables
 from training.probes.probe import ProbeResult
-from training.reproduce.models import CountedBuild, VectorModel, grid_models
+from training.reproduce.vector_models import CountedBuild, VectorModel, grid_models
 
 TITLES = {"sum": "Sum", "cat": "Cat", "cipher": "Cipher", "random": "Random vectors"}
 TASK_TITLES = {"pos": "part of speech (GUM)", "ner": "entities (CoNLL-2003)"}

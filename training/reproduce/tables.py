@@ -11,8 +11,8 @@ from training.probes.data import TaskData
 from training.probes.paper import PaperGrid, paper_tables
 from training.probes.probe import ProbeResult, probe
 from training.reproduce.cells import Cell, read_cell, write_cell
-from training.reproduce.models import CountedBuild, VectorModel, grid_models
 from training.reproduce.table_files import CellResult, write_tables
+from training.reproduce.vector_models import CountedBuild, VectorModel, grid_models
 
 
 def reproduce_tables(

@@ -99,7 +99,7 @@ def _check_parts(language: PreparedLanguage, positions: int) -> None:
             )
 
 
-def tokenizers_compared(out: Path) -> tuple[dict[str, Any], ...]:
+def read_tokenizer_rows(out: Path) -> tuple[dict[str, Any], ...]:
     """Return the rows of the tokenizer selection of the constrained language, if there was one."""
     path = out / "tokenizers" / LANGUAGES[0] / CHOICE
     if not path.exists():

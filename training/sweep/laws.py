@@ -21,7 +21,7 @@ MIN_POINTS_FOR_BREAK = 8
 
 
 @dataclass(frozen=True)
-class Points:
+class OptimalPoints:
     """Evaluations during training, [P] each."""
 
     flops: np.ndarray
@@ -54,7 +54,7 @@ class LawFit:
 class ScalingLaws:
     """Compute-optimal points, and a fit to each quantity."""
 
-    points: Points
+    points: OptimalPoints
     flops: LawFit
     tokens: LawFit
     parameters: LawFit
@@ -71,7 +71,7 @@ def fit_laws(measures: Measures) -> ScalingLaws:
     )
 
 
-def optimal_points(measures: Measures) -> Points:
+def optimal_points(measures: Measures) -> OptimalPoints:
     """Return the evaluation with the lowest loss in each bin of FLOPs, by increasing FLOPs."""
     found = [
         (
@@ -86,7 +86,7 @@ def optimal_points(measures: Measures) -> Points:
     ]
     columns = np.array(found, np.float64).reshape(-1, 4)
     best = compute_optimal(columns[:, 0], columns[:, 3]) if found else []
-    return Points(*columns[np.asarray(best, np.int64)].T)
+    return OptimalPoints(*columns[np.asarray(best, np.int64)].T)
 
 
 def _fit(x: np.ndarray, y: np.ndarray, *, with_break: bool = False) -> LawFit:

@@ -20,21 +20,21 @@ from training.pretrain import CONFIG as PRETRAINING
 from training.runtime import Trial
 from training.sweep.budget import Speed, fit_budget, scale_study
 from training.sweep.findings import Findings
-from training.sweep.language_data import PreparedLanguage, prepare_languages, tokenizers_compared
+from training.sweep.language_data import PreparedLanguage, prepare_languages, read_tokenizer_rows
 from training.sweep.options import Study
 from training.sweep.page import write_report
 from training.sweep.speed import measure_speed
+from training.sweep.trial_executor import TrialResources, run_trials
 from training.sweep.trial_results import read_model, read_score
 from training.sweep.trial_runs import ENDED, TrialEnd, finetune_trial, has_ended, pretrain_trial
 from training.sweep.trials import (
     FinetuningTrial,
     PretrainingTrial,
     finetuning_trials,
-    make_finetune_options,
     make_recipe,
+    make_trial_options,
     pretraining_trials,
 )
-from training.sweep.tuning import TrialResources, run_trials
 
 STUDY = "study.json"
 
@@ -87,7 +87,7 @@ def run_study(study: Study, out: Path, resources: TrialResources, progress: Stag
     scores = [read_score(trial, out / "tasks" / trial.name) for trial in tuned]
     findings = Findings(
         accounting=accounting,
-        tokenizers=tokenizers_compared(out),
+        tokenizers=read_tokenizer_rows(out),
         models=tuple(model for model in models if model),
         scores=tuple(score for score in scores if score),
         recipe=study.to_dict(),
@@ -161,9 +161,7 @@ def _check_tasks(trials: Sequence[FinetuningTrial], study: Study, out: Path) -> 
 
 
 def _finetuning_options(trial: FinetuningTrial, study: Study, out: Path) -> FinetuneOptions:
-    return make_finetune_options(
-        trial, study, str(out / "models" / trial.model), str(out / "language" / "vocabulary.txt")
-    )
+    return make_trial_options(trial, study, str(out / "models" / trial.model), str(out / "language" / "vocabulary.txt"))
 
 
 def _finetuning(trial: FinetuningTrial, study: Study, out: Path) -> Trial:

@@ -15,20 +15,20 @@ _KINDS = {True: "filtered", False: "unfiltered"}
 
 
 @dataclass(frozen=True)
-class SummarySentence:
+class SummarySection:
     """Sentences about one result, or about the reason for its absence."""
 
     title: str
     sentences: tuple[str, ...]
 
 
-def summarize(measures: Measures, laws: ScalingLaws) -> tuple[SummarySentence, ...]:
+def summarize(measures: Measures, laws: ScalingLaws) -> tuple[SummarySection, ...]:
     """Return sentences about each result, in the order of the paper."""
     return (
-        SummarySentence("Loss against compute", _law(laws)),
-        SummarySentence("Gain from pre-training", tuple(_gain(measures, filtered) for filtered in _KINDS)),
-        SummarySentence("Perplexity and GLUE", tuple(_correlation(measures, filtered) for filtered in _KINDS)),
-        SummarySentence("Random against cipher init", _inits(measures)),
+        SummarySection("Loss against compute", _law(laws)),
+        SummarySection("Gain from pre-training", tuple(_gain(measures, filtered) for filtered in _KINDS)),
+        SummarySection("Perplexity and GLUE", tuple(_correlation(measures, filtered) for filtered in _KINDS)),
+        SummarySection("Random against cipher init", _inits(measures)),
     )
 
 

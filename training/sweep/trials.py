@@ -145,7 +145,7 @@ def make_recipe(
     )
 
 
-def make_finetune_options(trial: FinetuningTrial, study: Study, model: str, vocabulary: str) -> FinetuneOptions:
+def make_trial_options(trial: FinetuningTrial, study: Study, model: str, vocabulary: str) -> FinetuneOptions:
     """Return the options of a fine-tuning trial, which is evaluated after each epoch.
 
     Args:
