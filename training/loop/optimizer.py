@@ -38,7 +38,7 @@ def make_scheduler(optimizer: torch.optim.Optimizer, options: LoopOptions) -> La
     if name == "cosine":
         name, kwargs = "cosine_with_min_lr", {"min_lr_rate": options.min_lr_ratio}
     elif name == "linear":
-        # A polynomial schedule of power 1 is linear, and has a final learning rate, which `linear` in transformers lacks.
+        # A polynomial schedule of power 1 is linear, and has a final learning rate, unlike `linear` of transformers.
         name, kwargs = "polynomial", {"lr_end": options.min_lr_ratio * options.learning_rate, "power": 1.0}
     return get_scheduler(name, optimizer, options.n_warmup_steps, options.max_steps, kwargs)
 

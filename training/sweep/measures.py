@@ -25,10 +25,10 @@ class Spread:
 
 @dataclass(frozen=True)
 class Gain:
-    """Gain in mean score from pre-training."""
+    """Gain from pre-training: mean score of models minus that of their random-init baselines."""
 
     points: Spread
-    """Mean over models; the deviation is over the seeds that all these models have."""
+    """Gain in percentage points: mean over models. Its deviation is over the seeds that all these models have."""
     better: int
     """Number of models that are better than their random-init baselines."""
     models: int
