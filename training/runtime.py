@@ -146,7 +146,7 @@ def run_tune_trials(
     from ray import tune
     from ray.tune.progress_reporter import TrialProgressCallback
 
-    # Without a GPU, Ray Tune would wait forever. A cluster that already runs may still get GPU nodes.
+    # Without a GPU, Ray Tune would wait forever. Only on a cluster that already runs can GPU nodes still be added.
     if "RAY_ADDRESS" not in os.environ and ray.cluster_resources().get("GPU", 0) < gpus:
         raise BitcipherError("`--gpus` needs a GPU, but Ray found none on this machine; leave out `--gpus`.")
 

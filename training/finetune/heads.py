@@ -25,8 +25,8 @@ _CLASSES = {
     "token-classification": MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING,
 }
 
-# Weights of transformers' base models that a pre-trained model may lack: BERT's pooler, which only next-sentence
-# prediction trains, and T5's head for questions.
+# Weights of transformers' base models that a pre-trained model is allowed to lack: BERT's pooler, which only
+# next-sentence prediction trains, and T5's head for questions.
 _MAY_BE_NEW = ("pooler", "qa_outputs")
 
 

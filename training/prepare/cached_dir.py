@@ -31,7 +31,7 @@ def cached_dir(parent: Path, kind: str, inputs: dict[str, Any], make: Callable[[
         try:
             os.replace(unfinished, target)
         except OSError:
-            # Another run may have published the same folder in the meantime.
+            # If the folder exists now, another run has published it in the meantime.
             if not target.exists():
                 raise
     finally:

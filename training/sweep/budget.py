@@ -80,9 +80,9 @@ def scale_study(study: Study, scale: float) -> Study:
 def computed_flops(study: Study, shape: Shape, vocabulary: int) -> int:
     """Return the FLOPs of a training sequence that are actually computed.
 
-    The head is computed for masked tokens only, and an embedding is a lookup. The formula of the paper
-    (`Shape.flops_published`) counts both as matrix products over all tokens, which are most of the total for the
-    smallest models.
+    The head is computed for masked tokens only, and an embedding is a lookup. `Shape.flops_published`, the
+    formula of Deshpande et al. (2023), counts both as matrix products over all tokens, which are most of the total for
+    the smallest models.
 
     Args:
         study: study with the sequence length and the fraction of masked tokens.

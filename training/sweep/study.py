@@ -156,7 +156,7 @@ def _prepare_pretraining(
 
 
 def _check_tasks(trials: Sequence[FinetuningTrial], study: Study, out: Path) -> None:
-    """Check the tasks of fine-tuning before pre-training, because fine-tuning may start days later."""
+    """Check the tasks of fine-tuning before pre-training, because fine-tuning can start days later."""
     waiting = [trial for trial in trials if not has_ended(out / "tasks" / trial.name)]
     for trial in {(trial.task, trial.filtered): trial for trial in waiting}.values():
         options = _finetuning_options(trial, study, out)

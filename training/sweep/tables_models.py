@@ -167,7 +167,7 @@ def _model_notes(measures: Measures) -> list[str]:
 
 
 def millions(number: int) -> str:
-    """Return parameters in millions, with two decimals as in the paper, or three significant digits below one."""
+    """Return parameters in millions, with two decimals as in the paper, or three significant digits below a million."""
     return format_fixed(number / 1e6) if number >= 1e6 else format_significant(number / 1e6)
 
 
@@ -202,8 +202,8 @@ def unconstrained_table(measures: Measures) -> ReportTable:
         ("(E, H, I, L, A)", *_with_paper_columns(titles)),
         tuple(rows),
         (
-            "Difference between the model of the unconstrained language and that of the constrained one. Both "
-            "perplexities are of the constrained test split, but with different tokenizers.",
+            "Δ is the value of the unconstrained model minus that of the constrained model, in percent of the latter "
+            "if the title has %. Both perplexities are of the constrained test split, but with different tokenizers.",
         )
         if rows
         else (),
