@@ -5,11 +5,12 @@ import hashlib
 import numpy as np
 
 # The constants of SplitMix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators").
-_STEP = np.uint64(0x9E3779B97F4A7C15)
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
+_INCREMENT = np.uint64(0x9E3779B97F4A7C15)
+_FIRST_MULTIPLIER = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND_MULTIPLIER = np.uint64(0x94D049BB133111EB)
 
-_TO_UNIT = 2.0**-53  # for the upper 53 bits, the precision of a float64
+# Factor from an integer of 53 bits, the precision of float64, to [0, 1).
+_TO_UNIT = 2.0**-53
 
 
 def derive_key(*parts: int | str) -> int:
@@ -22,19 +23,20 @@ def uniform(key: int, rows: np.ndarray, n_columns: int) -> np.ndarray:
 
     Args:
         key: key from `derive_key`.
-        rows: [R] integers, the counters of the rows, such as positions in a run.
-        n_columns: numbers per row. A larger value does not change the first ones.
+        rows: [R] integers, one counter per row, such as its position in a run.
+        n_columns: numbers per row. A larger value appends numbers to each row.
 
     Returns:
         [R, n_columns] float64.
     """
     with np.errstate(over="ignore"):
-        starts = _mix(np.asarray(rows).astype(np.uint64) * _STEP + np.uint64(key))
-        mixed = _mix(starts[:, None] + np.arange(1, n_columns + 1, dtype=np.uint64) * _STEP)
-    return (mixed >> np.uint64(11)) * _TO_UNIT
+        starts = _mix(np.asarray(rows).astype(np.uint64) * _INCREMENT + np.uint64(key))
+        bits = _mix(starts[:, None] + np.arange(1, n_columns + 1, dtype=np.uint64) * _INCREMENT)
+    return (bits >> np.uint64(11)) * _TO_UNIT
 
 
 def _mix(values: np.ndarray) -> np.ndarray:
-    values = (values ^ (values >> np.uint64(30))) * _FIRST
-    values = (values ^ (values >> np.uint64(27))) * _SECOND
+    """Return SplitMix64's output function of uint64 values."""
+    values = (values ^ (values >> np.uint64(30))) * _FIRST_MULTIPLIER
+    values = (values ^ (values >> np.uint64(27))) * _SECOND_MULTIPLIER
     return values ^ (values >> np.uint64(31))

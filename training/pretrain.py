@@ -1,4 +1,4 @@
-"""Pre-training run of a recipe, on one of several workers."""
+"""Pre-training run of a recipe; every worker calls `pretrain`."""
 
 import shutil
 from collections.abc import Callable
@@ -32,7 +32,7 @@ class PretrainingConfig(Record):
 
     recipe: Recipe
     text: str
-    """Folder of the token shards."""
+    """Folder of the token shards that the model is trained on."""
     vectors: str | None
     """Folder of the vectors of a cipher init, or None."""
     folder: str
@@ -57,11 +57,11 @@ def pretrain(values: dict[str, Any], advance: Callable[[int, str], None] = lambd
 
 
 def make_training_run(recipe: Recipe, text: TokenDataset, vectors: str | None, folder: Path) -> TrainingRun:
-    """Return the model with its initial weights, its examples, and the options of the loop.
+    """Build the model of a recipe with its initial weights, and return it with its examples and the loop's options.
 
     Args:
         recipe: options of the run.
-        text: dataset to train on.
+        text: token shards to train on.
         vectors: folder of the vectors of a cipher init, or None.
         folder: folder of the run; with vectors, `embedding_init.json` is written to it.
     """

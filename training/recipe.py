@@ -48,7 +48,8 @@ class Recipe(Record):
     def _check(self) -> Self:
         try:
             check_objective(self.make_objective(), self.model)
-        except BitcipherError as error:  # so that the message begins with the name of the file
+        except BitcipherError as error:
+            # `Record.parse` puts the name of the file before the message of a ValueError.
             raise ValueError(str(error)) from None
         return self
 
@@ -76,7 +77,7 @@ def read_recipe(uri: str, settings: Sequence[str] = ()) -> Recipe:
 
     Args:
         uri: path or URI of the file.
-        settings: changes, such as "loop.max_steps=100"; values are YAML.
+        settings: changes of options, such as "loop.max_steps=100"; values are YAML.
 
     Raises:
         BitcipherError: if the file is missing or not YAML, or an option does not exist or is invalid.

@@ -25,13 +25,14 @@ Config = dict[str, Any]
 
 @dataclass(frozen=True)
 class Trial:
-    """A call of a function."""
+    """Call of a function with a config, in this process or in a process of Ray Tune."""
 
     name: str
+    """Name for progress bars and error messages."""
     function: tuple[str, str]
-    """Module and name, so that any process can import it."""
+    """Module and name of the function, so that any process can import it."""
     config: Config
-    """Argument of the function: values that JSON can hold."""
+    """Argument of the function: values that JSON can represent."""
 
     def run(self) -> None:
         """Call the function in this process."""
@@ -48,13 +49,13 @@ def run_workers(
 
     Args:
         function: function of a module, so that workers can import it.
-        config: plain values that it is called with.
-        workers: number of workers.
-        device: `cpu`; `cuda`, one GPU per worker; or `auto`: GPUs if the cluster has enough.
+        config: argument of the function: values that JSON can represent.
+        workers: number of Ray workers; 0 calls the function in this process.
+        device: `cpu`, `cuda` (one GPU per worker), or `auto` (`cuda` if the cluster has enough GPUs, else `cpu`).
         ray_folder: folder for Ray's own files, shared by all nodes; it is removed at the end.
 
     Raises:
-        BitcipherError: if Ray cannot be reached, workers die too often, or the function raises one.
+        BitcipherError: if Ray cannot be reached, workers die too often, or the function raises a BitcipherError.
     """
     if workers == 0:
         function(config)
@@ -125,7 +126,7 @@ def _call(function: Sequence[str], config: Config) -> None:
 def run_tune_trials(
     trials: Sequence[Trial], max_concurrent_trials: int, gpus: float, ray_folder: Path, on_end: Callable[[str], None]
 ) -> None:
-    """Run trials on Ray Tune, on one CPU each. Ray must have been started.
+    """Run trials on Ray Tune, with one CPU per trial. Ray must have been started.
 
     Args:
         trials: trials in the order in which they start.
@@ -135,9 +136,9 @@ def run_tune_trials(
         on_end: called with the name of each trial that has ended.
 
     Raises:
-        BitcipherError: if a trial raises one, or fails too often.
+        BitcipherError: if a trial raises a BitcipherError, or its process fails too often.
     """
-    # Ray Tune reads these when it starts. By default it would handle Ctrl-C and print tables.
+    # Ray Tune reads these variables when it starts. Without them, it would handle Ctrl-C itself and print tables.
     os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")
     os.environ.setdefault("TUNE_DISABLE_SIGINT_HANDLER", "1")
     os.environ.setdefault("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
@@ -145,7 +146,7 @@ def run_tune_trials(
     from ray import tune
     from ray.tune.progress_reporter import TrialProgressCallback
 
-    # Without a GPU, Ray Tune would wait forever. A cluster that already runs may still get GPU nodes.
+    # Without a GPU, Ray Tune would wait forever. Only on a cluster that already runs can GPU nodes still be added.
     if "RAY_ADDRESS" not in os.environ and ray.cluster_resources().get("GPU", 0) < gpus:
         raise BitcipherError("`--gpus` needs a GPU, but Ray found none on this machine; leave out `--gpus`.")
 

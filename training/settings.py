@@ -1,4 +1,4 @@
-"""Lookup of shipped YAML files, and NAME=VALUE settings."""
+"""Lookup of shipped YAML files, and changes of their options by NAME=VALUE settings."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ def find_yaml(name: str, folder: Path, kind: str) -> str:
     Args:
         name: file name without its extension, or a path or URI.
         folder: folder of the shipped files.
-        kind: kind of file, for error messages.
+        kind: noun for the file in error messages, such as "recipe".
 
     Raises:
         BitcipherError: if no shipped file has this name.
@@ -29,14 +29,14 @@ def find_yaml(name: str, folder: Path, kind: str) -> str:
 
 
 def apply_setting(values: dict[str, Any], setting: str) -> None:
-    """Change one of the plain values of a recipe.
+    """Set one option in the plain values of a recipe or a study.
 
     Args:
-        values: options by group, changed in place.
-        setting: path and YAML value, such as "loop.max_steps=100".
+        values: options by name, nested by group; changed in place.
+        setting: dotted name and YAML value of the option, such as "loop.max_steps=100".
 
     Raises:
-        BitcipherError: if the setting does not have this form.
+        BitcipherError: if the setting is not NAME=VALUE, a part of the name is not a group, or the value is not YAML.
     """
     path, equals, text = setting.partition("=")
     if not equals or not path:

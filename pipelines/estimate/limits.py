@@ -24,8 +24,8 @@ def limits_reached(cost: BuildCost, options: BuildOptions, cluster: Cluster) -> 
     if memory.driver > node:
         sentences["driver"] = (
             f"The driver adds up all words in memory, about {format_size(memory.driver)}, and a node has "
-            f"{format_size(node)}: run the driver on a larger node. Fewer words help (filtered text, lowercase, a tokenizer.json of subwords); a "
-            "higher --min-count does not, because counts include all words."
+            f"{format_size(node)}: run the driver on a larger node. Fewer words help (filtered text, lowercase, a "
+            "tokenizer.json of subwords); a higher --min-count does not, because counts include all words."
         )
     if memory.merge_worker > node:
         sentences["merge"] = (
@@ -36,8 +36,8 @@ def limits_reached(cost: BuildCost, options: BuildOptions, cluster: Cluster) -> 
         sentences["merge"] = (
             f"A worker that merges holds all words in addition to its budget of {format_size(budget.bytes)}, about "
             f"{format_size(memory.merge_worker)} in total: at most "
-            f"{max(1, int(node // memory.merge_worker))} of them fit into the memory of a node. Start Ray on the nodes with that number of CPUs (--num-cpus), or use nodes "
-            "with more memory per core."
+            f"{max(1, int(node // memory.merge_worker))} of them fit into the memory of a node. Start Ray on the nodes "
+            "with that number of CPUs (--num-cpus), or use nodes with more memory per core."
         )
     if cost.row_entries > budget.range_entries:
         needed = (cost.row_entries * BYTES_PER_ENTRY + budget.bytes) / 2**20

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 WORDS = "the cat and the dog saw a bird near the old house while two children sang of the sea".split()
 
 RECIPE = """
-text: {sources: [corpus], validation_fraction: 0.1, tokenizer: {kind: bpe, size: 300}}
+text: {sources: [corpus], validation_fraction: 0.1, tokenizer: {kind: bpe, vocab_size: 300}}
 model: {architecture: gpt2, num_hidden_layers: 1, hidden_size: 16, num_attention_heads: 2, max_position_embeddings: 16}
 objective: {name: causal}
 loop: {max_steps: 4, batch_size: 4, eval_steps: 2, eval_sequences: 4}

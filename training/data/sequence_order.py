@@ -6,17 +6,17 @@ import numpy as np
 
 from training.counter_rng import derive_key, uniform
 
-# Four rounds are indistinguishable from a random permutation, even with queries in both directions (Luby & Rackoff
-# 1988). The other four rounds are for small squares, whose sides have only a few cells.
+# Rounds of the Feistel network. Four rounds are indistinguishable from a random permutation, even with queries of its
+# inverse (Luby & Rackoff 1988). The other four rounds are for small numbers of sequences, for which four are too few.
 _ROUNDS = 8
 
 
 class SequenceOrder:
-    """Permutation of the integers below `total` for each epoch, which can be queried at any position.
+    """Random order of the sequences, with a new permutation in each epoch. Any position can be queried.
 
-    A balanced Feistel network permutes the cells of the smallest square that holds all numbers. A number outside the
-    range is permuted again until it is inside ("cycle walking", Black & Rogaway 2002, "Ciphers with arbitrary finite
-    domains").
+    A balanced Feistel network permutes the integers below the smallest square number that is at least `total`. A result
+    that is not below `total` is permuted again until it is ("cycle walking", Black & Rogaway 2002, "Ciphers with
+    arbitrary finite domains").
 
     Args:
         total: number of sequences, at least 1.
@@ -31,13 +31,13 @@ class SequenceOrder:
         self._keys = [derive_key(seed, "order", number) for number in range(_ROUNDS)]
 
     def sequence_ids(self, positions: np.ndarray) -> np.ndarray:
-        """Return the sequences at positions of a run.
+        """Return the ids of the sequences at positions of a run.
 
         Args:
-            positions: [B] int64, at least 0; those of epoch e are e · total … (e + 1) · total - 1.
+            positions: [B] int64, at least 0. Epoch e has the positions e · total to (e + 1) · total - 1.
 
         Returns:
-            [B] int64, below `total`.
+            [B] int64, from 0 to `total` - 1.
         """
         positions = np.asarray(positions, np.int64)
         if (positions < 0).any():
@@ -48,8 +48,8 @@ class SequenceOrder:
             ids[outside] = self._permute(epochs[outside], ids[outside])
         return ids
 
-    def _permute(self, epochs: np.ndarray, cells: np.ndarray) -> np.ndarray:
-        left, right = np.divmod(cells, self._side)
+    def _permute(self, epochs: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        left, right = np.divmod(numbers, self._side)
         for key in self._keys:
             shift = (uniform(key, epochs * self._side + right, 1)[:, 0] * self._side).astype(np.int64)
             left, right = right, (left + shift) % self._side

@@ -7,7 +7,8 @@ from tokenizers import Tokenizer
 
 from bitcipher.errors import BitcipherError
 
-# Names of each token, in the order of the families: RoBERTa, T5 and OPT; BERT, ELECTRA and DeBERTa; Gemma; GPT-2.
+# Names of each special token in the model families, in this order: RoBERTa, T5 and OPT; BERT, ELECTRA and DeBERTa;
+# Gemma; GPT-2.
 PAD = ("<pad>", "[PAD]")
 BEGIN = ("<s>", "[CLS]", "<bos>")
 END = ("</s>", "[SEP]", "<eos>", "<|endoftext|>")
@@ -22,27 +23,27 @@ def sentinel(number: int) -> str:
 
 @dataclass(frozen=True)
 class SpecialTokens:
-    """Ids of the special tokens."""
+    """Ids of the special tokens of a tokenizer."""
 
     pad: int
-    """Padding."""
+    """Padding token, after the end of short sequences."""
     begin: int
-    """Begin of a text."""
+    """Token before the first token of a text."""
     end: int
-    """End of a text."""
+    """Token after the last token of a text."""
     unknown: int
-    """Text without a token."""
+    """Token for text that the vocabulary cannot represent."""
     mask: int | None
-    """Masked token, or None if the tokenizer has none."""
+    """Token in place of a masked token, or None if the tokenizer has no mask token."""
     sentinels: tuple[int, ...]
-    """Noise spans, `<extra_id_0>` first; empty if the tokenizer has none."""
+    """T5's tokens in place of noise spans, `<extra_id_0>` first; empty if the tokenizer has none."""
 
 
 def special_tokens(tokenizer: Tokenizer) -> SpecialTokens:
     """Return the special tokens of a tokenizer.
 
-    Only tokens that the tokenizer marks as special are considered: OPT's vocabulary has a `<s>` that OPT never uses. A
-    missing padding, begin or unknown token is replaced with the end token, as in GPT-2 and OPT.
+    Only tokens that the tokenizer marks as special are considered, because OPT's vocabulary has a `<s>` that OPT never
+    uses. A missing padding, begin or unknown token is replaced with the end token, as in GPT-2 and OPT.
 
     Raises:
         BitcipherError: if there is no end token.

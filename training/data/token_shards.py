@@ -19,7 +19,8 @@ FORMAT = "bitcipher-text/1"
 METADATA = "text.json"
 SPLITS = ("train", "validation")
 END_DTYPE = np.dtype("<i8")
-# Documents are encoded in batches: an encoding takes some hundred bytes per token.
+# Minimum number of characters of a batch of documents. All encodings of a batch are in memory, and an encoding takes
+# hundreds of bytes per token.
 BATCH_CHARACTERS = 1 << 20
 
 
@@ -27,7 +28,7 @@ class SplitInfo(Record):
     """Contents of one split of a shard."""
 
     tokens: int
-    """Number of tokens, with the end token of each document."""
+    """Number of tokens, including the end token of each document."""
     documents: int
     """Number of documents with at least one token."""
     tokens_sha256: str
@@ -64,7 +65,7 @@ class DatasetMetadata(Record):
 
     format: Literal["bitcipher-text/1"] = FORMAT
     dtype: Literal["uint16", "uint32"]
-    """Type of the tokens, little-endian."""
+    """Type of the token ids, little-endian."""
     tokenizer_sha256: str
     """SHA-256 of tokenizer.json."""
     train: Splits
@@ -74,7 +75,7 @@ class DatasetMetadata(Record):
 
 
 def token_dtype(n_tokens: int) -> np.dtype:
-    """Return the little-endian type of the ids of a vocabulary: uint16, or uint32 from 65,536 tokens on."""
+    """Return the little-endian type of token ids: uint16, or uint32 if there are 65,536 or more tokens."""
     return np.dtype("<u2" if n_tokens <= np.iinfo(np.uint16).max else "<u4")
 
 
@@ -89,7 +90,7 @@ def ends_file(split: str, name: str) -> str:
 
 
 class _SplitWriter:
-    """Writer of a split's two files and their digests."""
+    """Writer of the two files of a split, which also computes their digests."""
 
     def __init__(self, tokens: IO[bytes], ends: IO[bytes], dtype: np.dtype):
         self._digests = {tokens: hashlib.sha256(), ends: hashlib.sha256()}
@@ -120,12 +121,12 @@ def write_shard(
     """Write documents as tokens, each followed by the end token. Documents without tokens are dropped.
 
     A hash of its text decides the split of a document, so the split does not depend on other documents, and copies of
-    a document are in the same split. Special tokens that occur in a text are encoded as text.
+    a document are in the same split. Names of special tokens that occur in a text are encoded as text.
 
     Args:
         folder: path or URI.
         name: name of the shard; shards are read in the order of their names.
-        documents: documents, read once; a batch of some megabytes is in memory at a time.
+        documents: documents, read once, in batches of at least `BATCH_CHARACTERS` characters.
         tokenizer: tokenizer with an end token.
         validation_fraction: fraction of the documents in the validation split, between 0 and 1.
 
@@ -202,10 +203,10 @@ def finish_dataset(folder: str, shards: Iterable[ShardInfo], tokenizer: Tokenize
     Args:
         folder: folder of the shards.
         shards: all shards, in any order.
-        tokenizer: tokenizer that they were written with.
+        tokenizer: tokenizer that the shards were written with.
 
     Raises:
-        BitcipherError: if there is no training document, or a file cannot be written.
+        BitcipherError: if no document is in the training split, or a file cannot be written.
     """
     shards = sorted(shards, key=lambda shard: shard.name)
     if len({shard.name for shard in shards}) < len(shards):
@@ -213,7 +214,8 @@ def finish_dataset(folder: str, shards: Iterable[ShardInfo], tokenizer: Tokenize
     if not any(shard.train.documents for shard in shards):
         n_validation = sum(shard.validation.documents for shard in shards)
         raise BitcipherError(
-            f"{folder} has no training document and {n_validation} validation documents; provide more text."
+            f"The training split of {folder} has no documents, and its validation split has {n_validation}; provide "
+            "more text."
         )
     content = tokenizer_json(tokenizer)
     with storage.writing(storage.join(folder, "tokenizer.json")) as stream:

@@ -15,7 +15,7 @@ from bitcipher.errors import BitcipherError
 from training.data.token_shards import END_DTYPE, METADATA, DatasetMetadata, NamedSplitInfo, ends_file, tokens_file
 from training.data.tokenizer_files import load_tokenizer
 
-# A mapped shard keeps its file open, and a process may have 1,024 open files by default on Linux.
+# A mapped shard keeps its file open, and Linux limits a process to 1,024 open files by default.
 MAX_MAPPED_SHARDS = 128
 
 
@@ -29,7 +29,7 @@ class _LocalSplit:
 
 
 class TokenStream:
-    """Concatenation of the documents of one split; `len(stream)` is the number of tokens.
+    """Tokens of all documents of a split as one sequence; `len(stream)` is the number of tokens.
 
     Do not pickle a stream; open the dataset in each worker instead.
     """
@@ -59,7 +59,7 @@ class TokenStream:
         """Return slices of the stream.
 
         Args:
-            starts: [B], first token of each slice.
+            starts: [B] int64, offset of each slice's first token in the stream.
             length: number of tokens of each slice.
 
         Returns:
@@ -95,7 +95,7 @@ class TokenDataset:
     train: TokenStream
     """Training split."""
     validation: TokenStream
-    """Validation split; may be empty."""
+    """Validation split; it has no tokens if no document was held out."""
 
     @classmethod
     def open(cls, folder: str) -> "TokenDataset":
@@ -147,7 +147,7 @@ def _load_checked(file: str, sha256: str) -> Tokenizer:
 
 
 class Sequences:
-    """Token stream cut into sequences of equal length; the remaining tokens at its end are not used.
+    """Token stream cut into sequences of equal length. Tokens after the last full sequence are not used.
 
     Args:
         stream: tokens.
@@ -169,10 +169,10 @@ class Sequences:
         return len(self.stream) // self.length
 
     def take(self, ids: np.ndarray) -> np.ndarray:
-        """Return sequences by id; sequence i is tokens i · length … (i + 1) · length.
+        """Return sequences by id; sequence i has the tokens i · length to (i + 1) · length - 1 of the stream.
 
         Args:
-            ids: [B], below `len(sequences)`.
+            ids: [B] int64, from 0 to `len(sequences)` - 1.
 
         Returns:
             [B, length] int64.

@@ -1,4 +1,4 @@
-"""Tokenizer files, and a tokenizer without special tokens in text."""
+"""Reader and writer of `tokenizer.json`, and copies of tokenizers that encode names of special tokens as text."""
 
 import json
 
@@ -26,20 +26,20 @@ def tokenizer_json(tokenizer: Tokenizer) -> bytes:
 
 
 def vocab_size(tokenizer: Tokenizer) -> int:
-    """Return the number of rows of an embedding for all ids: the highest id plus one, as a vocabulary may have gaps."""
+    """Return the highest id plus one. An embedding needs that many rows, even if some ids below are not used."""
     return max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
 
 
 def plain_text_tokenizer(tokenizer: Tokenizer) -> Tokenizer:
-    """Return a copy that finds no special tokens in text: `</s>` in a document is four characters.
+    """Return a copy of a tokenizer that encodes names of special tokens as text: `</s>` in a document as 4 characters.
 
-    Encode with `add_special_tokens=False`. Use the copy for encoding only: its special tokens have other names.
+    Encode with `add_special_tokens=False`. Use the copy for encoding only, because its special tokens have other names.
     """
     content = json.loads(tokenizer.to_str())
     added = [token for token in content["added_tokens"] if token["special"]]
-    # `encode_special_tokens` disables the search for special tokens before a text is split. The model may have them as
-    # pieces too, which Unigram even prefers. At that stage, text has no spaces, so pieces renamed with spaces are never
-    # found.
+    # `encode_special_tokens` disables the search for special tokens in the text. But special tokens can also be pieces
+    # of the model, and Unigram even prefers them. The model gets text without spaces, so it never matches the pieces
+    # that are renamed here, because their names contain spaces.
     renamed = {token["content"]: f" {token['content']} " for token in added}
     for token in added:
         token["content"] = renamed[token["content"]]

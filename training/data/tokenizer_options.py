@@ -1,4 +1,4 @@
-"""Options of a tokenizer."""
+"""Options of the tokenizer of a run."""
 
 from typing import Literal, get_args
 
@@ -11,15 +11,15 @@ KINDS: tuple[str, ...] = get_args(TokenizerKind)
 
 
 class TokenizerOptions(Record):
-    """Tokenizer to train, or to load."""
+    """Tokenizer to train on the text, or to load from a file."""
 
     kind: TokenizerKind = "bpe"
-    """`bpe` (byte-level, as RoBERTa and GPT-2), `wordpiece` (as BERT) or `unigram` (as T5)."""
+    """Algorithm: `bpe` (byte-level, as in RoBERTa and GPT-2), `wordpiece` (as in BERT) or `unigram` (as in T5)."""
     vocab_size: int = Field(8000, ge=1)
-    """Number of tokens, including the special ones."""
+    """Number of tokens, including the special tokens."""
     lowercase: bool = False
     """Lowercase the text."""
     sentinels: int = Field(0, ge=0)
     """Number of sentinel tokens, which span corruption needs (T5: 100)."""
     path: str | None = None
-    """A tokenizer.json to load instead; the other options are then ignored."""
+    """Path of a tokenizer.json to load instead of training; the other options are then ignored."""

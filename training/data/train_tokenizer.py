@@ -1,12 +1,13 @@
 """Deterministic training of tokenizers: byte-level BPE, WordPiece and Unigram.
 
-The trainers of `tokenizers` visit words in the order of a hash map with random keys. It affects the kinds differently:
+The trainers of `tokenizers` visit words in the order of a hash map with random keys. This order affects the algorithms
+differently:
 
-- Byte-level BPE has 256 fixed symbols and counts integers only, so it is deterministic already.
+- Byte-level BPE starts from 256 fixed symbols and sums integers only, so its results do not depend on the order.
 - WordPiece numbers the characters in this order, and the numbers break ties between equally frequent pairs. Therefore
   its trainer gets all characters in advance, from a first count of the words.
-- Unigram adds probabilities in this order, which changes rounding. Therefore sentencepiece trains it, as it trained
-  T5's tokenizer.
+- Unigram sums probabilities in this order, which changes rounding. Therefore it is trained by sentencepiece, which
+  also trained T5's tokenizer.
 """
 
 import io
@@ -20,35 +21,37 @@ from bitcipher.errors import BitcipherError
 from training.data.special_tokens import sentinel
 
 UNKNOWN = "<unk>"
-NAMES = ["<pad>", "<s>", "</s>", UNKNOWN, "<mask>"]
-# Maximum number of characters, so that rare scripts do not fill the vocabulary: the default of the trainer.
+SPECIAL_TOKENS = ["<pad>", "<s>", "</s>", UNKNOWN, "<mask>"]
+# Maximum number of characters in a WordPiece vocabulary, so that rare scripts do not fill it. This is the trainer's
+# default.
 WORDPIECE_CHARACTERS = 1000
 # sentencepiece adds up the results of its threads, so their number must be fixed.
 UNIGRAM_THREADS = 16
-# Maximum repetitions of a word in one text for WordPiece's trainer, which counts words itself.
+# WordPiece's trainer counts words itself, so it gets each word as often as it occurs. This is the maximum number of
+# repetitions in one text.
 REPEATS = 1000
 
 
 def train_tokenizer(
     texts: Iterable[str], kind: str, size: int, *, lowercase: bool = False, sentinels: int = 0
 ) -> Tokenizer:
-    """Train a tokenizer. Its special tokens have the first ids; the order of the texts does not matter.
+    """Train a tokenizer. Its special tokens have the first ids. The order of the texts does not matter.
 
     Args:
         texts: documents or lines, read once.
-        kind: "bpe" (byte-level, as RoBERTa and GPT-2), "wordpiece" (as BERT) or "unigram" (as T5).
-        size: number of tokens; small texts may give fewer.
+        kind: "bpe" (byte-level, as in RoBERTa and GPT-2), "wordpiece" (as in BERT) or "unigram" (as in T5).
+        size: number of tokens, including the special tokens. A small text can yield fewer.
         lowercase: lowercase the text; WordPiece then strips accents too, as BERT does.
         sentinels: number of sentinel tokens `<extra_id_0>`, `<extra_id_1>`, … (T5: 100).
 
     Raises:
-        BitcipherError: if the kind does not exist, there is no text or an invalid one, or `size` is too small for the
-            characters of the text.
+        BitcipherError: if the kind does not exist, all texts are empty, a text is not valid Unicode, or `size` is too
+            small for the characters of the text.
     """
     trainers_by_kind = {"bpe": _byte_level_bpe, "wordpiece": _wordpiece, "unigram": _unigram}
     if kind not in trainers_by_kind:
         raise BitcipherError(f"The kind of a tokenizer must be one of {', '.join(trainers_by_kind)}, got {kind!r}.")
-    special = NAMES + [sentinel(number) for number in range(sentinels)]
+    special = SPECIAL_TOKENS + [sentinel(number) for number in range(sentinels)]
     try:
         tokenizer = trainers_by_kind[kind](_require_text(texts), size, special, lowercase)
     except UnicodeEncodeError as error:
@@ -113,9 +116,9 @@ def _wordpiece(texts: Iterator[str], size: int, special: list[str], lowercase: b
         limit_alphabet=len(alphabet),
         show_progress=False,
     )
-    trained = Tokenizer.from_str(tokenizer.to_str())
-    trained.train_from_iterator(_repeat_words(words), trainer)
-    tokenizer.model = models.WordPiece(trained.get_vocab(), unk_token=UNKNOWN)
+    trained_tokenizer = Tokenizer.from_str(tokenizer.to_str())
+    trained_tokenizer.train_from_iterator(_repeat_words(words), trainer)
+    tokenizer.model = models.WordPiece(trained_tokenizer.get_vocab(), unk_token=UNKNOWN)
     return tokenizer
 
 
@@ -146,8 +149,8 @@ def _unigram(texts: Iterator[str], size: int, special: list[str], lowercase: boo
         raise BitcipherError(
             f"sentencepiece cannot train a unigram tokenizer of {size} tokens on this text: {error}."
         ) from None
-    trained = sentencepiece.SentencePieceProcessor(model_proto=content.getvalue())
-    pieces = [(trained.id_to_piece(number), trained.get_score(number)) for number in range(1, len(trained))]
+    processor = sentencepiece.SentencePieceProcessor(model_proto=content.getvalue())
+    pieces = [(processor.id_to_piece(number), processor.get_score(number)) for number in range(1, len(processor))]
 
     vocabulary = [(name, 0.0) for name in special] + pieces
     tokenizer = Tokenizer(models.Unigram(vocabulary, unk_id=special.index(UNKNOWN)))
@@ -158,11 +161,11 @@ def _unigram(texts: Iterator[str], size: int, special: list[str], lowercase: boo
 
 
 def _count_words(texts: Iterator[str], normalizer: normalizers.Normalizer) -> dict[str, int]:
-    found: Counter[str] = Counter()
+    raw_words: Counter[str] = Counter()
     for text in texts:
-        found.update(text.split())
+        raw_words.update(text.split())
     words: Counter[str] = Counter()
-    for word, count in found.items():
+    for word, count in raw_words.items():
         for part in normalizer.normalize_str(word).split():
             words[part] += count
     return dict(sorted(words.items()))

@@ -22,13 +22,14 @@ def generate(
     """Return the text that a model generates for each prompt, without the prompt.
 
     A decoder gets a prompt after the end token, as a new document. An encoder-decoder gets it as input, followed by the
-    end token. Sampling depends on the seed and the position of a prompt, not on the other prompts.
+    end token. Samples depend on the seed and the index of a prompt in the list, not on the other prompts.
 
     Args:
         model: model with a language-modeling head; it is set to evaluation mode.
         tokenizer: tokenizer of the model.
-        prompts: texts; names of special tokens in them are treated as text.
-        options: method of choosing tokens. The model's own generation_config.json is ignored.
+        prompts: texts; names of special tokens in a prompt are encoded as text.
+        options: greedy search or sampling, and the maximum number of tokens. The model's own generation_config.json is
+            ignored.
 
     Raises:
         BitcipherError: if the model cannot generate, it does not match the tokenizer, or a prompt is too long.
@@ -60,7 +61,7 @@ def generate(
 
 def _max_new_tokens(model: PreTrainedModel, number: int, prompt_length: int, requested: int) -> int:
     """Return the number of tokens that fit after a prompt, at most `requested`."""
-    if model.config.model_type == "t5":  # relative positions have no limit
+    if model.config.model_type == "t5":  # T5's relative positions have no limit.
         return requested
     positions = model.config.max_position_embeddings
     if prompt_length + 1 >= positions:

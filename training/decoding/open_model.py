@@ -19,7 +19,7 @@ def open_model(folder: str, step: int | None = None) -> tuple[PreTrainedModel, T
 
     Args:
         folder: folder of a run, or path or URI of a transformers folder with a tokenizer.json.
-        step: checkpoint of the run; the latest by default.
+        step: step of the run's checkpoint to load; by default the latest.
 
     Raises:
         BitcipherError: if there is no model, no tokenizer.json, or no such checkpoint.

@@ -17,7 +17,7 @@ class DecodingOptions(Record):
     top_k: int | None = Field(None, ge=1)
     """Sample from the `top_k` most likely tokens only."""
     top_p: Float | None = Field(None, gt=0, le=1)
-    """Sample from the most likely tokens whose probabilities add up to `top_p`."""
+    """Sample from the smallest set of most likely tokens whose probabilities sum to at least `top_p`."""
     seed: int = 1
     """Seed of sampling; each prompt has its own random numbers."""
 

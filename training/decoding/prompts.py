@@ -11,20 +11,20 @@ from bitcipher.records import Record
 
 
 class PromptExample(Record):
-    """Input with its expected output."""
+    """Input of a task with its expected output."""
 
     input: str
     output: str
 
 
 Texts = Annotated[tuple[str, ...], BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)]
-Examples = Annotated[
+PromptExamples = Annotated[
     tuple[PromptExample, ...], BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
 ]
 
 
 class PromptFile(Record):
-    """A task given by a template, examples and inputs.
+    """Task for a language model, described by a template, examples and inputs.
 
     >>> examples = [PromptExample(input="1 + 1", output="2")]
     >>> file = PromptFile(inputs=["2 + 2", "3 + 4"], template="Q: {input}\\nA: {output}\\n", examples=examples)
@@ -35,16 +35,16 @@ class PromptFile(Record):
     inputs: Texts = Field(min_length=1)
     """Inputs, one per prompt."""
     template: str = "{input}{output}"
-    """Format of an example, with {input} and {output}. A prompt ends where its output would begin."""
-    examples: Examples = ()
-    """Examples to show before the input."""
+    """Text of an example, with the placeholders {input} and {output}. A prompt ends where {output} would begin."""
+    examples: PromptExamples = ()
+    """Examples to put before the input."""
     instruction: str = ""
     """Text at the start of every prompt."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        before, found, _ = self.template.partition("{output}")
-        if not found or "{input}" not in before:
+        before, placeholder, _ = self.template.partition("{output}")
+        if not placeholder or "{input}" not in before:
             raise ValueError(f"`template` must contain {{input}} followed by {{output}}, got {self.template!r}.")
         return self
 
@@ -52,19 +52,19 @@ class PromptFile(Record):
         """Return the prompt of each input, after the first `shots` examples.
 
         Raises:
-            BitcipherError: if there are fewer examples.
+            BitcipherError: if there are fewer than `shots` examples.
         """
         if not 0 <= shots <= len(self.examples):
             raise BitcipherError(
                 f"`shots` must be between 0 and {len(self.examples)}, the number of examples, got {shots}."
             )
         before, _, after = self.template.partition("{output}")
-        # `str.format` would interpret braces of the text.
-        shown = "".join(
+        # `str.format` would fail on other braces in the template.
+        examples = "".join(
             before.replace("{input}", example.input) + example.output + after for example in self.examples[:shots]
         )
-        # Most tokenizers join a space to the following word, which the model is to generate.
-        return [self.instruction + shown + before.replace("{input}", text).rstrip(" ") for text in self.inputs]
+        # Most tokenizers join a space to the following word, which the model generates.
+        return [self.instruction + examples + before.replace("{input}", text).rstrip(" ") for text in self.inputs]
 
 
 def read_prompts(uri: str) -> PromptFile:

@@ -1,4 +1,4 @@
-"""Freezing of the token embeddings."""
+"""Schedule of freezing the token embeddings, and functions that freeze and unfreeze weights."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,9 @@ from training.models import input_embeddings
 
 @dataclass(frozen=True)
 class FreezeSchedule:
-    """When the token embeddings of a run are frozen.
+    """Decides in which steps of a run the token embeddings are frozen.
 
-    A tied output layer is the same weight, so it is frozen with the embeddings.
+    A tied output layer shares the weight of the embeddings, so it is frozen with them.
     """
 
     options: EmbeddingInitOptions
@@ -32,16 +32,16 @@ class FreezeSchedule:
         Args:
             step: step number, from 0.
             max_steps: number of steps of the run.
-            unfrozen_at: step at which they were unfrozen early, or None.
+            unfrozen_at: step at which the embeddings were unfrozen early, or None.
         """
         return step < (self.max_frozen_steps(max_steps) if unfrozen_at is None else unfrozen_at)
 
     def should_unfreeze(self, previous_loss: float | None, loss: float) -> bool:
-        """Return whether to unfreeze early.
+        """Return whether to unfreeze the embeddings early, because the validation loss no longer decreases.
 
         Args:
-            previous_loss: validation loss of the previous evaluation, or None.
-            loss: validation loss of this evaluation.
+            previous_loss: validation loss of the previous evaluation, or None if there was no evaluation yet.
+            loss: validation loss of the latest evaluation.
         """
         return (
             self.options.unfreeze == "plateau"

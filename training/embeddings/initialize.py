@@ -1,4 +1,4 @@
-"""Initialization of a model's token embeddings."""
+"""Initialization of a model's token embeddings with vectors."""
 
 import numpy as np
 import torch
@@ -12,10 +12,10 @@ from training.models import input_embeddings, output_bias
 
 
 class EmbeddingInitReport(Record):
-    """Result of an initialization; stored as JSON in the folder of the run."""
+    """Result of an initialization; stored as `embedding_init.json` in the folder of the run."""
 
     n_from_vectors: int
-    """Number of tokens initialized with their vector."""
+    """Number of tokens whose row was initialized with a vector."""
     n_random: int
     """Number of tokens that keep the model's random row: special tokens and tokens without a vector."""
     vector_size: int
@@ -30,8 +30,8 @@ def init_embeddings(
 ) -> EmbeddingInitReport:
     """Replace the embeddings of the tokens that have a vector; the other rows stay random.
 
-    The rows are scaled to the root mean square of the model's random embeddings times `effective_scale`, because the
-    layers above expect inputs of that size. A tied output layer stays tied.
+    The new rows are scaled to the root mean square of the model's random embeddings times `options.effective_scale`,
+    because the layers above expect inputs of a certain size. A tied output layer stays tied.
 
     Args:
         model: model with random weights.
@@ -69,7 +69,7 @@ def scale_embeddings(model: PreTrainedModel, scale: float) -> None:
 
 
 def _init_output_bias(model: PreTrainedModel, table: TokenEmbeddings) -> None:
-    """Set the output bias to the log frequencies of the tokens, which a model learns first."""
+    """Set the output bias, if the model has one, to the log frequencies of the tokens, which a model learns first."""
     bias = output_bias(model)
     if bias is None or table.counts is None:
         return

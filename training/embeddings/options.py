@@ -6,36 +6,39 @@ from pydantic import Field, model_validator
 
 from bitcipher.records import Float, Record
 
-# A small GPT-2 with tied embeddings learned as fast from 6, and more slowly from 1 (training/README.md).
+# A small GPT-2 with tied embeddings learned as fast with scale 6, and more slowly with scale 1 (training/README.md).
 DEFAULT_CIPHER_SCALE = 3.0
 
 
 class EmbeddingInitOptions(Record):
-    """Initialization of the token embeddings, and when they are trained."""
+    """Initialization of the token embeddings, and the steps in which they are trained."""
 
     init: Literal["random", "cipher"] = "random"
-    """`random` keeps the model's random initialization; `cipher` starts from cipher vectors."""
+    """Initial embeddings: `random` keeps the model's random embeddings; `cipher` replaces them with cipher vectors."""
     vectors: str | None = None
-    """Folder of vectors of the tokenizer's tokens, for `cipher`; built from the run's own text by default."""
+    """With `init: cipher`: folder of vectors of the tokenizer's tokens; by default, they are built from the run's
+    training text."""
     build: dict[str, Any] = Field(default_factory=dict)
-    """Options of `bitcipher build`, such as mode, bits and window, for `cipher` without `vectors`."""
+    """With `init: cipher` and without `vectors`: options of `bitcipher build`, such as mode, bits and window."""
     scale: Float | None = Field(None, gt=0)
-    """Root mean square of the embeddings, as a multiple of that of the model's random ones; 3 for `cipher` and 1 for
-    `random` by default."""
+    """Root mean square of the initial embeddings, as a multiple of that of the model's random embeddings; by default 3
+    with `init: cipher` and 1 with `init: random`."""
     centered: bool = True
     """Subtract the mean of the vectors."""
     output_bias: bool = False
     """Initialize the output bias, if the model has one, with the log frequencies of the tokens."""
     freeze_fraction: Float = Field(0.0, ge=0, le=1)
-    """Fraction of the steps for which the embeddings are frozen."""
+    """Fraction of the steps, from the first one on, in which the embeddings are frozen."""
     unfreeze: Literal["step", "plateau"] = "step"
-    """`step` unfreezes after `freeze_fraction` of the steps; `plateau` also when the validation loss stops falling."""
+    """Time of unfreezing: `step` after `freeze_fraction` of the steps; `plateau` earlier, if the validation loss stops
+    decreasing before."""
     plateau_threshold: Float = Field(0.01, ge=0, lt=1)
-    """Relative decrease of the validation loss between two evaluations below which it has stopped falling."""
+    """With `unfreeze: plateau`: minimum relative decrease of the validation loss between two evaluations; with a
+    smaller decrease, the embeddings are unfrozen."""
     learning_rate_multiplier: Float = Field(1.0, ge=0)
     """Learning rate of the embeddings, as a multiple of that of the other weights."""
     train_embeddings_only: bool = False
-    """Train only the embeddings. For the opposite, set `freeze_fraction` to 1."""
+    """Train only the embeddings. To train everything else instead, set `freeze_fraction` to 1."""
 
     @model_validator(mode="after")
     def _check(self) -> "EmbeddingInitOptions":
@@ -54,7 +57,7 @@ class EmbeddingInitOptions(Record):
 
     @property
     def effective_scale(self) -> float:
-        """The scale, or its default for the initialization."""
+        """`scale`, or its default for `init` if it is not set."""
         if self.scale is not None:
             return self.scale
         return DEFAULT_CIPHER_SCALE if self.init == "cipher" else 1.0

@@ -12,14 +12,14 @@ from bitcipher.vocabulary import OOV
 
 @dataclass(frozen=True)
 class TokenEmbeddings:
-    """Vectors in the order of a tokenizer's ids."""
+    """Vectors in the order of a tokenizer's V ids."""
 
     rows: np.ndarray
-    """[V, d] float32; zeros for tokens without a vector."""
+    """[V, d] float32: vector of each token; zeros for tokens without a vector."""
     has_vector: np.ndarray
-    """[V] bool. Special tokens have no vector, because they do not occur in text."""
+    """[V] bool: whether the token has a vector. Special tokens have none, because they do not occur in text."""
     counts: np.ndarray | None
-    """[V] int64: count of each token, if the vectors have counts."""
+    """[V] int64: count of each token; None if the vectors were stored without counts."""
 
 
 def token_embeddings(vectors: CipherVectors, tokenizer: Tokenizer) -> TokenEmbeddings:
@@ -30,8 +30,8 @@ def token_embeddings(vectors: CipherVectors, tokenizer: Tokenizer) -> TokenEmbed
         tokenizer: the model's tokenizer.
 
     Raises:
-        BitcipherError: if fewer than half of the vectors belong to tokens of the tokenizer, which means that they were
-            built with another one.
+        BitcipherError: if fewer than half of the vectors belong to tokens of the tokenizer, which means that the
+            vectors were built with another tokenizer.
     """
     size = max(tokenizer.get_vocab().values()) + 1
     ranks = np.full(size, -1, np.int64)
@@ -58,15 +58,15 @@ def token_embeddings(vectors: CipherVectors, tokenizer: Tokenizer) -> TokenEmbed
 def resize_vectors(rows: np.ndarray, width: int) -> np.ndarray:
     """Change the width of vectors while preserving their distances as far as possible.
 
-    Wider vectors are projected on their leading principal directions. Narrower ones are mapped into the wider space by
-    a fixed random orthonormal matrix, so that all dimensions of the model are used.
+    Vectors wider than `width` are projected on their leading principal directions. Narrower vectors are mapped into the
+    wider space by a fixed random orthonormal matrix, so that all dimensions of the model are used.
 
     Args:
-        rows: [V, d].
+        rows: [V, d] float32, one vector per row.
         width: width of the model's embeddings.
 
     Returns:
-        [V, width] float32; `rows` itself if it has that width.
+        [V, width] float32; `rows` itself if d equals `width`.
     """
     vector_size = rows.shape[1]
     if vector_size == width:
@@ -83,14 +83,14 @@ def cat_bits_and_window(width: int, n_words: int, max_window: int) -> tuple[int,
 
     Args:
         width: width of the model's embeddings.
-        n_words: size of the vocabulary, which the code must be able to distinguish.
-        max_window: upper bound of the window.
+        n_words: number of words, each of which needs its own code.
+        max_window: maximum window.
 
     Returns:
-        Bits, and the largest possible window.
+        Bits and window. The window is the largest that leaves enough bits for `n_words` codes.
 
     Raises:
-        BitcipherError: if no window gives that width with enough bits.
+        BitcipherError: if no window gives this width with enough bits.
 
     >>> cat_bits_and_window(128, 8_000, 4)
     (16, 4)
@@ -101,6 +101,6 @@ def cat_bits_and_window(width: int, n_words: int, max_window: int) -> tuple[int,
         if rest == 0 and bits >= min_bits:
             return bits, window
     raise BitcipherError(
-        f"No Cat vectors of {n_words:,} words have {width} dimensions: they take at least {2 * min_bits} dimensions "
-        "and a multiple of 2. Choose another width, or mode sum or spectral."
+        f"No Cat vectors of {n_words:,} words have {width} dimensions. The number of dimensions must be even and at "
+        f"least {2 * min_bits}. Choose another width, or mode sum or spectral."
     )

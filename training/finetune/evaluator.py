@@ -17,19 +17,19 @@ from training.tasks.base import Features, Task
 
 @dataclass
 class Evaluator:
-    """Callable that predicts and scores the validation split; workers share the rows."""
+    """Predicts and scores the validation split of a task. Each worker predicts a part of the rows."""
 
     task: Task
     features: Features
     """Features of the validation split."""
     options: LoopOptions
-    last: Sequence[Any] | None = field(default=None, init=False)
-    """Predictions of the latest evaluation."""
+    latest_predictions: Sequence[Any] | None = field(default=None, init=False)
+    """Predictions of the latest evaluation, one per example; None before the first evaluation."""
 
     def __call__(self, model: PreTrainedModel, world: World) -> dict[str, float]:
-        """Return the scores of the task, in percent."""
-        self.last = self.predictions(model, world)
-        return self.task.score(self.last)
+        """Return the scores of the task by metric, in percent."""
+        self.latest_predictions = self.predictions(model, world)
+        return self.task.score(self.latest_predictions)
 
     @torch.no_grad()
     def predictions(self, model: PreTrainedModel, world: World) -> Sequence[Any]:
@@ -65,7 +65,12 @@ class Evaluator:
 
 
 def describe_predictions(task: Task, predictions: Sequence[Any]) -> list[dict[str, Any]]:
-    """Return predictions with their examples as plain values for JSON."""
+    """Return predictions with their validation examples as plain values for JSON.
+
+    Args:
+        task: task with the validation examples.
+        predictions: one prediction per validation example.
+    """
     pairs = list(zip(task.validation, predictions, strict=True))
     if task.kind == "question-answering":
         questions: Any = task
@@ -80,7 +85,7 @@ def describe_predictions(task: Task, predictions: Sequence[Any]) -> list[dict[st
         ]
     if task.kind == "token-classification":
         return [{"words": [word for word, _ in sentence], "tags": tags} for sentence, tags in pairs]
-    # Labels by name, regression values as numbers.
+    # Classes are described by their names, regression values as numbers.
     describe = float if task.kind == "regression" else lambda number: task.labels[int(number)]
     return [
         {**example._asdict(), "label": describe(example.label), "predicted": describe(predicted)}

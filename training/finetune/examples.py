@@ -18,6 +18,7 @@ class TaskExamples:
     validation: Features
     """Features of the validation split."""
     seed: int
+    """Seed of the order of the training rows."""
 
     @property
     def validation_size(self) -> int:
@@ -25,23 +26,23 @@ class TaskExamples:
         return len(self.validation)
 
     def training_batch(self, positions: np.ndarray) -> Batch:
-        """Return the training rows at positions [B] of the run."""
+        """Return the training rows at positions [B] of the run, which count across steps and epochs."""
         return select_rows(self.train, SequenceOrder(len(self.train), self.seed).sequence_ids(positions))
 
     def validation_batch(self, ids: np.ndarray) -> Batch:
-        """Return validation rows by id [B]."""
+        """Return the validation rows with ids [B] below `validation_size`."""
         return select_rows(self.validation, ids)
 
 
 def select_rows(features: Features, ids: np.ndarray) -> Batch:
-    """Return rows as inputs of a model: integers as int64, cut to the longest of the rows.
+    """Return rows as a batch, cut to the length of the longest selected row.
 
     Args:
         features: inputs and targets of N rows of S tokens.
-        ids: [B] row numbers.
+        ids: [B] row numbers from 0 to N - 1.
 
     Returns:
-        Arrays [B, T], or [B] for targets of whole rows; T is the length of the longest row.
+        Arrays [B, T], or [B] for targets of whole rows; T is the length of the longest row. Integers are int64.
     """
     longest = int(features.inputs["attention_mask"][ids].sum(axis=1).max())
     batch = {}
@@ -52,7 +53,7 @@ def select_rows(features: Features, ids: np.ndarray) -> Batch:
 
 
 def drop_unlabeled_rows(features: Features) -> Features:
-    """Drop rows without a labeled word, which windows of a long sentence may have."""
+    """Drop rows without a labeled word, such as some windows of a long sentence."""
     labels = features.targets.get("labels")
     if labels is None or labels.ndim == 1:
         return features

@@ -1,4 +1,4 @@
-"""Fine-tuning run, on one of several workers."""
+"""Fine-tuning run of a model on a task; every worker calls `finetune`."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +30,7 @@ CONFIG = "finetune.json"
 TASK_INFO = "task.json"
 PREDICTIONS = "predictions.json"
 
-# Default maximum of tokens per row, as for BERT on SQuAD. Batches are padded to their longest row only.
+# Default maximum number of tokens per row, as for BERT on SQuAD. Batches are padded to their longest row only.
 MAX_SEQ_LENGTH = 384
 
 Scores = dict[str, float]
@@ -60,7 +60,7 @@ class TaskInfo(Record):
     new_weights: Strings
     """Names of the weights that the pre-trained model does not have."""
     remarks: Strings
-    """Notes for the user."""
+    """Sentences for the user, such as the reason for a new weight."""
 
 
 class Predictions(Record):
@@ -117,7 +117,11 @@ def finetune(values: dict[str, Any], advance: Callable[[int, str], None] = lambd
         storage.write_json(str(folder / TASK_INFO), info.to_dict())
     run_loop(run, world, advance)
     # The loop does not evaluate a run that was already complete.
-    predictions = evaluator.last if evaluator.last is not None else evaluator.predictions(task_model.model, world)
+    predictions = (
+        evaluator.latest_predictions
+        if evaluator.latest_predictions is not None
+        else evaluator.predictions(task_model.model, world)
+    )
     if world.rank == 0:
         result = Predictions(
             scores=task.score(predictions),
@@ -133,7 +137,7 @@ def make_encoder(config: PreTrainedConfig, tokenizer: Tokenizer, max_seq_length:
     Args:
         config: configuration of the model.
         tokenizer: tokenizer of the model.
-        max_seq_length: tokens per row; by default as many as the model reads, and at most `MAX_SEQ_LENGTH`.
+        max_seq_length: maximum number of tokens per row; by default the limit of the model, at most `MAX_SEQ_LENGTH`.
 
     Raises:
         BitcipherError: if the model does not read rows of this length.

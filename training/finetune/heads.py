@@ -1,4 +1,4 @@
-"""Pre-trained models with a head for a task, as transformers defines them for each configuration."""
+"""Models for tasks: pre-trained weights with a new head, in the class that transformers has for the task."""
 
 from typing import NamedTuple
 
@@ -25,8 +25,8 @@ _CLASSES = {
     "token-classification": MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING,
 }
 
-# Weights of transformers' base models that a pre-trained model may lack: BERT's pooler, which only next-sentence
-# prediction trains, and T5's head for questions.
+# Weights of transformers' base models that a pre-trained model is allowed to lack: BERT's pooler, which only
+# next-sentence prediction trains, and T5's head for questions.
 _MAY_BE_NEW = ("pooler", "qa_outputs")
 
 
@@ -57,7 +57,7 @@ def build_task_model(
 
     Raises:
         BitcipherError: if transformers has no such head for the model, weights are missing, or the tokenizer does not
-            match.
+            match the model.
     """
     config = read_config(folder)
     classes = _CLASSES[task.kind]
@@ -71,8 +71,8 @@ def build_task_model(
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         model = classes[type(config)](config)
-    # Sequence classifiers use the padding token to find the last token. It is set after construction, because OPT would
-    # not train the row of a padding token.
+    # Sequence classifiers use the padding token to find the last token. The padding token is set after construction,
+    # because OPT would not train its row of the embeddings.
     model.config.pad_token_id = special_tokens.pad
     model.config.use_cache = False
     copied = set() if random_init else _copy_weights(model, load_model(folder), folder)

@@ -1,4 +1,4 @@
-"""Losses of tasks: sums over the targets, which the loop divides once (see `training.loop.steps.SummedLoss`)."""
+"""Losses of tasks. They are sums over targets; the loop divides by the number of targets (see `SummedLoss`)."""
 
 from collections.abc import Mapping
 

@@ -14,8 +14,8 @@ from training.finetune.task_files import TASKS
 from training.loop import LoopOptions
 from training.settings import apply_setting
 
-# Values of BERT (Devlin et al. 2019, appendix A.3), except for the learning rate. It is higher, because the models that
-# are pre-trained here are small.
+# Values of BERT (Devlin et al. 2019, appendix A.3), except for the learning rate, which is higher because the models
+# that are pre-trained here are small.
 LOOP_DEFAULTS = {
     "batch_size": 32,
     "learning_rate": 1e-4,
@@ -31,23 +31,25 @@ class FinetuneOptions(Record):
     """Options of a fine-tuning run."""
 
     model: str
-    """Run, or path or URI of a transformers folder with a tokenizer.json."""
+    """Pre-trained model: folder of a run of `bitcipher train`, or path or URI of a transformers folder with a
+    tokenizer.json."""
     task: str
     """Name of the task: one of `TASKS`."""
     data: str
     """Path or URI of the folder with the task's files."""
     max_seq_length: int | None = Field(None, ge=1)
-    """Maximum tokens per row; by default as many as the model reads, and at most 384."""
+    """Maximum number of tokens per row; by default the limit of the model, at most 384."""
     num_train_epochs: Float | None = Field(3.0, gt=0)
-    """Passes over the training rows, which determine `loop.max_steps`; null uses `loop.max_steps`."""
+    """Number of passes over the training rows, from which `loop.max_steps` is computed; null: `loop.max_steps` is used
+    as it is set."""
     eval_each_epoch: bool = False
     """Evaluate after each epoch, instead of every `loop.eval_steps` steps."""
     vocabulary: str | None = None
-    """File of words; only examples whose words are all in it are used (sentence tasks only)."""
+    """File of words, for GLUE only: examples with other words are not used."""
     random_init: bool = False
     """Start from random weights instead of the model's, as a baseline without pre-training."""
     embeddings: EmbeddingInitOptions = EmbeddingInitOptions()
-    """Replacement of the token embeddings with cipher vectors, and when they are frozen."""
+    """Replacement of the token embeddings with cipher vectors, and the steps in which they are frozen."""
     loop: LoopOptions = LoopOptions(**LOOP_DEFAULTS)
     seed: int = 1
     """Seed of the head, the order of the rows and dropout, and with `random_init` of all weights."""

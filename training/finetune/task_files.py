@@ -9,7 +9,7 @@ from training.tasks.glue import read_glue
 from training.tasks.question_answering import read_questions
 from training.tasks.vocabulary_filter import filter_by_vocabulary
 
-# Task names to the names of their folders, as published.
+# Names of GLUE's tasks, and of their folders as published.
 GLUE = {
     "cola": "CoLA",
     "sst2": "SST-2",
@@ -31,12 +31,13 @@ def read_task(name: str, folder: str, vocabulary: str | None = None) -> Task:
 
     Args:
         name: one of `TASKS`.
-        folder: path or URI of a folder with train.tsv and dev.tsv (GLUE); train-v1.1.json and dev-v1.1.json, or v2.0,
-            plain or gzip (SQuAD); or eng.train and eng.testa (entities of CoNLL-2003).
-        vocabulary: file of words; examples with other words are dropped (sentence tasks only).
+        folder: path or URI of a folder with train.tsv and dev.tsv (GLUE); train-v1.1.json and dev-v1.1.json, or
+            train-v2.0.json and dev-v2.0.json, plain or gzip (SQuAD); or eng.train and eng.testa (entities of
+            CoNLL-2003).
+        vocabulary: file of words, for GLUE only; examples with other words are dropped.
 
     Raises:
-        BitcipherError: if a file is missing or damaged, or the task cannot be filtered.
+        BitcipherError: if a file is missing or damaged, or a vocabulary is given for a task other than GLUE's.
     """
     if vocabulary is not None and name not in GLUE:
         raise BitcipherError(f"`vocabulary` needs a sentence task ({', '.join(GLUE)}), got {name}.")

@@ -20,7 +20,7 @@ class FinetuningResult(Record):
     baselines: dict[str, Scores]
     """Scores of baselines that do not read the text."""
     remarks: Strings
-    """Notes for the user."""
+    """Sentences for the user, such as the reason for a new weight."""
 
 
 def launch_finetuning(
@@ -35,7 +35,7 @@ def launch_finetuning(
         progress: progress bars.
 
     Raises:
-        BitcipherError: if the folder holds a run of other options, or the options are invalid.
+        BitcipherError: if the folder holds a run with other options, or the options are invalid.
     """
     options.loop.micro_batch_size_for(max(n_workers, 1))
     values = {"options": _with_absolute_paths(options).to_dict()}

@@ -13,11 +13,12 @@ POLL_SECONDS = 0.5
 
 @contextmanager
 def follow_metrics(folder: Path, max_steps: Callable[[], int], progress: StageProgress) -> Iterator[None]:
-    """Show a progress bar that follows `metrics.jsonl` until the block ends.
+    """Show a progress bar that follows `metrics.jsonl` until the `with` block ends.
 
     Args:
         folder: folder of the run.
-        max_steps: returns the number of steps of the run; called once there are metrics.
+        max_steps: function that returns the number of steps of the run. It is called after the first metrics were
+            written.
         progress: progress bars.
     """
     bar = None
@@ -37,7 +38,7 @@ def follow_metrics(folder: Path, max_steps: Callable[[], int], progress: StagePr
         note = f"loss {losses[-1]:.3f}" if losses else ""
         if perplexities:
             note += f"  perplexity {perplexities[-1]:,.1f}"
-        # A run that resumes after a worker's death may be a few steps back.
+        # The step can decrease, because a run that resumes after a worker's death starts from an earlier checkpoint.
         progress.advance(bar, step - shown, note)
         shown = step
 

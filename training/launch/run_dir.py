@@ -21,8 +21,8 @@ def local_folder(uri: str) -> Path:
     """Return the local path of a folder.
 
     Raises:
-        BitcipherError: if it is not on a file system. Token shards are memory-mapped and logs are appended to, which
-            object stores do not support.
+        BitcipherError: if the folder is not on a file system. Object stores support neither the memory-mapping of token
+            shards nor appending to logs.
     """
     path = storage.local_path(storage.absolute(uri))
     if path is None:
@@ -31,9 +31,9 @@ def local_folder(uri: str) -> Path:
 
 
 def prepare_run_dir(folder: Path, name: str, config: dict[str, Any]) -> None:
-    """Create the folder of a run, or check that it holds the same run.
+    """Create the folder of a run, or check that it holds a run with the same config.
 
-    The options of a run without metrics may still change, because it may have failed on a mistake in them.
+    The config can still change while the run has no metrics, so that mistakes in its options can be corrected.
 
     Args:
         folder: folder of the run.
@@ -70,8 +70,8 @@ def launch(
         folder: folder of the run.
         name: name of the config file in it.
         function: see `run_workers`.
-        config: plain values that the function is called with; the folder is added.
-        max_steps: returns the number of steps of the run; called once there are metrics.
+        config: plain values that the function is called with, except for the folder, which is added here.
+        max_steps: see `follow_metrics`.
         n_workers: number of Ray workers; 0 trains in this process.
         device: see `run_workers`.
         progress: progress bars.

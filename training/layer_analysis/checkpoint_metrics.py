@@ -10,9 +10,9 @@ import numpy as np
 from bitcipher.errors import BitcipherError
 from training.data import TokenDataset
 from training.layer_analysis.labeled_words import label_words, word_accuracies
-from training.layer_analysis.records import LayerMetrics
+from training.layer_analysis.records import LayerMetric
 from training.layer_analysis.token_classes import frequent_tokens
-from training.layer_analysis.token_predictions import token_metrics
+from training.layer_analysis.token_metrics import token_metrics
 from training.loop import Batch, TrainingRun, World, latest_checkpoint
 from training.loop.checkpoints import CHECKPOINTS
 from training.models import load_model
@@ -26,20 +26,21 @@ if TYPE_CHECKING:
 SEQUENCES_PER_BATCH = 16
 
 
-def layers_of_run(
+def measure_layers(
     folder: Path,
-    classes: int,
-    sequences: int,
+    n_classes: int,
+    n_sequences: int,
     task: TaskData | None = None,
     begin: Callable[[int], Callable[[int], None]] = lambda checkpoints: lambda step: None,
-) -> list[LayerMetrics]:
-    """Return the metrics of each layer for the initial model and each checkpoint of a run, on the same examples.
+) -> list[LayerMetric]:
+    """Measure each layer of the initial model and of each checkpoint of a run, on the same examples.
 
     Args:
         folder: directory of the run; its text must still be at its original path.
-        classes: number of classes: the most frequent target tokens.
-        sequences: maximum number of training sequences, the first of the run, and of validation sequences.
-        task: labeled words for linear probes.
+        n_classes: number of classes, which are the most frequent target tokens.
+        n_sequences: maximum number of training sequences, and of validation sequences. The first training sequences of
+            the run are used.
+        task: labeled words for linear probes, or None for no probes.
         begin: called with the number of models; the function that it returns is called with the step of each finished
             model.
 
@@ -50,14 +51,14 @@ def layers_of_run(
     checkpoints = sorted(path for path in (folder / CHECKPOINTS).iterdir() if path.name.isdigit())
     recipe, run = _load_run(folder)
     examples: Any = run.examples  # `TextExamples`
-    numbers = np.arange(min(sequences, _training_size(recipe, run)))
-    train = list(_batches(run.examples.training_batch, numbers))
-    held_out = list(_batches(run.examples.validation_batch, np.arange(min(sequences, run.examples.validation_size))))
-    tokens = frequent_tokens(train, classes, examples.special_tokens)
+    positions = np.arange(min(n_sequences, _training_size(recipe, run)))
+    train = list(_batches(run.examples.training_batch, positions))
+    held_out = list(_batches(run.examples.validation_batch, np.arange(min(n_sequences, run.examples.validation_size))))
+    tokens = frequent_tokens(train, n_classes, examples.special_tokens)
     words = None
     if task is not None:
-        shape = examples.text.tokenizer, recipe.model.architecture, recipe.model.max_position_embeddings
-        words = label_words(task.train, task, *shape), label_words(task.test, task, *shape)
+        inputs = examples.text.tokenizer, recipe.model.architecture, recipe.model.max_position_embeddings
+        words = label_words(task.train, task, *inputs), label_words(task.test, task, *inputs)
     advance = begin(1 + len(checkpoints))
     device = World.current("auto").device
     records = []
@@ -67,7 +68,7 @@ def layers_of_run(
         if task is not None and words is not None:
             metrics["held out", f"{task.name}_accuracy"] = word_accuracies(model, *words)
         records += [
-            LayerMetrics(step, layer, part, metric, float(value))
+            LayerMetric(step, layer, part, metric, float(value))
             for (part, metric), values in metrics.items()
             for layer, value in enumerate(values)
         ]

@@ -5,23 +5,23 @@ from collections.abc import Iterable
 import numpy as np
 
 
-def class_means(batches: Iterable[tuple[np.ndarray, np.ndarray]], classes: int) -> np.ndarray:
+def class_means(batches: Iterable[tuple[np.ndarray, np.ndarray]], n_classes: int) -> np.ndarray:
     """Return the mean of each class's features in each layer.
 
     Args:
-        batches: features [layers, N, H] and class ids [N] int64 below `classes`, with the same layers and H in all
-            batches.
-        classes: number of classes.
+        batches: features [layers, N, H] of N samples, and their class ids [N] int64 below `n_classes`. All batches have
+            the same number of layers and the same hidden size H.
+        n_classes: number of classes.
 
     Returns:
-        [layers, classes, H] float64; NaN for a class without a sample.
+        [layers, n_classes, H] float64; NaN for a class without a sample.
     """
     sums: np.ndarray | None = None
-    counts = np.zeros(classes)
+    counts = np.zeros(n_classes)
     for features, labels in batches:
         if sums is None:
-            sums = np.zeros((len(features), classes, features.shape[2]))
-        counts += np.bincount(labels, minlength=classes)
+            sums = np.zeros((len(features), n_classes, features.shape[2]))
+        counts += np.bincount(labels, minlength=n_classes)
         for layer, states in zip(sums, features, strict=True):
             np.add.at(layer, labels, states)
     if sums is None:
@@ -34,15 +34,15 @@ def nearest_class_means(features: np.ndarray, centers: np.ndarray) -> np.ndarray
     """Return the class with the nearest mean (Euclidean distance), for each sample in each layer.
 
     Args:
-        features: [layers, N, H].
-        centers: class means, [layers, classes, H].
+        features: [layers, N, H], features of N samples.
+        centers: [layers, n_classes, H], class means.
 
     Returns:
-        [layers, N] int64; the lowest class id if several are equally near.
+        [layers, N] int64, class ids; the lowest id if several means are equally near.
     """
-    found = []
+    nearest = []
     for states, means in zip(features, centers, strict=True):
         # Squared distances without the term that all classes share. A class without samples is never the nearest.
         distances = np.square(means).sum(axis=1) - 2 * states.astype(np.float64) @ means.T
-        found.append(np.where(np.isnan(distances), np.inf, distances).argmin(axis=1))
-    return np.stack(found)
+        nearest.append(np.where(np.isnan(distances), np.inf, distances).argmin(axis=1))
+    return np.stack(nearest)

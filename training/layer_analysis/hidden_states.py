@@ -24,8 +24,8 @@ def layer_states(model: "PreTrainedModel", batch: Mapping[str, np.ndarray]) -> l
             decoder's states are returned if there are `decoder_input_ids` [B, D], else the encoder's.
 
     Returns:
-        [B, S, H] for the embeddings (with position embeddings if the model adds them) and for each layer. The last
-        tensor is the input of the head, after the final normalization.
+        One tensor [B, S, H] for the embeddings (with position embeddings if the model adds them), and one for each
+        layer. The last tensor is the input of the head, after the final normalization. H is the hidden size.
     """
     tensors = {name: torch.from_numpy(np.ascontiguousarray(array)).to(model.device) for name, array in batch.items()}
     inputs = {name: tensors[name] for name in _INPUTS if name in tensors}
@@ -44,6 +44,6 @@ def layer_states(model: "PreTrainedModel", batch: Mapping[str, np.ndarray]) -> l
 
 
 def states_at(states: list[Tensor], offsets: np.ndarray) -> np.ndarray:
-    """Return the states [layers, N, H] float32 at offsets [N] in the flattened batch."""
-    chosen = torch.from_numpy(offsets).to(states[0].device)
-    return torch.stack([state.flatten(0, 1).index_select(0, chosen) for state in states]).float().cpu().numpy()
+    """Return the states [layers, N, H] float32 at offsets [N] int64 in the flattened batch."""
+    indices = torch.from_numpy(offsets).to(states[0].device)
+    return torch.stack([state.flatten(0, 1).index_select(0, indices) for state in states]).float().cpu().numpy()

@@ -1,4 +1,4 @@
-"""Labeled words as inputs of a language model, and linear probes of them by layer."""
+"""Labeled words as inputs of a language model, and the accuracy of linear probes on their hidden states."""
 
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from training.probes.data import Split, TaskData
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-# Maximum number of words of a split whose states are in memory: 90 MiB for nine layers of hidden size 256.
+# Approximate maximum number of words of a split whose states are in memory: 90 MiB for nine layers of hidden size 256.
 MAX_WORDS = 10_000
 SENTENCES_PER_BATCH = 32
 
@@ -32,22 +32,21 @@ class LabeledWords:
     offsets: tuple[np.ndarray, ...]
     """For each batch, the offsets of each word's last token in the flattened batch, [N] int64."""
     labels: np.ndarray
-    """Labels of all words in this order, int64."""
+    """[N over all batches] int64: label id of each word, in the order of `offsets`."""
 
 
-def label_words(split: Split, task: TaskData, tokenizer: Tokenizer, architecture: str, positions: int) -> LabeledWords:
-    """Convert a split of a task to model inputs. Of a large split, evenly spaced sentences are used.
+def label_words(split: Split, task: TaskData, tokenizer: Tokenizer, architecture: str, max_length: int) -> LabeledWords:
+    """Convert the sentences of a split to model inputs. From a large split, only evenly spaced sentences are used.
 
     A sentence is its words joined with spaces, lowercased as for all probes. A word is represented by its last token,
-    because a decoder has not read the whole word before. Words beyond the model's positions, or without a token, are
-    left out.
+    because a decoder has not read the whole word before. Words beyond `max_length`, or without a token, are left out.
 
     Args:
-        split: split of the task.
-        task: task with the words and labels.
+        split: sentences as ids of words and labels.
+        task: task that the split belongs to, with the texts of the words.
         tokenizer: tokenizer of the model.
-        architecture: architecture of the model.
-        positions: maximum number of tokens of the model.
+        architecture: `ModelOptions.architecture` of the model, which determines the special tokens of a sentence.
+        max_length: maximum number of tokens that the model reads.
 
     Raises:
         BitcipherError: if no word is left.
@@ -58,7 +57,7 @@ def label_words(split: Split, task: TaskData, tokenizer: Tokenizer, architecture
         "opt": ([specials.end], []),
         "t5": ([], [specials.end]),
     }.get(architecture, ([specials.begin], [specials.end]))
-    encoder, max_tokens = plain_text_tokenizer(tokenizer), positions - len(before) - len(after)
+    encoder, max_tokens = plain_text_tokenizer(tokenizer), max_length - len(before) - len(after)
     rows, columns, labels = [], [], []
     for words, word_labels in _sentences(split, task):
         encoding = encoder.encode(" ".join(words), add_special_tokens=False)

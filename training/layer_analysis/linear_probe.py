@@ -20,8 +20,8 @@ def probe_accuracy(train: np.ndarray, train_labels: np.ndarray, test: np.ndarray
     Features are standardized on the training samples, so that the same penalty suits all layers.
 
     Args:
-        train, test: features, [N, H] float32 each.
-        train_labels, test_labels: [N] int64 each.
+        train, test: [N, H] float32 each, features of N samples.
+        train_labels, test_labels: [N] int64 each, label ids.
 
     Raises:
         BitcipherError: if all training samples have the same label.

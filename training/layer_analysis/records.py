@@ -17,21 +17,22 @@ SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True)
-class LayerMetrics:
-    """One metric of one layer at one step."""
+class LayerMetric:
+    """Value of one metric of one layer at one step."""
 
     step: int
     """Training step; 0 for the initial model."""
     layer: int
     """Layer; 0 for the embeddings."""
     part: str
-    """Samples: `train`, from which class means are computed, or `held out`."""
+    """Samples that are measured: `train`, from which class means are computed, or `held out`."""
     metric: str
-    """`ncc_accuracy`, `ncc_mismatch`, `model_accuracy`, or a task's name and `_accuracy` for linear probes."""
+    """Name of the metric: `ncc_accuracy`, `ncc_mismatch`, `model_accuracy`, or for linear probes the name of the task
+    and `_accuracy`, such as `pos_accuracy`."""
     value: float
     """Fraction between 0 and 1."""
 
 
-def to_table(records: Sequence[LayerMetrics]) -> pa.Table:
+def to_table(records: Sequence[LayerMetric]) -> pa.Table:
     """Return a table with one row per record and one column per field."""
     return pa.Table.from_pylist([asdict(record) for record in records], SCHEMA)

@@ -9,21 +9,21 @@ import pyarrow.parquet as pq
 
 from pipelines.runtime.progress import StageProgress
 from training.curves.comparison import copy_files
-from training.layer_analysis import draw, layers_of_run, to_table
+from training.layer_analysis import draw_layers, measure_layers, to_table
 from training.probes import read_task
 
 
 def write_layer_report(
-    run: Path, out: str, classes: int, sequences: int, task: tuple[str, str] | None, progress: StageProgress
+    run: Path, out: str, n_classes: int, n_sequences: int, task: tuple[str, str] | None, progress: StageProgress
 ) -> None:
     """Write the metrics of a run's layers as layers.png, layers.csv and layers.parquet.
 
     Args:
         run: directory of the run.
         out: directory or URI; files of these names are replaced.
-        classes: number of target tokens to classify.
-        sequences: maximum number of training sequences, and of validation sequences.
-        task: name and folder of a task with labeled words for linear probes.
+        n_classes: number of classes, which are the most frequent target tokens.
+        n_sequences: maximum number of training sequences, and of validation sequences.
+        task: name and folder of a task with labeled words for linear probes, or None for no probes.
         progress: progress display.
 
     Raises:
@@ -34,10 +34,10 @@ def write_layer_report(
         bar = progress.begin("layers", checkpoints)
         return lambda step: progress.advance(bar, 1, f"step {step:,}")
 
-    records = layers_of_run(run, classes, sequences, read_task(*task) if task else None, begin)
+    records = measure_layers(run, n_classes, n_sequences, read_task(*task) if task else None, begin)
     table = to_table(records)
     with TemporaryDirectory() as temporary:
-        draw(records, Path(temporary, "layers.png"))
+        draw_layers(records, Path(temporary, "layers.png"))
         pyarrow.csv.write_csv(table, Path(temporary, "layers.csv"))
         pq.write_table(table, Path(temporary, "layers.parquet"))
         copy_files(Path(temporary), out)

@@ -9,16 +9,22 @@ from training.data import SpecialTokens
 from training.loop import Batch
 
 
-def frequent_tokens(batches: Iterable[Batch], classes: int, specials: SpecialTokens) -> np.ndarray:
-    """Return the most frequent targets of an objective's batches, without special tokens.
+def frequent_tokens(batches: Iterable[Batch], n_classes: int, specials: SpecialTokens) -> np.ndarray:
+    """Return the most frequent target tokens of an objective's batches, without special tokens.
 
-    Special tokens are predicted from the format of the examples, not from the language.
+    Special tokens are left out, because a model predicts them from the format of the examples, not from the language.
+
+    Args:
+        batches: batches of an objective, with `labels`.
+        n_classes: maximum number of tokens.
+        specials: special tokens of the tokenizer.
 
     Returns:
-        [K] int64 by descending frequency, ties by ascending id; K may be less than `classes`.
+        [K] int64 by descending frequency, ties by ascending id. K is `n_classes`, or less if there are fewer different
+        tokens.
 
     Raises:
-        BitcipherError: if there are fewer than two tokens.
+        BitcipherError: if there are fewer than two different tokens.
     """
     tokens, counts = np.unique(np.concatenate([batch["labels"].ravel() for batch in batches]), return_counts=True)
     special = {specials.pad, specials.begin, specials.end, specials.unknown, specials.mask, *specials.sentinels}
@@ -26,22 +32,23 @@ def frequent_tokens(batches: Iterable[Batch], classes: int, specials: SpecialTok
     tokens, counts = tokens[is_text], counts[is_text]
     if len(tokens) < 2:
         raise BitcipherError("The sequences contain fewer than two different target tokens; use more sequences.")
-    return tokens[np.argsort(-counts, kind="stable")[:classes]].astype(np.int64)
+    return tokens[np.argsort(-counts, kind="stable")[:n_classes]].astype(np.int64)
 
 
 def samples_of(batch: Batch, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions and classes of a batch's targets that are among the given tokens.
+    """Return the targets of a batch that are class tokens, as offsets and class ids.
 
     Args:
-        batch: batch of an objective. It has the `labels` of all positions, or of the ones in `positions`.
-        tokens: class tokens, [K].
+        batch: batch of an objective. Its `labels` are the target tokens at `positions`, or at all positions if the
+            batch has no `positions`.
+        tokens: [K] int64, class tokens.
 
     Returns:
-        Offsets in the flattened batch, [N] int64, and class ids below K, [N] int64.
+        Offsets in the flattened batch, [N] int64, and class ids from 0 to K - 1, [N] int64.
     """
     labels = batch["labels"].ravel()
     positions = batch["positions"] if "positions" in batch else np.arange(len(labels))
     order = np.argsort(tokens)
-    found = order[np.searchsorted(tokens, labels, sorter=order).clip(max=len(tokens) - 1)]
-    is_class = tokens[found] == labels
-    return positions[is_class], found[is_class]
+    class_ids = order[np.searchsorted(tokens, labels, sorter=order).clip(max=len(tokens) - 1)]
+    is_class = tokens[class_ids] == labels
+    return positions[is_class], class_ids[is_class]

@@ -30,11 +30,11 @@ class TrainingState(Record):
     """Progress of a run, as stored in a checkpoint."""
 
     step: int = Field(0, ge=0)
-    """Number of updates made."""
+    """Number of completed updates."""
     seconds: float = 0.0
     """Time spent on updates, without evaluations and checkpoints."""
     unfrozen_at: int | None = None
-    """Step at which the embeddings were unfrozen early."""
+    """Step at which the embeddings were unfrozen early, or None."""
     last_validation_loss: float | None = None
     """Validation loss of the latest evaluation."""
 
@@ -69,7 +69,7 @@ def latest_checkpoint(folder: Path) -> Path:
     """Return the folder of the latest checkpoint of a run.
 
     Raises:
-        BitcipherError: if there is none.
+        BitcipherError: if the run has no checkpoint.
     """
     latest = find_latest_checkpoint(folder)
     if latest is None:
@@ -84,7 +84,7 @@ def resolve_model_folder(folder: str) -> str:
         folder: folder of a run, or path or URI of a transformers model.
 
     Raises:
-        BitcipherError: if it is a run without a checkpoint.
+        BitcipherError: if the folder is a run without a checkpoint.
     """
     path = storage.local_path(folder)
     if path is None or not Path(path, METRICS).exists():

@@ -11,11 +11,14 @@ from bitcipher.errors import BitcipherError
 
 @dataclass(frozen=True)
 class World:
-    """A worker's view of the process group; without a group it is a single worker."""
+    """A worker's view of torch's process group. A process without a group is a single worker."""
 
     rank: int
+    """Number of this worker, from 0."""
     size: int
+    """Number of workers."""
     device: torch.device
+    """Device of this worker."""
 
     @classmethod
     def current(cls, device: str) -> "World":
@@ -30,10 +33,10 @@ class World:
         has_gpu = torch.cuda.is_available()
         if device == "cuda" and not has_gpu:
             raise BitcipherError("There is no GPU that torch can use; set `loop.device` to auto or cpu.")
-        chosen = torch.device("cuda", torch.cuda.current_device()) if has_gpu and device != "cpu" else "cpu"
+        own_device = torch.device("cuda", torch.cuda.current_device()) if has_gpu and device != "cpu" else "cpu"
         has_group = dist.is_available() and dist.is_initialized()
         rank, size = (dist.get_rank(), dist.get_world_size()) if has_group else (0, 1)
-        return cls(rank, size, torch.device(chosen))
+        return cls(rank, size, torch.device(own_device))
 
     def all_reduce(self, tensors: Sequence[torch.Tensor]) -> None:
         """Replace each tensor with its sum over all workers, in one all-reduce."""

@@ -1,4 +1,4 @@
-"""Validation loss, on examples that are the same at every step and for every seed."""
+"""Validation loss on a fixed set of examples, which depends neither on the step nor on the seed of the run."""
 
 import math
 
@@ -18,7 +18,7 @@ _MAX_LOSS = 700
 def evaluate(
     model: torch.nn.Module, objective: SummedLoss, examples: Examples, options: LoopOptions, world: World
 ) -> dict[str, float]:
-    """Return `validation_loss`, the mean over all predictions, and `perplexity`, its exponential."""
+    """Return `validation_loss`, the mean loss over all predictions, and `perplexity`, the exponential of the loss."""
     size = options.micro_batch_size_for(world.size)
     ids = np.arange(min(options.eval_sequences, examples.validation_size))
     micro_batches = [ids[start : start + size] for start in range(0, len(ids), size)]

@@ -17,7 +17,7 @@ class Examples(Protocol):
     """Source of batches. The same position or id always gives the same arrays, on every worker."""
 
     def training_batch(self, positions: np.ndarray) -> Batch:
-        """Return the training examples at positions [B] of the run, which count across batches and epochs."""
+        """Return the training examples at positions [B] of the run, which count across steps and epochs."""
         ...
 
     def validation_batch(self, ids: np.ndarray) -> Batch:
@@ -37,12 +37,14 @@ class TextExamples:
     text: TokenDataset
     objective: Objective
     length: int
-    """Positions of an example."""
+    """Number of positions of an example."""
     seed: int
+    """Seed of the order of the sequences and of the masks."""
     special_tokens: SpecialTokens
     vocab_size: int
+    """Highest id of the tokenizer plus one."""
     word_starts: np.ndarray | None
-    """[vocab_size] bool: tokens that begin a word; required for whole-word masking."""
+    """[vocab_size] bool: whether the token begins a word; required for whole-word masking."""
 
     def __post_init__(self) -> None:
         """Check that both splits have at least one sequence."""
@@ -73,7 +75,7 @@ class TextExamples:
         return self._make_batch(self._train, ids, positions, derive_key(self.seed, "training"))
 
     def validation_batch(self, ids: np.ndarray) -> Batch:
-        """Return validation examples by id [B]; their masks do not depend on the seed of the run."""
+        """Return the validation examples with ids [B]; their masks do not depend on the seed of the run."""
         return self._make_batch(self._validation, ids, ids, derive_key("validation"))
 
     def _make_batch(self, sequences: Sequences, ids: np.ndarray, row_ids: np.ndarray, key: int) -> Batch:

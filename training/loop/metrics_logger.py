@@ -21,15 +21,15 @@ class MetricsLine(Record):
     model_config = ConfigDict(extra="allow")
 
     step: int = Field(ge=0)
-    """Number of updates made."""
+    """Number of completed updates."""
 
 
 class MetricsLogger:
-    """Writer of metrics. A run that resumes from a step drops the lines after it.
+    """Writer of metrics. A run that resumes from a checkpoint drops the lines after its step.
 
     Args:
         folder: folder of the run.
-        step: number of updates made; 0 starts a new file.
+        step: number of completed updates; 0 starts a new file.
     """
 
     def __init__(self, folder: Path, step: int):
@@ -55,10 +55,10 @@ class MetricsLogger:
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
-    """Return the lines of a run, without an incomplete last line.
+    """Return the lines of a run's `metrics.jsonl`, without an incomplete last line.
 
     Raises:
-        BitcipherError: if another line is damaged.
+        BitcipherError: if a line is damaged, except for an incomplete last line.
     """
     path = folder / METRICS
     if not path.exists():

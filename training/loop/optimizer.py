@@ -8,7 +8,7 @@ from transformers import get_scheduler
 from training.loop.options import LoopOptions
 from training.models import input_embeddings
 
-# AdamW's state of each weight.
+# Names of AdamW's state tensors, which exist for each weight.
 STATE_TENSORS = ("exp_avg", "exp_avg_sq", "step")
 
 
@@ -28,7 +28,7 @@ def make_optimizer(model: nn.Module, options: LoopOptions, embeddings_multiplier
         {"params": [embeddings], "weight_decay": 0.0, "lr": options.learning_rate * embeddings_multiplier},
     ]
     betas = (options.adam_beta1, options.adam_beta2)
-    # Fused: one kernel for all weights instead of several for each.
+    # `fused` updates all weights in one kernel, instead of several kernels per weight.
     return torch.optim.AdamW(groups, lr=options.learning_rate, betas=betas, fused=True)
 
 
@@ -38,7 +38,7 @@ def make_scheduler(optimizer: torch.optim.Optimizer, options: LoopOptions) -> La
     if name == "cosine":
         name, kwargs = "cosine_with_min_lr", {"min_lr_rate": options.min_lr_ratio}
     elif name == "linear":
-        # The polynomial schedule of power 1 is the linear one with a minimum.
+        # A polynomial schedule of power 1 is linear, and has a final learning rate, unlike `linear` of transformers.
         name, kwargs = "polynomial", {"lr_end": options.min_lr_ratio * options.learning_rate, "power": 1.0}
     return get_scheduler(name, optimizer, options.n_warmup_steps, options.max_steps, kwargs)
 
@@ -60,7 +60,7 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, scheduler: LambdaLR, ste
 
 
 def optimizer_state(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
-    """Return the state tensors of the optimizer, named after their weights."""
+    """Return the state tensors of the optimizer by the name of their weight, a colon, and their own name."""
     return {
         f"{name}:{tensor}": optimizer.state[weight][tensor].detach().contiguous().clone()
         for name, weight in model.named_parameters()
@@ -70,7 +70,7 @@ def optimizer_state(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[
 
 
 def load_optimizer_state(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, torch.Tensor]) -> None:
-    """Restore the state that `optimizer_state` returned."""
+    """Restore the state of the optimizer from the tensors that `optimizer_state` returned."""
     for name, weight in model.named_parameters():
         if f"{name}:step" in tensors:
             optimizer.state[weight] = {

@@ -15,10 +15,10 @@ class LoopOptions(Record):
     max_steps: int = Field(1000, ge=1)
     """Number of updates of the weights."""
     batch_size: int = Field(64, ge=1)
-    """Sequences per update, over all workers."""
+    """Number of sequences per update, over all workers."""
     micro_batch_size: int | None = Field(None, ge=1)
-    """Sequences per forward pass; the batch divided by the number of workers by default. Dropout is drawn per
-    micro-batch, so keep this size to reproduce a run with another number of workers."""
+    """Number of sequences per forward pass; by default `batch_size` divided by the number of workers. Dropout is drawn
+    per micro-batch, so keep this size to reproduce a run with another number of workers."""
     learning_rate: Float = Field(1e-3, gt=0)
     """Peak learning rate of AdamW."""
     warmup_steps: Float = Field(0.05, ge=0)
@@ -41,15 +41,15 @@ class LoopOptions(Record):
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """`cpu`, `cuda`, or `auto`: a GPU if there is one."""
     compile: bool = False
-    """Compile the model with torch.compile. It takes a minute or more, and needs a C++ compiler on CPUs."""
+    """Compile the model with torch.compile. Compilation takes a minute or more, and needs a C++ compiler on CPUs."""
     logging_steps: int = Field(10, ge=1)
-    """Steps between two training losses in metrics.jsonl."""
+    """Number of steps between two training losses in metrics.jsonl."""
     eval_steps: int = Field(100, ge=1)
-    """Steps between two evaluations; there is one before the first step and one after the last step too."""
+    """Number of steps between two evaluations. The model is also evaluated before the first and after the last step."""
     eval_sequences: int = Field(512, ge=1)
-    """Validation sequences per evaluation, always the same ones."""
+    """Maximum number of validation sequences per evaluation; every evaluation uses the same sequences."""
     save_steps: int = Field(500, ge=1)
-    """Steps between two checkpoints; there is one after the last step too."""
+    """Number of steps between two checkpoints. A checkpoint is also saved after the last step."""
     save_total_limit: int | None = Field(1, ge=1)
     """Number of the latest checkpoints to keep; null keeps all."""
 
@@ -68,7 +68,7 @@ class LoopOptions(Record):
         return math.ceil(self.warmup_steps * self.max_steps) if self.warmup_steps < 1 else int(self.warmup_steps)
 
     def micro_batch_size_for(self, n_workers: int) -> int:
-        """Return the micro-batch size with the given number of workers.
+        """Return the micro-batch size for the given number of workers.
 
         Raises:
             BitcipherError: if the batch cannot be split evenly.

@@ -31,10 +31,11 @@ class StepData:
     """One worker's micro-batches of a step."""
 
     micro_batch_ids: list[int]
-    """Positions of the micro-batches in the step."""
+    """Indices of the micro-batches among all micro-batches of the step."""
     batches: list[Batch]
+    """Micro-batches of this worker."""
     n_targets: int
-    """Number of predictions in all of them."""
+    """Number of predictions in all batches of this worker."""
 
 
 def iter_steps(
@@ -72,7 +73,7 @@ def compute_gradients(
         data: this worker's data of the step.
         world: this worker.
         options: options of the loop.
-        key: key of the dropout of this step.
+        key: random key of this step's dropout, from `derive_key`.
     """
     n_targets = torch.tensor([float(data.n_targets)], dtype=torch.float64, device=world.device)
     world.all_reduce([n_targets])

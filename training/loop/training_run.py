@@ -26,7 +26,7 @@ Advance = Callable[[int, str], None]
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """Inputs of a training run."""
+    """Model, examples and options of a training run."""
 
     model: torch.nn.Module
     """Model with its initial weights."""
@@ -34,14 +34,15 @@ class TrainingRun:
     examples: Examples
     options: LoopOptions
     freeze_schedule: FreezeSchedule
-    """When the token embeddings are frozen, and their learning rate."""
+    """Steps in which the token embeddings are frozen, and their learning rate."""
     seed: int
+    """Seed of dropout."""
     folder: Path
     """Folder of the run."""
     tokens_per_step: int
-    """Tokens that a step reads, for the token axis of curves."""
+    """Number of tokens that a step reads, for the `tokens` of the metrics."""
     evaluator: Callable[[torch.nn.Module, World], dict[str, float]] | None = None
-    """Further metrics of each evaluation, such as the scores of a task."""
+    """Function that returns additional metrics at each evaluation, such as the scores of a task."""
 
 
 def run_loop(run: TrainingRun, world: World, advance: Advance = lambda step, note: None) -> None:
@@ -50,7 +51,7 @@ def run_loop(run: TrainingRun, world: World, advance: Advance = lambda step, not
     Args:
         run: model, examples and options.
         world: this worker.
-        advance: progress callback.
+        advance: called with the number of completed steps and a note on the losses.
     """
     options = run.options
     with closing(_Trainer(run, world, advance)) as trainer:
@@ -103,7 +104,7 @@ class _Trainer:
         self._optimizer.step()
         self._optimizer.zero_grad(set_to_none=True)
         is_logged = step + 1 == options.max_steps or (step + 1) % options.logging_steps == 0
-        # Reading a value waits for the device, so it is done only when needed.
+        # `float` waits for the device, so values are read only if they are logged.
         metrics = (
             {"loss": float(loss), "grad_norm": float(grad_norm), "learning_rate": learning_rate} if is_logged else {}
         )
@@ -114,7 +115,7 @@ class _Trainer:
         self._clock = time.perf_counter()
 
     def evaluate(self) -> None:
-        """Log the validation loss, and unfreeze the embeddings if it is due."""
+        """Log the validation loss, and unfreeze the embeddings if the freeze schedule says so."""
         run, state = self._run, self.state
         metrics = evaluate(self._model, run.objective, run.examples, run.options, self._world)
         if run.evaluator:

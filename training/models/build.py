@@ -54,7 +54,7 @@ def build_model(options: ModelOptions, special_tokens: "SpecialTokens", vocab_si
     Args:
         options: architecture, sizes, and the checkpoint to start from, if any.
         special_tokens: ids of the tokenizer's special tokens.
-        vocab_size: the tokenizer's highest id plus one; a checkpoint may have more rows.
+        vocab_size: the tokenizer's highest id plus one; the embeddings of a checkpoint can have more rows.
         seed: seed of the random weights. The caller's random state is restored.
 
     Raises:

@@ -35,7 +35,7 @@ def save_model(model: PreTrainedModel, folder: str) -> None:
         BitcipherError: if the folder cannot be written.
     """
     with TemporaryDirectory() as temporary, _quiet_transformers():
-        # One file whatever its size: it is written in one go and read memory-mapped.
+        # All weights are in one file, whatever its size, because the file is read memory-mapped.
         model.save_pretrained(temporary, max_shard_size=2**62)
         for path in sorted(Path(temporary).iterdir(), key=lambda path: path.name == _CONFIG):
             with storage.writing(storage.join(folder, path.name)) as stream, path.open("rb") as source:
@@ -46,10 +46,10 @@ def save_model(model: PreTrainedModel, folder: str) -> None:
 def load_model(folder: str) -> PreTrainedModel:
     """Load a model written by `save_model` or by transformers, in float32 and evaluation mode.
 
-    The model has the class, and so the head, that it was saved with.
+    The model has the class that it was saved with, and therefore the same head.
 
     Args:
-        folder: path or URI. Names of models on a hub are not resolved and nothing else is downloaded.
+        folder: path or URI. Names of models on a hub are not resolved.
 
     Raises:
         BitcipherError: if there is no model, its architecture is not supported, or its weights are pickled, incomplete
@@ -73,7 +73,7 @@ def read_config(folder: str) -> PreTrainedConfig:
     """Return the configuration of the model in a folder.
 
     Raises:
-        BitcipherError: if there is none, or its architecture is not supported.
+        BitcipherError: if there is no configuration, or its architecture is not supported.
     """
     uri = storage.join(folder, _CONFIG)
     if not storage.exists(uri):
@@ -92,7 +92,7 @@ def read_config(folder: str) -> PreTrainedConfig:
 
 
 def load_model_as(folder: str, model_class: type[PreTrainedModel], config: PreTrainedConfig) -> PreTrainedModel:
-    """Load the weights in a folder into a model of the given class. Missing weights are an error, never random.
+    """Load the weights in a folder into a model of the given class. Missing weights are an error.
 
     Raises:
         BitcipherError: see `load_model`.
@@ -148,7 +148,7 @@ def _local_copy(folder: str) -> Iterator[str]:
 
 @contextmanager
 def _quiet_transformers() -> Iterator[None]:
-    """Suppress progress bars and warnings of transformers; our own errors replace them."""
+    """Suppress progress bars and warnings of transformers, because `BitcipherError`s replace the warnings."""
     level, has_progress_bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()

@@ -37,5 +37,5 @@ def untie_t5(model: T5ForConditionalGeneration) -> None:
     """
     weight = torch.randn(model.lm_head.weight.shape) * model.config.d_model**-0.5
     model.lm_head.weight = nn.Parameter(weight)
-    # Otherwise a later `tie_weights` would tie it again.
+    # Otherwise a later `tie_weights` would tie the output layer again.
     model.config.tie_word_embeddings = False

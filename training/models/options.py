@@ -28,7 +28,7 @@ class ModelOptions(Record):
     intermediate_size: int = Field(1024, ge=1)
     """Width of the feed-forward layers, commonly four times `hidden_size`."""
     max_position_embeddings: int = Field(128, ge=1)
-    """Maximum sequence length in tokens; T5 has no position embeddings and uses it as the sequence length."""
+    """Maximum sequence length in tokens; also for T5, which has no position embeddings."""
     dropout: Float = Field(0.1, ge=0, lt=1)
     """Dropout probability of every dropout layer of the architecture."""
     tie_word_embeddings: bool = True
@@ -39,7 +39,7 @@ class ModelOptions(Record):
     next_sentence: bool = False
     """Add the next-sentence head (`bert` only)."""
     checkpoint: str | None = None
-    """Folder or URI of a model, or a run, whose weights the model starts from; its sizes must equal these options."""
+    """Run, or folder or URI of a model, with the initial weights; its sizes must equal these options."""
 
     @model_validator(mode="after")
     def _check(self) -> "ModelOptions":

@@ -13,7 +13,7 @@ MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def hidden_states(model: "PreTrainedModel", batch: Mapping[str, Tensor]) -> Tensor:
-    """Return the output of the last layer at every position, which `logits` takes.
+    """Return the output of the last layer at every position, from which `logits` computes logits.
 
     Args:
         model: a model from `build_model`.
@@ -21,7 +21,7 @@ def hidden_states(model: "PreTrainedModel", batch: Mapping[str, Tensor]) -> Tens
             `token_type_ids` [B, S]. Other keys are ignored.
 
     Returns:
-        [B, S, H]; for T5 the decoder's [B, D, H].
+        [B, S, H], where H is the hidden size; for T5 the decoder's output [B, D, H].
     """
     inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}
     if model.config.model_type != "t5":
@@ -36,11 +36,11 @@ def hidden_states(model: "PreTrainedModel", batch: Mapping[str, Tensor]) -> Tens
 
 
 def logits(model: "PreTrainedModel", hidden: Tensor) -> Tensor:
-    """Return the logit of each token of the vocabulary.
+    """Return the logits of all V tokens of the vocabulary.
 
     Args:
         model: a model from `build_model`.
-        hidden: [..., H], any positions of `hidden_states`.
+        hidden: [..., H], hidden states at any positions, from `hidden_states`.
 
     Returns:
         [..., V].
@@ -51,10 +51,12 @@ def logits(model: "PreTrainedModel", hidden: Tensor) -> Tensor:
 
 
 def sentence_logits(model: "PreTrainedModel", hidden: Tensor) -> Tensor:
-    """Return the logits of BERT's next-sentence head: class 0 if the second half follows the first, 1 if it is random.
+    """Return the logits of BERT's next-sentence head.
+
+    Class 0 means that the second segment follows the first, class 1 that the second segment is random.
 
     Args:
-        model: a BERT with that head.
+        model: a BERT with the next-sentence head.
         hidden: [B, S, H] from `hidden_states`.
 
     Returns:

@@ -38,10 +38,10 @@ class BatchContext:
 
 
 class Objective(Record):
-    """Options of an objective, and its examples and losses.
+    """Pre-training objective, which makes batches of token sequences and computes their losses. Fields are options.
 
-    Subclasses are stateless. The arrays of a batch have the same shapes for every row and every draw, except for
-    flattened lists of predictions.
+    Subclasses are stateless. All batches of B rows have the same shapes, except for arrays with one value per selected
+    token, such as `positions`.
     """
 
     architectures: ClassVar[tuple[str, ...]]
@@ -74,7 +74,7 @@ def check_objective(objective: Objective, options: ModelOptions) -> None:
     """Check that an objective can train a model.
 
     Raises:
-        BitcipherError: if it cannot.
+        BitcipherError: if the architecture of the model, or its head, does not suit the objective.
     """
     name = type(objective).__name__
     if options.architecture not in objective.architectures:

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class CausalLM(Objective):
-    """Predict each token from the preceding ones.
+    """Predict each token from the preceding tokens.
 
-    A sequence is a slice of the packed text: it may hold several documents, each closed by the end token.
+    A sequence is a slice of the token stream. It can contain several documents, each followed by the end token.
     """
 
     architectures: ClassVar[tuple[str, ...]] = ("gpt2", "opt")
 
     def text_length(self, length: int) -> int:
-        """Return one more than `length`: the first token is only an input and the last only a label."""
+        """Return `length` + 1, because the first token is only an input, and the last token is only a label."""
         if length < 1:
             raise BitcipherError(f"Causal examples need at least 1 position, got {length}.")
         return length + 1

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-# BERT replaces 80 % of the selected tokens with the mask token ...
+# BERT replaces 80 % of the selected tokens with the mask token and 10 % with a random token; 10 % stay unchanged. A
+# uniform random number below `_MASK` means the mask token, from there to `_MASK_OR_RANDOM` a random token.
 _MASK = 0.8
-# ... and 10 % with a random token; the other 10 % stay as they are.
 _MASK_OR_RANDOM = 0.9
 
 
 class MaskedLM(Objective):
     """Predict masked tokens from their left and right context.
 
-    An example is the begin token, the text and the end token. Each token of the text is selected independently. If no
-    token is drawn, the token with the smallest random number is selected, so that every row has a prediction. Special
-    tokens are never selected.
+    An example is the begin token, the text and the end token. A token of the text is selected if its random number is
+    below `mlm_probability`. If a row has no such token, the token with the smallest random number is selected, so that
+    every row has a prediction. Special tokens are never selected.
     """
 
     architectures: ClassVar[tuple[str, ...]] = ("bert", "roberta")
@@ -97,7 +97,7 @@ class MaskedLM(Objective):
 
 
 def concat_columns(*parts: np.ndarray | int) -> np.ndarray:
-    """Concatenate arrays [B, n] and single tokens, which are repeated for every row, along the columns."""
+    """Concatenate arrays of B rows along the columns. A single token is repeated in a column of its own."""
     n_rows = next(len(part) for part in parts if isinstance(part, np.ndarray))
     columns = (part if isinstance(part, np.ndarray) else np.full((n_rows, 1), part, np.int64) for part in parts)
     return np.concatenate(list(columns), axis=1)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class NextSentence(MaskedLM):
-    """Masked language modeling of two segments, and a prediction whether the second follows the first.
+    """Predict masked tokens of two segments, and whether the second segment follows the first.
 
     An example is the begin token, the first half of a sequence, the end token, a second half, and the end token. In
     half of the rows, the second half comes from another sequence, drawn uniformly.

@@ -1,4 +1,4 @@
-"""Span corruption (Raffel et al. 2020, sections 3.1.4 and 3.3.4), with lengths and draws as in their code."""
+"""Span corruption (Raffel et al. 2020, sections 3.1.4 and 3.3.4). Span lengths are drawn as in the authors' code."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class SpanCorruption(Objective):
     """Replace spans of the text with sentinels, and predict the spans.
 
-    The numbers of noise tokens and spans are fixed by the length of the text. The lengths of the spans, and of the text
-    between them, are drawn uniformly from all partitions. An example begins with text and ends with a span, so the
-    targets are "sentinel, span, sentinel, span, ..., end token" without a closing sentinel.
+    The length of the text determines the numbers of noise tokens and spans. The lengths of the spans, and of the text
+    between them, are drawn uniformly from all partitions of these numbers of tokens. An example begins with text and
+    ends with a span, so the targets are "sentinel, span, sentinel, span, ..., end token" without a closing sentinel.
     """
 
     architectures: ClassVar[tuple[str, ...]] = ("t5",)
@@ -38,11 +38,11 @@ class SpanCorruption(Objective):
         """Return the maximum number of text tokens that give `length` inputs (text, sentinels and the end token)."""
         if length < 3:
             raise BitcipherError(f"Span-corruption examples need at least 3 positions, got {length}.")
-        # Another text token lengthens the inputs by one or not at all, so every length is reached exactly.
-        text = 2
-        while self._inputs_length(text + 1) <= length:
-            text += 1
-        return text
+        # One more text token lengthens the inputs by one token or not at all, so every length is reached exactly.
+        n_tokens = 2
+        while self._inputs_length(n_tokens + 1) <= length:
+            n_tokens += 1
+        return n_tokens
 
     def make_batch(self, context: BatchContext) -> dict[str, np.ndarray]:
         """Return corrupted texts and their noise spans.
@@ -60,6 +60,7 @@ class SpanCorruption(Objective):
                 f"sentinels; set `text.tokenizer.sentinels` to at least {n_spans}, or use shorter sequences or longer "
                 "spans."
             )
+        # The purposes in `derive_key` stay as they are, because other names would give other spans.
         lengths = np.empty((len(text), 2 * n_spans), np.int64)
         lengths[:, 0::2] = _random_partition(
             text.shape[1] - n_noise, n_spans, derive_key(context.rng_key, "pieces kept"), context.row_ids
@@ -87,16 +88,16 @@ class SpanCorruption(Objective):
         """Return the sum of the cross-entropies of the decoder's predictions."""
         return summed_loss(model, hidden_states(model, batch).flatten(0, 1), batch["labels"].flatten())
 
-    def _noise_sizes(self, text: int) -> tuple[int, int]:
-        """Return the numbers of noise tokens and of spans in a text of the given length."""
-        # At most half of the tokens are noise, because there must be text between spans. Only rounding of a density of
-        # 0.5 could exceed this.
-        n_noise = max(1, min(round(text * self.noise_density), text // 2))
+    def _noise_sizes(self, n_tokens: int) -> tuple[int, int]:
+        """Return the number of noise tokens and the number of spans in a text of `n_tokens` tokens."""
+        # At most half of the tokens are noise, because there must be text between spans. Without this limit, a density
+        # of 0.5 could be rounded up.
+        n_noise = max(1, min(round(n_tokens * self.noise_density), n_tokens // 2))
         return n_noise, max(1, round(n_noise / self.mean_noise_span_length))
 
-    def _inputs_length(self, text: int) -> int:
-        n_noise, n_spans = self._noise_sizes(text)
-        return text - n_noise + n_spans + 1
+    def _inputs_length(self, n_tokens: int) -> int:
+        n_noise, n_spans = self._noise_sizes(n_tokens)
+        return n_tokens - n_noise + n_spans + 1
 
 
 def _random_partition(total: int, n_parts: int, key: int, rows: np.ndarray) -> np.ndarray:
@@ -108,6 +109,16 @@ def _random_partition(total: int, n_parts: int, key: int, rows: np.ndarray) -> n
     return np.diff(ends, axis=1)
 
 
-def _collapse(text: np.ndarray, sentinels: np.ndarray, is_kept: np.ndarray, is_replaced: np.ndarray) -> np.ndarray:
-    """Return [B, n] the kept tokens, with one sentinel for each dropped segment; n is the same for all rows."""
-    return np.where(is_replaced, sentinels, text)[is_kept | is_replaced].reshape(len(text), -1)
+def _collapse(text: np.ndarray, sentinels: np.ndarray, is_kept: np.ndarray, is_sentinel: np.ndarray) -> np.ndarray:
+    """Return the kept tokens, with one sentinel in place of each dropped segment.
+
+    Args:
+        text: [B, S] tokens.
+        sentinels: [B, S], sentinel of each token's segment.
+        is_kept: [B, S] bool, whether the token is kept.
+        is_sentinel: [B, S] bool, whether the token is the first of a dropped segment.
+
+    Returns:
+        [B, n]; n is the same for all rows.
+    """
+    return np.where(is_sentinel, sentinels, text)[is_kept | is_sentinel].reshape(len(text), -1)

@@ -1,4 +1,4 @@
-"""Word boundaries as a tokenizer marks them."""
+"""Tokens that begin a word, found by the marks of the tokenizer."""
 
 import json
 from collections.abc import Iterator
@@ -11,18 +11,21 @@ from bitcipher.errors import BitcipherError
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-# Byte-level BPE's characters for a space, line feed, carriage return and tab.
+# Characters by which byte-level BPE represents a space, line feed, carriage return and tab.
 _BYTE_LEVEL_BLANKS = ("Ġ", "Ċ", "č", "ĉ")
 
 
 def word_starts(tokenizer: "Tokenizer") -> np.ndarray:
-    """Return which tokens begin a word: those after a blank, or in WordPiece those without the continuation prefix.
+    """Return which tokens begin a word.
+
+    In WordPiece, these are the tokens without the continuation prefix. In byte-level BPE and with `Metaspace`, they are
+    the tokens that begin with a blank.
 
     Returns:
         [highest id + 1] bool. Punctuation belongs to the preceding word, except in WordPiece.
 
     Raises:
-        BitcipherError: if the tokenizer marks words in neither way.
+        BitcipherError: if the tokenizer marks neither blanks nor continuations.
     """
     content = json.loads(tokenizer.to_str())
     vocabulary = tokenizer.get_vocab()

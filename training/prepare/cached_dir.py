@@ -17,8 +17,8 @@ def cached_dir(parent: Path, kind: str, inputs: dict[str, Any], make: Callable[[
     Args:
         parent: folder of the cached folders.
         kind: prefix of the folder's name.
-        inputs: everything that the contents depend on, as plain values.
-        make: called with an empty folder to fill.
+        inputs: everything that the contents depend on, as plain values; the folder's name has a hash of them.
+        make: function that writes the contents to the folder that it is called with.
     """
     digest = hashlib.sha256(storage.to_json(inputs)).hexdigest()[:16]
     target = parent / f"{kind}-{digest}"
@@ -31,7 +31,7 @@ def cached_dir(parent: Path, kind: str, inputs: dict[str, Any], make: Callable[[
         try:
             os.replace(unfinished, target)
         except OSError:
-            # Another run may have published the same folder in the meantime.
+            # If the folder exists now, another run has published it in the meantime.
             if not target.exists():
                 raise
     finally:

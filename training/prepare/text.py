@@ -33,7 +33,7 @@ TOKENIZER = "tokenizer.json"
 
 @dataclass(frozen=True)
 class TokenShardInput:
-    """Source to encode, the name of its token shard, and the fraction of its documents for validation."""
+    """Source to encode, name of its token shard, and fraction of its documents in the validation split."""
 
     name: str
     source: Source
@@ -42,10 +42,11 @@ class TokenShardInput:
 
 @dataclass(frozen=True)
 class TokenShard:
-    """Written token shard, and the number of stored bytes of its source."""
+    """Contents of a token shard after its source was encoded."""
 
     info: ShardInfo
     source_bytes: int
+    """Size of the source file in bytes, for progress."""
 
 
 class TokenShardStage:
@@ -134,5 +135,5 @@ def _train_tokenizer(
 
 
 def _contents(sources: Sequence[Source]) -> list[list[str]]:
-    """Return the hash and format of each source, without its name: renamed files have the same text."""
+    """Return the hash and format of each source. Names are left out, because renamed files have the same text."""
     return [[source.sha256, source.format + compression_of(source.uri)] for source in sources]

@@ -31,15 +31,15 @@ DERIVED_OPTIONS = {"tokenizer", "min_count", "format", "document", "field"}
 def prepare_vectors(
     recipe: Recipe, text: Path, prepared: Path, runtime: Runtime, progress: StageProgress
 ) -> str | None:
-    """Return the folder of the vectors of a cipher init, and create it if needed; None for a random init.
+    """Return the folder of the vectors of a cipher init, and create it if it does not exist; None for random init.
 
     Only the training split is counted, so the vectors contain no information about the validation split.
 
     Args:
         recipe: options of the run.
-        text: folder of its token shards.
+        text: folder of the token shards of the recipe's text.
         prepared: folder of the cached folders.
-        runtime: runtime that counts the text.
+        runtime: runtime that counts the text; the result does not depend on it.
         progress: progress bars.
 
     Raises:
@@ -75,7 +75,7 @@ def _with_model_width(recipe: Recipe, tokenizer: str) -> dict[str, Any]:
     """Return the build options, with sizes that match the width of the model's embeddings if they are not set."""
     width, values = recipe.model.embedding_dim, recipe.embeddings.build
     if values.get("mode") == "cat" and "bits" not in values:
-        n_words = vocab_size(load_tokenizer(tokenizer)) + 1  # and <oov>
+        n_words = vocab_size(load_tokenizer(tokenizer)) + 1  # all tokens, and <oov>
         bits, window = cat_bits_and_window(width, n_words, values.get("window", EmbeddingOptions().window))
         return {**values, "bits": bits, "window": window}
     return {"bits" if values.get("mode") in ("cat", "sum", "cipher") else "vector_size": width, **values}

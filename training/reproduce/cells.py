@@ -1,4 +1,4 @@
-"""Storage of finished table cells, one file each, from which an interrupted run resumes."""
+"""Storage of finished table cells. Each cell is one file, so an interrupted run resumes from the stored cells."""
 
 import hashlib
 from collections.abc import Sequence
@@ -13,10 +13,9 @@ from bitcipher.records import FROM_LIST, Record
 from training.probes.data import Split, TaskData
 from training.probes.fit import SETTINGS
 from training.probes.probe import ProbeResult, SeedResult
-from training.reproduce.models import CountedBuild, VectorModel
+from training.reproduce.vector_models import CountedBuild, VectorModel
 
 CELLS = "cells"
-
 
 Score = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -65,11 +64,13 @@ class StoredCell(Record):
     """Digests of the words and counts of the build."""
     model: StoredModel
     embedding: dict[str, Any] | None
+    """Options of the vectors; None for random vectors."""
     task: StoredTask
     seeds: Annotated[tuple[int, ...], FROM_LIST]
     probe: dict[str, int | float]
     """Hyperparameters of the probe."""
     dimensions: int = Field(ge=1)
+    """Number of dimensions of the vectors."""
     result: StoredProbeResult
 
 
@@ -83,7 +84,7 @@ class Cell:
     seeds: tuple[int, ...]
 
     def key(self) -> dict[str, Any]:
-        """Return all inputs of the cell's scores. A stored cell is reused only if they are equal."""
+        """Return all inputs of the cell's scores. A stored cell is reused only if its inputs are equal to these."""
         embedding = self.build.embedding(self.model)
         return {
             "bitcipher": __version__,

@@ -1,4 +1,4 @@
-"""Figures 4 and 5 of Zhao & Williams (2023), *Bit Cipher*: training runs over seeds, and their curves."""
+"""Figures 4 and 5 of Zhao & Williams (2023), *Bit Cipher*: training runs with several seeds, and their curves."""
 
 import json
 from collections.abc import Sequence
@@ -9,10 +9,10 @@ from training.curves.comparison import compare_runs
 from training.launch.pretraining import launch_pretraining
 from training.recipe import find_recipe, read_recipe
 
-# Recipe and changed options of each curve. The first curve is the baseline.
+# Recipe and changed options of each curve of Figure 4. The first curve is the baseline.
 FIGURE_4 = {
     "random": ("figure-4-random", []),
-    # Same scale as the best cipher init, because larger random embeddings alone help.
+    # Random embeddings with the scale of the best cipher init, because a larger scale alone improves the perplexity.
     "random-scaled": ("figure-4-random", ["embeddings.scale=3"]),
     "wide-frozen": ("figure-4-wide", []),
     "wide": ("figure-4-wide", ["embeddings.freeze_fraction=0"]),
@@ -27,24 +27,24 @@ PREPARED = "prepared"
 def reproduce_figure_4(
     sources: Sequence[str], out: Path, seeds: int, settings: Sequence[str], workers: int, progress: StageProgress
 ) -> str:
-    """Train models with random and cipher init on a text, and plot them together.
+    """Train models with random and cipher init on a text, and plot their perplexities in one figure.
 
     Args:
         sources: sources of the text.
         out: directory of the runs, and of curves.png, curves.html and table.md.
         seeds: number of runs per init.
         settings: changes to all recipes, such as "loop.max_steps=500".
-        workers: see `training.launch.pretraining`.
+        workers: number of Ray workers; 0 trains in this process.
         progress: progress display.
 
     Returns:
-        The table, in Markdown.
+        The table of perplexities, in Markdown.
     """
     runs = []
     for seed in range(1, seeds + 1):
         for name, (recipe, changes) in FIGURE_4.items():
-            given = [*changes, _sources(sources), *settings, f"seed={seed}"]
-            runs.append(_run(recipe, out / f"{name}-{seed}", out, given, workers, progress))
+            run_settings = [*changes, _sources(sources), *settings, f"seed={seed}"]
+            runs.append(_train(recipe, out / f"{name}-{seed}", out, run_settings, workers, progress))
     return compare_runs(runs, str(out))
 
 
@@ -58,7 +58,7 @@ def reproduce_figure_5(
     workers: int,
     progress: StageProgress,
 ) -> str:
-    """Pre-train RoBERTa, T5 and OPT, then fine-tune each on another text, with its own embeddings and cipher vectors.
+    """Pre-train RoBERTa, T5 and OPT. Fine-tune each on another text, with its own embeddings and with cipher vectors.
 
     Args:
         pretraining: sources of the text for pre-training.
@@ -66,32 +66,36 @@ def reproduce_figure_5(
         out: directory of the runs; each model has a subdirectory with curves.png, curves.html and table.md.
         seeds: number of fine-tuning runs per model and init, all from one pre-trained model.
         settings: changes to all recipes.
-        pretraining_settings: further changes to the recipes of pre-training.
-        workers: see `training.launch.pretraining`.
+        pretraining_settings: additional changes to the recipes of pre-training.
+        workers: number of Ray workers; 0 trains in this process.
         progress: progress display.
 
     Returns:
-        The tables, in Markdown.
+        The table of perplexities of each model, in Markdown.
     """
     tables = []
     for model in FIGURE_5:
         pretrained = out / f"{model}-pretrained"
-        given = [_sources(pretraining), *settings, *pretraining_settings]
-        _run(f"figure-5-{model}-pretrain", pretrained, out, given, workers, progress)
+        run_settings = [_sources(pretraining), *settings, *pretraining_settings]
+        _train(f"figure-5-{model}-pretrain", pretrained, out, run_settings, workers, progress)
+        checkpoint = f"model.checkpoint={json.dumps(str(pretrained))}"
         runs = []
         for seed in range(1, seeds + 1):
-            given = [_sources(sources), f"model.checkpoint={json.dumps(str(pretrained))}", *settings, f"seed={seed}"]
+            run_settings = [_sources(sources), checkpoint, *settings, f"seed={seed}"]
             for init in ("ordinary", "cipher"):
                 target = out / model / f"{init}-{seed}"
-                runs.append(_run(f"figure-5-{model}-{init}", target, out, given, workers, progress))
+                runs.append(_train(f"figure-5-{model}-{init}", target, out, run_settings, workers, progress))
         tables.append(f"## {model}\n\n{compare_runs(runs, str(out / model))}")
     return "\n".join(tables)
 
 
-def _run(recipe: str, folder: Path, out: Path, settings: Sequence[str], workers: int, progress: StageProgress) -> Path:
+def _train(
+    recipe: str, folder: Path, out: Path, settings: Sequence[str], workers: int, progress: StageProgress
+) -> Path:
     launch_pretraining(read_recipe(find_recipe(recipe), settings), folder, out / PREPARED, workers, progress)
     return folder
 
 
 def _sources(sources: Sequence[str]) -> str:
+    """Return the setting of the sources."""
     return f"text.sources={json.dumps(list(sources))}"

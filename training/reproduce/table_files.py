@@ -1,4 +1,4 @@
-"""Writer of the tables as Markdown, CSV and Parquet."""
+"""Writer of the reproduced tables of Zhao & Williams (2023) as Markdown, CSV and Parquet."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from bitcipher import storage
 from training.markdown import format_table
 from training.probes.paper_tables import PaperGrid, paper_tables
 from training.probes.probe import ProbeResult
-from training.reproduce.models import CountedBuild, VectorModel, grid_models
+from training.reproduce.vector_models import CountedBuild, VectorModel, grid_models
 
 TITLES = {"sum": "Sum", "cat": "Cat", "cipher": "Cipher", "random": "Random vectors"}
 TASK_TITLES = {"pos": "part of speech (GUM)", "ner": "entities (CoNLL-2003)"}
@@ -18,7 +18,7 @@ TASK_TITLES = {"pos": "part of speech (GUM)", "ner": "entities (CoNLL-2003)"}
 
 @dataclass(frozen=True)
 class CellResult:
-    """Scores of one cell."""
+    """Scores of one table cell, with the vectors and the build that they belong to."""
 
     build: CountedBuild
     model: VectorModel
@@ -45,10 +45,11 @@ def write_tables(out: str, grids: Sequence[PaperGrid], results: Sequence[CellRes
 def _page(grids: Sequence[PaperGrid], results: Sequence[CellResult]) -> str:
     seeds = len(results[0].result.seeds)
     lines = [
-        "# Tables 2 to 7 of the paper, reproduced",
+        "# Tables 2 to 7 of Zhao & Williams (2023), reproduced",
         "",
-        f"Accuracy in percent, mean ± standard deviation over {seeds} seed{'s' * (seeds > 1)}, with weighted F1 in "
-        "parentheses. The paper's scores are of one probe each, with the paper's text, words and data splits.",
+        f"Cells show the accuracy in percent, mean ± standard deviation over {seeds} seed{'s' * (seeds > 1)}, with the "
+        "weighted F1 in parentheses. Columns have b bits and window r (the paper's radius), and rows the number of "
+        "tokens (B: billions). The paper's scores are of one probe each, with the paper's text, words and data splits.",
     ]
     for grid in grids:
         models = grid_models(grid)

@@ -1,7 +1,7 @@
 """Tables 2 to 7 of Zhao & Williams (2023), *Bit Cipher*, computed from the stored counts of builds.
 
-Each build is one corpus size. The output directory has `tables.md`, `tables.csv` and `tables.parquet` with a
-row per cell, and `cells/`, from which an interrupted run resumes.
+Each build gives the row of one corpus size. The output directory has `tables.md`, `tables.csv` and `tables.parquet`
+with one row per table cell, and `cells/`, from which an interrupted run resumes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,8 +11,8 @@ from training.probes.data import TaskData
 from training.probes.paper_tables import PaperGrid, paper_tables
 from training.probes.probe import ProbeResult, probe
 from training.reproduce.cells import Cell, read_cell, write_cell
-from training.reproduce.models import CountedBuild, VectorModel, grid_models
 from training.reproduce.table_files import CellResult, write_tables
+from training.reproduce.vector_models import CountedBuild, VectorModel, grid_models
 
 
 def reproduce_tables(
@@ -26,8 +26,8 @@ def reproduce_tables(
     """Compute the paper's tables from builds, and write them with the paper's numbers.
 
     Args:
-        builds: directories of builds with a window of at least 4 and separate offsets. Each is one row, ordered by
-            number of tokens.
+        builds: directories of builds with counts per offset and a window of at least 4. Each build is one row; rows are
+            ordered by number of tokens.
         tasks: probing tasks.
         out: output directory; its finished cells are reused.
         seeds: seeds of the probes of each cell.
@@ -39,7 +39,7 @@ def reproduce_tables(
         The URI of the Markdown page.
 
     Raises:
-        BitcipherError: if a directory is not such a build, or two builds have the same counts.
+        BitcipherError: if a directory is not a build with these counts, or two builds have the same counts.
     """
     opened = sorted((CountedBuild.open(build) for build in builds), key=lambda build: build.tokens)
     if len({str(build.digests) for build in opened}) < len(opened):

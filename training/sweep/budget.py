@@ -20,9 +20,10 @@ _MIN_VOCABULARY = 1000
 _TRIAL_SECONDS = 3.0
 # Numbers of training examples of GLUE's tasks, as published.
 _TRAINING_ROWS = {"cola": 8551, "sst2": 67_349, "mrpc": 3668, "stsb": 5749, "qnli": 104_743, "rte": 2490, "wnli": 635}
-# The search for a scale decreases the exponent of 2 from 0 in steps of `_STEP`, then bisects the last step this often.
-_STEP, _HALVINGS = 0.125, 10
-# Exponent of 2 of the smallest scale, about a ten-thousandth of the study.
+# The search for a scale 2**exponent decreases the exponent from 0 in steps of `_EXPONENT_STEP`, until the study fits.
+# Then it bisects the last step `_BISECTIONS` times.
+_EXPONENT_STEP, _BISECTIONS = 0.125, 10
+# Exponent of the smallest scale, about a ten-thousandth of the study.
 _MIN_EXPONENT = -13.0
 
 
@@ -30,11 +31,11 @@ class Speed(Record):
     """Training speed of the machine, measured on a few steps; stored in `study.json`."""
 
     flops_per_second: float = Field(gt=0, allow_inf_nan=False)
-    """FLOPs per second of one trial, by `computed_flops`."""
+    """FLOPs per second of one trial, counted by `computed_flops`."""
     step_seconds: float = Field(ge=0, allow_inf_nan=False)
-    """Seconds of a step that do not depend on the model's size."""
+    """Constant part of the seconds of a step, which does not depend on the model's size."""
     max_concurrent_trials: int = Field(ge=1)
-    """Number of concurrent trials."""
+    """Maximum number of trials that run at the same time; 1 if trials are sequential."""
 
 
 def scale_study(study: Study, scale: float) -> Study:
@@ -42,8 +43,8 @@ def scale_study(study: Study, scale: float) -> Study:
 
     The number of sequences is proportional to the scale. The batch size is halved, down to 16, until the number of
     steps is ten times the batch size. The numbers of tokens, shapes and seeds shrink with the fourth root of the scale,
-    because a power law is visible only over a range of sizes. No number exceeds that of the full study. Candidate
-    tokenizer sizes do not change.
+    because a power law is visible only over a range of sizes. No number exceeds that of the full study. The candidate
+    sizes of the tokenizer selection do not change.
 
     Args:
         study: full study.
@@ -63,14 +64,14 @@ def scale_study(study: Study, scale: float) -> Study:
     while batch > 16 and batch % (2 * (loop.micro_batch_size or 1)) == 0 and sequences / batch < 10 * batch:
         batch //= 2
     steps = max(min(_MIN_STEPS, loop.max_steps), round(sequences / batch))
-    every = max(1, steps // _EVALUATIONS)
+    eval_steps = max(1, steps // _EVALUATIONS)
     downstream = study.downstream
     size, count = study.tokenizer.vocab_size, len(select_shapes(study, VOCABULARY))
     return study.copy_with(
         tokenizer=study.tokenizer.copy_with(vocab_size=_between(_MIN_VOCABULARY, size * root, size)),
         shapes=study.shapes.copy_with(max_shapes=max(2, _between(_MIN_SHAPES, count * root, count))),
         pretraining=study.pretraining.copy_with(
-            loop=loop.copy_with(max_steps=steps, batch_size=batch, eval_steps=every, save_steps=every * 5),
+            loop=loop.copy_with(max_steps=steps, batch_size=batch, eval_steps=eval_steps, save_steps=eval_steps * 5),
         ),
         downstream=downstream.copy_with(seeds=_between(2, downstream.seeds * root, downstream.seeds)),
     )
@@ -79,13 +80,14 @@ def scale_study(study: Study, scale: float) -> Study:
 def computed_flops(study: Study, shape: Shape, vocabulary: int) -> int:
     """Return the FLOPs of a training sequence that are actually computed.
 
-    The head is computed for masked tokens only, and an embedding is a lookup. The published formula counts both as
-    matrix products over all tokens, which are most of the total for the smallest models.
+    The head is computed for masked tokens only, and an embedding is a lookup. `Shape.flops_published`, the
+    formula of Deshpande et al. (2023), counts both as matrix products over all tokens, which are most of the total for
+    the smallest models.
 
     Args:
         study: study with the sequence length and the fraction of masked tokens.
         shape: shape of the model.
-        vocabulary: number of tokens.
+        vocabulary: number of tokens of the vocabulary.
     """
     options = study.pretraining
     return shape.flops_published(max(1, round(options.mlm_probability * vocabulary)), options.max_position_embeddings)
@@ -94,8 +96,8 @@ def computed_flops(study: Study, shape: Shape, vocabulary: int) -> int:
 def estimate_seconds(study: Study, speed: Speed) -> float:
     """Return the approximate time of a study: pre-training, evaluations and fine-tuning, without reading the corpus.
 
-    The time of fine-tuning is an upper bound: it assumes that no example is filtered out and that all have the full
-    length.
+    The estimate of fine-tuning is an upper bound, because it assumes that no example is filtered out and that all
+    examples have the full length.
     """
     tokens, length = study.tokenizer.vocab_size, study.pretraining.max_position_embeddings
     loop, tuning = study.pretraining.loop, study.downstream
@@ -127,27 +129,32 @@ def estimate_seconds(study: Study, speed: Speed) -> float:
 def fit_budget(study: Study, seconds: float, speed: Speed) -> Study:
     """Return the largest scaled-down study that fits into a time, with a scale accurate to about 0.1 %.
 
-    Half the batch size means twice the steps, so a smaller study may take longer than a larger one. Scales are
-    therefore tried in decreasing order until one fits.
+    Half the batch size means twice the steps, so a smaller study can take longer than a larger one. Scales are
+    therefore tried in decreasing order until the study fits.
+
+    Args:
+        study: full study.
+        seconds: time budget.
+        speed: training speed of the machine.
 
     Raises:
         BitcipherError: if even the smallest study does not fit.
     """
 
-    def fits(power: float) -> bool:
-        return estimate_seconds(scale_study(study, 2**power), speed) <= seconds
+    def fits(exponent: float) -> bool:
+        return estimate_seconds(scale_study(study, 2**exponent), speed) <= seconds
 
     low = 0.0
     while not fits(low):
-        low -= _STEP
+        low -= _EXPONENT_STEP
         if low < _MIN_EXPONENT:
             least = estimate_seconds(scale_study(study, 2**_MIN_EXPONENT), speed)
             raise BitcipherError(
                 f"The smallest study takes about {least / 60:,.1f} minutes, more than {seconds / 60:,.1f}; give "
                 "more time, or reduce it with shapes.largest, downstream.tasks or downstream.max_models."
             )
-    high = low + _STEP
-    for _ in range(_HALVINGS if low < 0 else 0):
+    high = low + _EXPONENT_STEP
+    for _ in range(_BISECTIONS if low < 0 else 0):
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return scale_study(study, 2**low)

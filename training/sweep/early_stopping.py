@@ -1,4 +1,4 @@
-"""Early stopping of pre-training."""
+"""Early stopping of pre-training runs that diverge or make no progress."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ def stop_reason(lines: Sequence[dict[str, Any]], steps: int) -> str | None:
     """Return why a run should be stopped, as a sentence, or None if it should continue.
 
     Args:
-        lines: lines of its `metrics.jsonl` so far.
+        lines: lines of the run's `metrics.jsonl` so far.
         steps: number of steps of the whole run.
     """
     losses = [(line["step"], line["validation_loss"]) for line in lines if "validation_loss" in line]

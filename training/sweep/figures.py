@@ -1,4 +1,8 @@
-"""Figures 1 to 3: the loss of compute-optimal points over FLOPs, tokens and parameters, with power laws."""
+"""Figures 1 to 3: the loss of compute-optimal points against FLOPs, tokens and parameters, with power laws.
+
+Figures are numbered as in Deshpande et al. (2023). A compute-optimal point is the evaluation with the lowest loss in a
+bin of FLOPs.
+"""
 
 import io
 from collections.abc import Callable, Iterable
@@ -30,9 +34,10 @@ GRAY = "#999999"
 PANEL_INCHES = (7.0, 4.6)
 MARGIN_INCHES = 0.1
 DOTS_PER_INCH = 120
-# Ticks of logarithmic axes, by the ratio of the ends of the axis. Up to the first number of `_EVEN_TICKS`, ticks are
-# evenly spaced, and the second number is their maximum number. Up to each ratio in `_MULTIPLES`, ticks are the given
-# multiples of powers of ten. The x axis has fewer ticks, because its labels are side by side.
+# Ticks of logarithmic axes depend on the ratio of the largest to the smallest value. `_EVEN_TICKS` has the largest
+# ratio with evenly spaced ticks, and the maximum number of these ticks. For larger ratios, `_MULTIPLES` has pairs of a
+# maximum ratio and the multiples of powers of ten that have a tick. The x axis has fewer ticks, because its labels are
+# side by side.
 _EVEN_TICKS = {"x": (2, 4), "y": (8, 8)}
 _MULTIPLES = {
     "x": ((8, (1, 1.5, 2, 3, 5, 7)), (40, (1, 2, 5)), (1000, (1, 3)), (float("inf"), (1,))),
@@ -48,6 +53,7 @@ class ReportFigure:
     """File name without .png."""
     title: str
     caption: str
+    """Sentences below the figure."""
     alt: str
     """Text alternative for screen readers."""
     png: bytes | None
@@ -57,7 +63,7 @@ class ReportFigure:
 
 
 def draw_compute(measures: Measures, laws: ScalingLaws) -> ReportFigure:
-    """Draw Figure 1: loss over FLOPs, with one line per model and the compute-optimal points in green."""
+    """Draw Figure 1: loss against FLOPs, with one gray line per model and the compute-optimal points in green."""
 
     def lines(panel: Axes) -> None:
         for model in measures.select():
@@ -66,11 +72,11 @@ def draw_compute(measures: Measures, laws: ScalingLaws) -> ReportFigure:
             panel.plot(flops, [each.loss for each in trained], color=GRAY, alpha=0.45, linewidth=0.9, zorder=1)
         panel.plot([], [], color=GRAY, linewidth=0.9, label="models during training")
 
-    return _picture(
+    return _draw_law(
         "figure-1",
         "Figure 1: loss against compute",
         "Each gray line is a model during training; green points have the lowest loss in each of 30 bins of FLOPs. "
-        "The paper breaks its law at 2.2 · 10¹⁵ FLOPs.",
+        "The paper fits one law below 2.2 · 10¹⁵ FLOPs and another law above.",
         ("FLOPs of training", LogFormatterSciNotation(minor_thresholds=(np.inf, np.inf))),
         (laws.points.flops, laws.points.losses),
         laws.flops,
@@ -79,11 +85,11 @@ def draw_compute(measures: Measures, laws: ScalingLaws) -> ReportFigure:
 
 
 def draw_tokens(laws: ScalingLaws) -> ReportFigure:
-    """Draw Figure 2: loss over training tokens."""
-    return _picture(
+    """Draw Figure 2: loss against training tokens."""
+    return _draw_law(
         "figure-2",
         "Figure 2: loss against training tokens",
-        "The same compute-optimal points over training tokens. The paper's exponent is -0.2459.",
+        "The compute-optimal points of Figure 1 against training tokens. The paper's exponent is -0.2459.",
         ("tokens of training", EngFormatter(sep=" ")),
         (laws.points.tokens, laws.points.losses),
         laws.tokens,
@@ -91,11 +97,11 @@ def draw_tokens(laws: ScalingLaws) -> ReportFigure:
 
 
 def draw_parameters(laws: ScalingLaws) -> ReportFigure:
-    """Draw Figure 3: loss over parameters."""
-    return _picture(
+    """Draw Figure 3: loss against parameters."""
+    return _draw_law(
         "figure-3",
         "Figure 3: loss against parameters",
-        "The same compute-optimal points over parameters. The paper's exponent is -0.2805.",
+        "The compute-optimal points of Figure 1 against parameters. The paper's exponent is -0.2805.",
         ("parameters", EngFormatter(sep=" ")),
         (laws.points.parameters, laws.points.losses),
         laws.parameters,
@@ -103,7 +109,12 @@ def draw_parameters(laws: ScalingLaws) -> ReportFigure:
 
 
 def new_figure(panels: int = 1, width: float = PANEL_INCHES[0]) -> tuple[Figure, list[Axes]]:
-    """Return an empty figure with panels side by side that share the vertical axis."""
+    """Return an empty figure, and its panels, which are side by side and share the vertical axis.
+
+    Args:
+        panels: number of panels.
+        width: width of the figure in inches.
+    """
     figure = Figure(figsize=(width, PANEL_INCHES[1]), layout="constrained")
     figure.get_layout_engine().set(w_pad=MARGIN_INCHES, h_pad=MARGIN_INCHES)
     axes = list(figure.subplots(1, panels, sharey=True, squeeze=False)[0])
@@ -120,13 +131,13 @@ def to_png(figure: Figure) -> bytes:
     return stream.getvalue()
 
 
-def set_log(axis: Axis, values: Iterable[float], written: Formatter) -> None:
-    """Make an axis logarithmic, with few enough ticks to read.
+def set_log_scale(axis: Axis, values: Iterable[float], formatter: Formatter) -> None:
+    """Make an axis logarithmic, with limits around all values, and with so few ticks that labels do not overlap.
 
     Args:
         axis: x or y axis of a panel.
-        values: all plotted values, above 0.
-        written: format of the tick labels.
+        values: all plotted values, each above 0.
+        formatter: format of the tick labels.
     """
     numbers = np.fromiter(values, np.float64)
     low, high = numbers.min(), numbers.max()
@@ -135,31 +146,31 @@ def set_log(axis: Axis, values: Iterable[float], written: Formatter) -> None:
     low, high = low / margin, high * margin
     getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
     getattr(axis.axes, f"set_{axis.axis_name}lim")(low, high)
-    set_ticks(axis, high / low, written)
+    set_ticks(axis, high / low, formatter)
 
 
-def set_ticks(axis: Axis, ratio: float, written: Formatter) -> None:
+def set_ticks(axis: Axis, ratio: float, formatter: Formatter) -> None:
     """Set the ticks of a logarithmic axis.
 
     Args:
         axis: x or y axis.
-        ratio: ratio of its ends.
-        written: format of the tick labels.
+        ratio: upper limit of the axis divided by its lower limit.
+        formatter: format of the tick labels.
     """
     highest, number = _EVEN_TICKS[axis.axis_name]
     multiples = next(multiples for most, multiples in _MULTIPLES[axis.axis_name] if ratio <= most)
     locator = MaxNLocator(number, steps=[1, 2, 5, 10]) if ratio <= highest else LogLocator(subs=multiples, numticks=12)
     axis.set_major_locator(locator)
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(written)
+    axis.set_major_formatter(formatter)
 
 
-def plain() -> Formatter:
-    """Return a format without exponents."""
+def plain_formatter() -> Formatter:
+    """Return a format of tick labels without exponents."""
     return FuncFormatter(lambda value, position: f"{value:,.6g}")
 
 
-def _picture(
+def _draw_law(
     name: str,
     title: str,
     caption: str,
@@ -168,7 +179,7 @@ def _picture(
     fit: LawFit,
     lines: Callable[[Axes], None] | None = None,
 ) -> ReportFigure:
-    (quantity, written), (x, losses) = axis, points
+    (quantity, formatter), (x, losses) = axis, points
     if not len(x):
         return ReportFigure(name, title, caption, "", None, fit.missing)
     figure, (panel,) = new_figure()
@@ -180,10 +191,10 @@ def _picture(
         label = f"{_equation(law, quantity)}, R² = {law.r_squared:.4f}"
         panel.plot(xs, law.at(xs), linewidth=1.5, zorder=2, label=label, **style)
     panel.set(xlabel=quantity, ylabel="development loss, nats")
-    drawn = [line.get_xydata() for line in panel.lines if len(line.get_xdata())] + [np.column_stack(points)]
-    xs, ys = np.concatenate(drawn).T
-    set_log(panel.xaxis, xs[np.isfinite(xs)], written)
-    set_log(panel.yaxis, ys[np.isfinite(ys) & (ys > 0)], plain())
+    plotted = [line.get_xydata() for line in panel.lines if len(line.get_xdata())] + [np.column_stack(points)]
+    xs, ys = np.concatenate(plotted).T
+    set_log_scale(panel.xaxis, xs[np.isfinite(xs)], formatter)
+    set_log_scale(panel.yaxis, ys[np.isfinite(ys) & (ys > 0)], plain_formatter())
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     caption = " ".join(filter(None, (caption, fit.missing)))
     return ReportFigure(name, title, caption, _alt(fit, x, losses, quantity), to_png(figure))

@@ -1,4 +1,4 @@
-"""Figure 4 and the figure of inits: scores by size and compute, and perplexities of both inits by size."""
+"""Figure 4 and the figure of inits: GLUE scores by size and compute, and perplexities of both inits by size."""
 
 import numpy as np
 from matplotlib.colors import LogNorm
@@ -15,8 +15,8 @@ from training.sweep.figures import (
     draw_parameters,
     draw_tokens,
     new_figure,
-    plain,
-    set_log,
+    plain_formatter,
+    set_log_scale,
     set_ticks,
     to_png,
 )
@@ -28,7 +28,7 @@ _KINDS = {True: "filtered GLUE", False: "unfiltered GLUE"}
 
 
 def draw_figures(measures: Measures, laws: ScalingLaws) -> tuple[ReportFigure, ...]:
-    """Return Figures 1 to 4 as numbered in the paper, and the figure of inits."""
+    """Return Figures 1 to 4 as numbered in Deshpande et al. (2023), and the figure of inits."""
     return (
         draw_compute(measures, laws),
         draw_tokens(laws),
@@ -39,10 +39,10 @@ def draw_figures(measures: Measures, laws: ScalingLaws) -> tuple[ReportFigure, .
 
 
 def draw_scores(measures: Measures) -> ReportFigure:
-    """Draw Figure 4: mean score over parameters and FLOPs, colored by perplexity."""
+    """Draw Figure 4: the mean GLUE score against parameters and against FLOPs, colored by perplexity."""
     name, title = "figure-4", "Figure 4: GLUE against size and compute"
     caption = "Mean over tasks and seeds; bars are standard deviations over seeds, colors test perplexities."
-    found = [
+    rows = [
         (measures.parameters(model), measures.flops(model), score.mean, score.deviation or 0.0, perplexity, filtered)
         for filtered in _KINDS
         for model in measures.select()
@@ -50,16 +50,16 @@ def draw_scores(measures: Measures) -> ReportFigure:
         and (score := measures.glue(model, filtered=filtered)) is not None
         and measures.flops(model) > 0
     ]
-    if not found:
+    if not rows:
         return ReportFigure(
             name, title, caption, "", None, "No finished model has been evaluated on all tasks of GLUE yet."
         )
-    columns = np.array(found, np.float64).T
+    columns = np.array(rows, np.float64).T
     perplexities = columns[4]
     low, high = perplexities.min(), perplexities.max()
     colors = LogNorm(low / 1.01, high * 1.01)
     figure, panels = new_figure(2, 1.6 * PANEL_INCHES[0])
-    for panel, x, label, written in (
+    for panel, x, label, formatter in (
         (panels[0], columns[0], "parameters", EngFormatter(sep=" ")),
         (panels[1], columns[1], "FLOPs of training", LogFormatterSciNotation(minor_thresholds=(np.inf, np.inf))),
     ):
@@ -81,10 +81,10 @@ def draw_scores(measures: Measures) -> ReportFigure:
             )
         panel.set(xlabel=label)
         panel.yaxis.set_major_locator(MaxNLocator(6))
-        set_log(panel.xaxis, x, written)
+        set_log_scale(panel.xaxis, x, formatter)
     panels[0].set(ylabel="mean score on GLUE, %")
     bar = figure.colorbar(points, ax=panels, label="test perplexity", pad=0.02)
-    set_ticks(bar.ax.yaxis, high / low, plain())
+    set_ticks(bar.ax.yaxis, high / low, plain_formatter())
     kinds = [kind for kind in _KINDS if kind in columns[5]]
     handles = [Line2D([], [], linestyle="", marker=_MARKERS[kind], color=GRAY, label=_KINDS[kind]) for kind in kinds]
     figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)
@@ -97,9 +97,9 @@ def draw_scores(measures: Measures) -> ReportFigure:
 
 
 def draw_inits(measures: Measures) -> ReportFigure:
-    """Draw test perplexity over parameters for both inits, with a line between the two models of a shape."""
+    """Draw test perplexity against parameters for both inits, with a line between the two models of a shape."""
     name, title = "inits", "Inits: perplexity of random and cipher init by size"
-    caption = "Test perplexity at the end; a line joins the two models of a shape."
+    caption = "Test perplexity after the last step; a line joins the two models of a shape."
     pairs = [pair for pair in measures.init_pairs() if measures.init_ratio(pair) is not None]
     if not pairs:
         missing = "No shape has finished with both random and cipher init, so there is nothing to draw."
@@ -114,8 +114,8 @@ def draw_inits(measures: Measures) -> ReportFigure:
     panel.scatter(sizes, random, s=36, color=BLUE, marker="o", edgecolors="white", linewidths=0.5, label="random")
     panel.scatter(sizes, cipher, s=40, color=ORANGE, marker="D", edgecolors="white", linewidths=0.5, label="cipher")
     panel.set(xlabel="parameters", ylabel="test perplexity")
-    set_log(panel.xaxis, sizes, EngFormatter(sep=" "))
-    set_log(panel.yaxis, [*random, *cipher], plain())
+    set_log_scale(panel.xaxis, sizes, EngFormatter(sep=" "))
+    set_log_scale(panel.yaxis, [*random, *cipher], plain_formatter())
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     alt = (
         f"Test perplexity of {len(pairs)} shapes: from {random.min():.2f} to {random.max():.2f} with a random init, "

@@ -8,9 +8,10 @@ from training.scaling import Shape
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Loss on the development split after some steps."""
+    """Loss of a model on the development split during training."""
 
     step: int
+    """Number of completed steps."""
     sequences: int
     """Number of training sequences so far."""
     loss: float
@@ -19,7 +20,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class PretrainedModel:
-    """A model of the study and its training."""
+    """Model of the study, with its losses during and after pre-training."""
 
     name: str
     """Name of its trial, such as "256-32-1024-8-8" or "256-32-1024-8-8-cipher"."""
@@ -27,7 +28,7 @@ class PretrainedModel:
     init: str
     """Initialization of the token embeddings: random or cipher."""
     language: str
-    """constrained, or unconstrained for unfiltered text."""
+    """Training text: constrained (filtered by the vocabulary) or unconstrained (not filtered)."""
     vocabulary: int
     """Number of tokens of its tokenizer, which parameters and FLOPs depend on."""
     evaluations: tuple[Evaluation, ...]
@@ -35,7 +36,7 @@ class PretrainedModel:
     test_loss: float | None
     """Final loss on the constrained test split, in nats; None if the run has not finished."""
     stopped: str | None = None
-    """Reason of an early stop, as a sentence."""
+    """Reason for an early stop, as a sentence; None if the run was not stopped."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Score:
     last: float | None
     """Main metric in percent after the last epoch."""
     stopped: str | None = None
-    """Reason of an early stop, as a sentence."""
+    """Reason for an early stop, as a sentence; None if the run was not stopped."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ class Findings:
     accounting: dict[str, Any]
     """Numbers of kept and examined texts, as written by `bitcipher filter`."""
     tokenizers: tuple[dict[str, Any], ...]
-    """Rows of the tokenizer selection: kind, size (None for a reference), ratio, esms, chosen."""
+    """Rows of the tokenizer selection: kind, size (None for a pre-trained tokenizer), ratio (word-split ratio), esms
+    (exact sub-token matching score), chosen (bool)."""
     models: tuple[PretrainedModel, ...]
     scores: tuple[Score, ...]
     recipe: dict[str, Any]

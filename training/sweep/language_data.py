@@ -28,8 +28,8 @@ class PreparedLanguage:
     """Files of the constrained development split."""
     tokenizer: str
     """Path of its tokenizer.json."""
-    tokens: int
-    """Number of tokens of the tokenizer."""
+    vocab_size: int
+    """Highest id of the tokenizer plus one."""
     text: Path
     """Folder of token shards of the training split; their validation split is the constrained development split."""
     test: Path
@@ -39,7 +39,7 @@ class PreparedLanguage:
 def prepare_languages(
     study: Study, out: Path, runtime: Runtime, progress: StageProgress
 ) -> tuple[dict[str, Any], dict[str, PreparedLanguage]]:
-    """Filter the corpus, and return the accounting of the filter and the text of each language.
+    """Filter the corpus, and return the filter's numbers of examined and kept texts, and the text of each language.
 
     Args:
         study: study with the corpus, vocabulary and tokenizer.
@@ -58,49 +58,49 @@ def prepare_languages(
 def _prepare(
     study: Study, choice: ChoiceOptions | None, name: str, out: Path, runtime: Runtime, progress: StageProgress
 ) -> PreparedLanguage:
-    def part(language: str, part: str) -> tuple[str, ...]:
-        return (storage.join(str(out), "language", language, f"{part}-*.jsonl.gz"),)
+    def split_files(language: str, split: str) -> tuple[str, ...]:
+        return (storage.join(str(out), "language", language, f"{split}-*.jsonl.gz"),)
 
     constrained, _ = LANGUAGES
-    # Curves and the test loss always use the constrained language (appendix C.1).
-    development, test = part(constrained, "development"), part(constrained, "test")
+    # Curves and the test loss always use the constrained language (Deshpande et al. 2023, appendix C.1).
+    development, test = split_files(constrained, "development"), split_files(constrained, "test")
     tokenizer_options = study.tokenizer
     if choice is not None:
-        chosen = out / "tokenizers" / name
-        choose_tokenizer(list_sources(part(name, "train")), ReadOptions(), str(chosen), choice, progress)
-        tokenizer_options = TokenizerOptions(path=str(chosen / "tokenizer.json"))
-    train = TextOptions(sources=part(name, "train"), tokenizer=tokenizer_options, validation_sources=development)
+        folder = out / "tokenizers" / name
+        choose_tokenizer(list_sources(split_files(name, "train")), ReadOptions(), str(folder), choice, progress)
+        tokenizer_options = TokenizerOptions(path=str(folder / "tokenizer.json"))
+    train = TextOptions(sources=split_files(name, "train"), tokenizer=tokenizer_options, validation_sources=development)
     text = prepare_text(train, out / "prepared", runtime, progress)
     tokenizer = str(text / "tokenizer.json")
-    # Prepared text always has two splits. The training split of these shards is not used.
-    tested = TextOptions(sources=development, tokenizer=TokenizerOptions(path=tokenizer), validation_sources=test)
+    # The test split is the validation split of other token shards. Their training split, which must exist, is not used.
+    test_text = TextOptions(sources=development, tokenizer=TokenizerOptions(path=tokenizer), validation_sources=test)
     prepared = PreparedLanguage(
         train.sources,
         train.validation_sources,
         tokenizer,
         vocab_size(load_tokenizer(tokenizer)),
         text,
-        prepare_text(tested, out / "prepared", runtime, progress),
+        prepare_text(test_text, out / "prepared", runtime, progress),
     )
-    _check_parts(prepared, study.pretraining.max_position_embeddings)
+    _check_splits(prepared, study.pretraining.max_position_embeddings)
     return prepared
 
 
-def _check_parts(language: PreparedLanguage, positions: int) -> None:
+def _check_splits(language: PreparedLanguage, positions: int) -> None:
     """Check before training that every split has at least one sequence."""
-    trained, tested = TokenDataset.open(str(language.text)), TokenDataset.open(str(language.test))
-    parts = {"train": trained.train, "development": trained.validation, "test": tested.validation}
-    for part, stream in parts.items():
+    text, test = TokenDataset.open(str(language.text)), TokenDataset.open(str(language.test))
+    splits = {"train": text.train, "development": text.validation, "test": test.validation}
+    for split, stream in splits.items():
         if len(stream) < positions:
             raise BitcipherError(
-                f"The {part} split of the language has {len(stream):,} tokens, fewer than one sequence of "
+                f"The {split} split of the language has {len(stream):,} tokens, fewer than one sequence of "
                 f"{positions:,}; use more text, or set another vocabulary, language.held_out_share "
                 "or pretraining.max_position_embeddings."
             )
 
 
-def tokenizers_compared(out: Path) -> tuple[dict[str, Any], ...]:
-    """Return the rows of the tokenizer selection of the constrained language, if there was one."""
+def read_tokenizer_rows(out: Path) -> tuple[dict[str, Any], ...]:
+    """Return the rows of the tokenizer selection of the constrained language; empty if there was no selection."""
     path = out / "tokenizers" / LANGUAGES[0] / CHOICE
     if not path.exists():
         return ()

@@ -16,13 +16,13 @@ from training.scaling import (
 )
 from training.sweep.measures import Measures
 
-# Minimum number of points for two laws.
+# Minimum number of points for a broken power law: two laws that meet at a break.
 MIN_POINTS_FOR_BREAK = 8
 
 
 @dataclass(frozen=True)
-class Points:
-    """Evaluations during training, [P] each."""
+class OptimalPoints:
+    """Compute-optimal points: the evaluation with the lowest loss in each bin of FLOPs. [P] float64 each."""
 
     flops: np.ndarray
     """Training FLOPs so far."""
@@ -38,30 +38,31 @@ class Points:
 
 @dataclass(frozen=True)
 class LawFit:
-    """Fit of the loss at compute-optimal points to one quantity."""
+    """Power laws between one quantity and the loss, fitted to the compute-optimal points."""
 
     law: PowerLaw | None
     """Power law; None if it cannot be fitted."""
     interval: tuple[float, float] | None
-    """95 % bootstrap interval of the exponent; for FLOPs only, and None if a resample cannot be fitted."""
+    """95 % bootstrap interval of the exponent; None for quantities other than FLOPs, or if a resample cannot be
+    fitted."""
     broken: BrokenPowerLaw | None
-    """Broken power law; for FLOPs only, and None if there are too few points."""
+    """Two laws that meet at a break; None for quantities other than FLOPs, or if there are too few points."""
     missing: str = ""
-    """Reason for a missing law, as a sentence."""
+    """Reason why `law` is None, as a sentence."""
 
 
 @dataclass(frozen=True)
 class ScalingLaws:
-    """Compute-optimal points, and a fit to each quantity."""
+    """Compute-optimal points of a study, and the fit of their losses to FLOPs, tokens and parameters."""
 
-    points: Points
+    points: OptimalPoints
     flops: LawFit
     tokens: LawFit
     parameters: LawFit
 
 
 def fit_laws(measures: Measures) -> ScalingLaws:
-    """Fit the laws of random-init models of the constrained language, over all evaluations after the first step."""
+    """Fit the laws to the compute-optimal points of the random-init models of the constrained language."""
     points = optimal_points(measures)
     return ScalingLaws(
         points,
@@ -71,9 +72,12 @@ def fit_laws(measures: Measures) -> ScalingLaws:
     )
 
 
-def optimal_points(measures: Measures) -> Points:
-    """Return the evaluation with the lowest loss in each bin of FLOPs, by increasing FLOPs."""
-    found = [
+def optimal_points(measures: Measures) -> OptimalPoints:
+    """Return the evaluation with the lowest loss in each bin of FLOPs, by increasing FLOPs.
+
+    Evaluations before the first step are left out.
+    """
+    rows = [
         (
             evaluation.sequences * measures.sequence_flops(model),
             evaluation.sequences * measures.length,
@@ -84,9 +88,9 @@ def optimal_points(measures: Measures) -> Points:
         for evaluation in model.evaluations
         if evaluation.step > 0 and math.isfinite(evaluation.loss)
     ]
-    columns = np.array(found, np.float64).reshape(-1, 4)
-    best = compute_optimal(columns[:, 0], columns[:, 3]) if found else []
-    return Points(*columns[np.asarray(best, np.int64)].T)
+    columns = np.array(rows, np.float64).reshape(-1, 4)
+    best = compute_optimal(columns[:, 0], columns[:, 3]) if rows else []
+    return OptimalPoints(*columns[np.asarray(best, np.int64)].T)
 
 
 def _fit(x: np.ndarray, y: np.ndarray, *, with_break: bool = False) -> LawFit:

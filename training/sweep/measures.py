@@ -25,10 +25,10 @@ class Spread:
 
 @dataclass(frozen=True)
 class Gain:
-    """Gain in mean score from pre-training."""
+    """Gain from pre-training: mean score of models minus that of their random-init baselines."""
 
     points: Spread
-    """Mean over models; the deviation is over the seeds that all these models have."""
+    """Gain in percentage points: mean over models. Its deviation is over the seeds that all these models have."""
     better: int
     """Number of models that are better than their random-init baselines."""
     models: int
@@ -81,7 +81,7 @@ class Measures:
         return model.shape.parameters(vocabulary=model.vocabulary, positions=positions)
 
     def sequence_flops(self, model: PretrainedModel) -> int:
-        """Return the FLOPs of one training sequence, as counted in the paper's tables."""
+        """Return the FLOPs of one training sequence, counted as in the tables of Deshpande et al. (2023)."""
         return model.shape.flops_published(model.vocabulary, self.length)
 
     def flops(self, model: PretrainedModel) -> int:
@@ -100,9 +100,9 @@ class Measures:
 
         Args:
             model: pre-trained model.
-            filtered: use the filtered tasks instead of the unfiltered ones.
+            filtered: use scores on filtered examples instead of unfiltered examples.
             random: use the model's random-init baseline.
-            last: use scores after the last epoch instead of the best one.
+            last: use scores after the last epoch instead of the best epoch.
         """
         found = self._scores.get((model.name, filtered, random), {})
         tasks = {task for (_, kind, _), seeds in self._scores.items() if kind == filtered for task in _tasks(seeds)}
@@ -151,12 +151,12 @@ class Measures:
 
 
 def steps_to_random_loss(pair: InitPair) -> float | None:
-    """Return the step at which the development loss with cipher init first reaches the final one with random init.
+    """Return the step at which the development loss with cipher init first reaches the final loss with random init.
 
     The loss is interpolated linearly between evaluations.
 
     Returns:
-        None if it is never reached, or the run with random init has not finished.
+        The step, or None if the loss is never reached or the run with random init has not finished.
     """
     if pair.random.test_loss is None or not pair.random.evaluations:
         return None

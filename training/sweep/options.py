@@ -1,4 +1,7 @@
-"""Options of a study of small language models."""
+"""Options of a study of small language models.
+
+Comments and docstrings name sections of Deshpande et al. (2023), "Honey, I Shrunk the Language" (the paper).
+"""
 
 import copy
 from collections.abc import Sequence
@@ -22,10 +25,10 @@ INITS: tuple[str, ...] = get_args(Init)
 SETS = {"1": set_1, "2": set_2, "3": set_3, "smallest": smallest, "larger": larger}
 LANGUAGES = ("constrained", "unconstrained")
 _BATCH = 256
-# Deshpande et al. 2023, section 3.3.
+# Section 3.3.
 TOKENIZER_DEFAULTS = {"kind": "bpe", "vocab_size": 19_000}
-# Section 4.2: 35,475 updates with a warmup of 5 %. The learning rates there are misprinted (0.5 and 0.1). This is the
-# initial value that the authors name.
+# Section 4.2: 35,475 updates with a warmup of 5 %. Two learning rates in this section are misprinted (0.5 and 0.1);
+# `learning_rate` is the initial value that the authors name.
 LOOP_DEFAULTS = {
     "max_steps": SEQUENCES // _BATCH,
     "batch_size": _BATCH,
@@ -51,11 +54,11 @@ class ShapeOptions(Record):
     sets: Annotated[tuple[int | str, ...], _as_tuple] = (1, 2, 3, "smallest")
     """Sets of shapes: any of 1, 2, 3, smallest and larger (see `training.scaling`)."""
     names: Strings = ()
-    """Further shapes: embedding, hidden and intermediate size, layers and heads, such as 32-32-128-2-2."""
+    """Additional shapes: embedding, hidden and intermediate size, layers and heads, such as 32-32-128-2-2."""
     max_shapes: int | None = Field(None, ge=2)
     """Maximum number of shapes, selected to span their range of FLOPs."""
     largest: str | None = None
-    """Shape with the most FLOPs per sequence; larger ones are left out."""
+    """Upper limit of FLOPs per sequence, given as a shape; shapes with more FLOPs are left out."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -105,11 +108,11 @@ class DownstreamOptions(Record):
     random_baselines: bool = True
     """Also fine-tune each model from random weights, on the filtered examples if there are any."""
     seeds: int = Field(3, ge=1)
-    """Number of seeds."""
+    """Number of fine-tuning runs per model and task, each with its own seed."""
     num_train_epochs: Float = Field(5.0, gt=0)
-    """Passes over the training examples."""
+    """Number of passes over the training examples."""
     batch_size: int = Field(32, ge=1)
-    """Examples per update."""
+    """Number of examples per update."""
     learning_rate: Float = Field(1e-4, gt=0)
     """Peak learning rate; the paper's are between 2e-5 and 2e-4."""
     max_models: int | None = Field(None, ge=2)
@@ -126,12 +129,13 @@ class DownstreamOptions(Record):
 
 
 class Study(Record):
-    """Study of small models of a small language."""
+    """Options of a study of small models of a small language."""
 
     sources: Strings = ()
     """Files, folders or globs of the corpus."""
     vocabulary: str | None = None
-    """File of the words of the language; `language.top` takes the most frequent words instead."""
+    """File of the words of the language, of which `language.top` takes the most frequent; without a file, it takes the
+    most frequent words of the corpus."""
     format: Format | None = None
     """Format of all sources; inferred from the extension of each file if not set."""
     language: dict[str, Any] = Field(default_factory=dict)
@@ -139,13 +143,13 @@ class Study(Record):
     tokenizer: TokenizerOptions = TokenizerOptions(**TOKENIZER_DEFAULTS)
     """Tokenizer to train on the language; the paper's is byte-level BPE."""
     choice: dict[str, Any] = Field(default_factory=dict)
-    """Train several tokenizers and choose one by the paper's rule: `sizes` and `references` by kind, and other
-    options of `bitcipher choose-tokenizer`."""
+    """Options of `bitcipher choose-tokenizer`, such as `sizes` and `references` by kind. If set, several tokenizers are
+    trained, and the paper's rule chooses one of them."""
     shapes: ShapeOptions = ShapeOptions()
     pretraining: PretrainingOptions = PretrainingOptions()
     downstream: DownstreamOptions = DownstreamOptions()
     seed: int = 0
-    """Seed of the weights, the order of the sequences, the masks and dropout (section 4.2: zero)."""
+    """Seed of the weights, the order of the sequences, the masks and dropout; the paper's seed is 0 (section 4.2)."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -18,7 +18,7 @@ from training.sweep.findings import Findings
 from training.sweep.laws import fit_laws
 from training.sweep.measures import Measures
 from training.sweep.summary import study_sizes, summarize
-from training.sweep.tables import PAPER, ReportTable
+from training.sweep.tables import PAPER, SHAPE_LEGEND, ReportTable
 from training.sweep.tables_inits import all_tables
 
 FORMAT = "bitcipher-findings/1"
@@ -51,7 +51,7 @@ def write_report(findings: Findings, folder: str) -> str:
             storage.remove(target)  # file of an earlier report
         else:
             _write(target, figure.png)
-    markdown = "\n".join([f"# {TITLE}\n", *(table.markdown() for table in tables)])
+    markdown = "\n".join([f"# {TITLE}\n", f"{SHAPE_LEGEND}\n", *(table.markdown() for table in tables)])
     _write(storage.join(folder, "tables.md"), markdown.encode(errors="replace"))
     storage.write_json(storage.join(folder, "findings.json"), {"format": FORMAT, **_plain(asdict(findings))})
     target = storage.join(folder, "report.html")
@@ -88,6 +88,7 @@ def _render(
         figures=figures,
         tables=tables,
         paper=PAPER,
+        shape_legend=SHAPE_LEGEND,
     )
     return page.encode(errors="replace")
 

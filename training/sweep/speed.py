@@ -20,8 +20,8 @@ from training.sweep.budget import Speed, computed_flops
 from training.sweep.options import Study
 from training.sweep.trials import PretrainingTrial, make_recipe
 
-# Two shapes and batch sizes with very different FLOPs, from which the constant time of a step is extrapolated. The
-# larger one is typical of a small study.
+# Two shapes, each with a batch size. Their FLOPs are very different, so the constant time of a step can be extrapolated
+# from them. The larger shape is typical of a small study.
 _SMALL, _LARGE = (Shape(8, 8, 16, 1, 1), 1), (Shape(128, 128, 512, 4, 4), 16)
 _VOCABULARY = 4000
 # The first steps are excluded as warmup.
@@ -31,7 +31,7 @@ _SPECIALS = SpecialTokens(pad=0, begin=1, end=2, unknown=3, mask=_MASK, sentinel
 
 
 @dataclass(frozen=True)
-class _Noise:
+class _RandomExamples:
     """Examples of random tokens; see `training.loop.Examples`."""
 
     length: int
@@ -53,16 +53,16 @@ def measure_speed(study: Study, max_concurrent_trials: int) -> Speed:
     """Return the training speed on random tokens, with as many threads as a trial has.
 
     Args:
-        study: study with the sequence length and precision.
+        study: study with the sequence length, precision and device.
         max_concurrent_trials: number of concurrent trials on Ray, with one thread each; 0 for sequential trials, which
             use all threads of this process.
     """
-    before = torch.get_num_threads()
-    torch.set_num_threads(1 if max_concurrent_trials else before)
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(1 if max_concurrent_trials else n_threads)
     try:
-        small, large = (_step_seconds(study, *measured) for measured in (_SMALL, _LARGE))
+        small, large = (_step_seconds(study, shape, batch) for shape, batch in (_SMALL, _LARGE))
     finally:
-        torch.set_num_threads(before)
+        torch.set_num_threads(n_threads)
     flops = [batch * computed_flops(study, shape, _VOCABULARY) for shape, batch in (_SMALL, _LARGE)]
     per_second = (flops[1] - flops[0]) / max(large - small, 1e-9)
     return Speed(
@@ -83,13 +83,13 @@ def _step_seconds(study: Study, shape: Shape, batch: int) -> float:
         precision=study.pretraining.loop.precision,
         device=study.pretraining.loop.device,
     )
-    timed = study.copy_with(pretraining=study.pretraining.copy_with(loop=loop))
-    recipe = make_recipe(PretrainingTrial(shape), timed, (), (), "")
+    short_study = study.copy_with(pretraining=study.pretraining.copy_with(loop=loop))
+    recipe = make_recipe(PretrainingTrial(shape), short_study, (), (), "")
     model = build_model(recipe.model, _SPECIALS, _VOCABULARY, seed=0)
     with TemporaryDirectory() as folder:
         schedule = FreezeSchedule(EmbeddingInitOptions())
-        noise = _Noise(study.pretraining.max_position_embeddings)
-        run = TrainingRun(model, MaskedLM(), noise, loop, schedule, 0, Path(folder), batch * noise.length)
+        examples = _RandomExamples(study.pretraining.max_position_embeddings)
+        run = TrainingRun(model, MaskedLM(), examples, loop, schedule, 0, Path(folder), batch * examples.length)
         # Times before the first step and after each step.
         times: list[float] = []
         run_loop(run, World.current(loop.device), lambda step, note: times.append(time.perf_counter()))

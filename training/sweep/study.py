@@ -20,35 +20,36 @@ from training.pretrain import CONFIG as PRETRAINING
 from training.runtime import Trial
 from training.sweep.budget import Speed, fit_budget, scale_study
 from training.sweep.findings import Findings
-from training.sweep.language_data import PreparedLanguage, prepare_languages, tokenizers_compared
+from training.sweep.language_data import PreparedLanguage, prepare_languages, read_tokenizer_rows
 from training.sweep.options import Study
 from training.sweep.page import write_report
 from training.sweep.speed import measure_speed
+from training.sweep.trial_executor import TrialResources, run_trials
 from training.sweep.trial_results import read_model, read_score
 from training.sweep.trial_runs import ENDED, TrialEnd, finetune_trial, has_ended, pretrain_trial
 from training.sweep.trials import (
     FinetuningTrial,
     PretrainingTrial,
     finetuning_trials,
-    make_finetune_options,
     make_recipe,
+    make_trial_options,
     pretraining_trials,
 )
-from training.sweep.tuning import TrialResources, run_trials
 
 STUDY = "study.json"
 
 
 class FittedStudy(Record):
-    """Study as run in a directory; stored as `study.json`."""
+    """Study that is run in a directory, after scaling; stored as `study.json`."""
 
     scale: Float | None = Field(gt=0, le=1)
-    """Requested fraction of the sequences."""
+    """Requested fraction of the sequences, or None."""
     seconds: Float | None = Field(gt=0)
-    """Requested time."""
+    """Requested time budget in seconds, or None."""
     speed: Speed | None
-    """Speed of the machine, if it was measured."""
+    """Speed of the machine; None if it was not measured."""
     study: Study
+    """Options of the scaled study."""
 
 
 def run_study(study: Study, out: Path, resources: TrialResources, progress: StageProgress) -> str:
@@ -71,23 +72,26 @@ def run_study(study: Study, out: Path, resources: TrialResources, progress: Stag
     with open_runtime(resources.max_concurrent_trials) as runtime:
         accounting, languages = prepare_languages(study, out, runtime, progress)
         # Shapes are ordered by FLOPs, which depend on the vocabulary size of the constrained language.
-        trials = pretraining_trials(study, next(iter(languages.values())).tokens)
+        trials = pretraining_trials(study, next(iter(languages.values())).vocab_size)
         _check_tasks(finetuning_trials(study, trials), study, out)
-        runs = [_pretraining(trial, study, languages[trial.language], out, runtime, progress) for trial in trials]
-        _run(runs, "pretrain", resources, out, progress)
-        pretrained = [trial for trial in trials if _is_finished(out / "models" / trial.name)]
-        tuned = finetuning_trials(study, pretrained)
-        _run([_finetuning(trial, study, out) for trial in tuned], "finetune", resources, out, progress)
+        pretraining = [
+            _prepare_pretraining(trial, study, languages[trial.language], out, runtime, progress) for trial in trials
+        ]
+        _run_stage(pretraining, "pretrain", resources, out, progress)
+        finished = [trial for trial in trials if _is_finished(out / "models" / trial.name)]
+        task_trials = finetuning_trials(study, finished)
+        finetuning = [_prepare_finetuning(trial, study, out) for trial in task_trials]
+        _run_stage(finetuning, "finetune", resources, out, progress)
     models = [
         read_model(
-            trial, out / "models" / trial.name, languages[trial.language].tokens, study.pretraining.loop.batch_size
+            trial, out / "models" / trial.name, languages[trial.language].vocab_size, study.pretraining.loop.batch_size
         )
         for trial in trials
     ]
-    scores = [read_score(trial, out / "tasks" / trial.name) for trial in tuned]
+    scores = [read_score(trial, out / "tasks" / trial.name) for trial in task_trials]
     findings = Findings(
         accounting=accounting,
-        tokenizers=tokenizers_compared(out),
+        tokenizers=read_tokenizer_rows(out),
         models=tuple(model for model in models if model),
         scores=tuple(score for score in scores if score),
         recipe=study.to_dict(),
@@ -104,12 +108,12 @@ def fit_study(study: Study, out: Path, scale: float | None, seconds: float | Non
         study: study of the recipe.
         out: directory of the study.
         scale: see `training.sweep.budget.scale_study`.
-        seconds: time budget.
+        seconds: time budget; it takes precedence over the scale.
         resources: resources of the trials.
 
     Raises:
-        BitcipherError: if there is no corpus or no vocabulary, the study does not fit, or the directory has other
-            files.
+        BitcipherError: if there is no corpus or no vocabulary, no scaled-down study fits the time budget, or the
+            directory has other files.
     """
     if not study.sources:
         raise BitcipherError("A study needs a corpus; set its files or folders, such as --set sources=[FOLDER].")
@@ -132,7 +136,7 @@ def fit_study(study: Study, out: Path, scale: float | None, seconds: float | Non
     return fitted
 
 
-def _pretraining(
+def _prepare_pretraining(
     trial: PretrainingTrial,
     study: Study,
     language: PreparedLanguage,
@@ -140,6 +144,7 @@ def _pretraining(
     runtime: Runtime,
     progress: StageProgress,
 ) -> Trial:
+    """Create the directory and the cipher vectors of a pre-training run, and return the call that trains it."""
     recipe = make_recipe(trial, study, language.sources, language.held_out, language.tokenizer)
     folder = out / "models" / trial.name
     plain = recipe.to_dict()
@@ -151,7 +156,7 @@ def _pretraining(
 
 
 def _check_tasks(trials: Sequence[FinetuningTrial], study: Study, out: Path) -> None:
-    """Check the tasks of fine-tuning before pre-training, because fine-tuning may start days later."""
+    """Check the tasks of fine-tuning before pre-training, because fine-tuning can start days later."""
     waiting = [trial for trial in trials if not has_ended(out / "tasks" / trial.name)]
     for trial in {(trial.task, trial.filtered): trial for trial in waiting}.values():
         options = _finetuning_options(trial, study, out)
@@ -161,12 +166,11 @@ def _check_tasks(trials: Sequence[FinetuningTrial], study: Study, out: Path) -> 
 
 
 def _finetuning_options(trial: FinetuningTrial, study: Study, out: Path) -> FinetuneOptions:
-    return make_finetune_options(
-        trial, study, str(out / "models" / trial.model), str(out / "language" / "vocabulary.txt")
-    )
+    return make_trial_options(trial, study, str(out / "models" / trial.model), str(out / "language" / "vocabulary.txt"))
 
 
-def _finetuning(trial: FinetuningTrial, study: Study, out: Path) -> Trial:
+def _prepare_finetuning(trial: FinetuningTrial, study: Study, out: Path) -> Trial:
+    """Create the directory of a fine-tuning run, and return the call that trains it."""
     options = _finetuning_options(trial, study, out)
     folder = out / "tasks" / trial.name
     config = {"options": options.to_dict(), "folder": str(folder)}
@@ -174,7 +178,9 @@ def _finetuning(trial: FinetuningTrial, study: Study, out: Path) -> Trial:
     return Trial(trial.name, _import_path(finetune_trial), config)
 
 
-def _run(trials: Sequence[Trial], stage: str, resources: TrialResources, out: Path, progress: StageProgress) -> None:
+def _run_stage(
+    trials: Sequence[Trial], stage: str, resources: TrialResources, out: Path, progress: StageProgress
+) -> None:
     """Run the unfinished trials of a stage; the progress bar counts trials."""
     if not trials:
         return

@@ -15,20 +15,20 @@ _KINDS = {True: "filtered", False: "unfiltered"}
 
 
 @dataclass(frozen=True)
-class SummarySentence:
-    """Sentences about one result, or about the reason for its absence."""
+class SummarySection:
+    """Section of the summary: sentences about one result, or the reason why there is no result."""
 
     title: str
     sentences: tuple[str, ...]
 
 
-def summarize(measures: Measures, laws: ScalingLaws) -> tuple[SummarySentence, ...]:
-    """Return sentences about each result, in the order of the paper."""
+def summarize(measures: Measures, laws: ScalingLaws) -> tuple[SummarySection, ...]:
+    """Return a section about each result, in the order of Deshpande et al. (2023)."""
     return (
-        SummarySentence("Loss against compute", _law(laws)),
-        SummarySentence("Gain from pre-training", tuple(_gain(measures, filtered) for filtered in _KINDS)),
-        SummarySentence("Perplexity and GLUE", tuple(_correlation(measures, filtered) for filtered in _KINDS)),
-        SummarySentence("Random against cipher init", _inits(measures)),
+        SummarySection("Loss against compute", _law(laws)),
+        SummarySection("Gain from pre-training", tuple(_gain(measures, filtered) for filtered in _KINDS)),
+        SummarySection("Perplexity and GLUE", tuple(_correlation(measures, filtered) for filtered in _KINDS)),
+        SummarySection("Random against cipher init", _inits(measures)),
     )
 
 
@@ -53,9 +53,9 @@ def study_sizes(measures: Measures) -> dict[str, str]:
     }
 
 
-def _range(values: Sequence[int], written: Callable[[int], str] = format_integer) -> str:
+def _range(values: Sequence[int], format_value: Callable[[int], str] = format_integer) -> str:
     """Return a number, or the minimum and maximum of several."""
-    return " to ".join(dict.fromkeys(map(written, (min(values), max(values))))) if values else "none yet"
+    return " to ".join(dict.fromkeys(map(format_value, (min(values), max(values))))) if values else "none yet"
 
 
 def _law(laws: ScalingLaws) -> tuple[str, ...]:
@@ -139,10 +139,10 @@ def _inits(measures: Measures) -> tuple[str, ...]:
     if not ratios:
         return ("No shape has finished with both random and cipher init, so the two cannot be compared.",)
     values = [ratio for _, ratio in ratios]
-    by_size = ", ".join(f"{ratio:.3f} at {millions(size)}" for size, ratio in ratios)
+    by_size = ", ".join(f"{ratio:.3f} with {millions(size)}" for size, ratio in ratios)
     better = sum(ratio < 1 for ratio in values)
     return (
         f"With cipher init, the test perplexity is {geometric_mean(values):.3f} times that of a random init "
         f"(geometric mean), and lower for {better} of {len(values)} {'shapes' if len(values) > 1 else 'shape'}.",
-        f"By millions of parameters: {by_size}.",
+        f"By size, it is {by_size} million parameters.",
     )

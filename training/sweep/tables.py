@@ -9,29 +9,34 @@ from training.sweep.measures import Spread
 
 # Cell of a missing number.
 NONE = "—"
-# Prefix of columns and rows with the paper's numbers.
+# Prefix of columns and rows with the numbers of Deshpande et al. (2023).
 PAPER = "paper"
+SHAPE_LEGEND = (
+    "(E, H, I, L, A) is a model with embedding size E, hidden size H, intermediate size I, L layers and A attention "
+    "heads."
+)
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table of the report."""
+    """Table of the report, with text for Markdown and HTML."""
 
     title: str
     header: tuple[str, ...]
+    """Column titles."""
     rows: tuple[tuple[str, ...], ...]
     """Rows of cells; empty if the table has no data yet."""
     notes: tuple[str, ...] = ()
     """Sentences below the table."""
     missing: str = ""
     """Sentence that replaces a table without rows."""
-    words: int = 1
-    """Number of text columns, at the left; the others are numbers."""
+    text_columns: int = 1
+    """Number of columns with text, at the left; all other columns have numbers."""
 
     def markdown(self) -> str:
         """Return the table in Markdown, with its title and notes."""
-        grid = format_table(self.header, self.rows, self.words) if self.rows else f"{escape(self.missing)}\n"
+        grid = format_table(self.header, self.rows, self.text_columns) if self.rows else f"{escape(self.missing)}\n"
         return "\n".join([f"## {escape(self.title)}\n", grid, *(f"{escape(note)}\n" for note in self.notes)])
 
 
@@ -66,9 +71,9 @@ def format_scientific(value: float) -> str:
     return f"{digits} · 10{str(int(power)).translate(_SUPERSCRIPTS)}"
 
 
-def format_percent(share: float) -> str:
+def format_percent(fraction: float) -> str:
     """Return a fraction in percent, with one decimal."""
-    return f"{100 * share:.1f} %"
+    return f"{100 * fraction:.1f} %"
 
 
 def format_spread(value: Spread | None, digits: int = 2) -> str:

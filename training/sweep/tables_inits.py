@@ -7,7 +7,7 @@ from training.sweep.tables_models import effectiveness_table, millions, models_t
 
 
 def all_tables(measures: Measures) -> tuple[ReportTable, ...]:
-    """Return Tables 1, 2, 3, 4 and 6 as numbered in the paper, and the table of inits."""
+    """Return Tables 1, 2, 3, 4 and 6 as numbered in Deshpande et al. (2023), and the table of inits."""
     return (
         accounting_table(measures.findings),
         effectiveness_table(measures),
@@ -42,19 +42,20 @@ def inits_table(measures: Measures) -> ReportTable:
             "(E, H, I, L, A)",
             "parameters, millions",
             "perplexity, random",
-            "cipher",
-            "ratio",
+            "perplexity, cipher",
+            "perplexity ratio",
             "steps to random's final loss",
             "GLUE filtered, random",
-            "cipher",
+            "GLUE filtered, cipher",
             "GLUE unfiltered, random",
-            "cipher",
+            "GLUE unfiltered, cipher",
         ),
         tuple(rows),
         (
-            "Perplexities are of the test split at the end. Steps to random's final loss: steps until the development "
-            "loss with cipher init reaches the final loss with random init, also in percent of the steps with random "
-            "init. Losses are interpolated linearly between evaluations.",
+            "Perplexities are of the test split after the last step, and their ratio is cipher divided by random. "
+            "Steps to random's final loss are the steps until the development loss with cipher init reaches the final "
+            "loss with random init, also in percent of the steps with random init. Losses are interpolated linearly "
+            "between evaluations.",
         )
         if rows
         else (),

@@ -1,4 +1,4 @@
-"""Tables 1 and 6: text kept by the filter, and the choice of a tokenizer."""
+"""Tables 1 and 6, numbered as in Deshpande et al. (2023): text kept by the filter, and the choice of a tokenizer."""
 
 from typing import Any
 
@@ -7,11 +7,12 @@ from training.sweep.findings import Findings
 from training.sweep.tables import NONE, PAPER, ReportTable, format_fixed, format_integer, format_percent
 
 _LEVELS = {"spans": "span", "sentences": "sentence"}
-_CHOSEN = "BPE", 19_000  # section 3.3
+# The choice of Deshpande et al. (2023), section 3.3.
+_PAPER_CHOICE = "BPE", 19_000
 
 
 def accounting_table(findings: Findings) -> ReportTable:
-    """Return Table 1: spans and sentences kept of each source folder, with the paper's numbers below."""
+    """Return Table 1: numbers of spans and sentences that were kept of each source folder, then the paper's numbers."""
     accounting = findings.accounting
     folders = [
         (uri.rstrip("/").rpartition("/")[2] or uri, counts) for uri, counts in accounting.get("folders", {}).items()
@@ -48,11 +49,11 @@ def accounting_table(findings: Findings) -> ReportTable:
     ]
     return ReportTable(
         "Table 1: text kept by the filter",
-        ("source", "corpus", "filtered by", "examined", "kept", "fraction", "words kept", "tokens kept"),
+        ("source", "corpus", "filtered by", "examined", "kept", "fraction kept", "words kept", "tokens kept"),
         (*ours, *theirs) if ours else (),
         _parts(accounting.get("total", {})),
         "The corpus has not been filtered yet, so there is no Table 1.",
-        words=3,
+        text_columns=3,
     )
 
 
@@ -69,14 +70,19 @@ def _parts(total: dict[str, Any]) -> tuple[str, ...]:
 
 
 def tokenizer_table(findings: Findings) -> ReportTable:
-    """Return Table 6: word-split ratio and exact sub-token matching score, with the paper's numbers below."""
+    """Return Table 6: word-split ratio and exact sub-token matching score of tokenizers, then the paper's numbers."""
     ours = [
         _tokenizer("ours", row["kind"], row["size"], row["ratio"], row["esms"], row["chosen"])
         for row in findings.tokenizers
     ]
     theirs = [
         _tokenizer(
-            PAPER, row.kind, row.vocabulary, row.split_ratio, row.matching_score, (row.kind, row.vocabulary) == _CHOSEN
+            PAPER,
+            row.kind,
+            row.vocabulary,
+            row.split_ratio,
+            row.matching_score,
+            (row.kind, row.vocabulary) == _PAPER_CHOICE,
         )
         for row in published().tokenizers
     ]
@@ -86,7 +92,7 @@ def tokenizer_table(findings: Findings) -> ReportTable:
         (*ours, *theirs) if ours else (),
         ("ESMS is the exact sub-token matching score. References are pre-trained tokenizers.",) if ours else (),
         "No tokenizers were compared, because the study sets the kind and size.",
-        words=3,
+        text_columns=3,
     )
 
 

@@ -1,4 +1,7 @@
-"""Tables 2, 3 and 4: cost-effectiveness of each size, results of all models, and effect of the constrained language."""
+"""Tables 2, 3 and 4: cost-effectiveness of each size, results of all models, and effect of the constrained language.
+
+Tables are numbered as in Deshpande et al. (2023), which comments and docstrings call the paper.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -44,17 +47,17 @@ def effectiveness_table(measures: Measures) -> ReportTable:
             ]
     return ReportTable(
         "Table 2: cost-effectiveness of each size",
-        ("along", "(E, H, I, L, A)", "ICER", f"{PAPER}'s"),
+        ("varied size", "(E, H, I, L, A)", "ICER", f"{PAPER}'s"),
         tuple(rows),
         (
             "ICER: decrease in test perplexity per additional billion FLOPs of a training sequence, relative to the "
-            "model in the row above. If the paper has another model in between, the paper's ratio is computed from its "
-            "Table 3.",
+            "model in the row above. If the paper has another model between the two, the paper's ICER is computed from "
+            "its Table 3.",
         )
         if rows
         else (),
         "No two finished models differ in one size only, so cost-effectiveness cannot be computed.",
-        words=2,
+        text_columns=2,
     )
 
 
@@ -123,8 +126,8 @@ def models_table(measures: Measures) -> ReportTable:
     for model in measures.select():
         printed = theirs.get(model.shape)
         pairs = (
-            (ours(model), written(getattr(printed, name)) if hasattr(printed, name) else NONE)
-            for _, ours, name, written in columns
+            (ours(model), format_value(getattr(printed, name)) if hasattr(printed, name) else NONE)
+            for _, ours, name, format_value in columns
         )
         rows.append((format_shape(model.shape), *chain.from_iterable(pairs)))
     return ReportTable(
@@ -143,8 +146,8 @@ def _format_glue(measures: Measures, *, filtered: bool, random: bool = False) ->
 def _model_notes(measures: Measures) -> list[str]:
     notes = [
         "Scores are in percent, after the best epoch of each task: the mean over tasks, ± its standard deviation over "
-        "seeds (n - 1). Our models have untied heads, and their FLOPs are counted as in the paper. The paper's rows "
-        "with an intermediate size of 128, 256 or 512 are printed with the size of the tied model."
+        "seeds (n - 1). Our models have untied heads, and their FLOPs are counted as in the paper. For intermediate "
+        "sizes of 128, 256 and 512, the paper's number of parameters is that of a model with a tied head."
     ]
     for model in measures.findings.models:
         if model.stopped is not None:
@@ -164,7 +167,7 @@ def _model_notes(measures: Measures) -> list[str]:
 
 
 def millions(number: int) -> str:
-    """Return parameters in millions, with two decimals as in the paper, or three significant digits below one."""
+    """Return parameters in millions, with two decimals as in the paper, or three significant digits below a million."""
     return format_fixed(number / 1e6) if number >= 1e6 else format_significant(number / 1e6)
 
 
@@ -199,8 +202,8 @@ def unconstrained_table(measures: Measures) -> ReportTable:
         ("(E, H, I, L, A)", *_with_paper_columns(titles)),
         tuple(rows),
         (
-            "Difference between the model of the unconstrained language and that of the constrained one. Both "
-            "perplexities are of the constrained test split, but with different tokenizers.",
+            "Δ is the value of the unconstrained model minus that of the constrained model, in percent of the latter "
+            "if the title has %. Both perplexities are of the constrained test split, but with different tokenizers.",
         )
         if rows
         else (),

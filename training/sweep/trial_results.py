@@ -1,4 +1,4 @@
-"""Results of trials, read from their runs."""
+"""Reader of the results of trials from the directories of their runs."""
 
 from pathlib import Path
 
@@ -10,13 +10,13 @@ from training.sweep.trials import FinetuningTrial, PretrainingTrial
 
 
 def read_model(trial: PretrainingTrial, folder: Path, vocabulary: int, batch: int) -> PretrainedModel | None:
-    """Return the curve and the end of a pre-training run, or None if it has not started.
+    """Return the losses of a pre-training run during and after training, or None if it has no evaluation yet.
 
     Args:
         trial: pre-training trial.
-        folder: directory of its run.
-        vocabulary: number of tokens of its tokenizer.
-        batch: sequences per step.
+        folder: directory of the trial's run.
+        vocabulary: number of tokens of the model's tokenizer.
+        batch: number of sequences per step.
     """
     lines = [line for line in read_metrics(folder) if "validation_loss" in line]
     if not lines:

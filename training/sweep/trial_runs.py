@@ -29,7 +29,7 @@ class TrialEnd(Record):
     test_loss: float | None = None
     """Loss on the test split, in nats."""
     stopped: str | None = None
-    """Reason for an early stop, as a sentence."""
+    """Reason for an early stop, as a sentence; None if the trial was not stopped."""
 
 
 class _Stopped(Exception):
@@ -40,7 +40,8 @@ def pretrain_trial(config: dict[str, Any]) -> None:
     """Pre-train a model, or resume its run; then compute the test loss and write `ended.json`.
 
     Args:
-        config: config of `training.pretrain.pretrain`, and `test`: the folder of the test split's tokens.
+        config: values of a `PretrainingConfig`, and `test`, the folder of token shards whose validation split is the
+            test split.
     """
     folder = Path(config["folder"])
     loop = config["recipe"]["loop"]
@@ -65,7 +66,8 @@ def pretrain_trial(config: dict[str, Any]) -> None:
 def finetune_trial(config: dict[str, Any]) -> None:
     """Fine-tune a model, or resume its run, and write `ended.json` if it diverges; see `training.finetune.finetune`.
 
-    Its weights are removed at the end: there are dozens of such runs per model, and only their scores are used.
+    The fine-tuned weights are removed at the end, because there are dozens of fine-tuning runs per model, and only
+    their scores are used.
     """
     folder = Path(config["folder"])
     try:

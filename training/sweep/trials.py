@@ -18,7 +18,7 @@ CONSTRAINED, UNCONSTRAINED = LANGUAGES
 
 @dataclass(frozen=True)
 class PretrainingTrial:
-    """Model to pre-train."""
+    """Pre-training run of a model of the study."""
 
     shape: Shape
     init: str = "random"
@@ -54,7 +54,7 @@ def select_shapes(study: Study, vocabulary: int) -> tuple[Shape, ...]:
 
     Args:
         study: study with the sets and names of shapes.
-        vocabulary: number of tokens.
+        vocabulary: number of tokens of the vocabulary, from which FLOPs are computed.
 
     Raises:
         BitcipherError: if the shapes cannot be reduced to the maximum number.
@@ -81,23 +81,25 @@ def pretraining_trials(study: Study, vocabulary: int) -> tuple[PretrainingTrial,
 
 
 def finetuning_trials(study: Study, pretrained: Sequence[PretrainingTrial]) -> tuple[FinetuningTrial, ...]:
-    """Return the fine-tuning runs: each task, kind of examples and seed for each model, and random-init baselines.
+    """Return the fine-tuning runs of each model on each task, with filtered and unfiltered examples and all seeds.
+
+    Models with random init on the constrained language also have runs of their random-init baselines.
 
     Args:
         study: options of the study.
-        pretrained: finished models.
+        pretrained: trials of the models to fine-tune.
     """
     options = study.downstream
     if options.glue is None:
         return ()
-    chosen = {trial.shape for trial in pretrained}
-    if options.max_models is not None and options.max_models < len(chosen):
-        chosen = set(select_spanning(chosen, options.max_models))
+    shapes = {trial.shape for trial in pretrained}
+    if options.max_models is not None and options.max_models < len(shapes):
+        shapes = set(select_spanning(shapes, options.max_models))
     # Random-init baselines use one kind of examples only: filtered ones if there are any.
     baseline_filtered = True in options.filtered
     trials = []
     for model in pretrained:
-        if model.shape not in chosen:
+        if model.shape not in shapes:
             continue
         has_baseline = options.random_baselines and (model.init, model.language) == ("random", CONSTRAINED)
         for task in options.tasks:
@@ -116,9 +118,9 @@ def make_recipe(
     Args:
         trial: model to pre-train.
         study: options of the study.
-        sources: training text of its language.
-        held_out: text of the development split.
-        tokenizer: path of its tokenizer.json.
+        sources: files of the training split of the trial's language.
+        held_out: files of the development split.
+        tokenizer: path of the language's tokenizer.json.
     """
     shape, options = trial.shape, study.pretraining
     return Recipe(
@@ -145,14 +147,14 @@ def make_recipe(
     )
 
 
-def make_finetune_options(trial: FinetuningTrial, study: Study, model: str, vocabulary: str) -> FinetuneOptions:
+def make_trial_options(trial: FinetuningTrial, study: Study, model: str, vocabulary: str) -> FinetuneOptions:
     """Return the options of a fine-tuning trial, which is evaluated after each epoch.
 
     Args:
         trial: model and task.
         study: options of the study.
-        model: run of the pre-trained model.
-        vocabulary: file with the words of the language.
+        model: directory of the pre-training run.
+        vocabulary: path of the file with the words of the language.
     """
     options, loop = study.downstream, study.pretraining.loop
     return FinetuneOptions(

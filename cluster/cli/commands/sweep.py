@@ -67,7 +67,7 @@ def sweep(
     from training.launch.run_dir import local_folder
     from training.sweep.options import find_study, read_study
     from training.sweep.study import fit_study, run_study
-    from training.sweep.tuning import TrialResources
+    from training.sweep.trial_executor import TrialResources
 
     if scale is not None and budget is not None:
         raise BitcipherError("Give --scale or --budget, not both: a budget determines the scale.")

@@ -175,6 +175,6 @@ def test_invalid_evaluations_raise(tmp_path, small_and_large, gum):
     source = builds.write_lines(tmp_path / "a.jsonl", ["a b c d e f"])
     narrow = BuildOptions(mode="cat", bits=4, window=2, tokenizer="whitespace", min_count=1, memory_mib=600)
     builds.run_build([source], tmp_path / "narrow", narrow)
-    with pytest.raises(BitcipherError, match=r"window of at least 4 .* has window 2"):
+    with pytest.raises(BitcipherError, match=r"window of at least 4, .* has window 2"):
         run("reproduce", "tables", tmp_path / "narrow", "--pos", gum, "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()

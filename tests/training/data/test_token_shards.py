@@ -152,7 +152,7 @@ def test_duplicate_shard_names_raise(tokenizer, tmp_path):
 @pytest.mark.parametrize(("documents", "held_back"), [([], 0), (["", ""], 0), (["a", "b"], 2)])
 def test_dataset_without_training_documents_raises(tokenizer, tmp_path, documents, held_back):
     note = write_shard(str(tmp_path), "0", documents, tokenizer, 1.0)
-    with pytest.raises(BitcipherError, match=f"no training document and {held_back} validation"):
+    with pytest.raises(BitcipherError, match=f"no documents, and its validation split has {held_back};"):
         finish_dataset(str(tmp_path), [note], tokenizer)
     assert not (tmp_path / "text.json").exists()
 

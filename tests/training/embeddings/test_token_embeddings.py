@@ -76,5 +76,5 @@ def test_cat_bits_and_window():
 
 
 def test_too_narrow_model_raises():
-    with pytest.raises(BitcipherError, match="at least 26 dimensions"):
+    with pytest.raises(BitcipherError, match="even and at least 26"):
         cat_bits_and_window(20, 8_000, 4)

@@ -259,7 +259,7 @@ def test_concurrent_preparation(tmp_path):
     ("changed", "sentence"),
     [
         ({"tokenizer": {"vocab_size": 20}}, "must be at least"),
-        ({"validation_fraction": 0.999999}, "no training document"),
+        ({"validation_fraction": 0.999999}, "has no documents"),
         ({"tokenizer": {"path": "nowhere.json"}}, "nowhere.json"),
     ],
 )

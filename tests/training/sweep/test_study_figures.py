@@ -14,7 +14,7 @@ from matplotlib.ticker import EngFormatter, LogFormatterSciNotation
 from synthetic_findings import begun_study, made_model, whole_study
 
 from training.scaling import ANCHOR
-from training.sweep.figures import new_figure, plain, set_log
+from training.sweep.figures import new_figure, plain_formatter, set_log_scale
 from training.sweep.figures_scores import draw_figures
 from training.sweep.findings import Findings
 from training.sweep.laws import fit_laws
@@ -62,12 +62,14 @@ def test_points_are_drawn_without_law():
 @settings(max_examples=25)
 @given(st.floats(-1, 16), st.floats(0, 6), st.sampled_from(["x", "y"]), st.sampled_from([1, 2]), st.sampled_from("efp"))
 def test_tick_labels_exist_and_do_not_overlap(start, decades, side, panels, kind):
-    written = {"e": EngFormatter(sep=" "), "f": LogFormatterSciNotation(minor_thresholds=(np.inf,) * 2), "p": plain()}[
-        kind if start < 6 or kind == "f" else "e"
-    ]
+    formatter = {
+        "e": EngFormatter(sep=" "),
+        "f": LogFormatterSciNotation(minor_thresholds=(np.inf,) * 2),
+        "p": plain_formatter(),
+    }[kind if start < 6 or kind == "f" else "e"]
     figure, axes = new_figure(panels, 7.0 * (1 if panels == 1 else 1.6))
     axis = getattr(axes[0], f"{side}axis")
-    set_log(axis, [10**start, 10 ** (start + decades)], written)
+    set_log_scale(axis, [10**start, 10 ** (start + decades)], formatter)
     FigureCanvasAgg(figure).draw()
     low, high = axis.get_view_interval()
     shown = [label for position, label in zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=True)
@@ -81,6 +83,6 @@ def test_tick_labels_exist_and_do_not_overlap(start, decades, side, panels, kind
 @pytest.mark.parametrize("value", [0.02, 5.0, 3e15])
 def test_axis_of_one_value_has_margins(value):
     _, (panel,) = new_figure()
-    set_log(panel.xaxis, [value, value], plain())
+    set_log_scale(panel.xaxis, [value, value], plain_formatter())
     low, high = panel.get_xlim()
     assert low < value < high

@@ -16,7 +16,7 @@ from training.loop.checkpoints import CHECKPOINTS
 from training.sweep import trial_runs
 from training.sweep.options import read_study
 from training.sweep.study import fit_study
-from training.sweep.tuning import TrialResources
+from training.sweep.trial_executor import TrialResources
 
 SMALL, MIDDLE, LARGE = tiny_study.SHAPES
 ONE = ("downstream.glue=null", "pretraining.inits=[random]", f"shapes.names=[{SMALL}, {LARGE}]")

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
 from training.runtime import Trial
-from training.sweep.tuning import TrialResources, run_trials
+from training.sweep.trial_executor import TrialResources, run_trials
 
 pytestmark = pytest.mark.long
 

@@ -10,8 +10,8 @@ from training.sweep.options import make_study
 from training.sweep.trials import (
     PretrainingTrial,
     finetuning_trials,
-    make_finetune_options,
     make_recipe,
+    make_trial_options,
     pretraining_trials,
     select_shapes,
 )
@@ -137,7 +137,7 @@ def test_fine_tuning_options_evaluate_each_epoch_and_have_absolute_paths(monkeyp
     study = study_of("downstream.glue=glue", "downstream.tasks=[stsb]", "pretraining.loop.device=cpu")
     model = PretrainingTrial(ANCHOR)
     for trial in finetuning_trials(study, [model]):
-        options = make_finetune_options(trial, study, "/models/anchor", "/language/vocabulary.txt")
+        options = make_trial_options(trial, study, "/models/anchor", "/language/vocabulary.txt")
         assert options.data == str(Path(tmp_path, "glue", "STS-B"))
         assert (options.eval_each_epoch, options.num_train_epochs, options.seed) == (True, 5, trial.seed)
         assert options.vocabulary == ("/language/vocabulary.txt" if trial.filtered else None)

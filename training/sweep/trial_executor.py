@@ -47,7 +47,7 @@ def run_trials(
         on_end: called with the name of each trial that has ended.
 
     Raises:
-        BitcipherError: if a trial raises one, or fails too often.
+        BitcipherError: if a trial raises a BitcipherError, or its process fails too often.
     """
     if resources.max_concurrent_trials == 0:
         for trial in trials:
@@ -56,8 +56,8 @@ def run_trials(
     elif trials:
         for stale in ray_parent.glob(f"{_RAY_PREFIX}*"):  # left by a killed driver
             shutil.rmtree(stale, ignore_errors=True)
-        own = ray_parent / f"{_RAY_PREFIX}{uuid.uuid4().hex[:8]}"
+        ray_folder = ray_parent / f"{_RAY_PREFIX}{uuid.uuid4().hex[:8]}"
         try:
-            run_tune_trials(trials, resources.max_concurrent_trials, resources.gpus, own, on_end)
+            run_tune_trials(trials, resources.max_concurrent_trials, resources.gpus, ray_folder, on_end)
         finally:
-            shutil.rmtree(own, ignore_errors=True)
+            shutil.rmtree(ray_folder, ignore_errors=True)

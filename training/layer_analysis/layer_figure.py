@@ -1,4 +1,4 @@
-"""Figures of layer metrics: one line per step, and a heat map over layers and steps."""
+"""Figure of layer metrics: for each metric, one line per step, and a heat map of layers and steps."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from training.layer_analysis.records import LayerMetrics
-from training.layer_analysis.token_predictions import ACCURACY, MISMATCH, MODEL
+from training.layer_analysis.records import LayerMetric
+from training.layer_analysis.token_metrics import ACCURACY, MISMATCH, MODEL_ACCURACY
 
 TITLES = {ACCURACY: "accuracy of the nearest class center", MISMATCH: "mismatch of nearest class center and model"}
 PANEL_INCHES = (5.4, 3.2)
@@ -25,14 +25,16 @@ MAX_LABELED_STEPS = 6
 MAX_NUMBERED_STEPS, MAX_NUMBERED_LAYERS = 10, 13
 
 
-def draw(records: Sequence[LayerMetrics], path: Path) -> None:
-    """Plot each metric as two panels: lines over layers, and a heat map of held-out samples over layers and steps.
+def draw_layers(records: Sequence[LayerMetric], path: Path) -> None:
+    """Plot each metric in two panels: a line over the layers per step, and a heat map of layers and steps.
+
+    The heat map shows held-out samples only.
 
     Args:
         records: metrics of one run.
         path: output path of the PNG; the same records give the same bytes.
     """
-    names = [name for name in dict.fromkeys(record.metric for record in records) if name != MODEL]
+    names = [name for name in dict.fromkeys(record.metric for record in records) if name != MODEL_ACCURACY]
     figure = Figure(figsize=(2 * PANEL_INCHES[0], len(names) * PANEL_INCHES[1]), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
     for name, (lines, heat) in zip(names, figure.subplots(len(names), 2, squeeze=False), strict=True):
@@ -46,8 +48,8 @@ def draw(records: Sequence[LayerMetrics], path: Path) -> None:
     figure.savefig(path, dpi=DOTS_PER_INCH)
 
 
-def grid(records: Sequence[LayerMetrics]) -> tuple[list[int], np.ndarray]:
-    """Return the steps of one metric of one part, and its values [layers, steps]."""
+def to_grid(records: Sequence[LayerMetric]) -> tuple[list[int], np.ndarray]:
+    """Return the steps of records of one metric and one part, and their values [layers, steps]."""
     steps = sorted({record.step for record in records})
     values = np.full((1 + max(record.layer for record in records), len(steps)), np.nan)
     for record in records:
@@ -55,10 +57,10 @@ def grid(records: Sequence[LayerMetrics]) -> tuple[list[int], np.ndarray]:
     return steps, values
 
 
-def _draw_lines(panel: Axes, records: Sequence[LayerMetrics]) -> None:
+def _draw_lines(panel: Axes, records: Sequence[LayerMetric]) -> None:
     parts = [part for part in STYLES if any(record.part == part for record in records)]
     for part in parts:
-        steps, values = grid([record for record in records if record.part == part])
+        steps, values = to_grid([record for record in records if record.part == part])
         colors = _colors(len(steps))
         named = _labeled_steps(len(steps))
         for number in named:
@@ -73,8 +75,8 @@ def _draw_lines(panel: Axes, records: Sequence[LayerMetrics]) -> None:
     panel.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_heat(panel: Axes, records: Sequence[LayerMetrics]) -> matplotlib.image.AxesImage:
-    steps, values = grid(records)
+def _draw_heat(panel: Axes, records: Sequence[LayerMetric]) -> matplotlib.image.AxesImage:
+    steps, values = to_grid(records)
     image = panel.imshow(values, aspect="auto", origin="lower", cmap=COLORS, norm=_norm(values))
     named = _labeled_steps(len(steps))
     panel.set_xticks(named, [f"{steps[number]:,}" for number in named])

@@ -1,4 +1,4 @@
-"""Vectors of the tables, computed from the stored counts of a build."""
+"""Vectors whose scores the tables show, computed from the stored counts of a build."""
 
 from dataclasses import asdict, dataclass
 
@@ -14,7 +14,7 @@ from pipelines.store import layout
 from pipelines.store.manifest import BuildManifest, read_manifest
 from training.probes.paper_tables import PaperGrid
 
-# Largest window in any column of the paper's tables.
+# Largest window in any column of Tables 2 to 7 of Zhao & Williams (2023).
 PAPER_WINDOW = 4
 
 RANDOM = "random"
@@ -27,9 +27,11 @@ class VectorModel:
     """Specification of vectors. Equal specifications give equal vectors."""
 
     mode: str
-    """cat, sum, cipher or random. Another mode stands for the vectors of the build itself."""
+    """cat, sum, cipher or random. Another mode, such as spectral, means the vectors that the build contains."""
     bits: int | None = None
+    """Number of bits; None for random vectors."""
     window: int | None = None
+    """Maximum offset of a context word; None for modes cipher and random, which use no context."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +47,14 @@ class CountedBuild:
         """Open the newest version of a build.
 
         Raises:
-            BitcipherError: if it is not a build, its window is too small, or its counts are summed over offsets.
+            BitcipherError: if the URI is not a build, its window is too small, or its counts are summed over offsets.
         """
         manifest = read_manifest(uri)
         options = manifest.options
         if options.summed or options.context_window.size < PAPER_WINDOW:
             raise BitcipherError(
-                f"The paper's tables need counts with a window of at least {PAPER_WINDOW} and separate offsets, but "
-                f"{uri} has window {options.context_window.size}{' (summed)' if options.summed else ''}; "
+                f"The paper's tables need counts per offset with a window of at least {PAPER_WINDOW}, but {uri} has "
+                f"window {options.context_window.size}{', summed over offsets' if options.summed else ''}; "
                 "build with --window 4."
             )
         return cls(uri, manifest, options)
@@ -68,13 +70,13 @@ class CountedBuild:
         return {name: getattr(self.manifest.digests, name) for name in ("words", "counts")}
 
     def extra_models(self) -> list[VectorModel]:
-        """Return models besides the paper's: random vectors, and the build's own vectors if they have another mode."""
+        """Return the models that the paper lacks: random vectors, and the build's own vectors if their mode is new."""
         own = self.options.embedding
-        is_of_paper = own.mode in ("cat", "sum", "cipher")
-        return [VectorModel(RANDOM)] + ([] if is_of_paper else [VectorModel(own.mode, own.bits, own.window)])
+        is_paper_mode = own.mode in ("cat", "sum", "cipher")
+        return [VectorModel(RANDOM)] + ([] if is_paper_mode else [VectorModel(own.mode, own.bits, own.window)])
 
     def embedding(self, model: VectorModel) -> EmbeddingOptions | None:
-        """Return the options of a model's vectors, or None for random ones."""
+        """Return the options of a model's vectors, or None for random vectors."""
         if model.mode == RANDOM:
             return None
         if model in self.extra_models():
@@ -95,5 +97,5 @@ class CountedBuild:
 
 
 def grid_models(grid: PaperGrid) -> list[VectorModel]:
-    """Return the columns of one of the paper's tables. Mode cipher uses no context, so it has no window."""
+    """Return the model of each column of a table. Mode cipher uses no context, so it has no window."""
     return [VectorModel(grid.mode, bits, None if grid.mode == "cipher" else window) for bits, window in grid.columns]

@@ -10,7 +10,7 @@ from matplotlib.image import imread
 from tiny_runs import config_of
 
 from bitcipher.errors import BitcipherError
-from training.layer_analysis import LayerMetrics, draw, layers_of_run, to_table
+from training.layer_analysis import LayerMetric, draw_layers, measure_layers, to_table
 from training.pretrain import pretrain
 from training.probes import read_task
 
@@ -38,7 +38,7 @@ def test_every_checkpoint_and_layer_has_all_metrics(run, tmp_path):
         assert checkpoints == 3
         return shown.append
 
-    records = layers_of_run(run, 12, 32, task, begin)
+    records = measure_layers(run, 12, 32, task, begin)
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == files
     assert shown == [0, 30, 60]
     of_tokens = ("ncc_accuracy", "ncc_mismatch", "model_accuracy")
@@ -47,7 +47,7 @@ def test_every_checkpoint_and_layer_has_all_metrics(run, tmp_path):
     assert {(r.step, r.layer, r.part, r.metric) for r in records} == expected
     assert len(records) == len(expected)
     assert all(0 <= record.value <= 1 for record in records)
-    assert layers_of_run(run, 12, 32, task) == records
+    assert measure_layers(run, 12, 32, task) == records
     # Training increases the accuracies of the last layer and decreases the mismatch.
     assert value(records, 60, 2, "held out", "model_accuracy") > value(records, 0, 2, "held out", "model_accuracy")
     assert value(records, 60, 2, "held out", "ncc_accuracy") > value(records, 0, 2, "held out", "ncc_accuracy")
@@ -57,13 +57,13 @@ def test_every_checkpoint_and_layer_has_all_metrics(run, tmp_path):
     assert table.column_names == ["step", "layer", "part", "metric", "value"]
     assert table.to_pylist()[0] == vars(records[0])
     for name in ("one.png", "other.png"):
-        draw(records, tmp_path / name)
+        draw_layers(records, tmp_path / name)
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()
     assert imread(tmp_path / "one.png").shape[0] > 1000  # three rows of panels
 
 
 def test_step_0_is_initial_model(run):
-    first = [record for record in layers_of_run(run, 5, 8) if record.step == 0]
+    first = [record for record in measure_layers(run, 5, 8) if record.step == 0]
     # The initial model can only guess among five classes.
     assert value(first, 0, 2, "train", "model_accuracy") < 0.6
     assert {record.layer for record in first} == {0, 1, 2}
@@ -71,27 +71,27 @@ def test_step_0_is_initial_model(run):
 
 def test_draw_many_steps_and_missing_values(tmp_path):
     records = [
-        LayerMetrics(step, layer, part, "ncc_accuracy", np.nan if part == "held out" else layer / 10)
+        LayerMetric(step, layer, part, "ncc_accuracy", np.nan if part == "held out" else layer / 10)
         for step in range(0, 3000, 100)
         for layer in range(15)
         for part in ("train", "held out")
     ]
-    draw(records, tmp_path / "layers.png")
+    draw_layers(records, tmp_path / "layers.png")
     assert imread(tmp_path / "layers.png").shape[0] > 300
 
 
 def test_invalid_run_raises(run, tmp_path):
     with pytest.raises(BitcipherError, match="not a run with a checkpoint"):
-        layers_of_run(tmp_path, 5, 8)
+        measure_layers(tmp_path, 5, 8)
     copy = tmp_path / "copy"
     shutil.copytree(run, copy)
     config = json.loads((copy / "run.json").read_text())
     (copy / "run.json").write_text(json.dumps(config | {"text": str(tmp_path / "gone")}))
     with pytest.raises(BitcipherError, match=r"There is no text\.json in .*gone"):
-        layers_of_run(copy, 5, 8)
+        measure_layers(copy, 5, 8)
     (copy / "run.json").write_text("{}")
     with pytest.raises(BitcipherError, match=r"run\.json: `recipe` is missing"):
-        layers_of_run(copy, 5, 8)
+        measure_layers(copy, 5, 8)
     (copy / "run.json").unlink()
     with pytest.raises(BitcipherError, match="not a run"):
-        layers_of_run(copy, 5, 8)
+        measure_layers(copy, 5, 8)

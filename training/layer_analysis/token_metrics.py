@@ -19,10 +19,10 @@ from training.models import logits
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-# Number of logits in memory: 64 MiB in float32.
+# Maximum number of logits in memory: 64 MiB in float32.
 MAX_LOGITS = 2**24
 
-ACCURACY, MISMATCH, MODEL = "ncc_accuracy", "ncc_mismatch", "model_accuracy"
+ACCURACY, MISMATCH, MODEL_ACCURACY = "ncc_accuracy", "ncc_mismatch", "model_accuracy"
 
 
 def token_metrics(
@@ -30,17 +30,18 @@ def token_metrics(
 ) -> dict[tuple[str, str], np.ndarray]:
     """Return nearest-class-mean accuracy and mismatch of each layer, and the accuracy of the model.
 
-    Class means are computed from the training samples, for held-out samples too. The model's own prediction is its most
-    likely token among the classes.
+    A sample is the hidden state at the position of a target token, and its class is that token. Held-out samples are
+    compared with the class means of the training samples. The model's own prediction is its most likely token among
+    the classes.
 
     Args:
         model: model in evaluation mode.
         train, held_out: batches of an objective.
-        tokens: class tokens, [K].
+        tokens: [K] int64, class tokens.
 
     Returns:
-        By part (`train`, `held out`) and metric, [layers] float64; NaN if a part has no sample. `ncc_accuracy` is the
-        fraction of samples whose nearest class mean is that of the true class. `ncc_mismatch` is the fraction whose
+        Arrays [layers] float64 by part (`train`, `held out`) and metric; NaN if a part has no sample. `ncc_accuracy` is
+        the fraction of samples whose nearest class mean is that of the true class. `ncc_mismatch` is the fraction whose
         nearest class mean belongs to another class than the model's prediction. `model_accuracy`, equal for all
         layers, is the fraction that the model predicts correctly.
     """
@@ -56,7 +57,7 @@ def token_metrics(
             mismatched += (nearest != predicted).sum(axis=1)
             model_correct += (predicted == classes).sum()
             total += len(classes)
-        counts = {ACCURACY: correct, MISMATCH: mismatched, MODEL: np.full(len(centers), float(model_correct))}
+        counts = {ACCURACY: correct, MISMATCH: mismatched, MODEL_ACCURACY: np.full(len(centers), float(model_correct))}
         metrics |= {
             (part, name): count / total if total else np.full(len(centers), np.nan) for name, count in counts.items()
         }
@@ -75,6 +76,6 @@ def _samples(
 @torch.no_grad()
 def _predictions(model: "PreTrainedModel", states: np.ndarray, tokens: np.ndarray) -> np.ndarray:
     rows = max(1, MAX_LOGITS // model.config.vocab_size)
-    chosen = torch.from_numpy(tokens).to(model.device)
-    parts = torch.from_numpy(states).to(model.device).split(rows)
-    return torch.cat([logits(model, part)[:, chosen].argmax(dim=1) for part in parts]).cpu().numpy()
+    class_tokens = torch.from_numpy(tokens).to(model.device)
+    chunks = torch.from_numpy(states).to(model.device).split(rows)
+    return torch.cat([logits(model, chunk)[:, class_tokens].argmax(dim=1) for chunk in chunks]).cpu().numpy()
