@@ -1,7 +1,7 @@
 """Two-level bitset of small non-negative integers, read in ascending order and emptied in one pass.
 
-`low` has one bit per member, and `high` has one bit per non-zero 64-bit word of `low`. Together with a dense array of
-counts, the bitset yields the members in order without sorting them, which makes counting fast.
+`low` has one bit per member, and `high` has one bit per non-zero 64-bit word of `low`. Counting adds to a dense array
+and records the used entries in a bitset, so the entries can be read in order without a sort.
 """
 
 import numpy as np

@@ -46,8 +46,8 @@ class Job:
     def version(self) -> int:
         """Number of the new version.
 
-        The number in `entry` is lower if an earlier job was suspended after it published and before it cleared the
-        ledger.
+        `entry.version` is lower if this job took over the ledger of an earlier job that published its version but
+        stopped before it cleared the ledger.
         """
         return _next_version(self.base)
 
@@ -115,7 +115,7 @@ def finish_job(job: Job) -> None:
 
     Call it as the last step of a job: until the ledger is removed, late workers of an earlier driver can add entries.
     """
-    # If the lease is lost, this job was suspended after it published, and the ledger belongs to another job.
+    # Without the lease, this job was suspended after it published, and another job has taken over the ledger.
     if job.lease.is_held():
         build_ledger(job.build).clear()
         collect_garbage(job.build)

@@ -23,7 +23,7 @@ def reproduce_tables(
     begin: Callable[[int], Callable[[str], None]] = lambda total: lambda note: None,
     grids: Sequence[PaperGrid] | None = None,
 ) -> str:
-    """Compute the paper's tables from builds, and write them with the paper's numbers.
+    """Compute the tables of Zhao & Williams (2023) from builds, and write them next to the published scores.
 
     Args:
         builds: directories of builds with counts per offset and a window of at least 4. Each build is one row; rows are
@@ -43,7 +43,7 @@ def reproduce_tables(
     """
     opened = sorted((CountedBuild.open(build) for build in builds), key=lambda build: build.tokens)
     if len({str(build.digests) for build in opened}) < len(opened):
-        raise BitcipherError("Two of the builds have the same counts; give each corpus size once.")
+        raise BitcipherError("Two of the builds have the same counts; give only one of them.")
     by_name = {task.name: task for task in tasks}
     grids = [grid for grid in grids or paper_tables().grids if grid.task in by_name]
     cells = [

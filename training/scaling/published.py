@@ -57,12 +57,16 @@ class PretrainedRow:
 
 @dataclass(frozen=True)
 class UnconstrainedRow:
-    """Row of Table 4: differences of a model trained on unfiltered text from the one trained on filtered text."""
+    """Row of Table 4: a model trained on unfiltered text compared with the same shape trained on filtered text.
+
+    Positive differences mean that the value is larger with unfiltered text. Percentages are relative to the value with
+    filtered text.
+    """
 
     shape: Shape
     """Shape of both models."""
     parameters: float
-    """Difference of the numbers of parameters, in millions."""
+    """Difference of the numbers of parameters, in millions; the vocabulary of unfiltered text is larger."""
     flops: float
     """Difference of the FLOPs, in percent."""
     perplexity: float
@@ -132,7 +136,7 @@ class Published:
     corpora: tuple[CorpusRow, ...]
     """Table 1."""
     effectiveness: dict[str, tuple[EffectivenessRow, ...]]
-    """Table 2. Keys are the sizes that vary, fields of `Shape`."""
+    """Table 2. The key is the field of `Shape` that differs between the rows."""
     pretrained: tuple[PretrainedRow, ...]
     """Table 3."""
     unconstrained: tuple[UnconstrainedRow, ...]

@@ -20,8 +20,8 @@ from training.sweep.budget import Speed, computed_flops
 from training.sweep.options import Study
 from training.sweep.trials import PretrainingTrial, make_recipe
 
-# Two shapes, each with a batch size. Their FLOPs are very different, so the constant time of a step can be extrapolated
-# from them. The larger shape is typical of a small study.
+# Two shapes, each with a batch size. Their FLOPs differ so much that the overhead of a step, which does not depend on
+# FLOPs, can be extrapolated from them. The larger shape is typical of a small study.
 _SMALL, _LARGE = (Shape(8, 8, 16, 1, 1), 1), (Shape(128, 128, 512, 4, 4), 16)
 _VOCABULARY = 4000
 # The first steps are excluded as warmup.

@@ -15,12 +15,12 @@ class _Columns(NamedTuple):
 
     header: tuple[str, ...] | None
     """Column names in the first line; None if the file has no header."""
-    sentences: tuple[str, ...]
+    sentence_columns: tuple[str, ...]
     """Names of the columns with sentences, one or two."""
-    label: str
+    label_column: str
     """Name of the column with the label or value."""
     labels: tuple[str, ...]
-    """Labels as written in the files, by number; empty for regression."""
+    """Labels as written in the files. The position of a label is its number. Empty for regression."""
 
 
 _BINARY = ("0", "1")
@@ -101,11 +101,13 @@ def _example(row: tuple[str, ...], names: tuple[str, ...], columns: _Columns, ur
             f"Line {number} of {uri} has {len(row)} columns instead of {len(names)}: {', '.join(names)}."
         )
     values = dict(zip(names, row, strict=True))
-    label = _label(values[columns.label], columns.labels)
+    label = _label(values[columns.label_column], columns.labels)
     if label is None:
         wanted = " or ".join(columns.labels) or f"a number from 0 to {_MOST_SIMILAR:g}"
-        raise BitcipherError(f"Line {number} of {uri} has the {columns.label} {values[columns.label]!r}, not {wanted}.")
-    first, *second = (values[name].strip() for name in columns.sentences)
+        raise BitcipherError(
+            f"Line {number} of {uri} has the {columns.label_column} {values[columns.label_column]!r}, not {wanted}."
+        )
+    first, *second = (values[name].strip() for name in columns.sentence_columns)
     return SentenceExample(first, second[0] if second else None, label)
 
 
