@@ -45,8 +45,8 @@ class Refinement:
             centered = table[start : start + BLOCK_ROWS][used[start : start + BLOCK_ROWS]] - self.mean_
             covariance += centered.T @ centered
         variances, directions = np.linalg.eigh(covariance / rows)
-        # Variances below this minimum are rounding errors of the matrix (as in NumPy's matrix_rank) or of the mean.
-        # Whitening would amplify them to the size of a signal.
+        # Variances up to `floor` are rounding errors: of the covariance matrix (first term, the tolerance of NumPy's
+        # matrix_rank), or of the mean (second term). Whitening would amplify them to the size of a signal.
         eps = np.finfo(np.float64).eps
         floor = max(variances[-1] * len(variances) * eps, (rows * eps) ** 2 * (self.mean_ @ self.mean_))
         scales = np.zeros_like(variances)
@@ -64,7 +64,7 @@ class Refinement:
             sizes = _norms(white)
             white -= white.mean(axis=1, keepdims=True)
             norms = _norms(white)
-            # Centering leaves only rounding errors of a constant row, which have no direction.
+            # After centering, a constant row consists of rounding errors, so it has no direction.
             has_direction = rows.any(axis=1) & (norms > 1e-9 * sizes)
             scales = np.divide(1, norms, out=np.zeros_like(norms), where=has_direction)
             vectors[start : start + BLOCK_ROWS] = white * scales[:, None]

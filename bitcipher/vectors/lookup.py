@@ -19,7 +19,7 @@ class WordLookup(VectorTable):
         return key in self
 
     def __getitem__(self, key_or_keys: Key | Iterable[Key]) -> np.ndarray:
-        """Return the vector of a key, (d,) and read-only, or of several keys, (n, d), float32.
+        """Return float32 vectors: a read-only view, (d,), for a key; a copy, (n, d), for several keys.
 
         Raises:
             UnknownWordError: if a key has no row.

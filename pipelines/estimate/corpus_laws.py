@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipelines.estimate.calibration import Calibration
-from pipelines.estimate.growth_law import HALF_BENT, STRAIGHT, Bound, GrowthLaw, fit_growth_law
+from pipelines.estimate.growth_law import PAIRS_BENDING, WORDS_BENDING, Bound, GrowthLaw, fit_growth_law
 from pipelines.store.manifest import BuildManifest
 
 
@@ -17,7 +17,7 @@ class CorpusLaws:
     types: GrowthLaw
     """Number of distinct words."""
     chunks: GrowthLaw
-    """Number of distinct text chunks."""
+    """Number of distinct strings between white space, which the tokenizer splits once and caches."""
     entries: GrowthLaw
     """Number of distinct pairs."""
     row_entries: GrowthLaw
@@ -25,8 +25,8 @@ class CorpusLaws:
     thinning: float
     """Ratio from which the vocabulary is predicted: the vocabulary of a corpus of N tokens is as large as the number of
     distinct words in N / `thinning` tokens. With a minimum count of 5, the ratio is about 5, because a word with 5
-    occurrences in the corpus has about one in a fifth of the corpus. A separate growth law, fitted to the vocabulary,
-    would have an exponent that falls too fast beyond the data."""
+    occurrences in the corpus has about one in a fifth of the corpus. A separate growth law, fitted to vocabulary sizes,
+    would predict too small a vocabulary for a larger corpus."""
     max_vocab_size: int | None = None
     """Maximum size of the vocabulary."""
 
@@ -46,7 +46,7 @@ def fit_laws(
 
     Args:
         calibration: measurements of the sample.
-        manifest: manifest of a build with the same counting options, which adds larger segments to the data, or None.
+        manifest: manifest of a build with the same counting options, or None. Its segments are further data points.
         max_vocab_size: maximum size of the vocabulary.
         max_types: maximum number of distinct words.
     """
@@ -54,16 +54,16 @@ def fit_laws(
     tokens = [point.tokens for point in points]
     counted = build_sizes(manifest) if manifest else np.empty((0, 3))
     all_tokens = [*tokens, *counted[:, 0]]
-    types = fit_growth_law(all_tokens, [*(point.types for point in points), *counted[:, 1]], STRAIGHT, max_types)
-    entries = fit_growth_law(all_tokens, [*(point.entries for point in points), *counted[:, 2]], HALF_BENT)
+    types = fit_growth_law(all_tokens, [*(point.types for point in points), *counted[:, 1]], WORDS_BENDING, max_types)
+    entries = fit_growth_law(all_tokens, [*(point.entries for point in points), *counted[:, 2]], PAIRS_BENDING)
     vocabulary, vocabulary_tokens = calibration.vocabulary, points[-1].tokens
     if manifest:
         vocabulary, vocabulary_tokens = manifest.vocabulary, manifest.tokens
     return CorpusLaws(
         types=types,
-        chunks=fit_growth_law(tokens, [point.chunks for point in points], STRAIGHT),
+        chunks=fit_growth_law(tokens, [point.chunks for point in points], WORDS_BENDING),
         entries=entries,
-        row_entries=fit_growth_law(tokens, [point.row_entries for point in points], HALF_BENT),
+        row_entries=fit_growth_law(tokens, [point.row_entries for point in points], PAIRS_BENDING),
         thinning=max(1.0, vocabulary_tokens / types.tokens_at(vocabulary)),
         max_vocab_size=max_vocab_size,
     )
@@ -72,7 +72,7 @@ def fit_laws(
 def build_sizes(manifest: BuildManifest) -> np.ndarray:
     """Return tokens, types and entries of an average shard and of each merged segment, (1 + segments, 3) float64.
 
-    Shards have similar sizes, so all shards together are one data point.
+    Shards have similar sizes, so only their geometric mean is a data point.
     """
     fields = ("tokens", "types", "entries")
     shards, segments = (

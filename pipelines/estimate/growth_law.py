@@ -25,10 +25,10 @@ MIN_SHARE_OF_EXPONENT = 0.5
 # Minimum number of points: a parabola has three parameters, and the error of the fit needs one more point.
 MIN_POINTS = 4
 
-# Weight of the parabola in a prediction beyond the data; the tangent has the remaining weight. STRAIGHT is for words,
-# as in Heaps' law, and HALF_BENT for pairs.
-STRAIGHT = 0.0
-HALF_BENT = 0.5
+# Weight of the parabola in a prediction beyond the data, for words (0, as in Heaps' law) and for pairs. The tangent has
+# the remaining weight.
+WORDS_BENDING = 0.0
+PAIRS_BENDING = 0.5
 
 # Number of points that the prediction interval is computed from: the last three doublings, which are nearly on a line.
 LAST_POINTS = 4
@@ -58,7 +58,7 @@ class GrowthLaw:
         size: log of the size of the largest data point.
         exponent: exponent at the largest data point.
         bend: change of the exponent when the number of tokens grows by a factor of e, at most 0.
-        bending: weight of the parabola in predictions beyond the data, STRAIGHT or HALF_BENT.
+        bending: weight of the parabola in predictions beyond the data, WORDS_BENDING or PAIRS_BENDING.
         limit: maximum size.
         error: error of the fit, the standard deviation of the residuals in logs.
         line_error: error of a straight line through the last points, in logs.
@@ -136,7 +136,7 @@ def fit_growth_law(tokens: Sequence[float], sizes: Sequence[float], bending: flo
     Args:
         tokens: (points,) numbers of tokens, in any order. At least four numbers are distinct.
         sizes: (points,) measured sizes, greater than 0.
-        bending: STRAIGHT or HALF_BENT.
+        bending: WORDS_BENDING or PAIRS_BENDING.
         limit: maximum size.
 
     Raises:

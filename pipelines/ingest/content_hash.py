@@ -10,7 +10,7 @@ from pipelines.runtime.runtime import Runtime, StageSpec
 # Number of bytes read at a time.
 READ_BYTES = 1 << 22
 
-# Bytes of files per input of the stage: about one second of work, so many small files share an input.
+# Files are grouped into inputs of about this number of bytes, about one second of work.
 INPUT_BYTES = 1 << 30
 
 

@@ -86,7 +86,7 @@ class LateWorker(threading.Thread):
 
 STEPS = {
     "start": (build_module, "start_job"),
-    "count": (make_version, "count_tasks"),
+    "count": (make_version, "run_count_tasks"),
     "publish": (make_version, "_publish"),
 }
 

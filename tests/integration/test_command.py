@@ -217,7 +217,7 @@ def test_update_prints_changes_of_the_sources(built, corpus, tmp_path):
     (tmp_path / "more.txt").write_text("the casa of the word\n" * 9)
     held = bitcipher("update", built, corpus, tmp_path / "more.txt", "--max-drift", 0)
     assert (held.returncode, held.stderr.count("\n")) == (3, 1)
-    assert "version 2, started" in bitcipher("status", built).stdout
+    assert "Unfinished job for version 2, started" in bitcipher("status", built).stdout
     dropped = bitcipher("prune", built, "--unfinished")
     assert dropped.stdout == "Removed 1 shards of an interrupted job.\n"
     assert "none was interrupted" in bitcipher("status", built).stdout

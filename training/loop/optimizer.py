@@ -1,4 +1,4 @@
-"""AdamW with parameter groups for matrices, other weights and the token embeddings, and its learning-rate schedule."""
+"""AdamW with parameter groups, and learning-rate schedules."""
 
 import torch
 from torch import nn
@@ -13,7 +13,7 @@ STATE_TENSORS = ("exp_avg", "exp_avg_sq", "step")
 
 
 def make_optimizer(model: nn.Module, options: LoopOptions, embeddings_multiplier: float) -> torch.optim.AdamW:
-    """Return AdamW with weight decay for matrices only.
+    """Return AdamW with weight decay for all matrices except the token embeddings.
 
     Args:
         model: model to train.
@@ -33,12 +33,13 @@ def make_optimizer(model: nn.Module, options: LoopOptions, embeddings_multiplier
 
 
 def make_scheduler(optimizer: torch.optim.Optimizer, options: LoopOptions) -> LambdaLR:
-    """Return the learning-rate schedule of transformers that the options name."""
+    """Return the learning-rate schedule that is named in the options, from transformers."""
     name, kwargs = options.lr_scheduler_type, {}
     if name == "cosine":
         name, kwargs = "cosine_with_min_lr", {"min_lr_rate": options.min_lr_ratio}
     elif name == "linear":
-        # A polynomial schedule of power 1 is linear, and has a final learning rate, unlike `linear` of transformers.
+        # `linear` of transformers ends at 0. A polynomial schedule of power 1 is linear, too, and has an option for its
+        # final rate.
         name, kwargs = "polynomial", {"lr_end": options.min_lr_ratio * options.learning_rate, "power": 1.0}
     return get_scheduler(name, optimizer, options.n_warmup_steps, options.max_steps, kwargs)
 
@@ -60,7 +61,7 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, scheduler: LambdaLR, ste
 
 
 def optimizer_state(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
-    """Return the state tensors of the optimizer by the name of their weight, a colon, and their own name."""
+    """Return the state tensors of the optimizer. Keys have the form `weight:tensor`, of their names."""
     return {
         f"{name}:{tensor}": optimizer.state[weight][tensor].detach().contiguous().clone()
         for name, weight in model.named_parameters()

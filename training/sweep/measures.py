@@ -25,12 +25,12 @@ class Spread:
 
 @dataclass(frozen=True)
 class Gain:
-    """Gain from pre-training: mean score of models minus that of their random-init baselines."""
+    """Gain from pre-training: mean score of models minus that of the same models without pre-training."""
 
     points: Spread
     """Gain in percentage points: mean over models. Its deviation is over the seeds that all these models have."""
     better: int
-    """Number of models that are better than their random-init baselines."""
+    """Number of models whose score is better with pre-training."""
     models: int
     """Number of models."""
 
@@ -67,7 +67,7 @@ class Measures:
         self._scores = _by_seed(findings)
 
     def select(self, init: str = "random", language: str = "constrained") -> list[PretrainedModel]:
-        """Return the models of an init and a language, by increasing FLOPs."""
+        """Return the models with an init, trained on the `constrained` or `unconstrained` language, by FLOPs."""
         chosen = [model for model in self.findings.models if (model.init, model.language) == (init, language)]
         return sorted(chosen, key=lambda model: (self.sequence_flops(model), model.shape.name))
 
@@ -94,17 +94,17 @@ class Measures:
         return math.exp(loss) if loss is not None and loss < _LARGEST_LOSS else None
 
     def glue_by_seed(
-        self, model: PretrainedModel, *, filtered: bool, random: bool = False, last: bool = False
+        self, model: PretrainedModel, *, filtered: bool, untrained: bool = False, last: bool = False
     ) -> dict[int, float]:
         """Return the mean over tasks in percent, for each seed that has all tasks of the study.
 
         Args:
             model: pre-trained model.
             filtered: use scores on filtered examples instead of unfiltered examples.
-            random: use the model's random-init baseline.
+            untrained: use the scores of the same model without pre-training, fine-tuned from random weights.
             last: use scores after the last epoch instead of the best epoch.
         """
-        found = self._scores.get((model.name, filtered, random), {})
+        found = self._scores.get((model.name, filtered, untrained), {})
         tasks = {task for (_, kind, _), seeds in self._scores.items() if kind == filtered for task in _tasks(seeds)}
         return {
             seed: fmean(scores[task][last] for task in sorted(tasks))
@@ -112,22 +112,22 @@ class Measures:
             if scores.keys() == tasks
         }
 
-    def glue(self, model: PretrainedModel, *, filtered: bool, random: bool = False) -> Spread | None:
-        """Return the mean score over tasks as a mean and deviation over seeds; None if no seed has all tasks."""
-        return _spread(list(self.glue_by_seed(model, filtered=filtered, random=random).values()))
+    def glue(self, model: PretrainedModel, *, filtered: bool, untrained: bool = False) -> Spread | None:
+        """Average the scores over tasks, and return the spread over seeds; None if no seed has all tasks."""
+        return _spread(list(self.glue_by_seed(model, filtered=filtered, untrained=untrained).values()))
 
     def gain(self, *, filtered: bool, last: bool = False) -> Gain | None:
         """Return the gain from pre-training, for models with random init on the constrained language.
 
-        Scores are compared per seed, over the seeds that both the model and its baseline have.
+        Scores with and without pre-training are compared per seed, over the seeds that have both.
 
         Returns:
-            None if no model and its baseline were both evaluated.
+            The gain, or None if no seed of any model has both scores.
         """
         differences: list[dict[int, float]] = []
         for model in self.select():
             trained, baseline = (
-                self.glue_by_seed(model, filtered=filtered, random=random, last=last) for random in (False, True)
+                self.glue_by_seed(model, filtered=filtered, untrained=flag, last=last) for flag in (False, True)
             )
             if common := trained.keys() & baseline.keys():
                 differences.append({seed: trained[seed] - baseline[seed] for seed in sorted(common)})
@@ -150,7 +150,7 @@ class Measures:
         return cipher / random if random is not None and cipher is not None else None
 
 
-def steps_to_random_loss(pair: InitPair) -> float | None:
+def step_of_equal_loss(pair: InitPair) -> float | None:
     """Return the step at which the development loss with cipher init first reaches the final loss with random init.
 
     The loss is interpolated linearly between evaluations.

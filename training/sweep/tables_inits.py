@@ -1,6 +1,6 @@
 """Table of random and cipher init by size, and the list of all tables of the report."""
 
-from training.sweep.measures import InitPair, Measures, steps_to_random_loss
+from training.sweep.measures import InitPair, Measures, step_of_equal_loss
 from training.sweep.tables import NONE, ReportTable, format_fixed, format_shape, format_spread
 from training.sweep.tables_language import accounting_table, tokenizer_table
 from training.sweep.tables_models import effectiveness_table, millions, models_table, unconstrained_table
@@ -66,7 +66,7 @@ def inits_table(measures: Measures) -> ReportTable:
 def _format_steps(pair: InitPair) -> str:
     if pair.random.test_loss is None:
         return NONE
-    steps = steps_to_random_loss(pair)
+    steps = step_of_equal_loss(pair)
     if steps is None:
         return "not reached" if pair.cipher.test_loss is not None else NONE
     last = pair.random.evaluations[-1].step

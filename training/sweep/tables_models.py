@@ -87,7 +87,10 @@ def _ratio(value: float | None) -> str:
 
 
 def models_table(measures: Measures) -> ReportTable:
-    """Return Table 3, and Table 7 for larger shapes: size, cost, perplexity and scores of random-init models."""
+    """Return Table 3: size, cost, perplexity and scores of the models that were pre-trained from random init.
+
+    The published values of larger shapes are those of Table 7.
+    """
     theirs = {row.shape: row for row in (*published().larger, *published().pretrained)}
     columns: list[tuple[str, Callable[[PretrainedModel], str], str, Callable[[float], str]]] = [
         ("parameters, millions", lambda model: millions(measures.parameters(model)), "parameters", format_fixed),
@@ -107,7 +110,7 @@ def models_table(measures: Measures) -> ReportTable:
         ),
         (
             "GLUE filtered, not pre-trained",
-            _format_glue(measures, filtered=True, random=True),
+            _format_glue(measures, filtered=True, untrained=True),
             "glue_filtered_random",
             format_fixed,
         ),
@@ -117,7 +120,7 @@ def models_table(measures: Measures) -> ReportTable:
         columns.append(
             (
                 "GLUE unfiltered, not pre-trained",
-                _format_glue(measures, filtered=False, random=True),
+                _format_glue(measures, filtered=False, untrained=True),
                 "glue_unfiltered_random",
                 format_fixed,
             )
@@ -139,8 +142,8 @@ def models_table(measures: Measures) -> ReportTable:
     )
 
 
-def _format_glue(measures: Measures, *, filtered: bool, random: bool = False) -> Callable[[PretrainedModel], str]:
-    return lambda model: format_spread(measures.glue(model, filtered=filtered, random=random))
+def _format_glue(measures: Measures, *, filtered: bool, untrained: bool = False) -> Callable[[PretrainedModel], str]:
+    return lambda model: format_spread(measures.glue(model, filtered=filtered, untrained=untrained))
 
 
 def _model_notes(measures: Measures) -> list[str]:
@@ -155,7 +158,9 @@ def _model_notes(measures: Measures) -> list[str]:
         elif model.test_loss is None:
             notes.append(f"{model.name} has not finished yet; its FLOPs are those so far.")
         elif measures.perplexity(model) is None:
-            notes.append(f"{model.name} finished with a test loss of {model.test_loss}, which has no perplexity.")
+            notes.append(
+                f"{model.name} finished with a test loss of {model.test_loss}, too large for a finite perplexity."
+            )
     for score in measures.findings.scores:
         if score.stopped is not None:
             baseline = "The random-init baseline of " if score.random_init else ""

@@ -114,7 +114,7 @@ class StoredChoice(Record):
     tokenizer_sha256: str
     """SHA-256 of the chosen tokenizer.json."""
     nearest: dict[str, Size]
-    """Requested size of the best tokenizer of each kind."""
+    """Of each kind, the requested size of the tokenizer whose scores are closest to the reference."""
     examples: DrawnExamples
     words_of_an_example: Size
     """Maximum number of words of an example."""
@@ -222,7 +222,7 @@ def _store_inputs(out: str, inputs: dict[str, Any]) -> None:
 
 def _different_inputs(out: str) -> BitcipherError:
     return BitcipherError(
-        f"{out} has tokenizers of other sources, or of other --format, --document, --field or --lowercase; choose "
+        f"{out} has tokenizers of other sources, or with other --format, --document, --field or --lowercase; choose "
         "another folder, or remove it first."
     )
 
@@ -230,8 +230,9 @@ def _different_inputs(out: str) -> BitcipherError:
 def _legend(choice: TokenizerChoice, examples: list[str], words: ReferenceWords) -> str:
     return (
         f"Chosen: {choice.best.kind} of {choice.best.size:,} tokens (bold). Of the other kinds, the sizes closest "
-        f"to their references are in italics. Word-split ratio: {len(examples):,} examples with "
-        f"{count_words(examples):,} words. ESMS: {len(words):,} words with {count_subtokens(words):,} sub-tokens."
+        f"to their references are in italics. Word-split ratio: measured on {len(examples):,} examples with "
+        f"{count_words(examples):,} words. ESMS (exact sub-token matching score): measured on {len(words):,} words "
+        f"with {count_subtokens(words):,} sub-tokens."
     )
 
 

@@ -53,12 +53,15 @@ def print_changes(changes: SourceChanges, replaced: bool) -> None:
         f"{len(changes.copies):,} with content that is already counted."
     )
     for name, sources, outcome in (
-        ("changed", changes.changed, "counted again" if replaced else "not counted again"),
-        ("vanished", changes.vanished, "subtracted" if replaced else "still counted"),
+        (
+            "changed",
+            changes.changed,
+            "counted again" if replaced else "not counted again (--replace counts them again)",
+        ),
+        ("vanished", changes.vanished, "subtracted" if replaced else "still counted (--replace subtracts them)"),
     ):
         if sources:
-            advice = "" if replaced else " (use --replace to change this)"
-            OUT.print(f"{format_count(len(sources), 'file')} {name} since counting, {outcome}{advice}:")
+            OUT.print(f"{format_count(len(sources), 'file')} {name} since counting, {outcome}:")
             for source in sources[:EXAMPLES]:
                 OUT.print(f"  {source.uri}")
             if len(sources) > EXAMPLES:
@@ -79,9 +82,9 @@ def print_status(build: str) -> None:
     if status.job is None:
         OUT.print("No job is running, and none was interrupted.")
         return
-    OUT.print(f"\nversion {status.job.version}, started {status.job.started}:")
+    OUT.print(f"\nUnfinished job for version {status.job.version}, started {status.job.started}:")
     counted = f"{status.tasks_done:,} of {status.tasks:,} tasks counted" if status.tasks else "no task counted yet"
-    OUT.print(f"  {counted}, {status.tokens:,} tokens, {status.ranges_merged:,} ranges merged")
+    OUT.print(f"  {counted}, {status.tokens:,} tokens, {status.ranges_merged:,} ranges of words merged")
     if status.holder is None:
         OUT.print("  The job was interrupted: run the same command again to resume it.")
     else:

@@ -5,7 +5,7 @@ import pytest
 from pipelines.estimate.build_cost import Cluster, estimate_cost
 from pipelines.estimate.calibration import Calibration, GrowthPoint, Rates
 from pipelines.estimate.corpus_laws import CorpusLaws
-from pipelines.estimate.growth_law import STRAIGHT, fit_growth_law
+from pipelines.estimate.growth_law import WORDS_BENDING, fit_growth_law
 from pipelines.estimate.limits import limits_reached
 from pipelines.estimate.memory import count_passes, sums_bytes
 from pipelines.options import BuildOptions, EmbeddingOptions
@@ -16,7 +16,8 @@ TOKENS = [1e5, 1e6, 1e7, 1e8]
 
 def make_laws(words: float, thinning: float = 8) -> CorpusLaws:
     types, pairs, rows = (
-        fit_growth_law(TOKENS, [a * n**b for n in TOKENS], STRAIGHT) for a, b in ((words, 0.6), (30, 0.8), (9, 0.6))
+        fit_growth_law(TOKENS, [a * n**b for n in TOKENS], WORDS_BENDING)
+        for a, b in ((words, 0.6), (30, 0.8), (9, 0.6))
     )
     return CorpusLaws(types, types, pairs, rows, thinning)
 

@@ -14,7 +14,7 @@ from bitcipher.errors import BitcipherError
 from training.scaling import ANCHOR, compute_optimal, set_1, smallest
 from training.sweep.findings import Evaluation, Findings, Score
 from training.sweep.laws import fit_laws, optimal_points
-from training.sweep.measures import InitPair, Measures, steps_to_random_loss
+from training.sweep.measures import InitPair, Measures, step_of_equal_loss
 from training.sweep.summary import summarize
 
 SHAPES = (ANCHOR, *smallest())
@@ -76,10 +76,10 @@ def test_two_models_of_same_shape_init_and_language_raise():
     st.lists(st.floats(0.5, 9), min_size=1, max_size=8),
     st.floats(0.5, 9),
 )
-def test_steps_to_random_loss_are_interpolated_linearly(losses, end):
+def test_step_of_equal_loss_are_interpolated_linearly(losses, end):
     cipher = made_model(ANCHOR, "cipher", evaluations=_evaluations(losses))
     random = made_model(ANCHOR, evaluations=_evaluations([8, end]))
-    found = steps_to_random_loss(InitPair(random, cipher))
+    found = step_of_equal_loss(InitPair(random, cipher))
     if min(losses) > end:
         assert found is None
         return
@@ -92,9 +92,9 @@ def _evaluations(losses):
     return tuple(Evaluation(10 * index, 160 * index, loss) for index, loss in enumerate(losses))
 
 
-def test_steps_to_random_loss_of_unfinished_run_are_none():
+def test_step_of_equal_loss_of_unfinished_run_are_none():
     pair = InitPair(made_model(ANCHOR, test_loss=None), made_model(ANCHOR, "cipher"))
-    assert steps_to_random_loss(pair) is None
+    assert step_of_equal_loss(pair) is None
 
 
 def test_optimal_points_use_random_init_constrained_models_after_first_step():

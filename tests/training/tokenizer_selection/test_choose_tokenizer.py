@@ -62,7 +62,7 @@ def test_command_prints_table_and_writes_files(run, folder):
     assert [
         line.split("|")[1].strip(" *") for line in out.splitlines() if line.startswith("| ") and "---" not in line
     ] == [*("Tokenizer", "bpe", "bpe", "bpe", "wordpiece", "wordpiece", "wordpiece")]
-    assert "Word-split ratio: 50 examples with " in out
+    assert "Word-split ratio: measured on 50 examples with " in out
     assert "13 words with 27 sub-tokens" in out
 
     content = content_of(folder / "tokenizers")
