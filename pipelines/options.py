@@ -84,19 +84,18 @@ class EmbeddingOptions(Record):
     def _leave_out_other_modes(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return {name: value for name, value in serialize(self).items() if is_option_of(name, self.mode)}
 
-    def derive(self, changes: dict[str, Any], source: str) -> Self:
+    def derive(self, changes: dict[str, Any]) -> Self:
         """Return a copy with some options changed.
 
         Args:
             changes: new values by name. If they change the mode, options that the new mode does not have are dropped.
-            source: where the changes come from, for error messages.
 
         Raises:
             BitcipherError: if a changed option does not exist, is out of bounds, or belongs to another mode.
         """
         mode = changes.get("mode", self.mode)
         kept = {name: value for name, value in self.to_dict().items() if is_option_of(name, mode)}
-        return type(self).parse({**kept, **changes}, source)
+        return type(self).parse({**kept, **changes})
 
     def estimator(self) -> "CipherEmbedding | SpectralEmbedding":
         """Return the estimator of vectors with these options."""

@@ -85,7 +85,7 @@ def update(
     with Lease(target) as lease:
         base = read_manifest(target)
         known_words = _read_known_words(target, options.align)  # raise before counting, if there are none
-        build_options = base.options.derive({"memory_mib": memory_mib}, target)
+        build_options = base.options.derive({"memory_mib": memory_mib})
         job = start_job(target, build_options, base, lease, runtime, progress)
         known = list(base.sources)
         sources = hash_sources(list_sources(patterns, build_options.format), known, runtime)

@@ -93,7 +93,7 @@ def embed_build(
     manifest = read_manifest(build, version)
     if storage.exists(target):
         raise BitcipherError(f"{target} already exists: choose another path, or remove it first.")
-    options = manifest.options.embedding.derive(changes, target)
+    options = manifest.options.embedding.derive(changes)
     work = f"{target}.work"
     storage.remove(work)  # left by a command that was killed
     try:

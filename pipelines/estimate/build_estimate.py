@@ -127,4 +127,4 @@ def _options(request: EstimateRequest, manifest: BuildManifest | None) -> BuildO
     fixed = [f"--{name.replace('_', '-')}" for name in COUNTING_FIELDS if name in request.options]
     if fixed:
         raise BitcipherError(f"The counting options of {request.build} are fixed: leave out {', '.join(fixed)}.")
-    return manifest.options.derive(request.options, "The plan")
+    return manifest.options.derive(request.options)

@@ -17,7 +17,7 @@ from bitcipher.versions import versions
 from pipelines.store.manifest import read_manifest
 
 WORKERS = 4
-FAST = OPTIONS.derive({"tokenizer": "spacy"}, "test")
+FAST = OPTIONS.derive({"tokenizer": "spacy"})
 RUNTIME_OPTIONS = ("--workers", WORKERS, "--memory-mib", FAST.memory_mib)
 # Maximum number of counted shards or merged ranges before the next fault of a kind. If workers died faster than they
 # start, no job would ever finish.

@@ -32,7 +32,7 @@ def test_shards_and_batches_do_not_change_the_bytes(corpus, tmp_path, monkeypatc
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.batch_bytes", 300_000)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 20_000)
     names = ("d.txt.gz", "c.txt", "b.jsonl.gz", "a.jsonl")
-    pieces = run_build([corpus / name for name in names], tmp_path / "pieces", options.derive({"shard_mib": 1}, "test"))
+    pieces = run_build([corpus / name for name in names], tmp_path / "pieces", options.derive({"shard_mib": 1}))
     assert len(whole["shards"]) == 1 < len(pieces["shards"])
     assert len(pieces["segments"][0]["parts"]) > 3
     assert whole["digests"] == pieces["digests"]
@@ -61,7 +61,7 @@ def test_embed_equals_a_build_with_the_same_options(corpus, tmp_path, embedding)
     run_build([corpus], tmp_path / "kept")
     with open_runtime(0) as runtime:
         embed_build(str(tmp_path / "kept"), str(tmp_path / "again"), embedding, 600, runtime, StageProgress())
-    run_build([corpus], tmp_path / "so", OPTIONS.derive(embedding, "test"))
+    run_build([corpus], tmp_path / "so", OPTIONS.derive(embedding))
     again, so = CipherVectors.load(tmp_path / "again"), CipherVectors.load(tmp_path / "so")
     assert again.vectors.tobytes() == so.vectors.tobytes()
     assert again.index_to_key == so.index_to_key

@@ -150,7 +150,7 @@ def test_unfinished_build_resumes_only_with_the_same_options(parts, tmp_path, mo
         run_build(parts, tmp_path / "build")
     monkeypatch.undo()
     with pytest.raises(BitcipherError, match=r"lowercase True → False.*prune --unfinished"):
-        run_build(parts, tmp_path / "build", OPTIONS.derive({"lowercase": False}, "test"))
+        run_build(parts, tmp_path / "build", OPTIONS.derive({"lowercase": False}))
     monkeypatch.setattr(count_stage, "count_shard", None)  # counting again would fail
     run_build(parts, tmp_path / "build")
     monkeypatch.undo()
@@ -194,7 +194,7 @@ def test_manifest_is_plain_json(parts, tmp_path):
 
 def test_unfinished_build_resumes_with_another_shard_size(documents, tmp_path, monkeypatch):
     corpus = write_lines(tmp_path / "all.jsonl", documents)
-    options = OPTIONS.derive({"shard_mib": 2}, "test")
+    options = OPTIONS.derive({"shard_mib": 2})
     monkeypatch.setattr(storage, "create", fail_at("/00001.json", storage.create))  # the second shard
     with pytest.raises(OSError, match="power"):
         run_build([corpus], tmp_path / "build", options)

@@ -71,7 +71,7 @@ def test_max_drift_above_one_raises():
 @given(st.sampled_from(MODES), st.sampled_from(MODES), st.integers(1, 128))
 def test_derived_options_keep_options_of_both_modes(mode, other, window):
     options = BuildOptions(mode=mode, window=window, min_count=3)
-    derived = options.derive({"mode": other}, "test")
+    derived = options.derive({"mode": other})
     assert derived == BuildOptions(mode=other, window=window, min_count=3)
     assert derived.embedding == EmbeddingOptions(mode=other, window=window)
     assert BuildOptions.parse(derived.to_dict(), "test") == derived

@@ -12,7 +12,7 @@ from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 
 # In mode cat, a stage makes the vectors, so `StatusRecorder` records it.
-CAT = OPTIONS.derive({"mode": "cat"}, "test")
+CAT = OPTIONS.derive({"mode": "cat"})
 
 
 class StatusRecorder(InProcessRuntime):

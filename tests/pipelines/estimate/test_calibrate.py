@@ -29,7 +29,7 @@ def scratch(tmp_path, monkeypatch):
 def counted(documents, tmp_path):
     """Build of all documents, with its manifest."""
     source = write_lines(tmp_path / "all.jsonl", documents)
-    return tmp_path / "build", run_build([source], tmp_path / "build", OPTIONS.derive({"shard_mib": 64}, "test"))
+    return tmp_path / "build", run_build([source], tmp_path / "build", OPTIONS.derive({"shard_mib": 64}))
 
 
 @pytest.mark.long
