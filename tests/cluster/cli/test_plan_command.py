@@ -50,7 +50,7 @@ def test_plan_of_a_trillion_tokens_has_ranges_and_limits(run, corpus):
     code, out, _ = run("--tokens", "1e12", "--sample", corpus, *arguments)
     assert code == 0
     assert "1 trillion" in out
-    assert "The plan extrapolates by" in out
+    assert "The plan extrapolates the data by a factor of" in out
     assert "Limit: " in out
     assert " – " in out
 
