@@ -127,7 +127,7 @@ def test_update_gives_the_vectors_of_a_build_of_all_sources(documents, tmp_path)
 
 
 def test_options_of_another_mode_raise(small, tmp_path):
-    with pytest.raises(BitcipherError, match="^`bits` is an option of mode cat, sum or cipher, not of mode spectral"):
+    with pytest.raises(BitcipherError, match=r"^`bits` is an option of mode cat, sum or cipher, not of mode spectral"):
         embedded(small, tmp_path / "new", bits=10)
     with pytest.raises(BitcipherError, match="for sum, use `bits`"):
         embedded(small, tmp_path / "new", mode="sum", vector_size=10)
