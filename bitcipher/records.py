@@ -183,13 +183,13 @@ def _expected(error: ErrorDetails, record: type[BaseModel]) -> str:
     return _TYPES.get(kind) or message
 
 
-def _fields_at(record: Any, groups: Sequence[str | int]) -> dict[str, FieldInfo]:
-    """Return the fields, by name, of the record at the path `groups` of nested records."""
-    for group in groups:
+def _fields_at(record: Any, path: Sequence[str | int]) -> dict[str, FieldInfo]:
+    """Return the fields, by name, of the record at the path `path` of nested records."""
+    for name in path:
         fields = getattr(record, "model_fields", {})
-        if group not in fields:
+        if name not in fields:
             return {}
-        annotation = fields[group].annotation
+        annotation = fields[name].annotation
         options = (annotation, *getattr(annotation, "__args__", ()))
         record = next((each for each in options if hasattr(each, "model_fields")), None)
     return dict(getattr(record, "model_fields", {}))

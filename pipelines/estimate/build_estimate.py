@@ -123,7 +123,7 @@ def _max_types(tokenizer: str) -> float:
 
 def _options(request: EstimateRequest, manifest: BuildManifest | None) -> BuildOptions:
     if manifest is None:
-        return BuildOptions.parse(request.options, "The plan")
+        return BuildOptions.parse(request.options)
     fixed = [f"--{name.replace('_', '-')}" for name in COUNTING_FIELDS if name in request.options]
     if fixed:
         raise BitcipherError(f"The counting options of {request.build} are fixed: leave out {', '.join(fixed)}.")

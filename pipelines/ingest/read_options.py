@@ -30,3 +30,12 @@ class ReadOptions(Record):
     """Unit of a document in plain text: each line, or the whole file."""
     field: str = Field("text", min_length=1)
     """Field of JSON lines, or column of Parquet, that holds the text."""
+    max_record_mib: int = Field(16, ge=1, le=1024)
+    """Maximum MiB of a record, such as a line or a web page. Larger records go to quarantine."""
+    max_bad_share: float = Field(0.01, ge=0, le=1)
+    """Maximum share of bad records of a source. Bad records go to quarantine; if there are more, the source fails."""
+
+    @property
+    def max_record_bytes(self) -> int:
+        """Maximum number of bytes of a record."""
+        return self.max_record_mib << 20

@@ -20,6 +20,7 @@ from smart_open.compression import compression_wrapper
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from pipelines.ingest.raw_documents import BadRecord, escape_excerpt
 from pipelines.ingest.sources import Source, compression_of
 
 if sys.version_info >= (3, 14):
@@ -67,3 +68,18 @@ def _decompressed(stored: Any, compression: str) -> Any:
     if not compression:
         return io.BufferedReader(stored, BUFFER_BYTES)
     return compression_wrapper(stored, "rb", compression=".igzip" if compression == ".gz" else compression)
+
+
+def iter_lines(stream: IO[bytes], source: Source, limit: int) -> Iterator[tuple[int, bytes | BadRecord]]:
+    """Yield the number, from 1, and the bytes of each line; for lines above `limit` bytes, a bad record."""
+    number = 0
+    while line := stream.readline(limit + 1):
+        number += 1
+        if len(line) <= limit:
+            yield number, line
+            continue
+        beginning = escape_excerpt(line)
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(limit)
+        message = f"Line {number} of {source.uri} is longer than {limit >> 20} MiB: raise `max_record_mib`."
+        yield number, BadRecord(number, "too large", message, beginning)

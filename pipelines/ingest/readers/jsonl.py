@@ -1,44 +1,56 @@
 """Reader for JSON lines: one object per line, with the document in one of its fields."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 
 import orjson
 
-from bitcipher.errors import BitcipherError
+from pipelines.ingest.raw_documents import DETAIL_FIELDS, BadRecord, RawDocument, escape_excerpt
 from pipelines.ingest.read_options import ReadOptions
-from pipelines.ingest.readers.byte_streams import open_decompressed
+from pipelines.ingest.readers.byte_streams import iter_lines, open_decompressed
 from pipelines.ingest.sources import Source
 
 
-def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
+class _LineError(Exception):
+    """Reason and message of a bad line."""
+
+
+def read(source: Source, options: ReadOptions) -> Iterator[RawDocument | BadRecord]:
     """Yield the text of each line. A null becomes an empty string, and blank lines are skipped.
 
-    Bytes that are not UTF-8 become U+FFFD.
-
-    Raises:
-        BitcipherError: if a line is not a JSON object, or the field is missing or not a string.
+    Bytes that are not UTF-8 become U+FFFD. A line is bad if it is not a JSON object, or its field is missing or not a
+    string.
     """
-    field = options.field
     with open_decompressed(source) as stream:
-        for number, line in enumerate(stream, start=1):
-            if line.isspace():
-                continue
-            record = _parse(line, source, number)
-            if field not in record:
-                raise BitcipherError(
-                    f"Line {number} of {source.uri} has no field {field!r}; its fields are "
-                    f"{', '.join(islice(record, 20))}. Set `field` to the field that holds the text."
-                )
-            text = record[field]
-            if text is None:
-                text = ""
-            elif not isinstance(text, str):
-                raise BitcipherError(
-                    f"The field {field!r} in line {number} of {source.uri} is {_kind(text)}, not a string. "
-                    "Set `field` to the field that holds the text, or correct the line."
-                )
-            yield (text,)
+        for number, line in iter_lines(stream, source, options.max_record_bytes):
+            if isinstance(line, BadRecord):
+                yield line
+            elif not line.isspace():
+                try:
+                    yield _document(line, options.field, source, number)
+                except _LineError as error:
+                    yield BadRecord(number, *error.args, escape_excerpt(line))
+
+
+def _document(line: bytes, field: str, source: Source, number: int) -> RawDocument:
+    record = _parse(line, source, number)
+    if field not in record:
+        raise _LineError(
+            "no field",
+            f"Line {number} of {source.uri} has no field {field!r}; its fields are {', '.join(islice(record, 20))}. "
+            "Set `field` to the field that holds the text.",
+        )
+    text = record[field]
+    if text is None:
+        text = ""
+    elif not isinstance(text, str):
+        raise _LineError(
+            "not a string",
+            f"The field {field!r} in line {number} of {source.uri} is {_kind(text)}, not a string. "
+            "Set `field` to the field that holds the text, or correct the line.",
+        )
+    values = (_first_string(record, names) for names in DETAIL_FIELDS)
+    return RawDocument((text,), number, *values)
 
 
 def _parse(line: bytes, source: Source, number: int) -> dict[str, object]:
@@ -49,15 +61,22 @@ def _parse(line: bytes, source: Source, number: int) -> dict[str, object]:
             # orjson also rejects bytes that are not UTF-8. They are replaced before the second attempt.
             record = orjson.loads(line.decode(errors="replace"))
     except orjson.JSONDecodeError as error:
-        raise BitcipherError(
+        raise _LineError(
+            "not JSON",
             f"Line {number} of {source.uri} is not JSON ({error}). Each line must be one complete object: correct "
-            "or remove the line, or download the file again if it ends there."
+            "or remove the line, or download the file again if it ends there.",
         ) from None
     if not isinstance(record, dict):
-        raise BitcipherError(
-            f"Line {number} of {source.uri} is {_kind(record)}, not a JSON object: write one object per line."
+        raise _LineError(
+            "not an object",
+            f"Line {number} of {source.uri} is {_kind(record)}, not a JSON object: write one object per line.",
         )
     return record
+
+
+def _first_string(record: dict[str, object], names: tuple[str, ...]) -> str:
+    """Return the first value that is a string, or an empty string."""
+    return next((value for name in names if isinstance(value := record.get(name), str)), "")
 
 
 def _kind(value: object) -> str:

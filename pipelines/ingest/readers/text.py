@@ -1,18 +1,19 @@
 """Reader for plain text: each line, or the whole file, is a document."""
 
 import codecs
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import IO
 
+from pipelines.ingest.raw_documents import BadRecord, RawDocument
 from pipelines.ingest.read_options import ReadOptions
-from pipelines.ingest.readers.byte_streams import open_decompressed
+from pipelines.ingest.readers.byte_streams import iter_lines, open_decompressed
 from pipelines.ingest.sources import Source
 
 # Number of bytes decoded at a time if the whole file is one document.
 READ_BYTES = 1 << 20
 
 
-def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
+def read(source: Source, options: ReadOptions) -> Iterator[RawDocument | BadRecord]:
     """Yield the lines of a file without their endings, or the whole file.
 
     A line ends with LF or CRLF only, because other separators, such as U+2028, occur inside documents. Bytes that are
@@ -20,10 +21,14 @@ def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
     """
     with open_decompressed(source) as stream:
         if options.document == "file":
-            yield _decoded(stream)
+            yield RawDocument(_decoded(stream), 1)
             return
-        for line in stream:
-            yield (line.removesuffix(b"\n").removesuffix(b"\r").decode(errors="replace"),)
+        for number, line in iter_lines(stream, source, options.max_record_bytes):
+            if isinstance(line, BadRecord):
+                yield line
+            else:
+                text = line.removesuffix(b"\n").removesuffix(b"\r").decode(errors="replace")
+                yield RawDocument((text,), number)
 
 
 def _decoded(stream: IO[bytes]) -> Iterator[str]:

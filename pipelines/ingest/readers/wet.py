@@ -6,11 +6,12 @@ other types are checked too, because a wrong length would hide the documents tha
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from bitcipher.errors import BitcipherError
+from pipelines.ingest.raw_documents import BadRecord, RawDocument
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers.byte_streams import open_decompressed
 from pipelines.ingest.sources import Source
@@ -19,7 +20,7 @@ from pipelines.ingest.sources import Source
 NEXT_RECORD = re.compile(rb"\r\n\r\nWARC/\d+\.\d+\r\n")
 
 
-def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
+def read(source: Source, options: ReadOptions) -> Iterator[RawDocument | BadRecord]:
     """Yield the texts of the `conversion` records; bytes that are not UTF-8 become U+FFFD.
 
     Raises:
@@ -31,7 +32,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Iterable[str]]:
         for number, record in enumerate(records, start=1):
             body = _checked_body(record, f"Record {number} of {source.uri}")
             if record.record_type == WarcRecordType.conversion:
-                yield (body.decode(errors="replace"),)
+                yield RawDocument((body.decode(errors="replace"),), record.stream_pos)
 
 
 def _checked_body(record: WarcRecord, where: str) -> bytes:
