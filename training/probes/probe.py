@@ -1,12 +1,14 @@
 """Evaluation of word vectors by probes."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import torch
+from pydantic import Field
 
 from bitcipher.errors import BitcipherError
+from bitcipher.records import FROM_LIST, Record
 from bitcipher.vectors import CipherVectors
 from bitcipher.vocabulary import OOV
 from training.probes import metrics
@@ -14,36 +16,36 @@ from training.probes.data import TaskData
 from training.probes.fit import fit
 from training.probes.model import predict
 
+Score = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
-@dataclass(frozen=True)
-class SeedResult:
+
+class SeedResult(Record):
     """Scores of one trained probe, between 0 and 1."""
 
     seed: int
     """Seed of the probe."""
-    epoch: int
+    epoch: int = Field(ge=1)
     """Selected epoch, counted from 1."""
-    validation_accuracy: float
+    validation_accuracy: Score
     """Fraction of correct labels in the validation split."""
-    accuracy: float
+    accuracy: Score
     """Fraction of correct labels in the test split."""
-    weighted_f1: float
+    weighted_f1: Score
     """Mean F1 over labels in the test split, weighted by their number of tokens."""
-    span_f1: float | None
+    span_f1: Score | None
     """F1 of spans in the test split; None if labels are not IOB1 tags."""
 
 
-@dataclass(frozen=True)
-class ProbeResult:
+class ProbeResult(Record):
     """Results of one table of vectors on one task."""
 
     task: str
     """Name of the task."""
-    seeds: tuple[SeedResult, ...]
+    seeds: Annotated[tuple[SeedResult, ...], FROM_LIST] = Field(min_length=1)
     """Scores for each seed."""
-    covered_words: float
+    covered_words: Score
     """Fraction of the distinct test words that have a vector."""
-    covered_tokens: float
+    covered_tokens: Score
     """Fraction of the test tokens that have a vector."""
 
     def mean(self, metric: str) -> float:
@@ -71,7 +73,7 @@ def probe(vectors: CipherVectors, task: TaskData, seeds: Iterable[int] = (0, 1, 
         seeds: seeds of the probes.
 
     Raises:
-        BitcipherError: if no test word has a vector, or a vector is not finite.
+        BitcipherError: if no test word has a vector, a vector is not finite, or `seeds` is empty.
     """
     features, covered = look_up(vectors, task.words)
     test = np.unique(task.test.words)
@@ -81,7 +83,12 @@ def probe(vectors: CipherVectors, task: TaskData, seeds: Iterable[int] = (0, 1, 
             "with lowercase words."
         )
     results = tuple(_probe_once(torch.from_numpy(features).to(_device()), task, seed) for seed in seeds)
-    return ProbeResult(task.name, results, float(covered[test].mean()), float(covered[task.test.words].mean()))
+    return ProbeResult(
+        task=task.name,
+        seeds=results,
+        covered_words=float(covered[test].mean()),
+        covered_tokens=float(covered[task.test.words].mean()),
+    )
 
 
 def look_up(vectors: CipherVectors, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -104,8 +111,14 @@ def _probe_once(features: torch.Tensor, task: TaskData, seed: int) -> SeedResult
     if task.has_spans:
         tags = np.array(task.labels)
         span_f1 = metrics.span_f1(tags[truth].tolist(), tags[predicted].tolist(), task.test.sentences.tolist())
-    scores = metrics.accuracy(truth, predicted), metrics.weighted_f1(truth, predicted), span_f1
-    return SeedResult(seed, epoch, validation_accuracy, *scores)
+    return SeedResult(
+        seed=seed,
+        epoch=epoch,
+        validation_accuracy=validation_accuracy,
+        accuracy=metrics.accuracy(truth, predicted),
+        weighted_f1=metrics.weighted_f1(truth, predicted),
+        span_f1=span_f1,
+    )
 
 
 def _device() -> torch.device:

@@ -1,8 +1,7 @@
 """Storage of finished table cells. Each cell is one file, so an interrupted run resumes from the stored cells."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,40 +11,10 @@ from bitcipher import __version__, storage
 from bitcipher.records import FROM_LIST, Record
 from training.probes.data import Split, TaskData
 from training.probes.fit import SETTINGS
-from training.probes.probe import ProbeResult, SeedResult
+from training.probes.probe import ProbeResult
 from training.reproduce.vector_models import CountedBuild, VectorModel
 
 CELLS = "cells"
-
-Score = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-
-
-class StoredSeedResult(Record):
-    """Scores of one probe; see `SeedResult`."""
-
-    seed: int
-    epoch: int = Field(ge=1)
-    validation_accuracy: Score
-    accuracy: Score
-    weighted_f1: Score
-    span_f1: Score | None
-
-
-class StoredProbeResult(Record):
-    """Scores over seeds; see `ProbeResult`."""
-
-    task: str
-    seeds: Annotated[tuple[StoredSeedResult, ...], FROM_LIST] = Field(min_length=1)
-    covered_words: Score
-    covered_tokens: Score
-
-
-class StoredModel(Record):
-    """Specification of vectors; see `VectorModel`."""
-
-    mode: str
-    bits: int | None = Field(ge=1)
-    window: int | None = Field(ge=1)
 
 
 class StoredTask(Record):
@@ -62,7 +31,7 @@ class StoredCell(Record):
     """Version of bitcipher."""
     counts: dict[str, str]
     """Digests of the words and counts of the build."""
-    model: StoredModel
+    model: VectorModel
     embedding: dict[str, Any] | None
     """Options of the vectors; None for random vectors."""
     task: StoredTask
@@ -71,7 +40,7 @@ class StoredCell(Record):
     """Hyperparameters of the probe."""
     dimensions: int = Field(ge=1)
     """Number of dimensions of the vectors."""
-    result: StoredProbeResult
+    result: ProbeResult
 
 
 @dataclass(frozen=True)
@@ -89,7 +58,7 @@ class Cell:
         return {
             "bitcipher": __version__,
             "counts": self.build.digests,
-            "model": asdict(self.model),
+            "model": self.model.to_dict(),
             "embedding": None if embedding is None else embedding.to_dict(),
             "task": {"name": self.task.name, "sha256": _digest(self.task)},
             "seeds": list(self.seeds),
@@ -107,20 +76,18 @@ def read_cell(folder: str, cell: Cell) -> tuple[int, ProbeResult] | None:
     if not storage.exists(uri):
         return None
     stored = StoredCell.read(uri)
-    result = stored.result
-    seeds = tuple(SeedResult(**dict(seed)) for seed in result.seeds)
-    return stored.dimensions, ProbeResult(result.task, seeds, result.covered_words, result.covered_tokens)
+    return stored.dimensions, stored.result
 
 
 def write_cell(folder: str, cell: Cell, dimensions: int, result: ProbeResult) -> None:
     """Store a finished cell atomically."""
-    content = StoredCell.parse({**cell.key(), "dimensions": dimensions, "result": asdict(result)}, _uri(folder, cell))
-    storage.write_json(_uri(folder, cell), content.to_dict())
+    stored = StoredCell(**cell.key(), dimensions=dimensions, result=result)
+    storage.write_json(_uri(folder, cell), stored.to_dict())
 
 
 def _uri(folder: str, cell: Cell) -> str:
     digest = hashlib.sha256(storage.to_json(cell.key())).hexdigest()[:16]
-    parts: Sequence[object] = [part for part in asdict(cell.model).values() if part is not None]
+    parts = [part for part in cell.model.to_dict().values() if part is not None]
     name = "-".join(map(str, [cell.task.name, *parts, digest]))
     return storage.join(folder, CELLS, f"{name}.json")
 

@@ -1,10 +1,12 @@
 """Vectors whose scores the tables show, computed from the stored counts of a build."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
+from pydantic import Field
 
 from bitcipher.errors import BitcipherError
+from bitcipher.records import Record
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import VECTORS
 from pipelines.embed.embed_counts import embed
@@ -22,15 +24,14 @@ RANDOM_DIMENSIONS = 200
 RANDOM_SEED = 0
 
 
-@dataclass(frozen=True)
-class VectorModel:
+class VectorModel(Record):
     """Specification of vectors. Equal specifications give equal vectors."""
 
     mode: str
     """cat, sum, cipher or random. Another mode, such as spectral, means the vectors that the build contains."""
-    bits: int | None = None
+    bits: int | None = Field(None, ge=1)
     """Number of bits; None for random vectors."""
-    window: int | None = None
+    window: int | None = Field(None, ge=1)
     """Maximum offset of a context word; None for modes cipher and random, which use no context."""
 
 
@@ -73,7 +74,8 @@ class CountedBuild:
         """Return the models that the paper lacks: random vectors, and the build's own vectors if their mode is new."""
         own = self.options.embedding
         is_paper_mode = own.mode in ("cat", "sum", "cipher")
-        return [VectorModel(RANDOM)] + ([] if is_paper_mode else [VectorModel(own.mode, own.bits, own.window)])
+        own_models = [] if is_paper_mode else [VectorModel(mode=own.mode, bits=own.bits, window=own.window)]
+        return [VectorModel(mode=RANDOM), *own_models]
 
     def embedding(self, model: VectorModel) -> EmbeddingOptions | None:
         """Return the options of a model's vectors, or None for random vectors."""
@@ -81,7 +83,7 @@ class CountedBuild:
             return None
         if model in self.extra_models():
             return self.options.embedding
-        return EmbeddingOptions(**{name: value for name, value in asdict(model).items() if value is not None})
+        return EmbeddingOptions(**{name: value for name, value in model.to_dict().items() if value is not None})
 
     def vectors(self, model: VectorModel) -> CipherVectors:
         """Return the vectors of a model."""
@@ -98,4 +100,7 @@ class CountedBuild:
 
 def grid_models(grid: PaperGrid) -> list[VectorModel]:
     """Return the model of each column of a table. Mode cipher uses no context, so it has no window."""
-    return [VectorModel(grid.mode, bits, None if grid.mode == "cipher" else window) for bits, window in grid.columns]
+    return [
+        VectorModel(mode=grid.mode, bits=bits, window=None if grid.mode == "cipher" else window)
+        for bits, window in grid.columns
+    ]

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -96,16 +95,6 @@ class StoredReference(Record):
     """SHA-256 of the tokenizer.json."""
 
 
-class StoredScores(Record):
-    """Scores of a tokenizer; see `TokenizerScores`."""
-
-    kind: str
-    size: Size | None
-    split_ratio: float = Field(ge=0, allow_inf_nan=False)
-    matching_score: float = Field(ge=0, le=1)
-    tokens: Count | None
-
-
 class StoredChoice(Record):
     """Result of a tokenizer selection; stored as `choice.json`."""
 
@@ -123,7 +112,7 @@ class StoredChoice(Record):
     reference_sub_tokens: Count
     """Number of sub-tokens of all reference words."""
     references: dict[str, StoredReference]
-    rows: Annotated[tuple[StoredScores, ...], FROM_LIST]
+    rows: Annotated[tuple[TokenizerScores, ...], FROM_LIST]
     """All scored tokenizers and references."""
     inputs: dict[str, Any]
     """Inputs of all candidates: sources, reading options and lowercase."""
@@ -161,8 +150,13 @@ def choose_tokenizer(
     examples = draw_examples(_read(sources, reading, "sample", progress), options.examples)
 
     def score(kind: str, size: int | None, tokenizer: Tokenizer) -> TokenizerScores:
-        ratio, matching = split_ratio(tokenizer, examples), matching_score(tokenizer, words)
-        return TokenizerScores(kind, size, ratio, matching, vocab_size(tokenizer))
+        return TokenizerScores(
+            kind=kind,
+            size=size,
+            split_ratio=split_ratio(tokenizer, examples),
+            matching_score=matching_score(tokenizer, words),
+            tokens=vocab_size(tokenizer),
+        )
 
     rows = []
     for kind, sizes in options.sizes.items():
@@ -188,7 +182,7 @@ def choose_tokenizer(
             "reference_words": words,
             "reference_sub_tokens": count_subtokens(words),
             "references": {kind: {"uri": uri, "sha256": sha256(uri)} for kind, uri in options.references.items()},
-            "rows": [asdict(row) for row in rows],
+            "rows": rows,
             "inputs": inputs,
         },
     )

@@ -13,7 +13,12 @@ KINDS = {"BPE": "bpe", "WordPiece": "wordpiece", "SentencePiece": "unigram"}
 def published_rows() -> tuple[TokenizerScores, ...]:
     """Return the scores of Table 6."""
     return tuple(
-        TokenizerScores(KINDS[row.kind], row.vocabulary, row.split_ratio, row.matching_score)
+        TokenizerScores(
+            kind=KINDS[row.kind],
+            size=row.vocabulary,
+            split_ratio=row.split_ratio,
+            matching_score=row.matching_score,
+        )
         for row in published().tokenizers
     )
 

@@ -3,22 +3,24 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pydantic import Field
+
 from bitcipher.errors import BitcipherError
+from bitcipher.records import Record
 
 
-@dataclass(frozen=True)
-class TokenizerScores:
+class TokenizerScores(Record):
     """Scores of a tokenizer, as in a row of Table 6 of Deshpande et al. 2023."""
 
     kind: str
     """bpe, wordpiece or unigram."""
-    size: int | None
+    size: int | None = Field(ge=1)
     """Requested vocabulary size; None for the pre-trained reference of the kind."""
-    split_ratio: float
+    split_ratio: float = Field(ge=0, allow_inf_nan=False)
     """Tokens per word."""
-    matching_score: float
+    matching_score: float = Field(ge=0, le=1)
     """Exact sub-token matching score, between 0 and 1."""
-    tokens: int | None = None
+    tokens: int | None = Field(None, ge=0)
     """Actual vocabulary size, which is smaller than requested for a small text; None if unknown."""
 
 

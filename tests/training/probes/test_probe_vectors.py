@@ -1,5 +1,3 @@
-import dataclasses
-
 import labeled
 import numpy as np
 import pytest
@@ -36,7 +34,7 @@ def test_mean_and_spread_over_seeds(ner):
     assert result.mean("accuracy") == pytest.approx(np.mean(accuracies))
     assert result.spread("accuracy") == pytest.approx(np.std(accuracies, ddof=1))
     assert result == probe(labeled.informative_vectors(labeled.KINDS), ner, seeds=(0, 1, 2))
-    assert dataclasses.replace(result, seeds=result.seeds[:1]).spread("accuracy") == 0
+    assert result.copy_with(seeds=result.seeds[:1]).spread("accuracy") == 0
 
 
 def test_vector_lengths_do_not_change_result(ner):
@@ -65,6 +63,8 @@ def test_coverage_is_of_test_split():
     assert result.seeds[0].span_f1 is None
     with pytest.raises(BitcipherError, match="None of the 2 words of the task pos has a vector"):
         probe(CipherVectors(["d"], np.eye(1)), task, seeds=(0,))
+    with pytest.raises(BitcipherError, match="`seeds` must be a list with a length of at least 1"):
+        probe(CipherVectors(["a"], np.eye(1)), task, seeds=())
 
 
 def test_paper_tables_are_complete():

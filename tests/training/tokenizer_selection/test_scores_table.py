@@ -15,7 +15,10 @@ def test_table_of_paper():
 
 
 def test_table_shows_actual_size_of_smaller_tokenizer():
-    rows = [TokenizerScores("bpe", 18_000, 1.5, 0.25, 1234), TokenizerScores("bpe", 300, 2.0, 0.0, 300)]
+    rows = [
+        TokenizerScores(kind="bpe", size=18_000, split_ratio=1.5, matching_score=0.25, tokens=1234),
+        TokenizerScores(kind="bpe", size=300, split_ratio=2.0, matching_score=0.0, tokens=300),
+    ]
     assert format_table(rows) == (
         f"{HEAD}| bpe | 18,000 (the text gives 1,234) | 1.50 | 0.2500 |\n| bpe | 300 | 2.00 | 0.0000 |\n"
     )

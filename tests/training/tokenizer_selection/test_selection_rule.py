@@ -6,6 +6,10 @@ from bitcipher.errors import BitcipherError
 from training.tokenizer_selection import TokenizerScores, candidate_sizes, check_references, choose, published_rows
 
 
+def scores(kind, size, split_ratio, matching_score):
+    return TokenizerScores(kind=kind, size=size, split_ratio=split_ratio, matching_score=matching_score)
+
+
 def test_rule_gives_choice_of_paper():
     choice = choose(published_rows())
     assert (choice.best.kind, choice.best.size) == ("bpe", 19_000)
@@ -18,33 +22,31 @@ def test_rule_gives_choice_of_paper():
 
 
 def test_smaller_of_equally_close_sizes_is_chosen():
-    rows = [
-        TokenizerScores("bpe", size, ratio, 0.1) for size, ratio in ((100, 1.5), (200, 1.25), (300, 0.75), (400, 0.5))
-    ]
-    for order in permutations([*rows, TokenizerScores("bpe", None, 1.0, 0.9)]):
+    rows = [scores("bpe", size, ratio, 0.1) for size, ratio in ((100, 1.5), (200, 1.25), (300, 0.75), (400, 0.5))]
+    for order in permutations([*rows, scores("bpe", None, 1.0, 0.9)]):
         assert choose(order).best.size == 200
 
 
 def test_first_kind_of_equal_scores_is_chosen():
     rows = [
-        TokenizerScores("unigram", 100, 1.1, 0.2),
-        TokenizerScores("bpe", 50, 1.0, 0.2),
-        TokenizerScores("wordpiece", 70, 1.0, 0.1),
+        scores("unigram", 100, 1.1, 0.2),
+        scores("bpe", 50, 1.0, 0.2),
+        scores("wordpiece", 70, 1.0, 0.1),
     ]
     assert choose(rows).best.kind == "unigram"
     assert choose(rows[::-1]).best.kind == "bpe"
 
 
 def test_reference_is_never_chosen():
-    rows = [TokenizerScores("bpe", None, 1.0, 0.9), TokenizerScores("bpe", 100, 2.0, 0.0)]
+    rows = [scores("bpe", None, 1.0, 0.9), scores("bpe", 100, 2.0, 0.0)]
     assert choose(rows).best.size == 100
 
 
 def test_invalid_candidates_and_references_raise():
     with pytest.raises(BitcipherError, match="no tokenizer to choose"):
-        choose([TokenizerScores("bpe", None, 1.0, 0.9)])
+        choose([scores("bpe", None, 1.0, 0.9)])
     with pytest.raises(BitcipherError, match=r"give --reference bpe=tokenizer.json, or a single --size"):
-        choose([TokenizerScores("bpe", 100, 1.0, 0.9), TokenizerScores("bpe", 200, 1.0, 0.9)])
+        choose([scores("bpe", 100, 1.0, 0.9), scores("bpe", 200, 1.0, 0.9)])
     check_references({"bpe": 1, "unigram": 2}, {"unigram": "t5.json"})
     with pytest.raises(
         BitcipherError, match=r"There is a reference of kind 'unigram', but the candidates are of kind bpe; add --kind"
