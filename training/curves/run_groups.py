@@ -67,11 +67,12 @@ def read_run(folder: Path) -> RunMetrics:
         raise BitcipherError(f"{folder} has no evaluation yet; wait for the first one in its {METRICS}.")
     for required, names in ((evaluated, (*AXES, "validation_loss", "perplexity")), (logged, ("step", "loss"))):
         for name in names:
-            if name not in _numbers(required) and required:
+            if not _is_number(required, name):
                 raise BitcipherError(
                     f"{folder / METRICS} is damaged: `{name}` must be a number in each line with losses."
                 )
-    evaluations, losses = _columns(evaluated, _numbers(evaluated)), _columns(logged, ("step", "loss"))
+    metrics = [name for name in evaluated[0] if _is_number(evaluated, name)]
+    evaluations, losses = _columns(evaluated, metrics), _columns(logged, ("step", "loss"))
     return RunMetrics(folder.resolve().name, seed, json.dumps(recipe, sort_keys=True), evaluations, losses)
 
 
@@ -105,10 +106,9 @@ def _name(runs: Sequence[RunMetrics]) -> str:
     return (len(names) == 1 and names.pop()) or runs[0].name
 
 
-def _numbers(lines: Sequence[dict[str, object]]) -> list[str]:
-    """Return the metrics that are numbers in all lines."""
-    first = lines[0] if lines else {}
-    return [name for name in first if all(isinstance(line.get(name), int | float) for line in lines)]
+def _is_number(lines: Sequence[dict[str, object]], name: str) -> bool:
+    """Return whether a metric is a number in all lines."""
+    return all(isinstance(line.get(name), int | float) for line in lines)
 
 
 def _columns(lines: Sequence[dict[str, float]], names: Sequence[str]) -> dict[str, np.ndarray]:
