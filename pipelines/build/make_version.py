@@ -20,10 +20,11 @@ from pipelines.build.report import BuildReport
 from pipelines.build.version_drift import DriftStage, check_drift
 from pipelines.build.version_plan import VersionPlan
 from pipelines.count.count_stage import CountStage
-from pipelines.count.count_tasks import CountTask, estimate_text_bytes
+from pipelines.count.count_tasks import CountTask
 from pipelines.embed.embed_counts import embed_counts
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.ingest.content_hash import sha256
+from pipelines.ingest.source_groups import estimate_text_bytes
 from pipelines.merge.merge_segments import MergedRange, merge_segments
 from pipelines.merge.words import choose_vocabulary, sum_words
 from pipelines.options import SPECTRAL, UpdateOptions

@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bitcipher.errors import BitcipherError
-from pipelines.ingest.sources import Source, compression_of
-
-# Bytes of text per stored byte of a compressed file or of Parquet: gzip compresses English about 2.7 times.
-TEXT_PER_COMPRESSED_BYTE = 3
+from pipelines.ingest.source_groups import estimate_text_bytes, group_sources
+from pipelines.ingest.sources import Source
 
 # A file with many shards is read by several tasks. Each task counts its own shards and skips the others. Reading takes
 # a twentieth of the time of counting. Of a file that is read eight times, a task skips half on average, so all tasks
@@ -47,22 +45,8 @@ def plan_tasks(sources: Sequence[Source], shard_bytes: int) -> list[CountTask]:
     """
     if shard_bytes < 1:
         raise BitcipherError(f"`shard_bytes` must be at least 1, got {shard_bytes}.")
-    groups: list[list[Source]] = []
-    room = 0
-    for source in sources:
-        text_bytes = estimate_text_bytes(source)
-        if room <= 0 or text_bytes >= shard_bytes:
-            groups.append([])
-            room = shard_bytes
-        groups[-1].append(source)
-        room -= text_bytes
-    return [task for group in groups for task in _split_group(tuple(group), shard_bytes)]
-
-
-def estimate_text_bytes(source: Source) -> int:
-    """Return the estimated number of bytes of text in a source, from its file size."""
-    is_compressed = source.format == "parquet" or compression_of(source.uri) != ""
-    return source.size * (TEXT_PER_COMPRESSED_BYTE if is_compressed else 1)
+    groups = group_sources(sources, shard_bytes)
+    return [task for group in groups for task in _split_group(group, shard_bytes)]
 
 
 def _split_group(sources: tuple[Source, ...], shard_bytes: int) -> list[CountTask]:

@@ -11,10 +11,10 @@ import orjson
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from pipelines.count.count_tasks import estimate_text_bytes
 from pipelines.ingest.document_chunks import DocumentChunk, split_document
 from pipelines.ingest.readers import ReadOptions, read_chunks
 from pipelines.ingest.readers.byte_streams import BUFFER_BYTES
+from pipelines.ingest.source_groups import estimate_text_bytes
 from pipelines.ingest.sources import Source, compression_of
 
 # Bytes of text that a calibration counts: a few seconds of work, and enough doublings to measure a falling exponent.

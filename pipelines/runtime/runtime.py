@@ -57,16 +57,16 @@ class Runtime(Protocol):
 
 
 def open_runtime(workers: int, memory_bytes: int = 0) -> AbstractContextManager[Runtime]:
-    """Return a runtime: in process if `workers` is 0, else on Ray.
+    """Return a runtime: in process if `workers` is 0, else on a pool of Ray actors.
 
     Args:
-        workers: maximum number of concurrent Ray tasks.
-        memory_bytes: memory that Ray reserves for each task.
+        workers: maximum number of actors.
+        memory_bytes: memory that Ray reserves for each actor.
     """
     if workers == 0:
         from pipelines.runtime.in_process import InProcessRuntime
 
         return InProcessRuntime()
-    from pipelines.runtime.ray_cluster import RayRuntime
+    from pipelines.runtime.ray_runtime import RayRuntime
 
     return RayRuntime(workers, memory_bytes)

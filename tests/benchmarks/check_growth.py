@@ -14,10 +14,10 @@ from pathlib import Path
 from bitcipher.counts import part_files
 from pipelines.build.build import build
 from pipelines.build.report import read_report
-from pipelines.count.count_tasks import estimate_text_bytes
 from pipelines.estimate.build_cost import BuildCost, Cluster
 from pipelines.estimate.build_estimate import EstimateRequest, estimate_build
 from pipelines.estimate.growth_law import Bound
+from pipelines.ingest.source_groups import estimate_text_bytes
 from pipelines.ingest.sources import list_sources
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.options import BuildOptions

@@ -77,11 +77,12 @@ def run_study(study: Study, out: Path, resources: TrialResources, progress: Stag
         pretraining = [
             _prepare_pretraining(trial, study, languages[trial.language], out, runtime, progress) for trial in trials
         ]
-        _run_stage(pretraining, "pretrain", resources, out, progress)
-        finished = [trial for trial in trials if _is_finished(out / "models" / trial.name)]
-        task_trials = finetuning_trials(study, finished)
-        finetuning = [_prepare_finetuning(trial, study, out) for trial in task_trials]
-        _run_stage(finetuning, "finetune", resources, out, progress)
+    # The runtime is closed, so that its actors hold no CPU that the trials need.
+    _run_stage(pretraining, "pretrain", resources, out, progress)
+    finished = [trial for trial in trials if _is_finished(out / "models" / trial.name)]
+    task_trials = finetuning_trials(study, finished)
+    finetuning = [_prepare_finetuning(trial, study, out) for trial in task_trials]
+    _run_stage(finetuning, "finetune", resources, out, progress)
     models = [
         read_model(
             trial, out / "models" / trial.name, languages[trial.language].vocab_size, study.pretraining.loop.batch_size

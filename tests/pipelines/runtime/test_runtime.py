@@ -14,9 +14,9 @@ from types import SimpleNamespace
 import pytest
 
 from bitcipher.errors import BitcipherError
-from pipelines.runtime import ray_cluster as ray_cluster_module
+from pipelines.runtime import ray_runtime
 from pipelines.runtime.in_process import InProcessRuntime
-from pipelines.runtime.ray_cluster import RayRuntime
+from pipelines.runtime.ray_runtime import RayRuntime
 from pipelines.runtime.runtime import StageSpec, open_runtime
 
 MEMORY = 100 << 20
@@ -142,7 +142,7 @@ def test_inputs_of_dead_workers_are_repeated(on_ray, tmp_path, capsys, monkeypat
 
 
 def test_input_that_kills_every_worker_raises(on_ray, tmp_path, monkeypatch):
-    monkeypatch.setattr(ray_cluster_module, "ATTEMPTS", 2)
+    monkeypatch.setattr(ray_runtime, "ATTEMPTS", 2)
     with pytest.raises(BitcipherError, match=r"2 workers died on the same input of stage dying \(\w+\): give"):
         list(on_ray.stream(dying(str(tmp_path), {0: 99}), rows(1)))
     assert attempts(tmp_path) == {0: 2}
@@ -222,7 +222,7 @@ class Nothing:
 
 
 def test_too_large_memory_raises_when_no_node_joins(ray_cluster, monkeypatch):
-    monkeypatch.setattr(ray_cluster_module, "JOIN_SECONDS", 0)
+    monkeypatch.setattr(ray_runtime, "JOIN_SECONDS", 0)
     with RayRuntime(1, 1 << 44) as runtime, pytest.raises(BitcipherError) as raised:
         list(runtime.stream(StageSpec("nothing", Nothing, {}), rows(1)))
     assert "16,777,216 MiB" in str(raised.value)
@@ -230,8 +230,8 @@ def test_too_large_memory_raises_when_no_node_joins(ray_cluster, monkeypatch):
 
 
 def test_waiting_for_a_node_ends(ray_cluster, monkeypatch):
-    monkeypatch.setattr(ray_cluster_module, "JOIN_SECONDS", 1)
-    monkeypatch.setattr(ray_cluster_module, "POLL_SECONDS", 0.3)
+    monkeypatch.setattr(ray_runtime, "JOIN_SECONDS", 1)
+    monkeypatch.setattr(ray_runtime, "POLL_SECONDS", 0.3)
     with RayRuntime(1, 1 << 44) as runtime, pytest.raises(BitcipherError, match="No node of the Ray cluster"):
         list(runtime.stream(StageSpec("nothing", Nothing, {}), rows(1)))
 
