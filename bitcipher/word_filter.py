@@ -4,6 +4,7 @@ The rules follow Deshpande et al. (2023), *Honey, I Shrunk the Language*, sectio
 """
 
 import csv
+import re
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
@@ -13,6 +14,8 @@ CONTRACTIONS = frozenset({"nt", "s", "re", "t", "d", "ll"})
 
 # Names that the column of counts can have.
 COUNT_COLUMNS = ("frequency", "count", "counts")
+# Hyphens and dashes separate words of a corpus, as in the code of Deshpande et al.
+_DASHES = re.compile("[-‐‑‒–—―]+")
 # Character that replaces bytes that are not UTF-8. It stays in the words of a list, so these match no word of a text.
 _REPLACEMENT = "\ufffd"
 
@@ -31,6 +34,20 @@ def extract_words(text: str) -> list[str]:
     words = [word for index, word in enumerate(text.split()) if index == 0 or word == word.lower()]
     letters = ("".join(filter(str.isalpha, word.lower())) for word in words)
     return [word for word in letters if word and word not in CONTRACTIONS]
+
+
+def extract_corpus_words(text: str) -> list[str]:
+    """Return the words of corpus text that filtering looks up in the vocabulary, in lower case.
+
+    The words are those of `extract_words`, with two differences, which follow the code of Deshpande et al. 2023. Names
+    are included, because that code lowercases corpora, and exempts names in GLUE only. Hyphens and dashes separate
+    words.
+
+    Examples:
+        >>> extract_corpus_words("The well-known Peter's 3 cats")
+        ['the', 'well', 'known', 'peters', 'cats']
+    """
+    return extract_words(_DASHES.sub(" ", text.lower()))
 
 
 def read_words(uri: str) -> frozenset[str]:

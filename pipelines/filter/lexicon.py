@@ -1,11 +1,10 @@
 """Lexicon: classification of tokens by a vocabulary, and by whether a sentence can begin or end with them."""
 
-import re
 from collections.abc import Callable
 
 import numpy as np
 
-from bitcipher.word_filter import extract_words
+from bitcipher.word_filter import extract_corpus_words
 from pipelines.filter.segmentation import begins_lower, ends_sentence
 
 # Flags of a token, one bit each: it has an unknown word, it has a word, it can end a sentence, it begins with a
@@ -15,25 +14,8 @@ HAS_WORD = 2
 MAY_END = 4
 BEGINS_LOWER = 8
 
-# Hyphens and dashes separate words, as in the code of Deshpande et al.
-_DASHES = re.compile("[-‐‑‒–—―]+")
-
 # Maximum number of tokens in the cache: about 150 MB, and more than the number of tokens that occur often.
 _MAX_CACHED = 1_000_000
-
-
-def corpus_words(text: str) -> list[str]:
-    """Return the words of corpus text that must be in the vocabulary.
-
-    The words are those of `extract_words`, with two differences, which follow the code of Deshpande et al. 2023. Names
-    are included, because that code lowercases corpora, and exempts names in GLUE only. Hyphens and dashes separate
-    words.
-
-    Examples:
-        >>> corpus_words("The well-known Peter's 3 cats")
-        ['the', 'well', 'known', 'peters', 'cats']
-    """
-    return extract_words(_DASHES.sub(" ", text.lower()))
 
 
 class Lexicon:
@@ -55,10 +37,10 @@ class Lexicon:
 
     def unknown_in(self, token: str) -> set[str]:
         """Return the words of a token that are not in the vocabulary."""
-        return set(corpus_words(token)).difference(self._words)
+        return set(extract_corpus_words(token)).difference(self._words)
 
     def _classify(self, token: str) -> int:
-        words = corpus_words(token)
+        words = extract_corpus_words(token)
         bits = HAS_WORD if words else 0
         bits |= 0 if self._words.issuperset(words) else UNKNOWN
         return bits | (MAY_END if ends_sentence(token) else 0) | (BEGINS_LOWER if begins_lower(token) else 0)

@@ -8,10 +8,9 @@ import pyarrow as pa
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.word_filter import read_frequencies, read_words
+from bitcipher.word_filter import extract_corpus_words, read_frequencies, read_words
 from pipelines.filter.document_filter import most_frequent
 from pipelines.filter.filter_stage import FilterInput
-from pipelines.filter.lexicon import corpus_words
 from pipelines.ingest.documents import read_documents
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.runtime.progress import StageProgress
@@ -30,7 +29,7 @@ class CountedSource:
 
 
 class CountWordsStage:
-    """Stage that counts the words of a source (see `corpus_words`), and writes the counts as Parquet.
+    """Stage that counts the words of a source (see `extract_corpus_words`), and writes the counts as Parquet.
 
     Args:
         folder: folder for the counts.
@@ -113,6 +112,6 @@ def _counts_file(folder: str, name: str) -> str:
 def _flush_tokens(tokens: Counter[str], counts: Counter[str]) -> None:
     """Add the words of the counted tokens to the counts, and clear the tokens."""
     for token, count in tokens.items():
-        for word in corpus_words(token):
+        for word in extract_corpus_words(token):
             counts[word] += count
     tokens.clear()

@@ -10,10 +10,9 @@ import pytest
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.word_filter import read_words
+from bitcipher.word_filter import extract_corpus_words, read_words
 from pipelines.filter import FilterOptions, filter_corpus
 from pipelines.filter.document_splits import PARTS
-from pipelines.filter.lexicon import corpus_words
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
@@ -81,7 +80,7 @@ def test_kept_spans_are_in_the_vocabulary_and_counts_add_up(corpus, tmp_path):
     kept = {part: spans(tmp_path / "out", "constrained", part) for part in PARTS}
     assert all(kept.values())
     for each in chain.from_iterable(kept.values()):
-        assert set(corpus_words(each["text"])) <= set(KNOWN)
+        assert set(extract_corpus_words(each["text"])) <= set(KNOWN)
         assert each["level"] in ("spans", "sentences")
     total = output["total"]
     assert total["constrained"] == {part: len(texts) for part, texts in kept.items()}

@@ -3,9 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bitcipher.word_filter import extract_corpus_words
 from pipelines.filter.document_filter import MIN_SENTENCE_WORDS, DocumentFilter
 from pipelines.filter.document_splits import PARTS, part_of
-from pipelines.filter.lexicon import Lexicon, corpus_words
+from pipelines.filter.lexicon import Lexicon
 from pipelines.filter.options import FilterOptions
 from pipelines.filter.segmentation import begins_lower, ends_sentence
 
@@ -15,11 +16,11 @@ TEXTS = st.lists(st.sampled_from([*WRITTEN, "the", "cat.", "القط", "قال؟
 
 
 def is_known(text):
-    return all(word in WORDS for word in corpus_words(text))
+    return all(word in WORDS for word in extract_corpus_words(text))
 
 
 def is_long(text, min_words):
-    return sum(bool(corpus_words(word)) for word in text.split()) >= min_words
+    return sum(bool(extract_corpus_words(word)) for word in text.split()) >= min_words
 
 
 def plain_spans(document, options):
@@ -87,7 +88,9 @@ def test_filter_matches_a_simple_implementation(documents, span, data):
     assert counts["sentences"]["words_kept"] == in_spans + left_over
     assert counts["sentences"]["words_left_over"] == left_over
     assert counts["words"] == sum(len(document.split()) for document in documents)
-    unknown = [word for text in documents for written in text.split() for word in set(corpus_words(written)) - WORDS]
+    unknown = [
+        word for text in documents for written in text.split() for word in set(extract_corpus_words(written)) - WORDS
+    ]
     assert document_filter.most_frequent_unknown(9) == {
         word: unknown.count(word) for word in sorted(set(unknown), key=ranked(unknown))
     }
@@ -99,7 +102,7 @@ def ranked(words):
 
 def test_corpus_words_include_names_and_are_split_at_dashes():
     # GLUE differs: names are exempt there, and dashes do not separate words (Deshpande et al. 2023).
-    assert corpus_words("The cat--well, Peter's well-known cat—ran 3 times") == [
+    assert extract_corpus_words("The cat--well, Peter's well-known cat—ran 3 times") == [
         *("the", "cat", "well", "peters", "well", "known", "cat", "ran", "times")
     ]
 
