@@ -1,0 +1,67 @@
+"""Unicode rule: repair of wrongly decoded text, and a normal form."""
+
+from typing import TYPE_CHECKING, Literal
+
+from pipelines.clean.base import CleaningRule
+from pipelines.clean.document import Document
+
+if TYPE_CHECKING:
+    import ftfy
+
+# Punctuation that is common in English text. ftfy changes it only next to characters that are neither ASCII nor in this
+# list, and both normal forms keep it.
+TYPOGRAPHIC = "‘’“”–—"
+
+
+class UnicodeRule(CleaningRule):
+    """Repairs text that was decoded with a wrong encoding, and converts it to a normal form.
+
+    The repairs are those of ftfy (Speer 2019) that restore text. Those that choose a style are left out, as in FineWeb:
+    curly quotes, ligatures and character widths stay, unless the form NFKC replaces them.
+    """
+
+    rule: Literal["unicode"] = "unicode"
+    """Repair text that was decoded with a wrong encoding, and convert it to a normal form."""
+    form: Literal["NFC", "NFKC"] = "NFC"
+    """Normal form. NFKC also replaces ligatures, fullwidth letters and other variants of characters."""
+
+    def apply(self, document: Document) -> Document:
+        """Return the document with its text repaired."""
+        text = repair(document.text, self.form)
+        return document if text == document.text else document.with_text(text)
+
+
+def repair(text: str, form: Literal["NFC", "NFKC"]) -> str:
+    """Return the text as `ftfy.fix_text` repairs it.
+
+    ftfy repairs each line by itself, so lines that it would not change are skipped. There is one exception: after the
+    first "<", ftfy assumes HTML, and leaves entities such as "&amp;" as they are.
+    """
+    if _is_plain(text.replace("\n", "")):
+        return text
+    import ftfy
+
+    config = ftfy.TextFixerConfig(
+        fix_latin_ligatures=False,
+        fix_character_width=False,
+        uncurl_quotes=False,
+        normalization=form,
+        explain=False,
+    )
+    if "&" in text and "<" in text:
+        return ftfy.fix_text(text, config)
+    return "\n".join([line if _is_plain(line) else _repair_line(line, config) for line in text.split("\n")])
+
+
+def _is_plain(line: str) -> bool:
+    """Return whether a line has only printable ASCII, tabs and `TYPOGRAPHIC` punctuation, and no entities."""
+    if not line.isascii():
+        for character in TYPOGRAPHIC:
+            line = line.replace(character, "")
+    return line.isascii() and "&" not in line and (line.isprintable() or line.replace("\t", "").isprintable())
+
+
+def _repair_line(line: str, config: "ftfy.TextFixerConfig") -> str:
+    import ftfy
+
+    return ftfy.fix_text(f"{line}\n", config)[:-1]  # ftfy repairs a line together with its line feed
