@@ -1,10 +1,13 @@
-"""Quarantine: the bad records of a source, and the check that they are few."""
+"""Quarantine: the bad records of a source, and the check that they are few.
+
+Every record is counted once: `read == documents + skipped + bad`.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from bitcipher.errors import BitcipherError
-from pipelines.ingest.raw_documents import BadRecord, RawDocument
+from pipelines.ingest.raw_documents import BadRecord, RawDocument, ReadRecord, SkippedRecord
 
 # Maximum number of bad records that are kept per source. All are counted.
 MAX_KEPT = 10_000
@@ -27,18 +30,29 @@ class Quarantine:
         self._max_bad_share = max_bad_share
         self.read = 0
         """Number of records read, good or bad."""
+        self.documents = 0
+        """Number of documents, those without text included."""
+        self.skip_reasons: Counter[str] = Counter()
+        """Number of skipped records by reason, such as "status 404"."""
+        self.replacements = 0
+        """Number of U+FFFD in the documents: bytes that were not text, when they were read or in an earlier step."""
         self.reasons: Counter[str] = Counter()
         """Number of bad records by reason."""
         self.kept: list[BadRecord] = []
         """The first bad records."""
 
     @property
+    def skipped(self) -> int:
+        """Number of records that are valid, but not documents."""
+        return self.skip_reasons.total()
+
+    @property
     def bad(self) -> int:
         """Number of bad records."""
         return self.reasons.total()
 
-    def separate(self, records: Iterable[RawDocument | BadRecord]) -> Iterator[RawDocument]:
-        """Yield the documents, and keep the bad records.
+    def separate(self, records: Iterable[ReadRecord]) -> Iterator[RawDocument]:
+        """Yield the documents, keep the bad records, and count all records.
 
         Raises:
             BitcipherError: if the share of bad records is above the maximum.
@@ -46,12 +60,25 @@ class Quarantine:
         for record in records:
             if isinstance(record, RawDocument):
                 self.read += 1
-                yield record
+                self.documents += 1
+                if isinstance(record.strings, tuple):
+                    self.replacements += sum(string.count("\ufffd") for string in record.strings)
+                    yield record
+                else:
+                    yield record._replace(strings=self._count_replacements(record.strings))
+            elif isinstance(record, SkippedRecord):
+                self.read += 1
+                self.skip_reasons[record.reason] += 1
             else:
                 self._add(record)
                 if self.bad >= EARLY_CHECK:
                     self._check()
         self._check()
+
+    def _count_replacements(self, strings: Iterable[str]) -> Iterator[str]:
+        for string in strings:
+            self.replacements += string.count("\ufffd")
+            yield string
 
     def _add(self, record: BadRecord) -> None:
         self.read += record.records

@@ -1,4 +1,4 @@
-"""Documents and bad records, as the readers of sources yield them."""
+"""Documents, skipped records and bad records, as the readers of sources yield them."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -16,7 +16,10 @@ class RawDocument(NamedTuple):
     strings: Iterable[str]
     """The text, in one or more strings, so that a long document need not fit in memory."""
     offset: int
-    """Position in the source: the byte offset of a record of an archive, else the number of the line or row, from 1."""
+    """Position in the source: the byte offset of a record of an archive, else the number of the line or row, from 1.
+
+    The byte offset is that of the gzip member in which the record begins, as in CommonCrawl's index, so all records in
+    one member have the same. In other files it is the position of the record in the decompressed bytes."""
     url: str = ""
     date: str = ""
     """Date and time as the source has it, empty if it has none."""
@@ -37,6 +40,18 @@ class BadRecord(NamedTuple):
     """Beginning of the record, with all characters but printable ASCII escaped."""
     records: int = 1
     """Number of records that are lost."""
+
+
+class SkippedRecord(NamedTuple):
+    """Record of an archive that is valid, but not a document."""
+
+    offset: int
+    """Position in the source, as in `RawDocument`."""
+    reason: str
+    """Short reason, for counts, such as "status 404"."""
+
+
+ReadRecord = RawDocument | SkippedRecord | BadRecord
 
 
 def escape_excerpt(content: bytes | str) -> str:

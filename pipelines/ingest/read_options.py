@@ -1,8 +1,9 @@
 """Source formats, and options of their readers."""
 
-from typing import TYPE_CHECKING, Literal
+import codecs
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from bitcipher.records import Record
 
@@ -13,12 +14,26 @@ ENDINGS_OF_FORMAT = {
     "jsonl": (".jsonl", ".json", ".ndjson"),  # C4 is published as .json.gz
     "parquet": (".parquet",),
     "wet": (".wet",),  # CommonCrawl publishes extracted text as .warc.wet.gz
+    "warc": (".warc",),
+    "arc": (".arc",),
 }
 
 if TYPE_CHECKING:
     Format = str
 else:
     Format = Literal[tuple(ENDINGS_OF_FORMAT)]
+
+
+def _check_encoding(name: str) -> str:
+    try:
+        codecs.getincrementaldecoder(name)("replace").decode(b"")
+        b"text".decode(name, "replace")  # refuses codecs that are not for text
+    except (LookupError, ValueError, TypeError):
+        raise ValueError(f"`encoding` must be an encoding that Python knows, such as cp1252, got {name!r}.") from None
+    return name
+
+
+Encoding = Annotated[str, AfterValidator(_check_encoding)]
 
 
 class ReadOptions(Record):
@@ -30,6 +45,8 @@ class ReadOptions(Record):
     """Unit of a document in plain text: each line, or the whole file."""
     field: str = Field("text", min_length=1)
     """Field of JSON lines, or column of Parquet, that holds the text."""
+    encoding: Encoding | None = None
+    """Encoding of all text files, JSON lines and web pages, as Python names it; detected for each if not given."""
     max_record_mib: int = Field(16, ge=1, le=1024)
     """Maximum MiB of a record, such as a line or a web page. Larger records go to quarantine."""
     max_bad_share: float = Field(0.01, ge=0, le=1)

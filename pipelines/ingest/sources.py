@@ -13,7 +13,7 @@ from pipelines.ingest.read_options import ENDINGS_OF_FORMAT, Format
 
 FORMATS = tuple(ENDINGS_OF_FORMAT)
 FORMAT_OF_ENDING = {ending: name for name, endings in ENDINGS_OF_FORMAT.items() for ending in endings}
-COMPRESSION_ENDINGS = (".gz", ".zst", ".bz2", ".xz")
+COMPRESSION_ENDINGS = (".gz", ".zst", ".bz2", ".xz", ".lz4")
 ENDINGS = f"{' '.join(FORMAT_OF_ENDING)}, all but .parquet also with {' '.join(COMPRESSION_ENDINGS)}"
 
 
@@ -89,6 +89,8 @@ def _find(pattern: str, format: str | None) -> list[Source]:
         reason = "no such file or folder exists, and as a glob it matches no readable file"
     elif entry["type"] == "directory":
         reason = "the folder has no readable file"
+    elif path.lower().removesuffix(compression_of(path)).endswith(".wat"):
+        reason = "a WAT file holds metadata, not text (use the WARC or WET file)"
     else:
         reason = "its ending is unknown"
     raise BitcipherError(f"Cannot use {pattern}: {reason}. Supported endings are {ENDINGS}; or set the format.")

@@ -6,7 +6,6 @@ is four times as fast as Python's gzip. All decompressors read files of several 
 truncated files.
 """
 
-import codecs
 import io
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from lzma import LZMAError
 from typing import IO, Any, cast
 
 from isal import igzip, isal_zlib
+from lz4.frame import LZ4FrameFile
 from smart_open import register_compressor
 from smart_open.compression import compression_wrapper
 
@@ -32,27 +32,55 @@ else:
 BUFFER_BYTES = 1 << 18
 
 
+class _Lz4File(LZ4FrameFile):
+    # For damage, lz4 raises RuntimeError. Other decompressors raise OSError.
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return super().read(size)
+        except RuntimeError as error:
+            raise OSError(str(error)) from None
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        try:
+            return super().seek(offset, whence)
+        except RuntimeError as error:
+            raise OSError(str(error)) from None
+
+
+def _open_lz4(file: IO[bytes], mode: str, **settings: Any) -> IO[bytes]:
+    return io.BufferedReader(_Lz4File(file, mode, **settings), BUFFER_BYTES)  # pyright: ignore[reportArgumentType]
+
+
 def _open_igzip(file: IO[bytes], mode: str, **settings: Any) -> IO[bytes]:
     return io.BufferedReader(cast(igzip.IGzipFile, igzip.open(file, mode, **settings)), BUFFER_BYTES)
 
 
-# Registered under a new ending, because replacing .gz would change smart_open for all other code in the process.
+# Registered under new endings, because replacing .gz would change smart_open for all other code in the process.
 register_compressor(".igzip", _open_igzip)
+register_compressor(".lz4-safe", _open_lz4)
+OWN_COMPRESSORS = {".gz": ".igzip", ".lz4": ".lz4-safe"}
 
 
 @contextmanager
 def open_decompressed(source: Source) -> Iterator[io.BufferedReader]:
-    """Open a source as a stream of decompressed bytes, without a byte order mark.
+    """Open a source as a stream of decompressed bytes.
 
     Raises:
         BitcipherError: if the source cannot be opened, or while the block reads, if the file is damaged or truncated.
     """
-    uri = source.uri
+    with (
+        translating_damage(source.uri),
+        storage.reading(source.uri) as stored,
+        _decompressed(stored, compression_of(source.uri)) as stream,
+    ):
+        yield stream
+
+
+@contextmanager
+def translating_damage(uri: str) -> Iterator[None]:
+    """Translate the errors of decompressors and files into a `BitcipherError` that names the source."""
     try:
-        with storage.reading(uri) as stored, _decompressed(stored, compression_of(uri)) as stream:
-            if stream.peek(3).startswith(codecs.BOM_UTF8):
-                stream.read(3)
-            yield stream
+        yield
     except EOFError:
         raise BitcipherError(
             f"{uri} is truncated: it ends in the middle of its compressed data. Download it again."
@@ -67,7 +95,7 @@ def _decompressed(stored: Any, compression: str) -> Any:
     """Return a stream with `peek`, which the types of fsspec and smart_open lack."""
     if not compression:
         return io.BufferedReader(stored, BUFFER_BYTES)
-    return compression_wrapper(stored, "rb", compression=".igzip" if compression == ".gz" else compression)
+    return compression_wrapper(stored, "rb", compression=OWN_COMPRESSORS.get(compression, compression))
 
 
 def iter_lines(stream: IO[bytes], source: Source, limit: int) -> Iterator[tuple[int, bytes | BadRecord]]:

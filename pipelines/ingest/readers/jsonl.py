@@ -7,7 +7,8 @@ import orjson
 
 from pipelines.ingest.raw_documents import DETAIL_FIELDS, BadRecord, RawDocument, escape_excerpt
 from pipelines.ingest.read_options import ReadOptions
-from pipelines.ingest.readers.byte_streams import iter_lines, open_decompressed
+from pipelines.ingest.readers.byte_streams import iter_lines
+from pipelines.ingest.readers.text_encoding import open_text
 from pipelines.ingest.sources import Source
 
 
@@ -18,10 +19,10 @@ class _LineError(Exception):
 def read(source: Source, options: ReadOptions) -> Iterator[RawDocument | BadRecord]:
     """Yield the text of each line. A null becomes an empty string, and blank lines are skipped.
 
-    Bytes that are not UTF-8 become U+FFFD. A line is bad if it is not a JSON object, or its field is missing or not a
-    string.
+    Bytes that are not valid in the encoding of the source become U+FFFD. A line is bad if it is not a JSON object, or
+    its field is missing or not a string.
     """
-    with open_decompressed(source) as stream:
+    with open_text(source, options) as stream:
         for number, line in iter_lines(stream, source, options.max_record_bytes):
             if isinstance(line, BadRecord):
                 yield line
@@ -29,7 +30,8 @@ def read(source: Source, options: ReadOptions) -> Iterator[RawDocument | BadReco
                 try:
                     yield _document(line, options.field, source, number)
                 except _LineError as error:
-                    yield BadRecord(number, *error.args, escape_excerpt(line))
+                    reason, message = error.args
+                    yield BadRecord(number, reason, message, escape_excerpt(line))
 
 
 def _document(line: bytes, field: str, source: Source, number: int) -> RawDocument:

@@ -6,7 +6,8 @@ from typing import IO
 
 from pipelines.ingest.raw_documents import BadRecord, RawDocument
 from pipelines.ingest.read_options import ReadOptions
-from pipelines.ingest.readers.byte_streams import iter_lines, open_decompressed
+from pipelines.ingest.readers.byte_streams import iter_lines, translating_damage
+from pipelines.ingest.readers.text_encoding import open_text
 from pipelines.ingest.sources import Source
 
 # Number of bytes decoded at a time if the whole file is one document.
@@ -17,11 +18,11 @@ def read(source: Source, options: ReadOptions) -> Iterator[RawDocument | BadReco
     """Yield the lines of a file without their endings, or the whole file.
 
     A line ends with LF or CRLF only, because other separators, such as U+2028, occur inside documents. Bytes that are
-    not UTF-8 become U+FFFD.
+    not valid in the encoding of the source become U+FFFD.
     """
-    with open_decompressed(source) as stream:
+    with open_text(source, options) as stream:
         if options.document == "file":
-            yield RawDocument(_decoded(stream), 1)
+            yield RawDocument(_decoded(stream, source), 1)
             return
         for number, line in iter_lines(stream, source, options.max_record_bytes):
             if isinstance(line, BadRecord):
@@ -31,8 +32,10 @@ def read(source: Source, options: ReadOptions) -> Iterator[RawDocument | BadReco
                 yield RawDocument((text,), number)
 
 
-def _decoded(stream: IO[bytes]) -> Iterator[str]:
+def _decoded(stream: IO[bytes], source: Source) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-    while data := stream.read(READ_BYTES):
-        yield decoder.decode(data)
-    yield decoder.decode(b"", final=True)
+    # The caller iterates, so an error would not pass through `open_text`.
+    with translating_damage(source.uri):
+        while data := stream.read(READ_BYTES):
+            yield decoder.decode(data)
+        yield decoder.decode(b"", final=True)

@@ -5,6 +5,7 @@ import gzip
 import itertools
 import lzma
 
+import lz4.frame
 import pyarrow as pa
 import pytest
 
@@ -14,6 +15,7 @@ COMPRESS = {
     ".gz": gzip.compress,
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
+    ".lz4": lz4.frame.compress,
     ".zst": lambda content: pa.compress(content, "zstd", asbytes=True),
 }
 

@@ -38,7 +38,8 @@ def test_field_option_selects_the_text(stored):
 
 
 def test_bytes_that_are_not_utf8_are_replaced(stored):
-    assert read(stored("a.jsonl", b'{"text": "caf\xe9"}')) == ["caf\ufffd"]
+    lines = '{"text": "naïve"}\n'.encode() + b'{"text": "caf\xe9"}'
+    assert read(stored("a.jsonl", lines)) == ["naïve", "caf\ufffd"]
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,6 @@ class TestEveryCompression:
     def test_endings_are_case_insensitive(self, stored, compress, ending):
         assert bytes_of(stored(f"A.TXT{ending.upper()}", compress(ending, CONTENT))) == CONTENT
 
-    def test_byte_order_mark_is_skipped(self, stored, compress, ending):
-        source = stored(f"a.txt{ending}", compress(ending, b"\xef\xbb\xbf" + CONTENT))
-        assert bytes_of(source) == CONTENT
-
     def test_sources_in_a_memory_store_are_read(self, compress, ending):
         uri = f"memory://opening/a.txt{ending}"
         fsspec.filesystem("memory").pipe(uri, compress(ending, CONTENT))

@@ -83,14 +83,15 @@ def test_wrong_length_raises_or_loses_nothing(stored, kind):
 
 @pytest.mark.parametrize("length", ["", "-3", "+3", "3x", "9" * 30, "9" * 5000])
 def test_length_that_is_not_a_number_raises(stored, length):
-    with pytest.raises(BitcipherError, match=r"Record 2 of .*a\.wet has no valid Content-Length"):
+    with pytest.raises(BitcipherError, match=r"The record at byte 142 of .*a\.wet has no valid Content-Length"):
         read(stored("a.wet", INFO + record("conversion", b"one", length)))
 
 
-def test_converted_line_endings_raise(stored):
-    content = (INFO + record("conversion", b"one")).replace(b"\r\n", b"\n")
-    with pytest.raises(BitcipherError, match=r"a\.wet"):
-        read(stored("a.wet", content))
+def test_converted_line_endings_are_read_where_lengths_are_right(stored):
+    records = [record("warcinfo", b"two\r\nlines"), record("conversion", b"one\ntwo"), record("conversion", b"three")]
+    source = stored("a.wet", b"".join(records).replace(b"\r\n", b"\n"))
+    documents = read_chunks(source, ReadOptions(max_bad_share=1.0))
+    assert [chunk.text for chunk in documents] == ["one\ntwo", "three"]
 
 
 def test_compressed_file_without_compression_ending_raises(stored, compress):
