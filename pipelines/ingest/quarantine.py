@@ -62,10 +62,10 @@ class Quarantine:
                 self.read += 1
                 self.documents += 1
                 if isinstance(record.strings, tuple):
-                    self.replacements += sum(string.count("\ufffd") for string in record.strings)
+                    self.replacements += sum(map(_count_replacements, record.strings))
                     yield record
                 else:
-                    yield record._replace(strings=self._count_replacements(record.strings))
+                    yield record._replace(strings=self._count_in(record.strings))
             elif isinstance(record, SkippedRecord):
                 self.read += 1
                 self.skip_reasons[record.reason] += 1
@@ -75,9 +75,9 @@ class Quarantine:
                     self._check()
         self._check()
 
-    def _count_replacements(self, strings: Iterable[str]) -> Iterator[str]:
+    def _count_in(self, strings: Iterable[str]) -> Iterator[str]:
         for string in strings:
-            self.replacements += string.count("\ufffd")
+            self.replacements += _count_replacements(string)
             yield string
 
     def _add(self, record: BadRecord) -> None:
@@ -92,3 +92,7 @@ class Quarantine:
                 f"{self.kept[0].message} In all, {self.bad:,} of {self.read:,} records of {self._uri} are bad, and "
                 f"`max_bad_share` is {self._max_bad_share}: correct the file, or raise `max_bad_share`."
             )
+
+
+def _count_replacements(string: str) -> int:
+    return string.count("\ufffd") if "\ufffd" in string else 0  # the search is ten times as fast as the count

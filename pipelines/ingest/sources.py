@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, cast
 
 from fsspec import AbstractFileSystem
@@ -9,6 +10,7 @@ from fsspec import AbstractFileSystem
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Count, Record
 from bitcipher.storage import is_local, url_to_fs
+from pipelines.ingest.path_lists import expand_list
 from pipelines.ingest.read_options import ENDINGS_OF_FORMAT, Format
 
 FORMATS = tuple(ENDINGS_OF_FORMAT)
@@ -39,7 +41,8 @@ def list_sources(patterns: Sequence[str], format: str | None = None) -> list[Sou
     files with an unknown ending are skipped. A glob also skips folders that cannot be listed.
 
     Args:
-        patterns: files, folders or globs, as paths or fsspec URIs.
+        patterns: files, folders or globs, as paths or fsspec URIs. A name that ends in .paths or .paths.gz is a list
+            of them, one per line.
         format: one of FORMATS, used for all files instead of their endings.
 
     Raises:
@@ -50,7 +53,8 @@ def list_sources(patterns: Sequence[str], format: str | None = None) -> list[Sou
         raise BitcipherError(f"`format` must be one of {', '.join(FORMATS)}, got {format!r}.")
     if not patterns:
         raise BitcipherError("No sources are given: give at least one file, folder or glob.")
-    found = {source.uri: source for pattern in patterns for source in _find(pattern, format)}
+    expanded = chain.from_iterable(map(expand_list, patterns))
+    found = {source.uri: source for pattern in expanded for source in _find(pattern, format)}
     if not any(source.size for source in found.values()):
         raise BitcipherError(f"All sources are empty ({', '.join(patterns)}): there is no text to read.")
     return sorted(found.values(), key=lambda source: source.uri.encode())

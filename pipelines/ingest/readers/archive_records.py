@@ -58,8 +58,8 @@ WARC = ArchiveSyntax(
     # The text of a page rarely has such a line, because its lines end in \n without \r.
     re.compile(rb"\r\n(?=WARC/\d{1,3}\.\d{1,3}\r\n)"),
     re.compile(rb"\n(?=WARC/\d{1,3}\.\d{1,3}\n)"),
-    re.compile(rb"\r?\n\r?\n"),
-    re.compile(rb"^content-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE),
+    re.compile(rb"\n\r?\n"),
+    re.compile(rb"\n(?i:content-length)[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?(?=\n)"),
 )
 # URL, IP address, date, media type, up to five other fields in version 2, and length.
 _ARC_LINE = (
@@ -144,14 +144,14 @@ class _Framer:
             return self._lose(1, "large header", f"has a header above {MAX_HEADER_BYTES >> 10} KiB")
         self._next_pattern = self._syntax.next_start if start[0].endswith(BLANK) else self._syntax.next_start_lf
         header = bytes(content[: end.end()])
-        if self._next_start(1, len(header)) is not None:
-            return self._lose(1, "not a record", "has an incomplete header")
+        if self._next_pattern.search(header):
+            return self._lose(len(BLANK), "not a record", "has an incomplete header")
         if problem := check_header(header):
             return self._lose(len(header), "large header", problem)
-        lengths = set(self._syntax.length.findall(header))
-        if len(lengths) != 1:
+        lengths = self._syntax.length.findall(header)
+        if not lengths or lengths.count(lengths[0]) < len(lengths):
             return self._lose(len(header), "no length", "has no valid Content-Length")
-        length = int(lengths.pop())
+        length = int(lengths[0])
         if length > self._max_body_bytes:
             return self._skip_large(len(header), length)
         stop = len(header) + length
@@ -159,7 +159,7 @@ class _Framer:
             return self._lose_rest(len(header))
         if not self._is_complete(header, stop):
             return self._lose(len(header), "wrong length", f"has a wrong Content-Length, {length}")
-        record = ArchiveRecord(window.offset, header, bytes(content[len(header) : stop]))
+        record = ArchiveRecord(window.offset, header, bytes(memoryview(content)[len(header) : stop]))
         window.drop(stop)
         return record
 
@@ -250,6 +250,8 @@ class _Framer:
 
 def check_header(header: bytes) -> str:
     """Return what is wrong with the size of a header, or an empty string."""
+    if len(header) <= MAX_HEADERS:
+        return ""
     if len(header) > MAX_HEADER_BYTES:
         return f"has a header above {MAX_HEADER_BYTES >> 10} KiB"
     if header.count(b"\n") > MAX_HEADERS:

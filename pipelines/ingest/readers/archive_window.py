@@ -110,10 +110,12 @@ class ArchiveWindow:
         """Return the positions from `start` to before `stop` at which gzip members begin."""
         if not self._are_members:
             return []
-        starts = (position - self._position for position, _ in self._places)
-        return [position for position in starts if start <= position < stop]
+        window = self._position
+        return [position - window for position, _ in self._places if start <= position - window < stop]
 
     def member_end(self, start: int) -> int | None:
         """Return the first position from `start` at which a gzip member ends with the right checksum."""
-        ends = (position - self._position for position in self._ends)
-        return next((position for position in ends if position >= start), None)
+        for position in self._ends:
+            if position - self._position >= start:
+                return position - self._position
+        return None

@@ -8,7 +8,7 @@ import io
 import re
 from collections.abc import Container, Iterable, Iterator
 
-from fastwarc.warc import WarcRecord, WarcRecordType
+from fastwarc.warc import WarcHeader, WarcRecord, WarcRecordType
 from resiliparse.extract.html2text import extract_plain_text
 
 from pipelines.ingest.raw_documents import BadRecord, RawDocument, ReadRecord, SkippedRecord, escape_excerpt
@@ -78,7 +78,8 @@ def _read_document(
     record: ArchiveRecord, options: ReadOptions, document_types: Container[WarcRecordType]
 ) -> RawDocument:
     try:
-        parsed = WarcRecord.from_reader(io.BytesIO(record.header), quirks_mode=True)
+        # fastwarc needs \r\n here, which some files lack.
+        parsed = WarcRecord.from_bytes(record.header.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
     except (OSError, ValueError) as error:
         raise _BadRecordError("bad header", f"has a header that cannot be parsed ({error})") from None
     record_type = parsed.record_type
@@ -92,8 +93,8 @@ def _read_document(
     return RawDocument(
         (text,),
         record.offset,
-        (headers.get("WARC-Target-URI") or "").strip("<>"),
-        headers.get("WARC-Date") or "",
+        (headers.get(WarcHeader.WARC_TARGET_URI) or "").strip("<>"),
+        headers.get(WarcHeader.WARC_DATE) or "",
         headers.get("WARC-Identified-Content-Language") or "",
     )
 
