@@ -2,8 +2,8 @@
 
 fastwarc and warcio accept truncated files and wrong lengths without an error, and stop at damage. Therefore this module
 finds the beginning and the end of every record, and libraries parse only what is between. A length is accepted if the
-next record, or the end of the file, follows the body. Otherwise the record is bad, and reading resumes at the next
-beginning of a record, which can be inside of what the length covers.
+next record, or the end of the file, follows the body, or if the digest of the body is right. Otherwise the record is
+bad, and reading resumes at the next beginning of a record, which can be inside of what the length covers.
 """
 
 import io
@@ -169,14 +169,20 @@ class _Framer:
         member_end = window.member_end(stop)
         ends_with_member = member_end is not None and not content[stop:member_end].strip(BLANK)
         if not ends_with_member and not self._is_followed(stop):
-            return False
-        if ends_with_member and window.member_starts(0, stop) == [0]:
-            return True  # the record fills its gzip member
+            return self._has_right_digest(stop)
+        if ends_with_member and window.member_starts(0, stop) == [0] and window.offset > 0:
+            return True  # the record fills its gzip member, which is not the only one
         if self._next_start(len(header), stop) is None:
             return True
-        # Either the length is wrong, or a page quotes a record, which a digest proves.
-        record = WarcRecord.from_reader(io.BytesIO(content[:stop]), quirks_mode=True)
-        return "WARC-Block-Digest" in record.headers and record.verify_block_digest()
+        return self._has_right_digest(stop)  # either the length is wrong, or a page quotes a record
+
+    def _has_right_digest(self, stop: int) -> bool:
+        """Return whether the digest of a body, in the header of a WARC record, proves that it ends at `stop`."""
+        try:
+            record = WarcRecord.from_reader(io.BytesIO(self._window.content[:stop]), quirks_mode=True)
+            return "WARC-Block-Digest" in record.headers and record.verify_block_digest()
+        except (OSError, ValueError):
+            return False
 
     def _is_followed(self, stop: int) -> bool:
         """Return whether the beginning of a record, or the end of the file, follows a position."""
@@ -240,8 +246,9 @@ class _Framer:
         window = self._window
         while (position := self._next_start(start)) is None and not window.gap:
             # A line at the end of the window can continue.
-            window.drop(max(0, len(window.content) - MAX_LINE_BYTES))
-            start = 0
+            searched = max(0, len(window.content) - MAX_LINE_BYTES)
+            window.drop(searched)
+            start = max(0, start - searched)
             if not window.fill(len(window.content) + 1):
                 position = len(window.content)
                 break
