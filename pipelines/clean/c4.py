@@ -18,8 +18,8 @@ _POLICIES = ("terms of use", "privacy policy", "cookie policy", "uses cookies", 
 class C4Rule(CleaningRule):
     """Removes lines that are not prose, and drops documents with few sentences (Raffel et al. 2020, section 2.2).
 
-    Lines that mention JavaScript, cookies or terms of use are removed. Documents with "lorem ipsum" or a curly bracket in
-    a line that is long enough are dropped. Kept lines lose white space at both ends.
+    Lines that mention JavaScript, cookies or terms of use are removed. Documents with "lorem ipsum" or a curly bracket
+    in a line that is not removed before are dropped. Kept lines lose white space at both ends.
     """
 
     rule: Literal["c4"] = "c4"

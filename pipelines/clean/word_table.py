@@ -107,7 +107,8 @@ class WordTable:
         """Return chunks, joined where necessary, from alternating chunks and white space."""
         joined = parts[:1]
         for before, space, chunk in zip(parts[::2], parts[1::2], parts[2::2], strict=False):
-            if space == " " and (before[-1], chunk[0]) in self._meets and self._boundaries.may_join(before, chunk):
+            can_meet = space == " " and (before[-1], chunk[0]) in self._meets and len(joined[-1]) < MAX_CHUNK_LENGTH
+            if can_meet and self._boundaries.may_join(before, chunk):
                 joined[-1] += f" {chunk}"
             else:
                 joined.append(chunk)
