@@ -1,6 +1,7 @@
 """Options of the search for duplicates."""
 
-import numpy as np
+from math import sqrt
+
 from pydantic import Field
 
 from bitcipher.records import Float, Record
@@ -63,7 +64,7 @@ class NearOptions(Record):
         The maximum has a margin for the error of the estimate at the threshold.
         """
         differ = (1 - self.threshold) * (1 - 2**-SKETCH_BITS)
-        return int(NUM_PERM * differ + _MARGIN * np.sqrt(NUM_PERM * differ * (1 - differ)))
+        return int(NUM_PERM * differ + _MARGIN * sqrt(NUM_PERM * differ * (1 - differ)))
 
 
 class DuplicateOptions(Record):

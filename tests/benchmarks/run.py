@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import compare_build
+import compare_duplicates
 import compare_embed
 import compare_pairs
 import compare_product
@@ -25,6 +26,7 @@ COMPARISONS = {
     "update": compare_update,
     "ray": compare_ray,
     "training": compare_training,
+    "duplicates": compare_duplicates,
     "memory": measure_memory,
 }
 
@@ -37,6 +39,7 @@ def main() -> None:
         "--data", type=Path, nargs="+", default=[Path("../shared/data/gutenberg")], help="folders of a corpus"
     )
     parser.add_argument("--glove", type=Path, help="folder of vocab_count and cooccur, for pairs")
+    parser.add_argument("--datatrove", type=Path, help="Python of an environment with datatrove, for duplicates")
     parser.add_argument("--runs", type=int, default=5, help="paired runs of each comparison")
     parser.add_argument(
         "--wide-runs", type=int, default=1, help="number of runs of pairs with a window of at least 100"
@@ -45,6 +48,8 @@ def main() -> None:
     options = parser.parse_args()
     options.data = [data.resolve() for data in options.data]
     options.glove = options.glove and options.glove.resolve()
+    # The Python of a virtual environment is a link, and knows its environment only by the path of the link.
+    options.datatrove = options.datatrove and options.datatrove.absolute()
     if unknown := set(options.names) - set(COMPARISONS):
         parser.error(f"there is no comparison {', '.join(sorted(unknown))}")
     # SIGTERM raises an exception, so that temporary files are removed.

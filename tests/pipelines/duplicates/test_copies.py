@@ -8,18 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from pipelines.duplicates import (
-    DuplicateOptions,
-    HostLineOptions,
-    ParagraphOptions,
-    compute_keys,
-    document_id,
-    find_copies,
-    find_host_lines,
-    find_paragraph_copies,
-    partition_of,
-    without_documents,
-)
+from pipelines.duplicates.copies import find_copies, find_host_lines, find_paragraph_copies, without_documents
+from pipelines.duplicates.keys import compute_keys, document_id, partition_of
+from pipelines.duplicates.options import DuplicateOptions, HostLineOptions, ParagraphOptions
 
 OPTIONS = DuplicateOptions(
     paragraphs=ParagraphOptions(min_words=2), host_lines=HostLineOptions(min_documents=2), near=None

@@ -8,16 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from pipelines.duplicates import (
-    PAIRS,
-    DuplicateOptions,
-    NearOptions,
-    ParagraphOptions,
-    decide_documents,
-    document_id,
-    join_pairs,
-    select_file,
-)
+from pipelines.duplicates.copies import PAIRS
+from pipelines.duplicates.decisions import decide_documents, join_pairs, select_file
+from pipelines.duplicates.keys import document_id
+from pipelines.duplicates.options import DuplicateOptions, NearOptions, ParagraphOptions
 
 EDGES = st.lists(st.tuples(st.integers(0, 15), st.integers(0, 15)).filter(lambda edge: edge[0] != edge[1]), max_size=20)
 

@@ -10,19 +10,12 @@ from duplicate_reference import edit_words, group_by, jaccard, letters_of, shing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.duplicates import (
-    DuplicateOptions,
-    NearOptions,
-    compute_keys,
-    decide_documents,
-    document_id,
-    find_copies,
-    find_near_pairs,
-    fingerprint,
-    partition_of,
-)
+from pipelines.duplicates.copies import find_copies
+from pipelines.duplicates.decisions import decide_documents
+from pipelines.duplicates.keys import compute_keys, document_id, fingerprint, partition_of
 from pipelines.duplicates.near_keys import band_keys, compute_signatures, hash_shingles, make_sketches
-from pipelines.duplicates.near_pairs import MAX_COMPARED
+from pipelines.duplicates.near_pairs import MAX_COMPARED, find_near_pairs
+from pipelines.duplicates.options import DuplicateOptions, NearOptions
 from pipelines.duplicates.word_hashes import as_text, hash_words
 
 NEAR = NearOptions()
