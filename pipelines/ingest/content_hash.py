@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 
 from bitcipher import storage
+from bitcipher.errors import BitcipherError
 from pipelines.ingest.sources import Source
 from pipelines.runtime.runtime import Runtime, StageSpec
 
@@ -29,6 +30,9 @@ def hash_sources(sources: Sequence[Source], known: Sequence[Source], runtime: Ru
         sources: the listed sources.
         known: sources with hashes. A listed file with the same URI, size and stamp as a known source is not read again.
         runtime: runtime of the stage that reads the remaining files.
+
+    Raises:
+        BitcipherError: if the hash of a document shard differs from that of its manifest.
     """
     hashes = {_identity(source): source.sha256 for source in known if source.stamp}
     groups: list[list[str]] = []
@@ -43,10 +47,7 @@ def hash_sources(sources: Sequence[Source], known: Sequence[Source], runtime: Ru
     new_hashes: dict[str, str] = {}
     for result in runtime.stream(StageSpec("identify", ContentHashStage, {}), [tuple(group) for group in groups]):
         new_hashes.update(result.value)
-    return [
-        source.model_copy(update={"sha256": hashes.get(_identity(source)) or new_hashes[source.uri]})
-        for source in sources
-    ]
+    return [_with_hash(source, hashes.get(_identity(source)) or new_hashes[source.uri]) for source in sources]
 
 
 def sha256(uri: str) -> str:
@@ -56,6 +57,12 @@ def sha256(uri: str) -> str:
         while data := stream.read(READ_BYTES):
             digest.update(data)
     return digest.hexdigest()
+
+
+def _with_hash(source: Source, content_hash: str) -> Source:
+    if source.sha256 not in ("", content_hash):
+        raise BitcipherError(f"{source.uri} is damaged: its content differs from the manifest. Restore it from a copy.")
+    return source.model_copy(update={"sha256": content_hash})
 
 
 def _identity(source: Source) -> tuple[str, int, str]:

@@ -7,9 +7,11 @@ from typing import Any, cast
 
 from fsspec import AbstractFileSystem
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Count, Record
 from bitcipher.storage import is_local, url_to_fs
+from pipelines.ingest.document_folder import DOCUMENTS, DocumentFile, find_document_files
 from pipelines.ingest.path_lists import expand_list
 from pipelines.ingest.read_options import ENDINGS_OF_FORMAT, Format
 
@@ -37,7 +39,8 @@ class Source(Record):
 def list_sources(patterns: Sequence[str], format: str | None = None) -> list[Source]:
     """Return the files that match the patterns, each once, sorted by the bytes of their URIs.
 
-    Folders are searched recursively, without following links to other folders. In folders and globs, hidden files and
+    A folder that `bitcipher shard` wrote has the document shards of its newest version. Other folders are searched
+    recursively, without following links to other folders. In folders and globs, hidden files and
     files with an unknown ending are skipped. A glob also skips folders that cannot be listed.
 
     Args:
@@ -81,9 +84,14 @@ def _find(pattern: str, format: str | None) -> list[Source]:
         if entry is None:
             entries = _glob(filesystem, path)
         elif entry["type"] == "directory":
+            files = find_document_files(pattern)
+            if files is not None:
+                return _document_shards(filesystem, pattern, path, files)
             entries = list(_walk(filesystem, path))
         else:
             entries = [entry]
+    except BitcipherError:
+        raise
     except Exception as error:  # each file system raises exceptions of its own
         raise BitcipherError(f"Cannot list {pattern}: {error}. Check the path and your permissions.") from error
     sources = [source for each in entries if (source := _source(filesystem, each, format)) is not None]
@@ -98,6 +106,26 @@ def _find(pattern: str, format: str | None) -> list[Source]:
     else:
         reason = "its ending is unknown"
     raise BitcipherError(f"Cannot use {pattern}: {reason}. Supported endings are {ENDINGS}; or set the format.")
+
+
+def _document_shards(
+    filesystem: AbstractFileSystem, folder: str, path: str, files: Sequence[DocumentFile]
+) -> list[Source]:
+    """Return document shards as sources, with the hashes of the manifest.
+
+    Raises:
+        BitcipherError: if a file is missing, or has another size.
+    """
+    entries = {entry["name"]: entry for entry in filesystem.ls(f"{path.rstrip('/')}/{DOCUMENTS}", detail=True)}
+    sources = []
+    for file in files:
+        entry = entries.get(f"{path.rstrip('/')}/{file.name}")
+        source = _source(filesystem, entry, "parquet") if entry else None
+        if source is None or source.size != file.size:
+            problem = "is missing" if source is None else f"has {source.size} bytes instead of {file.size}"
+            raise BitcipherError(f"{storage.join(folder, file.name)} {problem}: restore the file from a copy.")
+        sources.append(source.copy_with(sha256=file.sha256))
+    return sources
 
 
 def _info(filesystem: AbstractFileSystem, path: str) -> dict[str, Any] | None:

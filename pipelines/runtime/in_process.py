@@ -1,6 +1,7 @@
 """In-process runtime."""
 
 from collections.abc import Iterator, Sequence
+from typing import Self
 
 from pipelines.runtime.measured_stage import MeasuredStage
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
@@ -11,7 +12,7 @@ class InProcessRuntime:
 
     workers = 0
 
-    def __enter__(self) -> "InProcessRuntime":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:

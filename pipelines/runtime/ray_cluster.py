@@ -9,6 +9,7 @@ from typing import Any
 
 from bitcipher.errors import BitcipherError, last_line
 
+
 @dataclass(frozen=True)
 class RayConnection:
     """Connection to a Ray cluster."""

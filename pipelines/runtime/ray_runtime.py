@@ -95,15 +95,15 @@ class RayRuntime:
         self._check_resources(ray.nodes(), waited=0.0)
         stored_spec = ray.put(spec)
         waiting = deque((item, 1) for item in inputs)
-        running: dict[Any, tuple[Any, In, int]] = {}
+        running: dict[Any, tuple[Any, tuple[In, int]]] = {}  # actor, and the input with its number of attempts
         failed_starts = 0
         started = time.monotonic()
         try:
             while waiting or running:
                 self._start_actors(len(waiting), len(running))
                 while waiting and self._pool.idle:
-                    (actor, _), (item, attempt) = self._pool.idle.pop(), waiting.popleft()
-                    running[actor.run.remote(stored_spec, item)] = actor, item, attempt
+                    (actor, _), work = self._pool.idle.pop(), waiting.popleft()
+                    running[actor.run.remote(stored_spec, work[0])] = actor, work
                 if not waiting:
                     self._pool.stop_starting()
                 done, _ = ray.wait([*running, *self._pool.starting], timeout=POLL_SECONDS)
@@ -113,9 +113,7 @@ class RayRuntime:
                     continue
                 (ready,) = done
                 is_start = ready in self._pool.starting
-                actor, item, attempt = (
-                    (self._pool.starting.pop(ready), None, failed_starts + 1) if is_start else running.pop(ready)
-                )
+                actor, work = (self._pool.starting.pop(ready), None) if is_start else running.pop(ready)
                 try:
                     outcome = ray.get(ready)
                 except RayTaskError:
@@ -125,24 +123,25 @@ class RayRuntime:
                     raise BitcipherError(f"Ray cannot set up workers for this job: {first_line(error)}.") from None
                 except RayError as error:
                     self._pool.stop([actor])  # it can be unreachable instead of dead
+                    item, attempt = work or (None, failed_starts + 1)
                     if attempt == ATTEMPTS:
-                        what = "when they started, before" if is_start else "on the same input of"
+                        when = "on the same input of" if work else "when they started, before"
                         raise BitcipherError(
-                            f"{ATTEMPTS} workers died {what} stage {spec.name} ({type(error).__name__}): give workers "
+                            f"{ATTEMPTS} workers died {when} stage {spec.name} ({type(error).__name__}): give workers "
                             "more memory, or look for the cause in Ray's logs."
                         ) from None
                     log_event("worker died", stage=spec.name, input=_name(item), attempt=attempt, error=str(error))
-                    if is_start:
-                        failed_starts = attempt
+                    if work:
+                        waiting.appendleft((work[0], attempt + 1))
                     else:
-                        waiting.appendleft((item, attempt + 1))
+                        failed_starts = attempt
                     continue
                 self._pool.idle.append((actor, time.monotonic()))
                 if isinstance(outcome, str):
                     raise BitcipherError(outcome)
                 yield from outcome or ()
         finally:
-            self._pool.stop([actor for actor, _, _ in running.values()])
+            self._pool.stop([actor for actor, _ in running.values()])
             self._pool.stop_starting()
 
     def _start_actors(self, waiting: int, running: int) -> None:
@@ -152,9 +151,7 @@ class RayRuntime:
         idle, starting = len(self._pool.idle), len(self._pool.starting)
         number = min(waiting - idle, self.workers - running - idle) - starting
         # No restarts and no retries: Ray's own would hide on which input a worker died, and how often.
-        make = ray.remote(StageActor).options(
-            num_cpus=1, memory=self._memory_bytes, max_restarts=0, max_task_retries=0
-        )
+        make = ray.remote(StageActor).options(num_cpus=1, memory=self._memory_bytes, max_restarts=0, max_task_retries=0)
         for _ in range(number):
             actor = make.remote()
             self._pool.starting[actor.ready.remote()] = actor

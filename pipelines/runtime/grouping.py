@@ -1,0 +1,74 @@
+"""Grouping of rows by keys: the interface of runtimes that can do it, and the partitions of the key space."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.runtime import In, Runtime, StageSpec
+
+
+class GroupingRuntime(Runtime, Protocol):
+    """Executor of stages that can also bring rows with equal keys together."""
+
+    def group(
+        self,
+        read: StageSpec[In, pa.Table],
+        inputs: Sequence[In],
+        group: StageSpec[pa.Table, pa.Table],
+        partitions: int,
+    ) -> Iterator[pa.Table]:
+        """Bring rows with equal keys together, and yield the results of each partition, in any order.
+
+        Args:
+            read: stage that yields the tables of an input, with a column `key` of uint64.
+            inputs: the inputs of `read`.
+            group: stage that yields one table for the table of a partition, whose rows are in any order.
+            partitions: number of partitions. At any time, a worker holds the rows of one.
+        """
+        ...
+
+
+class InProcessGroupingRuntime(InProcessRuntime):
+    """Runs stages in this process, and groups rows by one partition after another."""
+
+    def group(
+        self,
+        read: StageSpec[In, pa.Table],
+        inputs: Sequence[In],
+        group: StageSpec[pa.Table, pa.Table],
+        partitions: int,
+    ) -> Iterator[pa.Table]:
+        """Bring rows with equal keys together, and yield the results of each partition in order."""
+        read_tables, group_table = read.make(**read.arguments), group.make(**group.arguments)
+        for partition in range(partitions):
+            tables = [
+                table.filter(pa.array(partition_of(table["key"], partitions) == partition))
+                for item in inputs
+                for table in read_tables(item)
+            ]
+            if any(map(len, tables)):
+                yield from group_table(pa.concat_tables(tables))
+
+
+def partition_of(keys: pa.ChunkedArray, partitions: int) -> np.ndarray:
+    """Return the partition of each key, (keys,) int64: equal ranges of the key space."""
+    high = keys.to_numpy().astype(np.uint64) >> np.uint64(32)
+    return ((high * np.uint64(partitions)) >> np.uint64(32)).astype(np.int64)
+
+
+def open_grouping_runtime(workers: int, memory_bytes: int = 0) -> AbstractContextManager[GroupingRuntime]:
+    """Return a runtime that can group rows: in process if `workers` is 0, else on Ray Data.
+
+    Args:
+        workers: maximum number of actors.
+        memory_bytes: memory that Ray reserves for each actor.
+    """
+    if workers == 0:
+        return InProcessGroupingRuntime()
+    from pipelines.runtime.ray_data import RayDataRuntime
+
+    return RayDataRuntime(workers, memory_bytes)
