@@ -90,6 +90,14 @@ def test_signatures_are_those_of_datasketch(words, size):
         assert (signatures[0] == expected.hashvalues).all()
 
 
+def test_long_documents_have_the_signature_of_all_shingles():
+    words = random_words(np.random.default_rng(12), 5000)
+    (hashed,) = hash_words(as_text(pa.array([" ".join(words)])), fold_numbers=True)
+    expected = MinHash(128, seed=1, hashfunc=int, scheme="affine32")
+    expected.update_batch(hash_shingles(hashed.words, 5).tolist())
+    assert (compute_signatures(hashed, 5)[1] == expected.hashvalues).all()
+
+
 @given(st.lists(st.sampled_from("abc"), max_size=30), st.integers(1, 6))
 def test_shingles_are_those_of_the_reference(words, size):
     (hashed,) = hash_words(as_text(pa.array([" ".join(words)])), fold_numbers=True)
@@ -176,6 +184,7 @@ def test_published_documents_come_first():
     ids = np.array([i // 3 if i % 3 == 0 else 100 + i for i in range(60)], np.uint64)
     tables = [compute_keys(pa.array([text]), int(i), OPTIONS) for text, i in zip(texts, ids, strict=True)]
     pairs = find_near_pairs(pa.concat_tables([keys.near for keys in tables]), NEAR, first_new=20)
+    assert min(pairs["document"].to_pylist()) >= 20
     decisions = decide_documents(find_copies(tables[0].documents), pairs, first_new=20)
     assert min(decisions["document"].to_pylist()) >= 20
     kept = dict(zip(decisions["document"].to_pylist(), decisions["kept"].to_pylist(), strict=True))

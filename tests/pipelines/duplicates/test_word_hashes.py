@@ -120,6 +120,14 @@ def test_bytes_that_are_not_utf_8_separate_words_and_stay_in_their_document(docu
         assert words[-1] == right[0]
 
 
+def test_characters_do_not_cross_the_ends_of_documents():
+    data = "中".encode()
+    for split in (1, 2):
+        offsets = np.array([0, split, len(data)])
+        array = pa.LargeStringArray.from_buffers(2, pa.py_buffer(offsets), pa.py_buffer(data))
+        assert hashes_by_line(array) == [[[]], [[]]]
+
+
 def test_lone_surrogates_separate_words():
     data = "a\ud800b".encode("utf-8", "surrogatepass")
     array = pa.LargeStringArray.from_buffers(1, pa.py_buffer(np.array([0, len(data)])), pa.py_buffer(data))
