@@ -31,6 +31,8 @@ USER_ERROR = 2
 
 # Module of `cluster.cli.commands` that defines each command, in the order of the help page.
 MODULES = {
+    "shard": "shard",
+    "sample": "shard",
     "build": "build",
     "update": "update",
     "status": "update",

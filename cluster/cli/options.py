@@ -88,10 +88,10 @@ def _option(field: Any) -> Any:
 
 
 def _plain_type(annotation: Any) -> Any:
-    """Return the type of a field without None."""
+    """Return the type of a field without None and validators."""
     if get_origin(annotation) in (Union, types.UnionType):
         (annotation,) = (each for each in get_args(annotation) if each is not type(None))
-    return annotation
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
 def _default(value: Any) -> str | bool:

@@ -1,15 +1,14 @@
 """HTML rendering of map pages: packed arrays, colors, templates, scripts and styles."""
 
 import base64
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import numpy as np
 
 from pipelines.reports.maps.layout import WordMap
+from pipelines.reports.pages.rendering import render_page
 
 # Group colors that are distinguishable on white and on black.
 COLORS = (
@@ -85,32 +84,8 @@ def _group_name(words: Sequence[str], word_map: WordMap, members: np.ndarray) ->
 
 
 def render(template: Path, scripts: Sequence[Path], styles: Sequence[Path], **values: Any) -> bytes:
-    """Return an HTML page with inline scripts and styles.
-
-    The Content-Security-Policy of the page lists the SHA-256 digest of each script and style. A browser runs only the
-    listed scripts, and loads no other files.
-
-    Args:
-        template: path of the jinja2 template. Autoescaping is on.
-        scripts: paths of the page's scripts, added after those of the maps.
-        styles: paths of the page's styles, added after those of the maps.
-        values: other variables of the template.
-    """
+    """Return an HTML page with maps. Scripts and styles are added after those of the maps (see `render_page`)."""
     here = Path(__file__).parent
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([template.parent, here]),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    return render_page(
+        template, [*(here / name for name in SCRIPTS), *scripts], [here / "map.css", *styles], [here], **values
     )
-    codes = [path.read_text("utf-8") for path in [*(here / name for name in SCRIPTS), *scripts]]
-    sheets = [path.read_text("utf-8") for path in [here / "map.css", *styles]]
-    policy = f"default-src 'none'; img-src data:; script-src {_digests(codes)}; style-src {_digests(sheets)}"
-    page = environment.get_template(template.name).render(scripts=codes, styles=sheets, policy=policy, **values)
-    return page.encode(errors="replace")
-
-
-def _digests(texts: Sequence[str]) -> str:
-    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts)
-    return " ".join(f"'sha256-{digest}'" for digest in digests)

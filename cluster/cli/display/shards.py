@@ -1,0 +1,63 @@
+"""Output of `bitcipher shard` and `bitcipher sample`."""
+
+from collections.abc import Iterable
+
+from cluster.cli.display.builds import print_changes
+from cluster.cli.display.console import OUT, format_count, format_share, list_examples, make_table
+from pipelines.reports.shard.page import make_funnel
+from pipelines.shard.sample import SampledDocument
+from pipelines.shard.shard_corpus import ShardResult
+
+# Maximum number of documents to list that come back.
+RETURNED = 20
+
+
+def print_shards(result: ShardResult, out: str, report: str, *, replace: bool) -> None:
+    """Print a summary of document shards.
+
+    Args:
+        result: result of `shard_corpus`.
+        out: directory of the document shards.
+        report: URI of the report.
+        replace: whether documents of changed sources are replaced.
+    """
+    manifest, accounts = result.manifest, result.manifest.accounts
+    print_changes(result.changes, replace)
+    if not result.is_new:
+        OUT.print(f"Nothing is new: version {manifest.version} is up to date.")
+        return
+    table = make_table("records", "", "share")
+    table.add_row("read", f"{accounts.records:,}", "")
+    for step in make_funnel(accounts):
+        table.add_row(f"  {step.kind}: {step.name}", f"{step.records:,}", format_share(step.records / accounts.records))
+    table.add_row("kept", f"{accounts.kept:,}", format_share(accounts.kept / max(accounts.records, 1)))
+    OUT.print(table)
+    if result.returned:
+        names = [document.url or f"{document.source}:{document.offset}" for document in result.returned]
+        OUT.print(f"\n{format_count(len(names), 'document')} came back: {list_examples(names, RETURNED)}")
+    shards = format_count(len(manifest.files), "shard")
+    OUT.print(
+        f"\nVersion {manifest.version}: {accounts.kept:,} documents with {accounts.words:,} words in {shards} → {out}\n"
+        f"Report: {report}"
+    )
+
+
+def print_sample(documents: Iterable[SampledDocument], characters: int) -> None:
+    """Print the documents of a sample.
+
+    Args:
+        documents: the documents.
+        characters: maximum number of characters to print per document.
+    """
+    for sampled in documents:
+        document = sampled.document
+        details = [each for each in (document.url, document.date, document.language) if each]
+        if sampled.changed:
+            details.append(f"changed by {', '.join(sampled.changed)}")
+        if sampled.dropped is not None:
+            details.append(f"dropped: {sampled.dropped}")
+        OUT.print(f"── {sampled.source}:{sampled.offset}")
+        OUT.print("   " + " · ".join(details) if details else "")
+        text = document.text[:characters]
+        printable = "".join(each if each.isprintable() or each == "\n" else repr(each)[1:-1] for each in text)
+        OUT.print(printable + ("…" if len(document.text) > characters else "") + "\n")

@@ -1,0 +1,1 @@
+"""HTML pages: single files with inline styles, scripts and data."""
