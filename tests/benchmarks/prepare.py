@@ -4,6 +4,7 @@ prepare.py words FILE DATA...     one document per line: its words (as by `str.s
 prepare.py shards FOLDER DATA...  Parquet files with 64 MB of documents each
 prepare.py tokens FILE DATA...    spaCy's tokens in lowercase, separated by spaces, in lines of at most 10,000 tokens
 prepare.py files FOLDER DATA...   100 files of JSON lines, with the documents distributed in turn
+prepare.py documents FILE DATA... one document per line, as a JSON string
 prepare.py long FILE DATA...      700 MB: the documents as in `words`, then repeatedly with their words shuffled
 """
 
@@ -90,6 +91,12 @@ def write_files(target: str, data: list[str]) -> None:
             file.write(json.dumps({"text": text}, ensure_ascii=False) + "\n")
 
 
+def write_documents(target: str, data: list[str]) -> None:
+    """Write one document per line, as a JSON string in ASCII."""
+    with open(target, "w", encoding="ascii") as lines:
+        lines.writelines(json.dumps(text) + "\n" for text in read_texts(data))
+
+
 def write_long(target: str, data: list[str]) -> None:
     """Write like `write_words`, up to a size."""
     shuffle = random.Random(1).shuffle
@@ -104,7 +111,14 @@ def write_long(target: str, data: list[str]) -> None:
                     return
 
 
-FORMS = {"words": write_words, "shards": write_shards, "tokens": write_tokens, "files": write_files, "long": write_long}
+FORMS = {
+    "words": write_words,
+    "shards": write_shards,
+    "tokens": write_tokens,
+    "files": write_files,
+    "documents": write_documents,
+    "long": write_long,
+}
 
 if __name__ == "__main__":
     form, target, *data = sys.argv[1:]

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import compare_build
+import compare_clean
 import compare_duplicates
 import compare_embed
 import compare_pairs
@@ -20,6 +21,7 @@ from ratios import HEADER
 COMPARISONS = {
     "pairs": compare_pairs,
     "tokens": compare_tokens,
+    "clean": compare_clean,
     "product": compare_product,
     "build": compare_build,
     "embed": compare_embed,
@@ -39,7 +41,9 @@ def main() -> None:
         "--data", type=Path, nargs="+", default=[Path("../shared/data/gutenberg")], help="folders of a corpus"
     )
     parser.add_argument("--glove", type=Path, help="folder of vocab_count and cooccur, for pairs")
-    parser.add_argument("--datatrove", type=Path, help="Python of an environment with datatrove, for duplicates")
+    parser.add_argument(
+        "--datatrove", type=Path, help="Python of an environment with datatrove, for clean and duplicates"
+    )
     parser.add_argument("--runs", type=int, default=5, help="paired runs of each comparison")
     parser.add_argument(
         "--wide-runs", type=int, default=1, help="number of runs of pairs with a window of at least 100"
