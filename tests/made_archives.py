@@ -15,10 +15,10 @@ def warc_record(record_type, body, length=None, headers=()):
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body + b"\r\n\r\n"
 
 
-def arc_record(url, body, length=None):
+def arc_record(url, body, length=None, media_type="text/html"):
     """Return an ARC record, with the true length by default."""
     length = len(body) if length is None else length
-    return f"{url} 192.0.2.1 20080430204825 text/html {length}\n".encode() + body + b"\n"
+    return f"{url} 192.0.2.1 20080430204825 {media_type} {length}\n".encode() + body + b"\n"
 
 
 def http_response(body, status="200 OK", media_type="text/html", headers=()):

@@ -28,7 +28,7 @@ def _check_encoding(name: str) -> str:
     try:
         codecs.getincrementaldecoder(name)("replace").decode(b"")
         b"text".decode(name, "replace")  # refuses codecs that are not for text
-    except (LookupError, ValueError, TypeError):
+    except (LookupError, ValueError, TypeError, AssertionError):  # AssertionError: base64
         raise ValueError(f"`encoding` must be an encoding that Python knows, such as cp1252, got {name!r}.") from None
     return name
 
