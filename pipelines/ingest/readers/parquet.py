@@ -34,7 +34,10 @@ def read(source: Source, options: ReadOptions) -> Iterator[ReadRecord]:
     with open_decompressed(source) as stream:
         try:
             file = pq.ParquetFile(
-                stream, thrift_string_size_limit=MAX_FOOTER_STRING, thrift_container_size_limit=MAX_FOOTER_ITEMS
+                stream,
+                thrift_string_size_limit=MAX_FOOTER_STRING,
+                thrift_container_size_limit=MAX_FOOTER_ITEMS,
+                page_checksum_verification=True,
             )
             schema = file.schema_arrow
             _check_column(schema, source, options.field)

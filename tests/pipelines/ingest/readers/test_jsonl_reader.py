@@ -72,3 +72,9 @@ def test_documents_before_an_invalid_line_are_yielded(stored):
     assert next(documents).text == "a"
     with pytest.raises(BitcipherError):
         next(documents)
+
+
+@pytest.mark.parametrize("line", [b"[" * 100_000, b'{"a":' * 100_000, b'{"text": "' + b"\\" * 99_999])
+def test_nesting_bombs_are_not_json(stored, line):
+    with pytest.raises(BitcipherError, match="is not JSON"):
+        read(stored("a.jsonl", b'{"text": "a"}\n' + line))

@@ -1,4 +1,5 @@
 import io
+from datetime import UTC, datetime
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -7,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from pipelines.ingest.readers import ReadOptions, read_chunks
+from pipelines.ingest.quarantine import Quarantine
+from pipelines.ingest.readers import ReadOptions, read_chunks, read_source
 
 OPTIONS = ReadOptions()
 texts = st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"])))
@@ -80,3 +82,61 @@ def test_damaged_page_raises_with_the_file_name(stored):
     whole[30:60] = bytes(30)
     with pytest.raises(BitcipherError, match=r"Cannot read .*damaged\.parquet"):
         read(stored("damaged.parquet", bytes(whole)))
+
+
+def test_damaged_row_group_is_one_bad_record(stored):
+    texts = [" ".join(f"word{number * row}" for number in range(200)) for row in range(30)]
+    columns = {"text": texts}
+    whole = bytearray(
+        parquet(columns, compression="zstd", use_dictionary=False, row_group_size=10, write_page_checksum=True)
+    )
+    metadata = pq.ParquetFile(io.BytesIO(whole)).metadata
+    start = metadata.row_group(1).column(0).data_page_offset + 60
+    whole[start : start + 40] = bytes(40)
+    source = stored("damaged.parquet", bytes(whole))
+    quarantine = Quarantine(source.uri, 1.0)
+    documents = list(read_source(source, OPTIONS, quarantine))
+    assert [document.strings[0] for document in documents] == texts[:10] + texts[20:]
+    assert [document.offset for document in documents] == [*range(1, 11), *range(21, 31)]
+    ((offset, reason, _, _, records),) = quarantine.kept
+    assert (offset, reason, records, quarantine.read) == (11, "damaged", 10, 30)
+
+
+def test_times_are_dates_in_iso_format(stored):
+    time = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
+    for values, expected in (
+        (pa.array([time, None], pa.timestamp("ns", "UTC")), "2024-05-06T07:08:09.000000000Z"),
+        (pa.array([time.replace(tzinfo=None), None], pa.timestamp("s")), "2024-05-06T07:08:09.000"),
+        (pa.array([time.date(), None], pa.date32()), "2024-05-06"),
+        (pa.array(["yesterday", None]), "yesterday"),
+        (pa.array([2**62, None], pa.timestamp("s")), None),
+    ):
+        columns = {"text": ["a", "b"], "date": values, "url": ["http://a", "http://b"]}
+        first, second = read_source(stored("a.parquet", parquet(columns)), OPTIONS)
+        assert expected is None or first.date == expected
+        assert (first.url, second.date) == ("http://a", "")
+
+
+def test_large_values_are_bad(stored):
+    source = stored("a.parquet", parquet({"text": ["a", "x" * (1 << 20), "x" * ((1 << 20) + 1), None, "b"]}))
+    options = ReadOptions(max_record_mib=1, max_bad_share=1.0)
+    quarantine = Quarantine(source.uri, 1.0)
+    documents = list(read_source(source, options, quarantine))
+    assert [(document.offset, len(document.strings[0])) for document in documents] == [
+        (1, 1),
+        (2, 1 << 20),
+        (4, 0),
+        (5, 1),
+    ]
+    assert [(record.offset, record.reason) for record in quarantine.kept] == [(3, "too large")]
+
+
+def test_columns_of_the_same_name_raise_or_are_ignored(stored):
+    names = ["text", "url", "url"]
+    table = pa.table([pa.array(["a"])] * 3, names=names)
+    stream = io.BytesIO()
+    pq.write_table(table, stream)
+    source = stored("a.parquet", stream.getvalue())
+    assert [document.url for document in read_source(source, OPTIONS)] == [""]
+    with pytest.raises(BitcipherError, match="has 2 columns 'url'"):
+        read(source, ReadOptions(field="url"))
