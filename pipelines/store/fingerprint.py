@@ -11,7 +11,7 @@ from pipelines.options import BuildOptions
 COUNTS_VERSION = 1
 
 # Options that determine the counts. The other options affect the vocabulary and the vectors, or how work is split.
-COUNTING_FIELDS = ("format", "document", "field", "tokenizer", "lowercase", "window", "summed")
+COUNTING_FIELDS = ("format", "document", "field", "encoding", "tokenizer", "lowercase", "window", "summed")
 
 Fingerprint = dict[str, str | int | float | bool | None]
 

@@ -89,7 +89,8 @@ def _is_mostly_utf8(sample: bytes) -> bool:
     except UnicodeDecodeError:
         text = decoder(errors="replace").decode(sample)
     replaced = text.count("\ufffd")
-    return sum(not character.isascii() for character in text) >= 2 * replaced
+    not_ascii = len(text) - len(text.encode("ascii", errors="ignore"))
+    return not_ascii >= 2 * replaced
 
 
 def _guess(sample: bytes) -> str:

@@ -23,7 +23,7 @@ HTML_TYPES = ("text/html", "application/xhtml+xml")
 TEXT_TYPES = ("text/plain",)
 
 # Elements that are never part of the main text.
-SKIPPED_ELEMENTS = ("figcaption", "aside", "footer", "nav", "button")
+SKIPPED_ELEMENTS = ("header", "nav", "aside", "footer", "figure", "figcaption", "button")
 
 # The beginning of a page that can declare its encoding, and the declaration.
 META_BYTES = 4096
