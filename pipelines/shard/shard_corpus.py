@@ -9,7 +9,7 @@ from bitcipher import __version__, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 from pipelines.ingest.content_hash import hash_sources
-from pipelines.ingest.document_folder import MANIFESTS, manifest_uri
+from pipelines.ingest.document_folder import MANIFESTS, manifest_uri, newest_manifest
 from pipelines.ingest.source_changes import SourceChanges, compare_sources
 from pipelines.ingest.source_groups import estimate_text_bytes
 from pipelines.ingest.sources import Source, list_sources
@@ -31,6 +31,8 @@ from pipelines.store.ledger import EntryKind, Ledger
 
 # Folders of the files that manifests refer to.
 FILE_FOLDERS = ("documents", "keys", "dropped", "quarantine")
+# Page that `pipelines.reports.shard` writes.
+REPORT = "report.html"
 
 
 class ShardRequest(Record):
@@ -80,38 +82,65 @@ def shard_corpus(
             version is published, and finished work is kept for the next call.
     """
     out = storage.absolute(out)
-    _check_target(out)
-    with Lease(out) as lease:
-        base = read_newest(out)
-        request = options.fingerprint()
-        if base:
-            check_same(base.fingerprint, request, out, "use the same options, or choose another folder")
-        known = list(base.sources) if base else []
-        sources = hash_sources(list_sources(patterns, options.format), known, runtime)
-        changes = compare_sources(sources, known, patterns)
-        kept, to_read = _plan(base, sources, changes, replace)
-        if base and not to_read and len(kept) == len(base.tasks):
-            return ShardResult(base, changes, False, [])
-        ledger = _open_ledger(out, request)
-        version = base.version + 1 if base else 1
-        tasks = plan_tasks(to_read, options)
-        work = storage.join(out, WORK)
-        cleaned = _clean(tasks, work, ledger, options, runtime, progress)
-        inputs = _find_duplicates(kept, cleaned, out, work, options, runtime, progress)
-        written = _write(inputs, out, work, version, options, runtime, progress)
-        manifest = _make_manifest(version, options, request, kept, tasks, written, [*known, *sources])
-        lease.check()
-        if not storage.create(manifest_uri(out, version), storage.to_json(manifest.to_dict())):
-            raise BitcipherError(f"Another job published version {version} of {out} first. Run the same command again.")
-        returned = find_returned(out, base, manifest) if base and replace else []
-        _remove_work(out, manifest)
+    is_new_folder = _check_target(out)
+    has_begun = False
+    try:
+        with Lease(out) as lease:
+            has_begun = True
+            return _add_version(patterns, out, options, runtime, progress, lease, replace)
+    finally:
+        # A first call that has cleaned nothing has nothing to resume.
+        is_unused = newest_manifest(out) is None and not Ledger(storage.join(out, LEDGER)).keys(CLEANED_TASKS)
+        if has_begun and is_new_folder and is_unused:
+            storage.remove(out)
+
+
+def _add_version(
+    patterns: Sequence[str],
+    out: str,
+    options: ShardOptions,
+    runtime: GroupingRuntime,
+    progress: StageProgress,
+    lease: Lease,
+    replace: bool,
+) -> ShardResult:
+    """Publish a version with the new sources, if there are any."""
+    base = read_newest(out)
+    request = options.fingerprint()
+    if base:
+        check_same(base.fingerprint, request, out, "use the same options, or choose another folder")
+    known = list(base.sources) if base else []
+    sources = hash_sources(list_sources(patterns, options.format), known, runtime)
+    changes = compare_sources(sources, known, patterns)
+    kept, to_read = _plan(base, sources, changes, replace)
+    if base and not to_read and len(kept) == len(base.tasks):
+        return ShardResult(base, changes, False, [])
+    ledger = _open_ledger(out, request)
+    version = base.version + 1 if base else 1
+    tasks = plan_tasks(to_read, options)
+    work = storage.join(out, WORK)
+    cleaned = _clean(tasks, work, ledger, options, runtime, progress)
+    inputs = _find_duplicates(kept, cleaned, out, work, options, runtime, progress)
+    written = _write(inputs, out, work, version, options, runtime, progress)
+    manifest = _make_manifest(version, options, request, kept, tasks, written, [*known, *sources])
+    lease.check()
+    if not storage.create(manifest_uri(out, version), storage.to_json(manifest.to_dict())):
+        raise BitcipherError(f"Another job published version {version} of {out} first. Run the same command again.")
+    returned = find_returned(out, base, manifest) if base and replace else []
+    _remove_work(out, manifest)
     return ShardResult(manifest, changes, True, returned)
 
 
-def _check_target(out: str) -> None:
-    folders = {name.split("/")[0] for name in storage.list_files(out)}
-    if folders and not folders & {MANIFESTS, LEDGER, LEASE}:
-        raise BitcipherError(f"{out} is not empty, and has no document shards: choose another folder.")
+def _check_target(out: str) -> bool:
+    """Return whether the folder is new or empty.
+
+    Raises:
+        BitcipherError: if the folder has files that `bitcipher shard` does not write.
+    """
+    names = {name.split("/")[0] for name in storage.list_files(out)}
+    if names - {*FILE_FOLDERS, MANIFESTS, LEASE, LEDGER, WORK, REPORT}:
+        raise BitcipherError(f"{out} is not empty, and has other files than document shards: choose another folder.")
+    return not names
 
 
 def _plan(
@@ -137,7 +166,7 @@ def _plan(
 def _open_ledger(out: str, request: Fingerprint) -> Ledger:
     ledger = Ledger(storage.join(out, LEDGER))
     recorded = ledger.record(_REQUEST, "current", ShardRequest(options=request))
-    advice = f"use the same options to resume it, or remove {ledger.uri}"
+    advice = f"use the same options to resume it, or remove {ledger.uri} and {storage.join(out, WORK)}"
     check_same(recorded.options, request, f"The unfinished version in {out}", advice)
     return ledger
 

@@ -44,7 +44,9 @@ def read(source: Source, options: ReadOptions) -> Iterator[ReadRecord]:
             columns = [options.field, *(_find_column(schema, names) for names in DETAIL_FIELDS)]
             groups = [max(0, file.metadata.row_group(index).num_rows) for index in range(file.num_row_groups)]
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: a damaged column name
-            raise BitcipherError(f"Cannot read {source.uri} as Parquet: {first_line(error)}. Download it again.") from error
+            raise BitcipherError(
+                f"Cannot read {source.uri} as Parquet: {first_line(error)}. Download it again."
+            ) from error
         start = 1
         for index, rows in enumerate(groups):
             yield from _read_group(file, index, range(start, start + rows), columns, source, options)

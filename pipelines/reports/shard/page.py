@@ -7,8 +7,7 @@ from bitcipher import storage
 from pipelines.reports.pages.rendering import render_page
 from pipelines.shard.accounts import Accounts, most_frequent
 from pipelines.shard.manifest import DocumentManifest
-
-REPORT = "report.html"
+from pipelines.shard.shard_corpus import REPORT
 
 # Number of rows of the tables of languages and hosts.
 ROWS = 15
