@@ -16,7 +16,7 @@ def build(
     option_values: dict[str, Any],
     sources: Annotated[
         list[str] | None,
-        typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet, WET, WARC or ARC.", metavar=PATH),
+        typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet or web archives.", metavar=PATH),
     ] = None,
     *,
     out: Annotated[str, typer.Option(help="Directory of the build; it must not exist yet.", metavar=PATH)],

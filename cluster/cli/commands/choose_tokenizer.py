@@ -15,7 +15,8 @@ from pipelines.ingest.read_options import ReadOptions
 def choose_tokenizer(
     option_values: dict[str, Any],
     sources: Annotated[
-        list[str], typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet, WET, WARC or ARC.", metavar=PATH)
+        list[str],
+        typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet or web archives.", metavar=PATH),
     ],
     *,
     out: Annotated[

@@ -17,7 +17,8 @@ _WORKER_BYTES = 1500 << 20
 def filter(
     option_values: dict[str, Any],
     sources: Annotated[
-        list[str], typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet, WET, WARC or ARC.", metavar=PATH)
+        list[str],
+        typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet or web archives.", metavar=PATH),
     ],
     *,
     out: Annotated[

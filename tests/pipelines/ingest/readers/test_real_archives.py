@@ -112,11 +112,11 @@ def score(extracted, gold):
 
     The shares of true positive, false positive and false negative shingles of four words are averaged over pages.
     """
-    totals = Counter()
+    totals = dict.fromkeys(("true", "added", "missing"), 0.0)
     for name, text in gold.items():
         expected, found = shingles(text), shingles(extracted[name])
         counts = [(expected & found).total(), (found - expected).total(), (expected - found).total()]
-        for key, count in zip(("true", "added", "missing"), counts, strict=True):
+        for key, count in zip(totals, counts, strict=True):
             totals[key] += count / max(1, sum(counts))
     precision = totals["true"] / (totals["true"] + totals["added"])
     recall = totals["true"] / (totals["true"] + totals["missing"])
