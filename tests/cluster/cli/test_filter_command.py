@@ -59,6 +59,7 @@ def test_options_are_recorded_in_the_manifest(run, folder):
     assert manifest["options"] | {"vocabulary": "", "sources": ""} == {
         **{"level": "spans", "span": 11, "stride": 5, "held_out_share": 0.25, "unconstrained": False, "top": 6},
         **{"seed": 3, "format": "text", "document": "file", "field": "body", "vocabulary": "", "sources": ""},
+        **{"encoding": None, "max_record_mib": 16, "max_bad_share": 0.01},
     }
     assert sum(manifest["total"]["documents"].values()) == 1
     assert "to" not in (folder / "language" / "vocabulary.txt").read_text().split()
