@@ -58,7 +58,8 @@ def test_every_record_is_kept_or_accounted_for(corpus, tmp_path):
 
 
 def test_rows_have_the_details_of_documents(tmp_path):
-    source = write_lines(tmp_path / "c4.json", "First text.", "Second text, longer.", url="http://e.org/", timestamp="2019")
+    details = {"url": "http://e.org/", "timestamp": "2019"}
+    source = write_lines(tmp_path / "c4.json", "First text.", "Second text, longer.", **details)
     make_shards(tmp_path / "out", source)
     first, second = read_documents(tmp_path / "out").to_pylist()
     assert (first["text"], first["url"], first["date"], first["offset"]) == ("First text.", "http://e.org/", "2019", 1)
@@ -158,17 +159,17 @@ def test_interrupted_calls_resume_to_the_same_bytes(corpus, tmp_path, monkeypatc
     assert number > 10
 
 
+TEXTS = [*(story(n, 12) for n in range(6)), "", "a b", "قلب"]
+
+
 @settings(max_examples=20)
-@given(
-    documents=st.lists(st.lists(st.sampled_from([*(story(n, 12) for n in range(6)), "", "a b", "قلب"]), max_size=8), max_size=5),
-    shard_mib=st.just(1),
-)
-def test_texts_are_those_of_the_sources_without_copies(tmp_path_factory, documents, shard_mib):
+@given(documents=st.lists(st.lists(st.sampled_from(TEXTS), max_size=8), max_size=5))
+def test_texts_are_those_of_the_sources_without_copies(tmp_path_factory, documents):
     folder = tmp_path_factory.mktemp("property")
     files = [write_lines(folder / f"{n}.jsonl", *texts) for n, texts in enumerate(documents)]
     if not any(documents):
         return
-    result = make_shards(folder / "out", *files, shard_mib=shard_mib)
+    result = make_shards(folder / "out", *files)
     expected = {text for texts in documents for text in texts if text}
     assert texts_in(folder / "out") == sorted(expected) if expected else not result.manifest.files
     result.manifest.accounts.check("all")
