@@ -74,7 +74,7 @@ def _count_stage(build: str, options: BuildOptions) -> CountStage:
         build,
         storage.join(build, LEDGER),
         # The sample is written as JSON lines, for sources of any format.
-        options.derive({"format": None, "document": "line", "field": "text"}),
+        options.derive({"format": None, "document": "line", "field": "text", "encoding": None}),
         shard_bytes=1 << 62,
     )
 

@@ -36,6 +36,10 @@ def _check_encoding(name: str) -> str:
 Encoding = Annotated[str, AfterValidator(_check_encoding)]
 
 
+# Maximum of the option `max_record_mib`.
+MAX_RECORD_MIB = 1024
+
+
 class ReadOptions(Record):
     """Options of the readers of sources."""
 
@@ -47,7 +51,7 @@ class ReadOptions(Record):
     """Field of JSON lines, or column of Parquet, that holds the text."""
     encoding: Encoding | None = None
     """Encoding of all text files, JSON lines and web pages, as Python names it; detected for each if not given."""
-    max_record_mib: int = Field(16, ge=1, le=1024)
+    max_record_mib: int = Field(16, ge=1, le=MAX_RECORD_MIB)
     """Maximum MiB of a record, such as a line or a web page. Larger records go to quarantine."""
     max_bad_share: float = Field(0.01, ge=0, le=1)
     """Maximum share of bad records of a source. Bad records go to quarantine; if there are more, the source fails."""

@@ -10,10 +10,15 @@ from cluster.cli.main import all_commands
 from pipelines.options import BuildOptions, EmbeddingOptions
 
 EMBEDDING = {"bits", "window", "mode", "vector_size", "context", "noise", "log"}
-BUILD = EMBEDDING | {
-    *("format", "document", "field", "tokenizer", "lowercase", "min_count", "max_vocab_size", "word_list", "summed"),
-    *("shard_mib", "memory_mib"),
-}
+READING = {"format", "document", "field", "encoding", "max_record_mib", "max_bad_share"}
+BUILD = (
+    EMBEDDING
+    | READING
+    | {
+        *("tokenizer", "lowercase", "min_count", "max_vocab_size", "word_list", "summed"),
+        *("shard_mib", "memory_mib"),
+    }
+)
 
 
 def options_of(command: str) -> set[str]:
@@ -33,10 +38,13 @@ def test_options_of_each_command():
     assert options_of("explore") == {"vectors", "out", "compare", "words", "version"}
     assert options_of("export") == {"vectors", "format", "out", "version"}
     assert options_of("probe") == {"vectors", "task", "data", "seeds"}
-    cutting = {"level", "span", "stride", "held_out_share", "unconstrained", "format", "document", "field"}
-    assert options_of("filter") == cutting | {"sources", "out", "vocabulary", "top", "seed", "workers"}
+    cutting = {"level", "span", "stride", "held_out_share", "unconstrained"}
+    assert options_of("filter") == cutting | READING | {"sources", "out", "vocabulary", "top", "seed", "workers"}
     candidates = {"kind", "size", "reference", "lowercase", "words", "examples"}
-    assert options_of("choose-tokenizer") == candidates | {"sources", "out", "format", "document", "field"}
+    assert options_of("choose-tokenizer") == candidates | READING | {"sources", "out"}
+    assert options_of("sample") == READING | {"sources", "number", "recipe", "characters"}
+    sharding = {"sources", "out", "recipe", "replace", "workers", "shard_mib", "keep_dropped", "memory_mib"}
+    assert options_of("shard") == READING | sharding
     assert options_of("evaluate") == {"vectors", "similarity", "analogies"}
     reproduce = {
         name: {parameter.name for parameter in command.params}

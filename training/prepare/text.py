@@ -80,7 +80,8 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
     validation = []
     if options.validation_sources:
         validation = hash_sources(list_sources(options.validation_sources, options.format), [], runtime)
-    reading = ReadOptions(document=options.document, field=options.field)
+    # Without the format, which is part of the contents: a file with its ending equals one whose format is given.
+    reading = ReadOptions(**{name: getattr(options, name) for name in ReadOptions.model_fields if name != "format"})
     path = options.tokenizer.path
     inputs = {
         "version": TEXT_VERSION,

@@ -11,6 +11,7 @@ from bitcipher.errors import BitcipherError
 from pipelines.build.build import build
 from pipelines.ingest.content_hash import sha256
 from pipelines.ingest.documents import read_documents
+from pipelines.ingest.read_options import MAX_RECORD_MIB, ReadOptions
 from pipelines.ingest.sources import list_sources
 from pipelines.options import BuildOptions, EmbeddingOptions
 from pipelines.runtime.progress import StageProgress
@@ -25,7 +26,7 @@ BUILD = "build"
 TRAINING_TEXT = "training.jsonl.gz"
 
 # Options of a build that follow from the recipe: the build counts the text of the run in tokens of its tokenizer.
-DERIVED_OPTIONS = {"tokenizer", "min_count", "format", "document", "field"}
+DERIVED_OPTIONS = {"tokenizer", "min_count", *ReadOptions.model_fields}
 
 
 def prepare_vectors(
@@ -54,9 +55,9 @@ def prepare_vectors(
     values = _with_model_width(recipe, tokenizer)
     for name in sorted(DERIVED_OPTIONS & values.keys()):
         raise BitcipherError(f"`embeddings.build.{name}` follows from the text of the recipe; leave it out.")
-    # With a minimum count of 1, every token that occurs has a vector.
+    # With a minimum count of 1, every token that occurs has a vector. No document that the run reads is too large.
     options = BuildOptions.parse(
-        {**values, "tokenizer": tokenizer, "min_count": 1},
+        {**values, "tokenizer": tokenizer, "min_count": 1, "max_record_mib": MAX_RECORD_MIB},
         "The recipe",
         lambda path: ".".join(map(str, ("embeddings.build", *path))),
     )

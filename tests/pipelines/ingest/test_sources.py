@@ -175,7 +175,7 @@ class TestErrors:
             list_sources([str(corpus)], format="csv")
 
     def test_unknown_protocol_raises(self):
-        with pytest.raises(BitcipherError, match=r"Cannot list nowhere://a\.txt"):
+        with pytest.raises(BitcipherError, match=r"Cannot reach nowhere://a\.txt"):
             list_sources(["nowhere://a.txt"])
 
     def test_broken_link_raises(self, tmp_path):

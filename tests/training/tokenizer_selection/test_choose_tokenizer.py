@@ -10,6 +10,7 @@ import user_folder
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.main import main
+from pipelines.ingest.read_options import ReadOptions
 from training.data import load_tokenizer, save_tokenizer, train_tokenizer
 from training.tokenizer_selection import choose_tokenizer as choosing
 
@@ -135,7 +136,7 @@ def test_reading_options_and_lowercase_are_used(run, folder):
     tokenizer = load_tokenizer(str(folder / "tokenizers" / "tokenizer.json"))
     assert tokenizer.encode(" KING").tokens == tokenizer.encode(" king").tokens == ["Ġking"]
     output = json.loads((folder / "tokenizers" / "choice.json").read_text())["inputs"]
-    assert output["reading"] == {"format": "jsonl", "document": "file", "field": "body"}
+    assert output["reading"] == ReadOptions(format="jsonl", document="file", field="body").to_dict()
     assert output["lowercase"] is True
 
 
