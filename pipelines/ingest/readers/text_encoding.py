@@ -127,7 +127,12 @@ def open_text(source: Source, options: ReadOptions) -> Iterator[io.BufferedReade
             ) from None
         if codec == "utf-8-sig":
             content, codec = content.removeprefix(codecs.BOM_UTF8), "utf-8"
-        yield io.BufferedReader(_Utf8Stream(content, stream, error, codec), BUFFER_BYTES)
+        try:
+            yield io.BufferedReader(_Utf8Stream(content, stream, error, codec), BUFFER_BYTES)
+        except UnicodeError as reason:  # some codecs raise it although invalid bytes are replaced
+            raise BitcipherError(
+                f"{source.uri} cannot be decoded as {codec}: {reason}. Set `encoding` to the encoding of the file."
+            ) from None
 
 
 class _Utf8Stream(io.RawIOBase):

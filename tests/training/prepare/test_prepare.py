@@ -120,8 +120,8 @@ def test_reading_changes_text(corpus, tmp_path):
     file = tmp_path / "corpus.txt"
     file.write_bytes(b"\n".join(path.read_bytes() for path in sorted(corpus.iterdir())))
     utf8 = text_of(recipe_of(file), tmp_path / "prepared")
-    utf16 = text_of(recipe_of(file, encoding="utf-16"), tmp_path / "prepared")
-    assert utf8 != utf16
+    latin = text_of(recipe_of(file, encoding="latin-1"), tmp_path / "prepared")
+    assert utf8 != latin
 
 
 def test_tokenizer_is_identified_by_content(corpus, tmp_path):

@@ -93,3 +93,8 @@ def test_binary_files_are_refused(stored, content, name, document):
 def test_unknown_encodings_are_refused(name):
     with pytest.raises(BitcipherError, match="`encoding` must be an encoding that Python knows"):
         ReadOptions(encoding=name)
+
+
+def test_encoding_that_does_not_fit_raises(stored):
+    with pytest.raises(BitcipherError, match=r"a\.txt cannot be decoded as utf-16: .*Set `encoding`"):
+        list(read_chunks(stored("a.txt", b"words"), ReadOptions(encoding="utf-16")))
