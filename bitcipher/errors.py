@@ -4,9 +4,17 @@ The command line prints the message on stderr and exits with code 2. Any other e
 traceback.
 """
 
+from bitcipher.redaction import escape_controls, redact
+
 
 class BitcipherError(Exception):
-    """An error that the user can correct. The message says what is wrong, where, and how to fix it."""
+    """An error that the user can correct. The message says what is wrong, where, and how to fix it.
+
+    Messages name files and addresses, so credentials are removed, and control characters are escaped.
+    """
+
+    def __init__(self, *messages: object):
+        super().__init__(*(redact(escape_controls(each)) if isinstance(each, str) else each for each in messages))
 
 
 class UnknownWordError(BitcipherError, KeyError):

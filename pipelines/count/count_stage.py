@@ -171,7 +171,7 @@ def _skip(shard: Iterator[DocumentChunk]) -> None:
 
 def _check_unchanged(sources: tuple[Source, ...]) -> None:
     for source in sources:
-        (current,) = list_sources([source.uri], source.format)
+        (current,) = list_sources([source.read_uri], source.format)
         if (current.size, current.stamp) != (source.size, source.stamp):
             raise BitcipherError(
                 f"{source.uri} changed while it was counted. When it is complete, run the same command again to resume."

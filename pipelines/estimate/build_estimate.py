@@ -9,6 +9,7 @@ from pydantic import Field
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record, Strings
+from bitcipher.redaction import redact
 from pipelines.estimate.build_cost import BuildCost, Cluster, estimate_cost
 from pipelines.estimate.calibrate import calibrate
 from pipelines.estimate.calibration import Calibration
@@ -80,7 +81,7 @@ def estimate_build(request: EstimateRequest, sample_bytes: int = SAMPLE_BYTES) -
     options = _options(request, manifest)
     patterns = request.sources or request.sample
     if patterns:
-        files, sampled = list_sources(patterns, options.format), ", ".join(patterns)
+        files, sampled = list_sources(patterns, options.format), redact(", ".join(patterns))
     elif manifest:
         files, sampled = manifest.sources, f"the sources of {request.build}"
     else:

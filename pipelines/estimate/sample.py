@@ -112,7 +112,7 @@ def _read_head(source: Source, options: ReadOptions, text_bytes: int) -> _Head:
         with TemporaryDirectory(prefix="bitcipher-plan-") as folder:
             # The copy keeps the file ending, which determines the compression.
             copy = os.path.join(folder, f"head-{os.path.basename(source.uri)}")
-            with storage.reading(source.uri) as stream, open(copy, "wb") as target:
+            with storage.reading(source.read_uri) as stream, open(copy, "wb") as target:
                 target.write(stream.read(stored))
             documents = list(
                 _texts_until_error(read_chunks(Source(uri=copy, size=stored, format=source.format), options))

@@ -42,12 +42,12 @@ def hash_sources(sources: Sequence[Source], known: Sequence[Source], runtime: Ru
             if room <= 0:
                 groups.append([])
                 room = INPUT_BYTES
-            groups[-1].append(source.uri)
+            groups[-1].append(source.read_uri)
             room -= source.size
     new_hashes: dict[str, str] = {}
     for result in runtime.stream(StageSpec("identify", ContentHashStage, {}), [tuple(group) for group in groups]):
         new_hashes.update(result.value)
-    return [_with_hash(source, hashes.get(_identity(source)) or new_hashes[source.uri]) for source in sources]
+    return [_with_hash(source, hashes.get(_identity(source)) or new_hashes[source.read_uri]) for source in sources]
 
 
 def sha256(uri: str) -> str:

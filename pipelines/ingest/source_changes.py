@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from fsspec.utils import glob_translate
 
+from bitcipher.redaction import redact
 from bitcipher.storage import url_to_fs
 from pipelines.ingest.sources import Source
 
@@ -73,5 +74,5 @@ def compare_sources(listed: Sequence[Source], known: Sequence[Source], patterns:
 
 def _matcher(pattern: str) -> re.Pattern[str]:
     """Return a regular expression that matches the path of a pattern, all files below it, and its glob matches."""
-    path = url_to_fs(pattern)[1].rstrip("/")
+    path = url_to_fs(redact(pattern))[1].rstrip("/")
     return re.compile(f"{re.escape(path)}(/.*)?|{glob_translate(path)}", re.DOTALL)

@@ -3,13 +3,15 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, cast
+from typing import Annotated, Any, Self, cast
 
 from fsspec import AbstractFileSystem
+from pydantic import AfterValidator, PrivateAttr
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Count, Record
+from bitcipher.redaction import redact
 from bitcipher.storage import is_local, url_to_fs
 from pipelines.ingest.document_folder import DOCUMENTS, DocumentFile, find_document_files
 from pipelines.ingest.path_lists import expand_list
@@ -22,10 +24,14 @@ ENDINGS = f"{' '.join(FORMAT_OF_ENDING)}, all but .parquet also with {' '.join(C
 
 
 class Source(Record):
-    """One input file."""
+    """One input file, or one split of a dataset.
 
-    uri: str
-    """Absolute path of a local file, else a URI."""
+    Stored files, messages and logs name a source by its `uri`, which has no credentials. Only the code that opens the
+    source uses `read_uri`, which is never stored.
+    """
+
+    uri: Annotated[str, AfterValidator(redact)]
+    """Absolute path of a local file, else a URI without credentials."""
     size: Count
     """Stored bytes, compressed or not."""
     format: Format
@@ -34,6 +40,18 @@ class Source(Record):
     be unchanged. A file without a stamp is hashed again."""
     sha256: str = ""
     """SHA-256 of the stored bytes, empty until `pipelines.ingest.content_hash` has computed it."""
+    _read_uri: str = PrivateAttr("")
+
+    @property
+    def read_uri(self) -> str:
+        """URI to open: with the credentials that the user gave. A source that is read back from a file has none."""
+        return self._read_uri or self.uri
+
+    def with_read_uri(self, uri: str) -> Self:
+        """Return a copy that is opened by another URI than its own."""
+        copy = self.model_copy()
+        copy._read_uri = uri if uri != self.uri else ""
+        return copy
 
 
 def list_sources(patterns: Sequence[str], format: str | None = None) -> list[Source]:
@@ -57,7 +75,10 @@ def list_sources(patterns: Sequence[str], format: str | None = None) -> list[Sou
     if not patterns:
         raise BitcipherError("No sources are given: give at least one file, folder or glob.")
     expanded = chain.from_iterable(map(expand_list, patterns))
-    found = {source.uri: source for pattern in expanded for source in _find(pattern, format)}
+    found: dict[str, Source] = {}
+    for source in (source for pattern in expanded for source in _find(pattern, format)):
+        if found.setdefault(source.uri, source).read_uri != source.read_uri:
+            raise BitcipherError(f"{source.uri} is given with different credentials: give it once.")
     if not any(source.size for source in found.values()):
         raise BitcipherError(f"All sources are empty ({', '.join(patterns)}): there is no text to read.")
     return sorted(found.values(), key=lambda source: source.uri.encode())
@@ -65,16 +86,22 @@ def list_sources(patterns: Sequence[str], format: str | None = None) -> list[Sou
 
 def compression_of(uri: str) -> str:
     """Return the compression ending of a file name, or an empty string."""
-    return next((ending for ending in COMPRESSION_ENDINGS if uri.lower().endswith(ending)), "")
+    name = _without_query(uri).lower()
+    return next((ending for ending in COMPRESSION_ENDINGS if name.endswith(ending)), "")
 
 
 def format_of(uri: str) -> str | None:
     """Return the format of a file by its ending, or None if it is unknown."""
     compression = compression_of(uri)
-    name = uri.lower().removesuffix(compression)
+    name = _without_query(uri).lower().removesuffix(compression)
     format = next((FORMAT_OF_ENDING[ending] for ending in FORMAT_OF_ENDING if name.endswith(ending)), None)
     # Compressed Parquet files are not supported: Parquet compresses its own pages, and is read from its end.
     return None if compression and format == "parquet" else format
+
+
+def _without_query(uri: str) -> str:
+    # In object stores and on disks, a question mark is part of the name.
+    return re.split("[?#]", uri)[0] if uri.startswith(("http://", "https://")) else uri
 
 
 def _find(pattern: str, format: str | None) -> list[Source]:
@@ -124,7 +151,7 @@ def _document_shards(
         if source is None or source.size != file.size:
             problem = "is missing" if source is None else f"has {source.size} bytes instead of {file.size}"
             raise BitcipherError(f"{storage.join(folder, file.name)} {problem}: restore the file from a copy.")
-        sources.append(source.copy_with(sha256=file.sha256))
+        sources.append(source.model_copy(update={"sha256": file.sha256}))
     return sources
 
 
@@ -175,4 +202,4 @@ def _source(filesystem: AbstractFileSystem, entry: dict[str, Any], format: str |
     if entry.get("islink") and not filesystem.exists(entry["name"]):
         raise BitcipherError(f"{uri} is a broken link: repair or remove it.")
     stamp = entry.get("ETag") or entry.get("etag") or entry.get("mtime") or ""
-    return Source(uri=uri, size=entry["size"], format=format, stamp=str(stamp))
+    return Source(uri=uri, size=entry["size"], format=format, stamp=str(stamp)).with_read_uri(uri)

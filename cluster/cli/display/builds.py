@@ -63,7 +63,7 @@ def print_changes(changes: SourceChanges, replaced: bool) -> None:
         if sources:
             OUT.print(f"{format_count(len(sources), 'file')} {name} since counting, {outcome}:")
             for source in sources[:EXAMPLES]:
-                OUT.print(f"  {source.uri}")
+                OUT.print(f"  {format_word(source.uri)}")
             if len(sources) > EXAMPLES:
                 OUT.print(f"  and {len(sources) - EXAMPLES:,} more")
 

@@ -99,7 +99,7 @@ def _open_blocks(source: Source, syntax: ArchiveSyntax) -> Iterator[ArchiveBlock
         with open_decompressed(source) as stream:
             yield StreamBlocks(source, stream)
         return
-    with storage.reading(source.uri) as stored:
+    with storage.reading(source.read_uri) as stored:
         buffered = io.BufferedReader(stored, BUFFER_BYTES)  # pyright: ignore[reportArgumentType] (needs no RawIOBase)
         yield GzipBlocks(source, buffered, lambda content: syntax.start.match(content) is not None)
 

@@ -70,7 +70,7 @@ def open_decompressed(source: Source) -> Iterator[io.BufferedReader]:
     """
     with (
         translating_damage(source.uri),
-        storage.reading(source.uri) as stored,
+        storage.reading(source.read_uri) as stored,
         _decompressed(stored, compression_of(source.uri)) as stream,
     ):
         yield stream

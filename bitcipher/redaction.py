@@ -1,0 +1,84 @@
+"""Redaction: text that is safe to print, log and store, without credentials and control characters."""
+
+import re
+import unicodedata
+from urllib.parse import unquote
+
+# A URI in a text. In chained URIs of fsspec, such as zip://a.zip::https://host/b.zip, each is a match.
+_URI = re.compile(r"([a-z][a-z0-9+.-]*)://((?:(?!::[a-z][a-z0-9+.-]*://)\S)*)", re.IGNORECASE)
+# Punctuation of the sentence after a URI.
+_PUNCTUATION = re.compile(r"""[.,:;!)\]}>"']*$""")
+# Protocols whose URIs have a query. In object stores, a question mark is part of the name.
+_WITH_QUERY = ("http", "https", "ftp", "ftps", "webdav", "webhdfs", "hf")
+
+# User name and password before the host. The second alternative is a password with an unquoted slash.
+_USERINFO = re.compile(r"[^/?#@]*@|[^/?#@:]+:(?!\d*(?:[/?#]|$))[^@]*@")
+# Names of query parameters that grant access: of any service, and of signed URLs of cloud stores.
+_SECRET_NAME = re.compile(
+    r"(.*[-_.])?(sig|sign|key|keyid|key-pair-id|pass|passwd|pwd|auth|authorization|jwt|sas|session|sessionid|policy)"
+    r"|.*(signature|token|secret|password|credentials?|apikey|api_key|accesskey|accesskeyid|accessid)"
+    r"|x-(amz|goog|ms)-.*",
+    re.IGNORECASE,
+)
+
+# Format characters that change the order of the characters around them.
+_BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def redact(text: str) -> str:
+    """Return a URI, or a text with URIs, without passwords and the parameters of queries that grant access.
+
+    Other text and URIs are not changed.
+
+    >>> redact("https://me:word@example.org/a.txt?part=1&X-Amz-Signature=5e1f")
+    'https://example.org/a.txt?part=1'
+    """
+    return _URI.sub(_redact_match, text) if "://" in text else text
+
+
+def escape_controls(text: str) -> str:
+    """Return a text with its control characters escaped, so that names in it cannot control a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(repr(each)[1:-1] if _is_control(each) else each for each in text)
+
+
+def _is_control(character: str) -> bool:
+    return character in _BIDI_CONTROLS or unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+
+
+def _redact_match(match: re.Match[str]) -> str:
+    protocol = match[1].lower()
+    end = _PUNCTUATION.search(match[2])
+    punctuation = end[0] if end else ""
+    rest = match[2].removesuffix(punctuation)
+    # Without a password, only http has secrets here. In abfs://container@account, the name is part of the address.
+    while (userinfo := _USERINFO.match(rest)) and (":" in userinfo[0] or protocol in ("http", "https")):
+        rest = rest[userinfo.end() :]
+    if protocol in _WITH_QUERY:
+        rest = _redact_query(rest)
+    return f"{match[1]}://{rest}{punctuation}"
+
+
+def _redact_query(rest: str) -> str:
+    path, question, query = rest.partition("?")
+    query, sharp, fragment = query.partition("#")
+    if not question:
+        path, sharp, fragment = path.partition("#")
+    for mark, parameters in ((question, query), (sharp, fragment)):
+        kept = _redact_parameters(parameters)
+        path += mark + kept if kept or not parameters else ""
+    return path
+
+
+def _redact_parameters(parameters: str) -> str:
+    """Return the parameters of a query or a fragment that grant no access."""
+    first, *others = re.split(r"([&;])", parameters)
+    pairs = zip(["", *others[::2]], [first, *others[1::2]], strict=True)
+    kept = "".join(mark + redact(each) for mark, each in pairs if not _SECRET_NAME.fullmatch(_name(each)))
+    return kept if kept == parameters else kept.lstrip("&;")
+
+
+def _name(parameter: str) -> str:
+    name, equals, _ = parameter.partition("=")
+    return unquote(name) if equals else ""
