@@ -1,5 +1,7 @@
 """Files and folders by path or URI, on local disks and in stores that fsspec supports (s3://, gs://, memory://).
 
+Files at http:// and https:// are read-only.
+
 A file appears under its name only when it is complete. On a local disk it is written under a unique temporary name and
 then renamed; object stores show an object when its upload is complete.
 """
@@ -18,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from bitcipher import object_store
+from bitcipher import http_files, object_store
 from bitcipher.errors import BitcipherError
 
 # Suffix of files that are being written on a local disk, or that a dead process left behind. Listings skip them.
@@ -33,6 +35,8 @@ def url_to_fs(uri: str) -> tuple[fsspec.AbstractFileSystem, str]:
     Raises:
         BitcipherError: if the protocol is unknown, or its library is not installed.
     """
+    if uri.lower().startswith(("http://", "https://")):
+        return http_files.HttpFileSystem(), uri
     try:
         return object_store.connect(uri)
     except (ImportError, ValueError) as error:
