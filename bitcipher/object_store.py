@@ -94,6 +94,12 @@ def _describe(action: str, uri: str, error: Exception, is_local: bool) -> str:
     reason = " ".join(str(getattr(error, "strerror", None) or error).split()).rstrip(".") or type(error).__name__
     if is_local:
         return f"Cannot {action} {uri}: {reason}."
+    # botocore's name. s3fs can wrap the error.
+    if "NoCredentialsError" in (type(error).__name__, type(error.__cause__).__name__):
+        return (
+            f"Cannot {action} {uri}: there are no credentials. Set AWS_PROFILE or AWS_ACCESS_KEY_ID, or set "
+            "FSSPEC_S3_ANON=true to read a public bucket."
+        )
     return (
         f"Cannot {action} {uri}: {reason}. "
         "Check the address, your credentials and permissions, and the network; then run this again."

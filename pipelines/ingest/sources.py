@@ -10,6 +10,7 @@ from pydantic import AfterValidator, PrivateAttr
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.object_store import translating_errors
 from bitcipher.records import Count, Record
 from bitcipher.redaction import redact
 from bitcipher.storage import is_local, url_to_fs
@@ -105,8 +106,9 @@ def _without_query(uri: str) -> str:
 
 
 def _find(pattern: str, format: str | None) -> list[Source]:
-    try:
-        filesystem, path = url_to_fs(pattern)
+    filesystem, path = url_to_fs(pattern)
+    # Each file system raises exceptions of its own.
+    with translating_errors("list", pattern, is_local=is_local(filesystem)):
         entry = _info(filesystem, path)
         if entry is None:
             entries = _glob(filesystem, path)
@@ -117,10 +119,6 @@ def _find(pattern: str, format: str | None) -> list[Source]:
             entries = list(_walk(filesystem, path))
         else:
             entries = [entry]
-    except BitcipherError:
-        raise
-    except Exception as error:  # each file system raises exceptions of its own
-        raise BitcipherError(f"Cannot list {pattern}: {error}. Check the path and your permissions.") from error
     sources = [source for each in entries if (source := _source(filesystem, each, format)) is not None]
     if sources:
         return sources
@@ -128,7 +126,7 @@ def _find(pattern: str, format: str | None) -> list[Source]:
         reason = "no such file or folder exists, and as a glob it matches no readable file"
     elif entry["type"] == "directory":
         reason = "the folder has no readable file"
-    elif path.lower().removesuffix(compression_of(path)).endswith(".wat"):
+    elif _without_query(path).lower().removesuffix(compression_of(path)).endswith(".wat"):
         reason = "a WAT file holds metadata, not text (use the WARC or WET file)"
     else:
         reason = "its ending is unknown"

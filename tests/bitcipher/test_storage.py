@@ -374,3 +374,26 @@ def test_full_disk_raises_and_leaves_no_files(tmp_path):
     message = f"Cannot write {tmp_path}/file: the disk is full"
     assert [line.startswith(message) for line in output.splitlines()] == [True] * 4
     assert os.listdir(tmp_path) == []
+
+
+class TestWithoutCredentials:
+    @pytest.fixture(autouse=True)
+    def without_credentials(self, s3, monkeypatch):
+        write(f"{s3}/a.txt", SMALL)
+        filesystem = type(storage.url_to_fs(s3)[0])
+        monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+        monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+        filesystem.clear_instance_cache()  # it holds clients with credentials
+        yield
+        filesystem.clear_instance_cache()
+
+    def test_error_names_the_settings(self, s3):
+        for action in (storage.read_bytes, storage.exists, storage.list_files):
+            with pytest.raises(BitcipherError, match=r"no credentials.*AWS_PROFILE.*FSSPEC_S3_ANON=true"):
+                action(f"{s3}/a.txt")
+
+    def test_public_bucket_is_read_if_the_variable_is_set(self, s3, monkeypatch):
+        settings = {}
+        fsspec.config.set_conf_env(settings, {"FSSPEC_S3_ANON": "true"})
+        monkeypatch.setitem(fsspec.config.conf, "s3", settings["s3"])
+        assert read(f"{s3}/a.txt") == SMALL
