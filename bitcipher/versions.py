@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 VERSIONS = "versions"
 VECTORS = "vectors"
+WORDS = "words.parquet"  # the vocabulary, in order of rank
 
 _MANIFEST = re.compile(r"(\d{6})\.json")
 

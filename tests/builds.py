@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.versions import manifest_uri
+from bitcipher.counts import open_merged, read_vocabulary
+from bitcipher.versions import WORDS, manifest_uri
 from pipelines.build.build import build, update
 from pipelines.ingest.source_changes import SourceChanges
-from pipelines.merge.merged_counts import open_merged, read_vocabulary
 from pipelines.options import BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
-from pipelines.store import layout
 from pipelines.store.manifest import BuildManifest, VectorSizes, VersionDigests, read_manifest
 
 OPTIONS = BuildOptions(tokenizer="whitespace", shard_mib=1, memory_mib=600)
@@ -53,7 +52,7 @@ def digests(target: object, version: int | None = None) -> Digests:
     """Return the digests of a version: words, vectors, and the merged counts in canonical order."""
     build = str(target)
     manifest = read_manifest(build, version)
-    words = storage.read_bytes(manifest.file(build, layout.WORDS))
+    words = storage.read_bytes(manifest.file(build, WORDS))
     vectors = hashlib.sha256()
     folder_of_vectors = manifest.file(build, "vectors")
     for name in ("vectors.safetensors", "refinement.safetensors"):
@@ -62,7 +61,7 @@ def digests(target: object, version: int | None = None) -> Digests:
 
 
 def _counts_digest(build: str, manifest: BuildManifest) -> str:
-    vocabulary = read_vocabulary(manifest.file(build, layout.WORDS))
+    vocabulary = read_vocabulary(manifest.file(build, WORDS))
     context_window = manifest.options.context_window
     counts = open_merged(vocabulary, context_window, manifest.part_uris(build))
     columns = list(zip(*counts.rows(context_window.size), strict=True))

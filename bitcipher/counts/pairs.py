@@ -68,11 +68,24 @@ def split(block: PairBlock, entries: int) -> Iterator[PairBlock]:
 
 def limit_window(block: PairBlock, window: int) -> PairBlock:
     """Return the rows whose offset is at most `window`."""
-    selected = block.offset <= window
+    return select_rows(block, block.offset <= window)
+
+
+def select_rows(block: PairBlock, selected: np.ndarray) -> PairBlock:
+    """Return the rows for which `selected`, (rows,) bool, is true."""
     if selected.all():
         return block
     entries = np.repeat(selected, block.length)
     return PairBlock(*(c[selected] for c in block[:3]), *(c[entries] for c in block[3:]))
+
+
+def select_pairs(block: PairBlock, selected: np.ndarray) -> PairBlock:
+    """Return the pairs for which `selected`, (entries,) bool, is true. Rows without such pairs are left out."""
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(selected)])
+    ends = np.cumsum(block.length)
+    lengths = before[ends] - before[ends - block.length]
+    rows = lengths > 0
+    return PairBlock(block.left[rows], block.offset[rows], lengths[rows], block.right[selected], block.count[selected])
 
 
 def write_pairs(uri: str, blocks: Iterable[PairBlock]) -> Iterator[PairBlock]:

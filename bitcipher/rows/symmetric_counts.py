@@ -6,7 +6,7 @@ import numpy as np
 
 from bitcipher.counts.merge import merge_rows, negate, renumber
 from bitcipher.counts.merged_counts import MergedCounts
-from bitcipher.counts.pairs import PairBlock, concatenate, limit_window
+from bitcipher.counts.pairs import PairBlock, concatenate, limit_window, select_pairs, select_rows
 from bitcipher.embedding.spectral.ppmi import Marginals, block_count, block_of, opposite_block
 from bitcipher.embedding.spectral.transpose import forward_and_backward, transpose
 
@@ -29,7 +29,10 @@ def symmetric_counts(
         blocks = [
             block
             for partial in _iter_by_rank(counts, window)
-            for block in (_select_left(partial, selected), transpose(_select_right(partial, selected), len(vocabulary)))
+            for block in (
+                select_rows(partial, selected[partial.left]),
+                transpose(select_pairs(partial, selected[partial.right]), len(vocabulary)),
+            )
         ]
     if sum_offsets:
         blocks = [block._replace(offset=np.zeros_like(block.offset)) for block in blocks]
@@ -60,20 +63,3 @@ def _iter_by_rank(counts: MergedCounts, window: int) -> Iterator[PairBlock]:
     for block, ranks, sign in counts.partials(window):
         partial = renumber(limit_window(block, window), ranks)
         yield negate(partial) if sign < 0 else partial
-
-
-def _select_left(block: PairBlock, selected: np.ndarray) -> PairBlock:
-    """Return the rows whose left word is selected."""
-    rows = selected[block.left]
-    pairs = np.repeat(rows, block.length)
-    return PairBlock(*(column[rows] for column in block[:3]), *(column[pairs] for column in block[3:]))
-
-
-def _select_right(block: PairBlock, selected: np.ndarray) -> PairBlock:
-    """Return the pairs whose right word is selected."""
-    pairs = selected[block.right]
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(pairs)])
-    ends = np.cumsum(block.length)
-    lengths = before[ends] - before[ends - block.length]
-    rows = lengths > 0
-    return PairBlock(block.left[rows], block.offset[rows], lengths[rows], block.right[pairs], block.count[pairs])

@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from bitcipher import __version__, storage
 from bitcipher.cipher import BitCipher
+from bitcipher.counts import sum_words
 from bitcipher.errors import BitcipherError
-from bitcipher.versions import VECTORS
+from bitcipher.versions import VECTORS, WORDS
 from bitcipher.vocabulary import Vocabulary
 from pipelines.build.job import Job, finish_job
 from pipelines.build.publish import publish
@@ -26,7 +27,7 @@ from pipelines.embed.stored_counts import StoredCounts
 from pipelines.ingest.content_hash import sha256
 from pipelines.ingest.source_groups import estimate_text_bytes
 from pipelines.merge.merge_segments import MergedRange, merge_segments
-from pipelines.merge.words import choose_vocabulary, sum_words
+from pipelines.merge.vocabulary import choose_vocabulary
 from pipelines.options import SPECTRAL, UpdateOptions
 from pipelines.runtime.events import log_event
 from pipelines.runtime.runtime import StageResult, StageSpec
@@ -67,7 +68,7 @@ def make_version(
     kept_shards = [shard for shard in job.base.shards if shard.name in plan.kept_shards] if job.base else []
     segments = merge_shards(job, kept_shards, counted.shards)
     vocabulary = write_vocabulary(job, segments, known_words)
-    words = job.file(layout.WORDS)
+    words = job.file(WORDS)
     digests = CountDigests(words=sha256(words), counts=total_digest(segments))
     sizes = embed_counts(
         StoredCounts.of_segments(job.build, words, segments, job.options, digests),
@@ -181,7 +182,7 @@ def write_vocabulary(job: Job, segments: list[Segment], known_words: pa.LargeStr
         vocabulary = choose_vocabulary(sum_words(parts), passages, job.options, known_words)
         if job.options.mode != SPECTRAL:
             BitCipher(job.options.bits).active_bits(len(vocabulary))  # raise before the long steps
-        storage.write_table(job.file(layout.WORDS), vocabulary.to_table())
+        storage.write_table(job.file(WORDS), vocabulary.to_table())
     job.progress.advance(bar, 1, f"{len(vocabulary):,} words")
     return vocabulary
 

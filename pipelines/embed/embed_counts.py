@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow, MergedCounts
+from bitcipher.counts import ContextWindow, MergedCounts, read_vocabulary
 from bitcipher.embedding import Refinement
 from bitcipher.embedding.spectral import InMemoryProducts, SpectralEmbedding, Spectrum, check_window
 from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS
@@ -17,7 +17,6 @@ from bitcipher.vocabulary import Vocabulary
 from pipelines.embed import spectral
 from pipelines.embed.spectral import ProgressProducts
 from pipelines.embed.stored_counts import StoredCounts
-from pipelines.merge.merged_counts import read_vocabulary
 from pipelines.options import SPECTRAL, EmbeddingOptions
 from pipelines.runtime.costs import Costs
 from pipelines.runtime.memory_budget import MemoryBudget

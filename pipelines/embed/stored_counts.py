@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bitcipher import __version__, storage
-from bitcipher.counts import ContextWindow, MergedCounts
-from pipelines.merge.merged_counts import open_merged, read_vocabulary
+from bitcipher.counts import ContextWindow, MergedCounts, open_merged, read_vocabulary
+from bitcipher.versions import WORDS
 from pipelines.options import BuildOptions
-from pipelines.store.layout import WORDS
 from pipelines.store.manifest import BuildManifest, CountDigests
 from pipelines.store.segments import Segment
 

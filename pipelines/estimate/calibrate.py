@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from bitcipher import storage
+from bitcipher.counts import merge_words
 from bitcipher.errors import BitcipherError
 from pipelines.estimate.calibration import Calibration, Rates
 from pipelines.estimate.sample import partition, write_documents
@@ -28,7 +29,6 @@ from pipelines.estimate.stage_trials import (
     seconds_per_byte,
     seconds_per_number,
 )
-from pipelines.merge.words import merge_words
 from pipelines.options import BuildOptions
 
 # Minimum number of parts to fit a growth law.

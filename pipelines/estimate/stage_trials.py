@@ -11,7 +11,7 @@ import pyarrow as pa
 from scipy.optimize import nnls
 
 from bitcipher import storage
-from bitcipher.counts import iter_pairs, part_files, read_words
+from bitcipher.counts import iter_pairs, merge_words, open_merged, part_files, read_words
 from pipelines.count.count_stage import CountStage
 from pipelines.count.count_tasks import CountTask
 from pipelines.embed.embed_counts import embed
@@ -19,8 +19,7 @@ from pipelines.estimate.calibration import GrowthPoint
 from pipelines.ingest.content_hash import sha256
 from pipelines.ingest.sources import list_sources
 from pipelines.merge.merge_segments import MergeStage, NumberStage, merge_segments
-from pipelines.merge.merged_counts import open_merged
-from pipelines.merge.words import choose_vocabulary, merge_words
+from pipelines.merge.vocabulary import choose_vocabulary
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec

@@ -1,1 +1,1 @@
-"""Sums of segments: written as new segments, or computed while they are read."""
+"""Sums of segments, written as new segments, and the choice of the vocabulary."""

@@ -16,9 +16,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bitcipher import storage
-from bitcipher.counts import SEGMENT_WORDS, PairBlock, merge_rows, negate, read_words, renumber, split, write_part
-from pipelines.merge.row_ranges import RowRange, find_row_ranges
-from pipelines.merge.words import cut_ranges, merge_words
+from bitcipher.counts import (
+    SEGMENT_WORDS,
+    PairBlock,
+    RowRange,
+    cut_ranges,
+    find_row_ranges,
+    merge_rows,
+    merge_words,
+    negate,
+    read_words,
+    renumber,
+    split,
+    write_part,
+)
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, BYTES_PER_WORD
 from pipelines.runtime.runtime import In, Out, Runtime, StageResult, StageSpec
 from pipelines.store.job_ledger import MERGED_PARTS, MergedPart

@@ -22,4 +22,3 @@ LEASE = "lease"
 WORK = "work"
 
 REPORT = "report.json"
-WORDS = "words.parquet"

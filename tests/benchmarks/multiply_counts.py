@@ -26,13 +26,14 @@ from bitcipher.counts import (
     count_shard,
     iter_pairs,
     merge_rows,
+    merge_words,
     read_words,
     write_part,
 )
 from bitcipher.embedding import CipherEmbedding
 from bitcipher.vocabulary import Vocabulary
 from pipelines.ingest.sources import list_sources
-from pipelines.merge import words
+from pipelines.merge.vocabulary import choose_vocabulary
 from pipelines.options import BuildOptions
 from pipelines.tokenizers import make_tokenizer
 
@@ -50,7 +51,7 @@ def count_sources(data: list[str], folder: str, window: int) -> tuple[Vocabulary
         columns = (counts.words, counts.numbers, counts.counts, counts.passages)
         write_part(shards[-1], *columns, counts.pairs)
         passages += counts.total_passages
-    vocabulary = words.choose_vocabulary(words.merge_words([[shard] for shard in shards]), passages, BuildOptions())
+    vocabulary = choose_vocabulary(merge_words([[shard] for shard in shards]), passages, BuildOptions())
     return vocabulary, [read_matrices(shard, vocabulary, window) for shard in shards]
 
 

@@ -3,9 +3,9 @@
 import pytest
 from builds import OPTIONS, digests, run_build
 
+from bitcipher.counts import merged_segments
 from bitcipher.vectors import CipherVectors
 from pipelines.embed.embed_counts import embed_build
-from pipelines.merge import merged_counts
 from pipelines.options import BuildOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
@@ -15,7 +15,7 @@ UNIQUE = ("folder", "shards", "segments")
 
 
 def test_ray_and_in_process_builds_are_equal(ray_cluster, corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr(merged_counts, "RANGE_ENTRIES", 50_000)  # small enough that several ranges are merged
+    monkeypatch.setattr(merged_segments, "RANGE_ENTRIES", 50_000)  # small enough that several ranges are merged
     here = run_build([corpus], tmp_path / "here")
     on_ray = run_build([corpus], tmp_path / "on_ray", workers=2)
     assert len(here["shards"]) > 2

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
+from bitcipher.counts import open_merged, read_vocabulary
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 from bitcipher.vectors import CipherVectors
-from bitcipher.versions import VECTORS
+from bitcipher.versions import VECTORS, WORDS
 from pipelines.embed.embed_counts import embed
-from pipelines.merge.merged_counts import open_merged, read_vocabulary
 from pipelines.options import BuildOptions, EmbeddingOptions
-from pipelines.store import layout
 from pipelines.store.manifest import BuildManifest, read_manifest
 from training.probes.paper_tables import PaperGrid
 
@@ -87,7 +86,7 @@ class CountedBuild:
 
     def vectors(self, model: VectorModel) -> CipherVectors:
         """Return the vectors of a model."""
-        vocabulary = read_vocabulary(self.manifest.file(self.uri, layout.WORDS))
+        vocabulary = read_vocabulary(self.manifest.file(self.uri, WORDS))
         options = self.embedding(model)
         if options is None:
             rows = np.random.default_rng(RANDOM_SEED).normal(size=(len(vocabulary.words), RANDOM_DIMENSIONS))

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow
+from bitcipher.counts import ContextWindow, cut_ranges, merge_words, read_vocabulary
 from bitcipher.embedding.spectral import Products, SpectralEmbedding, Spectrum, block_count
 from pipelines.embed.spectral.gather_ranges import (
     OOV_RANGE,
@@ -22,8 +22,6 @@ from pipelines.embed.spectral.gather_ranges import (
 from pipelines.embed.spectral.ppmi_ranges import PpmiInput, PpmiStage, write_sums
 from pipelines.embed.spectral.range_products import RangeProducts, RunStage
 from pipelines.embed.spectral.rank_ranges import RankInput, RankStage
-from pipelines.merge.merged_counts import read_vocabulary
-from pipelines.merge.words import cut_ranges, merge_words
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY
 from pipelines.runtime.runtime import In, Out, Runtime, StageResult, StageSpec
 

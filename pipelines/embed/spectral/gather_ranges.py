@@ -13,9 +13,11 @@ from bitcipher import storage
 from bitcipher.counts import (
     ContextWindow,
     PairBlock,
+    RowRange,
     iter_pairs,
     limit_window,
     merge_rows,
+    read_vocabulary,
     renumber,
     split,
     write_pairs,
@@ -24,8 +26,6 @@ from bitcipher.counts.pairs import pair_files
 from bitcipher.embedding.spectral import compute_marginals, transpose
 from pipelines.embed.spectral.array_files import read_array, write_array
 from pipelines.embed.spectral.rank_ranges import read_ranks
-from pipelines.merge.merged_counts import read_vocabulary
-from pipelines.merge.row_ranges import RowRange
 
 # Number of pairs per row group of the written files.
 BLOCK_ENTRIES = 1 << 22

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.counts import merge_rows
+from bitcipher.counts import RowRange, merge_rows, read_vocabulary
 from bitcipher.embedding.spectral import Marginals, weight_rows
 from pipelines.embed.spectral.array_files import read_array, write_array, write_rows
-from pipelines.merge.merged_counts import read_vocabulary
-from pipelines.merge.row_ranges import RowRange
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher import storage
-from bitcipher.counts import SEGMENT_WORDS, read_words
-from pipelines.merge.merged_counts import ranks_of, read_vocabulary
-from pipelines.merge.row_ranges import RowRange, find_row_ranges
+from bitcipher.counts import SEGMENT_WORDS, RowRange, find_row_ranges, ranks_of, read_vocabulary, read_words
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Words of segments, and the choice of the vocabulary."""
+"""Sums of the words of segments, and their ranges."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bitcipher import storage
-from bitcipher.counts import read_words
+from bitcipher.counts.segment import read_words
 from bitcipher.errors import BitcipherError
-from bitcipher.vocabulary import Vocabulary, byte_order
-from pipelines.options import BuildOptions
+from bitcipher.vocabulary import byte_order
 
 COUNTS = ("count", "passages", "entries")
 
@@ -71,39 +69,6 @@ def _add_up(tables: list[pa.Table]) -> pa.Table:
         columns.append(pa.chunked_array([column]))
     table = pa.table(columns, schema=largest.schema)
     return pa.concat_tables([table, rest.filter(pa.array(~found))]).combine_chunks()
-
-
-def choose_vocabulary(
-    words: pa.Table, total_passages: int, options: BuildOptions, known: pa.LargeStringArray | None = None
-) -> Vocabulary:
-    """Return the vocabulary that the options select from the words of a corpus.
-
-    Args:
-        words: table of `merge_words` or `sum_words`.
-        total_passages: number of passages of the corpus.
-        options: options of the build.
-        known: words that keep their ranks, in order of rank, or None.
-    """
-    return Vocabulary.from_counts(
-        words["word"].combine_chunks(),
-        words["count"].to_numpy(),
-        words["passages"].to_numpy(),
-        total_passages,
-        min_count=options.min_count,
-        max_vocab_size=options.max_vocab_size,
-        word_list=None if options.word_list is None else read_word_list(options.word_list),
-        ranked_words=known,
-    )
-
-
-def read_word_list(uri: str) -> list[str]:
-    """Return the words of a file with one word per line. Empty lines are skipped."""
-    with storage.reading(uri) as stream:
-        try:
-            lines = stream.read().decode().split("\n")
-        except UnicodeDecodeError:
-            raise BitcipherError(f"The word list {uri} is not UTF-8 text.") from None
-    return [word for line in lines if (word := line.removesuffix("\r"))]
 
 
 def cut_ranges(words: pa.Table, range_entries: int) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from bitcipher.counts import PairBlock, read_row_range
+from bitcipher.counts.pairs import PairBlock, read_row_range
 
 
 class RowRange(NamedTuple):

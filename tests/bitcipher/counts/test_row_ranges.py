@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from written_segments import write_segment
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow, concatenate, iter_pairs, read_words
+from bitcipher.counts import ContextWindow, concatenate, find_row_ranges, iter_pairs, read_words
 from pipelines.merge.merge_segments import merge_segments
-from pipelines.merge.row_ranges import find_row_ranges
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.store.segments import Merge
 

@@ -1,7 +1,6 @@
 import uuid
 from collections import Counter
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -9,11 +8,8 @@ from hypothesis import strategies as st
 from written_segments import reference, write_segment
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow
+from bitcipher.counts import ContextWindow, cut_ranges, merge_words, segment_words
 from bitcipher.errors import BitcipherError
-from pipelines.merge import words
-from pipelines.merge.words import choose_vocabulary, cut_ranges, merge_words, read_word_list
-from pipelines.options import BuildOptions
 
 documents = st.lists(st.lists(st.sampled_from("the of a Zoo é ﬀ 😀 <oov>".split()), min_size=1), max_size=3)
 
@@ -26,7 +22,7 @@ def test_words_add_up(shards, data):
     segments = [write_segment(build, f"s{i}", texts, ContextWindow(2)) for i, texts in enumerate(shards)]
     added = [[f"{build}/{segment.parts[0]}"] for segment in segments]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(words, "SEGMENTS_PER_STEP", 2)
+        patch.setattr(segment_words, "SEGMENTS_PER_STEP", 2)
         table = merge_words(added, [added[i] for i in sorted(without)])
     storage.remove(build)
     left = [text for i, texts in enumerate(shards) if i not in without for text in texts]
@@ -65,34 +61,3 @@ def test_ranges_are_consecutive_and_have_about_the_requested_size(entries, range
 
 def test_word_with_many_entries_exceeds_the_size_of_a_range():
     assert cut_ranges(table_of([1, 1000, 1, 1]), 10) == [(0, 2), (2, 4)]
-
-
-def counted(**counts):
-    names = sorted(counts, key=str.encode)
-    values = np.array([counts[name] for name in names])
-    return pa.table({"word": pa.array(names, pa.large_string()), "count": values, "passages": np.minimum(values, 3)})
-
-
-def test_vocabulary_follows_the_options(tmp_path):
-    table = counted(the=9, cat=5, dog=5, rare=1)
-    assert choose_vocabulary(table, 4, BuildOptions()).words.to_pylist() == ["the", "cat", "dog", "<oov>"]
-    largest = choose_vocabulary(table, 4, BuildOptions(max_vocab_size=2))
-    assert largest.words.to_pylist() == ["the", "<oov>", "cat"]  # dog and rare count as `<oov>`: 6
-    (tmp_path / "list").write_text("rare\nunseen\n")
-    listed = choose_vocabulary(table, 4, BuildOptions(word_list=str(tmp_path / "list")))
-    assert sorted(listed.words.to_pylist()) == ["<oov>", "rare", "unseen"]
-
-
-def test_known_words_keep_their_ranks():
-    table = counted(the=9, cat=5, dog=7, new=6)
-    known = pa.array(["cat", "the", "<oov>", "dog"], pa.large_string())
-    assert choose_vocabulary(table, 4, BuildOptions(), known).words.to_pylist() == ["cat", "the", "<oov>", "dog", "new"]
-
-
-def test_word_list_has_one_word_per_line(tmp_path):
-    file = tmp_path / "words.txt"
-    file.write_bytes("the\r\nnaïve\n\n a b \nlast".encode())
-    assert read_word_list(str(file)) == ["the", "naïve", " a b ", "last"]
-    file.write_bytes(b"the\n\xff")
-    with pytest.raises(BitcipherError, match="is not UTF-8 text"):
-        read_word_list(str(file))
