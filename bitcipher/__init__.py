@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bitcipher.cipher import BitCipher
+    from bitcipher.cooccurrence import Build, open_build
     from bitcipher.embedding import CipherEmbedding, Refinement
     from bitcipher.errors import BitcipherError, UnknownWordError
     from bitcipher.vectors import CipherVectors
@@ -19,22 +20,26 @@ __all__ = [
     "OOV",
     "BitCipher",
     "BitcipherError",
+    "Build",
     "CipherEmbedding",
     "CipherVectors",
     "Refinement",
     "UnknownWordError",
     "Vocabulary",
+    "open_build",
 ]
 
 _MODULES = {
     "OOV": "bitcipher.vocabulary",
     "BitCipher": "bitcipher.cipher",
     "BitcipherError": "bitcipher.errors",
+    "Build": "bitcipher.cooccurrence",
     "CipherEmbedding": "bitcipher.embedding",
     "CipherVectors": "bitcipher.vectors",
     "Refinement": "bitcipher.embedding",
     "UnknownWordError": "bitcipher.errors",
     "Vocabulary": "bitcipher.vocabulary",
+    "open_build": "bitcipher.cooccurrence",
 }
 
 

@@ -1,8 +1,10 @@
-"""The part of a version's manifest that the library reads."""
+"""The parts of a version's manifest that the library reads."""
+
+from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from bitcipher.records import Record
+from bitcipher.records import FROM_LIST, Record, Strings
 
 
 class VersionManifest(Record):
@@ -18,3 +20,31 @@ class VersionManifest(Record):
     """Number of the version."""
     folder: str
     """Folder of the version's files, relative to the build."""
+
+
+class CountedOptions(Record):
+    """Options of a build that say which pairs were counted."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    window: int = Field(ge=1)
+    """The largest offset."""
+    summed: bool
+    """Whether the counts of all offsets were added up."""
+
+
+class CountedSegment(Record):
+    """Segment of a version."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    parts: Strings
+    """Paths of the parts relative to the build, in the order of their words."""
+
+
+class CountedVersion(VersionManifest):
+    """Fields of a version's manifest that say what was counted, and where the counts are stored."""
+
+    options: CountedOptions
+    segments: Annotated[tuple[CountedSegment, ...], FROM_LIST]
+    """Segments whose sum is the counts of the version."""

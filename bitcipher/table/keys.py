@@ -36,7 +36,12 @@ def as_list(keys: Any) -> list[Any]:
         raise BitcipherError(f"A key must be a word, a row number, or a list of them, got {keys!r}.") from None
 
 
-def unknown_key(key: Any, words: Sequence[str], key_to_index: Mapping[str, int]) -> UnknownWordError:
+def unknown_key(
+    key: Any,
+    words: Sequence[str],
+    key_to_index: Mapping[str, int],
+    advice: str = f"Pass oov=True to use the vector of {OOV} instead",
+) -> UnknownWordError:
     """Return the error for a key without a row. It suggests close spellings among the most frequent words."""
     if not isinstance(key, Key):
         return UnknownWordError(f"A key must be a word or a row number, got {key!r}.")
@@ -48,5 +53,5 @@ def unknown_key(key: Any, words: Sequence[str], key_to_index: Mapping[str, int])
     return UnknownWordError(
         f"The word {key!r} is not in the vocabulary of {len(words):,} words"
         + (f" (close spellings: {suggestions})" if suggestions else "")
-        + f". Pass oov=True to use the vector of {OOV} instead."
+        + f". {advice}."
     )

@@ -1,0 +1,148 @@
+"""`Build`: the counts of a build's version as matrices, and `open_build`."""
+
+import os
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+from scipy.sparse import csr_array
+
+from bitcipher import storage
+from bitcipher.cooccurrence.count_matrix import read_forward_counts
+from bitcipher.cooccurrence.ppmi_matrix import ppmi_matrix
+from bitcipher.cooccurrence.word_ranks import find_ranks
+from bitcipher.counts import ContextWindow, open_merged, ranks_of, read_words
+from bitcipher.embedding.spectral import Marginals
+from bitcipher.errors import BitcipherError
+from bitcipher.rows import stream_marginals
+from bitcipher.table.manifest import MANIFEST
+from bitcipher.version_manifest import CountedVersion
+from bitcipher.versions import WORDS, find_version, manifest_uri, versions
+from bitcipher.vocabulary import Vocabulary
+
+
+def open_build(uri: str | os.PathLike[str], version: int | None = None) -> "Build":
+    """Open the counts of a build.
+
+    Args:
+        uri: folder of the build, as a local path or a URI that fsspec supports.
+        version: number of the version, by default the newest.
+
+    Raises:
+        BitcipherError: if the folder is not a build or has no such version, or if its manifest is damaged.
+    """
+    uri = os.fspath(uri)
+    if not versions(uri) and storage.exists(storage.join(uri, MANIFEST)):
+        raise BitcipherError(f"{uri} is a folder of vectors without counts: name the build that they were made from.")
+    return Build(uri, CountedVersion.read(manifest_uri(uri, find_version(uri, version))))
+
+
+class Build:
+    """Vocabulary and co-occurrence counts of a version of a build. `open_build` makes it.
+
+    Opening a build reads only its manifest. Each call of `cooccurrence` reads the stored counts again.
+
+    Attributes:
+        uri: folder of the build.
+        version: number of the version.
+        window: the largest counted offset.
+        summed: whether the counts of all offsets were added up while counting.
+    """
+
+    def __init__(self, uri: str, manifest: CountedVersion):
+        self.uri = uri
+        self.version = manifest.version
+        self.window = manifest.options.window
+        self.summed = manifest.options.summed
+        self._words_uri = storage.join(uri, manifest.folder, WORDS)
+        self._segments = [[storage.join(uri, part) for part in segment.parts] for segment in manifest.segments]
+
+    def __repr__(self) -> str:
+        """URI and version."""
+        return f"Build({self.uri!r}, version={self.version})"
+
+    @cached_property
+    def vocabulary(self) -> pa.Table:
+        """Words in order of rank, with the columns of `words.parquet`.
+
+        The columns are word (string), count (int64, occurrences) and passages (int64, the document frequency: number of
+        passages of at most 2,000 tokens that contain the word). `<oov>`, which all words outside the vocabulary share,
+        has a row like any other word.
+        """
+        return storage.read_table(self._words_uri)
+
+    def cooccurrence(
+        self,
+        offset: int | None = None,
+        words: Iterable[str] | None = None,
+        weighting: Literal["counts", "ppmi"] = "counts",
+    ) -> csr_array:
+        """Return the co-occurrence matrix of words, (n, n).
+
+        Entry (i, j) is the number of times that word j occurs at distance `offset` from word i in the same document.
+        Positive offsets are to the right: `cooccurrence(1)[i, j]` counts "i j". The matrix of -o is the transpose of
+        that of o. Rows and columns have the order of `vocabulary`. Occurrences outside the vocabulary are counted in
+        the row and the column of `<oov>`, as for vectors.
+
+        The weights "ppmi" are those of mode spectral, computed from all pairs of the build, whatever `words` are:
+        positive pointwise mutual information (Levy & Goldberg 2014), reduced for small counts (Pantel & Lin 2002).
+        For a single offset, the counts of context words (columns) are raised to the power 0.75 in their probabilities
+        (Levy, Goldberg & Dagan 2015). Columns of the sum have the exponent 1. See
+        `bitcipher.embedding.spectral.ppmi`.
+
+        Args:
+            offset: distance between the words, -window … -1 or 1 … window. By default, the counts of all these offsets
+                are added up, so the matrix is symmetric.
+            words: words of the rows and columns, in this order; by default all. Pairs with other words are left out.
+            weighting: "counts" for int64 counts, or "ppmi" for float32 weights.
+
+        Raises:
+            UnknownWordError: if a word is not in the vocabulary.
+            BitcipherError: if the offset was not counted, a word is repeated, the weighting is unknown, or a file is
+                damaged.
+        """
+        self._check_offset(offset)
+        if weighting not in ("counts", "ppmi"):
+            raise BitcipherError(f"`weighting` must be 'counts' or 'ppmi', got {weighting!r}.")
+        vocabulary = self._ranked_words
+        ranks = np.arange(len(vocabulary), dtype=np.int32) if words is None else find_ranks(words, vocabulary)
+        position = np.full(len(vocabulary), -1, np.int32)
+        position[ranks] = np.arange(len(ranks), dtype=np.int32)
+        positions = [position[ranks_of_segment] for ranks_of_segment in self._segment_ranks]
+        shared, distance = int(position[vocabulary.oov_rank]), None if offset is None else abs(offset)
+        counts = read_forward_counts(self._segments, positions, len(ranks), shared, distance)
+        if offset is None:
+            counts += counts.T
+        elif offset < 0:
+            counts = counts.T.tocsr()
+        return counts if weighting == "counts" else ppmi_matrix(counts, ranks, offset, self._marginals)
+
+    @cached_property
+    def _ranked_words(self) -> Vocabulary:
+        return Vocabulary.from_table(self.vocabulary)
+
+    @cached_property
+    def _segment_ranks(self) -> list[np.ndarray]:
+        """Rank of each word number of each segment."""
+        return [ranks_of(self._ranked_words, read_words(parts)) for parts in self._segments]
+
+    @cached_property
+    def _marginals(self) -> Marginals:
+        """Number of pairs of each word of the vocabulary, which takes one pass over the counts."""
+        context_window = ContextWindow(self.window, self.summed)
+        return stream_marginals(open_merged(self._ranked_words, context_window, self._segments), self.window)
+
+    def _check_offset(self, offset: int | None) -> None:
+        if offset is None:
+            return
+        if self.summed:
+            raise BitcipherError(
+                f"{self.uri} was built with `summed`, so its counts have no offsets: leave out `offset`, or build it "
+                "without `summed`."
+            )
+        if not isinstance(offset, int | np.integer) or not 1 <= abs(offset) <= self.window:
+            raise BitcipherError(
+                f"`offset` must be between -{self.window} and -1 or between 1 and {self.window}, got {offset}."
+            )

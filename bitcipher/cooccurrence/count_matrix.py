@@ -1,0 +1,64 @@
+"""Sparse matrices of pair counts, read from segments one range of words at a time."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from bitcipher.counts import PairBlock, concatenate, iter_merged_rows, renumber, select_pairs, select_rows
+
+
+def read_forward_counts(
+    segments: Sequence[Sequence[str]],
+    positions: Sequence[np.ndarray],
+    size: int,
+    shared: int,
+    offset: int | None = None,
+) -> csr_array:
+    """Return the number of times that each word occurs after each other word, (n, n) int64.
+
+    Pairs of other words and offsets are dropped before the rows of a range of words are added up. The peak of memory is
+    about twice the result, and one range of words.
+
+    Args:
+        segments: URIs of the parts of each segment.
+        positions: for each segment, the row and column of each word number, (words,) int32, or -1 to leave it out.
+        size: number of rows and columns n.
+        shared: row and column that many words share, or -1.
+        offset: distance of the pairs, at least 1; by default all stored offsets are added up.
+    """
+
+    def select(block: PairBlock, segment: int) -> PairBlock:
+        position = positions[segment]
+        if offset is not None:
+            block = select_rows(block, block.offset == offset)
+        block = select_rows(block, position[block.left] >= 0)
+        block = select_pairs(block, position[block.right] >= 0)
+        return renumber(block._replace(offset=np.zeros_like(block.offset)), position)
+
+    return _to_matrix(concatenate(iter_merged_rows(segments, select, np.arange(size), shared)), size)
+
+
+def make_matrix(values: np.ndarray, columns: np.ndarray, starts: np.ndarray, size: int) -> csr_array:
+    """Return a matrix of rows of `size` columns, with the smallest indices that SciPy supports.
+
+    Args:
+        values: (pairs,) the stored entries, row after row.
+        columns: (pairs,) int32, the column of each entry.
+        starts: (rows + 1,) int64, the start of each row's entries, and the end of the last row's entries.
+        size: number of columns.
+    """
+    # Sparse arrays convert all indices to the larger of the two types.
+    index_type = np.int32 if len(values) <= np.iinfo(np.int32).max else np.int64
+    return csr_array((values, columns, starts.astype(index_type)), shape=(len(starts) - 1, size))
+
+
+def _to_matrix(block: PairBlock, size: int) -> csr_array:
+    """Return the matrix of rows that are in any order, each left word at most once."""
+    rows = len(block.left)
+    # The last row is empty, for words without pairs.
+    starts = np.concatenate([[0], np.cumsum(block.length), [len(block.right)]])
+    matrix = make_matrix(block.count, block.right, starts, size)
+    row_of_word = np.full(size, rows, matrix.indices.dtype)
+    row_of_word[block.left] = np.arange(rows)
+    return matrix[row_of_word]
