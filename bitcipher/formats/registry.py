@@ -65,10 +65,11 @@ FORMATS = {
     "embedding-atlas": Format("embedding_atlas", "embedding-atlas", NONE),
 }
 
-# Formats that do not exist but that users expect, with the formats to use instead.
+# Names that are no formats of vectors but that users expect, with what to use instead.
 _ALTERNATIVES = {
     "gensim": "gensim's own files are pickles, which can run code when they are opened; write word2vec-binary, which "
     "gensim opens with KeyedVectors.load_word2vec_format(path, binary=True)",
+    "counts": "it is the format of a build, not of vectors; write it with `bitcipher export BUILD --format counts`",
     "model2vec": "write sentence-transformers, whose folder model2vec opens too",
 }
 
@@ -80,7 +81,7 @@ def get_format(name: str) -> Format:
         BitcipherError: if there is no such format.
     """
     if name in _ALTERNATIVES:
-        raise BitcipherError(f"There is no format {name!r}: {_ALTERNATIVES[name]}.")
+        raise BitcipherError(f"There is no format {name!r} of vectors: {_ALTERNATIVES[name]}.")
     if name not in FORMATS:
         raise BitcipherError(f"There is no format {name!r}: choose from {', '.join(FORMATS)}.")
     return FORMATS[name]

@@ -1,4 +1,4 @@
-"""Command that writes vectors in the formats of other libraries: `export`."""
+"""Command that writes vectors in the formats of other libraries, and counts as sparse matrices: `export`."""
 
 from typing import Annotated
 
@@ -8,8 +8,10 @@ from bitcipher.formats import FORMATS
 from cluster.cli.options import Version
 from cluster.metavars import PATH
 
+COUNTS = "counts"
+OPENED_BY = {name: each.opened_by for name, each in FORMATS.items()} | {COUNTS: "scipy.sparse.load_npz, Arrow"}
 # One line per format. The \b keeps the help page from joining them.
-_FORMATS = "\b\n" + "\n".join(f"{name:<22}{each.opened_by}" for name, each in FORMATS.items())
+_FORMATS = "\b\n" + "\n".join(f"{name:<22}{libraries}" for name, libraries in OPENED_BY.items())
 
 
 def export(
@@ -24,17 +26,36 @@ def export(
     out: Annotated[str, typer.Option(help="File or directory to write; it must not exist yet.", metavar=PATH)],
     version: Version = None,
 ) -> None:
-    """Write vectors as a file or directory that another library opens.
+    """Write vectors, or the counts of a build, as a file or directory that another library opens.
 
     For example: bitcipher export vectors --format word2vec-binary --out vectors.bin
     """
+    if format == COUNTS:
+        _export_counts(vectors, out, version)
+    else:
+        _export_vectors(vectors, format, out, version)
+
+
+def _export_vectors(uri: str, format: str, out: str, version: int | None) -> None:
     from bitcipher.formats import write
     from bitcipher.vectors import CipherVectors
     from bitcipher.versions import vectors_of
     from pipelines.runtime.progress import StageProgress
 
-    table = CipherVectors.load(vectors_of(vectors, version))
+    table = CipherVectors.load(vectors_of(uri, version))
     with StageProgress() as progress:
         bar = progress.begin("export", len(table))
         write(table, format, out, lambda rows: progress.advance(bar, rows, ""))
-    print(f"{len(table):,} words, {table.vector_size} dimensions → {out} ({FORMATS[format].opened_by})")
+    print(f"{len(table):,} words, {table.vector_size} dimensions → {out} ({OPENED_BY[format]})")
+
+
+def _export_counts(uri: str, out: str, version: int | None) -> None:
+    from bitcipher.cooccurrence import open_build
+    from bitcipher.formats.count_folder import list_count_files, write_counts
+    from pipelines.runtime.progress import StageProgress
+
+    build = open_build(uri, version)
+    with StageProgress() as progress:
+        bar = progress.begin("export", len(list_count_files(build)))
+        write_counts(build, out, lambda matrices: progress.advance(bar, matrices, ""))
+    print(f"{len(build.vocabulary):,} words, window {build.window} → {out} ({OPENED_BY[COUNTS]})")

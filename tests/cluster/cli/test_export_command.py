@@ -1,9 +1,12 @@
 """Output and errors of `bitcipher export`."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from builds import OPTIONS, run_build, write_lines
+from scipy.sparse import load_npz
 
 from bitcipher import CipherVectors
 from bitcipher.formats import FORMATS
@@ -28,15 +31,23 @@ def command(monkeypatch, capsys, tmp_path):
 def test_help_lists_every_format_with_its_libraries(command):
     code, out, _ = command("--help")
     assert code == 0
-    for name, each in FORMATS.items():
+    for name, libraries in {**{name: each.opened_by for name, each in FORMATS.items()}, "counts": "scipy"}.items():
         (line,) = (line for line in out.splitlines() if line.split()[:1] == [name])
-        assert each.opened_by.split(",")[0] in line
+        assert libraries.split(",")[0] in line
 
 
 def test_export_writes_a_file_and_prints_its_size(command):
     code, out, _ = command("vectors", "--format", "parquet", "--out", "vectors.parquet")
     assert (code, out) == (0, "3 words, 2 dimensions → vectors.parquet (Arrow, pandas, Polars, DuckDB)\n")
     assert CipherVectors.read("vectors.parquet").counts.tolist() == [3, 2, 1]
+
+
+def test_export_writes_the_counts_of_a_build(command):
+    source = write_lines(Path("texts.jsonl"), ["the cat saw the dog"])
+    run_build([source], "build", OPTIONS.copy_with(min_count=1, window=2))
+    code, out, _ = command("build", "--format", "counts", "--out", "counts")
+    assert (code, out) == (0, "5 words, window 2 → counts (scipy.sparse.load_npz, Arrow)\n")
+    assert load_npz("counts/cooccurrence-offset-01.npz").sum() == 4
 
 
 def test_mistakes_print_one_sentence(command):
@@ -47,6 +58,8 @@ def test_mistakes_print_one_sentence(command):
         (("vectors", "--format", "gensim", "--out", "new"), "write word2vec-binary"),
         (("nothing", "--format", "glove", "--out", "new"), "nothing is not a"),
         (("vectors", "--format", "glove", "--out", "new", "--version", "2"), "vectors is not a build"),
+        (("vectors", "--format", "counts", "--out", "new"), "vectors is a folder of vectors without counts"),
+        (("nothing", "--format", "counts", "--out", "new"), "nothing is not a build"),
     ):
         code, _, error = command(*arguments)
         assert code == 2
