@@ -3,6 +3,7 @@
 A demo has one directory, which is removed if the demo fails:
 
     docstrings.jsonl.gz  the text (see `cluster.demo.docstrings`)
+    documents/           document shards, the text without duplicates
     build/               counts, and vectors of mode spectral
     vectors-sum/         vectors of mode sum, from the same counts
     report.html          the page
@@ -25,21 +26,30 @@ from bitcipher.vectors import CipherVectors
 from cluster.demo.docstrings import installed_roots, write_docstrings
 from pipelines.build.build import build
 from pipelines.build.report import read_report
+from pipelines.clean.unicode_repair import UnicodeRule
+from pipelines.duplicates.options import DuplicateOptions
 from pipelines.embed.embed_counts import embed_build
 from pipelines.options import BuildOptions
 from pipelines.reports.maps import require_libraries
+from pipelines.runtime.grouping import open_grouping_runtime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import Runtime, open_runtime
+from pipelines.runtime.runtime import open_runtime
+from pipelines.shard.options import ShardOptions
+from pipelines.shard.shard_corpus import shard_corpus
 from pipelines.store import layout
 from pipelines.store.manifest import read_manifest
 
 DOCSTRINGS = "docstrings.jsonl.gz"
+DOCUMENTS = "documents"
 BUILD = "build"
 SUM = "vectors-sum"
 PAGE = "report.html"
 
 # This minimum count leaves 6,000 to 8,000 words of 3 to 6 million tokens. The neighbors of rarer words are noise.
 OPTIONS = BuildOptions(min_count=20)
+
+# Docstrings are short and full of names, so rules for web pages would drop most of them.
+SHARD_OPTIONS = ShardOptions(rules=(UnicodeRule(),), duplicates=DuplicateOptions())
 
 SUM_EMBEDDING = {"mode": "sum", "bits": 200}
 
@@ -66,43 +76,46 @@ def run_demo(out: str, workers: int) -> None:
     Raises:
         BitcipherError: if the directory exists or cannot be written, or if a library that the page needs is missing.
     """
-    with StageProgress() as progress, open_runtime(workers, OPTIONS.memory_mib << 20) as runtime:
-        make_demo(out, installed_roots(), runtime, progress)
+    with StageProgress() as progress:
+        make_demo(out, installed_roots(), workers, progress)
     show_demo(out)
 
 
-def make_demo(out: str, roots: Sequence[Path], runtime: Runtime, progress: StageProgress) -> None:
+def make_demo(out: str, roots: Sequence[Path], workers: int, progress: StageProgress) -> None:
     """Make the demo. Its directory is removed on failure.
 
     Args:
         out: path or URI of the directory of the demo.
         roots: directories whose Python files provide the docstrings.
-        runtime: where the build runs.
+        workers: number of Ray workers; 0 runs in process.
         progress: progress display.
     """
     require_libraries()
     if storage.exists(out):
         raise BitcipherError(f"{out} already exists: choose another name, or remove it first.")
     try:
-        _make(out, roots, runtime, progress)
+        _make(out, roots, workers, progress)
     except BaseException:
         storage.remove(out)
         raise
 
 
-def _make(out: str, roots: Sequence[Path], runtime: Runtime, progress: StageProgress) -> None:
+def _make(out: str, roots: Sequence[Path], workers: int, progress: StageProgress) -> None:
     start = time.perf_counter()
-    docstrings, built, page = (storage.join(out, name) for name in (DOCSTRINGS, BUILD, PAGE))
+    docstrings, documents, built, page = (storage.join(out, name) for name in (DOCSTRINGS, DOCUMENTS, BUILD, PAGE))
     seconds: dict[str, float] = {}
     with _timed(seconds, "docstrings"):
         write_docstrings(roots, docstrings, progress)
-    build([docstrings], built, OPTIONS, runtime, progress)
-    report = read_report(built, read_manifest(built))
-    seconds.update((name, stage.seconds) for name, stage in report.stages.items())
-    bar = progress.begin("page", 1)
-    with _timed(seconds, "embed as Sum"):
-        target = storage.join(out, SUM)
-        embed_build(built, target, SUM_EMBEDDING, OPTIONS.memory_mib, runtime, progress)
+    with _timed(seconds, "shard"), open_grouping_runtime(workers, SHARD_OPTIONS.memory_mib << 20) as runtime:
+        shard_corpus([docstrings], documents, SHARD_OPTIONS, runtime, progress)
+    with open_runtime(workers, OPTIONS.memory_mib << 20) as runtime:
+        build([documents], built, OPTIONS, runtime, progress)
+        report = read_report(built, read_manifest(built))
+        seconds.update((name, stage.seconds) for name, stage in report.stages.items())
+        bar = progress.begin("page", 1)
+        with _timed(seconds, "embed as Sum"):
+            target = storage.join(out, SUM)
+            embed_build(built, target, SUM_EMBEDDING, OPTIONS.memory_mib, runtime, progress)
     with _timed(seconds, "page"):
         from pipelines.reports.demo.page import write_report
 

@@ -10,7 +10,6 @@ import pytest
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from cluster.demo.demo import make_demo, show_demo
-from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 
 SUBJECTS = ("matrix", "function", "array", "number", "list", "table")
@@ -38,20 +37,20 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def demo(packages: Path) -> Path:
     out = packages.parent / "made"
-    make_demo(str(out), [packages], InProcessRuntime(), StageProgress())
+    make_demo(str(out), [packages], 0, StageProgress())
     return out
 
 
 def test_demo_writes_one_complete_directory(demo, packages):
     assert {path.name for path in demo.iterdir()} == {
-        *("docstrings.jsonl.gz", "build", "vectors-sum", "report.html", "report.json")
+        *("docstrings.jsonl.gz", "documents", "build", "vectors-sum", "report.html", "report.json")
     }
     assert {path.name for path in packages.parent.iterdir()} == {packages.name, demo.name}
 
 
 def test_build_records_the_final_path_of_the_text(demo):
     (source,) = json.loads((demo / "build" / "versions" / "000001.json").read_text())["sources"]
-    assert source["uri"] == str(demo / "docstrings.jsonl.gz")
+    assert source["uri"].startswith(f"{demo}/documents/documents/")
     assert Path(source["uri"]).stat().st_size == source["size"]
 
 
@@ -84,7 +83,7 @@ def test_demo_prints_neighbors_and_next_commands(demo, capsys):
 
 def test_same_packages_give_the_same_vectors(demo, packages, tmp_path):
     again = tmp_path / "again"
-    make_demo(str(again), [packages], InProcessRuntime(), StageProgress())
+    make_demo(str(again), [packages], 0, StageProgress())
     assert (again / "docstrings.jsonl.gz").read_bytes() == (demo / "docstrings.jsonl.gz").read_bytes()
     for name in ("build", "vectors-sum"):
         vectors, before = CipherVectors.load(again / name), CipherVectors.load(demo / name)
@@ -94,7 +93,7 @@ def test_same_packages_give_the_same_vectors(demo, packages, tmp_path):
 def test_existing_directory_is_refused_and_unchanged(packages, tmp_path):
     (tmp_path / "mine").write_text("kept")
     with pytest.raises(BitcipherError, match="already"):
-        make_demo(str(tmp_path / "mine"), [packages], InProcessRuntime(), StageProgress())
+        make_demo(str(tmp_path / "mine"), [packages], 0, StageProgress())
     assert (tmp_path / "mine").read_text() == "kept"
 
 
@@ -104,12 +103,12 @@ def test_failed_demo_leaves_no_files(tmp_path):
     (root / "small.py").write_text('"""Too few words to count them."""')
     target.mkdir()
     with pytest.raises(BitcipherError, match="No word reaches"):
-        make_demo(str(target / "demo"), [root], InProcessRuntime(), StageProgress())
+        make_demo(str(target / "demo"), [root], 0, StageProgress())
     assert list(target.iterdir()) == []
 
 
 def test_missing_library_is_named_before_work_starts(packages, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openTSNE", None)
     with pytest.raises(BitcipherError, match=r"opentsne: install .* 'bitcipher\[report\]'"):
-        make_demo(str(tmp_path / "demo"), [packages], InProcessRuntime(), StageProgress())
+        make_demo(str(tmp_path / "demo"), [packages], 0, StageProgress())
     assert list(tmp_path.iterdir()) == []
