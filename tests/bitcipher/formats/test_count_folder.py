@@ -1,11 +1,13 @@
 """Folders of counts, opened by SciPy and Arrow."""
 
+import io
+
 import pyarrow.parquet as pq
 import pytest
 from builds import OPTIONS, run_build, write_lines
 from scipy.sparse import csr_array, load_npz
 
-from bitcipher import BitcipherError, CipherVectors, open_build
+from bitcipher import BitcipherError, CipherVectors, open_build, storage
 from bitcipher.formats.count_folder import write_counts
 
 TEXTS = ["القط and the cat saw the dog", "a dog saw the القط"]
@@ -32,6 +34,15 @@ def test_scipy_and_arrow_open_the_files(tmp_path):
         assert loaded.nnz > 0
         assert (loaded != build.cooccurrence(offset)).nnz == 0
         assert name in readme
+
+
+def test_a_store_gets_the_same_files(tmp_path, base_uri):
+    build = open_build(make_build(tmp_path, window=1))
+    target = storage.join(base_uri, "out")
+    write_counts(build, target)
+    assert len(storage.list_files(target)) == 4
+    with storage.reading(storage.join(target, "cooccurrence-offset-01.npz")) as stream:
+        assert (load_npz(io.BytesIO(stream.read())) != build.cooccurrence(1)).nnz == 0
 
 
 def test_equal_counts_give_equal_files(tmp_path):
