@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import labeled
+from web_pages import page, warc, wet
 
 ROOT = Path(__file__).parents[1]
 
@@ -20,6 +21,14 @@ def write_corpus(file: Path) -> None:
     lines = (json.dumps({"text": f"{a} {b}"}) + "\n" for a, b in zip(english, invented, strict=True))
     file.parent.mkdir()
     file.write_bytes(gzip.compress("".join(lines).encode()))
+
+
+def write_crawl(folder: Path) -> None:
+    """Write a WET and a WARC file of English pages, some of them twice."""
+    folder.mkdir()
+    pages = [page(number % 50) for number in range(60)]
+    (folder / "part-0.warc.wet.gz").write_bytes(wet(*pages))
+    (folder / "part-0.warc.gz").write_bytes(warc(*pages))
 
 
 def write_words(file: Path) -> None:

@@ -33,6 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Directory of a user, with a corpus and the recipe of the README."""
     folder = tmp_path_factory.mktemp("readme")
     user_folder.write_corpus(folder / "corpus" / "part-0.jsonl.gz")
+    user_folder.write_crawl(folder / "crawl")
     (recipe,) = blocks(README, "yaml")
     (folder / "recipe.yaml").write_text(recipe)
     return folder
@@ -42,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_commands_of_the_readme_run(ray_cluster, folder):
     commands = [line for block in blocks(README, "sh") for line in block.splitlines()]
     assert all(command.startswith("bitcipher ") for command in commands)
-    assert len(commands) == 16
+    assert len(commands) == 19
     for command in commands:
         arguments = shlex.split(command)[1:]
         # All tests share one Ray cluster. Jobs are submitted to its dashboard.

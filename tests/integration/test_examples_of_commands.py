@@ -54,6 +54,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Directory with all files that the examples refer to."""
     folder = tmp_path_factory.mktemp("examples")
     user_folder.write_corpus(folder / "corpus" / "part-0.json.gz")
+    user_folder.write_crawl(folder / "crawl")
     user_folder.write_labeled(folder)
     user_folder.write_first_recipe(folder)
     user_folder.write_words(folder / "words.txt")

@@ -47,21 +47,21 @@ def print_version(build: str, manifest: BuildManifest) -> None:
 
 
 def print_changes(changes: SourceChanges, replaced: bool) -> None:
-    """Print the differences between the sources of an update and the counted sources."""
+    """Print the differences between the sources of an update and the sources read before."""
     OUT.print(
         f"{format_count(len(changes.new), 'new file')}, {len(changes.unchanged):,} unchanged, "
-        f"{len(changes.copies):,} with content that is already counted."
+        f"{len(changes.copies):,} with content that was already read."
     )
     for name, sources, outcome in (
         (
             "changed",
             changes.changed,
-            "counted again" if replaced else "not counted again (--replace counts them again)",
+            "read again" if replaced else "not read again (--replace reads them again)",
         ),
-        ("vanished", changes.vanished, "subtracted" if replaced else "still counted (--replace subtracts them)"),
+        ("vanished", changes.vanished, "removed" if replaced else "still included (--replace removes them)"),
     ):
         if sources:
-            OUT.print(f"{format_count(len(sources), 'file')} {name} since counting, {outcome}:")
+            OUT.print(f"{format_count(len(sources), 'file')} {name}, {outcome}:")
             for source in sources[:EXAMPLES]:
                 OUT.print(f"  {format_word(source.uri)}")
             if len(sources) > EXAMPLES:
