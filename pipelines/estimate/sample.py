@@ -108,7 +108,7 @@ def _read_head(source: Source, options: ReadOptions, text_bytes: int) -> _Head:
     if stored == source.size:
         documents = [chunk.text for chunk in read_chunks(source, options)]
         return _Head(documents, sum(_sizes(documents)), stored)
-    if source.format != "parquet":
+    if source.format not in ("parquet", "hf"):
         with TemporaryDirectory(prefix="bitcipher-plan-") as folder:
             # The copy keeps the file ending, which determines the compression.
             copy = os.path.join(folder, f"head-{os.path.basename(source.uri)}")

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from pipelines.ingest.hf_datasets import hash_split, is_dataset
 from pipelines.ingest.sources import Source
 from pipelines.runtime.runtime import Runtime, StageSpec
 
@@ -51,7 +52,9 @@ def hash_sources(sources: Sequence[Source], known: Sequence[Source], runtime: Ru
 
 
 def sha256(uri: str) -> str:
-    """Return the SHA-256 of a file in hexadecimal."""
+    """Return the SHA-256 of a file in hexadecimal. For a split of a dataset, see `hash_split`."""
+    if is_dataset(uri):
+        return hash_split(uri, sha256)
     digest = hashlib.sha256()
     with storage.reading(uri) as stream:
         while data := stream.read(READ_BYTES):

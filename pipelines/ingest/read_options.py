@@ -16,6 +16,8 @@ ENDINGS_OF_FORMAT = {
     "wet": (".wet",),  # CommonCrawl publishes extracted text as .warc.wet.gz
     "warc": (".warc",),
     "arc": (".arc",),
+    "arrow": (".arrow",),
+    "hf": (),  # rows that the package `datasets` streams, given as hf:// URIs
 }
 
 if TYPE_CHECKING:

@@ -1,13 +1,15 @@
 """Difference between the listed sources and those already counted."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from fsspec.utils import glob_translate
 
 from bitcipher.redaction import redact
 from bitcipher.storage import url_to_fs
+from pipelines.ingest.dataset_folder import split_pattern
+from pipelines.ingest.hf_datasets import is_dataset, parse_uri
 from pipelines.ingest.sources import Source
 
 
@@ -65,14 +67,17 @@ def compare_sources(listed: Sequence[Source], known: Sequence[Source], patterns:
     changes.vanished = [
         source
         for source in known
-        if source.uri not in uris
-        and source.sha256 not in hashes
-        and any(matcher.fullmatch(url_to_fs(source.uri)[1]) for matcher in matchers)
+        if source.uri not in uris and source.sha256 not in hashes and any(matches(source.uri) for matches in matchers)
     ]
     return changes
 
 
-def _matcher(pattern: str) -> re.Pattern[str]:
-    """Return a regular expression that matches the path of a pattern, all files below it, and its glob matches."""
-    path = url_to_fs(redact(pattern))[1].rstrip("/")
-    return re.compile(f"{re.escape(path)}(/.*)?|{glob_translate(path)}", re.DOTALL)
+def _matcher(pattern: str) -> Callable[[str], bool]:
+    """Return a function that says whether a URI matches a pattern, as a glob, in its folder, or as a split."""
+    if is_dataset(pattern):
+        given = {name: value for name, value in parse_uri(pattern)._asdict().items() if value}
+        return lambda uri: is_dataset(uri) and given.items() <= parse_uri(uri)._asdict().items()
+    folder, split = split_pattern(redact(pattern))
+    path = "/".join([url_to_fs(folder)[1].rstrip("/"), *filter(None, [split])])
+    expression = re.compile(f"{re.escape(path)}(/.*)?|{glob_translate(path)}", re.DOTALL)
+    return lambda uri: not is_dataset(uri) and expression.fullmatch(url_to_fs(uri)[1]) is not None

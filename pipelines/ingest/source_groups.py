@@ -28,5 +28,5 @@ def group_sources(sources: Sequence[Source], text_bytes: int) -> list[tuple[Sour
 
 def estimate_text_bytes(source: Source) -> int:
     """Return the estimated number of bytes of text in a source, from its file size."""
-    is_compressed = source.format == "parquet" or compression_of(source.uri) != ""
+    is_compressed = source.format in ("parquet", "hf") or compression_of(source.uri) != ""
     return source.size * (TEXT_PER_COMPRESSED_BYTE if is_compressed else 1)

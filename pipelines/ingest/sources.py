@@ -14,7 +14,9 @@ from bitcipher.object_store import translating_errors
 from bitcipher.records import Count, Record
 from bitcipher.redaction import redact
 from bitcipher.storage import is_local, url_to_fs
+from pipelines.ingest.dataset_folder import find_arrow_files, split_pattern
 from pipelines.ingest.document_folder import DOCUMENTS, DocumentFile, find_document_files
+from pipelines.ingest.hf_datasets import DatasetSplit, is_dataset, list_splits
 from pipelines.ingest.path_lists import expand_list
 from pipelines.ingest.read_options import ENDINGS_OF_FORMAT, Format
 
@@ -40,7 +42,8 @@ class Source(Record):
     """Modification time or ETag, empty if the store has neither. A file with the same URI, size and stamp is assumed to
     be unchanged. A file without a stamp is hashed again."""
     sha256: str = ""
-    """SHA-256 of the stored bytes, empty until `pipelines.ingest.content_hash` has computed it."""
+    """SHA-256 of the stored bytes, or of the list of files of a dataset. It is empty until
+    `pipelines.ingest.content_hash` has computed it."""
     _read_uri: str = PrivateAttr("")
 
     @property
@@ -58,13 +61,14 @@ class Source(Record):
 def list_sources(patterns: Sequence[str], format: str | None = None) -> list[Source]:
     """Return the files that match the patterns, each once, sorted by the bytes of their URIs.
 
-    A folder that `bitcipher shard` wrote has the document shards of its newest version. Other folders are searched
-    recursively, without following links to other folders. In folders and globs, hidden files and
-    files with an unknown ending are skipped. A glob also skips folders that cannot be listed.
+    A folder that `bitcipher shard` wrote has the document shards of its newest version, and a folder that
+    `save_to_disk` wrote has the Arrow files of its splits. Other folders are searched recursively, without following
+    links to other folders. In folders and globs, hidden files and files with an unknown ending are skipped. A glob also
+    skips folders that cannot be listed.
 
     Args:
-        patterns: files, folders or globs, as paths or fsspec URIs. A name that ends in .paths or .paths.gz is a list
-            of them, one per line.
+        patterns: files, folders or globs, as paths or URIs, or datasets such as hf://NAME?split=train. A name that
+            ends in .paths or .paths.gz is a list of them, one per line.
         format: one of FORMATS, used for all files instead of their endings.
 
     Raises:
@@ -106,6 +110,11 @@ def _without_query(uri: str) -> str:
 
 
 def _find(pattern: str, format: str | None) -> list[Source]:
+    if is_dataset(pattern):
+        return [_dataset_source(split) for split in list_splits(pattern)]
+    if format == "hf":
+        raise BitcipherError(f"Format hf reads URIs such as hf://NAME?split=train, got {pattern}.")
+    pattern, split = split_pattern(pattern)
     filesystem, path = url_to_fs(pattern)
     # Each file system raises exceptions of its own.
     with translating_errors("list", pattern, is_local=is_local(filesystem)):
@@ -116,7 +125,9 @@ def _find(pattern: str, format: str | None) -> list[Source]:
             files = find_document_files(pattern)
             if files is not None:
                 return _document_shards(filesystem, pattern, path, files)
-            entries = list(_walk(filesystem, path))
+            entries = find_arrow_files(filesystem, pattern, path, split)
+            format = format if entries is None else "arrow"
+            entries = list(_walk(filesystem, path)) if entries is None else entries
         else:
             entries = [entry]
     sources = [source for each in entries if (source := _source(filesystem, each, format)) is not None]
@@ -131,6 +142,11 @@ def _find(pattern: str, format: str | None) -> list[Source]:
     else:
         reason = "its ending is unknown"
     raise BitcipherError(f"Cannot use {pattern}: {reason}. Supported endings are {ENDINGS}; or set the format.")
+
+
+def _dataset_source(split: DatasetSplit) -> Source:
+    source = Source(uri=str(split.uri), size=split.size, format="hf", stamp=split.stamp)
+    return source.with_read_uri(str(split.pinned))
 
 
 def _document_shards(
