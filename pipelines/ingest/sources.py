@@ -1,5 +1,6 @@
 """Sources: the files of a corpus, listed by path, folder or glob, on any file system that fsspec supports."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -19,6 +20,7 @@ from pipelines.ingest.document_folder import DOCUMENTS, DocumentFile, find_docum
 from pipelines.ingest.hf_datasets import DatasetSplit, is_dataset, list_splits
 from pipelines.ingest.path_lists import expand_list
 from pipelines.ingest.read_options import ENDINGS_OF_FORMAT, Format
+from pipelines.ingest.standard_input import STANDARD_INPUT, spool
 
 FORMATS = tuple(ENDINGS_OF_FORMAT)
 FORMAT_OF_ENDING = {ending: name for name, endings in ENDINGS_OF_FORMAT.items() for ending in endings}
@@ -68,7 +70,7 @@ def list_sources(patterns: Sequence[str], format: str | None = None) -> list[Sou
 
     Args:
         patterns: files, folders or globs, as paths or URIs, or datasets such as hf://NAME?split=train. A name that
-            ends in .paths or .paths.gz is a list of them, one per line.
+            ends in .paths or .paths.gz is a list of them, one per line. `-` is standard input.
         format: one of FORMATS, used for all files instead of their endings.
 
     Raises:
@@ -110,6 +112,10 @@ def _without_query(uri: str) -> str:
 
 
 def _find(pattern: str, format: str | None) -> list[Source]:
+    if pattern == STANDARD_INPUT:
+        path = spool(format)
+        (source,) = _find(path, format or "text")
+        return [source.model_copy(update={"uri": os.path.basename(path)}).with_read_uri(path)]
     if is_dataset(pattern):
         return [_dataset_source(split) for split in list_splits(pattern)]
     if format == "hf":
