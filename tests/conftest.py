@@ -20,6 +20,8 @@ from bitcipher import storage
 # Ray reads these when it is imported. Tests never join a running cluster.
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 os.environ.pop("RAY_ADDRESS", None)
+# Read when the packages of Hugging Face are imported.
+os.environ["HF_DATASETS_OFFLINE"] = os.environ["HF_HUB_OFFLINE"] = "1"
 # Clusters start jobs as `python`, which must be that of the tests, as in an activated environment.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 

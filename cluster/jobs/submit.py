@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from bitcipher.errors import BitcipherError, first_line
+from bitcipher.redaction import redact
 from cluster.jobs.job_paths import translate_paths
 from cluster.jobs.job_server import DEFAULT_ADDRESS, connect, find_address, is_loopback
 from cluster.jobs.working_dir import pack
@@ -56,8 +57,9 @@ def submit(
         The exit code of the job: 0 for success, 2 for a mistake of the user.
 
     Raises:
-        BitcipherError: if the command cannot be submitted, or the cluster cannot be reached.
+        BitcipherError: if the command has credentials or cannot be submitted, or the cluster cannot be reached.
     """
+    _check_credentials(command)
     address = find_address(address) or DEFAULT_ADDRESS
     jobs = jobs_of(commands)
     name = next((name for name in jobs if tuple(command[: len(name)]) == name), None)
@@ -73,6 +75,16 @@ def submit(
         print(job)
         return 0
     return follow(client, address, job)
+
+
+def _check_credentials(command: Sequence[str]) -> None:
+    # Ray shows the command of a job to everyone who can see the dashboard.
+    uri = next((argument for argument in command if redact(argument) != argument), None)
+    if uri is not None:
+        raise BitcipherError(
+            f"{uri} has credentials, which everyone who sees the job could read: write the URI into a file whose name "
+            "ends in .paths, and submit the name of this file."
+        )
 
 
 def jobs_of(commands: "Mapping[str, TyperCommand | TyperGroup]") -> "dict[tuple[str, ...], TyperCommand]":

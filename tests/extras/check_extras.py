@@ -45,12 +45,13 @@ class Extra:
 
 EXTRAS = {
     "none": Extra(QUERY, {"build corpus --out x": "pipelines", "train first.yaml --out x": "training"}),
-    "pipelines": Extra((*QUERY, *BUILD, "plan corpus"), {"demo": "report", "train first.yaml --out x": "training"}),
+    "pipelines": Extra((*QUERY, *BUILD, "plan corpus"), {"demo": "report", "sample hf://org/name": "datasets"}),
     "report": Extra((*BUILD, "explore built --out page.html", "demo"), {"train first.yaml --out x": "training"}),
     "cluster": Extra((*BUILD, "doctor"), {"demo": "report"}),
     "training": Extra(
         (*BUILD, "train first.yaml --out run", "compare run --out curves", "generate run --prompt the"), {}
     ),
+    "datasets": Extra(BUILD, {"demo": "report"}),
     "s3": Extra(QUERY, {"build corpus --out x": "pipelines"}),
     "search": Extra(QUERY, {"build corpus --out x": "pipelines"}),
 }

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from cluster.cli.display.builds import print_changes
-from cluster.cli.display.console import OUT, format_count, format_share, list_examples, make_table
+from cluster.cli.display.console import OUT, format_count, format_share, format_word, list_examples, make_table
 from pipelines.reports.shard.page import make_funnel
 from pipelines.shard.sample import SampledDocument
 from pipelines.shard.shard_corpus import ShardResult
@@ -56,7 +56,7 @@ def print_sample(documents: Iterable[SampledDocument], characters: int) -> None:
             details.append(f"changed by {', '.join(sampled.changed)}")
         if sampled.dropped is not None:
             details.append(f"dropped: {sampled.dropped}")
-        OUT.print(f"── {sampled.source}:{sampled.offset}")
+        OUT.print(f"── {format_word(sampled.source)}:{sampled.offset}")
         OUT.print("   " + " · ".join(details) if details else "")
         text = document.text[:characters]
         printable = "".join(each if each.isprintable() or each == "\n" else repr(each)[1:-1] for each in text)

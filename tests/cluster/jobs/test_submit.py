@@ -265,3 +265,10 @@ def test_large_working_dirs_and_names_of_packages_are_refused(tmp_path):
         pack(target, str(extra))
     with pytest.raises(BitcipherError, match="contains `bitcipher`"):
         pack(target, str(ROOT))
+
+
+def test_credentials_in_the_command_are_refused():
+    command = ["build", "https://me:hunter2@host/a.txt?token=5e1f", "--out", "vectors"]
+    with pytest.raises(BitcipherError, match=r"^https://host/a\.txt has credentials.*\.paths") as error:
+        submit(COMMANDS, command, None, None, [], False)
+    assert "hunter2" not in str(error.value)

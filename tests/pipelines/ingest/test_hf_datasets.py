@@ -20,8 +20,6 @@ from pipelines.ingest.readers import read_source
 from pipelines.ingest.sources import list_sources
 from pipelines.runtime.in_process import InProcessRuntime
 
-# Read when `datasets` is imported.
-os.environ["HF_DATASETS_OFFLINE"] = os.environ["HF_HUB_OFFLINE"] = "1"
 datasets = pytest.importorskip("datasets")
 
 ROWS = {
