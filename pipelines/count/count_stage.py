@@ -22,12 +22,11 @@ from bitcipher.counts import (
     word_hashes,
     write_part,
 )
-from bitcipher.errors import BitcipherError
 from pipelines.count.count_batches import CountBatch, iter_batches
 from pipelines.count.count_tasks import CountTask
 from pipelines.ingest.document_chunks import DocumentChunk
 from pipelines.ingest.readers import read_chunks
-from pipelines.ingest.sources import Source, list_sources
+from pipelines.ingest.source_changes import check_unchanged
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
@@ -86,7 +85,7 @@ class CountStage:
                 names.append(segment.name)
                 yield CountedShard(task.id, segment)
             _skip(shard)
-        _check_unchanged(task.sources)
+        check_unchanged(task.sources)
         hashes = tuple(source.sha256 for source in task.sources)
         self._ledger.record(COUNTED_TASKS, task.id, CountedTask(id=task.id, sources=hashes, shards=tuple(names)))
 
@@ -95,7 +94,7 @@ class CountStage:
         segment = self._ledger.find(COUNTED_SHARDS, key)
         if segment is None:
             counted = self._count(f"{task.id}-{number:05d}", shard)
-            _check_unchanged(task.sources)
+            check_unchanged(task.sources)
             segment = self._ledger.record(COUNTED_SHARDS, key, counted)
         return segment
 
@@ -167,12 +166,3 @@ def _take_shard(chunks: Iterator[DocumentChunk], shard_bytes: int) -> Iterator[D
 def _skip(shard: Iterator[DocumentChunk]) -> None:
     for _ in shard:
         pass
-
-
-def _check_unchanged(sources: tuple[Source, ...]) -> None:
-    for source in sources:
-        (current,) = list_sources([source.read_uri], source.format)
-        if (current.size, current.stamp) != (source.size, source.stamp):
-            raise BitcipherError(
-                f"{source.uri} changed while it was counted. When it is complete, run the same command again to resume."
-            )

@@ -1,16 +1,17 @@
 """Difference between the listed sources and those already counted."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from fsspec.utils import glob_translate
 
+from bitcipher.errors import BitcipherError
 from bitcipher.redaction import redact
 from bitcipher.storage import url_to_fs
 from pipelines.ingest.dataset_folder import split_pattern
 from pipelines.ingest.hf_datasets import is_dataset, parse_uri
-from pipelines.ingest.sources import Source
+from pipelines.ingest.sources import Source, list_sources
 
 
 @dataclass
@@ -70,6 +71,20 @@ def compare_sources(listed: Sequence[Source], known: Sequence[Source], patterns:
         if source.uri not in uris and source.sha256 not in hashes and any(matches(source.uri) for matches in matchers)
     ]
     return changes
+
+
+def check_unchanged(sources: Iterable[Source]) -> None:
+    """Check that sources have not changed since they were listed.
+
+    Raises:
+        BitcipherError: if the size or the stamp of a source differs.
+    """
+    for source in sources:
+        (current,) = list_sources([source.read_uri], source.format)
+        if (current.size, current.stamp) != (source.size, source.stamp):
+            raise BitcipherError(
+                f"{source.uri} changed while it was read. When it is complete, run the same command again to resume."
+            )
 
 
 def _matcher(pattern: str) -> Callable[[str], bool]:

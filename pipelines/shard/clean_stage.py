@@ -15,6 +15,7 @@ from pipelines.duplicates.keys import compute_keys
 from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.raw_documents import RawDocument
 from pipelines.ingest.readers import read_source
+from pipelines.ingest.source_changes import check_unchanged
 from pipelines.ingest.source_groups import group_sources
 from pipelines.ingest.sources import Source
 from pipelines.shard.accounts import EXAMPLE_CHARACTERS, EXAMPLES, Accounts, Example, first_examples
@@ -88,7 +89,9 @@ class CleanStage:
             for raw in read_source(source, self._options, quarantine):
                 self._clean(raw, source, writer)
             writer.add_quarantine(source, quarantine)
-        yield self._ledger.record(CLEANED_TASKS, task.id, writer.finish())
+        cleaned = writer.finish()
+        check_unchanged(task.sources)
+        yield self._ledger.record(CLEANED_TASKS, task.id, cleaned)
 
     def _clean(self, raw: RawDocument, source: Source, writer: "_TaskWriter") -> None:
         document = Document("".join(raw.strings), raw.url, raw.date, raw.language)

@@ -138,7 +138,7 @@ def test_source_that_changes_during_counting_raises_without_an_entry(tmp_path, n
     os.utime(file, (1, 1))
     (task,) = tasks_of([file], 1000)
     file.write_text(new_content)
-    with pytest.raises(BitcipherError, match=r"a\.txt changed while it was counted"):
+    with pytest.raises(BitcipherError, match=r"a\.txt changed while it was read"):
         run(stage_of(tmp_path / "build", 1000), [task])
     assert storage.list_files(f"{tmp_path}/build/{LEDGER}") == {}
 

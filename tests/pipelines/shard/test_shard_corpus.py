@@ -216,3 +216,18 @@ def test_damaged_manifest_is_named(corpus, tmp_path):
     uri.write_text(json.dumps(values))
     with pytest.raises(BitcipherError, match=r"000001\.json"):
         list_sources([str(tmp_path / "out")])
+
+
+def test_source_that_changes_while_it_is_read_raises(corpus, tmp_path, monkeypatch):
+    original = storage.write_table
+
+    def change_source(uri, table):
+        original(uri, table)
+        write_lines(corpus / "a.jsonl", "Other text.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "write_table", change_source)
+        with pytest.raises(BitcipherError, match=r"a\.jsonl changed while it was read"):
+            make_shards(tmp_path / "out", corpus, **NEAR)
+    make_shards(tmp_path / "out", corpus, **NEAR)
+    assert "Other text." in texts_in(tmp_path / "out")
