@@ -11,7 +11,7 @@ from bitcipher.redaction import redact
 from bitcipher.storage import url_to_fs
 from pipelines.ingest.dataset_folder import split_pattern
 from pipelines.ingest.hf_datasets import is_dataset, parse_uri
-from pipelines.ingest.sources import Source, list_sources
+from pipelines.ingest.sources import Source, list_again
 
 
 @dataclass
@@ -80,7 +80,7 @@ def check_unchanged(sources: Iterable[Source]) -> None:
         BitcipherError: if the size or the stamp of a source differs.
     """
     for source in sources:
-        (current,) = list_sources([source.read_uri], source.format)
+        current = list_again(source)
         if (current.size, current.stamp) != (source.size, source.stamp):
             raise BitcipherError(
                 f"{source.uri} changed while it was read. When it is complete, run the same command again to resume."

@@ -91,6 +91,16 @@ def list_sources(patterns: Sequence[str], format: str | None = None) -> list[Sou
     return sorted(found.values(), key=lambda source: source.uri.encode())
 
 
+def list_again(source: Source) -> Source:
+    """Return a listed source as it is now, with its size and stamp.
+
+    Raises:
+        BitcipherError: if the source no longer exists, or cannot be listed.
+    """
+    (current,) = _find(source.read_uri, source.format)
+    return current
+
+
 def compression_of(uri: str) -> str:
     """Return the compression ending of a file name, or an empty string."""
     name = _without_query(uri).lower()

@@ -100,3 +100,11 @@ def test_each_recipe_keeps_prose(name, tmp_path):
     source = write_lines(tmp_path / "a.jsonl", *pages, "404", url="http://a.example/")
     make_shards(tmp_path / "out", source, **values)
     assert texts_in(tmp_path / "out") == sorted([*pages, "404"] if name == "babylm" else pages)
+
+
+def test_empty_file_among_sources_has_no_documents(tmp_path):
+    write_lines(tmp_path / "corpus/a.jsonl", *(page(number) for number in range(5)))
+    (tmp_path / "corpus/empty.jsonl").touch()
+    make_shards(tmp_path / "documents", tmp_path / "corpus")
+    assert len(texts_in(tmp_path / "documents")) == 5
+    assert run_build([tmp_path / "corpus"], tmp_path / "vectors")["documents"] == 5
