@@ -71,7 +71,10 @@ def test_damaged_shard_is_named_and_not_counted(crawl, tmp_path):
 def test_other_libraries_read_the_shards(crawl, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
-    datasets, duckdb, pandas = map(pytest.importorskip, ("datasets", "duckdb", "pandas"))
+    import datasets
+    import duckdb
+    import pandas
+
     make_shards(tmp_path / "documents", crawl, **OPTIONS_OF_SHARDS)
     folder = tmp_path / "documents/documents"
     expected = texts_in(tmp_path / "documents")
