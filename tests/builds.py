@@ -13,6 +13,7 @@ from bitcipher import storage
 from bitcipher.counts import open_merged, read_vocabulary
 from bitcipher.versions import WORDS, manifest_uri
 from pipelines.build.build import build, update
+from pipelines.ingest.record_counts import RecordCounts
 from pipelines.ingest.source_changes import SourceChanges
 from pipelines.options import BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
@@ -82,6 +83,7 @@ def write_manifest(target: str, **sizes: int) -> None:
         fingerprint={},
         aligned=None,
         **{**no_sizes, **sizes},
+        records=RecordCounts(),
         sources=(),
         tasks=(),
         shards=(),

@@ -5,6 +5,7 @@ the content of their sources, and merged ranges by the names of the merged segme
 """
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -25,7 +26,9 @@ from pipelines.count.count_tasks import CountTask
 from pipelines.embed.embed_counts import embed_counts
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.ingest.content_hash import sha256
+from pipelines.ingest.record_counts import RecordCounts, sum_record_counts
 from pipelines.ingest.source_groups import estimate_text_bytes
+from pipelines.ingest.sources import Source
 from pipelines.merge.merge_segments import MergedRange, merge_segments
 from pipelines.merge.vocabulary import choose_vocabulary
 from pipelines.options import SPECTRAL, UpdateOptions
@@ -66,6 +69,7 @@ def make_version(
     """
     counted = run_count_tasks(job, plan.to_count)
     kept_shards = [shard for shard in job.base.shards if shard.name in plan.kept_shards] if job.base else []
+    tasks = (*plan.kept_tasks, *counted.tasks)
     segments = merge_shards(job, kept_shards, counted.shards)
     vocabulary = write_vocabulary(job, segments, known_words)
     words = job.file(WORDS)
@@ -93,8 +97,9 @@ def make_version(
         tokens=sum(segment.tokens for segment in segments),
         vocabulary=len(vocabulary),
         oov_tokens=int(vocabulary.counts[vocabulary.oov_rank]),
+        records=_sum_records(plan.sources, tasks),
         sources=tuple(plan.sources),
-        tasks=(*plan.kept_tasks, *counted.tasks),
+        tasks=tasks,
         shards=(*kept_shards, *counted.shards),
         segments=tuple(segments),
         digests=_all_digests(job, digests),
@@ -134,13 +139,14 @@ def run_count_tasks(job: Job, tasks: list[CountTask]) -> CountResult:
         job.progress.advance(bar, shard.text_bytes, note)
         log_event("counted", shard=shard.name, tokens=shard.tokens, cost=result.cost.to_dict())
     job.progress.end(bar)
-    if not {task.id for task in tasks} <= set(job.ledger.keys(COUNTED_TASKS)):
+    entries = job.ledger.entries(COUNTED_TASKS)
+    if not {task.id for task in tasks} <= set(entries):
         raise BitcipherError(
             f"Another job removed the shards that this one had counted in {job.build}. Run the same command again."
         )
     shards |= _finished_shards(job, [finished[task.id] for task in tasks if task.id in finished])
     return CountResult(
-        tasks=[_counted_task(task, shards[task.id]) for task in tasks],
+        tasks=[entries[task.id] for task in tasks],
         shards=sorted((shard for task in tasks for shard in shards[task.id]), key=lambda shard: shard.name),
         tokens=tokens,
     )
@@ -240,12 +246,10 @@ def _finished_shards(job: Job, tasks: list[CountedTask]) -> dict[str, list[Segme
     return {task.id: [by_name[name] for name in task.shards] for task in tasks}
 
 
-def _counted_task(task: CountTask, shards: list[Segment]) -> CountedTask:
-    return CountedTask(
-        id=task.id,
-        sources=tuple(source.sha256 for source in task.sources),
-        shards=tuple(sorted(shard.name for shard in shards)),
-    )
+def _sum_records(sources: Iterable[Source], tasks: Iterable[CountedTask]) -> RecordCounts:
+    """Return the sums over all sources. The example is from the first source with a bad record."""
+    by_content = {sha256: counts for task in tasks for sha256, counts in task.records.items()}
+    return sum_record_counts(by_content[source.sha256] for source in sources if source.sha256 in by_content)
 
 
 def _all_digests(job: Job, digests: CountDigests) -> VersionDigests:

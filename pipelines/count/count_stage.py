@@ -25,7 +25,9 @@ from bitcipher.counts import (
 from pipelines.count.count_batches import CountBatch, iter_batches
 from pipelines.count.count_tasks import CountTask
 from pipelines.ingest.document_chunks import DocumentChunk
+from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.readers import read_chunks
+from pipelines.ingest.record_counts import RecordCounts
 from pipelines.ingest.source_changes import check_unchanged
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.options import BuildOptions
@@ -75,9 +77,9 @@ class CountStage:
 
     def __call__(self, task: CountTask) -> Iterator[CountedShard]:
         """Yield the shards of a task. Shards in the ledger are not counted again."""
-        chunks = (chunk for source in task.sources for chunk in read_chunks(source, self._options))
+        records: dict[str, RecordCounts] = {}
         names = []
-        for number, shard in enumerate(split_shards(chunks, self._shard_bytes)):
+        for number, shard in enumerate(split_shards(self._read(task, records), self._shard_bytes)):
             if number == task.stop:
                 break
             if number >= task.start:
@@ -87,7 +89,17 @@ class CountStage:
             _skip(shard)
         check_unchanged(task.sources)
         hashes = tuple(source.sha256 for source in task.sources)
-        self._ledger.record(COUNTED_TASKS, task.id, CountedTask(id=task.id, sources=hashes, shards=tuple(names)))
+        entry = CountedTask(id=task.id, sources=hashes, shards=tuple(names), records=records)
+        self._ledger.record(COUNTED_TASKS, task.id, entry)
+
+    def _read(self, task: CountTask, records: dict[str, RecordCounts]) -> Iterator[DocumentChunk]:
+        """Yield the chunks of the sources of a task, and add the counts of their other records to `records`."""
+        for source in task.sources:
+            quarantine = Quarantine(source.uri, self._options.max_bad_share)
+            yield from read_chunks(source, self._options, quarantine)
+            # Of the tasks that read a large source, only the last one counts its records.
+            if task.stop is None and quarantine.counts != RecordCounts():
+                records[source.sha256] = quarantine.counts
 
     def _find_or_count(self, task: CountTask, number: int, shard: Iterator[DocumentChunk]) -> Segment:
         key = f"{task.id}/{number:05d}"

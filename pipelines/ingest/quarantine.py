@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.raw_documents import BadRecord, RawDocument, ReadRecord, SkippedRecord
+from pipelines.ingest.record_counts import RecordCounts
 
 # Maximum number of bad records that are kept per source. All are counted.
 MAX_KEPT = 10_000
@@ -50,6 +51,16 @@ class Quarantine:
     def bad(self) -> int:
         """Number of bad records."""
         return self.reasons.total()
+
+    @property
+    def counts(self) -> RecordCounts:
+        """Counts of the records that are not documents, for manifests."""
+        return RecordCounts(
+            bad=dict(self.reasons),
+            skipped=dict(self.skip_reasons),
+            replacements=self.replacements,
+            example=self.kept[0].message if self.kept else None,
+        )
 
     def separate(self, records: Iterable[ReadRecord]) -> Iterator[RawDocument]:
         """Yield the documents, keep the bad records, and count all records.

@@ -8,10 +8,14 @@ from pipelines.options import BuildOptions
 
 # Increase this number when a change of readers, document chunks, tokenizers or counting changes the counts of a text. A
 # test compares digests of counts, and fails after such a change.
-COUNTS_VERSION = 1
+COUNTS_VERSION = 2
 
-# Options that determine the counts. The other options affect the vocabulary and the vectors, or how work is split.
-COUNTING_FIELDS = ("format", "document", "field", "encoding", "tokenizer", "lowercase", "window", "summed")
+# Options that determine the counts. The other options affect the vocabulary and the vectors, how work is split, or
+# (`max_bad_share`) whether a source fails, but not what is counted of a source that does not fail.
+COUNTING_FIELDS = (
+    *("format", "document", "field", "encoding", "max_record_mib"),
+    *("tokenizer", "lowercase", "window", "summed"),
+)
 
 Fingerprint = dict[str, str | int | float | bool | None]
 

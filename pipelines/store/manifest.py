@@ -9,12 +9,13 @@ from bitcipher import storage, versions
 from bitcipher.errors import BitcipherError
 from bitcipher.records import FROM_LIST, Count, Record, Strings
 from bitcipher.version_manifest import VersionManifest
+from pipelines.ingest.record_counts import RecordCounts
 from pipelines.ingest.sources import Source
 from pipelines.options import BuildOptions
 from pipelines.store.fingerprint import Fingerprint
 from pipelines.store.segments import Segment
 
-FORMAT: Literal["bitcipher-build/3"] = "bitcipher-build/3"
+FORMAT: Literal["bitcipher-build/4"] = "bitcipher-build/4"
 
 
 class CountedTask(Record):
@@ -25,6 +26,9 @@ class CountedTask(Record):
     """SHA-256 of each source."""
     shards: Strings
     """Names of the shards of the task, in order."""
+    records: dict[str, RecordCounts]
+    """Counts of bad and skipped records by SHA-256 of the source; sources without any are left out. A source that
+    several tasks read is counted in the last of them."""
 
 
 class CountDigests(Record):
@@ -86,7 +90,7 @@ class BuildManifest(VersionManifest):
 
     model_config = ConfigDict(extra="forbid")
 
-    format: Literal["bitcipher-build/3"] = FORMAT
+    format: Literal["bitcipher-build/4"] = FORMAT
     bitcipher: str
     """Version of bitcipher that made the version."""
     options: BuildOptions
@@ -100,6 +104,8 @@ class BuildManifest(VersionManifest):
     """Number of words."""
     oov_tokens: Count
     """Number of tokens outside the vocabulary."""
+    records: RecordCounts
+    """Sums of the counts of bad and skipped records of all sources."""
     sources: Annotated[tuple[Source, ...], FROM_LIST]
     """All sources, without copies of the same content."""
     tasks: Annotated[tuple[CountedTask, ...], FROM_LIST]

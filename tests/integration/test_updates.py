@@ -55,6 +55,22 @@ def test_word_that_reaches_min_count_enters_with_all_its_counts(tmp_path):
     assert digests(tmp_path / "grown") == digests(tmp_path / "whole")
 
 
+def test_bad_records_of_updates_equal_those_of_a_build_of_all_sources(parts, tmp_path):
+    options = OPTIONS.derive({"max_bad_share": 0.05})
+    for i in (1, 3, 5):
+        parts[i].write_text(parts[i].read_text() + "{\n")
+    whole = run_build(parts, tmp_path / "whole", options)
+    assert whole["records"]["bad"] == {"not JSON": 3}
+    assert f"of {parts[1]} is not JSON" in whole["records"]["example"]
+    run_build(parts[2:4], tmp_path / "grown", options)
+    manifest, _ = run_update(tmp_path / "grown", parts)
+    assert manifest["records"] == whole["records"]
+    parts[1].unlink()
+    manifest, _ = run_update(tmp_path / "grown", [tmp_path / "corpus"], replace=True)
+    assert manifest["records"]["bad"] == {"not JSON": 2}
+    assert f"of {parts[3]} is not JSON" in manifest["records"]["example"]
+
+
 def test_counted_content_is_not_counted_again(parts, tmp_path):
     run_build(parts[:3], tmp_path / "build")
     before = digests(tmp_path / "build")
@@ -140,7 +156,7 @@ def test_old_versions_are_readable_until_pruned(parts, tmp_path):
 def test_update_with_other_counting_options_raises(parts, tmp_path, monkeypatch):
     run_build(parts[:3], tmp_path / "build")
     monkeypatch.setattr(fingerprint, "COUNTS_VERSION", 0)
-    with pytest.raises(BitcipherError, match=r"made with other options \(counts_version 1 → 0\): make a new build"):
+    with pytest.raises(BitcipherError, match=r"made with other options \(counts_version 2 → 0\): make a new build"):
         run_update(tmp_path / "build", parts)
 
 

@@ -5,6 +5,7 @@ from bitcipher.counts import part_files
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import manifest_uri, versions
 from pipelines.build.publish import collect_garbage, drop_unfinished, prune, publish
+from pipelines.ingest.record_counts import RecordCounts
 from pipelines.options import BuildOptions
 from pipelines.store.job_ledger import (
     COUNTED_SHARDS,
@@ -37,6 +38,7 @@ def manifest_of(version, segments, shards, suffix="ab"):
         fingerprint={},
         aligned=None,
         **dict.fromkeys(("documents", "text_bytes", "tokens", "vocabulary", "oov_tokens"), 1),
+        records=RecordCounts(),
         sources=(),
         tasks=(),
         shards=tuple(map(segment_of, shards)),
@@ -108,7 +110,7 @@ def test_work_of_an_unfinished_job_is_kept(build):
     ledger = job_ledger(build, job)
     write_parts(build, "shards/d", "segments/cd-0", "shards/lost")
     ledger.record(COUNTED_SHARDS, "task/00000", segment_of(["shards/d"]))
-    ledger.record(COUNTED_TASKS, "task", CountedTask(id="task", sources=(), shards=("shards/d",)))
+    ledger.record(COUNTED_TASKS, "task", CountedTask(id="task", sources=(), shards=("shards/d",), records={}))
     ledger.record(MERGED_PARTS, "cd/0-9", MergedPart(part="segments/cd-0", entries=1))
     needed = stored_names(build)[0] - {"shards/lost"}
     collect_garbage(build)

@@ -203,3 +203,49 @@ def test_sources_and_counts_on_a_disk_and_in_an_object_store(texts, base_uri):
     assert len(shards) > 1
     assert sum(shard.documents for shard in shards) == len(texts)
     assert all(shard.digest == digest_of(build, shard.parts, shard.total_passages) for shard in shards)
+
+
+def write_with_bad_lines(path, texts, bad):
+    """Write JSON lines, of which the last ones are bad, and the first document has a character that was replaced."""
+    lines = [json.dumps({"text": f"{text}\ufffd" if i == 0 else text}) for i, text in enumerate(texts)]
+    path.write_text("\n".join([*lines, *["{"] * bad]))
+    return path
+
+
+def recorded_counts(build):
+    """Return the record counts that the finished tasks recorded, by source."""
+    tasks = Ledger(f"{build}/{LEDGER}").entries(COUNTED_TASKS).values()
+    return [item for task in tasks for item in task.records.items()]
+
+
+def test_bad_records_are_counted_by_source(texts, tmp_path):
+    write_with_bad_lines(tmp_path / "a.jsonl", texts, 2)
+    (tmp_path / "b.txt").write_text("one two")
+    tasks = tasks_of([tmp_path / "a.jsonl", tmp_path / "b.txt"], 1 << 20)
+    (task,) = tasks
+    shards = run(stage_of(tmp_path / "build", 1 << 20), tasks)
+    assert sum(shard.documents for shard in shards) == len(texts) + 1
+    ((sha256, counts),) = recorded_counts(tmp_path / "build")
+    assert sha256 == task.sources[0].sha256
+    assert (counts.bad, counts.skipped, counts.replacements) == ({"not JSON": 2}, {}, 1)
+    assert counts.example.startswith(f"Line 201 of {tmp_path}/a.jsonl is not JSON")
+
+
+def test_bad_records_of_a_file_with_several_tasks_are_counted_once(texts, tmp_path):
+    file = write_with_bad_lines(tmp_path / "a.jsonl", texts, 2)
+    shard_bytes = file.stat().st_size // (3 * SHARDS_PER_TASK)
+    tasks = tasks_of([file], shard_bytes)
+    beyond = replace(tasks[0], id="beyond", start=90, stop=99)  # reads to the end, but is not the last task
+    assert len(tasks) == 3
+    run(stage_of(tmp_path / "build", shard_bytes), [*tasks, beyond])
+    ((_, counts),) = recorded_counts(tmp_path / "build")
+    assert (counts.bad, counts.replacements) == ({"not JSON": 2}, 1)
+
+
+def test_source_with_too_many_bad_records_raises_without_an_entry(texts, tmp_path):
+    tasks = tasks_of([write_with_bad_lines(tmp_path / "a.jsonl", texts, 3)], 1 << 20)
+    with pytest.raises(BitcipherError, match=r"3 of 203 records of .* are bad"):
+        run(stage_of(tmp_path / "build", 1 << 20), tasks)
+    assert finished_tasks(tmp_path / "build") == []
+    (shard,) = run(stage_of(tmp_path / "build", 1 << 20, max_bad_share=0.02), tasks)
+    assert shard.documents == len(texts)

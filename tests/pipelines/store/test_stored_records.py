@@ -12,6 +12,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.versions import manifest_uri
 from pipelines.build.report import BuildReport
 from pipelines.filter.filter_manifest import FilterManifest
+from pipelines.ingest.record_counts import RecordCounts
 from pipelines.ingest.sources import Source
 from pipelines.options import BuildOptions
 from pipelines.runtime.costs import StageCost
@@ -33,6 +34,7 @@ OPTIONS = BuildOptions(tokenizer="whitespace")
 TIME = "2026-01-31T12:00:00+00:00"
 SIZES = dict.fromkeys(("documents", "total_passages", "text_bytes", "tokens", "types", "entries"), 3)
 SEGMENT = Segment(name="a-00000", parts=("shards/a",), shards=("a-00000",), digest="0123456789abcdef" * 2, **SIZES)
+RECORD_COUNTS = RecordCounts(bad={"not JSON": 1}, skipped={"status 404": 2}, replacements=3, example="Line 1 is bad.")
 MANIFEST = BuildManifest(
     version=2,
     folder="versions/000002-ab",
@@ -45,8 +47,9 @@ MANIFEST = BuildManifest(
     tokens=3,
     vocabulary=2,
     oov_tokens=1,
+    records=RECORD_COUNTS,
     sources=(Source(uri="/corpus/a.txt", size=3, format="text", stamp="1.5", sha256="ab"),),
-    tasks=(CountedTask(id="a", sources=("ab",), shards=("a-00000",)),),
+    tasks=(CountedTask(id="a", sources=("ab",), shards=("a-00000",), records={"ab": RECORD_COUNTS}),),
     shards=(SEGMENT,),
     segments=(SEGMENT,),
     digests=VersionDigests(words="w", counts="c", vectors="v"),
