@@ -1,16 +1,17 @@
 """Manifest of a filtered corpus: numbers of kept and dropped spans per source, per folder and in total."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from bitcipher.records import FROM_LIST, Count, Record
 from pipelines.filter.document_filter import most_frequent
+from pipelines.ingest.record_counts import RecordCounts, sum_record_counts
 from pipelines.store.fingerprint import Fingerprint
 
-FORMAT: Literal["bitcipher-filter/1"] = "bitcipher-filter/1"
+FORMAT: Literal["bitcipher-filter/2"] = "bitcipher-filter/2"
 
 # Maximum number of unknown words that the manifest lists for the corpus, each folder and each source.
 UNKNOWN_WORDS = 50
@@ -94,12 +95,16 @@ class SourceEntry(Record):
     sha256: str
     """SHA-256 of the stored bytes of the source."""
     counts: FilterCounts
+    records: RecordCounts
+    """Counts of bad and skipped records."""
     unknown_words: dict[str, Count]
 
 
 class CountsWithWords(FilterCounts):
     """Counts of a group of sources, with the most frequent unknown words, in descending order."""
 
+    records: RecordCounts
+    """Counts of bad and skipped records."""
     unknown_words: dict[str, Count]
 
 
@@ -123,7 +128,7 @@ class FilterVocabulary(Record):
 class FilterManifest(Record):
     """Manifest of a filtered corpus."""
 
-    format: Literal["bitcipher-filter/1"] = FORMAT
+    format: Literal["bitcipher-filter/2"] = FORMAT
     options: Fingerprint
     """Options, and hashes of the vocabulary and the sources."""
     vocabulary: FilterVocabulary
@@ -152,7 +157,7 @@ def make_manifest(options: Fingerprint, vocabulary: FilterVocabulary, entries: S
     )
 
 
-def _sum(entries: Iterable[SourceEntry]) -> dict[str, Any]:
+def _sum(entries: Sequence[SourceEntry]) -> dict[str, Any]:
     counts: dict[str, Any] = {}
     words: Counter[str] = Counter()
     for entry in entries:
@@ -161,7 +166,8 @@ def _sum(entries: Iterable[SourceEntry]) -> dict[str, Any]:
     for level in ("spans", "sentences"):
         if level in counts:
             counts[level]["share_kept"] = counts[level]["kept"] / max(counts[level]["examined"], 1)
-    return {**counts, "unknown_words": most_frequent(words, UNKNOWN_WORDS)}
+    records = sum_record_counts(entry.records for entry in entries)
+    return {**counts, "records": records, "unknown_words": most_frequent(words, UNKNOWN_WORDS)}
 
 
 def _add(total: dict[str, Any], counts: dict[str, Any]) -> None:

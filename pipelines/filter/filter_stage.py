@@ -18,6 +18,7 @@ from pipelines.filter.filter_manifest import FilterCounts, SourceEntry
 from pipelines.filter.lexicon import Lexicon
 from pipelines.filter.options import FilterOptions
 from pipelines.ingest.documents import read_documents
+from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.sources import Source
 from pipelines.store.ledger import EntryKind, Ledger
 
@@ -63,7 +64,8 @@ class FilterStage:
         document_filter = DocumentFilter(self._lexicon, self._options)
         control = ControlSample(self._options, source.sha256)
         counts = document_filter.counts
-        counts[CONSTRAINED] = self._write_constrained(item, document_filter, control)
+        quarantine = Quarantine(source.uri, self._options.max_bad_share)
+        counts[CONSTRAINED] = self._write_constrained(item, quarantine, document_filter, control)
         if self._options.unconstrained:
             counts[UNCONSTRAINED] = self._write_unconstrained(item, control, counts[CONSTRAINED])
         entry = SourceEntry(
@@ -71,15 +73,16 @@ class FilterStage:
             uri=source.uri,
             sha256=source.sha256,
             counts=FilterCounts(**counts),
+            records=quarantine.counts,
             unknown_words=document_filter.most_frequent_unknown(UNKNOWN_WORDS_PER_SOURCE),
         )
         yield self._ledger.record(FILTERED_SOURCES, item.id, entry)
 
     def _write_constrained(
-        self, item: FilterInput, document_filter: DocumentFilter, control: ControlSample
+        self, item: FilterInput, quarantine: Quarantine, document_filter: DocumentFilter, control: ControlSample
     ) -> dict[str, int]:
         with _PartFiles(self._out, CONSTRAINED, item.id) as files:
-            for document in read_documents(item.source, self._options):
+            for document in read_documents(item.source, self._options, quarantine):
                 if self._options.unconstrained:
                     control.count(document)
                 for span in document_filter.filter(document):

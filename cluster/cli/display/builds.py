@@ -14,6 +14,7 @@ from cluster.cli.display.console import (
     list_examples,
     make_table,
 )
+from cluster.cli.display.records import describe_records
 from pipelines.build.report import read_report
 from pipelines.build.status import read_status
 from pipelines.ingest.source_changes import SourceChanges
@@ -29,7 +30,7 @@ def print_build(build: str) -> None:
 
 
 def print_version(build: str, manifest: BuildManifest) -> None:
-    """Print the size and drift of a version, and the cost of each stage."""
+    """Print the size, drift and bad records of a version, and the cost of each stage."""
     report = read_report(build, manifest)
     table = make_table("stage", "seconds", "CPU seconds", "tokens/s", "peak memory")
     for name, stage in report.stages.items():
@@ -44,6 +45,8 @@ def print_version(build: str, manifest: BuildManifest) -> None:
         f"{manifest.vectors.dimensions} dimensions in {report.seconds:.1f} s → {build}, version {manifest.version}"
     )
     _print_empty_words(manifest.vectors.empty_words)
+    if line := describe_records(manifest.records):
+        OUT.print(line)
 
 
 def print_changes(changes: SourceChanges, replaced: bool) -> None:
@@ -76,7 +79,7 @@ def print_status(build: str) -> None:
         drift = manifest.drift
         moved = f", {format_share(1 - drift.neighbors)} of neighbors changed" if drift else ""
         OUT.print(
-            f"version {number}: {manifest.documents:,} documents, {manifest.tokens:,} tokens, "
+            f"version {number}: {manifest.documents:,} documents{_left_out(manifest)}, {manifest.tokens:,} tokens, "
             f"{manifest.vocabulary:,} words{moved}"
         )
     if status.job is None:
@@ -130,6 +133,16 @@ def print_contents(uri: str, version: int | None) -> None:
     OUT.print()
     for name, size in storage.list_files(uri).items():
         OUT.print(f"{format_size(size):>10}  {name}")
+
+
+def _left_out(manifest: BuildManifest) -> str:
+    """Return the number of bad records and of undecodable characters in brackets, empty if there are none."""
+    numbers = (
+        (sum(manifest.records.bad.values()), "bad record"),
+        (manifest.records.replacements, "undecodable character"),
+    )
+    found = [format_count(number, noun) for number, noun in numbers if number]
+    return f" ({', '.join(found)})" if found else ""
 
 
 def _print_drift(drift: Drift) -> None:

@@ -1,6 +1,7 @@
-"""Output of `bitcipher filter`: the percentage kept of each source directory, and the most frequent unknown words."""
+"""Output of `bitcipher filter`: the percentage kept of each source directory, unknown words and bad records."""
 
 from cluster.cli.display.console import OUT, format_share, list_examples, make_table
+from cluster.cli.display.records import describe_records
 from pipelines.filter.filter_manifest import FilterCounts, FilterManifest
 
 # Maximum number of unknown words to show.
@@ -31,6 +32,8 @@ def print_filtered_corpus(manifest: FilterManifest, out: str) -> None:
         )
     spans, words = f"{total.constrained.total():,} spans", f"{total.words_in_spans:,} words"
     OUT.print(f"\n{spans} with {words} in a vocabulary of {manifest.vocabulary.words:,} → {out}")
+    if line := describe_records(total.records):
+        OUT.print(line)
 
 
 def _cells(counts: FilterCounts, levels: list[str]) -> list[str]:

@@ -192,6 +192,19 @@ def test_damaged_source_leaves_no_files(corpus, tmp_path):
     assert names == {f"{part}-0000{number}.jsonl.gz" for part in PARTS for number in (0, 1)}
 
 
+def test_manifest_counts_bad_records_by_source_and_folder(corpus, tmp_path):
+    file = corpus / "news" / "c.jsonl.gz"
+    file.write_bytes(gzip.compress(gzip.decompress(file.read_bytes()) + b'{\n{"text": "caf\\ufffd"}\n'))
+    options = OPTIONS.copy_with(max_bad_share=0.1)
+    for name, chosen, words in (("out", options, "words.txt"), ("top", options.copy_with(top=8), None)):
+        output = run_filter(corpus, tmp_path / name, chosen, vocabulary=words)  # --top reads the sources twice
+        total = output["total"]["records"]
+        assert (total["bad"], total["replacements"]) == ({"not JSON": 1}, 1)
+        assert f"Line 41 of {file} is not JSON" in total["example"]
+        assert output["folders"][str(corpus / "news")]["records"] == total
+        assert [sum(source["records"]["bad"].values()) for source in output["sources"]] == [0, 0, 1, 0, 0]
+
+
 def test_other_options_in_the_same_folder_raise(corpus, tmp_path):
     run_filter(corpus, tmp_path / "out")
     before = content(tmp_path / "out")

@@ -66,6 +66,7 @@ MANIFEST = BuildManifest(
 )
 PARTS = {"train": 1, "development": 0, "test": 0}
 COUNTS = {"documents": PARTS, "words": 9, "constrained": PARTS, "unconstrained": {**PARTS, "missing": 1}}
+COUNTS["records"] = RECORD_COUNTS.to_dict()
 FILTERED = FilterManifest.parse(
     {
         "options": {"span": 110, "level": "both", "held_out_share": 0.01, "top": None},
