@@ -15,8 +15,8 @@ from pipelines.estimate.calibrate import calibrate
 from pipelines.estimate.calibration import Calibration
 from pipelines.estimate.corpus_laws import CorpusLaws, fit_laws
 from pipelines.estimate.growth_law import Bound
-from pipelines.estimate.limits import limits_reached
-from pipelines.estimate.sample import SAMPLE_BYTES, read_sample
+from pipelines.estimate.limits import bad_record_limits, limits_reached
+from pipelines.estimate.sample import SAMPLE_BYTES, SampledRecords, read_sample
 from pipelines.ingest.sources import list_sources
 from pipelines.options import BuildOptions
 from pipelines.store.fingerprint import COUNTING_FIELDS
@@ -61,6 +61,8 @@ class BuildEstimate:
     """Description of the sample."""
     sampled_bytes: float
     """Bytes of text that were counted."""
+    records: list[SampledRecords]
+    """Numbers of records at the beginning of each sampled file."""
     limits: list[str]
     """Limits that the expected cost reaches, one sentence each."""
     possible_limits: list[str]
@@ -108,7 +110,8 @@ def estimate_build(request: EstimateRequest, sample_bytes: int = SAMPLE_BYTES) -
         cluster=request.cluster,
         sampled=sampled,
         sampled_bytes=calibration.points[-1].tokens * calibration.text_per_token,
-        limits=list(limits.values()),
+        records=sample.records,
+        limits=[*limits.values(), *bad_record_limits(sample.records, options.max_bad_share)],
         possible_limits=possible,
     )
 

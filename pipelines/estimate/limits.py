@@ -1,7 +1,10 @@
 """Limits of bitcipher and of the cluster that a build reaches, and remedies."""
 
+from collections.abc import Iterable
+
 from bitcipher.sizes import format_size
 from pipelines.estimate.build_cost import BuildCost, Cluster
+from pipelines.estimate.sample import SampledRecords
 from pipelines.options import SPECTRAL, BuildOptions
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, MemoryBudget
 
@@ -58,3 +61,14 @@ def limits_reached(cost: BuildCost, options: BuildOptions, cluster: Cluster) -> 
             f"--bits {cost.vocabulary.bit_length()}, a higher --min-count or a --max-vocab-size."
         )
     return sentences
+
+
+def bad_record_limits(records: Iterable[SampledRecords], max_bad_share: float) -> list[str]:
+    """Return a sentence for each sampled file whose share of bad records is above the maximum."""
+    return [
+        f"{each.bad:,} of the first {each.read:,} records of {each.uri} are bad ({each.bad / each.read:.1%}), and a "
+        f"build fails if a whole file has a share above --max-bad-share {max_bad_share}: correct the file, or use a "
+        f"higher share. The first bad record: {each.example}"
+        for each in records
+        if each.bad > max_bad_share * each.read
+    ]

@@ -1,8 +1,8 @@
 """Sample of a corpus, partitioned into parts of doubling size."""
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from tempfile import TemporaryDirectory
@@ -11,7 +11,8 @@ import orjson
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from pipelines.ingest.document_chunks import DocumentChunk, split_document
+from pipelines.ingest.document_chunks import split_document
+from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.readers import ReadOptions, read_chunks
 from pipelines.ingest.readers.byte_streams import BUFFER_BYTES
 from pipelines.ingest.source_groups import estimate_text_bytes
@@ -35,12 +36,27 @@ PARTS = 7
 
 
 @dataclass(frozen=True)
+class SampledRecords:
+    """Numbers of records at the beginning of a file."""
+
+    uri: str
+    read: int
+    """Number of records that were read, good or bad."""
+    bad: int
+    """Number of bad records."""
+    example: str
+    """Sentence about the first bad record, empty if there is none."""
+
+
+@dataclass(frozen=True)
 class Sample:
     """Sample of the documents of a corpus."""
 
     documents: list[str]
     text_per_stored_byte: float
     """Bytes of text per stored byte of the files."""
+    records: list[SampledRecords]
+    """Numbers of records at the beginning of each sampled file."""
 
 
 def read_sample(sources: Sequence[Source], options: ReadOptions, sample_bytes: int = SAMPLE_BYTES) -> Sample:
@@ -52,7 +68,7 @@ def read_sample(sources: Sequence[Source], options: ReadOptions, sample_bytes: i
         sample_bytes: maximum number of bytes of UTF-8 text.
 
     Raises:
-        BitcipherError: if the sources have no text.
+        BitcipherError: if the sources have no text, or the beginning of a file has only bad records.
     """
     stride = max(1, len(sources) // SAMPLE_SOURCES)
     sampled = [source for source in sources[::stride] if source.size][:SAMPLE_SOURCES]
@@ -67,7 +83,8 @@ def read_sample(sources: Sequence[Source], options: ReadOptions, sample_bytes: i
     if len(documents) < MIN_DOCUMENTS:
         limit = max(1, sum(map(len, documents)) // MIN_DOCUMENTS)
         documents = [part.text for document in documents for part in split_document([document], limit)]
-    return Sample(documents, text_bytes / sum(head.stored_bytes for head in heads))
+    records = [head.records for head in heads]
+    return Sample(documents, text_bytes / sum(head.stored_bytes for head in heads), records)
 
 
 def partition(documents: Sequence[str]) -> list[list[str]]:
@@ -96,6 +113,7 @@ class _Head:
     documents: list[str]
     text_bytes: float
     stored_bytes: float
+    records: SampledRecords
 
 
 def _read_head(source: Source, options: ReadOptions, text_bytes: int) -> _Head:
@@ -106,29 +124,58 @@ def _read_head(source: Source, options: ReadOptions, text_bytes: int) -> _Head:
     """
     stored = min(source.size, text_bytes * source.size // estimate_text_bytes(source) + 1)
     if stored == source.size:
-        documents = [chunk.text for chunk in read_chunks(source, options)]
-        return _Head(documents, sum(_sizes(documents)), stored)
-    if source.format not in ("parquet", "hf"):
+        documents, records = _read_texts(source, options, 1.0)
+        if documents or not records.bad:
+            return _Head(documents, sum(_sizes(documents)), stored, records)
+    elif source.format not in ("parquet", "hf"):
         with TemporaryDirectory(prefix="bitcipher-plan-") as folder:
             # The copy keeps the file ending, which determines the compression.
             copy = os.path.join(folder, f"head-{os.path.basename(source.uri)}")
             with storage.reading(source.read_uri) as stream, open(copy, "wb") as target:
                 target.write(stream.read(stored))
-            documents = list(
-                _texts_until_error(read_chunks(Source(uri=copy, size=stored, format=source.format), options))
-            )
+            head = source.model_copy(update={"size": stored}).with_read_uri(copy)
+            documents, records = _read_texts(head, options, 1.0, is_truncated=True)
         if documents:
-            return _Head(documents, sum(_sizes(documents)) + _unread_bytes(documents, source), stored)
-        # Either the first document is longer than the copy, or the file is damaged, which raises an error below.
-    documents = list(_take_bytes(text_bytes, read_chunks(source, options)))
+            return _Head(documents, sum(_sizes(documents)) + _unread_bytes(documents, source), stored, records)
+    # The file is Parquet, the first document is longer than the copy, or all records are bad, which raises an error.
+    documents, records = _read_texts(source, options, options.max_bad_share, max_bytes=text_bytes)
     taken = sum(_sizes(documents))
-    return _Head(documents, taken, taken * source.size / estimate_text_bytes(source))
+    return _Head(documents, taken, taken * source.size / estimate_text_bytes(source), records)
 
 
-def _texts_until_error(chunks: Iterator[DocumentChunk]) -> Iterator[str]:
-    """Yield texts until the end of the truncated copy raises an error."""
-    with suppress(BitcipherError):
-        yield from (chunk.text for chunk in chunks)
+def _read_texts(
+    source: Source,
+    options: ReadOptions,
+    max_bad_share: float,
+    *,
+    max_bytes: float = math.inf,
+    is_truncated: bool = False,
+) -> tuple[list[str], SampledRecords]:
+    """Return the texts at the beginning of a source, and its numbers of records.
+
+    Args:
+        source: the source.
+        options: options of the readers.
+        max_bad_share: maximum share of bad records.
+        max_bytes: number of bytes of text after which no more texts are read.
+        is_truncated: the source ends within a record, so an error ends it, and the records after the last text are not
+            counted.
+    """
+    quarantine = Quarantine(source.uri, max_bad_share)
+    texts, read, bad = [], 0, 0
+    try:
+        for chunk in read_chunks(source, options, quarantine):
+            texts.append(chunk.text)
+            read, bad = quarantine.read, quarantine.bad
+            max_bytes -= len(chunk.text.encode())
+            if max_bytes <= 0:
+                break
+    except BitcipherError:
+        if not is_truncated:
+            raise
+    if not is_truncated:
+        read, bad = quarantine.read, quarantine.bad
+    return texts, SampledRecords(source.uri, read, bad, quarantine.kept[0].message if bad else "")
 
 
 def _unread_bytes(documents: list[str], source: Source) -> float:
@@ -141,15 +188,6 @@ def _unread_bytes(documents: list[str], source: Source) -> float:
     # contain the end, so documents are weighted by their size.
     buffered = BUFFER_BYTES if is_compressed else 0
     return (sum(size * size for size in sizes) / sum(sizes) + buffered) / 2
-
-
-def _take_bytes(text_bytes: int, chunks: Iterator[DocumentChunk]) -> Iterator[str]:
-    """Yield texts until they have at least `text_bytes` bytes."""
-    for chunk in chunks:
-        yield chunk.text
-        text_bytes -= len(chunk.text.encode())
-        if text_bytes <= 0:
-            return
 
 
 def _sizes(documents: list[str]) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from rich.table import Table
 
 from bitcipher.sizes import format_size
-from cluster.cli.display.console import OUT, format_count, make_table
+from cluster.cli.display.console import OUT, format_count, format_share, make_table
 from pipelines.estimate.build_cost import BuildCost
 from pipelines.estimate.build_estimate import BuildEstimate
 from pipelines.estimate.growth_law import Bound, GrowthLaw
@@ -19,7 +19,7 @@ def print_plan(estimate: BuildEstimate) -> None:
     """Print an estimate, with ranges where the growth of words and pairs is uncertain."""
     point, cluster, options = estimate.costs[Bound.POINT], estimate.cluster, estimate.options
     rates = estimate.calibration.rates
-    OUT.print(f"Sample: {estimate.sampled_bytes / 1e6:,.1f} MB of {estimate.sampled}")
+    OUT.print(f"Sample: {estimate.sampled_bytes / 1e6:,.1f} MB of {estimate.sampled}{_bad_share(estimate)}")
     OUT.print(
         f"Cluster: {format_count(cluster.nodes, 'node')} of {cluster.cores} cores and "
         f"{cluster.memory_bytes / 1e9:,.0f} GB; tokenizer {options.tokenizer}, window {options.window}, "
@@ -38,6 +38,12 @@ def print_plan(estimate: BuildEstimate) -> None:
         OUT.print(f"Limit: {sentence}")
     for sentence in estimate.possible_limits:
         OUT.print(f"Possible limit, at the upper end of growth: {sentence}")
+
+
+def _bad_share(estimate: BuildEstimate) -> str:
+    """Return the share of bad records of the sample as the end of a line, empty if there are none."""
+    read, bad = (sum(getattr(each, name) for each in estimate.records) for name in ("read", "bad"))
+    return f"; {bad:,} of {read:,} records are bad ({format_share(bad / read)})" if bad else ""
 
 
 def _print_growth(estimate: BuildEstimate) -> None:

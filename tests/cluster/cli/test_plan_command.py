@@ -4,6 +4,7 @@ import sys
 import tempfile
 
 import pytest
+from builds import write_lines
 
 from cluster.cli.main import main
 
@@ -42,6 +43,19 @@ def test_plan_prints_all_quantities(run, corpus):
     assert [item for item in ITEMS if item not in out] == []
     assert "3 nodes of 8 cores and 64 GB" in out
     assert "24 workers" in out
+
+
+@pytest.mark.long
+def test_plan_prints_the_share_of_bad_records(run, documents, tmp_path):
+    path = write_lines(tmp_path / "a.jsonl", documents)
+    path.write_text(path.read_text() + "{\n" * 40)
+    code, out, _ = run(path, "--tokenizer", "whitespace")
+    assert code == 0
+    share = 40 / (len(documents) + 40)
+    assert f"; 40 of {len(documents) + 40:,} records are bad ({share:.1%})" in out
+    assert f"Limit: 40 of the first {len(documents) + 40:,} records of {path} are bad" in out
+    code, out, _ = run(path, "--tokenizer", "whitespace", "--max-bad-share", 0.5)
+    assert (code, "records are bad" in out, "Limit: 40" in out) == (0, True, False)
 
 
 @pytest.mark.long

@@ -8,6 +8,7 @@ import pytest
 from builds import write_lines
 
 from bitcipher.errors import BitcipherError
+from pipelines.estimate.limits import bad_record_limits
 from pipelines.estimate.sample import partition, read_sample
 from pipelines.ingest.readers import ReadOptions
 from pipelines.ingest.sources import list_sources
@@ -55,3 +56,42 @@ def test_sources_without_documents_raise(tmp_path):
     (tmp_path / "a.txt").write_text("\n \n\n")
     with pytest.raises(BitcipherError, match="no documents"):
         read_sample(list_sources([str(tmp_path)]), ReadOptions())
+
+
+def write_with_bad_lines(path, documents, every):
+    """Write JSON lines, of which one of `every` is followed by a bad line."""
+    lines = [json.dumps({"text": text}) + ("\n{" if i % every == 0 else "") for i, text in enumerate(documents)]
+    content = ("\n".join(lines) + "\n").encode()
+    path.write_bytes(gzip.compress(content, 1) if path.suffix == ".gz" else content)
+    return path
+
+
+def test_bad_records_of_a_small_file_are_counted(documents, tmp_path):
+    path = write_with_bad_lines(tmp_path / "a.jsonl", documents[:40], 10)
+    (records,) = read_sample(list_sources([str(path)]), ReadOptions()).records
+    assert (records.uri, records.read, records.bad) == (str(path), 44, 4)
+    (sentence,) = bad_record_limits([records], 0.05)
+    assert sentence.startswith(f"4 of the first 44 records of {path} are bad (9.1%), and a build fails if")
+    assert f"The first bad record: Line 2 of {path} is not JSON" in sentence
+    assert bad_record_limits([records], 0.1) == []
+
+
+@pytest.mark.parametrize("every", [10, 10**9])
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz"])
+def test_record_in_which_a_sampled_beginning_ends_is_not_bad(documents, tmp_path, ending, every):
+    path = write_with_bad_lines(tmp_path / f"a{ending}", documents * 4, every)
+    size = sum(len(text.encode()) for text in documents)
+    (records,) = read_sample(list_sources([str(path)]), ReadOptions(), size // 5).records
+    assert 0 < records.read < 4 * len(documents)
+    if every == 10:
+        assert records.bad == pytest.approx(records.read / 11, abs=2)
+    else:
+        assert records.bad == 1  # the second line
+    assert f"Line 2 of {path} is not JSON" in records.example  # not the name of the temporary copy
+
+
+def test_file_without_good_records_raises(tmp_path):
+    good, bad = write_lines(tmp_path / "a.jsonl", ["some words here"] * 50), tmp_path / "b.jsonl"
+    bad.write_text("{\n" * 50)
+    with pytest.raises(BitcipherError, match=r"50 of 50 records of .*b\.jsonl are bad"):
+        read_sample(list_sources([str(good), str(bad)]), ReadOptions())
