@@ -58,6 +58,18 @@ def get(url: str, headers: dict[str, str]) -> HTTPResponse:
     raise BitcipherError(f"{url} has more than {MAX_REDIRECTS} redirects: give the address of the file itself.")
 
 
+def is_public_server(url: str) -> bool:
+    """Return whether all addresses of the server of a URL are public.
+
+    Raises:
+        BitcipherError: if the URL is not valid, or there is no such server.
+    """
+    try:
+        return all(map(is_public, _resolve(_split(url))))
+    except OSError:
+        raise BitcipherError(f"There is no server of {url}: check the address and the network.") from None
+
+
 def is_public(address: str) -> bool:
     """Return whether an IP address is reachable from the internet, and not only from this machine or its network."""
     ip: Any = ipaddress.ip_address(address.partition("%")[0])

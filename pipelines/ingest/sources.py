@@ -11,6 +11,7 @@ from pydantic import AfterValidator, PrivateAttr
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.http_connection import is_public_server
 from bitcipher.object_store import translating_errors
 from bitcipher.records import Count, Record
 from bitcipher.redaction import redact
@@ -26,6 +27,9 @@ FORMATS = tuple(ENDINGS_OF_FORMAT)
 FORMAT_OF_ENDING = {ending: name for name, endings in ENDINGS_OF_FORMAT.items() for ending in endings}
 COMPRESSION_ENDINGS = (".gz", ".zst", ".bz2", ".xz", ".lz4")
 ENDINGS = f"{' '.join(FORMAT_OF_ENDING)}, all but .parquet also with {' '.join(COMPRESSION_ENDINGS)}"
+
+# URIs of files of this machine, alone or in chained URIs of fsspec.
+_LOCAL = re.compile(r"(^|::)(/|file:|local:|hf:///)", re.IGNORECASE)
 
 
 class Source(Record):
@@ -81,7 +85,7 @@ def list_sources(patterns: Sequence[str], format: str | None = None) -> list[Sou
         raise BitcipherError(f"`format` must be one of {', '.join(FORMATS)}, got {format!r}.")
     if not patterns:
         raise BitcipherError("No sources are given: give at least one file, folder or glob.")
-    expanded = chain.from_iterable(map(expand_list, patterns))
+    expanded = chain.from_iterable(map(_expand, patterns))
     found: dict[str, Source] = {}
     for source in (source for pattern in expanded for source in _find(pattern, format)):
         if found.setdefault(source.uri, source).read_uri != source.read_uri:
@@ -116,9 +120,33 @@ def format_of(uri: str) -> str | None:
     return None if compression and format == "parquet" else format
 
 
+def _expand(pattern: str) -> Iterator[str]:
+    """Yield the paths and URIs in a list, or the pattern itself.
+
+    Raises:
+        BitcipherError: if a list on a web server names a file of this machine, or one on a public server names a
+            private address. The server could otherwise make a job read files that only this machine can reach.
+    """
+    servers: dict[str, bool] = {}
+    for entry in expand_list(pattern):
+        if _is_web(pattern) and entry != pattern:
+            if _LOCAL.search(entry):
+                raise BitcipherError(f"{pattern} names {entry}, a file of this machine: give the file itself.")
+            server = entry.split("/")[2] if _is_web(entry) else ""
+            if server and server not in servers:
+                servers[server] = is_public_server(entry) or not is_public_server(pattern)
+            if not servers.get(server, True):
+                raise BitcipherError(f"{pattern} names {entry}, a private address: give the address itself.")
+        yield entry
+
+
+def _is_web(uri: str) -> bool:
+    return uri.lower().startswith(("http://", "https://"))
+
+
 def _without_query(uri: str) -> str:
     # In object stores and on disks, a question mark is part of the name.
-    return re.split("[?#]", uri)[0] if uri.startswith(("http://", "https://")) else uri
+    return re.split("[?#]", uri)[0] if _is_web(uri) else uri
 
 
 def _find(pattern: str, format: str | None) -> list[Source]:

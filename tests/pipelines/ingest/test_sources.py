@@ -5,7 +5,9 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 from hypothesis import given
 from hypothesis import strategies as st
+from web_server import WebServer
 
+from bitcipher import http_connection
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.sources import Source, compression_of, format_of, list_sources
 
@@ -220,3 +222,43 @@ def test_stamp_changes_when_a_file_is_rewritten(corpus):
     assert list_sources([str(path)]) == [before]
     os.utime(path, (1, 1))
     assert list_sources([str(path)])[0].stamp != before.stamp
+
+
+class TestWebServers:
+    @pytest.fixture
+    def web(self):
+        with WebServer() as server:
+            server.files["/deep/a.txt"] = b"text"
+            yield server
+
+    def test_file_with_a_query(self, web):
+        (source,) = list_sources([f"{web.address}/deep/a.txt?part=1"])
+        assert (source.format, source.size, source.uri) == ("text", 4, f"{web.address}/deep/a.txt?part=1")
+        assert source.stamp
+
+    def test_server_without_sizes_raises(self, web):
+        web.sends_size = web.supports_ranges = False
+        with pytest.raises(BitcipherError, match=r"does not report the size of .*a\.txt: download"):
+            list_sources([f"{web.address}/deep/a.txt"])
+
+    def test_missing_file_raises(self, web):
+        with pytest.raises(BitcipherError, match="no such file"):
+            list_sources([f"{web.address}/gone.txt?page=1"])
+
+    def test_list_of_relative_names(self, web):
+        web.files["/list.paths"] = b"deep/a.txt\n"
+        assert [source.uri for source in list_sources([f"{web.address}/list.paths"])] == [f"{web.address}/deep/a.txt"]
+
+    @pytest.mark.parametrize(
+        "line", ["/etc/passwd", "file:///etc/a.txt", "simplecache::FILE:///etc/a.txt", "hf:///etc"]
+    )
+    def test_list_cannot_name_files_of_this_machine(self, web, line):
+        web.files["/list.paths"] = line.encode()
+        with pytest.raises(BitcipherError, match="a file of this machine"):
+            list_sources([f"{web.address}/list.paths"])
+
+    def test_list_of_a_public_server_cannot_name_private_addresses(self, web, monkeypatch):
+        monkeypatch.setattr(http_connection, "is_public", lambda address: address == "127.0.0.1")
+        web.files["/list.paths"] = f"{web.address}/deep/a.txt\nhttp://169.254.169.254/a.txt".encode()
+        with pytest.raises(BitcipherError, match="a private address"):
+            list_sources([f"{web.address}/list.paths"])
