@@ -12,6 +12,7 @@ import compare_embed
 import compare_pairs
 import compare_product
 import compare_ray
+import compare_shard
 import compare_tokens
 import compare_training
 import compare_update
@@ -30,6 +31,7 @@ COMPARISONS = {
     "training": compare_training,
     "duplicates": compare_duplicates,
     "memory": measure_memory,
+    "shard": compare_shard,
 }
 
 
@@ -42,13 +44,16 @@ def main() -> None:
     )
     parser.add_argument("--glove", type=Path, help="folder of vocab_count and cooccur, for pairs")
     parser.add_argument(
-        "--datatrove", type=Path, help="Python of an environment with datatrove, for clean and duplicates"
+        "--datatrove", type=Path, help="Python of an environment with datatrove, for clean, duplicates and shard"
     )
     parser.add_argument("--runs", type=int, default=5, help="paired runs of each comparison")
     parser.add_argument(
         "--wide-runs", type=int, default=1, help="number of runs of pairs with a window of at least 100"
     )
     parser.add_argument("--window", type=int, nargs="+", default=[4, 10, 128], help="windows of pairs")
+    parser.add_argument(
+        "--documents", type=int, default=10_000, help="documents of shard in WET and C4's form; 15 %% as many pages"
+    )
     options = parser.parse_args()
     options.data = [data.resolve() for data in options.data]
     options.glove = options.glove and options.glove.resolve()
