@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from measure import report_of
+from process_tree import cpu_seconds
 
 from pipelines.build.build import build
 from pipelines.options import BuildOptions
@@ -22,26 +23,6 @@ from pipelines.store.manifest import read_manifest
 
 SHARD_MEGABYTES = 16  # small, so that a corpus of 100 MB has several tasks per worker
 WARM_UP_FILES = 8
-
-TICKS = 100  # clock ticks per second in /proc: USER_HZ of Linux
-
-
-def cpu_seconds(root: int) -> float:
-    """Return the CPU seconds of a process, its descendants, and those descendants that have ended."""
-    parents, ticks = {}, {}
-    for file in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            values = file.read_text().rpartition(")")[2].split()
-        except OSError:  # ended meanwhile
-            continue
-        pid = int(file.parent.name)
-        parents[pid] = int(values[1])
-        ticks[pid] = sum(map(int, values[11:15]))  # utime, stime, cutime, cstime
-    tree, found = set(), {root}
-    while found:
-        tree |= found
-        found = {pid for pid, parent in parents.items() if parent in found}
-    return sum(ticks[pid] for pid in tree if pid in ticks) / TICKS
 
 
 def measured_build(sources: list[str], target: Path, shard_mib: int, runtime: Runtime) -> dict[str, object]:

@@ -13,6 +13,7 @@ import compare_pairs
 import compare_product
 import compare_ray
 import compare_shard
+import compare_shard_workers
 import compare_tokens
 import compare_training
 import compare_update
@@ -32,6 +33,7 @@ COMPARISONS = {
     "duplicates": compare_duplicates,
     "memory": measure_memory,
     "shard": compare_shard,
+    "shard-workers": compare_shard_workers,
 }
 
 
@@ -54,6 +56,7 @@ def main() -> None:
     parser.add_argument(
         "--documents", type=int, default=10_000, help="documents of shard in WET and C4's form; 15 %% as many pages"
     )
+    parser.add_argument("--gigabytes", type=float, default=2.5, help="GB of uncompressed WARC files of shard-workers")
     options = parser.parse_args()
     options.data = [data.resolve() for data in options.data]
     options.glove = options.glove and options.glove.resolve()

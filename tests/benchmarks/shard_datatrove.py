@@ -2,8 +2,8 @@
 
 shard_datatrove.py FORMAT FOLDER WORK
 
-FORMAT is warc, wet or c4. The extractor is that of datatrove's examples for CommonCrawl. Language identification is left
-out, because its model must be downloaded. Everything runs in one process. Prints the number of kept documents.
+FORMAT is warc, wet or c4. The extractor is that of datatrove's examples for CommonCrawl. Language identification is
+left out, because its model must be downloaded. All steps run in one process. Prints the number of kept documents.
 """
 
 import os

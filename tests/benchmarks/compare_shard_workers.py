@@ -1,0 +1,48 @@
+"""`bitcipher shard` on Ray Data with two workers against one worker, and one worker against in process."""
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from measure import run_script, scratch
+from ratios import Ratio
+
+RECIPE = "commoncrawl-warc"
+
+# Small files, so that a worker has many tasks.
+FILE_MEGABYTES = 32
+WARM_UP_GIGABYTES = 0.04
+WARM_UP_MEGABYTES = 5
+
+WORKERS = (0, 1, 2)
+
+
+def figures(options: argparse.Namespace) -> Iterator[Ratio]:
+    """Compare wall seconds and CPU seconds without start-up.
+
+    Raises:
+        SystemExit: if the document shards depend on the number of workers.
+    """
+    runs: dict[int, list[dict[str, Any]]] = {workers: [] for workers in WORKERS}
+    with scratch() as folder:
+        warm_up, archives = folder / "warm-up", folder / "archives"
+        _make_archives(warm_up, WARM_UP_GIGABYTES, WARM_UP_MEGABYTES, options.data)
+        _make_archives(archives, options.gigabytes, FILE_MEGABYTES, options.data)
+        for _ in range(options.runs):
+            for workers in WORKERS:
+                output = run_script("shard_warm.py", workers, RECIPE, warm_up, archives, folder=folder).output
+                runs[workers].append(json.loads(output))
+                if runs[workers][-1]["digests"] != runs[0][0]["digests"]:
+                    raise SystemExit(f"With {workers} workers, the document shards differ from those made in process.")
+    seconds, cpu = ({key: [run[name] for run in runs[key]] for key in WORKERS} for name in ("seconds", "cpu"))
+    name = f"shard on Ray, {options.gigabytes:g} GB of WARC"
+    yield Ratio(f"{name}, 2 workers: wall, against 1 worker", seconds[2], seconds[1], "s", "1/1.7")
+    yield Ratio(f"{name}, 1 worker: wall, against in process", seconds[1], seconds[0], "s")
+    yield Ratio(f"{name}, 2 workers: CPU, against in process", cpu[2], cpu[0], "s")
+
+
+def _make_archives(target: Path, gigabytes: float, file_megabytes: float, data: list[Path]) -> None:
+    size = ["--gigabytes", gigabytes, "--file-megabytes", file_megabytes]
+    run_script("make_archives.py", "--format", "warc", *size, "--out", target, "--data", *data, folder=target.parent)

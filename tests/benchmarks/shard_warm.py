@@ -1,0 +1,49 @@
+"""Clean archives on a warm runtime, and print the cost without start-up as JSON.
+
+shard_warm.py WORKERS RECIPE WARM_UP ARCHIVES
+
+CPU seconds are those of this process and its descendants, which include Ray's processes and the workers. The archives
+of WARM_UP are cleaned first, so that libraries are loaded in all processes.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from process_tree import cpu_seconds
+
+from pipelines.runtime.grouping import GroupingRuntime, open_grouping_runtime
+from pipelines.runtime.progress import StageProgress
+from pipelines.shard.options import ShardOptions, read_recipe
+from pipelines.shard.shard_corpus import shard_corpus
+
+SHARD_MEBIBYTES = 8  # small, so that a worker has several tasks
+
+
+def measured_shard(archives: str, out: Path, options: ShardOptions, runtime: GroupingRuntime) -> dict[str, object]:
+    """Clean archives, and return the cost and the result."""
+    before, started = cpu_seconds(os.getpid()), time.perf_counter()
+    with StageProgress() as progress:
+        manifest = shard_corpus([archives], str(out), options, runtime, progress).manifest
+    return {
+        "seconds": time.perf_counter() - started,
+        "cpu": cpu_seconds(os.getpid()) - before,
+        "documents": manifest.accounts.kept,
+        "digests": sorted(file.sha256 for file in manifest.files),
+    }
+
+
+def main(workers: str, recipe: str, warm_up: str, archives: str) -> None:
+    """Clean a small input, then measure the whole one."""
+    options = ShardOptions.parse({**read_recipe(recipe)[0], "shard_mib": SHARD_MEBIBYTES}, recipe)
+    runtime = open_grouping_runtime(int(workers), options.memory_mib << 20)
+    with tempfile.TemporaryDirectory(dir=".") as folder, runtime as opened:
+        measured_shard(warm_up, Path(folder, "warm-up"), options, opened)
+        print(json.dumps(measured_shard(archives, Path(folder, "documents"), options, opened)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
