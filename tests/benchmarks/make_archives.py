@@ -62,7 +62,7 @@ class Generator:
             template = chance.choice(self._material.texts)
             return _conversion(uri, template.fill(paragraphs), chance)
         template = chance.choice(self._material.pages)
-        return _response(uri, template.fill(map(escape, paragraphs)), chance)
+        return response_record(uri, template.fill(map(escape, paragraphs)), chance)
 
     def _iter_paragraphs(self, chance: random.Random) -> Iterator[bytes]:
         """Yield consecutive paragraphs of a document, from a random one on; at the end, those of another document."""
@@ -73,7 +73,8 @@ class Generator:
                 yield variation.apply(paragraph)
 
 
-def _response(uri: str, page: bytes, chance: random.Random) -> bytes:
+def response_record(uri: str, page: bytes, chance: random.Random) -> bytes:
+    """Return a WARC record of a page in UTF-8. `chance` determines its ID."""
     http = f"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(page)}\r\n\r\n".encode()
     fields = {
         "WARC-Payload-Digest": _digest(page),
