@@ -57,7 +57,7 @@ class RayDataRuntime:
         import ray.data
 
         attempts: Any = ray.remote(num_cpus=0)(_Attempts).remote()
-        rows = ray.data.range(len(inputs), override_num_blocks=len(inputs)).map_batches(
+        rows = _numbers(len(inputs)).map_batches(
             _StageRows,
             fn_constructor_kwargs={"spec": spec, "inputs": ray.put(list(inputs)), "attempts": attempts},
             batch_size=1,
@@ -95,12 +95,22 @@ class RayDataRuntime:
             return result
 
         # Tasks instead of actors, because these stages hold no models, and tasks reuse idle processes.
-        numbers = ray.data.range(len(inputs), override_num_blocks=len(inputs))
+        numbers = _numbers(len(inputs))
         rows = numbers.map_batches(run_read, batch_size=1, num_cpus=1, memory=self._memory_bytes)
         grouped = rows.groupby(_PARTITION, num_partitions=partitions).map_groups(run_group, batch_format="pyarrow")
         with _translating_errors():
             for batch in grouped.iter_batches(batch_size=None, batch_format="pyarrow"):
                 yield pa.table(batch)
+
+
+def _numbers(count: int) -> Any:
+    """Return a dataset with the numbers from 0, one per block.
+
+    Not `ray.data.range`, whose tasks would wait forever for a CPU if actors hold all of them.
+    """
+    import ray.data
+
+    return ray.data.from_items([{"id": number} for number in range(count)], override_num_blocks=count)
 
 
 class _Attempts:
