@@ -12,6 +12,7 @@ from scipy.optimize import nnls
 
 from bitcipher import storage
 from bitcipher.counts import iter_pairs, merge_words, open_merged, part_files, read_words
+from bitcipher.errors import BitcipherError
 from pipelines.count.count_stage import CountStage
 from pipelines.count.count_tasks import CountTask
 from pipelines.embed.embed_counts import embed
@@ -60,10 +61,14 @@ def count_parts(build: str, files: list[str], options: BuildOptions) -> CountedP
         build: folder for the counts, in the layout of a build.
         files: one file per part.
         options: options of the build.
+
+    Raises:
+        BitcipherError: if no two words occur near each other.
     """
     _count_file(_count_stage(build, options), "warm-up", files[0])  # load the kernels
     stage = _count_stage(build, options)
     shards, cold = zip(*(_count_file(stage, f"cold{i}", file) for i, file in enumerate(files)), strict=True)
+    _check_has_pairs(sum(shard.entries for shard in shards))
     warm = [_count_file(stage, f"warm{i}", file)[1] for i, file in enumerate(files)]
     return CountedParts(list(shards), np.array(cold), np.array(warm))
 
@@ -123,6 +128,11 @@ def merge_parts(
     return merged, rates, points
 
 
+def _check_has_pairs(entries: int) -> None:
+    if not entries:
+        raise BitcipherError("The sources have too little text for an estimate: no two words occur near each other.")
+
+
 def _merge_two(
     build: str, first: Segment, second: Segment, name: str, options: BuildOptions, runtime: MeteredRuntime
 ) -> Segment:
@@ -146,6 +156,7 @@ def embed_sample(build: str, merged: Segment, options: BuildOptions) -> tuple[di
     words = merge_words([parts])
     start = time.process_time()
     entries = sum(len(block.right) for part in parts for block in iter_pairs(part))
+    _check_has_pairs(entries)
     walk_entry = (time.process_time() - start) / entries
     small = choose_vocabulary(words, merged.total_passages, options)
     large = choose_vocabulary(words, merged.total_passages, BuildOptions(min_count=1))

@@ -63,7 +63,7 @@ class LateWorker(threading.Thread):
         super().__init__()
         self._stage, self._task = stage, task
         self._wrote, self._resumes = threading.Event(), threading.Event()
-        check = count_stage._check_unchanged
+        check = count_stage.check_unchanged
 
         def wait_and_check(sources):
             if threading.current_thread() is self:
@@ -71,7 +71,7 @@ class LateWorker(threading.Thread):
                 self._resumes.wait(60)
             check(sources)
 
-        monkeypatch.setattr(count_stage, "_check_unchanged", wait_and_check)
+        monkeypatch.setattr(count_stage, "check_unchanged", wait_and_check)
         self.start()
         assert self._wrote.wait(60)
 

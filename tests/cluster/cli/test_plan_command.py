@@ -104,3 +104,12 @@ def test_empty_sources_print_one_sentence(run, tmp_path):
     code, out, err = run(tmp_path / "empty.txt")
     assert (code, out) == (2, "")
     assert "no text to read" in err
+
+
+def test_text_without_neighbors_gives_one_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.txt").write_text("one\ntwo\nthree\n" * 4)
+    monkeypatch.setattr(sys, "argv", ["bitcipher", "plan", "tiny.txt", "--min-count", "1"])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    assert "too little text for an estimate" in capsys.readouterr().err
