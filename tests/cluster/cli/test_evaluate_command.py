@@ -55,7 +55,8 @@ def first_two_columns(grid):
     return replace(grid, columns=grid.columns[:2], rows={size: cells[:2] for size, cells in grid.rows.items()})
 
 
-def test_probe_reads_vectors_of_any_format(tmp_path, gum, conll2003):
+def test_probe_reads_vectors_of_any_format(tmp_path, gum, conll2003, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")  # so that no path is wrapped
     vectors = labeled.informative_vectors(labeled.TAGS)
     vectors.save(tmp_path / "folder")
     vectors.export("word2vec", tmp_path / "text.vec")
