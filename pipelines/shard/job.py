@@ -1,0 +1,147 @@
+"""Jobs that add a version to a folder of document shards: state and steps."""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from bitcipher import storage
+from bitcipher.records import Record
+from pipelines.ingest.source_groups import estimate_text_bytes
+from pipelines.runtime.grouping import GroupingRuntime
+from pipelines.runtime.progress import StageProgress
+from pipelines.runtime.runtime import StageSpec
+from pipelines.shard.clean_stage import CLEANED_TASKS, CleanedTask, CleanStage, ShardTask
+from pipelines.shard.document_table import stem
+from pipelines.shard.find_duplicates import DuplicateSearch
+from pipelines.shard.manifest import DocumentManifest, PublishedTask
+from pipelines.shard.options import ShardOptions
+from pipelines.shard.write_stage import WriteInput, WriteStage, WrittenTask
+from pipelines.store.fingerprint import Fingerprint, check_same
+from pipelines.store.layout import LEDGER, WORK
+from pipelines.store.lease import Lease
+from pipelines.store.ledger import EntryKind, Ledger
+
+
+class ShardRequest(Record):
+    """Ledger entry that identifies the unfinished version."""
+
+    options: Fingerprint
+
+
+_REQUEST = EntryKind("request", ShardRequest)
+
+
+@dataclass(frozen=True)
+class ShardJob:
+    """A running job: the state that its steps share. The job holds `lease` while it runs."""
+
+    out: str
+    """Folder of the document shards."""
+    options: ShardOptions
+    base: DocumentManifest | None
+    """Manifest of the newest version; None for a new folder."""
+    lease: Lease
+    runtime: GroupingRuntime
+    progress: StageProgress
+
+    @property
+    def version(self) -> int:
+        """Number of the new version."""
+        return self.base.version + 1 if self.base else 1
+
+    @property
+    def work(self) -> str:
+        """Folder of temporary files."""
+        return storage.join(self.out, WORK)
+
+    @property
+    def ledger(self) -> Ledger:
+        """Ledger of the cleaned tasks."""
+        return Ledger(storage.join(self.out, LEDGER))
+
+    def check_base(self) -> None:
+        """Check that the newest version has the same options.
+
+        Raises:
+            BitcipherError: if it has other options.
+        """
+        if self.base:
+            advice = "use the same options, or choose another folder"
+            check_same(self.base.fingerprint, self.options.fingerprint(), self.out, advice)
+
+    def record_request(self) -> None:
+        """Record the options of the unfinished version, or check that they are the same.
+
+        Raises:
+            BitcipherError: if the unfinished version has other options.
+        """
+        request = self.options.fingerprint()
+        recorded = self.ledger.record(_REQUEST, "current", ShardRequest(options=request))
+        advice = f"use the same options to resume it, or remove {self.ledger.uri} and {self.work}"
+        check_same(recorded.options, request, f"The unfinished version in {self.out}", advice)
+
+
+def clean_tasks(job: ShardJob, tasks: list[ShardTask]) -> list[CleanedTask]:
+    """Return the cleaned tasks, sorted by id. Tasks in the ledger are not cleaned again."""
+    finished = job.ledger.entries(CLEANED_TASKS)
+    sizes = {task.id: sum(map(estimate_text_bytes, task.sources)) for task in tasks}
+    cleaned = {task.id: finished[task.id] for task in tasks if task.id in finished}
+    bar = job.progress.begin("clean", sum(sizes.values()))
+    job.progress.advance(bar, sum(sizes[name] for name in cleaned), "")
+    arguments = {"work": job.work, "ledger": job.ledger.uri, "options": job.options}
+    waiting = [task for task in tasks if task.id not in cleaned]
+    for result in job.runtime.stream(StageSpec("clean", CleanStage, arguments), waiting):
+        cleaned[result.value.id] = result.value
+        read = sum(task.accounts.records for task in cleaned.values())
+        kept = sum(task.accounts.kept for task in cleaned.values())
+        job.progress.advance(bar, sizes[result.value.id], f"{read:,} records, {kept:,} kept")
+    job.progress.end(bar)
+    return [cleaned[name] for name in sorted(cleaned)]
+
+
+def find_removals(job: ShardJob, kept: list[PublishedTask], cleaned: list[CleanedTask]) -> list[WriteInput]:
+    """Find duplicates, and return what is removed from each cleaned task.
+
+    Args:
+        job: the job.
+        kept: published tasks, whose documents are never removed.
+        cleaned: cleaned tasks, sorted by id.
+    """
+    published = [(stem(file.name), task.id) for task in kept for file in task.files]
+    new = [(file.name, task.id) for task in cleaned for file in task.files]
+    owners = pa.array([task for _, task in (*published, *new)], pa.string())
+    folders = [storage.join(job.out, "keys")] * len(published) + [storage.join(job.work, "keys")] * len(new)
+    names = [name for name, _ in (*published, *new)]
+    bar = job.progress.begin("dedup", 1)
+    memory_bytes = job.options.memory_mib << 20
+    search = DuplicateSearch(folders, names, len(published), job.options.duplicates, job.runtime, memory_bytes)
+    search.run()
+    job.progress.end(bar)
+    number = len(published)
+    inputs = []
+    for task in cleaned:
+        files = range(number, number + len(task.files))
+        dropped = tuple(_with_owner(search.dropped_documents(file), owners) for file in files)
+        inputs.append(WriteInput(task, dropped, tuple(search.removed_lines(file) for file in files)))
+        number += len(task.files)
+    return inputs
+
+
+def write_tasks(job: ShardJob, inputs: list[WriteInput]) -> list[WrittenTask]:
+    """Write the document shards of cleaned tasks, and return the written tasks, sorted by id."""
+    bar = job.progress.begin("write", len(inputs))
+    written = []
+    arguments = {"out": job.out, "work": job.work, "version": job.version, "options": job.options}
+    for result in job.runtime.stream(StageSpec("write", WriteStage, arguments), inputs):
+        written.append(result.value)
+        documents = sum(task.accounts.kept for task in written)
+        job.progress.advance(bar, 1, f"{documents:,} documents")
+    job.progress.end(bar)
+    return sorted(written, key=lambda task: task.id)
+
+
+def _with_owner(dropped: pa.Table, owners: pa.Array) -> pa.Table:
+    """Return decisions with the task of the document that is kept, instead of its id."""
+    files = pa.array(dropped["kept"].to_numpy() >> 32)
+    column = dropped.schema.get_field_index("kept")
+    return dropped.set_column(column, "kept_task", owners.take(files))
