@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from cluster.cli.display.console import OUT
 from cluster.cli.main import app
 from pipelines.options import BuildOptions
 from training.probes import read_task
@@ -56,7 +57,7 @@ def first_two_columns(grid):
 
 
 def test_probe_reads_vectors_of_any_format(tmp_path, gum, conll2003, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "300")  # so that no path is wrapped
+    monkeypatch.setattr(OUT, "width", 300)  # so that no path is wrapped
     vectors = labeled.informative_vectors(labeled.TAGS)
     vectors.save(tmp_path / "folder")
     vectors.export("word2vec", tmp_path / "text.vec")
