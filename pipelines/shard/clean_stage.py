@@ -210,7 +210,7 @@ class _Rows:
 
     def add(self, row: dict[str, Any]) -> None:
         self.rows.append(row)
-        self.text_bytes += len(row["text"])
+        self.text_bytes += len(row["text"].encode())
 
     def take(self) -> pa.Table:
         """Return the table of all rows, and remove them."""
@@ -221,14 +221,14 @@ class _Rows:
 
 def _row(document: Document, source: Source, offset: int) -> dict[str, Any]:
     # Arrow's strings are UTF-8, which cannot encode lone surrogates.
-    text = document.text.encode(errors="surrogatepass")
+    text = document.text.encode(errors="surrogatepass").decode(errors="replace")
     return {
-        "text": text.decode(errors="replace"),
+        "text": text,
         "url": document.url,
         "date": document.date,
         "language": document.language,
         "source": source.uri,
         "offset": offset,
-        "digest": digest_text(document.text),
-        "words": len(document.text.split()),
+        "digest": digest_text(text),
+        "words": len(text.split()),
     }

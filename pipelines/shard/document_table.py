@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bitcipher import storage
@@ -46,7 +47,7 @@ def to_parquet(table: pa.Table) -> bytes:
 
 def row_groups(table: pa.Table) -> Iterator[tuple[int, int]]:
     """Yield the first row of each row group, and the row after its last."""
-    sizes: Sequence[int] = [len(text) for text in table["text"].to_pylist()] if "text" in table.column_names else []
+    sizes: Sequence[int] = pc.binary_length(table["text"]).to_pylist() if "text" in table.column_names else []
     start = size = 0
     for row, length in enumerate(sizes):
         size += length

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from bitcipher import storage
 from bitcipher.records import FROM_LIST, Record, Strings
@@ -169,10 +170,10 @@ def _remove(table: pa.Table, dropped: pa.Table, lines: pa.Table) -> tuple[pa.Tab
 def _account(kept: pa.Table, table: pa.Table, reasons: list[str | None]) -> Accounts:
     """Return the accounts of a file: its kept documents, and those dropped as duplicates."""
     examples: dict[str, list[Example]] = defaultdict(list)
-    columns = (table[name].to_pylist() for name in ("digest", "url", "text"))
-    for reason, digest, url, text in zip(reasons, *columns, strict=True):
-        if reason is not None:
-            examples[reason].append(Example(digest=digest, url=url, excerpt=text[:EXAMPLE_CHARACTERS]))
+    removed = table.filter(pa.array([reason is not None for reason in reasons], pa.bool_()))
+    columns = (removed[name].to_pylist() for name in ("digest", "url", "text"))
+    for reason, digest, url, text in zip(filter(None, reasons), *columns, strict=True):
+        examples[reason].append(Example(digest=digest, url=url, excerpt=text[:EXAMPLE_CHARACTERS]))
     hosts = Counter(Document("", url).host for url in kept["url"].to_pylist())
     del hosts[""]
     return Accounts(
@@ -202,4 +203,4 @@ def _select_keys(keys: pa.Table, is_kept: np.ndarray) -> pa.Table:
 
 
 def _text_bytes(table: pa.Table) -> int:
-    return sum(len(text.encode()) for text in table["text"].to_pylist())
+    return pc.sum(pc.binary_length(table["text"])).as_py() or 0

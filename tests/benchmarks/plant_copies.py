@@ -19,7 +19,7 @@ from prepare import read_texts
 FILES = 8
 PART_WORDS = 2_000
 MIN_WORDS = 60  # of a document with a copy
-COPIED = 4  # one of so many documents has a copy
+COPIED = 4  # every fourth document has a copy
 SHINGLE = 5
 
 

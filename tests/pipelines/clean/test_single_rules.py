@@ -114,8 +114,6 @@ def test_an_unknown_language_is_named_when_the_rule_is_loaded():
 @pytest.mark.slow
 def test_accuracy_of_languages():
     path = Path("../shared/data/lid/tatoeba_long_84lang.tsv")
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
     codes = {"iw": "he", "jw": "jv", "zh-Hant": "zh"}  # of CLD2, where they differ from ISO 639
     rows = [line.split("\t") for line in path.read_text().rstrip("\n").split("\n")[1:]]
     outcomes = [(codes.get(row[0], row[0]), LanguageRule(min_score=0.0).apply(Document(row[3]))) for row in rows]

@@ -3,7 +3,6 @@
 import base64
 import gzip
 import json
-import pickle
 import re
 
 import pytest
@@ -122,9 +121,13 @@ class TestSource:
         for text in (repr(self.source), str(self.source), str(self.source.to_dict()), self.source.model_dump_json()):
             assert not re.search("|".join(SECRETS), text)
 
-    def test_copies_and_workers_keep_read_uri(self):
+    def test_copies_keep_read_uri(self):
         assert self.source.model_copy(update={"sha256": "0"}).read_uri == self.secret
-        assert pickle.loads(pickle.dumps(self.source)).read_uri == self.secret
+
+    def test_workers_get_read_uri(self, ray_cluster):
+        import ray
+
+        assert ray.get(ray.put(self.source)).read_uri == self.secret
 
     def test_different_credentials_of_one_file_raise(self, web):
         web.authorization, web.required_query = None, ""
