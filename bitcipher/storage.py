@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
 from typing import IO, Any
 
 import fsspec
@@ -275,6 +276,26 @@ def reading_yaml(uri: str) -> Iterator[IO[bytes]]:
         # Deep nesting exceeds the recursion limit of the parser.
         except (yaml.YAMLError, RecursionError) as error:
             raise BitcipherError(f"{uri} is not valid YAML: {' '.join(str(error).split())}.") from None
+
+
+def find_yaml(name: str, folder: Path, kind: str) -> str:
+    """Return the path of a shipped YAML file, or `name` itself if it is a path or URI.
+
+    Args:
+        name: file name without its extension, or a path or URI.
+        folder: folder of the shipped files.
+        kind: noun for the file in error messages, such as "recipe".
+
+    Raises:
+        BitcipherError: if no shipped file has this name.
+    """
+    if "/" in name or name.endswith((".yaml", ".yml")):
+        return name
+    path = folder / f"{name}.yaml"
+    if not path.exists():
+        names = ", ".join(sorted(each.stem for each in folder.glob("*.yaml")))
+        raise BitcipherError(f"There is no {kind} {name!r}; choose from {names}, or give the path of a YAML file.")
+    return str(path)
 
 
 def read_yaml(uri: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ functions, because the command line reads the options before it knows which comm
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from bitcipher.counts import ContextWindow
     from bitcipher.embedding import CipherEmbedding
     from bitcipher.embedding.spectral import SpectralEmbedding
+
+# Folder of the shipped recipes.
+RECIPES = Path(__file__).parent / "recipes"
 
 Mode = Literal["spectral", "cat", "sum", "cipher"]
 MODES: tuple[Mode, ...] = get_args(Mode)

@@ -16,7 +16,7 @@ from training.embeddings import EmbeddingInitOptions
 from training.loop import LoopOptions
 from training.models import ModelOptions
 from training.objectives import Objective, check_objective, make_objective
-from training.settings import apply_setting, find_yaml
+from training.settings import apply_setting
 
 
 class TextOptions(ReadOptions):
@@ -69,7 +69,7 @@ def find_recipe(name: str) -> str:
     Raises:
         BitcipherError: if no shipped recipe has this name.
     """
-    return find_yaml(name, Path(__file__).parent / "recipes", "recipe")
+    return storage.find_yaml(name, Path(__file__).parent / "recipes", "recipe")
 
 
 def read_recipe(uri: str, settings: Sequence[str] = ()) -> Recipe:

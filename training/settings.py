@@ -1,31 +1,10 @@
-"""Lookup of shipped YAML files, and changes of their options by NAME=VALUE settings."""
+"""Changes of options in YAML files by NAME=VALUE settings."""
 
-from pathlib import Path
 from typing import Any
 
 import yaml
 
 from bitcipher.errors import BitcipherError
-
-
-def find_yaml(name: str, folder: Path, kind: str) -> str:
-    """Return the path of a shipped YAML file, or `name` itself if it is a path or URI.
-
-    Args:
-        name: file name without its extension, or a path or URI.
-        folder: folder of the shipped files.
-        kind: noun for the file in error messages, such as "recipe".
-
-    Raises:
-        BitcipherError: if no shipped file has this name.
-    """
-    if "/" in name or name.endswith((".yaml", ".yml")):
-        return name
-    path = folder / f"{name}.yaml"
-    if not path.exists():
-        names = ", ".join(sorted(each.stem for each in folder.glob("*.yaml")))
-        raise BitcipherError(f"There is no {kind} {name!r}; choose from {names}, or give the path of a YAML file.")
-    return str(path)
 
 
 def apply_setting(values: dict[str, Any], setting: str) -> None:

@@ -57,8 +57,13 @@ class Document:
     def host(self) -> str:
         """Host of the URL in lower case, or "" if the URL has none."""
         if self._host is None:
-            try:
-                self._host = (urlsplit(self.url).hostname or "").rstrip(".")
-            except ValueError:  # for example, an IPv6 address without its closing bracket
-                self._host = ""
+            self._host = host_of(self.url)
         return self._host
+
+
+def host_of(url: str) -> str:
+    """Return the host of a URL in lower case, or "" if it has none."""
+    try:
+        return (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:  # for example, an IPv6 address without its closing bracket
+        return ""

@@ -105,15 +105,5 @@ def fingerprint() -> dict[str, str | int]:
     return {"keys_version": KEYS_VERSION, "unicode": unidata_version}
 
 
-def partition_of(keys: np.ndarray, partitions: int) -> np.ndarray:
-    """Return the partition of each key, (keys,) int64: equal ranges of the key space, in ascending order.
-
-    Args:
-        keys: (keys,) uint64, the column `key` of a table.
-        partitions: number of partitions, at most 2^31.
-    """
-    return ((keys >> np.uint64(32)) * np.uint64(partitions) >> np.uint64(32)).astype(np.int64)
-
-
 def _concatenate(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:
     return pa.concat_tables([schema.empty_table(), *tables]).combine_chunks()

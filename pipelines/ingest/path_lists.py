@@ -1,5 +1,6 @@
 """Lists of files as CommonCrawl publishes them, such as `wet.paths.gz`: one path per line."""
 
+import re
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -23,17 +24,18 @@ def expand_list(pattern: str) -> Iterator[str]:
     Raises:
         BitcipherError: if the list cannot be read, is damaged, or has a line that is not a path, or too many lines.
     """
-    if not pattern.lower().endswith(ENDINGS):
+    path = without_query(pattern)
+    if not path.lower().endswith(ENDINGS):
         yield pattern
         return
-    folder = pattern.rpartition("/")[0]
+    folder = path.rpartition("/")[0]
     with storage.reading(pattern) as stored:
-        lines: Any = igzip.open(stored, "rb") if pattern.lower().endswith(".gz") else stored
+        lines: Any = igzip.open(stored, "rb") if path.lower().endswith(".gz") else stored
         try:
-            for number, path in _iter_paths(lines, pattern):
+            for number, entry in _iter_paths(lines, pattern):
                 if number > MAX_PATHS:
                     raise BitcipherError(f"{pattern} has more than {MAX_PATHS:,} lines: split it into several lists.")
-                yield _resolve(path, folder)
+                yield _resolve(entry, folder)
         except (OSError, EOFError, isal_zlib.error) as error:  # pyright: ignore[reportGeneralTypeIssues] (isal's stub)
             raise BitcipherError(f"Cannot read {pattern}: {error}. Download it again.") from error
 
@@ -58,3 +60,16 @@ def _resolve(path: str, folder: str) -> str:
     if path.startswith("crawl-data/"):
         return COMMONCRAWL + path
     return f"{folder}/{path}" if folder else path
+
+
+def is_web(uri: str) -> bool:
+    """Return whether a URI is a web address."""
+    return uri.lower().startswith(("http://", "https://"))
+
+
+def without_query(uri: str) -> str:
+    """Return a web address without its query and fragment, and any other path or URI as it is.
+
+    In object stores and on disks, a question mark is part of the name.
+    """
+    return re.split("[?#]", uri)[0] if is_web(uri) else uri

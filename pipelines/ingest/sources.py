@@ -19,7 +19,7 @@ from bitcipher.storage import is_local, url_to_fs
 from pipelines.ingest.dataset_folder import find_arrow_files, split_pattern
 from pipelines.ingest.document_folder import DOCUMENTS, DocumentFile, find_document_files
 from pipelines.ingest.hf_datasets import DatasetSplit, is_dataset, list_splits
-from pipelines.ingest.path_lists import expand_list
+from pipelines.ingest.path_lists import expand_list, is_web, without_query
 from pipelines.ingest.read_options import ENDINGS_OF_FORMAT, Format
 from pipelines.ingest.standard_input import STANDARD_INPUT, spool
 
@@ -107,14 +107,14 @@ def list_again(source: Source) -> Source:
 
 def compression_of(uri: str) -> str:
     """Return the compression ending of a file name, or an empty string."""
-    name = _without_query(uri).lower()
+    name = without_query(uri).lower()
     return next((ending for ending in COMPRESSION_ENDINGS if name.endswith(ending)), "")
 
 
 def format_of(uri: str) -> str | None:
     """Return the format of a file by its ending, or None if it is unknown."""
     compression = compression_of(uri)
-    name = _without_query(uri).lower().removesuffix(compression)
+    name = without_query(uri).lower().removesuffix(compression)
     format = next((FORMAT_OF_ENDING[ending] for ending in FORMAT_OF_ENDING if name.endswith(ending)), None)
     # Compressed Parquet files are not supported: Parquet compresses its own pages, and is read from its end.
     return None if compression and format == "parquet" else format
@@ -129,24 +129,15 @@ def _expand(pattern: str) -> Iterator[str]:
     """
     servers: dict[str, bool] = {}
     for entry in expand_list(pattern):
-        if _is_web(pattern) and entry != pattern:
+        if is_web(pattern) and entry != pattern:
             if _LOCAL.search(entry):
                 raise BitcipherError(f"{pattern} names {entry}, a file of this machine: give the file itself.")
-            server = entry.split("/")[2] if _is_web(entry) else ""
+            server = entry.split("/")[2] if is_web(entry) else ""
             if server and server not in servers:
                 servers[server] = is_public_server(entry) or not is_public_server(pattern)
             if not servers.get(server, True):
                 raise BitcipherError(f"{pattern} names {entry}, a private address: give the address itself.")
         yield entry
-
-
-def _is_web(uri: str) -> bool:
-    return uri.lower().startswith(("http://", "https://"))
-
-
-def _without_query(uri: str) -> str:
-    # In object stores and on disks, a question mark is part of the name.
-    return re.split("[?#]", uri)[0] if _is_web(uri) else uri
 
 
 def _find(pattern: str, format: str | None) -> list[Source]:
@@ -181,7 +172,7 @@ def _find(pattern: str, format: str | None) -> list[Source]:
         reason = "no such file or folder exists, and as a glob it matches no readable file"
     elif entry["type"] == "directory":
         reason = "the folder has no readable file"
-    elif _without_query(path).lower().removesuffix(compression_of(path)).endswith(".wat"):
+    elif without_query(path).lower().removesuffix(compression_of(path)).endswith(".wat"):
         reason = "a WAT file holds metadata, not text (use the WARC or WET file)"
     else:
         reason = "its ending is unknown"

@@ -46,7 +46,7 @@ class InProcessGroupingRuntime(InProcessRuntime):
         read_tables, group_table = read.make(**read.arguments), group.make(**group.arguments)
         for partition in range(partitions):
             tables = [
-                table.filter(pa.array(partition_of(table["key"], partitions) == partition))
+                table.filter(pa.array(partition_of(table["key"].to_numpy(), partitions) == partition))
                 for item in inputs
                 for table in read_tables(item)
             ]
@@ -54,10 +54,14 @@ class InProcessGroupingRuntime(InProcessRuntime):
                 yield from group_table(pa.concat_tables(tables))
 
 
-def partition_of(keys: pa.ChunkedArray, partitions: int) -> np.ndarray:
-    """Return the partition of each key, (keys,) int64: equal ranges of the key space."""
-    high = keys.to_numpy().astype(np.uint64) >> np.uint64(32)
-    return ((high * np.uint64(partitions)) >> np.uint64(32)).astype(np.int64)
+def partition_of(keys: np.ndarray, partitions: int) -> np.ndarray:
+    """Return the partition of each key, (keys,) int64: equal ranges of the key space, in ascending order.
+
+    Args:
+        keys: (keys,) uint64, the column `key` of a table.
+        partitions: number of partitions, at most 2^31.
+    """
+    return ((keys >> np.uint64(32)) * np.uint64(partitions) >> np.uint64(32)).astype(np.int64)
 
 
 def open_grouping_runtime(workers: int, memory_bytes: int = 0) -> AbstractContextManager[GroupingRuntime]:

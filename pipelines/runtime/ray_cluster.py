@@ -71,6 +71,28 @@ def ray_cluster(num_cpus: int, num_gpus: int | None = None) -> Iterator[RayConne
         ray.shutdown()
 
 
+def has_node(memory_bytes: int, *, can_join: bool) -> bool:
+    """Return whether a node of the cluster can run a worker.
+
+    Args:
+        memory_bytes: memory of a worker, which also takes one CPU.
+        can_join: whether larger nodes can join the cluster.
+
+    Raises:
+        BitcipherError: if no node can run a worker, and none can join.
+    """
+    import ray
+
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    largest = max((node.get("memory", 0) for node in nodes if node.get("CPU", 0) >= 1), default=0)
+    if largest < max(memory_bytes, 1) and not can_join:
+        raise BitcipherError(
+            f"No node of the Ray cluster has a CPU and {memory_bytes / 2**20:,.0f} MiB of memory for a worker (the "
+            f"largest has {largest / 2**20:,.0f} MiB): reduce --memory-mib, or add larger nodes."
+        )
+    return largest >= max(memory_bytes, 1)
+
+
 def call_on_each_node(function: Callable[..., Any], *arguments: Any, timeout: float) -> Iterator[NodeResult]:
     """Call a function on each node of the cluster that this process is connected to, and yield the results.
 

@@ -2,6 +2,7 @@
 
 import logging
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -12,8 +13,8 @@ import pyarrow as pa
 
 from bitcipher.errors import BitcipherError
 from pipelines.runtime.grouping import partition_of
-from pipelines.runtime.ray_cluster import ray_cluster
-from pipelines.runtime.ray_runtime import ATTEMPTS
+from pipelines.runtime.ray_cluster import has_node, ray_cluster
+from pipelines.runtime.ray_runtime import ATTEMPTS, JOIN_SECONDS, POLL_SECONDS
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
 from pipelines.runtime.stage_actor import StageActor
 
@@ -36,9 +37,10 @@ class RayDataRuntime:
         self.workers = workers
         self._memory_bytes = memory_bytes
         self._stack = ExitStack()
+        self._is_local = False
 
     def __enter__(self) -> "RayDataRuntime":
-        self._stack.enter_context(ray_cluster(self.workers))
+        self._is_local = self._stack.enter_context(ray_cluster(self.workers)).is_local
         import ray.data
 
         context = ray.data.DataContext.get_current()
@@ -56,6 +58,7 @@ class RayDataRuntime:
         import ray
         import ray.data
 
+        self._wait_for_node()
         attempts: Any = ray.remote(num_cpus=0)(_Attempts).remote()
         rows = _numbers(len(inputs)).map_batches(
             _StageRows,
@@ -82,13 +85,13 @@ class RayDataRuntime:
         if not inputs:
             return
         import ray
-        import ray.data
 
+        self._wait_for_node()
         stored = ray.put(list(inputs))
 
         def run_read(batch: Any) -> Iterator[pa.Table]:
             for table in read.make(**read.arguments)(ray.get(stored)[int(batch["id"][0])]):
-                yield table.append_column(_PARTITION, pa.array(partition_of(table["key"], partitions)))
+                yield table.append_column(_PARTITION, pa.array(partition_of(table["key"].to_numpy(), partitions)))
 
         def run_group(table: pa.Table) -> pa.Table:
             (result,) = group.make(**group.arguments)(table.drop_columns([_PARTITION]))
@@ -101,6 +104,23 @@ class RayDataRuntime:
         with _translating_errors():
             for batch in grouped.iter_batches(batch_size=None, batch_format="pyarrow"):
                 yield pa.table(batch)
+
+    def _wait_for_node(self) -> None:
+        """Wait until a node can run an actor. Ray Data itself would wait forever, and report nothing."""
+        import ray
+
+        started = time.monotonic()
+        calls = []
+        while not has_node(
+            self._memory_bytes, can_join=not self._is_local and time.monotonic() - started < JOIN_SECONDS
+        ):
+            if not calls:  # a call that waits makes an autoscaling cluster add a node
+                calls.append(ray.remote(num_cpus=1, memory=self._memory_bytes)(_do_nothing).remote())
+            time.sleep(POLL_SECONDS)
+
+
+def _do_nothing() -> None:
+    """Task that only needs the resources of an actor."""
 
 
 def _numbers(count: int) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from bitcipher.errors import BitcipherError, first_line
 from pipelines.runtime.events import log_event
-from pipelines.runtime.ray_cluster import ray_cluster
+from pipelines.runtime.ray_cluster import has_node, ray_cluster
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
 from pipelines.runtime.stage_actor import StageActor
 
@@ -92,7 +92,7 @@ class RayRuntime:
         import ray
         from ray.exceptions import RayError, RayTaskError, RuntimeEnvSetupError
 
-        self._check_resources(ray.nodes(), waited=0.0)
+        has_node(self._memory_bytes, can_join=not self._is_local)
         stored_spec = ray.put(spec)
         waiting = deque((item, 1) for item in inputs)
         running: dict[Any, tuple[Any, tuple[In, int]]] = {}  # actor, and the input with its number of attempts
@@ -109,7 +109,8 @@ class RayRuntime:
                 done, _ = ray.wait([*running, *self._pool.starting], timeout=POLL_SECONDS)
                 self._pool.stop_idle(keep=0 if running else 1)
                 if not done:
-                    self._check_resources(ray.nodes(), waited=time.monotonic() - started)
+                    has_time = time.monotonic() - started < JOIN_SECONDS
+                    has_node(self._memory_bytes, can_join=has_time and not self._is_local)
                     continue
                 (ready,) = done
                 is_start = ready in self._pool.starting
@@ -155,18 +156,6 @@ class RayRuntime:
         for _ in range(number):
             actor = make.remote()
             self._pool.starting[actor.ready.remote()] = actor
-
-    def _check_resources(self, nodes: list[dict[str, Any]], waited: float) -> None:
-        """Raise an error if no node can run an actor, and the time for new nodes to join is over."""
-        if waited < JOIN_SECONDS and not self._is_local:
-            return
-        offers = [node["Resources"] for node in nodes if node["Alive"]]
-        if not any(offer.get("CPU", 0) >= 1 and offer.get("memory", 0) >= self._memory_bytes for offer in offers):
-            largest = max((offer.get("memory", 0) for offer in offers if offer.get("CPU", 0) >= 1), default=0)
-            raise BitcipherError(
-                f"No node of the Ray cluster has a CPU and {self._memory_bytes / 2**20:,.0f} MiB of memory for a "
-                f"worker (the largest has {largest / 2**20:,.0f} MiB): reduce --memory-mib, or add larger nodes."
-            )
 
 
 def _name(item: object) -> str:

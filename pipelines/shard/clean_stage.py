@@ -10,16 +10,16 @@ import pyarrow as pa
 
 from bitcipher import storage
 from bitcipher.records import FROM_LIST, Count, Record, Strings
-from pipelines.clean import Document, Drop, clean, load_rules
+from pipelines.clean import load_rules
 from pipelines.duplicates.keys import compute_keys
 from pipelines.ingest.quarantine import Quarantine
-from pipelines.ingest.raw_documents import RawDocument
 from pipelines.ingest.readers import read_source
 from pipelines.ingest.source_changes import check_unchanged
 from pipelines.ingest.source_groups import group_sources
 from pipelines.ingest.sources import Source
 from pipelines.shard.accounts import EXAMPLE_CHARACTERS, EXAMPLES, Accounts, Example, first_examples
-from pipelines.shard.document_table import DOCUMENTS, DROPPED, QUARANTINED, digest_text
+from pipelines.shard.clean_record import CleanedRecord, clean_record
+from pipelines.shard.document_table import DOCUMENTS, DROPPED, QUARANTINED, digest_bytes, encode_text
 from pipelines.shard.key_kinds import key_tables
 from pipelines.shard.options import ShardOptions
 from pipelines.store.ledger import EntryKind, Ledger
@@ -51,6 +51,9 @@ class CleanedTask(Record):
     accounts: Accounts
     """The documents that are kept by the rules count as kept."""
 
+
+# Accounts that are counted by name.
+COUNTS = ("dropped", "skipped", "quarantined", "changed")
 
 CLEANED_TASKS = EntryKind("clean", CleanedTask)
 
@@ -87,24 +90,11 @@ class CleanStage:
         for source in task.sources:
             quarantine = Quarantine(source.uri, self._options.max_bad_share)
             for raw in read_source(source, self._options, quarantine):
-                self._clean(raw, source, writer)
+                writer.add(clean_record(raw, self._options.rules), source)
             writer.add_quarantine(source, quarantine)
         cleaned = writer.finish()
         check_unchanged(task.sources)
         yield self._ledger.record(CLEANED_TASKS, task.id, cleaned)
-
-    def _clean(self, raw: RawDocument, source: Source, writer: "_TaskWriter") -> None:
-        document = Document("".join(raw.strings), raw.url, raw.date, raw.language)
-        if not document.text or document.text.isspace():
-            writer.drop(document, source, raw.offset, "empty")
-            return
-        cleaned = clean(document, self._options.rules)
-        for position in cleaned.changed_by:
-            writer.changed[self._options.rules[position].rule] += 1
-        if isinstance(cleaned.outcome, Drop):
-            writer.drop(document, source, raw.offset, cleaned.outcome.reason)
-        else:
-            writer.keep(cleaned.outcome, source, raw.offset)
 
 
 class _TaskWriter:
@@ -120,27 +110,31 @@ class _TaskWriter:
         self._quarantined: list[dict[str, Any]] = []
         self._files: list[CleanedFile] = []
         self._dropped_files: list[str] = []
-        self._counts: dict[str, Counter[str]] = {name: Counter() for name in ("dropped", "skipped", "quarantined")}
+        self._counts: dict[str, Counter[str]] = {name: Counter() for name in COUNTS}
         self._examples: dict[str, list[Example]] = {}
         self._read = self._replacements = 0
-        self.changed: Counter[str] = Counter()
 
-    def keep(self, document: Document, source: Source, offset: int) -> None:
-        self._kept.add(_row(document, source, offset))
-        self._hosts.append(document.host)
+    def add(self, record: CleanedRecord, source: Source) -> None:
+        self._counts["changed"].update(record.changed)
+        if record.dropped is not None:
+            self._drop(record, source, record.dropped)
+            return
+        self._kept.add(_row(record, source))
+        self._hosts.append(record.document.host)
         if self._kept.text_bytes >= self._options.shard_mib << 20:
             self._flush_kept()
 
-    def drop(self, document: Document, source: Source, offset: int, reason: str) -> None:
+    def _drop(self, record: CleanedRecord, source: Source, reason: str) -> None:
+        document = record.document
         self._counts["dropped"][reason] += 1
-        digest = digest_text(document.text)
+        digest = digest_bytes(encode_text(document.text))
         examples = self._examples.setdefault(reason, [])
         if len(examples) < EXAMPLES or digest < examples[-1].digest:
             excerpt = document.text[:EXAMPLE_CHARACTERS].encode(errors="replace").decode()
             examples.append(Example(digest=digest, url=document.url, excerpt=excerpt))
             self._examples[reason] = list(first_examples(examples))
         if self._options.keep_dropped:
-            self._dropped.add({**_row(document, source, offset), "reason": reason})
+            self._dropped.add({**_row(record, source), "reason": reason})
             if self._dropped.text_bytes >= self._options.shard_mib << 20:
                 self._flush_dropped()
 
@@ -163,7 +157,6 @@ class _TaskWriter:
             records=self._read,
             kept=kept,
             **{name: dict(counts) for name, counts in self._counts.items()},
-            changed=dict(self.changed),
             replacements=self._replacements,
             examples={reason: tuple(examples) for reason, examples in self._examples.items()},
         )
@@ -201,7 +194,7 @@ class _TaskWriter:
 
 
 class _Rows:
-    """Rows of a table in memory."""
+    """Rows of a table in memory. Texts are UTF-8, which needs less memory than strings."""
 
     def __init__(self, schema: pa.Schema):
         self._schema = schema
@@ -210,7 +203,7 @@ class _Rows:
 
     def add(self, row: dict[str, Any]) -> None:
         self.rows.append(row)
-        self.text_bytes += len(row["text"].encode())
+        self.text_bytes += len(row["text"])
 
     def take(self) -> pa.Table:
         """Return the table of all rows, and remove them."""
@@ -219,16 +212,16 @@ class _Rows:
         return pa.table(columns, schema=self._schema)
 
 
-def _row(document: Document, source: Source, offset: int) -> dict[str, Any]:
-    # Arrow's strings are UTF-8, which cannot encode lone surrogates.
-    text = document.text.encode(errors="surrogatepass").decode(errors="replace")
+def _row(record: CleanedRecord, source: Source) -> dict[str, Any]:
+    document = record.document
+    content = encode_text(document.text)
     return {
-        "text": text,
+        "text": content,
         "url": document.url,
         "date": document.date,
         "language": document.language,
         "source": source.uri,
-        "offset": offset,
-        "digest": digest_text(text),
-        "words": len(text.split()),
+        "offset": record.offset,
+        "digest": digest_bytes(content),
+        "words": len(document.text.split()),
     }

@@ -31,9 +31,17 @@ QUARANTINED = pa.schema(
 ROW_GROUP_BYTES = 8 << 20
 
 
-def digest_text(text: str) -> str:
-    """Return the BLAKE2b-128 of a text in hexadecimal."""
-    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+def encode_text(text: str) -> bytes:
+    """Return a text as UTF-8. Lone surrogates, which UTF-8 cannot encode, become U+FFFD."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode(errors="surrogatepass").decode(errors="replace").encode()
+
+
+def digest_bytes(content: bytes) -> str:
+    """Return the BLAKE2b-128 of an encoded text in hexadecimal."""
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def to_parquet(table: pa.Table) -> bytes:

@@ -1,43 +1,37 @@
 """Sample of the records of sources, as the pipeline sees them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from pipelines.clean import Document, Drop, clean, load_rules
+from pipelines.clean import load_rules
 from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.readers import read_source
 from pipelines.ingest.sources import Source, list_sources
+from pipelines.shard.clean_record import EMPTY, CleanedRecord, clean_record
 from pipelines.shard.options import ShardOptions
 
 
-@dataclass(frozen=True)
-class SampledDocument:
-    """A document of a sample."""
+class SampledRecord(NamedTuple):
+    """A record of a sample."""
 
     source: str
-    offset: int
-    document: Document
-    """The document after cleaning; the original document if a rule drops it."""
-    dropped: str | None
-    """Reason for which a rule drops the document, or None."""
-    changed: tuple[str, ...]
-    """Rules that change the text."""
+    record: CleanedRecord
 
 
-def sample_documents(patterns: Sequence[str], options: ShardOptions, number: int) -> Iterator[SampledDocument]:
-    """Yield the first documents of all sources in turn: the first of each, then the second of each, and so on.
+def sample_records(patterns: Sequence[str], options: ShardOptions, number: int) -> Iterator[SampledRecord]:
+    """Yield the first records with text of all sources in turn: the first of each, then the second of each, and so on.
 
     Args:
         patterns: files, folders or globs.
         options: options of the document shards. Bad records are passed over, whatever their share.
-        number: maximum number of documents.
+        number: maximum number of records.
 
     Raises:
         BitcipherError: if sources or options are not valid.
     """
     load_rules(options.rules)
     options = options.copy_with(max_bad_share=1.0)
-    streams = [_documents(source, options) for source in list_sources(patterns, options.format)[:number]]
+    streams = [_iter_records(source, options) for source in list_sources(patterns, options.format)[:number]]
     while streams and number > 0:
         for stream in list(streams):
             sampled = next(stream, None)
@@ -48,14 +42,8 @@ def sample_documents(patterns: Sequence[str], options: ShardOptions, number: int
                 yield sampled
 
 
-def _documents(source: Source, options: ShardOptions) -> Iterator[SampledDocument]:
+def _iter_records(source: Source, options: ShardOptions) -> Iterator[SampledRecord]:
     for raw in read_source(source, options, Quarantine(source.uri, options.max_bad_share)):
-        document = Document("".join(raw.strings), raw.url, raw.date, raw.language)
-        if not document.text or document.text.isspace():
-            continue
-        cleaned = clean(document, options.rules)
-        changed = tuple(options.rules[position].rule for position in cleaned.changed_by)
-        if isinstance(cleaned.outcome, Drop):
-            yield SampledDocument(source.uri, raw.offset, document, cleaned.outcome.reason, changed)
-        else:
-            yield SampledDocument(source.uri, raw.offset, cleaned.outcome, None, changed)
+        record = clean_record(raw, options.rules)
+        if record.dropped != EMPTY:
+            yield SampledRecord(source.uri, record)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from bitcipher import storage
 from bitcipher.records import FROM_LIST, Record, Strings
-from pipelines.clean import Document
+from pipelines.clean.document import host_of
 from pipelines.duplicates.keys import compute_keys
 from pipelines.ingest.document_folder import DocumentFile
 from pipelines.shard.accounts import (
@@ -24,7 +24,7 @@ from pipelines.shard.accounts import (
     sum_accounts,
 )
 from pipelines.shard.clean_stage import CleanedFile, CleanedTask
-from pipelines.shard.document_table import DOCUMENTS, digest_text, write_named
+from pipelines.shard.document_table import DOCUMENTS, digest_bytes, encode_text, write_named
 from pipelines.shard.key_kinds import key_kinds, key_tables
 from pipelines.shard.options import ShardOptions
 
@@ -158,7 +158,11 @@ def _remove(table: pa.Table, dropped: pa.Table, lines: pa.Table) -> tuple[pa.Tab
     for row, removed in positions.items():
         text_lines = columns["text"][row].split("\n")
         text = "\n".join(line for number, line in enumerate(text_lines) if number not in removed)
-        columns["text"][row], columns["digest"][row], columns["words"][row] = text, digest_text(text), len(text.split())
+        columns["text"][row], columns["digest"][row], columns["words"][row] = (
+            text,
+            digest_bytes(encode_text(text)),
+            len(text.split()),
+        )
         if not text or text.isspace():
             reasons[row] = reasons[row] or ONLY_REPEATED
     for name, values in columns.items():
@@ -174,7 +178,7 @@ def _account(kept: pa.Table, table: pa.Table, reasons: list[str | None]) -> Acco
     columns = (removed[name].to_pylist() for name in ("digest", "url", "text"))
     for reason, digest, url, text in zip(filter(None, reasons), *columns, strict=True):
         examples[reason].append(Example(digest=digest, url=url, excerpt=text[:EXAMPLE_CHARACTERS]))
-    hosts = Counter(Document("", url).host for url in kept["url"].to_pylist())
+    hosts = Counter(host_of(url) for url in kept["url"].to_pylist())
     del hosts[""]
     return Accounts(
         kept=len(kept),

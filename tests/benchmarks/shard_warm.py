@@ -15,9 +15,10 @@ from pathlib import Path
 
 from process_tree import cpu_seconds
 
+from pipelines.ingest.recipes import read_recipe
 from pipelines.runtime.grouping import GroupingRuntime, open_grouping_runtime
 from pipelines.runtime.progress import StageProgress
-from pipelines.shard.options import ShardOptions, read_recipe
+from pipelines.shard.options import RECIPES, ShardOptions
 from pipelines.shard.shard_corpus import shard_corpus
 
 SHARD_MEBIBYTES = 8  # small, so that a worker has several tasks
@@ -38,7 +39,8 @@ def measured_shard(archives: str, out: Path, options: ShardOptions, runtime: Gro
 
 def main(workers: str, recipe: str, warm_up: str, archives: str) -> None:
     """Clean a small input, then measure the whole one."""
-    options = ShardOptions.parse({**read_recipe(recipe)[0], "shard_mib": SHARD_MEBIBYTES}, recipe)
+    values, _ = read_recipe(recipe, RECIPES, ShardOptions)
+    options = ShardOptions.parse({**values, "shard_mib": SHARD_MEBIBYTES}, recipe)
     runtime = open_grouping_runtime(int(workers), options.memory_mib << 20)
     with tempfile.TemporaryDirectory(dir=".") as folder, runtime as opened:
         measured_shard(warm_up, Path(folder, "warm-up"), options, opened)

@@ -100,6 +100,7 @@ def test_command_line_overrides_the_recipe(corpus, tmp_path):
         (["{blank}"], "The sources have no documents"),
         (["{broken}"], "broken.jsonl"),
         (["--recipe", "{recipe}"], "there is no option `bitz`"),
+        (["--recipe", "paper-dog"], "There is no recipe 'paper-dog'; choose from paper-cat"),
         ([], "No sources are given"),
     ],
 )

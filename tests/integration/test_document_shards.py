@@ -6,7 +6,8 @@ from document_shards import content_of, make_shards, read_documents, texts_in, w
 from web_pages import page, warc
 
 from bitcipher.errors import BitcipherError
-from pipelines.shard.options import RECIPES, ShardOptions, read_recipe
+from pipelines.ingest.recipes import read_recipe
+from pipelines.shard.options import RECIPES, ShardOptions
 
 OPTIONS_OF_SHARDS = {
     "shard_mib": 1,
@@ -26,7 +27,7 @@ def crawl(tmp_path):
 
 
 def test_recipe_turns_archives_into_clean_documents_and_vectors(crawl, tmp_path):
-    values, _ = read_recipe("commoncrawl-warc")
+    values, _ = read_recipe("commoncrawl-warc", RECIPES, ShardOptions)
     result = make_shards(tmp_path / "documents", crawl, **values)
     assert result.manifest.accounts.languages == {"en": 80}
     assert result.manifest.accounts.dropped == {"duplicate document": 10}
@@ -97,7 +98,7 @@ def test_ray_data_and_this_process_give_the_same_bytes(ray_cluster, crawl, tmp_p
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in RECIPES.glob("*.yaml")))
 def test_each_recipe_keeps_prose(name, tmp_path):
-    values, sources = read_recipe(name)
+    values, sources = read_recipe(name, RECIPES, ShardOptions)
     assert (sources, ShardOptions.parse(values).rules != ()) == ([], True)
     pages = [page(number) for number in range(20)]
     source = write_lines(tmp_path / "a.jsonl", *pages, "404", url="http://a.example/")

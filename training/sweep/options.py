@@ -18,7 +18,7 @@ from training.data import TokenizerOptions
 from training.finetune import GLUE
 from training.loop import LoopOptions
 from training.scaling import SEQUENCES, Shape, larger, set_1, set_2, set_3, smallest
-from training.settings import apply_setting, find_yaml
+from training.settings import apply_setting
 
 Init = Literal["random", "cipher"]
 INITS: tuple[str, ...] = get_args(Init)
@@ -186,7 +186,7 @@ def find_study(name: str) -> str:
     Raises:
         BitcipherError: if no shipped study has this name.
     """
-    return find_yaml(name, Path(__file__).parent / "recipes", "study")
+    return storage.find_yaml(name, Path(__file__).parent / "recipes", "study")
 
 
 def read_study(uri: str, settings: Sequence[str] = ()) -> Study:

@@ -4,11 +4,11 @@ from typing import Annotated, Any
 
 import typer
 
-from bitcipher.errors import BitcipherError
 from cluster.cli.interrupts import resumable
 from cluster.cli.options import Version, Workers, option_name, record_options
-from cluster.metavars import PATH
-from pipelines.options import BuildOptions, EmbeddingOptions
+from cluster.metavars import NAME_OR_PATH, PATH
+from pipelines.ingest.recipes import read_recipe
+from pipelines.options import RECIPES, BuildOptions, EmbeddingOptions
 
 
 @record_options(BuildOptions)
@@ -23,8 +23,9 @@ def build(
     recipe: Annotated[
         str | None,
         typer.Option(
-            help="YAML file with `sources` and any of the options below. Options on the command line take precedence.",
-            metavar=PATH,
+            help="YAML file with `sources` and any of the options below, or the name of a recipe: paper-cat, paper-sum "
+            "or wide-sum. Options on the command line take precedence.",
+            metavar=NAME_OR_PATH,
         ),
     ] = None,
     workers: Workers = 0,
@@ -38,7 +39,7 @@ def build(
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
 
-    values, recipe_sources = _read_recipe(recipe) if recipe else ({}, [])
+    values, recipe_sources = read_recipe(recipe, RECIPES, BuildOptions) if recipe else ({}, [])
     options = BuildOptions.parse({**values, **option_values}, name=option_name)
     with resumable(), StageProgress() as progress, open_runtime(workers, options.memory_mib << 20) as runtime:
         run(sources or recipe_sources, out, options, runtime, progress)
@@ -73,15 +74,3 @@ def embed(
     with StageProgress() as progress, open_runtime(workers, budget << 20) as runtime:
         sizes = embed_build(build, out, option_values, budget, runtime, progress, version)
     builds.print_embedding(out, sizes)
-
-
-def _read_recipe(uri: str) -> tuple[dict[str, Any], list[str]]:
-    """Return the validated options of a recipe, and its sources."""
-    from bitcipher import storage
-
-    values = storage.read_yaml(uri)
-    sources = values.pop("sources", [])
-    if not isinstance(sources, list) or not all(isinstance(source, str) for source in sources):
-        raise BitcipherError(f"{uri}: `sources` must be a list of paths or URIs, got {sources!r}.")
-    BuildOptions.parse(values, uri)
-    return values, sources

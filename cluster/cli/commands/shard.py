@@ -8,7 +8,8 @@ from cluster.cli.interrupts import resumable
 from cluster.cli.options import Workers, option_name, record_options
 from cluster.metavars import NAME_OR_PATH, PATH
 from pipelines.ingest.read_options import ReadOptions
-from pipelines.shard.options import ShardOptions, read_recipe
+from pipelines.ingest.recipes import read_recipe
+from pipelines.shard.options import RECIPES, ShardOptions
 
 # Options of the command line; rules and duplicates are set in a recipe.
 _OPTIONS = (*ReadOptions.model_fields, "shard_mib", "keep_dropped", "memory_mib")
@@ -81,14 +82,14 @@ def sample(
     For example: bitcipher sample crawl/*.warc.gz --recipe commoncrawl-warc -n 5
     """
     from cluster.cli.display.shards import print_sample
-    from pipelines.shard.sample import sample_documents
+    from pipelines.shard.sample import sample_records
 
     options, patterns = _parse(recipe, option_values, sources)
-    print_sample(sample_documents(patterns, options, number), characters)
+    print_sample(sample_records(patterns, options, number), characters)
 
 
 def _parse(
     recipe: str | None, option_values: dict[str, Any], sources: list[str] | None
 ) -> tuple[ShardOptions, list[str]]:
-    values, recipe_sources = read_recipe(recipe) if recipe else ({}, [])
+    values, recipe_sources = read_recipe(recipe, RECIPES, ShardOptions) if recipe else ({}, [])
     return ShardOptions.parse({**values, **option_values}, name=option_name), sources or recipe_sources

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from cluster.cli.display.builds import print_changes
 from cluster.cli.display.console import OUT, format_count, format_share, format_word, list_examples, make_table
 from pipelines.reports.shard.page import make_funnel
-from pipelines.shard.sample import SampledDocument
+from pipelines.shard.sample import SampledRecord
 from pipelines.shard.shard_corpus import ShardResult
 
 # Maximum number of documents to list that come back.
@@ -42,21 +42,21 @@ def print_shards(result: ShardResult, out: str, report: str, *, replace: bool) -
     )
 
 
-def print_sample(documents: Iterable[SampledDocument], characters: int) -> None:
+def print_sample(sample: Iterable[SampledRecord], characters: int) -> None:
     """Print the documents of a sample.
 
     Args:
-        documents: the documents.
+        sample: the records.
         characters: maximum number of characters to print per document.
     """
-    for sampled in documents:
-        document = sampled.document
+    for source, record in sample:
+        document = record.document
         details = [each for each in (document.url, document.date, document.language) if each]
-        if sampled.changed:
-            details.append(f"changed by {', '.join(sampled.changed)}")
-        if sampled.dropped is not None:
-            details.append(f"dropped: {sampled.dropped}")
-        OUT.print(f"── {format_word(sampled.source)}:{sampled.offset}")
+        if record.changed:
+            details.append(f"changed by {', '.join(record.changed)}")
+        if record.dropped is not None:
+            details.append(f"dropped: {record.dropped}")
+        OUT.print(f"── {format_word(source)}:{record.offset}")
         OUT.print("   " + " · ".join(details) if details else "")
         text = document.text[:characters]
         printable = "".join(each if each.isprintable() or each == "\n" else repr(each)[1:-1] for each in text)

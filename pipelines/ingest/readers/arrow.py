@@ -6,10 +6,10 @@ from typing import Any
 import pyarrow as pa
 
 from bitcipher.errors import BitcipherError, first_line
-from pipelines.ingest.raw_documents import DETAIL_FIELDS, ReadRecord
+from pipelines.ingest.raw_documents import ReadRecord
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers.byte_streams import open_decompressed
-from pipelines.ingest.readers.parquet import BATCH_ROWS, _check_column, _find_column, _read_batch
+from pipelines.ingest.readers.table_rows import BATCH_ROWS, choose_columns, read_rows
 from pipelines.ingest.sources import Source
 
 # First bytes of the file format. All other bytes are read as the stream format.
@@ -29,13 +29,11 @@ def read(source: Source, options: ReadOptions) -> Iterator[ReadRecord]:
     with open_decompressed(source) as stream:
         try:
             for batch in _iter_batches(stream):
-                if start == 1:
-                    _check_column(batch.schema, source, options.field)
-                columns = [options.field, *(_find_column(batch.schema, names) for names in DETAIL_FIELDS)]
+                columns = choose_columns(batch.schema, source, options.field)
                 checked = _check_buffers(batch, [each for each in columns if each])
                 for first in range(0, len(checked), BATCH_ROWS):
                     rows = checked.slice(first, BATCH_ROWS)
-                    yield from _read_batch(rows, start, columns, source, options.max_record_bytes)
+                    yield from read_rows(rows, start, columns, source, options.max_record_bytes)
                     start += len(rows)
         # A damaged size can ask for more memory than there is.
         except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError) as error:

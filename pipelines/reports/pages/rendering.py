@@ -18,14 +18,14 @@ def render_page(
     listed scripts, and loads no other files.
 
     Args:
-        template: path of the jinja2 template. Autoescaping is on.
+        template: path of the jinja2 template, which extends `base.html`. Autoescaping is on.
         scripts: paths of the page's scripts.
         styles: paths of the page's styles, added after `base.css`.
         folders: folders of templates that the template imports.
         values: other variables of the template.
     """
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([template.parent, *folders]),
+        loader=jinja2.FileSystemLoader([template.parent, Path(__file__).parent, *folders]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -62,7 +62,7 @@ def test_sample_prints_documents_with_escapes_and_reasons(run):
     [
         (("shard", "--out", "o"), "No sources are given"),
         (("shard", "nowhere", "--out", "o"), "Cannot use nowhere"),
-        (("shard", "a.jsonl", "--out", "o", "--recipe", "c5"), "There is no recipe 'c5': give a YAML file, or one of"),
+        (("shard", "a.jsonl", "--out", "o", "--recipe", "c5"), "There is no recipe 'c5'; choose from babylm, c4"),
         (("shard", "a.jsonl", "--out", "."), "is not empty"),
         (("shard", "a.jsonl", "--out", "o", "--max-bad-share", 2), "`--max-bad-share` must be between 0 and 1"),
         (("sample", "a.jsonl", "--field", "body"), ""),

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
 from pipelines.duplicates.copies import find_copies, find_host_lines, find_paragraph_copies, without_documents
-from pipelines.duplicates.keys import compute_keys, document_id, partition_of
+from pipelines.duplicates.keys import compute_keys, document_id
 from pipelines.duplicates.options import DuplicateOptions, HostLineOptions, ParagraphOptions
+from pipelines.runtime.grouping import partition_of
 
 OPTIONS = DuplicateOptions(
     paragraphs=ParagraphOptions(min_words=2), host_lines=HostLineOptions(min_documents=2), near=None

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from pipelines.duplicates.copies import find_copies
 from pipelines.duplicates.decisions import decide_documents
-from pipelines.duplicates.keys import compute_keys, document_id, fingerprint, partition_of
+from pipelines.duplicates.keys import compute_keys, document_id, fingerprint
 from pipelines.duplicates.near_keys import band_keys, compute_signatures, hash_shingles, make_sketches
 from pipelines.duplicates.near_pairs import MAX_COMPARED, find_near_pairs
 from pipelines.duplicates.options import DuplicateOptions, NearOptions
 from pipelines.duplicates.word_hashes import as_text, hash_words
+from pipelines.runtime.grouping import partition_of
 
 NEAR = NearOptions()
 OPTIONS = DuplicateOptions(near=NEAR)

@@ -249,6 +249,11 @@ class TestWebServers:
         web.files["/list.paths"] = b"deep/a.txt\n"
         assert [source.uri for source in list_sources([f"{web.address}/list.paths"])] == [f"{web.address}/deep/a.txt"]
 
+    def test_list_with_a_query(self, web):
+        web.files["/list.paths"] = b"deep/a.txt\n"
+        (source,) = list_sources([f"{web.address}/list.paths?signature=1"])
+        assert source.uri == f"{web.address}/deep/a.txt"
+
     @pytest.mark.parametrize(
         "line", ["/etc/passwd", "file:///etc/a.txt", "simplecache::FILE:///etc/a.txt", "hf:///etc"]
     )

@@ -14,8 +14,9 @@ from types import SimpleNamespace
 import pytest
 
 from bitcipher.errors import BitcipherError
-from pipelines.runtime import ray_runtime
+from pipelines.runtime import ray_data, ray_runtime
 from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.ray_data import RayDataRuntime
 from pipelines.runtime.ray_runtime import RayRuntime
 from pipelines.runtime.runtime import StageSpec, open_runtime
 
@@ -233,6 +234,13 @@ def test_waiting_for_a_node_ends(ray_cluster, monkeypatch):
     monkeypatch.setattr(ray_runtime, "JOIN_SECONDS", 1)
     monkeypatch.setattr(ray_runtime, "POLL_SECONDS", 0.3)
     with RayRuntime(1, 1 << 44) as runtime, pytest.raises(BitcipherError, match="No node of the Ray cluster"):
+        list(runtime.stream(StageSpec("nothing", Nothing, {}), rows(1)))
+
+
+def test_ray_data_raises_when_no_node_has_the_memory(ray_cluster, monkeypatch):
+    monkeypatch.setattr(ray_data, "JOIN_SECONDS", 1)
+    monkeypatch.setattr(ray_data, "POLL_SECONDS", 0.3)
+    with RayDataRuntime(1, 1 << 44) as runtime, pytest.raises(BitcipherError, match="No node of the Ray cluster"):
         list(runtime.stream(StageSpec("nothing", Nothing, {}), rows(1)))
 
 
