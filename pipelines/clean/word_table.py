@@ -16,9 +16,9 @@ from spacy.pipeline import Sentencizer
 
 from pipelines.clean.characters import NOT_IN_WORDS
 from pipelines.tokenizers.boundary_rules import BoundaryRules
-from pipelines.tokenizers.spacy_english import english_tokenizer, find_joins
+from pipelines.tokenizers.spacy_english import CHUNKS_BEFORE_RENEWAL, english_tokenizer, find_joins
 
-# A full table is replaced by an empty one. It has 150 MB.
+# A full table is replaced by an empty one. It has 240 MB, spaCy's own tables included.
 MAX_CHUNKS = 500_000
 
 # Longer chunks are split into pieces of this length. spaCy needs quadratic time for a chunk of punctuation: 6 ms for
@@ -48,6 +48,8 @@ class WordTable:
 
     def __init__(self):
         self._tokenizer = english_tokenizer()
+        # Number of chunks after which the tokenizer is replaced.
+        self._renewal = CHUNKS_BEFORE_RENEWAL
         self._pattern = _join_pattern()
         self._meets = {(first[-1], second[0]) for first, second in _joins()}
         self._boundaries = BoundaryRules(_joins())
@@ -124,6 +126,9 @@ class WordTable:
 
     def _add(self, chunks: set[str]) -> None:
         """Tokenize new chunks."""
+        if len(self._chunks) > self._renewal:
+            self._tokenizer = english_tokenizer()
+            self._renewal = len(self._chunks) + CHUNKS_BEFORE_RENEWAL
         text = "\n".join(chunks)
         if not text.isascii():
             text = _LONE_SURROGATE.sub("\ufffd", text)  # spaCy's strings are UTF-8

@@ -20,7 +20,7 @@ WORKERS = (0, 1, 2)
 
 
 def figures(options: argparse.Namespace) -> Iterator[Ratio]:
-    """Compare wall seconds and CPU seconds without start-up.
+    """Compare wall seconds without start-up.
 
     Raises:
         SystemExit: if the document shards depend on the number of workers.
@@ -36,11 +36,10 @@ def figures(options: argparse.Namespace) -> Iterator[Ratio]:
                 runs[workers].append(json.loads(output))
                 if runs[workers][-1]["digests"] != runs[0][0]["digests"]:
                     raise SystemExit(f"With {workers} workers, the document shards differ from those made in process.")
-    seconds, cpu = ({key: [run[name] for run in runs[key]] for key in WORKERS} for name in ("seconds", "cpu"))
+    seconds = {workers: [run["seconds"] for run in runs[workers]] for workers in WORKERS}
     name = f"shard on Ray, {options.gigabytes:g} GB of WARC"
     yield Ratio(f"{name}, 2 workers: wall, against 1 worker", seconds[2], seconds[1], "s", "1/1.7")
     yield Ratio(f"{name}, 1 worker: wall, against in process", seconds[1], seconds[0], "s")
-    yield Ratio(f"{name}, 2 workers: CPU, against in process", cpu[2], cpu[0], "s")
 
 
 def _make_archives(target: Path, gigabytes: float, file_megabytes: float, data: list[Path]) -> None:

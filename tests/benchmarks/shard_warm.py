@@ -1,19 +1,16 @@
-"""Clean archives on a warm runtime, and print the cost without start-up as JSON.
+"""Clean archives on a warm runtime, and print the wall seconds without start-up as JSON.
 
 shard_warm.py WORKERS RECIPE WARM_UP ARCHIVES
 
-CPU seconds are those of this process and its descendants, which include Ray's processes and the workers. The archives
-of WARM_UP are cleaned first, so that libraries are loaded in all processes.
+The archives of WARM_UP are cleaned first, so that libraries are loaded. CPU seconds are not measured, because those of
+actors that have ended are not those of a descendant of this process.
 """
 
 import json
-import os
 import sys
 import tempfile
 import time
 from pathlib import Path
-
-from process_tree import cpu_seconds
 
 from pipelines.ingest.recipes import read_recipe
 from pipelines.runtime.grouping import GroupingRuntime, open_grouping_runtime
@@ -25,13 +22,12 @@ SHARD_MEBIBYTES = 8  # small, so that a worker has several tasks
 
 
 def measured_shard(archives: str, out: Path, options: ShardOptions, runtime: GroupingRuntime) -> dict[str, object]:
-    """Clean archives, and return the cost and the result."""
-    before, started = cpu_seconds(os.getpid()), time.perf_counter()
+    """Clean archives, and return the wall seconds and the result."""
+    started = time.perf_counter()
     with StageProgress() as progress:
         manifest = shard_corpus([archives], str(out), options, runtime, progress).manifest
     return {
         "seconds": time.perf_counter() - started,
-        "cpu": cpu_seconds(os.getpid()) - before,
         "documents": manifest.accounts.kept,
         "digests": sorted(file.sha256 for file in manifest.files),
     }
