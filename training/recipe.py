@@ -7,9 +7,9 @@ from typing import Any, Self
 import yaml
 from pydantic import Field, model_validator
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Float, Record, Strings
+from bitcipher.yaml_files import find_yaml, read_yaml
 from pipelines.ingest.read_options import ReadOptions
 from training.data import TokenizerOptions
 from training.embeddings import EmbeddingInitOptions
@@ -69,7 +69,7 @@ def find_recipe(name: str) -> str:
     Raises:
         BitcipherError: if no shipped recipe has this name.
     """
-    return storage.find_yaml(name, Path(__file__).parent / "recipes", "recipe")
+    return find_yaml(name, Path(__file__).parent / "recipes", "recipe")
 
 
 def read_recipe(uri: str, settings: Sequence[str] = ()) -> Recipe:
@@ -82,7 +82,7 @@ def read_recipe(uri: str, settings: Sequence[str] = ()) -> Recipe:
     Raises:
         BitcipherError: if the file is missing or not YAML, or an option does not exist or is invalid.
     """
-    values = storage.read_yaml(uri)
+    values = read_yaml(uri)
     for setting in settings:
         apply_setting(values, setting)
     return Recipe.parse(values, uri)

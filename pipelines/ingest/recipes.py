@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.yaml_files import find_yaml, read_yaml
 from pipelines.ingest.read_options import ReadOptions
 
 
@@ -19,8 +19,8 @@ def read_recipe(name: str, folder: Path, options: type[ReadOptions]) -> tuple[di
     Raises:
         BitcipherError: if there is no such recipe, or it is invalid.
     """
-    uri = storage.find_yaml(name, folder, "recipe")
-    values = storage.read_yaml(uri)
+    uri = find_yaml(name, folder, "recipe")
+    values = read_yaml(uri)
     sources = values.pop("sources", [])
     if not isinstance(sources, list) or not all(isinstance(source, str) for source in sources):
         raise BitcipherError(f"{uri}: `sources` must be a list of paths or URIs, got {sources!r}.")

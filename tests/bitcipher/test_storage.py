@@ -193,13 +193,6 @@ def test_damaged_json_raises(base_uri, content):
         storage.read_json(storage.join(base_uri, "a.json"))
 
 
-@pytest.mark.parametrize("content", [b"a: [1", b"\xff", b"[" * 5_000], ids=["open list", "not UTF-8", "deep nesting"])
-def test_damaged_yaml_raises(tmp_path, content):
-    (tmp_path / "a.yaml").write_bytes(content)
-    with pytest.raises(BitcipherError, match=r"a\.yaml is not valid YAML"):
-        storage.read_yaml(str(tmp_path / "a.yaml"))
-
-
 def test_tables_and_many_files_read_back(base_uri):
     table = pa.table({"word": ["a", "b"], "count": [1, 2]})
     storage.write_table(storage.join(base_uri, "t.parquet"), table)

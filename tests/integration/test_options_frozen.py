@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import pipelines
-from bitcipher import storage
+from bitcipher.yaml_files import read_yaml
 from cluster.cli.main import all_commands
 from pipelines.options import BuildOptions, EmbeddingOptions
 
@@ -80,4 +80,4 @@ def test_recipes_and_the_command_line_have_the_same_options():
     "recipe", sorted((Path(pipelines.__file__).parent / "recipes").glob("*.yaml")), ids=lambda path: path.stem
 )
 def test_shipped_recipes_are_valid(recipe):
-    assert BuildOptions.parse(storage.read_yaml(str(recipe)), recipe.name).tokenizer == "spacy"
+    assert BuildOptions.parse(read_yaml(str(recipe)), recipe.name).tokenizer == "spacy"

@@ -5,9 +5,9 @@ from typing import Annotated, Self
 import yaml
 from pydantic import BeforeValidator, Field, model_validator
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
+from bitcipher.yaml_files import reading_yaml
 
 
 class PromptExample(Record):
@@ -75,7 +75,7 @@ def read_prompts(uri: str) -> PromptFile:
     Raises:
         BitcipherError: if the file is missing, is not YAML, or is invalid.
     """
-    with storage.reading_yaml(uri) as stream:
+    with reading_yaml(uri) as stream:
         values = yaml.load(stream, yaml.BaseLoader)
     if not isinstance(values, dict):
         raise BitcipherError(f"{uri} must contain `inputs`, a list of texts.")

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Float, Record, Strings
+from bitcipher.yaml_files import find_yaml, read_yaml
 from pipelines.ingest.read_options import Format
 from training.data import TokenizerOptions
 from training.finetune import GLUE
@@ -186,7 +186,7 @@ def find_study(name: str) -> str:
     Raises:
         BitcipherError: if no shipped study has this name.
     """
-    return storage.find_yaml(name, Path(__file__).parent / "recipes", "study")
+    return find_yaml(name, Path(__file__).parent / "recipes", "study")
 
 
 def read_study(uri: str, settings: Sequence[str] = ()) -> Study:
@@ -195,7 +195,7 @@ def read_study(uri: str, settings: Sequence[str] = ()) -> Study:
     Raises:
         BitcipherError: if the file is missing or not YAML, or an option does not exist or is invalid.
     """
-    return make_study(storage.read_yaml(uri), uri, settings)
+    return make_study(read_yaml(uri), uri, settings)
 
 
 def _fill_group(values: Any, group: str, defaults: dict[str, Any]) -> None:

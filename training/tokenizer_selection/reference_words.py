@@ -4,8 +4,8 @@ from pathlib import Path
 
 import yaml
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.yaml_files import reading_yaml
 
 ReferenceWords = dict[str, tuple[str, ...]]
 """Sub-tokens by word, all lowercase."""
@@ -28,7 +28,7 @@ def read_reference_words(uri: str) -> ReferenceWords:
         BitcipherError: if the file is missing or malformed, a word occurs twice, the sub-tokens of a word do not spell
             the word, or a word is not split, or split into single letters.
     """
-    with storage.reading_yaml(uri) as stream:
+    with reading_yaml(uri) as stream:
         # Nodes have line numbers. With values, YAML would read the word `no` as false.
         content = yaml.compose(stream, yaml.BaseLoader)
     if not isinstance(content, yaml.MappingNode) or not content.value:
