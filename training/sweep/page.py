@@ -1,7 +1,6 @@
 """Report of a study: a self-contained HTML page, and its figures and tables as files."""
 
 import base64
-import hashlib
 import json
 import math
 from collections.abc import Iterator
@@ -9,9 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from bitcipher import storage
+from pipelines.reports.pages.rendering import render_page
 from training.sweep.figures import ReportFigure
 from training.sweep.figures_scores import draw_figures
 from training.sweep.findings import Findings
@@ -68,29 +66,20 @@ def _render(
     measures: Measures, summary: Any, figures: tuple[ReportFigure, ...], tables: tuple[ReportTable, ...]
 ) -> bytes:
     folder = Path(__file__).parent
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["base64"] = lambda content: base64.b64encode(content).decode()
-    style = (folder / "page.css").read_text("utf-8")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    page = environment.get_template("page.html").render(
+    return render_page(
+        folder / "page.html",
+        [],
+        [folder / "page.css"],
         title=TITLE,
-        policy=f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'",
-        style=style,
         sizes=study_sizes(measures),
         options=list(_options(measures.findings.recipe)),
         summary=summary,
         figures=figures,
+        images={figure.name: base64.b64encode(figure.png).decode() for figure in figures if figure.png},
         tables=tables,
         paper=PAPER,
         shape_legend=SHAPE_LEGEND,
     )
-    return page.encode(errors="replace")
 
 
 def _options(values: dict[str, Any], parents: str = "") -> Iterator[tuple[str, str]]:
