@@ -52,7 +52,8 @@ class Accounts(Record):
     languages: Counts = Field(default_factory=dict)
     """Kept documents by language; the language of some is unknown, an empty string."""
     hosts: Counts = Field(default_factory=dict)
-    """Kept documents of the most frequent hosts."""
+    """Kept documents of the most frequent hosts. A sum can be too low for a host that is not among the most frequent of
+    each task."""
     examples: dict[str, Examples] = Field(default_factory=dict)
     """Examples of dropped documents by reason."""
 
