@@ -90,8 +90,6 @@ def test_embedding_by_ranges_gives_the_same_bytes(corpus, tmp_path, monkeypatch)
     whole = embedded(tmp_path / "built", tmp_path / "whole", vector_size=40)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.weighted_entries", 0)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 200_000)
-    (tmp_path / "parts.work" / "left" / "products").mkdir(parents=True)  # left by a killed process
-    (tmp_path / "parts.work" / "left" / "products" / "file").write_text("")
     parts = embedded(tmp_path / "built", tmp_path / "parts", vector_size=40)
     assert whole.vectors.tobytes() == parts.vectors.tobytes()
     assert {path.name for path in tmp_path.iterdir()} == {"built", "whole", "parts"}
