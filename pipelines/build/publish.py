@@ -1,5 +1,7 @@
 """Publishing versions, pruning old ones, and removing files that no version needs."""
 
+import re
+
 from bitcipher import storage
 from bitcipher.counts import part_files
 from bitcipher.errors import BitcipherError
@@ -8,7 +10,13 @@ from pipelines.store import layout
 from pipelines.store.job_ledger import build_ledger, recorded_parts, recorded_shards
 from pipelines.store.lease import Lease
 from pipelines.store.manifest import BuildManifest, read_manifest, read_manifests
-from pipelines.store.removal import remove_below
+from pipelines.store.removal import list_names, remove_below, remove_empty
+
+# Names that jobs give to files of counts (also while they are written), versions and temporary folders. Other files in
+# the folders of a build are left alone.
+_COUNTS = re.compile(r".+\.(words|rows|entries)\.parquet(\..+)?")
+_VERSION = re.compile(r"\d{6}[-.].+")
+_WORK = re.compile(r"[0-9a-f]{32}|[0-9a-f]+-\d{5}-[0-9a-f]{8}")
 
 
 def publish(build: str, manifest: BuildManifest, lease: Lease) -> None:
@@ -40,8 +48,9 @@ def prune(build: str, keep: int) -> list[int]:
         raise BitcipherError(f"`keep` must be at least 1, got {keep}. To remove all versions, remove the folder.")
     read_manifest(build)
     _check_no_links(build)
-    with Lease(build):
+    with Lease(build) as lease:
         removed = versions(build)[:-keep]
+        lease.check()
         for version in removed:
             storage.remove(manifest_uri(build, version))
         collect_garbage(build)
@@ -57,8 +66,9 @@ def drop_unfinished(build: str) -> int:
     if not storage.list_files(build):
         raise BitcipherError(f"There is no build, and no unfinished job, in {build}.")
     _check_no_links(build)
-    with Lease(build):
+    with Lease(build) as lease:
         shards = len(recorded_shards(build))
+        lease.check()  # a job that has taken over in the meantime uses the ledger
         build_ledger(build).clear()
         collect_garbage(build, unpublished=True)
     return shards
@@ -86,14 +96,16 @@ def collect_garbage(build: str, *, unpublished: bool = False) -> None:
     parts |= recorded_parts(build)
     needed = {file for part in parts for file in part_files(part)}
     for file in counts:
-        if file not in needed:
+        if file not in needed and _COUNTS.fullmatch(file):
             remove_below(build, file)
     newest = max((manifest.version for manifest in manifests), default=0)
     needed = {name for m in manifests for name in (m.folder, storage.join(VERSIONS, f"{m.version:06d}.json"))}
-    for name in sorted(entries):
+    for name in sorted(filter(_VERSION.fullmatch, entries)):
         if storage.join(VERSIONS, name) not in needed and (unpublished or name[:6] <= f"{newest:06d}"):
             remove_below(build, storage.join(VERSIONS, name))
-    remove_below(build, layout.WORK)
+    for name in filter(_WORK.fullmatch, list_names(storage.join(build, layout.WORK))):
+        remove_below(build, storage.join(layout.WORK, name))
+    remove_empty(storage.join(build, layout.WORK))
 
 
 def _check_no_links(build: str) -> None:

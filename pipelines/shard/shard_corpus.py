@@ -23,7 +23,7 @@ from pipelines.shard.write_stage import WrittenTask
 from pipelines.store.layout import LEASE, LEDGER, WORK
 from pipelines.store.lease import list_generations
 from pipelines.store.ledger import Ledger
-from pipelines.store.removal import leasing_folder, remove_below
+from pipelines.store.removal import leasing_folder, remove_below, remove_empty
 
 # Folders of the files that manifests refer to.
 FILE_FOLDERS = ("documents", "keys", "dropped", "quarantine")
@@ -167,7 +167,9 @@ def _publish(job: ShardJob, manifest: DocumentManifest) -> None:
 
 def _remove_work(out: str, manifest: DocumentManifest) -> None:
     """Remove temporary files, and files of interrupted calls that no version refers to."""
-    remove_below(out, WORK)
+    for folder in FILE_FOLDERS:
+        remove_below(out, storage.join(WORK, folder))
+    remove_empty(storage.join(out, WORK))
     remove_below(out, LEDGER)
     needed = {name for task in manifest.tasks for name in (*task.dropped_files, *task.quarantine_files)}
     needed |= {file.name for file in manifest.files}

@@ -26,7 +26,7 @@ def leasing_folder(folder: str, names: Sequence[str], has_work: Callable[[], boo
     Raises:
         BitcipherError: if another job holds the lease, or the folder cannot be written.
     """
-    existed, was_empty = storage.exists(folder), is_empty(folder)
+    existed, was_empty = storage.exists(folder), not list_names(folder)
     is_removed = False
     try:
         with Lease(folder) as lease:
@@ -68,16 +68,15 @@ def remove_below(folder: str, name: str) -> None:
         storage.remove(storage.join(folder, name))
 
 
-def is_empty(folder: str) -> bool:
-    """Return whether a folder has no files, folders or symbolic links, or does not exist.
+def list_names(folder: str) -> set[str]:
+    """Return the names of all files, folders and symbolic links in a folder; none if it does not exist.
 
     Raises:
         BitcipherError: if the folder cannot be listed.
     """
-    if storage.list_files(folder, unfinished=True):
-        return False
+    names = {name.split("/")[0] for name in storage.list_files(folder, unfinished=True)}
     path = storage.local_path(folder)
-    return path is None or not os.path.isdir(path) or not os.listdir(path)
+    return names.union(os.listdir(path)) if path is not None and os.path.isdir(path) else names
 
 
 def remove_empty(folder: str) -> None:

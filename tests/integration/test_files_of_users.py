@@ -10,6 +10,7 @@ from document_shards import make_shards
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import versions
+from pipelines.build import publish
 from pipelines.build.build import build
 from pipelines.build.publish import collect_garbage, drop_unfinished, prune
 from pipelines.embed.embed_counts import embed_build
@@ -17,6 +18,7 @@ from pipelines.filter import FilterOptions, filter_corpus
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
+from pipelines.store.job_ledger import JobEntry, find_job, record_job
 from pipelines.store.lease import Lease
 
 TEXTS = ["the cat saw the dog", "the dog saw a cat and a bird", "one dog and the cat"] * 9
@@ -83,9 +85,10 @@ def fail(start, faulty, out):
 def take_over(folder):
     """Take over a lease, as a job on another machine does after its holder was suspended."""
     lease = folder / "lease"
-    holder = json.loads((lease / "000001.json").read_text()) | {"owner": "successor", "host": "far", "machine": "far"}
-    (lease / "000002.json").write_text(json.dumps(holder))
-    (lease / "000001.json").unlink()
+    (mine,) = lease.iterdir()
+    holder = json.loads(mine.read_text()) | {"owner": "successor", "host": "far", "machine": "far"}
+    (lease / f"{int(mine.stem) + 1:06d}.json").write_text(json.dumps(holder))
+    mine.unlink()
 
 
 @pytest.mark.parametrize("name", ["lease/contract.txt", "lease/7.json", "work/thesis.txt", "ledger/2025.csv"])
@@ -106,6 +109,28 @@ def test_failed_first_job_leaves_no_files_and_the_folder_as_it_was(start, faulty
     (tmp_path / "mine/empty").mkdir()
     fail(start, faulty, tmp_path / "mine")
     assert (tmp_path / "mine/empty").is_dir()
+
+
+def test_failed_first_job_in_a_store_leaves_no_files(start, faulty, s3):
+    fail(start, faulty, f"{s3}/out")
+    assert storage.list_files(s3, unfinished=True) == {}
+
+
+def test_prune_that_was_taken_over_removes_nothing(texts, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    run_build([texts], out, FEW)
+    record_job(str(out), JobEntry(id="ab", version=2, fingerprint={}, started="2026-01-31T12:00:00+00:00"))
+    recorded_shards = publish.recorded_shards
+
+    def read_slowly(folder):
+        found = recorded_shards(folder)
+        take_over(out)
+        return found
+
+    monkeypatch.setattr(publish, "recorded_shards", read_slowly)
+    with pytest.raises(BitcipherError, match="Another job has taken over"):
+        drop_unfinished(str(out))
+    assert find_job(str(out)) is not None
 
 
 def test_files_that_appear_during_a_failed_build_are_kept(texts, tmp_path):
@@ -232,6 +257,21 @@ def test_prune_and_update_remove_nothing_behind_links(texts, tmp_path, name):
     assert content(disk) == before
     assert (built / name).is_symlink()
     assert versions(str(built)) == [1, 2]
+
+
+def test_files_that_were_added_to_folders_of_a_finished_job_are_kept(start, texts, tmp_path):
+    start(texts, tmp_path / "out")
+    for name in ("work/thesis.txt", "shards/notes.txt", "segments/2025.csv", "versions/notes.txt"):
+        if (tmp_path / "out/versions").exists() or name.startswith("work"):
+            write(tmp_path / "out" / name)
+    before = {name for name in content(tmp_path / "out") if not name.startswith("lease/")}
+    more = write_lines(tmp_path / "more.jsonl", TEXTS[:1])
+    if (tmp_path / "out/versions").exists():
+        run_update(tmp_path / "out", [texts, more])
+        prune(str(tmp_path / "out"), 2)
+    else:
+        make_shards(tmp_path / "out", texts, more)
+    assert before <= {*content(tmp_path / "out")}
 
 
 def test_repeated_filter_keeps_folders_that_were_added_to_its_result(texts, tmp_path):
