@@ -1,5 +1,7 @@
 """Vectors of mode `spectral` from builds and from `embed`."""
 
+import uuid
+
 import numpy as np
 import pytest
 from builds import OPTIONS, digests, run_build, run_update, write_lines
@@ -106,7 +108,8 @@ def test_build_interrupted_during_factorization_resumes(corpus, tmp_path, monkey
         patched.setattr("pipelines.embed.spectral.range_products.RangeProducts.gram_product", stop)
         with pytest.raises(KeyboardInterrupt):
             run_build([corpus], tmp_path / "stopped")
-    storage.write_json(str(tmp_path / "stopped" / "work" / "a" / "sums.json"), {})  # left by a killed process
+    left = tmp_path / "stopped" / "work" / uuid.uuid4().hex  # by a killed process
+    storage.write_json(str(left / "sums.json"), {})
     run_build([corpus], tmp_path / "stopped")
     assert digests(tmp_path / "stopped") == digests(tmp_path / "whole")
     assert not any(name.startswith("work/") for name in storage.list_files(str(tmp_path / "stopped")))
