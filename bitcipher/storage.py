@@ -73,14 +73,30 @@ def _translating_errors(action: str, uri: str, filesystem: fsspec.AbstractFileSy
 
 
 def exists(uri: str) -> bool:
-    """Return whether a file or folder exists.
+    """Return whether a file or folder exists. A symbolic link to a missing file exists, too: its name is taken.
 
     Raises:
         BitcipherError: if the store cannot be queried.
     """
     filesystem, path = url_to_fs(uri)
     with _translating_errors("look for", uri, filesystem):
-        return filesystem.exists(path)
+        return os.path.lexists(path) if is_local(filesystem) else filesystem.exists(path)
+
+
+def check_new(uri: str) -> None:
+    """Check that no file or folder has a name.
+
+    Raises:
+        BitcipherError: if a file, a folder or a symbolic link has this name, or if the store cannot be queried.
+    """
+    if exists(uri):
+        raise BitcipherError(f"{uri} already exists: choose another name, or remove it first.")
+
+
+def is_link(uri: str) -> bool:
+    """Return whether a local path is a symbolic link."""
+    path = local_path(uri)
+    return path is not None and os.path.islink(path)
 
 
 def list_files(folder: str, *, unfinished: bool = False) -> dict[str, int]:
@@ -155,6 +171,18 @@ def writing(uri: str) -> Iterator[IO[bytes]]:
     else:
         with object_store.uploading(filesystem, path, uri) as stream:
             yield stream
+
+
+@contextmanager
+def writing_new(uri: str) -> Iterator[IO[bytes]]:
+    """Open a new file for writing bytes, like `writing`. A file that appears under the name in the meantime is kept.
+
+    Raises:
+        BitcipherError: if the file exists at the end of the `with` block, or cannot be written.
+    """
+    with writing(uri) as stream:
+        yield stream
+        check_new(uri)
 
 
 @contextmanager
@@ -301,9 +329,13 @@ def write_table(uri: str, table: pa.Table) -> None:
 def remove(uri: str) -> None:
     """Remove a file or a folder with its content, if it exists.
 
+    A symbolic link is neither removed nor followed: bitcipher creates none, so it belongs to the user.
+
     Raises:
         BitcipherError: if it cannot be removed.
     """
+    if is_link(uri):
+        return
     filesystem, path = url_to_fs(uri)
     with _translating_errors("remove", uri, filesystem), suppress(FileNotFoundError, NotADirectoryError):
         if is_local(filesystem) or "memory" in _protocols(filesystem):
@@ -322,6 +354,7 @@ def move(source: str, target: str) -> None:
     """
     filesystem, path = url_to_fs(source)
     _, final = url_to_fs(target)
+    check_new(target)  # a rename would replace an empty folder, and a copy would mix the files of two folders
     with _translating_errors("write", target, filesystem):
         if is_local(filesystem):
             os.replace(path, final)
@@ -334,18 +367,25 @@ def move(source: str, target: str) -> None:
 
 
 @contextmanager
+def temporary_folder(uri: str) -> Iterator[str]:
+    """Yield a unique name next to `uri` for a folder of temporary files, which is removed after the `with` block."""
+    folder = f"{uri.rstrip('/')}.{uuid.uuid4().hex}.tmp"
+    try:
+        yield folder
+    finally:
+        remove(folder)
+
+
+@contextmanager
 def writing_folder(uri: str) -> Iterator[str]:
     """Yield a temporary folder next to `uri`, and rename it to `uri` if the `with` block ends without an error.
 
     Raises:
-        BitcipherError: if the folder cannot be written.
+        BitcipherError: if the folder exists at the end of the block, or cannot be written.
     """
-    unfinished = f"{uri.rstrip('/')}.{uuid.uuid4().hex}.tmp"
     try:
-        yield unfinished
-        move(unfinished, uri)
-    except BaseException as error:
-        remove(unfinished)
-        if isinstance(error, OSError):
-            raise BitcipherError(f"Cannot write {uri}: {error.strerror or error}.") from error
-        raise
+        with temporary_folder(uri) as unfinished:
+            yield unfinished
+            move(unfinished, uri)
+    except OSError as error:
+        raise BitcipherError(f"Cannot write {uri}: {error.strerror or error}.") from error

@@ -7,7 +7,6 @@ from scipy.sparse import save_npz
 
 from bitcipher import storage
 from bitcipher.cooccurrence import Build
-from bitcipher.errors import BitcipherError
 from bitcipher.formats.row_blocks import Advance
 
 VOCABULARY = "vocabulary.parquet"
@@ -56,8 +55,7 @@ def write_counts(build: Build, target: str | os.PathLike[str], advance: Advance 
         BitcipherError: if the target exists or cannot be written, or if a file of the build is damaged.
     """
     target = os.fspath(target)
-    if storage.exists(target):
-        raise BitcipherError(f"{target} already exists: choose another name, or remove it first.")
+    storage.check_new(target)
     files = list_count_files(build)
     with storage.writing_folder(target) as folder:
         storage.write_table(storage.join(folder, VOCABULARY), build.vocabulary)

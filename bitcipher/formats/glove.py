@@ -8,7 +8,7 @@ from bitcipher.table import VectorTable
 
 def write(table: VectorTable, target: str, advance: Advance) -> None:
     """Write the text file without a header."""
-    with storage.writing(target) as stream:
+    with storage.writing_new(target) as stream:
         write_lines(table, stream, advance)
 
 

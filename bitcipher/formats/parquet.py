@@ -45,7 +45,7 @@ def write_rows(target: str, schema: pa.Schema, blocks: Iterable[list]) -> None:
     # Few values of vectors repeat, so a dictionary of the values would not save space.
     dictionaries = [name for name in schema.names if name != VECTOR]
     with (
-        storage.writing(target) as stream,
+        storage.writing_new(target) as stream,
         pq.ParquetWriter(stream, schema, compression="zstd", use_dictionary=dictionaries) as writer,
     ):
         for *columns, rows in blocks:

@@ -8,7 +8,7 @@ from bitcipher.table import VectorTable
 
 def write(table: VectorTable, target: str, advance: Advance) -> None:
     """Write the text file with its header: the numbers of words and of dimensions."""
-    with storage.writing(target) as stream:
+    with storage.writing_new(target) as stream:
         stream.write(f"{len(table)} {table.vector_size}\n".encode())
         write_lines(table, stream, advance)
 

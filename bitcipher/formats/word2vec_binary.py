@@ -16,7 +16,7 @@ MAX_BYTES = 1 << 20
 
 def write(table: VectorTable, target: str, advance: Advance) -> None:
     """Write the file, with a line break after each vector, as the word2vec tool does."""
-    with storage.writing(target) as stream:
+    with storage.writing_new(target) as stream:
         stream.write(f"{len(table)} {table.vector_size}\n".encode())
         for _, words, rows in iter_blocks(table, advance):
             stream.writelines(

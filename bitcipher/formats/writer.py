@@ -35,8 +35,7 @@ def write(
     >>> storage.remove("memory://doctest/cat.txt")
     """
     file_format, target = get_format(format), os.fspath(target)
-    if storage.exists(target):
-        raise BitcipherError(f"{target} already exists: choose another name, or remove it first.")
+    storage.check_new(target)
     _check_words(table, format, file_format)
     table.norms  # noqa: B018 - raises for values that are not finite, which other libraries would accept
     file_format.write(table, target, advance)

@@ -55,7 +55,9 @@ def write_folder(uri: str, table: VectorTable, overwrite: bool = False) -> None:
             provenance_sha256=digest_provenance(provenance),
         )
         storage.write_json(storage.join(folder, MANIFEST), manifest.to_dict())
-        storage.remove(uri)
+        if overwrite:
+            _check_target(uri, overwrite)  # other files can have taken its place in the meantime
+            storage.remove(uri)
 
 
 def read_folder(uri: str, mmap: bool = True) -> VectorTable:
@@ -90,6 +92,8 @@ def _check_target(uri: str, overwrite: bool) -> None:
         return
     if not overwrite:
         raise BitcipherError(f"{uri} already exists: choose another name, or pass overwrite=True.")
+    if storage.is_link(uri):
+        raise BitcipherError(f"{uri} is a symbolic link, which is not overwritten: give the folder that it points to.")
     try:
         TableManifest.read(uri)
     except BitcipherError as error:

@@ -21,7 +21,6 @@ from rich.table import Table
 from rich.text import Text
 
 from bitcipher import storage
-from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from cluster.demo.docstrings import installed_roots, write_docstrings
 from pipelines.build.build import build
@@ -38,6 +37,7 @@ from pipelines.shard.options import ShardOptions
 from pipelines.shard.shard_corpus import shard_corpus
 from pipelines.store import layout
 from pipelines.store.manifest import read_manifest
+from pipelines.store.removal import remove_below, remove_empty
 
 DOCSTRINGS = "docstrings.jsonl.gz"
 DOCUMENTS = "documents"
@@ -82,7 +82,7 @@ def run_demo(out: str, workers: int) -> None:
 
 
 def make_demo(out: str, roots: Sequence[Path], workers: int, progress: StageProgress) -> None:
-    """Make the demo. Its directory is removed on failure.
+    """Make the demo. Its files are removed on failure.
 
     Args:
         out: path or URI of the directory of the demo.
@@ -91,12 +91,13 @@ def make_demo(out: str, roots: Sequence[Path], workers: int, progress: StageProg
         progress: progress display.
     """
     require_libraries()
-    if storage.exists(out):
-        raise BitcipherError(f"{out} already exists: choose another name, or remove it first.")
+    storage.check_new(out)
     try:
         _make(out, roots, workers, progress)
     except BaseException:
-        storage.remove(out)
+        for name in (DOCSTRINGS, DOCUMENTS, BUILD, SUM, PAGE, layout.REPORT):
+            remove_below(out, name)
+        remove_empty(out)
         raise
 
 

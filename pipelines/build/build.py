@@ -18,8 +18,9 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
 from pipelines.store import layout
 from pipelines.store.job_ledger import recorded_shards
-from pipelines.store.lease import Lease
+from pipelines.store.lease import Lease, list_generations
 from pipelines.store.manifest import BuildManifest, read_manifest
+from pipelines.store.removal import leasing_folder
 
 
 def build(
@@ -40,19 +41,12 @@ def build(
     target = storage.absolute(target)
     _check_target(target)
     listed = list_sources(patterns, options.format)
-    has_begun = False
-    try:
-        with Lease(target) as lease:
-            has_begun = True
-            job = start_job(target, options, None, lease, runtime, progress)
-            sources = hash_sources(listed, [], runtime)
-            changes = compare_sources(sources, [], patterns)
-            plan = plan_version(sources, changes, False, None, options.shard_mib << 20)
-            make_version(job, plan, UpdateOptions(), None)
-    finally:
-        # A job that has counted no shard has nothing to resume.
-        if has_begun and not versions(target) and not recorded_shards(target):
-            storage.remove(target)
+    with leasing_folder(target, layout.JOB_FOLDERS, lambda: bool(versions(target) or recorded_shards(target))) as lease:
+        job = start_job(target, options, None, lease, runtime, progress)
+        sources = hash_sources(listed, [], runtime)
+        changes = compare_sources(sources, [], patterns)
+        plan = plan_version(sources, changes, False, None, options.shard_mib << 20)
+        make_version(job, plan, UpdateOptions(), None)
 
 
 def update(
@@ -101,8 +95,7 @@ def _check_target(target: str) -> None:
     if versions(target):
         raise BitcipherError(f"{target} already exists: add to it with `bitcipher update`, or choose another path.")
     # An interrupted job leaves its lease.
-    folders = {name.split("/")[0] for name in storage.list_files(target)}
-    if folders and layout.LEASE not in folders:
+    if storage.list_files(target) and not list_generations(target):
         raise BitcipherError(f"{target} already exists and is not a build: choose another path, or remove it first.")
 
 

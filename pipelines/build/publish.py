@@ -1,5 +1,7 @@
 """Publishing versions, pruning old ones, and removing files that no version needs."""
 
+import re
+
 from bitcipher import storage
 from bitcipher.counts import part_files
 from bitcipher.errors import BitcipherError
@@ -8,6 +10,13 @@ from pipelines.store import layout
 from pipelines.store.job_ledger import build_ledger, recorded_parts, recorded_shards
 from pipelines.store.lease import Lease
 from pipelines.store.manifest import BuildManifest, read_manifest, read_manifests
+from pipelines.store.removal import list_names, remove_below, remove_empty
+
+# Names that jobs give to files of counts (also while they are written), versions and temporary folders. Other files in
+# the folders of a build are left alone.
+_COUNTS = re.compile(r".+\.(words|rows|entries)\.parquet(\..+)?")
+_VERSION = re.compile(r"\d{6}[-.].+")
+_WORK = re.compile(r"[0-9a-f]{32}|[0-9a-f]+-\d{5}-[0-9a-f]{8}")
 
 
 def publish(build: str, manifest: BuildManifest, lease: Lease) -> None:
@@ -32,13 +41,16 @@ def prune(build: str, keep: int) -> list[int]:
         keep: number of versions to keep.
 
     Raises:
-        BitcipherError: if it is not a build, another job is running on it, or `keep` is 0.
+        BitcipherError: if it is not a build, a folder in it is a symbolic link, another job is running on it, or
+            `keep` is 0.
     """
     if keep < 1:
         raise BitcipherError(f"`keep` must be at least 1, got {keep}. To remove all versions, remove the folder.")
     read_manifest(build)
-    with Lease(build):
+    _check_no_links(build)
+    with Lease(build) as lease:
         removed = versions(build)[:-keep]
+        lease.check()
         for version in removed:
             storage.remove(manifest_uri(build, version))
         collect_garbage(build)
@@ -49,12 +61,14 @@ def drop_unfinished(build: str) -> int:
     """Remove the work of an unfinished job; return the number of shards that it had counted.
 
     Raises:
-        BitcipherError: if there is no build, or another job is running on it.
+        BitcipherError: if there is no build, a folder in it is a symbolic link, or another job is running on it.
     """
     if not storage.list_files(build):
         raise BitcipherError(f"There is no build, and no unfinished job, in {build}.")
-    with Lease(build):
+    _check_no_links(build)
+    with Lease(build) as lease:
         shards = len(recorded_shards(build))
+        lease.check()  # a job that has taken over in the meantime uses the ledger
         build_ledger(build).clear()
         collect_garbage(build, unpublished=True)
     return shards
@@ -63,7 +77,8 @@ def drop_unfinished(build: str) -> int:
 def collect_garbage(build: str, *, unpublished: bool = False) -> None:
     """Remove files that neither a version nor an unfinished job refers to. The lease must be held.
 
-    By default, the files of versions above the newest version are kept, because a suspended job can still publish them.
+    Files behind symbolic links are kept, because they can belong to another build or to the user. By default, the files
+    of versions above the newest version are kept, too, because a suspended job can still publish them.
 
     Args:
         build: folder of the build.
@@ -81,11 +96,22 @@ def collect_garbage(build: str, *, unpublished: bool = False) -> None:
     parts |= recorded_parts(build)
     needed = {file for part in parts for file in part_files(part)}
     for file in counts:
-        if file not in needed:
-            storage.remove(storage.join(build, file))
+        if file not in needed and _COUNTS.fullmatch(file):
+            remove_below(build, file)
     newest = max((manifest.version for manifest in manifests), default=0)
     needed = {name for m in manifests for name in (m.folder, storage.join(VERSIONS, f"{m.version:06d}.json"))}
-    for name in sorted(entries):
+    for name in sorted(filter(_VERSION.fullmatch, entries)):
         if storage.join(VERSIONS, name) not in needed and (unpublished or name[:6] <= f"{newest:06d}"):
-            storage.remove(storage.join(build, VERSIONS, name))
-    storage.remove(storage.join(build, layout.WORK))
+            remove_below(build, storage.join(VERSIONS, name))
+    for name in filter(_WORK.fullmatch, list_names(storage.join(build, layout.WORK))):
+        remove_below(build, storage.join(layout.WORK, name))
+    remove_empty(storage.join(build, layout.WORK))
+
+
+def _check_no_links(build: str) -> None:
+    for name in (*layout.JOB_FOLDERS, layout.LEASE):
+        if storage.is_link(storage.join(build, name)):
+            raise BitcipherError(
+                f"{storage.join(build, name)} is a symbolic link, and nothing behind a link is removed: replace the "
+                "link with the folder that it points to."
+            )

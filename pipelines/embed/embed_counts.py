@@ -1,6 +1,5 @@
 """Vectors from stored counts, for `bitcipher build`, `bitcipher update` and `bitcipher embed`."""
 
-import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -90,24 +89,19 @@ def embed_build(
     """
     build, target = storage.absolute(build), storage.absolute(target)
     manifest = read_manifest(build, version)
-    if storage.exists(target):
-        raise BitcipherError(f"{target} already exists: choose another path, or remove it first.")
+    storage.check_new(target)
     options = manifest.options.embedding.derive(changes)
-    work = f"{target}.work"
-    storage.remove(work)  # left by a command that was killed
-    try:
+    with storage.temporary_folder(target) as work:
         return embed_counts(
             StoredCounts.of_version(build, manifest),
             options,
             target,
-            storage.join(work, uuid.uuid4().hex[:8]),
+            work,
             MemoryBudget(memory_mib),
             runtime,
             progress,
             Costs(runtime.workers),
         )
-    finally:
-        storage.remove(work)
 
 
 def embed_counts(

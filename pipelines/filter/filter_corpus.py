@@ -27,6 +27,7 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
 from pipelines.store.fingerprint import Fingerprint, check_same
 from pipelines.store.ledger import EntryKind, Ledger
+from pipelines.store.removal import remove_below
 
 MANIFEST = "accounting.json"
 
@@ -116,7 +117,10 @@ def _find_finished(out: str, request: Fingerprint) -> FilterManifest | None:
         return None
     manifest = FilterManifest.parse(storage.from_json(content, uri), uri)
     _check_request(out, manifest.options, request)
-    _remove_work(out)  # left by a process that died after it wrote the manifest
+    # A process that died after it wrote the manifest leaves its ledger. Without one, the temporary folders are removed
+    # already, and folders of their names are the user's.
+    if Ledger(storage.join(out, _LEDGER)).find(_REQUEST, _CURRENT) is not None:
+        _remove_work(out)
     return manifest
 
 
@@ -161,7 +165,7 @@ def _check_not_empty(out: str, manifest: FilterManifest) -> None:
     """Remove all files and raise an error if no span is kept."""
     if manifest.total.constrained.total() == 0:
         for name in (VOCABULARY, CONSTRAINED, UNCONSTRAINED):
-            storage.remove(storage.join(out, name))
+            remove_below(out, name)
         _remove_work(out)
         frequent = ", ".join(list(manifest.total.unknown_words)[:10])
         reason = f"the most frequent unknown words are {frequent}" if frequent else "the documents are too short"
@@ -171,8 +175,8 @@ def _check_not_empty(out: str, manifest: FilterManifest) -> None:
 
 
 def _remove_work(out: str) -> None:
-    for name in (_WORDS, _LEDGER):
-        storage.remove(storage.join(out, name))
     for name in storage.list_files(out, unfinished=True):
-        if name.endswith(storage.UNFINISHED):
-            storage.remove(storage.join(out, name))
+        if name.startswith((VOCABULARY, CONSTRAINED, UNCONSTRAINED, MANIFEST)) and name.endswith(storage.UNFINISHED):
+            remove_below(out, name)
+    remove_below(out, _WORDS)
+    remove_below(out, _LEDGER)  # last, because it shows that the other files are those of this corpus

@@ -21,8 +21,9 @@ from pipelines.shard.options import ShardOptions
 from pipelines.shard.returned_documents import ReturnedDocument, find_returned
 from pipelines.shard.write_stage import WrittenTask
 from pipelines.store.layout import LEASE, LEDGER, WORK
-from pipelines.store.lease import Lease
+from pipelines.store.lease import list_generations
 from pipelines.store.ledger import Ledger
+from pipelines.store.removal import leasing_folder, remove_below, remove_empty
 
 # Folders of the files that manifests refer to.
 FILE_FOLDERS = ("documents", "keys", "dropped", "quarantine")
@@ -70,19 +71,16 @@ def shard_corpus(
             version is published, and finished work is kept for the next call.
     """
     out = storage.absolute(out)
-    is_new_folder = _check_target(out)
-    has_begun = False
-    try:
-        with Lease(out) as lease:
-            has_begun = True
-            job = ShardJob(out, options, read_newest(out), lease, runtime, progress)
-            job.check_base()
-            return _add_version(job, patterns, replace)
-    finally:
-        # A first call that has cleaned nothing has nothing to resume.
-        is_unused = newest_manifest(out) is None and not Ledger(storage.join(out, LEDGER)).keys(CLEANED_TASKS)
-        if has_begun and is_new_folder and is_unused:
-            storage.remove(out)
+    _check_target(out)
+    with leasing_folder(out, (*FILE_FOLDERS, MANIFESTS, LEDGER, WORK), lambda: _has_work(out)) as lease:
+        job = ShardJob(out, options, read_newest(out), lease, runtime, progress)
+        job.check_base()
+        return _add_version(job, patterns, replace)
+
+
+def _has_work(out: str) -> bool:
+    """Return whether the folder holds a version, or a cleaned task of an interrupted call."""
+    return newest_manifest(out) is not None or bool(Ledger(storage.join(out, LEDGER)).keys(CLEANED_TASKS))
 
 
 def _add_version(job: ShardJob, patterns: Sequence[str], replace: bool) -> ShardResult:
@@ -100,20 +98,23 @@ def _add_version(job: ShardJob, patterns: Sequence[str], replace: bool) -> Shard
     manifest = _make_manifest(job, kept, tasks, written, [*known, *sources])
     _publish(job, manifest)
     returned = find_returned(job.out, base, manifest) if base and replace else []
-    _remove_work(job.out, manifest)
+    # Without the lease, this job was suspended after it published, and another job uses these folders.
+    if job.lease.is_held():
+        _remove_work(job.out, manifest)
     return ShardResult(manifest, changes, True, returned)
 
 
-def _check_target(out: str) -> bool:
-    """Return whether the folder is new or empty.
+def _check_target(out: str) -> None:
+    """Check that the folder is empty, or that `bitcipher shard` has written it.
 
     Raises:
         BitcipherError: if the folder has files that `bitcipher shard` does not write.
     """
     names = {name.split("/")[0] for name in storage.list_files(out)}
-    if names - {*FILE_FOLDERS, MANIFESTS, LEASE, LEDGER, WORK, REPORT}:
+    # The user's own folder can have these names, too. Only that of a job has a lease or a manifest.
+    is_other = names and not list_generations(out) and newest_manifest(out) is None
+    if is_other or names - {*FILE_FOLDERS, MANIFESTS, LEASE, LEDGER, WORK, REPORT}:
         raise BitcipherError(f"{out} is not empty, and has other files than document shards: choose another folder.")
-    return not names
 
 
 def _plan(
@@ -166,8 +167,10 @@ def _publish(job: ShardJob, manifest: DocumentManifest) -> None:
 
 def _remove_work(out: str, manifest: DocumentManifest) -> None:
     """Remove temporary files, and files of interrupted calls that no version refers to."""
-    storage.remove(storage.join(out, WORK))
-    storage.remove(storage.join(out, LEDGER))
+    for folder in FILE_FOLDERS:
+        remove_below(out, storage.join(WORK, folder))
+    remove_empty(storage.join(out, WORK))
+    remove_below(out, LEDGER)
     needed = {name for task in manifest.tasks for name in (*task.dropped_files, *task.quarantine_files)}
     needed |= {file.name for file in manifest.files}
     stems = {f"{stem(name)}.parquet" for name in needed if name.startswith("documents/")}
@@ -176,4 +179,4 @@ def _remove_work(out: str, manifest: DocumentManifest) -> None:
             file = name.rpartition("/")[2]
             is_needed = file in stems if folder == "keys" else storage.join(folder, name) in needed
             if not is_needed and _OWN_FILE.match(file):
-                storage.remove(storage.join(out, folder, name))
+                remove_below(out, storage.join(folder, name))

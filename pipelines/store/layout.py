@@ -15,10 +15,15 @@ Files in `shards`, `segments` and `versions` never change. A manifest is created
 exist yet. The newest version is therefore always complete, even if a job dies.
 """
 
+from bitcipher.versions import VERSIONS
+
 SHARDS = "shards"
 SEGMENTS = "segments"
 LEDGER = "ledger"
 LEASE = "lease"
 WORK = "work"
+
+# Folders in which jobs create files, except for that of the lease.
+JOB_FOLDERS = (VERSIONS, SHARDS, SEGMENTS, LEDGER, WORK)
 
 REPORT = "report.json"

@@ -9,6 +9,7 @@ publishes, finds the higher one, and stops.
 
 import contextlib
 import os
+import re
 import socket
 import threading
 import time
@@ -29,6 +30,8 @@ HEARTBEAT_SECONDS = 5.0
 EXPIRY_SECONDS = 20.0
 # Number of times that a waiting job reads the file of the holder before the lease expires.
 POLLS = 8
+# Name of the file of a generation. Other files in the folder are left alone.
+_GENERATION = re.compile(r"([0-9]{6,})\.json")
 
 
 class LeaseHolder(Record):
@@ -67,6 +70,7 @@ class Lease:
         self._build = build
         self._folder = storage.join(build, LEASE)
         self._ended = threading.Event()
+        self._is_discarded = False
 
     def __enter__(self) -> "Lease":
         generation, holder = self._highest()
@@ -106,8 +110,19 @@ class Lease:
         self._thread.join(EXPIRY_SECONDS)
         # Errors are ignored, because they would hide the error of the block. Without this file, the lease expires.
         with contextlib.suppress(BitcipherError):
-            if self._is_highest():
+            if self._is_highest() and self._is_discarded:
+                storage.remove(self._file(self._generation))
+            elif self._is_highest():
                 self._write(released=True)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether no earlier job has held the lease."""
+        return self._generation == 1
+
+    def discard(self) -> None:
+        """Remove the file of the lease when the block ends. Call it if the job is the first and leaves no files."""
+        self._is_discarded = True
 
     def is_held(self) -> bool:
         """Return whether this job still holds the lease."""
@@ -190,8 +205,7 @@ class Lease:
         return time.monotonic() - self._last_beat
 
     def _generations(self) -> list[int]:
-        names = [name.removesuffix(".json") for name in storage.list_files(self._folder)]
-        return [int(name) for name in names if name.isdecimal()]
+        return list_generations(self._build)
 
     def _file(self, generation: int) -> str:
         return storage.join(self._folder, f"{generation:06d}.json")
@@ -199,6 +213,12 @@ class Lease:
     def _occupied(self, holder: LeaseHolder | None) -> BitcipherError:
         who = "" if holder is None else f" (on {holder.host}, process {holder.pid}, since {holder.started})"
         return BitcipherError(f"Another job is running on {self._build}{who}. Wait until it ends, or stop it.")
+
+
+def list_generations(build: str) -> list[int]:
+    """Return the generations of the lease of a build, which has none if no job has begun in its folder."""
+    names = storage.list_files(storage.join(build, LEASE))
+    return [int(match[1]) for name in names if (match := _GENERATION.fullmatch(name))]
 
 
 def _now() -> str:

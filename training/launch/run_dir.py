@@ -76,7 +76,7 @@ def launch(
         device: see `run_workers`.
         progress: progress bars.
     """
-    for leftover in folder.glob(f"{RAY_STORAGE}*"):  # left by a killed driver
+    for leftover in folder.glob(RAY_STORAGE + "[0-9a-f]" * 8):  # left by a killed driver
         shutil.rmtree(leftover, ignore_errors=True)
     config = {**config, "folder": str(folder)}
     storage.write_json(str(folder / name), config)

@@ -54,7 +54,7 @@ def run_trials(
             trial.run()
             on_end(trial.name)
     elif trials:
-        for stale in ray_parent.glob(f"{_RAY_PREFIX}*"):  # left by a killed driver
+        for stale in ray_parent.glob(_RAY_PREFIX + "[0-9a-f]" * 8):  # left by a killed driver
             shutil.rmtree(stale, ignore_errors=True)
         ray_folder = ray_parent / f"{_RAY_PREFIX}{uuid.uuid4().hex[:8]}"
         try:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.errors import BitcipherError
 from bitcipher.explain import Contribution
 from bitcipher.vectors import CipherVectors
 from pipelines.build.version_drift import NEIGHBORS
@@ -66,8 +65,7 @@ def write_page(
     Raises:
         BitcipherError: if there are too few words for a map, or the page exists or cannot be written.
     """
-    if storage.exists(target):
-        raise BitcipherError(f"{target} already exists: choose another path, or remove it first.")
+    storage.check_new(target)
     data = page_data(name, vectors, max_words, explanations, before, advance)
     here = Path(__file__).parent
     content = render(
@@ -81,7 +79,7 @@ def write_page(
         before=before and before.name,
         data=data,
     )
-    with storage.writing(target) as stream:
+    with storage.writing_new(target) as stream:
         stream.write(content)
 
 

@@ -89,6 +89,14 @@ def test_existing_targets_are_not_overwritten(tmp_path, table, name):
 
 # spaCy's folder is complete before the first progress callback.
 @pytest.mark.parametrize("name", [name for name in FORMATS if name != "spacy"])
+def test_targets_that_appear_during_the_export_are_kept(tmp_path, table, name):
+    with pytest.raises(BitcipherError, match="already exists"):
+        write(table, name, tmp_path / "out", lambda rows: (tmp_path / "out").write_text("mine"))
+    assert os.listdir(tmp_path) == ["out"]
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "spacy"])
 def test_failed_writes_leave_no_files(tmp_path, table, name):
     def fail(rows):
         raise KeyboardInterrupt

@@ -107,6 +107,23 @@ def test_failed_demo_leaves_no_files(tmp_path):
     assert list(target.iterdir()) == []
 
 
+def test_failed_demo_keeps_other_files(tmp_path):
+    root, target = tmp_path / "site-packages", tmp_path / "demo"
+    root.mkdir()
+    (root / "small.py").write_text('"""Too few words to count them."""')
+
+    class ProgressWithFile(StageProgress):
+        def begin(self, name, total):
+            (target / "work").mkdir(parents=True, exist_ok=True)
+            (target / "work/thesis.txt").write_text("mine")
+            return super().begin(name, total)
+
+    with pytest.raises(BitcipherError, match="No word reaches"):
+        make_demo(str(target), [root], 0, ProgressWithFile())
+    assert [path.name for path in target.iterdir()] == ["work"]
+    assert (target / "work/thesis.txt").read_text() == "mine"
+
+
 def test_missing_library_is_named_before_work_starts(packages, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openTSNE", None)
     with pytest.raises(BitcipherError, match=r"opentsne: install .* 'bitcipher\[report\]'"):

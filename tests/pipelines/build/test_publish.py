@@ -1,3 +1,5 @@
+import uuid
+
 import pytest
 
 from bitcipher import storage
@@ -87,7 +89,8 @@ def build(base_uri):
 def test_collect_garbage_removes_unreferenced_files(build):
     needed = stored_names(build)
     write_parts(build, "shards/lost", "segments/lost-0")
-    write(build, "shards/half.rows.parquet", "work/x/words.parquet", "versions/000002-late/words.parquet")
+    work = f"work/{uuid.uuid4().hex}/words.parquet"
+    write(build, "shards/half.rows.parquet", work, "versions/000002-late/words.parquet")
     collect_garbage(build)
     assert stored_names(build) == needed
     assert not storage.exists(storage.join(build, "work"))

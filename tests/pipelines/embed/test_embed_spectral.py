@@ -1,5 +1,7 @@
 """Vectors of mode `spectral` from builds and from `embed`."""
 
+import uuid
+
 import numpy as np
 import pytest
 from builds import OPTIONS, digests, run_build, run_update, write_lines
@@ -90,8 +92,6 @@ def test_embedding_by_ranges_gives_the_same_bytes(corpus, tmp_path, monkeypatch)
     whole = embedded(tmp_path / "built", tmp_path / "whole", vector_size=40)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.weighted_entries", 0)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 200_000)
-    (tmp_path / "parts.work" / "left" / "products").mkdir(parents=True)  # left by a killed process
-    (tmp_path / "parts.work" / "left" / "products" / "file").write_text("")
     parts = embedded(tmp_path / "built", tmp_path / "parts", vector_size=40)
     assert whole.vectors.tobytes() == parts.vectors.tobytes()
     assert {path.name for path in tmp_path.iterdir()} == {"built", "whole", "parts"}
@@ -108,7 +108,8 @@ def test_build_interrupted_during_factorization_resumes(corpus, tmp_path, monkey
         patched.setattr("pipelines.embed.spectral.range_products.RangeProducts.gram_product", stop)
         with pytest.raises(KeyboardInterrupt):
             run_build([corpus], tmp_path / "stopped")
-    storage.write_json(str(tmp_path / "stopped" / "work" / "a" / "sums.json"), {})  # left by a killed process
+    left = tmp_path / "stopped" / "work" / uuid.uuid4().hex  # by a killed process
+    storage.write_json(str(left / "sums.json"), {})
     run_build([corpus], tmp_path / "stopped")
     assert digests(tmp_path / "stopped") == digests(tmp_path / "whole")
     assert not any(name.startswith("work/") for name in storage.list_files(str(tmp_path / "stopped")))

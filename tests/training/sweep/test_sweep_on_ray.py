@@ -73,7 +73,8 @@ def test_user_error_in_trial_raises_after_other_trials_end(folder, findings, tmp
     name = tiny_study.SHAPES[0]
     good, bad = (pretraining(folder / "straight", name, tmp_path / each) for each in ("good", "bad"))
     bad.config["text"] = str(tmp_path / "nowhere")
-    (tmp_path / "ray-tune-0").mkdir()  # left by a killed driver
+    (tmp_path / "ray-tune-0123abcd").mkdir()  # left by a killed driver
+    (tmp_path / "ray-tune-notes").mkdir()  # made by the user
     ended = []
     with pytest.raises(BitcipherError) as error:
         run_trials([bad, good], TrialResources(2), tmp_path, ended.append)
@@ -81,7 +82,7 @@ def test_user_error_in_trial_raises_after_other_trials_end(folder, findings, tmp
     assert "failed" not in str(error.value)  # a user error is not retried
     assert "good" in ended
     assert (tmp_path / "good" / "ended.json").exists()
-    assert not list(tmp_path.glob("ray-tune-*"))
+    assert list(tmp_path.glob("ray-tune-*")) == [tmp_path / "ray-tune-notes"]
 
 
 def test_repeatedly_failing_trial_is_named_with_cause(folder, findings, tmp_path):

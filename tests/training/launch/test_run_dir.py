@@ -1,0 +1,17 @@
+"""Folders of runs: files that a killed driver left are removed, and those of the user are kept."""
+
+from pathlib import Path
+
+from pipelines.runtime.progress import StageProgress
+from training.launch.run_dir import launch
+
+
+def write_result(config):
+    Path(config["folder"], "result").touch()
+
+
+def test_launch_removes_only_folders_of_killed_drivers(tmp_path):
+    for name in ("ray-0123abcd", "ray-notes", "ray-2026"):
+        (tmp_path / name).mkdir()
+    launch(tmp_path, "run.json", write_result, {}, lambda: 1, 0, "cpu", StageProgress())
+    assert {path.name for path in tmp_path.iterdir()} == {"ray-notes", "ray-2026", "run.json", "result"}
