@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bitcipher import storage
+from bitcipher.count_limits import check_pair_counts
 from bitcipher.errors import BitcipherError
 
 ROWS = pa.schema(
@@ -121,7 +122,9 @@ def read_row_range(uri: str, rows: tuple[int, int], entries: tuple[int, int]) ->
         entries: start and stop of the range's pairs in the file of entries.
     """
     rows_file, entries_file = pair_files(uri)
-    return PairBlock(*_read_slice(rows_file, ROWS, *rows), *_read_slice(entries_file, ENTRIES, *entries))
+    block = PairBlock(*_read_slice(rows_file, ROWS, *rows), *_read_slice(entries_file, ENTRIES, *entries))
+    check_pair_counts(block.count, entries_file)
+    return block
 
 
 def iter_pairs(uri: str) -> Iterator[PairBlock]:
@@ -132,6 +135,7 @@ def iter_pairs(uri: str) -> Iterator[PairBlock]:
     for row_columns, entry_columns in zip_longest(rows, entries):
         if row_columns is None or entry_columns is None or row_columns[2].sum() != len(entry_columns[0]):
             raise BitcipherError(f"The rows and entries of {uri} do not match: build again.")
+        check_pair_counts(entry_columns[1], uri)
         yield PairBlock(*row_columns, *entry_columns)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher import storage
+from bitcipher.count_limits import check_word_counts
 from bitcipher.counts.pairs import PairBlock, pair_files, write_pairs
 
 SEGMENT_WORDS = pa.schema(
@@ -70,10 +71,21 @@ def write_part(
 
 
 def read_words(parts: Iterable[str]) -> pa.Table:
-    """Return the words of consecutive parts as one table with the schema `SEGMENT_WORDS`."""
+    """Return the words of consecutive parts as one table with the schema `SEGMENT_WORDS`.
+
+    Raises:
+        BitcipherError: if a file is missing or damaged, or the counts are too large.
+    """
     # The segment of a text without words has no parts.
-    tables = (storage.read_table(part_files(part)[0]) for part in parts)
+    tables = (_read_part_words(part_files(part)[0]) for part in parts)
     return pa.concat_tables([SEGMENT_WORDS.empty_table(), *tables]).combine_chunks()
+
+
+def _read_part_words(uri: str) -> pa.Table:
+    table = storage.read_table(uri)
+    for name in ("count", "passages"):
+        check_word_counts(table[name].to_numpy(), uri)
+    return table
 
 
 def remove_part(uri: str) -> None:
