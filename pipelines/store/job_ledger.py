@@ -76,6 +76,13 @@ def job_ledger(build: str, job: JobEntry) -> Ledger:
     return Ledger(storage.join(build, LEDGER, _JOBS, job.id))
 
 
+def remove_incomplete_entries(build: str) -> None:
+    """Remove the entries of a build's jobs that are not complete. The lease must be held."""
+    build_ledger(build).remove_incomplete(JOB)
+    for ledger in all_job_ledgers(build):
+        ledger.remove_incomplete(PLANS, COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS)
+
+
 def all_job_ledgers(build: str) -> Iterator[Ledger]:
     """Yield the ledgers of all jobs that have entries."""
     folder = storage.join(build, LEDGER, _JOBS)
@@ -91,6 +98,11 @@ def recorded_parts(build: str) -> set[str]:
             parts.update(shard.parts)
         parts.update(entry.part for entry in ledger.entries(MERGED_PARTS).values())
     return parts
+
+
+def count_recorded_shards(build: str) -> int:
+    """Return the number of shards that unfinished jobs have counted, without reading their entries."""
+    return len({key for ledger in all_job_ledgers(build) for key in ledger.keys(COUNTED_SHARDS)})
 
 
 def recorded_shards(build: str) -> dict[str, Segment]:
