@@ -112,7 +112,7 @@ def start_job(
 
 
 def _clear_published(build: str, version: int) -> None:
-    """Clear the ledger if its job made an earlier version, and stopped between publishing it and clearing the ledger."""
+    """Clear the ledger of a job that published an earlier version, and stopped before it cleared the ledger."""
     unfinished = find_job(build)
     if unfinished is not None and unfinished.version < version:
         build_ledger(build).clear()
