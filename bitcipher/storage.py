@@ -285,17 +285,17 @@ def read_table(uri: str) -> pa.Table:
     """
     try:
         # `pq.read_table` would import Arrow's datasets and pandas, which takes 0.1 s.
-        with reading(uri) as stream, pq.ParquetFile(stream) as file:
+        with reading(uri) as stream, pq.ParquetFile(stream, page_checksum_verification=True) as file:
             # A worker has one CPU, and Arrow's threads can crash a process that exits right afterwards.
             return file.read(use_threads=False)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: a damaged column name
         raise BitcipherError(f"{uri} is not a Parquet file, or it is damaged: {error}.") from None
 
 
 def write_table(uri: str, table: pa.Table) -> None:
-    """Write a table as a Parquet file."""
+    """Write a table as a Parquet file with checksums of its pages, which `read_table` verifies."""
     with writing(uri) as stream:
-        pq.write_table(table, stream, compression="zstd")
+        pq.write_table(table, stream, compression="zstd", write_page_checksum=True)
 
 
 def remove(uri: str) -> None:

@@ -68,7 +68,7 @@ def digest_of(build: str, parts: tuple[str, ...], total_passages: int) -> str:
     digest = digest_words(hashes, words["count"].to_numpy(), words["passages"].to_numpy(), total_passages)
     by_number = np.zeros_like(hashes)
     by_number[words["number"].to_numpy()] = hashes
-    return sum((digest_pairs(block, by_number) for uri in uris for block in iter_pairs(uri)), digest).hex()
+    return sum((digest_pairs(block, by_number) for uri in uris for block in iter_pairs(uri, len(words))), digest).hex()
 
 
 def read_counts(build: str, segment: Segment) -> Counts:
@@ -82,7 +82,7 @@ def read_counts(build: str, segment: Segment) -> Counts:
     assert sorted(word_of) == list(range(len(names)))
     rows, entries, pairs, order = Counter(), Counter(), Counter(), []
     for uri, of_part in zip(uris, tables, strict=True):
-        for block in iter_pairs(uri):
+        for block in iter_pairs(uri, len(table)):
             cells = iter(zip(block.right.tolist(), block.count.tolist(), strict=True))
             for left, offset, length in zip(*(column.tolist() for column in block[:3]), strict=True):
                 order.append((word_of[left].encode(), offset))

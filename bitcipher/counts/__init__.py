@@ -17,7 +17,7 @@ from bitcipher.counts.pairs import (
     write_pairs,
 )
 from bitcipher.counts.row_ranges import RowRange, find_row_ranges
-from bitcipher.counts.segment import SEGMENT_WORDS, part_files, read_words, remove_part, write_part
+from bitcipher.counts.segment import SEGMENT_WORDS, part_files, read_words, remove_part, word_numbers, write_part
 from bitcipher.counts.segment_words import cut_ranges, merge_words, sum_words
 from bitcipher.counts.shard_counts import PASSAGE_TOKENS, ShardCounts, count_shard
 from bitcipher.counts.tokenized_shard import TokenizedShard
@@ -58,6 +58,7 @@ __all__ = [
     "split",
     "sum_words",
     "word_hashes",
+    "word_numbers",
     "write_pairs",
     "write_part",
 ]

@@ -11,9 +11,8 @@ from bitcipher.counts.merge import merge_rows, renumber
 from bitcipher.counts.merged_counts import MergedCounts, PartialCounts
 from bitcipher.counts.pairs import PairBlock, iter_pairs, limit_window
 from bitcipher.counts.row_ranges import find_row_ranges
-from bitcipher.counts.segment import read_words
+from bitcipher.counts.segment import read_words, word_numbers
 from bitcipher.counts.segment_words import cut_ranges, merge_words
-from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import Vocabulary
 
 # Number of entries (stored pairs) merged at a time: 12 bytes each, in three copies.
@@ -35,9 +34,7 @@ def open_merged(
     def partials(window: int) -> Iterator[PartialCounts]:
         for names, ranks_of_segment in zip(segments, ranks, strict=True):
             for name in names:
-                for block in iter_pairs(name):
-                    if len(block.right) and max(block.left.max(), block.right.max()) >= len(ranks_of_segment):
-                        raise BitcipherError(f"The counts {name} are damaged: make the build again.")
+                for block in iter_pairs(name, len(ranks_of_segment)):
                     yield PartialCounts(block, ranks_of_segment, 1)
 
     def rows(window: int) -> Iterator[PairBlock]:
@@ -66,11 +63,15 @@ def iter_merged_rows(
     """
     words = merge_words(segments)
     firsts = [words["word"][first].as_py().encode() for first, _ in cut_ranges(words, RANGE_ENTRIES)]
-    found = [find_row_ranges(names, [read_words([name]) for name in names], firsts) for names in segments]
+    tables = [[read_words([name]) for name in names] for names in segments]
+    found = [find_row_ranges(names, of_parts, firsts) for names, of_parts in zip(segments, tables, strict=True)]
+    sizes = [sum(map(len, of_parts)) for of_parts in tables]
     oov: list[PairBlock] = []
     for i in range(len(firsts)):
         blocks = [
-            select(row_range.read(), segment) for segment, row_ranges in enumerate(found) for row_range in row_ranges[i]
+            select(row_range.read(sizes[segment]), segment)
+            for segment, row_ranges in enumerate(found)
+            for row_range in row_ranges[i]
         ]
         merged, oov_rows = merge_rows(blocks, order, oov_rank)
         oov = [merge_rows([*oov, oov_rows], order, oov_rank)[1]]
@@ -88,9 +89,9 @@ def ranks_of(vocabulary: Vocabulary, words: pa.Table) -> np.ndarray:
 
     Args:
         vocabulary: the vocabulary; words outside it have the rank of <oov>.
-        words: words of the segment, with the column `number`.
+        words: words of all parts of the segment, from `read_words`.
     """
-    numbers = words["number"].to_numpy()
-    ranks = np.empty(int(numbers.max(initial=-1)) + 1, np.int32)
+    numbers = word_numbers(words)
+    ranks = np.empty(len(numbers), np.int32)
     ranks[numbers] = vocabulary.ranks(words["word"].combine_chunks())
     return ranks

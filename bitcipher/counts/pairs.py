@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from bitcipher import storage
 from bitcipher.count_limits import check_pair_counts
-from bitcipher.errors import BitcipherError
+from bitcipher.errors import BitcipherError, first_line
 
 ROWS = pa.schema(
     [
@@ -113,54 +113,83 @@ def pair_files(uri: str) -> tuple[str, str]:
     return f"{uri}.rows.parquet", f"{uri}.entries.parquet"
 
 
-def read_row_range(uri: str, rows: tuple[int, int], entries: tuple[int, int]) -> PairBlock:
+def read_row_range(uri: str, rows: tuple[int, int], entries: tuple[int, int], words: int) -> PairBlock:
     """Return a range of rows. Only the Parquet row groups that overlap the range are read.
 
     Args:
         uri: folder and name of the two files, without their suffixes.
         rows: start and stop of the range in the file of rows.
         entries: start and stop of the range's pairs in the file of entries.
+        words: number of word numbers, V.
+
+    Raises:
+        BitcipherError: if a file is missing or damaged.
     """
     rows_file, entries_file = pair_files(uri)
     block = PairBlock(*_read_slice(rows_file, ROWS, *rows), *_read_slice(entries_file, ENTRIES, *entries))
-    check_pair_counts(block.count, entries_file)
+    _check_block(block, words, uri)
     return block
 
 
-def iter_pairs(uri: str) -> Iterator[PairBlock]:
-    """Yield the blocks that `write_pairs` wrote, in the same order."""
+def iter_pairs(uri: str, words: int) -> Iterator[PairBlock]:
+    """Yield the blocks that `write_pairs` wrote, in the same order.
+
+    Args:
+        uri: folder and name of the two files, without their suffixes.
+        words: number of word numbers, V.
+
+    Raises:
+        BitcipherError: if a file is missing or damaged.
+    """
     rows, entries = (
         _iter_row_groups(file, schema) for file, schema in zip(pair_files(uri), (ROWS, ENTRIES), strict=True)
     )
     for row_columns, entry_columns in zip_longest(rows, entries):
-        if row_columns is None or entry_columns is None or row_columns[2].sum() != len(entry_columns[0]):
+        if row_columns is None or entry_columns is None:
             raise BitcipherError(f"The rows and entries of {uri} do not match: build again.")
-        check_pair_counts(entry_columns[1], uri)
-        yield PairBlock(*row_columns, *entry_columns)
+        block = PairBlock(*row_columns, *entry_columns)
+        _check_block(block, words, uri)
+        yield block
+
+
+def _check_block(block: PairBlock, words: int, uri: str) -> None:
+    """Check the values of stored pairs, because the loops that follow do not check bounds.
+
+    Raises:
+        BitcipherError: if a value is not possible, or too large.
+    """
+    if block.length.min(initial=0) < 0 or block.length.sum() != len(block.right):
+        raise BitcipherError(f"The rows and entries of {uri} do not match: build again.")
+    are_words = all(0 <= c.min(initial=0) and c.max(initial=-1) < words for c in (block.left, block.right))
+    if not are_words or block.count.min(initial=1) < 1:
+        raise BitcipherError(f"The pairs of {uri} are damaged: build again.")
+    check_pair_counts(block.count, uri)
 
 
 def _iter_row_groups(uri: str, schema: pa.Schema) -> Iterator[list[np.ndarray]]:
     """Yield the columns of each row group of a Parquet file."""
-    with _open(uri) as file:
+    with _open(uri, schema) as file:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, columns=schema.names, use_threads=False)
             yield [table[name].to_numpy() for name in schema.names]
 
 
 @contextmanager
-def _open(uri: str) -> Iterator[pq.ParquetFile]:
+def _open(uri: str, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
     try:
-        with storage.reading(uri) as stream, pq.ParquetFile(stream) as file:
+        with storage.reading(uri) as stream, pq.ParquetFile(stream, page_checksum_verification=True) as file:
+            if file.schema_arrow != schema:
+                raise pa.ArrowInvalid("it has other columns")
             yield file
-    except (pa.ArrowException, OSError, KeyError) as error:
-        raise BitcipherError(f"{uri} is damaged ({error}): build again.") from None
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: a damaged column name
+        raise BitcipherError(f"{uri} is damaged ({first_line(error)}): build again.") from None
 
 
 def _read_slice(uri: str, schema: pa.Schema, start: int, stop: int) -> list[np.ndarray]:
     """Return the columns of a range of rows of a Parquet file. Only the row groups that overlap the range are read."""
     columns = [np.empty(stop - start, field.type.to_pandas_dtype()) for field in schema]
     group_start = filled = 0
-    with _open(uri) as file:
+    with _open(uri, schema) as file:
         for group in range(file.num_row_groups):
             group_stop = group_start + file.metadata.row_group(group).num_rows
             low, high = max(start, group_start), min(stop, group_stop)
@@ -184,5 +213,6 @@ def _parquet_writer(stream, schema: pa.Schema) -> pq.ParquetWriter:
         compression="lz4",
         use_dictionary=False,
         write_statistics=False,
+        write_page_checksum=True,
         column_encoding=dict.fromkeys(schema.names, "BYTE_STREAM_SPLIT"),
     )

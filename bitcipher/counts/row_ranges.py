@@ -24,9 +24,9 @@ class RowRange(NamedTuple):
     entry_stop: int
     """Entry after the last one of the last row."""
 
-    def read(self) -> PairBlock:
-        """Return the rows, with the segment's word numbers."""
-        return read_row_range(self.part, (self.row_start, self.row_stop), (self.entry_start, self.entry_stop))
+    def read(self, words: int) -> PairBlock:
+        """Return the rows, with the segment's word numbers, which are below `words`."""
+        return read_row_range(self.part, (self.row_start, self.row_stop), (self.entry_start, self.entry_stop), words)
 
 
 def find_row_ranges(

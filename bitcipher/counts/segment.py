@@ -19,6 +19,7 @@ import pyarrow as pa
 from bitcipher import storage
 from bitcipher.count_limits import check_word_counts
 from bitcipher.counts.pairs import PairBlock, pair_files, write_pairs
+from bitcipher.errors import BitcipherError
 
 SEGMENT_WORDS = pa.schema(
     [
@@ -77,15 +78,36 @@ def read_words(parts: Iterable[str]) -> pa.Table:
         BitcipherError: if a file is missing or damaged, or the counts are too large.
     """
     # The segment of a text without words has no parts.
-    tables = (_read_part_words(part_files(part)[0]) for part in parts)
+    tables = (_read_words(part_files(part)[0]) for part in parts)
     return pa.concat_tables([SEGMENT_WORDS.empty_table(), *tables]).combine_chunks()
 
 
-def _read_part_words(uri: str) -> pa.Table:
+def _read_words(uri: str) -> pa.Table:
     table = storage.read_table(uri)
+    if table.schema != SEGMENT_WORDS or any(column.null_count for column in table.columns):
+        raise BitcipherError(f"{uri} is damaged, because it does not have the columns of words: build again.")
     for name in ("count", "passages"):
         check_word_counts(table[name].to_numpy(), uri)
     return table
+
+
+def word_numbers(words: pa.Table) -> np.ndarray:
+    """Return the numbers of the words of a segment, (V,) int32: each number from 0 to V - 1 once.
+
+    Args:
+        words: words of all parts of a segment, from `read_words`.
+
+    Raises:
+        BitcipherError: if a number is missing.
+    """
+    numbers = words["number"].to_numpy()
+    found = np.zeros(len(numbers), np.bool_)
+    found[numbers[(0 <= numbers) & (numbers < len(numbers))]] = True
+    if not found.all():
+        raise BitcipherError(
+            "The words of a segment are damaged, because some of their numbers are missing: build again."
+        )
+    return numbers
 
 
 def remove_part(uri: str) -> None:

@@ -155,7 +155,7 @@ def embed_sample(build: str, merged: Segment, options: BuildOptions) -> tuple[di
     parts = [storage.join(build, part) for part in merged.parts]
     words = merge_words([parts])
     start = time.process_time()
-    entries = sum(len(block.right) for part in parts for block in iter_pairs(part))
+    entries = sum(len(block.right) for part in parts for block in iter_pairs(part, len(words)))
     _check_has_pairs(entries)
     walk_entry = (time.process_time() - start) / entries
     small = choose_vocabulary(words, merged.total_passages, options)

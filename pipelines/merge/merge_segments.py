@@ -8,7 +8,6 @@
 
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,12 @@ import pyarrow.compute as pc
 from bitcipher import storage
 from bitcipher.counts import (
     SEGMENT_WORDS,
+    CountDigest,
     PairBlock,
     RowRange,
     cut_ranges,
+    digest_pairs,
+    digest_words,
     find_row_ranges,
     merge_rows,
     merge_words,
@@ -28,7 +30,19 @@ from bitcipher.counts import (
     read_words,
     renumber,
     split,
+    word_hashes,
+    word_numbers,
     write_part,
+)
+from bitcipher.errors import BitcipherError
+from pipelines.merge.merge_records import (
+    MergedRange,
+    MergeInput,
+    NumberedOperand,
+    NumberInput,
+    RangeRows,
+    SumInput,
+    SummedWords,
 )
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, BYTES_PER_WORD
 from pipelines.runtime.runtime import In, Out, Runtime, StageResult, StageSpec
@@ -38,103 +52,6 @@ from pipelines.store.segments import Merge, Segment
 
 # Number of pairs per row group of the written files.
 BLOCK_ENTRIES = 1 << 22
-
-
-@dataclass(frozen=True)
-class SumInput:
-    """Operands of a merge."""
-
-    merge: str
-    """Name of the merged segment."""
-    members: list[list[str]]
-    """URIs of the parts of each segment that is added."""
-    subtracted: list[list[str]]
-    """URIs of the parts of each segment that is subtracted."""
-
-
-@dataclass(frozen=True)
-class SummedWords:
-    """Output of `SumStage`: the ranges of the words of a merge."""
-
-    merge: str
-    """Name of the merged segment."""
-    ranges: list[tuple[int, int]]
-    """Start and stop of each range, as positions in the sorted words."""
-    types: int
-    """Number of words with a count above 0."""
-
-
-@dataclass(frozen=True)
-class NumberInput:
-    """An operand of a merge, and the ranges of words to find in it."""
-
-    merge: str
-    """Name of the merged segment."""
-    operand: int
-    """Number of the operand; members come before subtracted segments."""
-    parts: list[str]
-    """URIs of the parts of the operand."""
-    range_starts: list[int]
-    """First word of each range, as a position in the sorted words."""
-
-
-@dataclass(frozen=True)
-class NumberedOperand:
-    """Output of `NumberStage` for an operand."""
-
-    merge: str
-    """Name of the merged segment."""
-    operand: int
-    """Number of the operand."""
-    row_ranges: list[list[RowRange]]
-    """Rows of the operand in each range of words."""
-
-
-@dataclass(frozen=True)
-class RangeRows:
-    """Rows of one operand in a range of words."""
-
-    operand: int
-    """Number of the operand."""
-    sign: int
-    """1 to add the rows, -1 to subtract them."""
-    row_ranges: list[RowRange]
-    """The rows, one row range per part of the operand."""
-
-
-@dataclass(frozen=True)
-class MergeInput:
-    """A range of the words of a merge, and its rows."""
-
-    merge: str
-    """Name of the merged segment."""
-    index: int
-    """Number of the range."""
-    start: int
-    """First word, as a position in the sorted words."""
-    stop: int
-    """Word after the last one, as a position in the sorted words."""
-    rows: list[RangeRows]
-    """Rows of each operand that has rows in the range."""
-
-
-@dataclass(frozen=True)
-class MergedRange:
-    """Output of `MergeStage`: a range of words, written as a part of the merged segment."""
-
-    merge: str
-    """Name of the merged segment."""
-    index: int
-    """Number of the range."""
-    part: str
-    """Path of the part, relative to the build."""
-    entries: int
-    """Number of pairs of the part."""
-
-    @property
-    def metrics(self) -> dict[str, int]:
-        """Sizes by name, which Ray exports as counters."""
-        return {"entries": self.entries}
 
 
 class SumStage:
@@ -155,7 +72,11 @@ class SumStage:
         words = merge_words(item.members, item.subtracted)
         numbers = np.empty(len(words), np.int32)
         numbers[np.argsort(-words["count"].to_numpy(), kind="stable")] = np.arange(len(words), dtype=np.int32)
-        storage.write_table(_words_file(self._work, item.merge), words.append_column("number", pa.array(numbers)))
+        hashes = word_hashes(words["word"].combine_chunks())
+        columns = {"number": numbers, "hash_0": hashes[:, 0], "hash_1": hashes[:, 1]}
+        for name, column in columns.items():
+            words = words.append_column(name, pa.array(column))
+        storage.write_table(_words_file(self._work, item.merge), words)
         # Each worker also holds all words, which leaves less memory for entries.
         words_in_entries = len(words) * BYTES_PER_WORD // BYTES_PER_ENTRY
         range_entries = max(self._range_entries - words_in_entries, self._range_entries // 4, 1)
@@ -182,10 +103,19 @@ class _MergeWords:
             self._positions[self._table["number"].to_numpy()] = np.arange(len(self._table))
         return self._positions
 
+    def hashes(self, merge: str) -> np.ndarray:
+        """Return the hashes of the words by number, (words, 2) uint64."""
+        self._load(merge)
+        if self._hashes is None:
+            positions = np.argsort(self._table["number"].to_numpy())
+            self._hashes = np.stack([self._table[name].to_numpy()[positions] for name in ("hash_0", "hash_1")], axis=1)
+        return self._hashes
+
     def _load(self, merge: str) -> None:
         if self._merge != merge:
             self._merge, self._table = merge, storage.read_table(_words_file(self._work, merge))
             self._positions: np.ndarray | None = None
+            self._hashes: np.ndarray | None = None
 
 
 class NumberStage:
@@ -207,7 +137,7 @@ class NumberStage:
         table = pa.concat_tables([SEGMENT_WORDS.empty_table(), *tables]).combine_chunks()
         numbers = np.empty(len(table), np.int32)
         positions = np.asarray(pc.index_in(table["word"].combine_chunks(), words), np.int64)
-        numbers[table["number"].to_numpy()] = merged["number"].to_numpy()[positions]
+        numbers[word_numbers(table)] = merged["number"].to_numpy()[positions]
         storage.write_table(_numbers_file(self._work, item.merge, item.operand), pa.table({"number": numbers}))
         first_words = [words[position].as_py().encode() for position in item.range_starts]
         yield NumberedOperand(item.merge, item.operand, find_row_ranges(item.parts, tables, first_words))
@@ -236,23 +166,27 @@ class MergeStage:
         entry = self._ledger and self._ledger.find(MERGED_PARTS, key)
         if entry is None:
             part = storage.join(self._folder, f"{item.merge}-{item.index:05d}-{uuid.uuid4().hex[:8]}")
-            entry = MergedPart(part=part, entries=self._write(storage.join(self._build, part), item))
+            entry = self._write(part, item)
             if self._ledger:
                 entry = self._ledger.record(MERGED_PARTS, key, entry)
-        yield MergedRange(item.merge, item.index, entry.part, entry.entries)
+        yield MergedRange(item.merge, item.index, entry.part, entry.entries, entry.digest)
 
-    def _write(self, uri: str, item: MergeInput) -> int:
+    def _write(self, part: str, item: MergeInput) -> MergedPart:
         words = self._words.table(item.merge).slice(item.start, item.stop - item.start)
         words = words.filter(pc.greater(words["count"], 0))
         blocks = [block for rows in item.rows for block in self._read(item.merge, rows)]
         rows, _ = merge_rows(blocks, self._words.positions(item.merge), -1)
         del blocks
         numbers, counts, passages = (words[name].to_numpy() for name in ("number", "count", "passages"))
-        return write_part(uri, words["word"].combine_chunks(), numbers, counts, passages, split(rows, BLOCK_ENTRIES))
+        hashes = self._words.hashes(item.merge)
+        digest = digest_words(hashes[numbers], counts, passages, 0) + digest_pairs(rows, hashes)
+        uri, sorted_words = storage.join(self._build, part), words["word"].combine_chunks()
+        entries = write_part(uri, sorted_words, numbers, counts, passages, split(rows, BLOCK_ENTRIES))
+        return MergedPart(part=part, entries=entries, digest=digest.hex())
 
     def _read(self, merge: str, rows: RangeRows) -> list[PairBlock]:
         numbers = storage.read_table(_numbers_file(self._work, merge, rows.operand))["number"].to_numpy()
-        blocks = [renumber(row_range.read(), numbers) for row_range in rows.row_ranges]
+        blocks = [renumber(row_range.read(len(numbers)), numbers) for row_range in rows.row_ranges]
         return blocks if rows.sign > 0 else [negate(block) for block in blocks]
 
 
@@ -337,6 +271,20 @@ def _rows_in_range(
 
 
 def _merged_segment(merge: Merge, name: str, ranges: list[MergedRange], types: int) -> Segment:
+    """Return the record of a merged segment.
+
+    Raises:
+        BitcipherError: if its counts differ from those that are recorded for its operands.
+    """
+    none = np.empty(0, np.int64)
+    digest = digest_words(none.reshape(0, 2).astype(np.uint64), none, none, merge.total("total_passages"))
+    digest = sum((CountDigest.from_hex(merged.digest) for merged in ranges), digest)
+    if digest.hex() != merge.digest:
+        names = ", ".join(segment.name for segment in merge.operands)
+        raise BitcipherError(
+            f"The counts of at least one of the segments {names} are damaged, because their sum has another digest "
+            "than their records: build again."
+        )
     return Segment(
         name=name,
         parts=tuple(merged.part for merged in ranges),

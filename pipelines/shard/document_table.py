@@ -47,7 +47,7 @@ def digest_bytes(content: bytes) -> str:
 def to_parquet(table: pa.Table) -> bytes:
     """Return the Parquet file of a table. Equal tables give equal bytes with the same version of Arrow."""
     stream = io.BytesIO()
-    with pq.ParquetWriter(stream, table.schema, compression="zstd") as writer:
+    with pq.ParquetWriter(stream, table.schema, compression="zstd", write_page_checksum=True) as writer:
         for start, stop in row_groups(table):
             writer.write_table(table.slice(start, stop - start))
     return stream.getvalue()

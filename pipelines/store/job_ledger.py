@@ -47,6 +47,8 @@ class MergedPart(Record):
     """Path of the part, relative to the build."""
     entries: Count
     """Number of pairs."""
+    digest: str = Field(pattern="^[0-9a-f]{32}$")
+    """Digest of the words and pairs."""
 
 
 JOB = EntryKind("job", JobEntry)

@@ -92,12 +92,12 @@ class GatherStage:
         for segment, segment_ranges in row_ranges:
             ranks = read_ranks(self._work, segment)
             for row_range in segment_ranges:
-                yield renumber(limit_window(row_range.read(), self._context_window.size), ranks)
+                yield renumber(limit_window(row_range.read(len(ranks)), self._context_window.size), ranks)
 
     def _merge_oov(self, ranges: list[str]) -> PairBlock:
         blocks: list[PairBlock] = []
         for name in ranges:
-            blocks += iter_pairs(_uri(self._work, name, OOV))
+            blocks += iter_pairs(_uri(self._work, name, OOV), len(self._order))
             if sum(len(block.right) for block in blocks) > self._range_entries:
                 blocks = [merge_rows(blocks, self._order, self._oov_rank)[1]]
         return merge_rows(blocks, self._order, self._oov_rank)[1]

@@ -52,7 +52,7 @@ class PpmiStage:
     def __call__(self, item: PpmiInput) -> Iterator[WeightedRange]:
         """Yield a range when its weighted rows are written."""
         # No word has the rank -1, so `merge_rows` treats <oov> like all other words.
-        pairs, _ = merge_rows([row_range.read() for row_range in item.row_ranges], self._order, -1)
+        pairs, _ = merge_rows([row_range.read(len(self._order)) for row_range in item.row_ranges], self._order, -1)
         rows = weight_rows(pairs, self._marginals)
         write_rows(rows_uri(self._work, item.index), rows)
         yield WeightedRange(item.index, len(rows.contexts))

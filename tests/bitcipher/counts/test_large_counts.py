@@ -41,7 +41,8 @@ def test_stored_pair_counts_are_refused(tmp_path, count, method):
     parts = write(tmp_path, 3, count)
     vocabulary = Vocabulary.from_counts(WORDS, np.full(3, 3), np.ones(3, np.int64), 1)
     counts = open_merged(vocabulary, ContextWindow(1), [parts])
-    with pytest.raises(BitcipherError, match=rf"part.*: the count {count:,} is (above|negative)"):
+    fact = f"the count {count:,} is above" if count > 0 else "damaged"
+    with pytest.raises(BitcipherError, match=rf"part.*{fact}"):
         list(getattr(counts, method)(1))
 
 

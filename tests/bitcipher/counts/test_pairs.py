@@ -10,6 +10,8 @@ from bitcipher import BitcipherError
 from bitcipher.counts import PairBlock, concatenate, iter_pairs, read_row_range, split, write_pairs
 from bitcipher.counts.pairs import pair_files
 
+MAX_WORDS = 1 << 31
+
 DTYPES = (np.int32, np.int16, np.int64, np.int32, np.int64)
 
 
@@ -52,14 +54,14 @@ def test_any_row_range_reads_back_as_written(folder, blocks, data):
     whole = concatenate(blocks)
     assert_same(concatenate(yielded), whole)
 
-    for read, block in zip(iter_pairs(uri), blocks, strict=True):
+    for read, block in zip(iter_pairs(uri, MAX_WORDS), blocks, strict=True):
         assert_same(read, block)
     starts = np.concatenate([[0], np.cumsum(whole.length)])
     first = data.draw(st.integers(0, len(whole.left)))
     stop = data.draw(st.integers(first, len(whole.left)))
     entries = slice(int(starts[first]), int(starts[stop]))
     expected = PairBlock(*(c[first:stop] for c in whole[:3]), *(c[entries] for c in whole[3:]))
-    assert_same(read_row_range(uri, (first, stop), (entries.start, entries.stop)), expected)
+    assert_same(read_row_range(uri, (first, stop), (entries.start, entries.stop), MAX_WORDS), expected)
 
 
 @given(rows.map(block_of), st.integers(1, 20))
@@ -118,7 +120,10 @@ def written(tmp_path):
 def test_damaged_file_raises_with_its_name(written, index, damage):
     file = Path(pair_files(written)[index])
     file.write_bytes(damage(file.read_bytes()))
-    for read in (lambda: list(iter_pairs(written)), lambda: read_row_range(written, (0, 3), (0, 6))):
+    for read in (
+        lambda: list(iter_pairs(written, MAX_WORDS)),
+        lambda: read_row_range(written, (0, 3), (0, 6), MAX_WORDS),
+    ):
         with pytest.raises(BitcipherError, match=f"{file.name} is damaged"):
             read()
 
@@ -127,13 +132,13 @@ def test_damaged_file_raises_with_its_name(written, index, damage):
 def test_missing_file_raises(written, index):
     Path(pair_files(written)[index]).unlink()
     with pytest.raises(BitcipherError, match="no file"):
-        list(iter_pairs(written))
+        list(iter_pairs(written, MAX_WORDS))
 
 
 def test_too_few_pairs_raise(written, tmp_path):
     list(write_pairs(str(tmp_path / "fewer"), [block_of([(0, 1, [(0, 5)] * 5)])]))
     Path(pair_files(str(tmp_path / "fewer"))[1]).replace(pair_files(written)[1])
     with pytest.raises(BitcipherError, match="fewer than 6 rows"):
-        read_row_range(written, (0, 3), (0, 6))
+        read_row_range(written, (0, 3), (0, 6), MAX_WORDS)
     with pytest.raises(BitcipherError, match="do not match"):
-        list(iter_pairs(written))
+        list(iter_pairs(written, MAX_WORDS))

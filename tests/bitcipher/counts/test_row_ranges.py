@@ -12,6 +12,8 @@ from pipelines.merge.merge_segments import merge_segments
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.store.segments import Merge
 
+MAX_WORDS = 1 << 31
+
 TEXTS = ["the cat sat on the mat and é sat", "a dog and a cat and no 😀 at all", "Zoo zoo 𝒳 the ﬀ the"]
 
 
@@ -44,12 +46,12 @@ def test_row_ranges_contain_the_rows_of_their_words(parts, words):
     word_of = dict(zip(table["number"].to_pylist(), table["word"].to_pylist(), strict=True))
     smallest = table["word"][0].as_py()
     firsts = sorted({word.encode() for word in words | {smallest} if word.encode() >= smallest.encode()})
-    whole = rows_of([block for part in parts for block in iter_pairs(part)], word_of)
+    whole = rows_of([block for part in parts for block in iter_pairs(part, MAX_WORDS)], word_of)
     row_ranges = find_row_ranges(parts, tables, firsts)
     assert len(row_ranges) == len(firsts)
     for index, ranges_of_words in enumerate(row_ranges):
         expected = [row for row in whole if bisect_right(firsts, row[0].encode()) - 1 == index]
-        assert rows_of([row_range.read() for row_range in ranges_of_words], word_of) == expected
+        assert rows_of([row_range.read(MAX_WORDS) for row_range in ranges_of_words], word_of) == expected
         assert all(row_range.row_start < row_range.row_stop for row_range in ranges_of_words)
 
 

@@ -8,6 +8,8 @@ from bitcipher import BitcipherError
 from bitcipher.counts import PairBlock, concatenate, iter_pairs, part_files, read_words, remove_part, write_part
 from bitcipher.counts.segment import SEGMENT_WORDS
 
+MAX_WORDS = 1 << 31
+
 # The words b, é and 😀 have the numbers 2, 0 and 1; 😀 has no rows.
 WORDS = pa.array(["b", "é", "😀"], pa.large_string())
 NUMBERS = np.array([2, 0, 1], np.int32)
@@ -43,7 +45,7 @@ def test_a_part_reads_back_as_written(part):
         "rows": [2, 1, 0],
         "entries": [3, 1, 0],
     }
-    for read, written in zip(concatenate(iter_pairs(part)), concatenate(BLOCKS), strict=True):
+    for read, written in zip(concatenate(iter_pairs(part, MAX_WORDS)), concatenate(BLOCKS), strict=True):
         assert read.dtype == written.dtype
         np.testing.assert_array_equal(read, written)
 
@@ -61,7 +63,7 @@ def test_an_empty_part_reads_back(tmp_path):
     none = np.empty(0, np.int64)
     assert write_part(uri, WORDS[:0], none.astype(np.int32), none, none, []) == 0
     assert len(read_words([uri])) == 0
-    assert list(iter_pairs(uri)) == []
+    assert list(iter_pairs(uri, MAX_WORDS)) == []
 
 
 def test_failed_write_leaves_no_files(tmp_path):
@@ -98,4 +100,27 @@ def test_damaged_files_raise(part):
         read_words([part])
     entries.write_bytes(b"")
     with pytest.raises(BitcipherError, match="is damaged"):
-        list(iter_pairs(part))
+        list(iter_pairs(part, MAX_WORDS))
+
+
+def test_flipped_bits_raise_or_change_nothing(part):
+    def read():
+        return read_words([part]).to_pydict(), [column.tolist() for column in concatenate(iter_pairs(part, len(WORDS)))]
+
+    expected = read()
+    random = np.random.default_rng(0)
+    noticed = 0
+    for file in map(Path, part_files(part)):
+        content = file.read_bytes()
+        for position, bit in zip(random.integers(len(content), size=300), random.integers(8, size=300), strict=True):
+            damaged = bytearray(content)
+            damaged[position] ^= 1 << bit
+            file.write_bytes(damaged)
+            try:
+                found = read()
+            except BitcipherError:
+                noticed += 1
+            else:
+                assert found == expected
+        file.write_bytes(content)
+    assert noticed > 300

@@ -111,7 +111,7 @@ def test_work_of_an_unfinished_job_is_kept(build):
     write_parts(build, "shards/d", "segments/cd-0", "shards/lost")
     ledger.record(COUNTED_SHARDS, "task/00000", segment_of(["shards/d"]))
     ledger.record(COUNTED_TASKS, "task", CountedTask(id="task", sources=(), shards=("shards/d",), records={}))
-    ledger.record(MERGED_PARTS, "cd/0-9", MergedPart(part="segments/cd-0", entries=1))
+    ledger.record(MERGED_PARTS, "cd/0-9", MergedPart(part="segments/cd-0", entries=1, digest="0" * 32))
     needed = stored_names(build)[0] - {"shards/lost"}
     collect_garbage(build)
     assert stored_names(build)[0] == needed

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from written_segments import digest_of, read_counts, reference, write_segment
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow, read_words
+from bitcipher.counts import ContextWindow, part_files, read_words
+from bitcipher.errors import BitcipherError
 from pipelines.merge.merge_segments import MergeStage, merge_segments
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.store.segments import Merge
@@ -113,3 +114,13 @@ def test_merge_resumed_with_another_budget_gives_the_same_counts(build, segments
     again = merged(build, Merge(tuple(segments)), "whole", range_entries=60, ledger=ledger)
     assert len(again.parts) < len(whole.parts)
     assert read_counts(build, again) == read_counts(build, whole)
+
+
+def test_operand_with_the_counts_of_another_segment_raises(build, segments):
+    for own, other in zip(
+        part_files(f"{build}/{segments[1].parts[0]}"), part_files(f"{build}/{segments[2].parts[0]}"), strict=True
+    ):
+        with storage.reading(other) as stream, storage.writing(own) as target:
+            target.write(stream.read())
+    with pytest.raises(BitcipherError, match=r"s0, s1, s2 .*another digest"):
+        merged(build, Merge(tuple(segments[:3])), "whole")

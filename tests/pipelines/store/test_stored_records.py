@@ -83,7 +83,7 @@ RECORDS = [
     SEGMENT,
     JobEntry(id="ab", version=1, fingerprint=fingerprint(OPTIONS), started=TIME),
     CountPlan(tasks=("a", "b"), text_bytes=9),
-    MergedPart(part="segments/a-0", entries=9),
+    MergedPart(part="segments/a-0", entries=9, digest="0" * 32),
     LeaseHolder(owner="o", host="h", machine="m", pid=1, started=TIME, beat=0, time=TIME, released=False),
     BuildReport(started=TIME, seconds=1.5, workers=0, stages={"count": StageCost(seconds=1.0)}, tokens=3),
 ]

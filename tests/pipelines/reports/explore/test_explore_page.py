@@ -128,7 +128,7 @@ def test_progress_of_all_steps_is_reported(written):
     assert done == totals
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_page_of_fifty_thousand_words_is_below_20_megabytes(tmp_path):
     random = np.random.default_rng(20)
     words = [f"word{number}" for number in range(50_000)]
