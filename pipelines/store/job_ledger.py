@@ -51,11 +51,13 @@ class MergedPart(Record):
     """Digest of the words and pairs."""
 
 
-JOB = EntryKind("job", JobEntry)
-PLANS = EntryKind("plan", CountPlan)
-COUNTED_SHARDS = EntryKind("shard", Segment)
-COUNTED_TASKS = EntryKind("task", CountedTask)
-MERGED_PARTS = EntryKind("merge", MergedPart)
+_ADVICE = "Drop the unfinished job with `bitcipher prune --unfinished`, then run its command again."
+
+JOB = EntryKind("job", JobEntry, _ADVICE)
+PLANS = EntryKind("plan", CountPlan, _ADVICE)
+COUNTED_SHARDS = EntryKind("shard", Segment, _ADVICE)
+COUNTED_TASKS = EntryKind("task", CountedTask, _ADVICE)
+MERGED_PARTS = EntryKind("merge", MergedPart, _ADVICE)
 
 
 def build_ledger(build: str) -> Ledger:

@@ -25,6 +25,8 @@ class EntryKind(Generic[Entry]):
     """Folder of the entries in the ledger."""
     record: type[Entry]
     """Class of the entries."""
+    advice: str = ""
+    """What the user can do about an entry of another version of bitcipher: a sentence, the end of the error message."""
 
 
 class Ledger:
@@ -123,4 +125,7 @@ def _parse(kind: EntryKind[Entry], content: bytes | None, uri: str) -> Entry | N
         values = storage.from_json(content, uri)
     except BitcipherError:
         return None
-    return kind.record.parse(values, uri)
+    try:
+        return kind.record.parse(values, uri)
+    except BitcipherError as error:
+        raise BitcipherError(f"{error} {kind.advice}".rstrip()) from None

@@ -132,6 +132,10 @@ def test_build_goes_on_although_its_job_or_lease_is_empty(files, interrupted, tm
 def test_unfinished_job_is_dropped_although_all_its_entries_are_damaged(interrupted, short_intervals, command, content):
     for path in (*entries(interrupted), *(interrupted / "lease").iterdir()):
         path.write_bytes(content)
+    if content:
+        code, _, error = command("status", interrupted)
+        assert (code, error.count("\n")) == (2, 1)
+        assert "ledger/job/current.json: `id` is missing. Drop the unfinished job with `bitcipher prune" in error
     assert command("prune", interrupted, "--unfinished") == (0, "Removed 8 shards of an interrupted job.", "")
     assert not any(path.is_file() for path in interrupted.rglob("*") if path.parent.name != "lease")
 
