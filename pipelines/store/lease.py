@@ -212,11 +212,6 @@ class Lease:
         return BitcipherError(f"Another job is running on {self._build}{who}. Wait until it ends, or stop it.")
 
 
-def _seconds_from_now(moment: str) -> float:
-    """Return the distance of a time, past or future, from the clock of this machine."""
-    return abs(time.time() - datetime.fromisoformat(moment).timestamp())
-
-
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
@@ -244,3 +239,8 @@ def _is_dead(holder: LeaseHolder) -> bool:
     except PermissionError:
         pass
     return False
+
+
+def _seconds_from_now(moment: str) -> float:
+    """Return the distance of a time, past or future, from the clock of this machine."""
+    return abs(time.time() - datetime.fromisoformat(moment).timestamp())
