@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bitcipher.count_limits import check_word_counts
 from bitcipher.errors import BitcipherError
 
 # The entry that all words outside the vocabulary share. A token with this spelling is counted as this entry, too.
@@ -22,6 +23,9 @@ class Vocabulary:
         passages: (N,) int64, passages that contain each word; a passage is a slice of at most 2,000 tokens of a
             document. The value of `<oov>` is the sum over its words, but at most the number of all passages.
         total_passages: number of all passages.
+
+    Raises:
+        BitcipherError: if a count is negative, or the counts are too large to add them up exactly.
     """
 
     def __init__(self, words: pa.LargeStringArray, counts: np.ndarray, passages: np.ndarray, total_passages: int):
@@ -29,6 +33,7 @@ class Vocabulary:
         self.counts = np.asarray(counts, np.int64)
         self.passages = np.asarray(passages, np.int64)
         self.total_passages = int(total_passages)
+        check_word_counts(self.counts, "The words of the vocabulary")
 
     @classmethod
     def from_counts(
@@ -58,10 +63,11 @@ class Vocabulary:
                 but are never removed.
 
         Raises:
-            BitcipherError: if no word is chosen.
+            BitcipherError: if no word is chosen, or the counts are too large.
         """
         corpus_words = pa.array(words, pa.large_string())
         counts, passages = np.asarray(counts, np.int64), np.asarray(passages, np.int64)
+        check_word_counts(counts, "The words of the corpus")
         is_oov = np.asarray(pc.equal(corpus_words, OOV), bool)
         required = [] if ranked_words is None else [word for word in ranked_words.to_pylist() if word != OOV]
         if word_list is None:

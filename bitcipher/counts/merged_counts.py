@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bitcipher.count_limits import check_pair_counts
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.pairs import PairBlock
 from bitcipher.vocabulary import Vocabulary
@@ -48,7 +49,13 @@ class MergedCounts:
     def from_rows(
         cls, vocabulary: Vocabulary, context_window: ContextWindow, blocks: Sequence[PairBlock]
     ) -> "MergedCounts":
-        """Return the counts of blocks in memory, which must be as `rows` returns them."""
+        """Return the counts of blocks in memory, which must be as `rows` returns them.
+
+        Raises:
+            BitcipherError: if a count is negative or too large.
+        """
+        for block in blocks:
+            check_pair_counts(block.count, "The counts of pairs")
         ranks = np.arange(len(vocabulary), dtype=np.int32)
         return cls(
             vocabulary,

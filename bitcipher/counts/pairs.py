@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bitcipher import storage
+from bitcipher.count_limits import check_pair_counts
 from bitcipher.errors import BitcipherError, first_line
 
 ROWS = pa.schema(
@@ -155,13 +156,14 @@ def _check_block(block: PairBlock, words: int, uri: str) -> None:
     """Check the values of stored pairs, because the loops that follow do not check bounds.
 
     Raises:
-        BitcipherError: if a value is not possible.
+        BitcipherError: if a value is not possible, or too large.
     """
     if block.length.min(initial=0) < 0 or block.length.sum() != len(block.right):
         raise BitcipherError(f"The rows and entries of {uri} do not match: build again.")
     are_words = all(0 <= c.min(initial=0) and c.max(initial=-1) < words for c in (block.left, block.right))
     if not are_words or block.count.min(initial=1) < 1:
         raise BitcipherError(f"The pairs of {uri} are damaged: build again.")
+    check_pair_counts(block.count, uri)
 
 
 def _iter_row_groups(uri: str, schema: pa.Schema) -> Iterator[list[np.ndarray]]:

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher import storage
+from bitcipher.count_limits import check_word_counts
 from bitcipher.counts.pairs import PairBlock, pair_files, write_pairs
 from bitcipher.errors import BitcipherError
 
@@ -74,7 +75,7 @@ def read_words(parts: Iterable[str]) -> pa.Table:
     """Return the words of consecutive parts as one table with the schema `SEGMENT_WORDS`.
 
     Raises:
-        BitcipherError: if a file is missing or damaged.
+        BitcipherError: if a file is missing or damaged, or the counts are too large.
     """
     # The segment of a text without words has no parts.
     tables = (_read_words(part_files(part)[0]) for part in parts)
@@ -85,6 +86,8 @@ def _read_words(uri: str) -> pa.Table:
     table = storage.read_table(uri)
     if table.schema != SEGMENT_WORDS or any(column.null_count for column in table.columns):
         raise BitcipherError(f"{uri} is damaged, because it does not have the columns of words: build again.")
+    for name in ("count", "passages"):
+        check_word_counts(table[name].to_numpy(), uri)
     return table
 
 

@@ -17,7 +17,7 @@ from pipelines.options import BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
 from pipelines.store import layout
-from pipelines.store.job_ledger import recorded_shards
+from pipelines.store.job_ledger import count_recorded_shards
 from pipelines.store.lease import Lease, list_generations
 from pipelines.store.manifest import BuildManifest, read_manifest
 from pipelines.store.removal import leasing_folder
@@ -41,7 +41,9 @@ def build(
     target = storage.absolute(target)
     _check_target(target)
     listed = list_sources(patterns, options.format)
-    with leasing_folder(target, layout.JOB_FOLDERS, lambda: bool(versions(target) or recorded_shards(target))) as lease:
+    with leasing_folder(
+        target, layout.JOB_FOLDERS, lambda: bool(versions(target) or count_recorded_shards(target))
+    ) as lease:
         job = start_job(target, options, None, lease, runtime, progress)
         sources = hash_sources(listed, [], runtime)
         changes = compare_sources(sources, [], patterns)

@@ -14,7 +14,14 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
 from pipelines.store import layout
 from pipelines.store.fingerprint import check_same, fingerprint
-from pipelines.store.job_ledger import JobEntry, build_ledger, job_ledger, record_job
+from pipelines.store.job_ledger import (
+    JobEntry,
+    build_ledger,
+    find_job,
+    job_ledger,
+    record_job,
+    remove_incomplete_entries,
+)
 from pipelines.store.lease import Lease
 from pipelines.store.ledger import Ledger
 from pipelines.store.manifest import BuildManifest
@@ -44,11 +51,7 @@ class Job:
 
     @property
     def version(self) -> int:
-        """Number of the new version.
-
-        `entry.version` is lower if this job took over the ledger of an earlier job that published its version but
-        stopped before it cleared the ledger.
-        """
+        """Number of the new version."""
         return _next_version(self.base)
 
     @property
@@ -100,10 +103,19 @@ def start_job(
         fingerprint=current,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+    remove_incomplete_entries(build)
+    _clear_published(build, job.version)
     entry = record_job(build, job)
     advice = "use the same options to resume it, or drop it with `bitcipher prune --unfinished`"
     check_same(entry.fingerprint, current, f"The unfinished job in {build}", advice)
     return Job(build, options, base, entry, lease, runtime, progress, Costs(runtime.workers))
+
+
+def _clear_published(build: str, version: int) -> None:
+    """Clear the ledger of a job that published an earlier version, and stopped before it cleared the ledger."""
+    unfinished = find_job(build)
+    if unfinished is not None and unfinished.version < version:
+        build_ledger(build).clear()
 
 
 def _next_version(base: BuildManifest | None) -> int:

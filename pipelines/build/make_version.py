@@ -116,7 +116,7 @@ def run_count_tasks(job: Job, tasks: list[CountTask]) -> CountResult:
     Raises:
         BitcipherError: if another job removed the ledger.
     """
-    finished = job.ledger.entries(COUNTED_TASKS)
+    finished = _read_finished(job)
     open_tasks = [task for task in tasks if task.id not in finished]
     total = sum(map(_text_bytes, tasks))
     job.ledger.record(
@@ -236,6 +236,13 @@ def _run_merges(job: Job, merges: list[Merge]) -> list[Segment]:
         job.costs.add,
         show,
     )
+
+
+def _read_finished(job: Job) -> dict[str, CountedTask]:
+    """Return the tasks by id that earlier attempts finished, and whose shards are all recorded."""
+    shards = {shard.name for shard in job.ledger.entries(COUNTED_SHARDS).values()}
+    tasks = job.ledger.entries(COUNTED_TASKS)
+    return {name: task for name, task in tasks.items() if shards.issuperset(task.shards)}
 
 
 def _finished_shards(job: Job, tasks: list[CountedTask]) -> dict[str, list[Segment]]:

@@ -7,9 +7,9 @@ from bitcipher.counts import part_files
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import VERSIONS, manifest_uri, versions
 from pipelines.store import layout
-from pipelines.store.job_ledger import build_ledger, recorded_parts, recorded_shards
+from pipelines.store.job_ledger import build_ledger, count_recorded_shards, recorded_parts
 from pipelines.store.lease import Lease
-from pipelines.store.manifest import BuildManifest, read_manifest, read_manifests
+from pipelines.store.manifest import BuildManifest, read_manifest
 from pipelines.store.removal import list_names, remove_below, remove_empty
 
 # Names that jobs give to files of counts (also while they are written), versions and temporary folders. Other files in
@@ -67,7 +67,7 @@ def drop_unfinished(build: str) -> int:
         raise BitcipherError(f"There is no build, and no unfinished job, in {build}.")
     _check_no_links(build)
     with Lease(build) as lease:
-        shards = len(recorded_shards(build))
+        shards = count_recorded_shards(build)
         lease.check()  # a job that has taken over in the meantime uses the ledger
         build_ledger(build).clear()
         collect_garbage(build, unpublished=True)
@@ -78,7 +78,8 @@ def collect_garbage(build: str, *, unpublished: bool = False) -> None:
     """Remove files that neither a version nor an unfinished job refers to. The lease must be held.
 
     Files behind symbolic links are kept, because they can belong to another build or to the user. By default, the files
-    of versions above the newest version are kept, too, because a suspended job can still publish them.
+    of versions above the newest version are kept, too, because a suspended job can still publish them. While a manifest
+    is damaged, it is unknown which counts its version refers to, so all counts are kept.
 
     Args:
         build: folder of the build.
@@ -91,21 +92,35 @@ def collect_garbage(build: str, *, unpublished: bool = False) -> None:
         for file in storage.list_files(storage.join(build, folder), unfinished=True)
     ]
     entries = {file.split("/")[0] for file in storage.list_files(storage.join(build, VERSIONS), unfinished=True)}
-    manifests = list(read_manifests(build))
-    parts = {part for manifest in manifests for s in (*manifest.segments, *manifest.shards) for part in s.parts}
-    parts |= recorded_parts(build)
-    needed = {file for part in parts for file in part_files(part)}
-    for file in counts:
-        if file not in needed and _COUNTS.fullmatch(file):
-            remove_below(build, file)
+    manifests, damaged = _read_manifests(build)
+    if not damaged:
+        parts = {part for manifest in manifests for s in (*manifest.segments, *manifest.shards) for part in s.parts}
+        parts |= recorded_parts(build)
+        needed = {file for part in parts for file in part_files(part)}
+        for file in counts:
+            if file not in needed and _COUNTS.fullmatch(file):
+                remove_below(build, file)
     newest = max((manifest.version for manifest in manifests), default=0)
     needed = {name for m in manifests for name in (m.folder, storage.join(VERSIONS, f"{m.version:06d}.json"))}
     for name in sorted(filter(_VERSION.fullmatch, entries)):
-        if storage.join(VERSIONS, name) not in needed and (unpublished or name[:6] <= f"{newest:06d}"):
+        is_old = unpublished or name[:6] <= f"{newest:06d}"
+        if is_old and name[:6] not in damaged and storage.join(VERSIONS, name) not in needed:
             remove_below(build, storage.join(VERSIONS, name))
     for name in filter(_WORK.fullmatch, list_names(storage.join(build, layout.WORK))):
         remove_below(build, storage.join(layout.WORK, name))
     remove_empty(storage.join(build, layout.WORK))
+
+
+def _read_manifests(build: str) -> tuple[list[BuildManifest], set[str]]:
+    """Return the manifests of a build, and the numbers of the versions, with six digits, whose manifest is damaged."""
+    manifests: list[BuildManifest] = []
+    damaged: set[str] = set()
+    for version in versions(build):
+        try:
+            manifests.append(read_manifest(build, version))
+        except BitcipherError:
+            damaged.add(f"{version:06d}")
+    return manifests, damaged
 
 
 def _check_no_links(build: str) -> None:

@@ -25,7 +25,7 @@ class BuildStatus:
     holder: LeaseHolder | None
     """The job that is running, or None."""
     job: JobEntry | None
-    """The unfinished job, running or not, or None."""
+    """The job whose ledger exists, running or not, or None."""
     tasks: int
     """Number of count tasks of the job, 0 before they are planned."""
     tasks_done: int
@@ -34,6 +34,11 @@ class BuildStatus:
     """Number of tokens that the job has counted."""
     ranges_merged: int
     """Number of ranges of words that the job has merged."""
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the job has published its version, and only its ledger is left."""
+        return self.job is not None and self.job.version in self.versions
 
 
 def read_status(build: str) -> BuildStatus:

@@ -129,6 +129,7 @@ def _open_ledger(out: str, request: Fingerprint) -> Ledger:
     ledger = Ledger(storage.join(out, _LEDGER))
     if ledger.find(_REQUEST, _CURRENT) is None and storage.list_files(out):
         raise BitcipherError(f"{out} is not empty, and not a filtered corpus: choose another folder.")
+    ledger.remove_incomplete(FILTERED_SOURCES)
     recorded = ledger.record(_REQUEST, _CURRENT, FilterRequest(options=request))
     _check_request(out, recorded.options, request)
     return ledger

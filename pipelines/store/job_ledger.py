@@ -51,11 +51,13 @@ class MergedPart(Record):
     """Digest of the words and pairs."""
 
 
-JOB = EntryKind("job", JobEntry)
-PLANS = EntryKind("plan", CountPlan)
-COUNTED_SHARDS = EntryKind("shard", Segment)
-COUNTED_TASKS = EntryKind("task", CountedTask)
-MERGED_PARTS = EntryKind("merge", MergedPart)
+_ADVICE = "Drop the unfinished job with `bitcipher prune --unfinished`, then run its command again."
+
+JOB = EntryKind("job", JobEntry, _ADVICE)
+PLANS = EntryKind("plan", CountPlan, _ADVICE)
+COUNTED_SHARDS = EntryKind("shard", Segment, _ADVICE)
+COUNTED_TASKS = EntryKind("task", CountedTask, _ADVICE)
+MERGED_PARTS = EntryKind("merge", MergedPart, _ADVICE)
 
 
 def build_ledger(build: str) -> Ledger:
@@ -78,6 +80,13 @@ def job_ledger(build: str, job: JobEntry) -> Ledger:
     return Ledger(storage.join(build, LEDGER, _JOBS, job.id))
 
 
+def remove_incomplete_entries(build: str) -> None:
+    """Remove the entries of a build's jobs that are not complete. The lease must be held."""
+    build_ledger(build).remove_incomplete(JOB)
+    for ledger in all_job_ledgers(build):
+        ledger.remove_incomplete(PLANS, COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS)
+
+
 def all_job_ledgers(build: str) -> Iterator[Ledger]:
     """Yield the ledgers of all jobs that have entries."""
     folder = storage.join(build, LEDGER, _JOBS)
@@ -95,7 +104,6 @@ def recorded_parts(build: str) -> set[str]:
     return parts
 
 
-def recorded_shards(build: str) -> dict[str, Segment]:
-    """Return the shards that unfinished jobs have counted, by name."""
-    shards = (ledger.entries(COUNTED_SHARDS).values() for ledger in all_job_ledgers(build))
-    return {shard.name: shard for shards_of_job in shards for shard in shards_of_job}
+def count_recorded_shards(build: str) -> int:
+    """Return the number of shards that unfinished jobs have counted, without reading their entries."""
+    return len({key for ledger in all_job_ledgers(build) for key in ledger.keys(COUNTED_SHARDS)})

@@ -5,6 +5,9 @@ number names the holder. A file is created only if it does not exist, so only on
 generation. The holder rewrites its file every few seconds (the heartbeat). If a job finds no heartbeat for
 `EXPIRY_SECONDS`, it creates the next generation. A former holder that was suspended checks the generation before it
 publishes, finds the higher one, and stops.
+
+A file that cannot be read, such as an empty one after a power cut, has a holder that is unknown. If it is alive, its
+next heartbeat changes the file, so the same wait decides.
 """
 
 import contextlib
@@ -74,7 +77,7 @@ class Lease:
 
     def __enter__(self) -> "Lease":
         generation, holder = self._highest()
-        if holder is not None and not holder.released and not _is_dead(holder):
+        if isinstance(holder, bytes) or (holder is not None and not holder.released and not _is_dead(holder)):
             self._wait_for_silence(generation, holder)
         self._generation = generation + 1
         self._content = LeaseHolder(
@@ -162,30 +165,37 @@ class Lease:
         storage.write_json(self._file(self._generation), self._content.to_dict())
         self._last_beat = began  # the earliest time at which other jobs can have read it
 
-    def _wait_for_silence(self, generation: int, holder: LeaseHolder) -> None:
+    def _wait_for_silence(self, generation: int, holder: LeaseHolder | bytes) -> None:
         """Wait until the lease of a holder expires, whose last heartbeat seems old by the clock of this machine.
+
+        Args:
+            generation: the highest generation.
+            holder: its holder, or the content of its file if it cannot be read.
 
         Raises:
             BitcipherError: if the last heartbeat is recent, or the holder sends a heartbeat.
         """
-        if abs(time.time() - datetime.fromisoformat(holder.time).timestamp()) < EXPIRY_SECONDS:
+        if isinstance(holder, LeaseHolder) and _seconds_from_now(holder.time) < EXPIRY_SECONDS:
             raise self._occupied(holder)
         end = time.monotonic() + EXPIRY_SECONDS
         while time.monotonic() < end:
             time.sleep(EXPIRY_SECONDS / POLLS)
             highest, now = self._highest()
-            if highest == generation and now is not None and now.released:
+            if highest == generation and isinstance(now, LeaseHolder) and now.released:
                 return
             if (highest, now) != (generation, holder):
                 raise self._occupied(now)
 
     def holder(self) -> LeaseHolder | None:
-        """Return the job that holds the lease now, or None."""
+        """Return the job that holds the lease now, or None. A file that cannot be read names no job."""
         _, holder = self._highest()
-        return None if holder is None or holder.released or _is_dead(holder) else holder
+        return holder if isinstance(holder, LeaseHolder) and not holder.released and not _is_dead(holder) else None
 
-    def _highest(self) -> tuple[int, LeaseHolder | None]:
-        """Return the highest generation and its holder; 0 and None if there is no generation."""
+    def _highest(self) -> tuple[int, LeaseHolder | bytes | None]:
+        """Return the highest generation and its holder; 0 and None if there is no generation.
+
+        If the file of the generation cannot be read, its content takes the place of the holder.
+        """
         while generations := self._generations():
             uri = self._file(max(generations))
             content = storage.read_bytes(uri)
@@ -193,8 +203,8 @@ class Lease:
                 continue
             try:
                 return max(generations), LeaseHolder.parse(storage.from_json(content, uri), uri)
-            except BitcipherError as error:
-                raise BitcipherError(f"{error} If no job is running, remove the file.") from None
+            except BitcipherError:
+                return max(generations), content
         return 0, None
 
     def _is_highest(self) -> bool:
@@ -210,8 +220,9 @@ class Lease:
     def _file(self, generation: int) -> str:
         return storage.join(self._folder, f"{generation:06d}.json")
 
-    def _occupied(self, holder: LeaseHolder | None) -> BitcipherError:
-        who = "" if holder is None else f" (on {holder.host}, process {holder.pid}, since {holder.started})"
+    def _occupied(self, holder: LeaseHolder | bytes | None) -> BitcipherError:
+        is_known = isinstance(holder, LeaseHolder)
+        who = f" (on {holder.host}, process {holder.pid}, since {holder.started})" if is_known else ""
         return BitcipherError(f"Another job is running on {self._build}{who}. Wait until it ends, or stop it.")
 
 
@@ -248,3 +259,8 @@ def _is_dead(holder: LeaseHolder) -> bool:
     except PermissionError:
         pass
     return False
+
+
+def _seconds_from_now(moment: str) -> float:
+    """Return the distance of a time, past or future, from the clock of this machine."""
+    return abs(time.time() - datetime.fromisoformat(moment).timestamp())

@@ -1,9 +1,15 @@
-"""Ledger of finished work: one small file per entry, created once and never changed."""
+"""Ledger of finished work: one small file per entry, created once and never changed.
+
+After a power cut, a file system can keep the name of a file without its content. An entry that is not a complete JSON
+object therefore counts as not written. Workers cannot replace it, because two of them could each find it and write an
+entry of their own. The job that has the right to write removes it before its workers start (`remove_incomplete`).
+"""
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from bitcipher import storage
+from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 
 ENDING = ".json"
@@ -19,6 +25,8 @@ class EntryKind(Generic[Entry]):
     """Folder of the entries in the ledger."""
     record: type[Entry]
     """Class of the entries."""
+    advice: str = ""
+    """What the user can do about an entry of another version of bitcipher: a sentence, the end of the error message."""
 
 
 class Ledger:
@@ -45,14 +53,13 @@ class Ledger:
         self.uri = uri
 
     def find(self, kind: EntryKind[Entry], key: str) -> Entry | None:
-        """Return the entry of a key, or None if the key has no entry. Takes one request to the store.
+        """Return the entry of a key, or None if the key has no complete entry. Takes one request to the store.
 
         Raises:
-            BitcipherError: if the entry is damaged, or cannot be read.
+            BitcipherError: if the entry is of another version of bitcipher, or cannot be read.
         """
         uri = self._uri(kind, key)
-        content = storage.read_bytes(uri)
-        return None if content is None else kind.record.parse(storage.from_json(content, uri), uri)
+        return _parse(kind, storage.read_bytes(uri), uri)
 
     def record(self, kind: EntryKind[Entry], key: str, entry: Entry) -> Entry:
         """Create an entry, unless the key has one. A new entry takes one request to the store.
@@ -67,32 +74,40 @@ class Ledger:
             entry are not needed.
 
         Raises:
-            BitcipherError: if the entry cannot be written, or the stored entry is damaged.
+            BitcipherError: if the entry cannot be written, or the stored entry is incomplete.
         """
         uri = self._uri(kind, key)
         if storage.create(uri, storage.to_json(entry.to_dict())):
             return entry
-        return kind.record.read(uri)
+        stored = self.find(kind, key)
+        if stored is None:
+            raise BitcipherError(f"{uri} is incomplete: run the same command again, which writes it anew.")
+        return stored
 
     def keys(self, kind: EntryKind[Entry]) -> list[str]:
-        """Return the keys of a kind, sorted."""
+        """Return the keys of a kind, sorted. Entries that are not complete have keys, too."""
         names = storage.list_files(storage.join(self.uri, kind.name))
         return sorted(name.removesuffix(ENDING) for name in names if name.endswith(ENDING))
 
     def entries(self, kind: EntryKind[Entry]) -> dict[str, Entry]:
-        """Return all entries of a kind by key, sorted by key.
+        """Return all complete entries of a kind by key, sorted by key.
 
         Raises:
-            BitcipherError: if an entry is damaged, or cannot be read.
+            BitcipherError: if an entry is of another version of bitcipher, or cannot be read.
         """
         keys = self.keys(kind)
         uris = [self._uri(kind, key) for key in keys]
         contents = storage.read_many(uris)
-        return {
-            key: kind.record.parse(storage.from_json(content, uri), uri)
-            for key, uri, content in zip(keys, uris, contents, strict=True)
-            if content is not None  # removed since it was listed
-        }
+        entries = (_parse(kind, content, uri) for content, uri in zip(contents, uris, strict=True))
+        return {key: entry for key, entry in zip(keys, entries, strict=True) if entry is not None}
+
+    def remove_incomplete(self, *kinds: EntryKind[Any]) -> None:
+        """Remove the entries of some kinds that are not complete. Only one job at a time may call it."""
+        for kind in kinds:
+            complete = self.entries(kind)
+            for key in self.keys(kind):
+                if key not in complete and self.find(kind, key) is None:  # not written since it was listed
+                    storage.remove(self._uri(kind, key))
 
     def clear(self) -> None:
         """Remove all entries."""
@@ -100,3 +115,17 @@ class Ledger:
 
     def _uri(self, kind: EntryKind[Entry], key: str) -> str:
         return storage.join(self.uri, kind.name, key + ENDING)
+
+
+def _parse(kind: EntryKind[Entry], content: bytes | None, uri: str) -> Entry | None:
+    """Return the entry in the content of a file, or None if the file does not exist or is incomplete."""
+    if content is None:
+        return None
+    try:
+        values = storage.from_json(content, uri)
+    except BitcipherError:
+        return None
+    try:
+        return kind.record.parse(values, uri)
+    except BitcipherError as error:
+        raise BitcipherError(f"{error} {kind.advice}".rstrip()) from None

@@ -1,6 +1,5 @@
 """Manifests of versions: options, sources, counts and vectors of a build."""
 
-from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
@@ -142,8 +141,3 @@ def read_manifest(build: str, version: int | None = None) -> BuildManifest:
             "version that made it, or build again."
         )
     return BuildManifest.parse(values, uri)
-
-
-def read_manifests(build: str) -> Iterable[BuildManifest]:
-    """Yield the manifests of all published versions, oldest first."""
-    return (read_manifest(build, version) for version in versions.versions(build))

@@ -73,7 +73,8 @@ class Command:
 
 def recorded_shards(build: object) -> dict[str, list[str]]:
     """Return the parts of each shard that the ledger of an unfinished job records."""
-    return {name: list(shard.parts) for name, shard in job_ledger.recorded_shards(str(build)).items()}
+    entries = (ledger.entries(job_ledger.COUNTED_SHARDS) for ledger in job_ledger.all_job_ledgers(str(build)))
+    return {shard.name: list(shard.parts) for shards in entries for shard in shards.values()}
 
 
 def unreferenced_files(build: object) -> set[str]:

@@ -120,14 +120,14 @@ def test_prune_that_was_taken_over_removes_nothing(texts, tmp_path, monkeypatch)
     out = tmp_path / "out"
     run_build([texts], out, FEW)
     record_job(str(out), JobEntry(id="ab", version=2, fingerprint={}, started="2026-01-31T12:00:00+00:00"))
-    recorded_shards = publish.recorded_shards
+    count_recorded_shards = publish.count_recorded_shards
 
     def read_slowly(folder):
-        found = recorded_shards(folder)
+        found = count_recorded_shards(folder)
         take_over(out)
         return found
 
-    monkeypatch.setattr(publish, "recorded_shards", read_slowly)
+    monkeypatch.setattr(publish, "count_recorded_shards", read_slowly)
     with pytest.raises(BitcipherError, match="Another job has taken over"):
         drop_unfinished(str(out))
     assert find_job(str(out)) is not None

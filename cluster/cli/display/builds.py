@@ -3,6 +3,7 @@
 from typing import Any
 
 from bitcipher import storage
+from bitcipher.errors import BitcipherError
 from bitcipher.sizes import format_size
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import vectors_of, versions
@@ -75,15 +76,15 @@ def print_status(build: str) -> None:
     """Print the versions of a build, and the progress of its running or interrupted job."""
     status = read_status(build)
     for number in status.versions:
-        manifest = read_manifest(build, number)
-        drift = manifest.drift
-        moved = f", {format_share(1 - drift.neighbors)} of neighbors changed" if drift else ""
-        OUT.print(
-            f"version {number}: {manifest.documents:,} documents{_left_out(manifest)}, {manifest.tokens:,} tokens, "
-            f"{manifest.vocabulary:,} words{moved}"
-        )
+        OUT.print(f"version {number}: {_describe_version(build, number)}")
     if status.job is None:
         OUT.print("No job is running, and none was interrupted.")
+        return
+    if status.is_published and status.holder is None:
+        OUT.print(
+            f"\nThe job for version {status.job.version} published it, but stopped before it removed its temporary "
+            "files. The next `bitcipher update` removes them, and so does `bitcipher prune --unfinished`."
+        )
         return
     OUT.print(f"\nUnfinished job for version {status.job.version}, started {status.job.started}:")
     counted = f"{status.tasks_done:,} of {status.tasks:,} tasks counted" if status.tasks else "no task counted yet"
@@ -133,6 +134,20 @@ def print_contents(uri: str, version: int | None) -> None:
     OUT.print()
     for name, size in storage.list_files(uri).items():
         OUT.print(f"{format_size(size):>10}  {name}")
+
+
+def _describe_version(build: str, number: int) -> str:
+    """Return the sizes and the drift of a version, or what is wrong with its manifest."""
+    try:
+        manifest = read_manifest(build, number)
+    except BitcipherError as error:
+        return f"{error} Restore the file from a copy, or remove the version with `bitcipher prune --keep`."
+    drift = manifest.drift
+    moved = f", {format_share(1 - drift.neighbors)} of neighbors changed" if drift else ""
+    return (
+        f"{manifest.documents:,} documents{_left_out(manifest)}, {manifest.tokens:,} tokens, "
+        f"{manifest.vocabulary:,} words{moved}"
+    )
 
 
 def _left_out(manifest: BuildManifest) -> str:

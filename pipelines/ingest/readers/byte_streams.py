@@ -3,10 +3,12 @@
 `bitcipher.storage` opens the files, with the same URIs and credentials as for listing. smart_open only decompresses
 them, because it does not support memory:// and needs other settings for S3. gzip files are decompressed by isal, which
 is four times as fast as Python's gzip. All decompressors read files of several members, and raise an error for
-truncated files.
+truncated files, and for other data than a member after a complete one.
 """
 
+import bz2
 import io
+import lzma
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +23,7 @@ from smart_open.compression import compression_wrapper
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.raw_documents import BadRecord, escape_excerpt
+from pipelines.ingest.readers.member_stream import MemberStream
 from pipelines.ingest.sources import Source, compression_of
 
 if sys.version_info >= (3, 14):
@@ -55,10 +58,22 @@ def _open_igzip(file: IO[bytes], mode: str, **settings: Any) -> IO[bytes]:
     return io.BufferedReader(cast(igzip.IGzipFile, igzip.open(file, mode, **settings)), BUFFER_BYTES)
 
 
+def _open_bz2(file: IO[bytes], mode: str) -> IO[bytes]:
+    return io.BufferedReader(MemberStream(file, bz2.BZ2Decompressor, BUFFER_BYTES), BUFFER_BYTES)
+
+
+def _open_xz(file: IO[bytes], mode: str) -> IO[bytes]:
+    # The default format also accepts old .lzma files. They begin with few fixed bits, so it can accept damaged headers.
+    stream = MemberStream(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), BUFFER_BYTES)
+    return io.BufferedReader(stream, BUFFER_BYTES)
+
+
 # Registered under new endings, because replacing .gz would change smart_open for all other code in the process.
 register_compressor(".igzip", _open_igzip)
 register_compressor(".lz4-safe", _open_lz4)
-OWN_COMPRESSORS = {".gz": ".igzip", ".lz4": ".lz4-safe"}
+register_compressor(".bz2-members", _open_bz2)
+register_compressor(".xz-members", _open_xz)
+OWN_COMPRESSORS = {".gz": ".igzip", ".lz4": ".lz4-safe", ".bz2": ".bz2-members", ".xz": ".xz-members"}
 
 
 @contextmanager

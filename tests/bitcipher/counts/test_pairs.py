@@ -35,7 +35,7 @@ def assert_same(one, other):
 
 
 numbers = st.integers(0, 2**31 - 1)
-pairs = st.lists(st.tuples(numbers, st.integers(1, 2**62)), min_size=1, max_size=6)
+pairs = st.lists(st.tuples(numbers, st.integers(1, 2**53)), min_size=1, max_size=6)
 rows = st.lists(st.tuples(numbers, st.integers(0, 128), pairs), max_size=12)
 blocks = st.lists(rows.map(block_of), max_size=5)
 

@@ -183,6 +183,16 @@ def test_interrupted_filter_resumes_without_repeating_work(corpus, tmp_path, aft
     assert {file: file.stat().st_ino for file in out.rglob("*") if file.is_file()} == before
 
 
+def test_filter_resumes_although_an_entry_is_incomplete(corpus, tmp_path):
+    run_filter(corpus, tmp_path / "whole")
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        run_filter(corpus, out, progress=InterruptingProgress(2))
+    next(path for path in out.rglob("*.json") if path.stem.isdecimal()).write_bytes(b"")
+    run_filter(corpus, out)
+    assert content(out) == content(tmp_path / "whole")
+
+
 def test_damaged_source_leaves_no_files(corpus, tmp_path):
     file = corpus / "news" / "c.jsonl.gz"
     file.write_bytes(gzip.compress(gzip.decompress(file.read_bytes()) + b"{"))

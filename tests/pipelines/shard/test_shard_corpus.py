@@ -123,7 +123,8 @@ def test_paragraphs_and_host_lines_are_removed_once(tmp_path):
     assert story(50) in texts_in(tmp_path / "out")
 
 
-def test_interrupted_calls_resume_to_the_same_bytes(corpus, tmp_path, monkeypatch):
+@pytest.mark.parametrize("are_entries_empty", [False, True], ids=["whole entries", "empty entries"])
+def test_interrupted_calls_resume_to_the_same_bytes(corpus, tmp_path, monkeypatch, are_entries_empty):
     options = {**NEAR, "keep_dropped": True}
     make_shards(tmp_path / "whole", corpus, **options)
     expected = content_of(tmp_path / "whole")
@@ -152,6 +153,8 @@ def test_interrupted_calls_resume_to_the_same_bytes(corpus, tmp_path, monkeypatc
             make_shards(out, corpus, **options)
         except Stopped:
             writes["left"] = 1000
+            for path in (out / "ledger").rglob("*.json") if are_entries_empty else ():
+                path.write_bytes(b"")
             make_shards(out, corpus, **options)
             assert content_of(out) == expected
         else:

@@ -113,10 +113,43 @@ def test_lease_released_during_the_wait_is_acquired(base_uri):
     end.join()
 
 
-def test_damaged_lease_files_raise(base_uri):
-    storage.write_json(storage.join(base_uri, "lease/000001.json"), {})
-    with pytest.raises(BitcipherError, match=r"lease/000001\.json: `owner` is missing"):
+UNREADABLE = [b"", bytes(200), b'{"owner": ', b'{"host": "of another version"}']
+
+
+def write_unreadable(build, content):
+    with storage.writing(storage.join(build, "lease/000004.json")) as stream:
+        stream.write(content)
+
+
+@pytest.mark.parametrize("content", UNREADABLE, ids=["empty", "zeros", "truncated", "other fields"])
+def test_unreadable_lease_is_replaced_after_it_expires(base_uri, content):
+    write_unreadable(base_uri, content)
+    assert Lease(base_uri).holder() is None
+    began = time.monotonic()
+    with Lease(base_uri) as mine:
+        mine.check()
+        assert time.monotonic() - began >= EXPIRY
+        assert list(storage.list_files(storage.join(base_uri, "lease"))) == ["000005.json"]
+
+
+def test_unreadable_lease_of_a_live_holder_is_not_replaced(base_uri):
+    with held_by_another_process(base_uri) as process:
+        (name,) = storage.list_files(storage.join(base_uri, "lease"))
+        with storage.writing(storage.join(base_uri, "lease", name)) as stream:
+            stream.write(b"")
+        with pytest.raises(BitcipherError, match="Another job is running on"):
+            Lease(base_uri).__enter__()
+        output, _ = process.communicate("check\n", timeout=30)
+        assert output == ""
+
+
+def test_unreadable_lease_whose_content_changes_is_not_replaced(base_uri):
+    write_unreadable(base_uri, b'{"beat of another version": 1}')
+    beat = threading.Timer(EXPIRY / 4, write_unreadable, (base_uri, b'{"beat of another version": 2}'))
+    beat.start()
+    with pytest.raises(BitcipherError, match="Another job is running on"):
         Lease(base_uri).__enter__()
+    beat.join()
 
 
 def test_outage_of_the_store_raises_until_the_next_heartbeat(s3, faulty_s3):

@@ -73,15 +73,27 @@ def test_each_call_takes_one_request(s3, faulty_s3):
     assert [request.split()[0] for request in faulty_s3.requests] == ["PUT", "GET", "GET"]
 
 
-@pytest.mark.parametrize(
-    ("content", "fact"),
-    [(b'{"attempt": ', "is not a JSON object"), (b'{"attempt": "1"}', "`attempt` must be an integer")],
-    ids=["truncated", "wrong type"],
-)
-def test_damaged_entry_raises_with_its_file_name(ledger, content, fact):
+def write_entry(ledger, content):
     with storage.writing(storage.join(ledger.uri, "count/a.json")) as stream:
         stream.write(content)
-    record = Attempt(attempt=1)
+
+
+@pytest.mark.parametrize("content", [b"", bytes(20), b'{"attempt": '], ids=["empty", "zeros", "truncated"])
+def test_incomplete_entry_counts_as_not_written(ledger, content):
+    ledger.record(COUNTS, "b", Attempt(attempt=2))
+    write_entry(ledger, content)
+    assert ledger.find(COUNTS, "a") is None
+    assert list(ledger.entries(COUNTS)) == ["b"]
+    with pytest.raises(BitcipherError, match=r"ledger/count/a\.json is incomplete: run the same command again"):
+        ledger.record(COUNTS, "a", Attempt(attempt=1))
+    ledger.remove_incomplete(MERGES, COUNTS)
+    assert ledger.keys(COUNTS) == ["b"]
+    assert ledger.record(COUNTS, "a", Attempt(attempt=1)).attempt == 1
+
+
+def test_entry_with_a_wrong_type_raises_with_its_file_name(ledger):
+    write_entry(ledger, b'{"attempt": "1"}')
+    record, fact = Attempt(attempt=1), "`attempt` must be an integer"
     for read in (
         lambda: ledger.find(COUNTS, "a"),
         lambda: ledger.entries(COUNTS),
