@@ -79,7 +79,7 @@ class Ledger:
         uri = self._uri(kind, key)
         if storage.create(uri, storage.to_json(entry.to_dict())):
             return entry
-        stored = self.find(kind, key)
+        stored = _parse(kind, storage.read_bytes(uri), uri)
         if stored is None:
             raise BitcipherError(f"{uri} is incomplete: run the same command again, which writes it anew.")
         return stored
