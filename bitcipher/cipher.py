@@ -118,7 +118,7 @@ class BitCipher:
     def _check_size(self, n: int) -> None:
         if n < 1:
             raise BitcipherError(f"`n` must be at least 1, got {n}.")
-        if n > 2**self.bits - 1:
+        if int(n).bit_length() > self.bits:
             raise BitcipherError(
                 f"{self.bits} bits have codes for {2**self.bits - 1:,} words, not for {n:,}: "
                 f"use at least {int(n).bit_length()} bits."

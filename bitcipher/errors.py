@@ -6,15 +6,20 @@ traceback.
 
 from bitcipher.redaction import escape_controls, redact
 
+# Maximum number of characters of a message. A longer one shows its beginning and its end, because values in the middle
+# can have any length.
+MAX_CHARACTERS = 2000
+
 
 class BitcipherError(Exception):
     """An error that the user can correct. The message says what is wrong, where, and how to fix it.
 
-    Messages name files and addresses, so credentials are removed, and control characters are escaped.
+    Messages name files and addresses, so credentials are removed, and control characters are escaped. Long messages
+    are shortened.
     """
 
     def __init__(self, *messages: object):
-        super().__init__(*(redact(escape_controls(each)) if isinstance(each, str) else each for each in messages))
+        super().__init__(*(_clean(each) if isinstance(each, str) else each for each in messages))
 
 
 class UnknownWordError(BitcipherError, KeyError):
@@ -22,6 +27,11 @@ class UnknownWordError(BitcipherError, KeyError):
 
     # KeyError would show the message in quotes, as if it were the key.
     __str__ = Exception.__str__
+
+
+def _clean(message: str) -> str:
+    text = redact(escape_controls(message))
+    return text if len(text) <= MAX_CHARACTERS else f"{text[: MAX_CHARACTERS // 2]} … {text[-MAX_CHARACTERS // 2 :]}"
 
 
 def first_line(error: object) -> str:

@@ -99,7 +99,9 @@ class Record(BaseModel, metaclass=_RecordType):
         BitcipherError: if a value is missing, unknown, of the wrong type or out of bounds. The message names the field.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
 
     @classmethod
     def parse(
@@ -160,6 +162,8 @@ def describe_error(
         *groups, _ = first["loc"]
         known = ", ".join(sorted(_fields_at(record, groups)))
         return f"there is no option `{field}`; choose from {known}." if known else f"`{field}` is unknown."
+    if kind == "invalid_key":
+        return f"names of options must be strings, got {first['input']!r}."
     return f"`{field}` must be {_expected(first, record)}, got {first['input']!r}."
 
 

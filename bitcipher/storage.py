@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from bitcipher import http_files, object_store
 from bitcipher.errors import BitcipherError
+from bitcipher.plain_values import check_plain
 
 # Suffix of files that are being written on a local disk, or that a dead process left behind. Listings skip them.
 UNFINISHED = ".unfinished"
@@ -286,6 +287,8 @@ def from_json(content: bytes, uri: str) -> dict[str, Any]:
         value = None
     if not isinstance(value, dict):
         raise BitcipherError(f"{uri} is not a JSON object: it is damaged, or not a file of bitcipher.")
+    if b"\\u" in content:  # else, all strings are valid UTF-8
+        check_plain(value, uri)
     return value
 
 

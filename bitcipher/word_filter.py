@@ -14,6 +14,8 @@ CONTRACTIONS = frozenset({"nt", "s", "re", "t", "d", "ll"})
 
 # Names that the column of counts can have.
 COUNT_COLUMNS = ("frequency", "count", "counts")
+# Maximum number of digits of a count, as of a 64-bit integer.
+MAX_DIGITS = 18
 # Hyphens and dashes separate words of a corpus, as in the code of Deshpande et al.
 _DASHES = re.compile("[-‐‑‒–—―]+")
 # Character that replaces bytes that are not UTF-8. It stays in the words of a list, so these match no word of a text.
@@ -79,7 +81,7 @@ def read_frequencies(uri: str) -> dict[str, int]:
                 f"{uri} has no column of counts, which is needed to choose the most frequent words: "
                 f"give a CSV with the columns word and {COUNT_COLUMNS[0]}."
             )
-        if not count.strip().isdecimal():
+        if not count.strip().isdecimal() or len(count.strip()) > MAX_DIGITS:
             raise BitcipherError(f"The count in line {number} of {uri} must be an integer, got {count!r}.")
         if normalized := _normalize(word):
             counts[normalized] = counts.get(normalized, 0) + int(count)
@@ -96,7 +98,10 @@ def _read(uri: str) -> list[tuple[str, str | None]]:
         return [(line, None) for line in lines]
     count_column = next((name for name in COUNT_COLUMNS if name in columns), None)
     rows = csv.DictReader(lines)
-    return [(row["word"] or "", (row[count_column] or "") if count_column else None) for row in rows]
+    try:
+        return [(row["word"] or "", (row[count_column] or "") if count_column else None) for row in rows]
+    except csv.Error as error:
+        raise BitcipherError(f"{uri} is not a CSV file (line {rows.line_num:,}: {error}).") from None
 
 
 def _normalize(word: str) -> str:

@@ -3,9 +3,9 @@
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.errors import BitcipherError
+from bitcipher.formats.array_reader import read_array
 from bitcipher.formats.row_blocks import Advance, iter_blocks
-from bitcipher.formats.table_builder import check_finite
+from bitcipher.formats.table_builder import check_table
 from bitcipher.table import VectorTable
 
 VECTORS = "vectors.npy"
@@ -37,15 +37,5 @@ def read(uri: str) -> VectorTable:
     words = (storage.read_bytes(storage.join(uri, WORDS)) or b"").decode("utf-8", "replace").split("\n")
     if words[-1] == "":
         words.pop()
-    counts = _load(storage.join(uri, COUNTS)) if storage.exists(storage.join(uri, COUNTS)) else None
-    table = VectorTable(words, _load(storage.join(uri, VECTORS)), counts, manifest={"read_from": "numpy"})
-    check_finite(table, uri)
-    return table
-
-
-def _load(uri: str) -> np.ndarray:
-    try:
-        with storage.reading(uri) as stream:
-            return np.load(stream, allow_pickle=False)
-    except (ValueError, EOFError, MemoryError) as error:
-        raise BitcipherError(f"{uri} is not a numeric array, or it is damaged: {error}.") from None
+    counts = read_array(storage.join(uri, COUNTS)) if storage.exists(storage.join(uri, COUNTS)) else None
+    return check_table(uri, "numpy", words, read_array(storage.join(uri, VECTORS)), counts)

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.formats.row_blocks import Advance, iter_blocks
-from bitcipher.formats.table_builder import check_finite
+from bitcipher.formats.table_builder import check_table
 from bitcipher.table import VectorTable
 from bitcipher.vocabulary import SCHEMA
 
@@ -78,6 +78,4 @@ def read(uri: str) -> VectorTable:
     lengths = pc.unique(pc.list_value_length(lists)).to_pylist()
     if len(lengths) != 1 or not lengths[0] or flat.null_count:
         raise BitcipherError(f"The vectors of {uri} differ in length, or some are missing: write the file again.")
-    table = VectorTable(words, np.asarray(flat).reshape(-1, lengths[0]), *numbers, manifest={"read_from": "parquet"})
-    check_finite(table, uri)
-    return table
+    return check_table(uri, "parquet", words, np.asarray(flat).reshape(-1, lengths[0]), *numbers)

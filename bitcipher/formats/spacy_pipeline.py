@@ -9,7 +9,7 @@ import numpy as np
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.formats.row_blocks import Advance
-from bitcipher.formats.table_builder import check_finite
+from bitcipher.formats.table_builder import check_table
 from bitcipher.formats.tokenizer_name import tokenizer_name
 from bitcipher.table import VectorTable
 
@@ -70,11 +70,10 @@ def read(uri: str) -> VectorTable:
         strings = StringStore().from_disk(os.path.join(folder, "strings.json"))
         keys: Any = srsly.read_msgpack(os.path.join(folder, "key2row"))
         key_to_row = dict(keys)
-        rows = np.load(os.path.join(folder, "vectors"), allow_pickle=False)
+        rows = read_array(os.path.join(folder, "vectors"))
         entries = sorted(key_to_row.items(), key=lambda entry: (entry[1], strings[entry[0]]))
         words = [strings[key] for key, _ in entries]
-        table = VectorTable(words, rows[[row for _, row in entries]], manifest={"read_from": "spacy"})
+        vectors = rows[[row for _, row in entries]]
     except (OSError, ValueError, KeyError, IndexError, AttributeError, TypeError, MemoryError) as error:
         raise BitcipherError(f"{uri} holds no readable word vectors: {error}.") from None
-    check_finite(table, uri)
-    return table
+    return check_table(uri, "spacy", words, vectors)

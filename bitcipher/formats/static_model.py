@@ -19,7 +19,7 @@ import safetensors.numpy
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.formats.row_blocks import Advance
-from bitcipher.formats.table_builder import check_finite
+from bitcipher.formats.table_builder import check_table
 from bitcipher.formats.tokenizer_name import tokenizer_name
 from bitcipher.table import VectorTable, safetensors_file
 from bitcipher.vocabulary import OOV
@@ -110,9 +110,7 @@ def read(uri: str) -> VectorTable:
     rows = next((tensors[name] for name in TENSORS if name in tensors), None)
     if rows is None or rows.ndim != 2 or "mapping" in tensors or len(tokens) != len(rows):
         raise BitcipherError(f"{path} has no matrix with one row for each of the {len(tokens):,} tokens.")
-    table = VectorTable(tokens, rows.astype(np.float32), manifest={"read_from": "sentence-transformers"})
-    check_finite(table, uri)
-    return table
+    return check_table(uri, "sentence-transformers", tokens, rows.astype(np.float32))
 
 
 def _read_tokens(tokenizer: dict[str, Any]) -> list[str]:

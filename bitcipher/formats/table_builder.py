@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -44,17 +45,22 @@ def build_table(words: list[bytes], values: bytearray, vector_size: int, uri: st
         warn_caller(f"{uri} repeats {repeated:,} words: the first vector of each is used.")
     if undecodable:
         warn_caller(f"{uri} has {undecodable:,} words with U+FFFD or with bytes that are not UTF-8.")
-    table = VectorTable(pa.array(first_rows, pa.large_string()), vectors, manifest={"read_from": format})
-    check_finite(table, uri)
-    return table
+    return check_table(uri, format, pa.array(first_rows, pa.large_string()), vectors)
 
 
-def check_finite(table: VectorTable, uri: str) -> None:
-    """Raise an error that names the file if a vector holds a value that is not finite."""
+def check_table(uri: str, format: str, words: Any, vectors: np.ndarray, *counts: np.ndarray | None) -> VectorTable:
+    """Return the table of the words, vectors, counts and passages of a file, whose name is in all error messages.
+
+    Raises:
+        BitcipherError: if the numbers of words and vectors differ, a word is repeated or missing, or a vector holds a
+            value that is not finite.
+    """
     try:
+        table = VectorTable(words, vectors, *counts, manifest={"read_from": format})
         table.norms  # noqa: B018 - computed once, and cached
     except BitcipherError as error:
         raise BitcipherError(f"{uri} cannot be used: {error}") from None
+    return table
 
 
 def warn_caller(message: str) -> None:

@@ -16,7 +16,8 @@ from bitcipher.formats.row_blocks import Advance, iter_blocks
 from bitcipher.formats.table_builder import READ_BYTES, build_table, warn_caller
 from bitcipher.table import VectorTable
 
-HEADER = re.compile(rb"\s*(\d+)\s+(\d+)\s*")
+# Numbers with more digits than int64 belong to a word and its values.
+HEADER = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s*")
 
 # Number of lines that determine the number of dimensions. The most common number is used, since a word can contain
 # spaces and a line can be cut short.

@@ -81,7 +81,8 @@ class VectorTable:
         """
         norms = np.empty(len(self))
         for start in range(0, len(self), NORM_ROWS):
-            rows = np.asarray(self.vectors[start : start + NORM_ROWS], np.float64)
+            with np.errstate(invalid="ignore"):  # a signaling NaN, which is refused below
+                rows = np.asarray(self.vectors[start : start + NORM_ROWS], np.float64)
             norms[start : start + NORM_ROWS] = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         # If a row is shorter than the maximum of float32, its product with a vector of length 1 cannot overflow.
         bad = np.flatnonzero(~(norms < np.finfo(np.float32).max))

@@ -6,10 +6,13 @@ from tokenizers import Tokenizer
 
 from bitcipher import storage
 from bitcipher.counts import TokenizedShard
-from bitcipher.errors import BitcipherError
+from bitcipher.errors import BitcipherError, first_line
 
 # Number of characters encoded at a time. Small batches save memory: an encoding takes hundreds of bytes per token.
 BATCH_CHARACTERS = 1 << 20
+
+# Text that no vocabulary has, to check that the tokenizer has a token for unknown words.
+_UNKNOWN = "\U0010fffd"
 
 
 class HuggingFaceTokenizer:
@@ -63,4 +66,8 @@ def load_tokenizer(uri: str) -> Tokenizer:
         raise BitcipherError(f"{uri} is not a Hugging Face tokenizer.json: {error}.") from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
+    try:
+        tokenizer.encode(_UNKNOWN, add_special_tokens=False)
+    except Exception as error:
+        raise BitcipherError(f"The tokenizer {uri} cannot encode unknown characters: {first_line(error)}.") from None
     return tokenizer

@@ -14,7 +14,7 @@ from transformers import (
 from bitcipher.errors import BitcipherError
 from training.data import SpecialTokens
 from training.models import architecture_of, load_model
-from training.models.checkpoint import read_config
+from training.models.checkpoint import read_config, translating_config_errors
 from training.models.encoders import ROBERTA_OFFSET
 from training.tasks.base import Task
 
@@ -68,7 +68,7 @@ def build_task_model(
     config._attn_implementation = "sdpa"
     # Heads of tasks do not generate text, so the decoder of a T5 always shares the embeddings of its encoder.
     config.tie_word_embeddings = True
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), translating_config_errors(folder):
         torch.default_generator.manual_seed(seed)
         model = classes[type(config)](config)
     # Sequence classifiers use the padding token to find the last token. The padding token is set after construction,

@@ -35,8 +35,8 @@ class TrainingState(Record):
     """Time spent on updates, without evaluations and checkpoints."""
     unfrozen_at: int | None = None
     """Step at which the embeddings were unfrozen early, or None."""
-    last_validation_loss: float | None = None
-    """Validation loss of the latest evaluation."""
+    last_validation_loss: float | None = Field(None, allow_inf_nan=True)
+    """Validation loss of the latest evaluation; NaN if the run diverged."""
 
 
 def save_checkpoint(
@@ -99,16 +99,23 @@ def load_checkpoint(checkpoint: Path, model: torch.nn.Module, optimizer: torch.o
         BitcipherError: if a file of the checkpoint is missing or damaged.
     """
     state = TrainingState.read(str(checkpoint / STATE))
-    model.load_state_dict(load_model(str(checkpoint)).state_dict())
-    path = checkpoint / OPTIMIZER
+    if state.step != int(checkpoint.name):
+        raise _damaged(checkpoint / STATE, f"its step is {state.step:,}")
+    weights = load_model(str(checkpoint)).state_dict()
     try:
-        tensors = load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise BitcipherError(
-            f"{path} is missing or damaged ({first_line(error)}); remove {checkpoint} to resume from an older one."
-        ) from None
-    load_optimizer_state(model, optimizer, tensors)
+        model.load_state_dict(weights)
+    except RuntimeError:
+        raise _damaged(checkpoint, "its model is not that of the run") from None
+    try:
+        load_optimizer_state(model, optimizer, load_file(checkpoint / OPTIMIZER))
+    except (OSError, SafetensorError, ValueError) as error:
+        raise _damaged(checkpoint / OPTIMIZER, first_line(error)) from None
     return state
+
+
+def _damaged(path: Path, reason: str) -> BitcipherError:
+    folder = path if path.is_dir() else path.parent
+    return BitcipherError(f"{path} is missing or damaged ({reason}); remove {folder} to resume from an older one.")
 
 
 def _list_checkpoints(folder: Path) -> list[Path]:

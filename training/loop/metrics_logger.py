@@ -8,7 +8,6 @@ from pydantic import ConfigDict, Field
 from torch.utils.tensorboard import SummaryWriter
 
 from bitcipher import storage
-from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 
 METRICS = "metrics.jsonl"
@@ -16,12 +15,19 @@ TENSORBOARD = "tensorboard"
 
 
 class MetricsLine(Record):
-    """A line of `metrics.jsonl`: the step and any number of metrics."""
+    """A line of `metrics.jsonl`: the step and any number of metrics. Those of a run that diverged can be NaN."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", allow_inf_nan=True)
+    __pydantic_extra__: dict[str, float | int | str]
 
     step: int = Field(ge=0)
     """Number of completed updates."""
+    loss: float | None = None
+    """Training loss."""
+    validation_loss: float | None = None
+    """Validation loss, if the model was evaluated."""
+    perplexity: float | None = None
+    """Validation perplexity, if the model was evaluated."""
 
 
 class MetricsLogger:
@@ -63,18 +69,12 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
     path = folder / METRICS
     if not path.exists():
         return []
-    lines = path.read_text("utf-8").split("\n")
+    lines = path.read_bytes().split(b"\n")
     return [_parse_line(line, f"{path}, line {number}") for number, line in enumerate(lines[:-1], 1)]
 
 
-def _parse_line(line: str, source: str) -> dict[str, Any]:
-    try:
-        values = json.loads(line)
-    except json.JSONDecodeError:
-        values = None
-    if not isinstance(values, dict):
-        raise BitcipherError(f"{source} is damaged; remove the line.")
-    return MetricsLine.parse(values, source).model_dump()
+def _parse_line(line: bytes, source: str) -> dict[str, Any]:
+    return MetricsLine.parse(storage.from_json(line, source), source).model_dump(exclude_unset=True)
 
 
 def _to_line(values: dict[str, Any]) -> str:

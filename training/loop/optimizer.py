@@ -71,9 +71,20 @@ def optimizer_state(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[
 
 
 def load_optimizer_state(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, torch.Tensor]) -> None:
-    """Restore the state of the optimizer from the tensors that `optimizer_state` returned."""
+    """Restore the state of the optimizer from the tensors that `optimizer_state` returned.
+
+    Raises:
+        ValueError: if tensors of a weight are missing, or have another shape than the weight.
+    """
     for name, weight in model.named_parameters():
-        if f"{name}:step" in tensors:
-            optimizer.state[weight] = {
-                tensor: tensors[f"{name}:{tensor}"].to(weight.device) for tensor in STATE_TENSORS
-            }
+        state = {each: tensors[f"{name}:{each}"] for each in STATE_TENSORS if f"{name}:{each}" in tensors}
+        if not state:  # a frozen weight has none
+            continue
+        shapes = [each.shape for name, each in state.items() if name != "step"]
+        if (
+            len(state) < len(STATE_TENSORS)
+            or any(shape != weight.shape for shape in shapes)
+            or state["step"].numel() != 1
+        ):
+            raise ValueError(f"the state of {name} does not fit the weight")
+        optimizer.state[weight] = {each: tensor.to(weight.device) for each, tensor in state.items()}

@@ -56,7 +56,8 @@ def load_model(folder: str) -> PreTrainedModel:
             or damaged.
     """
     config = read_config(folder)
-    name = next(iter(config.architectures or []), "none")
+    names = config.architectures if isinstance(config.architectures, list) else []
+    name = str(names[0]) if names else "none"
     model_class = PROJECTED.get(name) or getattr(transformers, name, None)
     # Only classes that transformers or `projected` defines for this configuration: code in the folder is never run.
     if not (
@@ -85,9 +86,28 @@ def read_config(folder: str) -> PreTrainedConfig:
     model_type = content.get("model_type")
     if model_type not in _CONFIGS:
         raise BitcipherError(f"{uri} has model_type {model_type!r}; supported are {', '.join(_CONFIGS)}.")
-    try:
+    with translating_config_errors(folder):
         return _CONFIGS[model_type].from_dict(content)
-    except (StrictDataclassError, TypeError, ValueError) as error:
+
+
+@contextmanager
+def translating_config_errors(folder: str) -> Iterator[None]:
+    """Raise a `BitcipherError` for errors of transformers and torch when a model is made from a configuration.
+
+    Transformers checks few values of a configuration. The others fail when a layer uses them, with errors of any kind.
+    """
+    try:
+        yield
+    except (
+        StrictDataclassError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as error:
+        uri = storage.join(folder, _CONFIG)
         raise BitcipherError(f"{uri} is not a valid model configuration: {first_line(error)}.") from None
 
 
@@ -97,7 +117,7 @@ def load_model_as(folder: str, model_class: type[PreTrainedModel], config: PreTr
     Raises:
         BitcipherError: see `load_model`.
     """
-    with _local_copy(folder) as path, _quiet_transformers():
+    with _local_copy(folder) as path, _quiet_transformers(), translating_config_errors(folder):
         try:
             model, info = model_class.from_pretrained(
                 path,

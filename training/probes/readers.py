@@ -1,10 +1,9 @@
 """Readers for CoNLL-U and CoNLL-2003 files."""
 
-import gzip
 from collections.abc import Iterator
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.formats.decompression import reading_decompressed
 
 # Column indices of CoNLL-U (universaldependencies.org/format.html).
 CONLLU_COLUMNS = 10
@@ -73,11 +72,11 @@ def read_conll2003(uri: str) -> list[Sentences]:
 
 
 def _lines(uri: str) -> Iterator[tuple[int, str]]:
-    with storage.reading(uri) as stream:
+    with reading_decompressed(uri) as stream:
         content = stream.read()
     try:
-        text = (gzip.decompress(content) if uri.endswith(".gz") else content).decode()
-    except (OSError, EOFError, ValueError) as error:
+        text = content.decode()
+    except UnicodeDecodeError as error:
         raise BitcipherError(f"{uri} cannot be read as text in UTF-8: {error}.") from None
     for number, line in enumerate(text.split("\n"), 1):
         yield number, line.rstrip("\r")

@@ -1,13 +1,13 @@
 """Reader of questions in SQuAD's JSON format: SQuAD 1.1 and 2.0, and others such as ARCD and XQuAD."""
 
-import gzip
 import json
 import re
 from dataclasses import dataclass
 from typing import Any
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.formats.decompression import reading_decompressed
+from bitcipher.plain_values import check_plain
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def read_squad(uri: str) -> QuestionFile:
                 context = _text(paragraph["context"])
                 for q, entry in enumerate(paragraph["qas"]):
                     location = f"data[{a}].paragraphs[{p}].qas[{q}]"
-                    answers = [(_text(answer["text"]), int(answer["answer_start"])) for answer in entry["answers"]]
+                    answers = [(_text(answer["text"]), _integer(answer["answer_start"])) for answer in entry["answers"]]
                     found = [find_answer(context, text, start) for text, start in answers]
                     lost += found.count(None)
                     repaired += sum(
@@ -108,17 +108,25 @@ def _is_at(context: str, answer: str, start: int) -> bool:
 
 
 def _load(uri: str) -> Any:
-    with storage.reading(uri) as stream:
+    with reading_decompressed(uri) as stream:
         content = stream.read()
     try:
-        return json.loads(gzip.decompress(content) if uri.endswith(".gz") else content)
-    except (OSError, EOFError, ValueError, RecursionError) as error:
+        values = json.loads(content)
+    except (ValueError, RecursionError) as error:
         raise BitcipherError(f"{uri} cannot be read as JSON: {error}.") from None
+    check_plain(values, uri)
+    return values
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r:.40} is not a text")
+    return value
+
+
+def _integer(value: Any) -> int:
+    if type(value) is not int:
+        raise TypeError(f"{value!r:.40} is not an integer")
     return value
 
 
