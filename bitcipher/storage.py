@@ -34,7 +34,7 @@ def url_to_fs(uri: str) -> tuple[fsspec.AbstractFileSystem, str]:
     Raises:
         BitcipherError: if the protocol is unknown, or its library is not installed.
     """
-    if uri.lower().startswith(("http://", "https://")):
+    if http_files.is_url(uri):
         return http_files.HttpFileSystem(), uri
     try:
         return object_store.connect(uri)

@@ -99,7 +99,7 @@ class Lease:
             if created:
                 storage.remove(self._file(self._generation))
             raise self._occupied(holder)
-        for generation in self._generations():
+        for generation in list_generations(self._build):
             if generation < self._generation:
                 storage.remove(self._file(generation))
         self._thread = threading.Thread(target=self._send_heartbeats, name="lease", daemon=True)
@@ -196,7 +196,7 @@ class Lease:
 
         If the file of the generation cannot be read, its content takes the place of the holder.
         """
-        while generations := self._generations():
+        while generations := list_generations(self._build):
             uri = self._file(max(generations))
             content = storage.read_bytes(uri)
             if content is None:  # just removed by the holder of a higher generation
@@ -208,14 +208,11 @@ class Lease:
         return 0, None
 
     def _is_highest(self) -> bool:
-        return max(self._generations(), default=0) == self._generation
+        return max(list_generations(self._build), default=0) == self._generation
 
     def _silence(self) -> float:
         """Return the seconds since the last heartbeat, including time in which this process was suspended."""
         return time.monotonic() - self._last_beat
-
-    def _generations(self) -> list[int]:
-        return list_generations(self._build)
 
     def _file(self, generation: int) -> str:
         return storage.join(self._folder, f"{generation:06d}.json")
