@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from bitcipher import __version__, storage
+from bitcipher import __version__, json_files, storage
 from bitcipher.cipher import BitCipher
 from bitcipher.counts import sum_words
 from bitcipher.errors import BitcipherError
@@ -210,7 +210,7 @@ def measure_drift(job: Job, max_drift: float | None) -> Drift | None:
 
 def _publish(job: Job, manifest: BuildManifest, counted_tokens: int) -> None:
     report = BuildReport(**dict(job.costs.report()), tokens=counted_tokens)
-    storage.write_json(job.file(layout.REPORT), report.to_dict())
+    json_files.write(job.file(layout.REPORT), report.to_dict())
     publish(job.build, manifest, job.lease)
     log_event("published", build=job.build, version=manifest.version, tokens=manifest.tokens)
     finish_job(job)
