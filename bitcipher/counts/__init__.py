@@ -4,7 +4,7 @@ from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.digest import CountDigest, digest_pairs, digest_words, word_hashes
 from bitcipher.counts.merge import merge_rows, negate, renumber
 from bitcipher.counts.merged_counts import MergedCounts, PartialCounts
-from bitcipher.counts.merged_segments import iter_merged_rows, open_merged, ranks_of, read_vocabulary
+from bitcipher.counts.merged_segments import iter_merged_rows, open_merged, ranks_of
 from bitcipher.counts.pairs import (
     PairBlock,
     concatenate,
@@ -21,6 +21,7 @@ from bitcipher.counts.segment import SEGMENT_WORDS, part_files, read_words, remo
 from bitcipher.counts.segment_words import cut_ranges, merge_words, sum_words
 from bitcipher.counts.shard_counts import PASSAGE_TOKENS, ShardCounts, count_shard
 from bitcipher.counts.tokenized_shard import TokenizedShard
+from bitcipher.counts.vocabulary_file import VocabularyFile
 
 __all__ = [
     "PASSAGE_TOKENS",
@@ -33,6 +34,7 @@ __all__ = [
     "RowRange",
     "ShardCounts",
     "TokenizedShard",
+    "VocabularyFile",
     "concatenate",
     "count_shard",
     "cut_ranges",
@@ -49,7 +51,6 @@ __all__ = [
     "part_files",
     "ranks_of",
     "read_row_range",
-    "read_vocabulary",
     "read_words",
     "remove_part",
     "renumber",

@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from bitcipher import storage
 from bitcipher.count_limits import check_pair_counts
+from bitcipher.counts.file_names import add_name, check_name
 from bitcipher.errors import BitcipherError, first_line
 
 ROWS = pa.schema(
@@ -98,7 +99,7 @@ def write_pairs(uri: str, blocks: Iterable[PairBlock]) -> Iterator[PairBlock]:
     """
     with ExitStack() as stack:
         rows, entries = (
-            stack.enter_context(_parquet_writer(stack.enter_context(storage.writing(file)), schema))
+            stack.enter_context(_parquet_writer(stack.enter_context(storage.writing(file)), add_name(schema, file)))
             for file, schema in zip(pair_files(uri), (ROWS, ENTRIES), strict=True)
         )
         for block in blocks:
@@ -180,6 +181,7 @@ def _open(uri: str, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
         with storage.reading(uri) as stream, pq.ParquetFile(stream, page_checksum_verification=True) as file:
             if file.schema_arrow != schema:
                 raise pa.ArrowInvalid("it has other columns")
+            check_name(file.schema_arrow, uri)
             yield file
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: a damaged column name
         raise BitcipherError(f"{uri} is damaged ({first_line(error)}): build again.") from None

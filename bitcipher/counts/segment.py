@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from bitcipher import storage
 from bitcipher.count_limits import check_word_counts
+from bitcipher.counts.file_names import add_name, check_name
 from bitcipher.counts.pairs import PairBlock, pair_files, write_pairs
 from bitcipher.errors import BitcipherError
 
@@ -66,8 +67,9 @@ def write_part(
         np.add.at(rows, block.left, 1)
         np.add.at(entries, block.left, block.length)
     columns = [words, numbers, counts, passages, rows[numbers], entries[numbers]]
-    table = pa.Table.from_arrays([pa.array(column) for column in columns], schema=SEGMENT_WORDS)
-    storage.write_table(part_files(uri)[0], table)
+    file = part_files(uri)[0]
+    schema = add_name(SEGMENT_WORDS, file)
+    storage.write_table(file, pa.Table.from_arrays([pa.array(column) for column in columns], schema=schema))
     return int(entries.sum())
 
 
@@ -86,6 +88,7 @@ def _read_words(uri: str) -> pa.Table:
     table = storage.read_table(uri)
     if table.schema != SEGMENT_WORDS or any(column.null_count for column in table.columns):
         raise BitcipherError(f"{uri} is damaged, because it does not have the columns of words: build again.")
+    check_name(table.schema, uri)
     for name in ("count", "passages"):
         check_word_counts(table[name].to_numpy(), uri)
     return table

@@ -8,6 +8,7 @@ import numpy as np
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.formats.array_reader import read_array
 from bitcipher.formats.row_blocks import Advance
 from bitcipher.formats.table_builder import check_table
 from bitcipher.formats.tokenizer_name import tokenizer_name

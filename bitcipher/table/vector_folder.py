@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import safetensors.numpy
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.table import safetensors_file
-from bitcipher.table.manifest import FORMAT, MANIFEST, FileEntry, TableManifest, digest_provenance
+from bitcipher.table.manifest import FORMAT, MANIFEST, FileEntry, TableManifest
 from bitcipher.table.vector_table import VectorTable
 from bitcipher.vocabulary import SCHEMA
 
@@ -52,9 +52,8 @@ def write_folder(uri: str, table: VectorTable, overwrite: bool = False) -> None:
             vector_size=table.vector_size,
             files=files,
             provenance=provenance,
-            provenance_sha256=digest_provenance(provenance),
         )
-        storage.write_json(storage.join(folder, MANIFEST), manifest.to_dict())
+        json_files.write(storage.join(folder, MANIFEST), manifest.to_dict())
         if overwrite:
             _check_target(uri, overwrite)  # other files can have taken its place in the meantime
             storage.remove(uri)

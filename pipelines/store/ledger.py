@@ -8,7 +8,7 @@ entry of their own. The job that has the right to write removes it before its wo
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 
@@ -77,7 +77,7 @@ class Ledger:
             BitcipherError: if the entry cannot be written, or the stored entry is incomplete.
         """
         uri = self._uri(kind, key)
-        if storage.create(uri, storage.to_json(entry.to_dict())):
+        if storage.create(uri, json_files.to_checked_bytes(entry.to_dict())):
             return entry
         stored = _parse(kind, storage.read_bytes(uri), uri)
         if stored is None:
@@ -122,7 +122,7 @@ def _parse(kind: EntryKind[Entry], content: bytes | None, uri: str) -> Entry | N
     if content is None:
         return None
     try:
-        values = storage.from_json(content, uri)
+        values = json_files.parse(content, uri)
     except BitcipherError:
         return None
     try:

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ConfigDict, Field
 from torch.utils.tensorboard import SummaryWriter
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.records import Record
 
 METRICS = "metrics.jsonl"
@@ -74,7 +74,7 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
 
 
 def _parse_line(line: bytes, source: str) -> dict[str, Any]:
-    return MetricsLine.parse(storage.from_json(line, source), source).model_dump(exclude_unset=True)
+    return MetricsLine.parse(json_files.parse(line, source), source).model_dump(exclude_unset=True)
 
 
 def _to_line(values: dict[str, Any]) -> str:

@@ -80,11 +80,7 @@ def load_optimizer_state(model: nn.Module, optimizer: torch.optim.Optimizer, ten
         state = {each: tensors[f"{name}:{each}"] for each in STATE_TENSORS if f"{name}:{each}" in tensors}
         if not state:  # a frozen weight has none
             continue
-        shapes = [each.shape for name, each in state.items() if name != "step"]
-        if (
-            len(state) < len(STATE_TENSORS)
-            or any(shape != weight.shape for shape in shapes)
-            or state["step"].numel() != 1
-        ):
+        shapes = {each: tensor.shape for each, tensor in state.items()}
+        if shapes != {each: torch.Size() if each == "step" else weight.shape for each in STATE_TENSORS}:
             raise ValueError(f"the state of {name} does not fit the weight")
         optimizer.state[weight] = {each: tensor.to(weight.device) for each, tensor in state.items()}

@@ -2,7 +2,7 @@ import uuid
 
 import pytest
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.counts import part_files
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import manifest_uri, versions
@@ -53,7 +53,7 @@ def manifest_of(version, segments, shards, suffix="ab"):
 
 def write(build, *names):
     for name in names:
-        storage.write_json(storage.join(build, name), {})
+        json_files.write(storage.join(build, name), {"a": 1})
 
 
 def write_parts(build, *parts):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutated_records import assert_mutation_is_read_or_refused
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import manifest_uri
 from pipelines.build.report import BuildReport
@@ -99,9 +99,9 @@ def test_mutated_records_are_read_back_or_raise_with_the_file_name(record, data)
 def test_manifest_of_another_format_raises_with_the_format():
     build = f"memory://{uuid.uuid4().hex}"
     uri = manifest_uri(build, 2)
-    storage.write_json(uri, MANIFEST.to_dict())
+    json_files.write(uri, MANIFEST.to_dict())
     assert read_manifest(build) == MANIFEST
-    storage.write_json(uri, MANIFEST.to_dict() | {"format": "bitcipher-build/1"})
+    json_files.write(uri, MANIFEST.to_dict() | {"format": "bitcipher-build/1"})
     with pytest.raises(BitcipherError, match=r"versions/000002\.json: the format is 'bitcipher-build/1'"):
         read_manifest(build)
     storage.remove(build)
