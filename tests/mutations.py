@@ -106,7 +106,8 @@ def _mutate(content: bytes, suffix: str, state: random.Random) -> bytes:
         return mutate_bytes(content, state, HOSTILE_TEXTS)
     if kind >= 2 and suffix == ".json":
         values = json.loads(content)
-        values.pop(json_files.CHECKSUM, None)  # else, each change would be noticed at once
+        if isinstance(values, dict):
+            values.pop(json_files.CHECKSUM, None)  # else, each change would be noticed at once
         return json.dumps(mutate_values(values, state)).encode()
     if kind >= 2 and suffix == ".yaml":
         return yaml.safe_dump(mutate_values(yaml.safe_load(content), state)).encode()

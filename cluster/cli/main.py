@@ -6,19 +6,21 @@ of each command's docstring from its source file, so it imports none of them.
 
 import ast
 import inspect
-import signal
 import sys
+import warnings
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from bitcipher import __version__
-from bitcipher.errors import BitcipherError
+from bitcipher.errors import BitcipherError, first_line
 from cluster.cli.dependencies import explain_missing
+from cluster.cli.interrupts import exiting_on_sigterm
+from cluster.cli.output_streams import printing_what_is_possible
 
 if TYPE_CHECKING:
     from typer.core import TyperCommand
@@ -118,19 +120,28 @@ def version(show_version: Annotated[bool, typer.Option("--version", help="Show t
 
 def main() -> None:
     """Run the command line. On a user error, print one sentence to stderr and exit with code 2."""
-    # SIGTERM must unwind the stack, so that a build releases its lease and prints how to resume.
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    try:
-        app()
-    except BitcipherError as error:
-        print(f"{PROGRAM}: {error}", file=sys.stderr)
-        sys.exit(USER_ERROR)
-    except ModuleNotFoundError as error:
-        sentence = explain_missing(error)
-        if sentence is None:
-            raise
-        print(f"{PROGRAM}: {sentence}", file=sys.stderr)
-        sys.exit(USER_ERROR)
+    warnings.showwarning = _print_warning
+    with exiting_on_sigterm(), printing_what_is_possible():
+        try:
+            app()
+        except BitcipherError as error:
+            _exit(str(error))
+        except MemoryError as error:
+            _exit(f"there is not enough memory ({first_line(error)}): use smaller options, or a larger machine.")
+        except ModuleNotFoundError as error:
+            sentence = explain_missing(error)
+            if sentence is None:
+                raise
+            _exit(sentence)
+
+
+def _exit(sentence: str) -> NoReturn:
+    print(f"{PROGRAM}: {sentence}", file=sys.stderr)
+    sys.exit(USER_ERROR)
+
+
+def _print_warning(message: Warning | str, category: type[Warning], *position: Any) -> None:
+    print(f"{PROGRAM}: {message}", file=sys.stderr)
 
 
 def _module(command: str) -> str:

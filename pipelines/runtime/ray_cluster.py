@@ -2,12 +2,19 @@
 
 import logging
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from bitcipher.errors import BitcipherError, last_line
+from bitcipher.errors import BitcipherError, first_line, last_line
+from pipelines.runtime.ray_address import check_answers
+
+# Folder of the packages of bitcipher, on this machine.
+PACKAGES = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ def ray_cluster(num_cpus: int, num_gpus: int | None = None) -> Iterator[RayConne
         num_gpus: number of GPUs of a new cluster; all GPUs of the machine if not given.
 
     Raises:
-        BitcipherError: if the cluster of RAY_ADDRESS cannot be reached.
+        BitcipherError: if Ray does not start, or the cluster of RAY_ADDRESS cannot be reached.
     """
     # Ray reads both variables when it is imported. Its messages would mix with progress bars and errors.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -60,15 +67,59 @@ def ray_cluster(num_cpus: int, num_gpus: int | None = None) -> Iterator[RayConne
     address = os.environ.get("RAY_ADDRESS", "local")
     is_local = address == "local"
     local = {"num_cpus": num_cpus, "num_gpus": num_gpus, "include_dashboard": False} if is_local else {}
-    try:
-        context = ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        raise BitcipherError(f"Cannot reach Ray at {address} ({error}): check RAY_ADDRESS.") from None
+    if not is_local:
+        check_answers(address)
+    context = _connect(address, local)
     try:
         dashboard = context.dashboard_url
         yield RayConnection(is_local, f"http://{dashboard}" if dashboard else None)
     finally:
         ray.shutdown()
+
+
+def _connect(address: str, local: dict[str, Any]) -> Any:
+    """Call `ray.init` and return its result.
+
+    Raises:
+        BitcipherError: if Ray does not start, or cannot be reached.
+    """
+    import ray
+    from ray.exceptions import RayError
+
+    try:
+        # Workers import modules from the working directory of the driver first. There, a folder of the user can have
+        # the name of a package of bitcipher, so the working directory is the folder of these packages for a moment.
+        with _keeping_sigterm(), chdir(PACKAGES):
+            return ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
+    except (ConnectionError, TimeoutError, RuntimeError, ValueError, RayError) as error:
+        if not local:
+            raise BitcipherError(f"Cannot reach Ray at {address} ({first_line(error)}): check RAY_ADDRESS.") from None
+        raise _cannot_start(error) from None
+    except Exception as error:
+        # Ray raises a plain Exception if one of its processes does not start in time.
+        if type(error) is not Exception:
+            raise
+        raise _cannot_start(error) from None
+
+
+def _cannot_start(error: Exception) -> BitcipherError:
+    return BitcipherError(
+        f"Ray does not start on this machine ({first_line(error)}): free memory and space for temporary files, or run "
+        "without --workers."
+    )
+
+
+@contextmanager
+def _keeping_sigterm() -> Iterator[None]:
+    """Restore the handler of SIGTERM, which Ray replaces. Ray's handlers print a stack trace, and exit with code 15."""
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    except SystemExit:
+        raise SystemExit(128 + signal.SIGTERM) from None
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)
 
 
 def check_nodes(memory_bytes: int, *, can_join: bool) -> bool:
