@@ -41,6 +41,11 @@ def url_to_fs(uri: str) -> tuple[fsspec.AbstractFileSystem, str]:
         raise BitcipherError(f"Cannot reach {uri}: {error}.") from None
 
 
+def is_web_address(uri: str) -> bool:
+    """Return whether a URI is an address of the web, where files can be read, but folders have no list of files."""
+    return uri.lower().startswith(("http://", "https://"))
+
+
 def join(folder: str, *names: str) -> str:
     """Return the URI of a file or folder from the folder that contains it and the names below this folder."""
     return "/".join([folder.rstrip("/"), *names])

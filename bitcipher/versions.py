@@ -21,7 +21,15 @@ _MANIFEST = re.compile(r"(\d{6})\.json")
 
 
 def versions(build: str) -> list[int]:
-    """Return the numbers of the published versions, ascending; empty if the folder is not a build."""
+    """Return the numbers of the published versions, ascending; empty if the folder is not a build.
+
+    Raises:
+        BitcipherError: if the folder cannot be listed.
+    """
+    if storage.is_web_address(build):
+        raise BitcipherError(
+            f"{build} cannot be opened, because web servers do not list the files of a folder: copy the folder first."
+        )
     names = storage.list_files(storage.join(build, VERSIONS))
     return sorted(int(match[1]) for name in names if (match := _MANIFEST.fullmatch(name)))
 

@@ -27,6 +27,8 @@ Mode = Literal["spectral", "cat", "sum", "cipher"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 SPECTRAL: Mode = "spectral"
 
+# Maximum number of bits or dimensions, so that a slip of the keyboard does not fill the memory.
+MAX_SIZE = 1 << 16
 MAX_WINDOW = 128  # the widest window of Zhao & Williams 2023, section 5
 
 
@@ -54,12 +56,12 @@ class EmbeddingOptions(Record):
     uses context; sum: all offsets in one block; cipher: the code of the word itself, without context."""
     window: int = Field(4, ge=1, le=MAX_WINDOW)
     """Largest offset of a context word on either side (radius in Zhao & Williams 2023)."""
-    vector_size: Annotated[int, ForModes(("spectral",), instead="bits")] = Field(200, ge=1)
+    vector_size: Annotated[int, ForModes(("spectral",), instead="bits")] = Field(200, ge=1, le=MAX_SIZE)
     """Number of dimensions of the vectors; fewer if the matrix of PPMI weights has a lower rank."""
     context: Annotated[Literal["both", "positions", "window"], ForModes(("spectral",))] = "both"
     """positions: weights per offset, which favor syntax; window: weights of the counts summed over all offsets, which
     favor meaning; both: weights of positions and of window, side by side."""
-    bits: Annotated[int, ForModes(("cat", "sum", "cipher"), instead="vector_size")] = Field(25, ge=1)
+    bits: Annotated[int, ForModes(("cat", "sum", "cipher"), instead="vector_size")] = Field(25, ge=1, le=MAX_SIZE)
     """Bits of the code; mode cat has 2 x window x bits dimensions, modes sum and cipher have as many as bits."""
     noise: Annotated[
         Literal["document_share", "frequency", "document_ratio", "none"], ForModes(("cat", "sum", "cipher"))

@@ -39,16 +39,21 @@ def printing_what_is_possible() -> Iterator[None]:
     before = sys.stdout, sys.stderr
     out, err = map(_make_lossy, before)
     sys.stdout, sys.stderr = out or before[0], err or before[1]
+    exit: SystemExit | None = None
     try:
         yield
+    except SystemExit as raised:
+        exit = raised
     finally:
         for stream in filter(None, (out, err)):
             stream.flush()
         sys.stdout, sys.stderr = before
     error = _raw(out).error if out else None
-    if error is not None and error.errno != errno.EPIPE:
+    if error is not None and error.errno != errno.EPIPE and not (exit and exit.code):
         print(f"bitcipher: cannot print the output ({error.strerror}), but the command has ended.", file=sys.stderr)
-        sys.exit(2)
+        raise SystemExit(2)
+    if exit:
+        raise exit
 
 
 def _make_lossy(stream: Any) -> io.TextIOWrapper | None:

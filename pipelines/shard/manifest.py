@@ -1,8 +1,8 @@
 """Manifests of folders of document shards."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, model_validator
 
 from bitcipher import json_files
 from bitcipher.errors import BitcipherError
@@ -36,6 +36,13 @@ class DocumentManifest(DocumentFolder):
     tasks: Annotated[tuple[PublishedTask, ...], FROM_LIST]
     accounts: Accounts
     """Sums over all tasks."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        listed = {source.sha256 for source in self.sources}
+        if any(sha256 not in listed for task in self.tasks for sha256 in task.sources):
+            raise ValueError("`tasks` have sources that are not in `sources`.")
+        return self
 
 
 def read_newest(folder: str) -> DocumentManifest | None:
