@@ -1,1 +1,1 @@
-"""From sources to vectors, in process or on Ray; see the README."""
+"""Pipelines of bitcipher: from sources to vectors, in process or on Ray; see the README."""

@@ -1,1 +1,1 @@
-"""Language models initialized with cipher vectors: pre-training, fine-tuning, generation and analysis."""
+"""Language models of bitcipher, initialized with cipher vectors: pre-training, fine-tuning, generation, analysis."""

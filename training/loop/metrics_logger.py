@@ -74,7 +74,9 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
 
 
 def _parse_line(line: bytes, source: str) -> dict[str, Any]:
-    return MetricsLine.parse(json_files.parse(line, source), source).model_dump(exclude_unset=True)
+    values = json_files.parse(line, source)
+    MetricsLine.parse(values, source)
+    return values
 
 
 def _to_line(values: dict[str, Any]) -> str:

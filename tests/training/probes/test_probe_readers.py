@@ -68,8 +68,12 @@ def test_damaged_file_raises(tmp_path, read, content, sentence):
 
 
 def test_invalid_gzip_raises(tmp_path):
-    with pytest.raises(BitcipherError, match="cannot be read as text"):
-        read_conllu(written(tmp_path / "a.conllu.gz", CONLLU))
+    path = tmp_path / "a.conllu.gz"
+    content = gzip.compress(CONLLU.encode() * 99)
+    for damaged in (content[:-9], content[:40] + b"\xff\xff" + content[42:]):
+        path.write_bytes(damaged)
+        with pytest.raises(BitcipherError, match="a.conllu.gz is not a complete gzip file"):
+            read_conllu(str(path))
 
 
 def test_read_task_reads_all_splits(tmp_path):
