@@ -63,6 +63,6 @@ def test_damaged_folders_raise(tmp_path, table):
         path = tmp_path / "out" / "vocab" / name
         content = path.read_bytes()
         path.write_bytes(content[: len(content) // 2])
-        with pytest.raises(BitcipherError, match="no readable word vectors|vocab/vectors is not a numeric array"):
+        with pytest.raises(BitcipherError, match=r"no readable word vectors|vocab/vectors is not a numeric array"):
             CipherVectors.read(tmp_path / "out", format="spacy")
         path.write_bytes(content)

@@ -72,7 +72,7 @@ def test_invalid_gzip_raises(tmp_path):
     content = gzip.compress(CONLLU.encode() * 99)
     for damaged in (content[:-9], content[:40] + b"\xff\xff" + content[42:]):
         path.write_bytes(damaged)
-        with pytest.raises(BitcipherError, match="a.conllu.gz is not a complete gzip file"):
+        with pytest.raises(BitcipherError, match=r"a.conllu.gz is not a complete gzip file"):
             read_conllu(str(path))
 
 

@@ -93,7 +93,7 @@ def test_invalid_squad_file_raises_with_location(tmp_path, content, message):
 )
 def test_invalid_json_raises(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(BitcipherError, match="cannot be read as JSON|is not a complete gzip file"):
+    with pytest.raises(BitcipherError, match=r"cannot be read as JSON|is not a complete gzip file"):
         read_squad(str(tmp_path / name))
 
 
