@@ -45,6 +45,8 @@ class MergedPart(Record):
 
     part: str
     """Path of the part, relative to the build."""
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    """SHA-256 of the file of words of the part."""
     entries: Count
     """Number of pairs."""
     digest: str = Field(pattern="^[0-9a-f]{32}$")

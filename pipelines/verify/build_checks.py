@@ -11,7 +11,7 @@ from pipelines.store import layout
 from pipelines.store.job_ledger import COUNTED_SHARDS, JOB, JOB_KINDS, MERGED_PARTS, all_job_ledgers, build_ledger
 from pipelines.store.manifest import BuildManifest, read_manifest
 from pipelines.store.segments import Segment, total_digest
-from pipelines.verify.checks import ParquetCheck, SegmentCheck, VectorsCheck, VocabularyCheck
+from pipelines.verify.checks import PartCheck, SegmentCheck, VectorsCheck, VocabularyCheck
 from pipelines.verify.damage import Check, KnownDamage, error_of
 
 # Maximum number of sources to name in an advice.
@@ -83,16 +83,21 @@ def _count_checks(build: str, manifests: list[BuildManifest], sizes: dict[str, i
     for ledger in all_job_ledgers(build):
         for shard in ledger.entries(COUNTED_SHARDS).values():
             found[shard.parts] = (shard, UNFINISHED)
-        for part in (entry.part for entry in ledger.entries(MERGED_PARTS).values()):
-            for file in part_files(part):
-                yield ParquetCheck(storage.join(build, file), UNFINISHED, sizes.get(file, 0))
+        for entry in ledger.entries(MERGED_PARTS).values():
+            yield _part_check(build, entry.part, entry.sha256, UNFINISHED, sizes)
     for manifest in manifests:
         for segment in (*manifest.shards, *manifest.segments):
             found[segment.parts] = (segment, _segment_advice(manifest, segment))
     for segment, advice in found.values():
-        parts = tuple(storage.join(build, part) for part in segment.parts)
-        size = sum(sizes.get(file, 0) for part in segment.parts for file in part_files(part))
+        parts = tuple(
+            _part_check(build, *part, advice, sizes) for part in zip(segment.parts, segment.part_hashes, strict=True)
+        )
+        size = sum(part.size for part in parts)
         yield SegmentCheck(parts, segment.total_passages, segment.digest, advice, size)
+
+
+def _part_check(build: str, part: str, sha256: str, advice: str, sizes: dict[str, int]) -> PartCheck:
+    return PartCheck(storage.join(build, part), sha256, advice, sum(sizes.get(file, 0) for file in part_files(part)))
 
 
 def _segment_advice(manifest: BuildManifest, segment: Segment) -> str:

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bitcipher import storage
-from bitcipher.counts import VocabularyFile, digest_segment, part_files
+from bitcipher.counts import VocabularyFile, digest_segment, part_files, read_pair_hashes
 from bitcipher.errors import BitcipherError, first_line
 from bitcipher.table import read_folder
 from bitcipher.table.manifest import TableManifest
@@ -15,11 +15,31 @@ from pipelines.verify.damage import Damage, error_of
 
 
 @dataclass(frozen=True)
-class SegmentCheck:
-    """Check of the files of a segment: their digest is computed again."""
+class PartCheck:
+    """Check of the three files of a part by their SHA-256."""
 
-    parts: tuple[str, ...]
-    """URIs of the parts."""
+    part: str
+    """URI of the part."""
+    sha256: str
+    """SHA-256 of the file of words, which has those of the other two files."""
+    advice: str
+    size: int
+
+    def find_damage(self) -> list[Damage]:
+        """Return the damaged files."""
+        words, *others = part_files(self.part)
+        damage = HashCheck(words, self.sha256, self.advice, 0).find_damage()
+        if damage:  # the digests in the file cannot be trusted
+            return damage + [each for file in others for each in ParquetCheck(file, self.advice, 0).find_damage()]
+        checks = [HashCheck(*each, self.advice, 0) for each in zip(others, read_pair_hashes(self.part), strict=True)]
+        return [each for check in checks for each in check.find_damage()]
+
+
+@dataclass(frozen=True)
+class SegmentCheck:
+    """Check of the files of a segment: their SHA-256, and the digest of their counts, which is computed again."""
+
+    parts: tuple[PartCheck, ...]
     total_passages: int
     digest: str
     """Digest of the counts in the manifest or the ledger."""
@@ -27,18 +47,16 @@ class SegmentCheck:
     size: int
 
     def find_damage(self) -> list[Damage]:
-        """Return the damaged files. If all can be read, but their digest is another, return one entry for all."""
-        error = error_of(self._check_digest)
-        if error is None:
-            return []
-        files = [file for part in self.parts for file in part_files(part)]
-        sentences = [sentence for file in files if (sentence := error_of(_read_parquet, file))]
-        return [Damage(sentence, self.advice) for sentence in sentences or [error]]
+        """Return the damaged files. If none is damaged, but their digest is another, return one entry for all."""
+        damage = [each for part in self.parts for each in part.find_damage()]
+        error = None if damage else error_of(self._check_digest)
+        return [*damage, *([Damage(error, self.advice)] if error else [])]
 
     def _check_digest(self) -> None:
-        if digest_segment(self.parts, self.total_passages).hex() != self.digest:
+        parts = [check.part for check in self.parts]
+        if digest_segment(parts, self.total_passages).hex() != self.digest:
             raise BitcipherError(
-                f"The counts in {', '.join(self.parts)} are damaged: their digest differs from that of the manifest."
+                f"The counts in {', '.join(parts)} are damaged: their digest differs from that of the manifest."
             )
 
 

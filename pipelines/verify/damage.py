@@ -31,7 +31,7 @@ class Check(Protocol):
 
 
 @dataclass(frozen=True)
-class CheckResult:
+class VerifiedFiles:
     """Output of `VerifyStage`."""
 
     size: int
@@ -42,9 +42,9 @@ class CheckResult:
 class VerifyStage:
     """Stage that runs checks."""
 
-    def __call__(self, item: Check) -> Iterator[CheckResult]:
+    def __call__(self, item: Check) -> Iterator[VerifiedFiles]:
         """Yield what a check found."""
-        yield CheckResult(item.size, item.find_damage())
+        yield VerifiedFiles(item.size, item.find_damage())
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def test_counts_of_another_shard_are_noticed(build):
     one, other, *_ = sorted((build / "shards").glob("*.rows.parquet"))
     shutil.copy(other, one)
     ((sentence, _),) = damage_of(build)
-    assert sentence.startswith(f"{one} is not the file")
+    assert sentence.startswith(f"{one} is damaged")
 
 
 def test_entry_of_an_unfinished_job_is_named(original, documents, tmp_path, monkeypatch):
