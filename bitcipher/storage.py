@@ -299,7 +299,12 @@ def read_table(uri: str) -> pa.Table:
 def write_table(uri: str, table: pa.Table) -> None:
     """Write a table as a Parquet file with checksums of its pages, which `read_table` verifies."""
     with writing(uri) as stream:
-        pq.write_table(table, stream, compression="zstd", write_page_checksum=True)
+        write_parquet(stream, table)
+
+
+def write_parquet(stream: Any, table: pa.Table) -> None:
+    """Write a table to a stream in the form of `write_table`."""
+    pq.write_table(table, stream, compression="zstd", write_page_checksum=True)
 
 
 def remove(uri: str) -> None:

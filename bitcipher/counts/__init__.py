@@ -17,7 +17,16 @@ from bitcipher.counts.pairs import (
     write_pairs,
 )
 from bitcipher.counts.row_ranges import RowRange, find_row_ranges
-from bitcipher.counts.segment import SEGMENT_WORDS, part_files, read_words, remove_part, word_numbers, write_part
+from bitcipher.counts.segment import (
+    SEGMENT_WORDS,
+    part_files,
+    read_pair_hashes,
+    read_words,
+    remove_part,
+    word_numbers,
+    write_part,
+)
+from bitcipher.counts.segment_digest import digest_segment
 from bitcipher.counts.segment_words import cut_ranges, merge_words, sum_words
 from bitcipher.counts.shard_counts import PASSAGE_TOKENS, ShardCounts, count_shard
 from bitcipher.counts.tokenized_shard import TokenizedShard
@@ -39,6 +48,7 @@ __all__ = [
     "count_shard",
     "cut_ranges",
     "digest_pairs",
+    "digest_segment",
     "digest_words",
     "find_row_ranges",
     "iter_merged_rows",
@@ -50,6 +60,7 @@ __all__ = [
     "open_merged",
     "part_files",
     "ranks_of",
+    "read_pair_hashes",
     "read_row_range",
     "read_words",
     "remove_part",

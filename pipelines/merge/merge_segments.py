@@ -172,7 +172,7 @@ class MergeStage:
             entry = self._write(part, item)
             if self._ledger:
                 entry = self._ledger.record(MERGED_PARTS, key, entry)
-        yield MergedRange(item.merge, item.index, entry.part, entry.entries, entry.digest)
+        yield MergedRange(item.merge, item.index, entry.part, entry.sha256, entry.entries, entry.digest)
 
     def _write(self, part: str, item: MergeInput) -> MergedPart:
         words = self._words.table(item.merge).slice(item.start, item.stop - item.start)
@@ -184,8 +184,8 @@ class MergeStage:
         hashes = self._words.hashes(item.merge)
         digest = digest_words(hashes[numbers], counts, passages, 0) + digest_pairs(rows, hashes)
         uri, sorted_words = storage.join(self._build, part), words["word"].combine_chunks()
-        entries = write_part(uri, sorted_words, numbers, counts, passages, split(rows, BLOCK_ENTRIES))
-        return MergedPart(part=part, entries=entries, digest=digest.hex())
+        written = write_part(uri, sorted_words, numbers, counts, passages, split(rows, BLOCK_ENTRIES))
+        return MergedPart(part=part, sha256=written.sha256, entries=written.entries, digest=digest.hex())
 
     def _read(self, merge: str, rows: RangeRows) -> list[PairBlock]:
         numbers = storage.read_table(_numbers_file(self._work, merge, rows.operand))["number"].to_numpy()
@@ -291,6 +291,7 @@ def _merged_segment(merge: Merge, name: str, ranges: list[MergedRange], types: i
     return Segment(
         name=name,
         parts=tuple(merged.part for merged in ranges),
+        part_hashes=tuple(merged.sha256 for merged in ranges),
         shards=merge.shards,
         documents=merge.total("documents"),
         total_passages=merge.total("total_passages"),

@@ -58,8 +58,17 @@ class Ledger:
         Raises:
             BitcipherError: if the entry is of another version of bitcipher, or cannot be read.
         """
-        uri = self._uri(kind, key)
+        uri = self.entry_uri(kind, key)
         return _parse(kind, storage.read_bytes(uri), uri)
+
+    def check(self, kind: EntryKind[Entry], key: str) -> None:
+        """Check an entry.
+
+        Raises:
+            BitcipherError: if the entry is missing, incomplete, damaged, or of another version of bitcipher.
+        """
+        uri = self.entry_uri(kind, key)
+        kind.record.parse(json_files.read(uri), uri)
 
     def record(self, kind: EntryKind[Entry], key: str, entry: Entry) -> Entry:
         """Create an entry, unless the key has one. A new entry takes one request to the store.
@@ -76,7 +85,7 @@ class Ledger:
         Raises:
             BitcipherError: if the entry cannot be written, or the stored entry is incomplete.
         """
-        uri = self._uri(kind, key)
+        uri = self.entry_uri(kind, key)
         if storage.create(uri, json_files.to_checked_bytes(entry.to_dict())):
             return entry
         stored = _parse(kind, storage.read_bytes(uri), uri)
@@ -96,7 +105,7 @@ class Ledger:
             BitcipherError: if an entry is of another version of bitcipher, or cannot be read.
         """
         keys = self.keys(kind)
-        uris = [self._uri(kind, key) for key in keys]
+        uris = [self.entry_uri(kind, key) for key in keys]
         contents = storage.read_many(uris)
         entries = (_parse(kind, content, uri) for content, uri in zip(contents, uris, strict=True))
         return {key: entry for key, entry in zip(keys, entries, strict=True) if entry is not None}
@@ -107,13 +116,19 @@ class Ledger:
             complete = self.entries(kind)
             for key in self.keys(kind):
                 if key not in complete and self.find(kind, key) is None:  # not written since it was listed
-                    storage.remove(self._uri(kind, key))
+                    storage.remove(self.entry_uri(kind, key))
+
+    def clear_if_incomplete(self, request: EntryKind[Any]) -> None:
+        """Remove all entries if the one that says which options they belong to is not complete."""
+        if any(self.find(request, key) is None for key in self.keys(request)):
+            self.clear()
 
     def clear(self) -> None:
         """Remove all entries."""
         storage.remove(self.uri)
 
-    def _uri(self, kind: EntryKind[Entry], key: str) -> str:
+    def entry_uri(self, kind: EntryKind[Entry], key: str) -> str:
+        """Return the URI of the file of an entry."""
         return storage.join(self.uri, kind.name, key + ENDING)
 
 

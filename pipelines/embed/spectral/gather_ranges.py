@@ -176,8 +176,7 @@ def read_sums(work: str, name: str) -> np.ndarray:
 
 
 def _write(uri: str, rows: PairBlock) -> None:
-    for _ in write_pairs(uri, split(rows, BLOCK_ENTRIES)):
-        pass
+    write_pairs(uri, split(rows, BLOCK_ENTRIES))
 
 
 def _uri(work: str, name: str, kind: str) -> str:

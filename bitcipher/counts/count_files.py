@@ -13,7 +13,7 @@ _KEY = b"bitcipher.file"
 
 def add_name(schema: pa.Schema, uri: str) -> pa.Schema:
     """Return a schema whose metadata holds the name of the file at `uri`."""
-    return schema.with_metadata({_KEY: _name(uri)})
+    return schema.with_metadata({**(schema.metadata or {}), _KEY: _name(uri)})
 
 
 def check_name(schema: pa.Schema, uri: str) -> None:
