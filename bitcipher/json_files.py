@@ -12,7 +12,6 @@ from typing import Any
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.plain_values import check_plain
 
 CHECKSUM = "checksum"
 
@@ -61,8 +60,6 @@ def parse(content: bytes, uri: str) -> dict[str, Any]:
                 "checksum: restore it from a copy."
             )
         del values[CHECKSUM]
-    if b"\\u" in content:  # else, all strings are valid UTF-8
-        check_plain(values, uri)
     return values
 
 

@@ -18,6 +18,7 @@ from pydantic_core import ErrorDetails
 
 from bitcipher import json_files
 from bitcipher.errors import BitcipherError
+from bitcipher.plain_values import check_plain
 
 
 def _parse_number(value: Any) -> Any:
@@ -118,6 +119,8 @@ class Record(BaseModel, metaclass=_RecordType):
         Raises:
             BitcipherError: if a value is missing, unknown, of the wrong type or out of bounds.
         """
+        if source:  # values of the command line are plain
+            check_plain(values, source)
         try:
             return cls.model_validate(values)
         except ValidationError as error:

@@ -48,7 +48,7 @@ def build_table(words: list[bytes], values: bytearray, vector_size: int, uri: st
     return check_table(uri, format, pa.array(first_rows, pa.large_string()), vectors)
 
 
-def check_table(uri: str, format: str, words: Any, vectors: np.ndarray, *counts: np.ndarray | None) -> VectorTable:
+def check_table(uri: str, format: str, words: Any, vectors: np.ndarray, *counts: Any) -> VectorTable:
     """Return the table of the words, vectors, counts and passages of a file, whose name is in all error messages.
 
     Raises:

@@ -49,3 +49,9 @@ def test_loading_a_build_loads_its_newest_vectors(build):
         CipherVectors(words, [[1.0, 2.0]] * len(words)).save(vectors_of(build, version))
     assert CipherVectors.load(build).index_to_key == ["new", "newer"]
     assert CipherVectors.load(vectors_of(build, 2)).index_to_key == ["old"]
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1/build", "HTTPS://user:word@host/build"])
+def test_folders_on_web_servers_are_refused(address):
+    with pytest.raises(BitcipherError, match="web servers do not list the files of a folder: copy the folder first"):
+        versions(address)

@@ -146,6 +146,7 @@ def test_page_of_cipher_vectors_has_no_explanations(command, folder):
 def test_mistakes_print_one_sentence(command, folder, spectral):
     (folder / "empty.txt").write_text("nothing of it here")
     (folder / "bytes.txt").write_bytes(b"\xff\xfe")
+    (folder / "blank.txt").write_text(" \n\n")
     for arguments, sentence in (
         (("explain", "build", "w0w"), "The word 'w0w' is not in the vocabulary"),
         (("explain", "bare", "cat"), "bare is a folder of vectors without counts"),
@@ -157,6 +158,7 @@ def test_mistakes_print_one_sentence(command, folder, spectral):
         (("infer", "build", "neu", "--contexts", "empty.txt"), "give 'neu' no context"),
         (("infer", "build", "neu", "--contexts", "missing.txt"), "The file missing.txt does not exist"),
         (("infer", "build", "neu", "--contexts", "bytes.txt"), "bytes.txt is not UTF-8 text (byte 0)"),
+        (("infer", "build", "neu", "--contexts", "blank.txt"), "blank.txt is empty"),
     ):
         code, out, error = command(*arguments)
         assert (code, out, error.count("\n")) == (2, "", 1), (arguments, error)
