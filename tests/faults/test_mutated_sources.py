@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from made_archives import http_response, page, warc_record
+from mutations import mutate_bytes
 
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.quarantine import Quarantine
@@ -49,26 +50,6 @@ SPLICES = [
 ]
 
 
-def mutate(content, state):
-    """Return the bytes with one to four changes: flipped bits, and removed, repeated or inserted pieces."""
-    content = bytearray(content)
-    for _ in range(state.randint(1, 4)):
-        start = state.randrange(len(content) or 1)
-        stop = start + state.randint(0, 60)
-        kind = state.randrange(5)
-        if kind == 0 and content:
-            content[start] ^= 1 << state.randrange(8)
-        elif kind == 1:
-            del content[start:stop]
-        elif kind == 2:
-            content[start:start] = content[stop : stop + state.randint(0, 2000)]
-        elif kind == 3:
-            content[start:stop] = state.choice(SPLICES)
-        else:
-            del content[state.randint(1, len(content) or 1) :]
-    return bytes(content)
-
-
 @pytest.mark.parametrize("count", [100, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", CONTENTS)
 def test_mutated_sources_are_read_or_refused(tmp_path, print_measurement, name, count):
@@ -80,7 +61,7 @@ def test_mutated_sources_are_read_or_refused(tmp_path, print_measurement, name, 
     messages = []
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for _ in range(count):
-        content = mutate(CONTENTS[name], state)
+        content = mutate_bytes(CONTENTS[name], state, SPLICES)
         path.write_bytes(content)
         source = Source(uri=str(path), size=len(content), format=format_of(name))
         quarantine = Quarantine(source.uri, 1.0)

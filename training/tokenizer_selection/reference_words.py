@@ -5,6 +5,7 @@ from pathlib import Path
 import yaml
 
 from bitcipher.errors import BitcipherError
+from bitcipher.plain_values import check_plain
 from bitcipher.yaml_files import reading_yaml
 
 ReferenceWords = dict[str, tuple[str, ...]]
@@ -56,6 +57,7 @@ def _entry(key: yaml.Node, value: yaml.Node, line: str) -> tuple[str, tuple[str,
         raise BitcipherError(f"{line}: expected a word and its sub-tokens, such as `cooking: cook, ing`.")
     word = key.value.strip().lower()
     parts = tuple(text.strip().lower() for text in texts)
+    check_plain([word, *parts], line)
     if "".join(parts) != word or not all(parts):
         raise BitcipherError(f"{line}: the sub-tokens {', '.join(parts)} do not spell the word {word!r}; correct them.")
     if len(word.split()) != 1:
