@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import spacy
 from spacy.attrs import IS_SPACE, LOWER, ORTH
 from spacy.lang.en import English
@@ -17,6 +18,11 @@ from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix
 from spacy.vocab import Vocab
 
 from bitcipher.counts import TokenizedShard
+from pipelines.tokenizers.affix_peeling import AffixPeeler
+
+# Number of bytes of a chunk above which our linear implementation of spaCy's rules is used. spaCy needs quadratic time
+# for punctuation: 7 µs per character for this length. One in 1,000 distinct chunks of web pages is longer.
+LONG_CHUNK_BYTES = 32
 
 # Number of chunks per call of spaCy: enough to make the fixed cost of a call negligible, with little memory.
 CHUNKS_PER_CALL = 5_000
@@ -30,7 +36,8 @@ class SpacyRule:
     """Rule that splits chunks as spaCy does.
 
     The tokens of a chunk depend only on the chunk, except for special cases, which can cross a space (see `joins`).
-    Chunks are passed to spaCy on separate lines, because special cases never cross a line feed.
+    Chunks are passed to spaCy on separate lines, because special cases never cross a line feed. Long chunks are
+    tokenized by `AffixPeeler`, which gives the same tokens in linear time.
 
     Args:
         lowercase: lowercase the tokens, as spaCy's `lower_`.
@@ -42,14 +49,33 @@ class SpacyRule:
 
     def __call__(self, chunks: pa.LargeStringArray) -> tuple[pa.LargeStringArray, np.ndarray]:
         """Return the tokens of chunks, and the number of tokens of each."""
-        tokens, sizes = [], []
+        is_long = pc.greater(pc.binary_length(chunks), LONG_CHUNK_BYTES)
+        tokens, sizes = self._split_short(chunks.filter(pc.invert(is_long)))
+        if not pc.any(is_long).as_py():
+            return tokens, sizes
+        long_tokens, long_sizes = self._split_long(chunks.filter(is_long).to_pylist())
+        return _merge(is_long.to_numpy(zero_copy_only=False), (tokens, sizes), (long_tokens, long_sizes))
+
+    def _split_short(self, chunks: pa.LargeStringArray) -> tuple[pa.LargeStringArray, np.ndarray]:
+        tokens, sizes = [pa.array([], pa.large_string())], [np.empty(0, np.int64)]
         for start in range(0, len(chunks), CHUNKS_BEFORE_RENEWAL):
-            new_tokens, new_sizes = self._split(chunks.slice(start, CHUNKS_BEFORE_RENEWAL).to_pylist())
+            new_tokens, new_sizes = self._split_by_spacy(chunks.slice(start, CHUNKS_BEFORE_RENEWAL).to_pylist())
             tokens.append(new_tokens)
             sizes.append(new_sizes)
         return pa.concat_arrays(tokens), np.concatenate(sizes)
 
-    def _split(self, chunks: list[str]) -> tuple[pa.LargeStringArray, np.ndarray]:
+    def _split_long(self, chunks: list[str]) -> tuple[pa.LargeStringArray, np.ndarray]:
+        tokens, sizes = [], []
+        for chunk in chunks:
+            words = affix_peeler().tokenize(chunk)
+            sizes.append(len(words))
+            if self._form == LOWER:
+                lower = {word: word.lower() for word in set(words)}
+                words = [lower[word] for word in words]
+            tokens.append(pa.array(words, pa.large_string()))
+        return pa.concat_arrays(tokens), np.array(sizes, np.int64)
+
+    def _split_by_spacy(self, chunks: list[str]) -> tuple[pa.LargeStringArray, np.ndarray]:
         tokenizer = english_tokenizer()
         forms, sizes = [], []
         for start in range(0, len(chunks), CHUNKS_PER_CALL):
@@ -59,6 +85,27 @@ class SpacyRule:
             forms.append(columns[~is_break, 0])
             sizes.append(np.diff(np.flatnonzero(is_break), prepend=-1, append=len(columns)) - 1)
         return strings_of(np.concatenate(forms), tokenizer.vocab.strings), np.concatenate(sizes)
+
+
+def _merge(
+    is_second: np.ndarray,
+    first: tuple[pa.LargeStringArray, np.ndarray],
+    second: tuple[pa.LargeStringArray, np.ndarray],
+) -> tuple[pa.LargeStringArray, np.ndarray]:
+    """Return the tokens and sizes of chunks in order, from those of both kinds of chunks."""
+    sizes = np.empty(len(is_second), np.int64)
+    sizes[~is_second], sizes[is_second] = first[1], second[1]
+    of_second = np.repeat(is_second, sizes)
+    positions = np.empty(len(of_second), np.int64)
+    positions[~of_second] = np.arange(len(first[0]))
+    positions[of_second] = len(first[0]) + np.arange(len(second[0]))
+    return pa.concat_arrays([first[0], second[0]]).take(pa.array(positions)), sizes
+
+
+@cache
+def affix_peeler() -> AffixPeeler:
+    """Return the linear tokenizer of this process."""
+    return AffixPeeler()
 
 
 def english_tokenizer() -> Tokenizer:
