@@ -22,6 +22,7 @@ from pipelines.tokenizers.spacy_english import (
     affix_peeler,
     english_tokenizer,
     find_joins,
+    unsafe_cases,
 )
 
 # A full table is replaced by an empty one. It has 240 MB, spaCy's own tables included.
@@ -134,7 +135,8 @@ class WordTable:
         if len(self._chunks) > self._renewal:
             self._tokenizer = english_tokenizer()
             self._renewal = len(self._chunks) + CHUNKS_BEFORE_RENEWAL
-        short = [chunk for chunk in chunks if len(chunk) <= LONG_CHUNK_BYTES]
+        is_unsafe = unsafe_cases().search
+        short = [chunk for chunk in chunks if len(chunk) <= LONG_CHUNK_BYTES and not is_unsafe(chunk)]
         # Special cases never cross a line feed, so the words of a line are those of its chunk.
         tokens = iter(self._tokenizer(_replace_surrogates("\n".join(short))))
         for chunk in short:

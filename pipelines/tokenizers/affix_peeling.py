@@ -34,7 +34,13 @@ _LABELS = r"[A-Za-z0-9\u00a1-\uffff]\.)+"
 
 
 class AffixPeeler:
-    """Tokenizer with the tokens of `spacy.blank("en")`, in time linear in the length of a text."""
+    """Tokenizer with the tokens of `spacy.blank("en")`, in time linear in the length of a text.
+
+    Attributes:
+        growing_cases: special cases with more tokens than they have by other rules. If one is inside of a text, as in
+            "°C.°C.", spaCy 3.8 can write beyond the end of an array of tokens, and the process crashes or is damaged:
+            `_apply_special_cases` copies the largest number of tokens on the way into an array for the final number.
+    """
 
     def __init__(self):
         defaults = cast(Any, English.Defaults)  # its types allow missing patterns
@@ -48,6 +54,7 @@ class AffixPeeler:
             if not case.isspace()
         }
         self._longest_case = max(map(len, self._cases))
+        self.growing_cases: list[str] = []
         self._phrases = self._make_phrases()
 
     def tokenize(self, text: str) -> list[str]:
@@ -115,7 +122,10 @@ class AffixPeeler:
             tokens.append(string[start:])
 
     def _make_phrases(self) -> dict[Any, Any]:
-        """Return the special cases that other rules would split, as a trie of their tokens; None ends a phrase."""
+        """Return the special cases that other rules would split, as a trie of their tokens; None ends a phrase.
+
+        Sets `growing_cases`.
+        """
         phrases: dict[Any, Any] = {}
         for case in self._cases:
             has_suffix = self._suffix_start(case, 0, len(case)) < len(case)
@@ -126,6 +136,8 @@ class AffixPeeler:
                 for token in tokens:
                     node = node.setdefault(token, {})
                 node[None] = None
+                if len(tokens) < len(self._cases[case]):
+                    self.growing_cases.append(case)
         return phrases
 
     def _apply_cases(self, tokens: list[str], spaced: bytearray, starts: dict[int, "array[int]"]) -> Iterator[str]:
