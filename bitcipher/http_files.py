@@ -45,6 +45,11 @@ class FileVersion(NamedTuple):
     """ETag or Last-Modified header, empty if the server sends neither."""
 
 
+def is_url(uri: str) -> bool:
+    """Return whether a URI is an http:// or https:// URL."""
+    return uri.lower().startswith(("http://", "https://"))
+
+
 class HttpFileSystem(AbstractFileSystem):
     """File system of URLs. There are no folders, because HTTP has none."""
 

@@ -124,7 +124,7 @@ class CountOptions(Record):
     """Options of counting, and of the vocabulary."""
 
     tokenizer: Annotated[str, Metavar("NAME_OR_PATH")] = "spacy"
-    """spacy, spacy-exact (spaCy itself: the same tokens, slower), whitespace, or the path of a Hugging Face tokenizer.json."""
+    """spacy, spacy-exact, whitespace, or the path of a Hugging Face tokenizer.json."""
     lowercase: bool = True
     """Lowercase tokens; a tokenizer.json has its own normalizer."""
     min_count: int = Field(5, ge=1)

@@ -22,7 +22,7 @@ from types import TracebackType
 
 from pydantic import Field
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Count, Record, Time
 from pipelines.store.layout import LEASE
@@ -91,7 +91,7 @@ class Lease:
             released=False,
         )
         self._last_beat = time.monotonic()
-        created = storage.create(self._file(self._generation), storage.to_json(self._content.to_dict()))
+        created = storage.create(self._file(self._generation), json_files.to_checked_bytes(self._content.to_dict()))
         highest, holder = self._highest()
         if not created or highest != self._generation:
             # This file could be created, although a higher generation exists: the file of the former holder of this
@@ -99,7 +99,7 @@ class Lease:
             if created:
                 storage.remove(self._file(self._generation))
             raise self._occupied(holder)
-        for generation in self._generations():
+        for generation in list_generations(self._build):
             if generation < self._generation:
                 storage.remove(self._file(generation))
         self._thread = threading.Thread(target=self._send_heartbeats, name="lease", daemon=True)
@@ -162,7 +162,7 @@ class Lease:
         began = time.monotonic()
         update = {"beat": self._content.beat + 1, "time": _now(), "released": released}
         self._content = self._content.model_copy(update=update)
-        storage.write_json(self._file(self._generation), self._content.to_dict())
+        json_files.write(self._file(self._generation), self._content.to_dict())
         self._last_beat = began  # the earliest time at which other jobs can have read it
 
     def _wait_for_silence(self, generation: int, holder: LeaseHolder | bytes) -> None:
@@ -196,26 +196,23 @@ class Lease:
 
         If the file of the generation cannot be read, its content takes the place of the holder.
         """
-        while generations := self._generations():
+        while generations := list_generations(self._build):
             uri = self._file(max(generations))
             content = storage.read_bytes(uri)
             if content is None:  # just removed by the holder of a higher generation
                 continue
             try:
-                return max(generations), LeaseHolder.parse(storage.from_json(content, uri), uri)
+                return max(generations), LeaseHolder.parse(json_files.parse(content, uri), uri)
             except BitcipherError:
                 return max(generations), content
         return 0, None
 
     def _is_highest(self) -> bool:
-        return max(self._generations(), default=0) == self._generation
+        return max(list_generations(self._build), default=0) == self._generation
 
     def _silence(self) -> float:
         """Return the seconds since the last heartbeat, including time in which this process was suspended."""
         return time.monotonic() - self._last_beat
-
-    def _generations(self) -> list[int]:
-        return list_generations(self._build)
 
     def _file(self, generation: int) -> str:
         return storage.join(self._folder, f"{generation:06d}.json")

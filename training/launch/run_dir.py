@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from pipelines.runtime.progress import StageProgress
 from training.launch.metrics_follower import follow_metrics
@@ -47,11 +47,11 @@ def prepare_run_dir(folder: Path, name: str, config: dict[str, Any]) -> None:
     if folder.exists() and any(folder.iterdir()) and not path.exists():
         raise BitcipherError(f"{folder} is not empty and has no {name}; choose another folder.")
     if (folder / METRICS).exists():
-        stored = storage.read_json(str(path))
+        stored = json_files.read(str(path))
         if any(stored.get(key) != value for key, value in config.items()):
             raise BitcipherError(f"{folder} holds a run with other options; choose another folder, or remove it first.")
     folder.mkdir(parents=True, exist_ok=True)
-    storage.write_json(str(path), config)
+    json_files.write(str(path), config)
 
 
 def launch(
@@ -79,6 +79,6 @@ def launch(
     for leftover in folder.glob(RAY_STORAGE + "[0-9a-f]" * 8):  # left by a killed driver
         shutil.rmtree(leftover, ignore_errors=True)
     config = {**config, "folder": str(folder)}
-    storage.write_json(str(folder / name), config)
+    json_files.write(str(folder / name), config)
     with follow_metrics(folder, max_steps, progress):
         run_workers(function, config, n_workers, device, folder / f"{RAY_STORAGE}{uuid.uuid4().hex[:8]}")

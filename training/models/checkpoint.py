@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 from transformers import BertConfig, GPT2Config, OPTConfig, PreTrainedConfig, PreTrainedModel, RobertaConfig, T5Config
 from transformers.utils import logging
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError, first_line
 from training.models.parts import freeze_unused_parameters, is_tied
 from training.models.projected import PROJECTED, ProjectedRobertaConfig
@@ -81,7 +81,7 @@ def read_config(folder: str) -> PreTrainedConfig:
             f"There is no model in {folder}; give a folder that holds config.json and model.safetensors. "
             "Models are not downloaded by name."
         )
-    content = storage.read_json(uri)
+    content = json_files.read(uri)
     model_type = content.get("model_type")
     if model_type not in _CONFIGS:
         raise BitcipherError(f"{uri} has model_type {model_type!r}; supported are {', '.join(_CONFIGS)}.")
