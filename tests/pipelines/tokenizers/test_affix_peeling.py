@@ -44,7 +44,7 @@ def test_tokens_of_random_strings_equal_those_of_spacy(tokens_of, seeds, number,
 def test_cases_with_more_tokens_do_not_crash(tokens_of):
     """If spaCy got these chunks on lines of one text, it would write beyond the end of an array, and abort."""
     assert PEELER.growing_cases == ["°C.", "°F.", "°K."]
-    for words in range(85, 96):
+    for words in (89, 90, 91):
         chunks = [f"°C.°C.°C.{i}" for i in range(60)] + [f"(*_*{i}'''" for i in range(words)]
         (tokens,) = tokens_of(make_tokenizer("spacy", False).tokenize(pa.array([" ".join(chunks)], pa.large_string())))
         assert tokens == [token for chunk in chunks for token in PEELER.tokenize(chunk)]
@@ -76,7 +76,7 @@ def test_a_url_has_the_known_pattern():
 
 def test_suffixes_are_shorter_than_the_examined_end():
     """A suffix and its look-behind fit, except for runs of periods."""
-    units = [suffix for suffix in English.Defaults.suffixes or () if "km²" in suffix]
+    units = [suffix for suffix in map(str, English.Defaults.suffixes or ()) if "km²" in suffix]
     assert units
     longest = max(max(map(len, unit.split(":")[-1].rstrip(")").split("|"))) for unit in units)
     assert longest + 2 <= affix_peeling.SUFFIX_CHARACTERS
