@@ -22,7 +22,8 @@ UNITS = {
     "pages": ("<b>", "<div>", "<a href=x ", "&amp;", "&#x", "<!--", "]]>", "<p", "<script>", "<td><tr>"),
     "white space": (" ", "\n", "\t ", "\u3000", "a ", "a\n", "a. ", "- \n"),
 }
-GROUPS = {**UNITS, "random": ("words", "marks", "mixture")}
+GROUPS = {**UNITS, "random": ("words", "marks", "short chunks of marks", "mixture")}
+_MARKS = "()[]{}'\".,;:!?-+@#&<>/=$%*_~1a"
 
 
 def hostile_text(unit: str, length: int) -> str:
@@ -32,7 +33,9 @@ def hostile_text(unit: str, length: int) -> str:
         if unit == "words":
             return "".join(state.choices("abcdefghijklmnopqrstuvwxyz ", k=length))
         if unit == "marks":
-            return "".join(state.choices("()[]{}'\".,;:!?-+@#&<>/=$%*_~1a", k=length))
+            return "".join(state.choices(_MARKS, k=length))
+        if unit == "short chunks of marks":
+            return " ".join("".join(state.choices(_MARKS, k=31)) for _ in range(length // 32 + 1))[:length]
         parts = [part for units in UNITS.values() for part in units]
         return "".join(state.choices(parts, k=length))[:length]
     return (unit * (length // len(unit) + 1))[:length]
