@@ -72,7 +72,7 @@ def make_training_run(recipe: Recipe, text: TokenDataset, vectors: str | None, f
         options = options.copy_with(checkpoint=resolve_model_folder(options.checkpoint))
     model = build_model(options, tokens, n_tokens, recipe.seed)
     if vectors is not None:
-        table = token_embeddings(CipherVectors.load(vectors), text.tokenizer)
+        table = token_embeddings(CipherVectors.load(vectors, verify=True), text.tokenizer)
         report = init_embeddings(model, table, recipe.embeddings)
         # Every worker writes the same file.
         json_files.write(str(folder / EMBEDDING_INIT), report.to_dict())

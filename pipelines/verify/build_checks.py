@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 
-from bitcipher import json_files, storage
+from bitcipher import storage
 from bitcipher.counts import part_files
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import VECTORS, WORDS, manifest_uri, versions
 from pipelines.build.report import read_report
 from pipelines.store import layout
 from pipelines.store.job_ledger import COUNTED_SHARDS, JOB, JOB_KINDS, MERGED_PARTS, all_job_ledgers, build_ledger
+from pipelines.store.lease import LeaseHolder
 from pipelines.store.manifest import BuildManifest, read_manifest
 from pipelines.store.segments import Segment, total_digest
 from pipelines.verify.checks import PartCheck, SegmentCheck, VectorsCheck, VocabularyCheck
@@ -73,7 +74,7 @@ def _ledger_checks(build: str) -> Iterator[Check]:
                     yield KnownDamage(sentence, "It is part of an unfinished job, whose next run does this work again.")
     folder = storage.join(build, layout.LEASE)
     for name in storage.list_files(folder):
-        if sentence := error_of(json_files.read, storage.join(folder, name)):
+        if sentence := error_of(LeaseHolder.read, storage.join(folder, name)):
             yield KnownDamage(sentence, "It is a lease. The next job waits until it expires, and then replaces it.")
 
 

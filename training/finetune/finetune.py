@@ -168,7 +168,7 @@ def _build_model(options: FinetuneOptions, task: Task, tokenizer: Tokenizer, fol
     special, n_tokens = special_tokens(tokenizer), vocab_size(tokenizer)
     task_model = build_task_model(source, task, special, n_tokens, options.seed, random_init=options.random_init)
     if options.embeddings.vectors is not None:
-        table = token_embeddings(CipherVectors.load(options.embeddings.vectors), tokenizer)
+        table = token_embeddings(CipherVectors.load(options.embeddings.vectors, verify=True), tokenizer)
         report = init_embeddings(task_model.model, table, options.embeddings)
         json_files.write(str(folder / EMBEDDING_INIT), report.to_dict())
     if options.embeddings.train_embeddings_only:

@@ -92,7 +92,7 @@ class CountedBuild:
             rows = np.random.default_rng(RANDOM_SEED).normal(size=(len(vocabulary.words), RANDOM_DIMENSIONS))
             return CipherVectors(vocabulary.words, rows / np.linalg.norm(rows, axis=1, keepdims=True))
         if options == self.options.embedding:
-            return CipherVectors.load(self.manifest.file(self.uri, VECTORS))
+            return CipherVectors.load(self.manifest.file(self.uri, VECTORS), verify=True)
         segments = self.manifest.part_uris(self.uri)
         return embed(open_merged(vocabulary, self.options.context_window, segments), options, {})
 
