@@ -50,7 +50,7 @@ def leasing_work(target: str) -> Iterator[str]:
     """Yield a new folder for temporary files next to a target, and remove it at the end.
 
     Folders that killed processes of this machine left next to a local target are removed first: those with a name that
-    only this function gives, and the lease of a process that has ended.
+    only this function gives, and either the lease of a process that has ended, or no file.
 
     Args:
         target: path or URI that the files are for.
@@ -63,7 +63,8 @@ def leasing_work(target: str) -> Iterator[str]:
         pattern = re.compile(re.escape(os.path.basename(path)) + r"\.[0-9a-f]{32}\.tmp")
         for name in filter(pattern.fullmatch, os.listdir(os.path.dirname(path))):
             folder = storage.join(os.path.dirname(path), name)
-            if list_generations(folder) and Lease(folder).holder() is None:
+            has_ended = list_generations(folder) and Lease(folder).holder() is None
+            if has_ended or not storage.list_files(folder):  # it can have been killed before it held the lease
                 storage.remove(folder)
     with storage.temporary_folder(target) as folder, Lease(folder):
         yield folder

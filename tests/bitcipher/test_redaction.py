@@ -70,3 +70,17 @@ def test_error_messages_are_redacted_and_printable():
 def test_controls_are_escaped():
     assert escape_controls("naïve 😀 \u200bx") == "naïve 😀 \u200bx"
     assert escape_controls("a\x00\x1b\n\x85\u202e\u2028") == r"a\x00\x1b\n\x85\u202e\u2028"
+
+
+def test_uris_in_the_queries_of_uris_are_removed_below_a_depth():
+    assert redact("http://h/?u=" * 3 + "http://me:word@h/?sig=1") == "http://h/?u=" * 3 + "http://h/"
+    assert "word" not in redact("http://h/?u=" * 4_000 + "http://me:word@h/?sig=1")
+
+
+@pytest.mark.parametrize("unit", ["a", ")", "::a", "a@", "a:", "&u=http://b?", "-_.", "a+"])
+def test_megabytes_of_one_pattern_are_redacted(unit):
+    """In quadratic time, this would take an hour."""
+    pattern = unit * (1_000_000 // len(unit))
+    redacted = redact(f"{pattern} http://{pattern}a https://me:word@h/?sig=1")
+    assert redacted.startswith(f"{pattern} http://")
+    assert redacted.endswith(" https://h/")
