@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from bitcipher.errors import BitcipherError
+from bitcipher.plain_values import check_plain
 from bitcipher.yaml_files import find_yaml, read_yaml
 from pipelines.ingest.read_options import ReadOptions
 
@@ -21,6 +22,7 @@ def read_recipe(name: str, folder: Path, options: type[ReadOptions]) -> tuple[di
     """
     uri = find_yaml(name, folder, "recipe")
     values = read_yaml(uri)
+    check_plain(values, uri)
     sources = values.pop("sources", [])
     if not isinstance(sources, list) or not all(isinstance(source, str) for source in sources):
         raise BitcipherError(f"{uri}: `sources` must be a list of paths or URIs, got {sources!r}.")

@@ -11,8 +11,8 @@ from bitcipher.errors import BitcipherError, first_line
 # Number of characters encoded at a time. Small batches save memory: an encoding takes hundreds of bytes per token.
 BATCH_CHARACTERS = 1 << 20
 
-# Text that no vocabulary has, to check that the tokenizer has a token for unknown words.
-_UNKNOWN = "\U0010fffd"
+# Words that hardly any vocabulary has (a rune, a hieroglyph), to find tokenizers without a token for such words.
+_UNKNOWN = "ᚠ 𓀀"
 
 # Maximum number of ids without a token, above the number of tokens. Every id has a row in an embedding, so a file with
 # one very high id would need any amount of memory. Real files have gaps of at most some thousand ids.

@@ -134,7 +134,20 @@ FORMATS = {
     ),
     "word frequencies": _file(
         "words.csv",
-        lambda files, copy, out: ("filter", files.text, "--vocabulary", copy, "--top", 9, "--out", out / "x"),
+        lambda files, copy, out: (
+            "filter",
+            files.text,
+            "--vocabulary",
+            copy,
+            "--top",
+            20,
+            "--span",
+            5,
+            "--stride",
+            5,
+            "--out",
+            out / "x",
+        ),
     ),
     "recipe of a build": _file("build.yaml", lambda files, copy, out: ("build", "--recipe", copy, "--out", out / "x")),
     "recipe, mode spectral": _file(

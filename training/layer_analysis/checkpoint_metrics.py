@@ -99,6 +99,17 @@ def _batches(make: Callable[[np.ndarray], Batch], numbers: np.ndarray) -> Iterat
 
 
 def _models(run: TrainingRun, checkpoints: list[Path]) -> Iterator[tuple[int, "PreTrainedModel"]]:
+    shapes = _shapes(run.model)
     yield 0, run.model
     for path in checkpoints:
-        yield int(path.name), load_model(str(path))
+        model = load_model(str(path))
+        if _shapes(model) != shapes:
+            raise BitcipherError(
+                f"{path} holds another model than {path.parents[1] / CONFIG} describes, so one of them is damaged: "
+                "restore it from a copy."
+            )
+        yield int(path.name), model
+
+
+def _shapes(model: "PreTrainedModel") -> dict[str, Any]:
+    return {name: weights.shape for name, weights in model.state_dict().items()}

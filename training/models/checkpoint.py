@@ -1,5 +1,6 @@
 """Model folders: `config.json` and `model.safetensors`, as transformers reads and writes them."""
 
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,11 @@ _CONFIGS = {
 }
 _CONFIG = "config.json"
 _COPY_BYTES = 2**24
+# Sizes by the names that all configurations have. Negative ones would fail in the first batch.
+_SIZES = (
+    *("vocab_size", "max_position_embeddings", "hidden_size", "intermediate_size"),
+    *("num_hidden_layers", "num_attention_heads"),
+)
 _CONFIG_ERRORS = (
     *(StrictDataclassError, ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError),
 )
@@ -89,8 +95,16 @@ def read_config(folder: str) -> PreTrainedConfig:
     model_type = content.get("model_type")
     if model_type not in _CONFIGS:
         raise BitcipherError(f"{uri} has model_type {model_type!r}; supported are {', '.join(_CONFIGS)}.")
+    for name, value in content.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise BitcipherError(f"{uri} is not a valid model configuration: {name} must be a number, got {value}.")
     with translating_config_errors(folder):
-        return _CONFIGS[model_type].from_dict(content)
+        config = _CONFIGS[model_type].from_dict(content)
+    for name in _SIZES:
+        size = getattr(config, name, None)
+        if size is not None and (type(size) is not int or size < 1):
+            raise BitcipherError(f"{uri} is not a valid model configuration: {name} must be at least 1, got {size!r}.")
+    return config
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Damaged metrics and checkpoints of a run: one sentence that names the file."""
 
 import json
+import math
 import shutil
 
 import pytest
@@ -85,6 +86,9 @@ CHANGES = [
     {"dtype": "floatnull"},
     {"n_embd": 2**31},
     {"vocab_size": -1},
+    {"n_head": -1},
+    {"attn_pdrop": math.nan},
+    {"n_layer": True},
 ]
 
 
