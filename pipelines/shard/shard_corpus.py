@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bitcipher import __version__, storage
 from bitcipher.errors import BitcipherError
-from pipelines.ingest.content_hash import hash_sources
+from pipelines.ingest.content_hash import add_block_hashes, hash_sources
 from pipelines.ingest.document_folder import MANIFESTS, manifest_uri, newest_manifest
 from pipelines.ingest.source_changes import SourceChanges, compare_sources
 from pipelines.ingest.sources import Source, list_sources
@@ -93,7 +93,7 @@ def _add_version(job: ShardJob, patterns: Sequence[str], replace: bool) -> Shard
     if base and not to_read and len(kept) == len(base.tasks):
         return ShardResult(base, changes, False, [])
     job.record_request()
-    tasks = plan_tasks(to_read, job.options)
+    tasks = plan_tasks(add_block_hashes(to_read, job.runtime), job.options)
     written = write_tasks(job, find_removals(job, kept, clean_tasks(job, tasks)))
     manifest = _make_manifest(job, kept, tasks, written, [*known, *sources])
     _publish(job, manifest)
