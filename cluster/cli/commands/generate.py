@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bitcipher.errors import BitcipherError
+from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.metavars import PATH
 
@@ -55,7 +56,7 @@ def generate(
     generated = generate(loaded, tokenizer, texts, options)
     if prompts is None:
         # An encoder-decoder answers the prompt; a decoder continues it.
-        print(generated[0] if loaded.config.is_encoder_decoder else texts[0] + generated[0])
+        print_text(generated[0] if loaded.config.is_encoder_decoder else texts[0] + generated[0])
         return
     for text, answer in zip(texts, generated, strict=True):
-        print(json.dumps({"prompt": text, "text": answer}, ensure_ascii=False))
+        print_text(json.dumps({"prompt": text, "text": answer}, ensure_ascii=False))

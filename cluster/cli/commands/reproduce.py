@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bitcipher.errors import BitcipherError
+from bitcipher.terminal import print_text
 from cluster.cli.commands.evaluate import Seeds
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
@@ -57,7 +58,7 @@ def tables(
             return lambda name: progress.advance(bar, 1, name)
 
         page = reproduce_tables(builds, tasks, out, range(seeds), begin)
-    print(f"Tables: {page}. The same directory has their rows in tables.csv and tables.parquet.")
+    print_text(f"Tables: {page}. The same directory has their rows in tables.csv and tables.parquet.")
 
 
 @reproduce.command("figure-4")
@@ -73,7 +74,7 @@ def figure_4(sources: Sources, *, out: Out, seeds: Seeds = 3, settings: Settings
 
     with resumable(TRAINING_KEPT), StageProgress() as progress:
         table = reproduce_figure_4(sources, local_folder(out), seeds, settings or [], workers, progress)
-    print(table, end="")
+    print_text(table, end="")
 
 
 @reproduce.command("figure-5")
@@ -110,4 +111,4 @@ def figure_5(
             workers,
             progress,
         )
-    print(table, end="")
+    print_text(table, end="")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bitcipher.errors import BitcipherError
+from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
 from cluster.cli.options import Settings
@@ -76,7 +77,7 @@ def sweep(
     study = fit_study(read_study(find_study(recipe), settings or []), folder, scale, seconds, resources)
     with resumable(TRAINING_KEPT), StageProgress() as progress:
         report = run_study(study, folder, resources, progress)
-    print(f"Report: {report}, with figures and tables in the same directory. All runs are in {folder}.")
+    print_text(f"Report: {report}, with figures and tables in the same directory. All runs are in {folder}.")
 
 
 def _seconds(text: str) -> float:

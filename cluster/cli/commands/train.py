@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
 from cluster.cli.options import Settings, Workers
@@ -41,7 +42,7 @@ def train(
     prepared_folder = local_folder(prepared) if prepared else folder.parent / "prepared"
     with resumable(TRAINING_KEPT), StageProgress() as progress:
         launch_pretraining(read_recipe(find_recipe(recipe), settings or []), folder, prepared_folder, workers, progress)
-    print(f"The run is in {folder}: metrics.jsonl, and the model in its latest checkpoint.")
+    print_text(f"The run is in {folder}: metrics.jsonl, and the model in its latest checkpoint.")
 
 
 def compare(
@@ -63,7 +64,7 @@ def compare(
     from training.curves.comparison import compare_runs
     from training.launch.run_dir import local_folder
 
-    print(compare_runs([local_folder(run) for run in runs], out), end="")
+    print_text(compare_runs([local_folder(run) for run in runs], out), end="")
 
 
 def layers(
@@ -105,4 +106,4 @@ def layers(
         write_layer_report(
             local_folder(run), out, classes, sequences, (task, data) if task and data else None, progress
         )
-    print(f"Wrote layers.png, layers.csv and layers.parquet to {out}.")
+    print_text(f"Wrote layers.png, layers.csv and layers.parquet to {out}.")
