@@ -15,6 +15,7 @@ from bitcipher import __version__, storage
 from bitcipher.cipher import BitCipher
 from bitcipher.counts import sum_words
 from bitcipher.errors import BitcipherError
+from bitcipher.redaction import redact
 from bitcipher.versions import VECTORS, WORDS
 from bitcipher.vocabulary import Vocabulary
 from pipelines.build.job import Job, finish_job
@@ -90,9 +91,9 @@ def make_version(
         version=job.version,
         folder=job.folder,
         bitcipher=__version__,
-        options=job.options,
+        options=job.options.redacted(),
         fingerprint=job.entry.fingerprint,
-        aligned=options.align,
+        aligned=options.align and redact(options.align),
         documents=sum(segment.documents for segment in segments),
         text_bytes=sum(segment.text_bytes for segment in segments),
         tokens=sum(segment.tokens for segment in segments),

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError, UnknownWordError
-from bitcipher.redaction import escape_controls, redact
+from bitcipher.redaction import escape_controls, redact, redact_values
 
 UNCHANGED = [
     "/data/a?token=1.txt",
@@ -70,3 +70,9 @@ def test_error_messages_are_redacted_and_printable():
 def test_controls_are_escaped():
     assert escape_controls("naïve 😀 \u200bx") == "naïve 😀 \u200bx"
     assert escape_controls("a\x00\x1b\n\x85\u202e\u2028") == r"a\x00\x1b\n\x85\u202e\u2028"
+
+
+def test_redacted_values_keep_their_structure():
+    values = {"sources": ["https://me:word@host/a", "b"], "path": None, "n": {"x": 1, "y": ("https://u:p@h/c",)}}
+    expected = {"sources": ["https://host/a", "b"], "path": None, "n": {"x": 1, "y": ["https://h/c"]}}
+    assert redact_values(values) == expected

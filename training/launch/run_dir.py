@@ -8,6 +8,7 @@ from typing import Any
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.redaction import redact_values
 from pipelines.runtime.progress import StageProgress
 from training.launch.metrics_follower import follow_metrics
 from training.loop import METRICS
@@ -38,12 +39,13 @@ def prepare_run_dir(folder: Path, name: str, config: dict[str, Any]) -> None:
     Args:
         folder: folder of the run.
         name: name of the config file in it.
-        config: values that the config file must have. Other values in the file are ignored.
+        config: values that the config file must have, stored without credentials. Other values in the file are ignored.
 
     Raises:
         BitcipherError: if the folder holds another run, or other files.
     """
     path = folder / name
+    config = redact_values(config)
     if folder.exists() and any(folder.iterdir()) and not path.exists():
         raise BitcipherError(f"{folder} is not empty and has no {name}; choose another folder.")
     if (folder / METRICS).exists():
@@ -79,6 +81,6 @@ def launch(
     for leftover in folder.glob(RAY_STORAGE + "[0-9a-f]" * 8):  # left by a killed driver
         shutil.rmtree(leftover, ignore_errors=True)
     config = {**config, "folder": str(folder)}
-    storage.write_json(str(folder / name), config)
+    storage.write_json(str(folder / name), redact_values(config))
     with follow_metrics(folder, max_steps, progress):
         run_workers(function, config, n_workers, device, folder / f"{RAY_STORAGE}{uuid.uuid4().hex[:8]}")

@@ -9,6 +9,7 @@ from pydantic import Field
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Float, Record
+from bitcipher.redaction import redact_values
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, open_runtime
 from training.finetune import CONFIG as FINETUNING
@@ -95,7 +96,7 @@ def run_study(study: Study, out: Path, resources: TrialResources, progress: Stag
         tokenizers=read_tokenizer_rows(out),
         models=tuple(model for model in models if model),
         scores=tuple(score for score in scores if score),
-        recipe=study.to_dict(),
+        recipe=study.redacted().to_dict(),
     )
     return write_report(findings, str(out / "report"))
 
@@ -133,7 +134,7 @@ def fit_study(study: Study, out: Path, scale: float | None, seconds: float | Non
     else:
         fitted = study if scale is None else scale_study(study, scale)
     stored = FittedStudy(scale=scale, seconds=seconds, speed=speed, study=fitted)
-    storage.write_json(str(path), stored.to_dict())
+    storage.write_json(str(path), stored.redacted().to_dict())
     return fitted
 
 
@@ -152,7 +153,7 @@ def _prepare_pretraining(
     prepare_run_dir(folder, PRETRAINING, {"recipe": plain})
     vectors = prepare_vectors(recipe, language.text, out / "prepared", runtime, progress)
     config = {"recipe": plain, "text": str(language.text), "vectors": vectors, "folder": str(folder)}
-    storage.write_json(str(folder / PRETRAINING), config)
+    storage.write_json(str(folder / PRETRAINING), redact_values(config))
     return Trial(trial.name, _import_path(pretrain_trial), {**config, "test": str(language.test)})
 
 
