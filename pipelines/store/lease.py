@@ -60,6 +60,7 @@ class Lease:
 
     Args:
         build: folder of the build.
+        name: folder of the generations, below that of the build.
 
     Raises:
         BitcipherError: on entering, if another job holds the lease, or the folder cannot be written.
@@ -69,9 +70,10 @@ class Lease:
         ...     lease.check()  # before anything is published
     """
 
-    def __init__(self, build: str):
+    def __init__(self, build: str, name: str = LEASE):
         self._build = build
-        self._folder = storage.join(build, LEASE)
+        self._name = name
+        self._folder = storage.join(build, name)
         self._ended = threading.Event()
         self._is_discarded = False
 
@@ -215,7 +217,7 @@ class Lease:
         return time.monotonic() - self._last_beat
 
     def _generations(self) -> list[int]:
-        return list_generations(self._build)
+        return list_generations(self._build, self._name)
 
     def _file(self, generation: int) -> str:
         return storage.join(self._folder, f"{generation:06d}.json")
@@ -226,9 +228,9 @@ class Lease:
         return BitcipherError(f"Another job is running on {self._build}{who}. Wait until it ends, or stop it.")
 
 
-def list_generations(build: str) -> list[int]:
+def list_generations(build: str, name: str = LEASE) -> list[int]:
     """Return the generations of the lease of a build, which has none if no job has begun in its folder."""
-    names = storage.list_files(storage.join(build, LEASE))
+    names = storage.list_files(storage.join(build, name))
     return [int(match[1]) for name in names if (match := _GENERATION.fullmatch(name))]
 
 

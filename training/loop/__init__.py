@@ -5,10 +5,12 @@ from training.loop.distributed import World
 from training.loop.examples import Batch, Examples, TextExamples
 from training.loop.metrics_logger import METRICS, read_metrics
 from training.loop.options import LoopOptions
+from training.loop.run_lease import RUN_LEASE
 from training.loop.training_run import TrainingRun, run_loop
 
 __all__ = [
     "METRICS",
+    "RUN_LEASE",
     "Batch",
     "Examples",
     "LoopOptions",

@@ -15,7 +15,7 @@ from pipelines.runtime.runtime import Runtime, open_runtime
 from training.finetune import CONFIG as FINETUNING
 from training.finetune import FinetuneOptions
 from training.finetune.task_files import read_task
-from training.launch.run_dir import prepare_run_dir
+from training.launch.run_dir import check_run_dir, leasing_run_dir, prepare_run_dir
 from training.prepare import prepare_vectors
 from training.pretrain import CONFIG as PRETRAINING
 from training.runtime import Trial
@@ -51,6 +51,25 @@ class FittedStudy(Record):
     """Speed of the machine; None if it was not measured."""
     study: Study
     """Options of the scaled study."""
+
+
+def launch_study(
+    study: Study,
+    out: Path,
+    scale: float | None,
+    seconds: float | None,
+    resources: TrialResources,
+    progress: StageProgress,
+) -> str:
+    """Scale a study, run or resume it, and write its report, while this job holds the lease of the directory.
+
+    Args and errors are those of `fit_study` and `run_study`.
+
+    Returns:
+        The path of the report.
+    """
+    with leasing_run_dir(out, STUDY):
+        return run_study(fit_study(study, out, scale, seconds, resources), out, resources, progress)
 
 
 def run_study(study: Study, out: Path, resources: TrialResources, progress: StageProgress) -> str:
@@ -125,8 +144,7 @@ def fit_study(study: Study, out: Path, scale: float | None, seconds: float | Non
             "words of the corpus, such as --set language.top=3000."
         )
     path = out / STUDY
-    if not path.exists() and out.exists() and any(out.iterdir()):
-        raise BitcipherError(f"{out} is not empty and has no {STUDY}; choose another folder.")
+    check_run_dir(out, STUDY)
     speed = FittedStudy.read(str(path)).speed if path.exists() else None
     if seconds is not None:
         speed = speed or measure_speed(study, resources.max_concurrent_trials)
