@@ -5,8 +5,9 @@ from pathlib import Path
 from bitcipher import storage
 from bitcipher.records import Record, Strings
 from pipelines.runtime.progress import StageProgress
-from training.finetune import CONFIG, PREDICTIONS, TASK_INFO, FinetuneOptions, Predictions, TaskInfo, finetune
-from training.finetune.finetune import Scores
+from training.finetune.options import FinetuneOptions
+from training.finetune.run_files import CONFIG, PREDICTIONS, TASK_INFO, Predictions, Scores, TaskInfo
+from training.finetune.task_files import check_folder, find_tokenizer
 from training.launch.run_dir import launch, leasing_run_dir, prepare_run_dir
 
 
@@ -39,6 +40,10 @@ def launch_finetuning(
             invalid.
     """
     options.loop.micro_batch_size_for(max(n_workers, 1))
+    check_folder(options.data)
+    find_tokenizer(options.model)
+    from training.finetune import finetune  # not at the top: the import of torch takes seconds
+
     values = {"options": _with_absolute_paths(options).to_dict()}
 
     def max_steps() -> int:

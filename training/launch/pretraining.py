@@ -8,8 +8,8 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
 from training.launch.run_dir import launch, leasing_run_dir, prepare_run_dir
 from training.prepare import prepare_text, prepare_vectors
-from training.pretrain import CONFIG, TOKENIZER, pretrain
 from training.recipe import Recipe
+from training.run_files import CONFIG, TOKENIZER
 
 
 def launch_pretraining(recipe: Recipe, folder: Path, prepared: Path, n_workers: int, progress: StageProgress) -> None:
@@ -34,6 +34,8 @@ def launch_pretraining(recipe: Recipe, folder: Path, prepared: Path, n_workers: 
         with open_runtime(n_workers) as runtime:
             text = prepare_text(recipe.text, prepared, runtime, progress)
             vectors = prepare_vectors(recipe, text, prepared, runtime, progress)
+        from training.pretrain import pretrain  # not at the top: the import of torch takes seconds
+
         config = {**values, "text": str(text), "vectors": vectors}
         launch(folder, CONFIG, pretrain, config, lambda: recipe.loop.max_steps, n_workers, recipe.loop.device, progress)
 

@@ -11,7 +11,8 @@ import torch
 
 from training.counter_rng import derive_key
 from training.embeddings import FreezeSchedule, set_embeddings_frozen
-from training.loop.checkpoints import TrainingState, find_latest_checkpoint, load_checkpoint, save_checkpoint
+from training.loop.checkpoint_folders import find_latest_checkpoint
+from training.loop.checkpoints import TrainingState, load_checkpoint, save_checkpoint
 from training.loop.distributed import World
 from training.loop.evaluation import evaluate
 from training.loop.examples import Examples

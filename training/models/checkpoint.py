@@ -19,6 +19,7 @@ from transformers.utils import logging
 from bitcipher import storage
 from bitcipher.errors import BitcipherError, first_line
 from bitcipher.records import Record
+from training.models.model_folder import MODEL_CONFIG, missing_model
 from training.models.parts import freeze_unused_parameters, is_tied
 from training.models.projected import PROJECTED, ProjectedRobertaConfig
 
@@ -26,7 +27,6 @@ _CONFIGS = {
     config.model_type: config
     for config in (BertConfig, RobertaConfig, ProjectedRobertaConfig, GPT2Config, OPTConfig, T5Config)
 }
-_CONFIG = "config.json"
 _GENERATION = "generation_config.json"
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
@@ -56,7 +56,7 @@ def save_model(model: PreTrainedModel, folder: str) -> None:
     with TemporaryDirectory() as temporary, _quiet_transformers():
         # All weights are in one file, whatever its size, because the file is read memory-mapped.
         model.save_pretrained(temporary, max_shard_size=2**62)
-        for path in sorted(Path(temporary).iterdir(), key=lambda path: path.name == _CONFIG):
+        for path in sorted(Path(temporary).iterdir(), key=lambda path: path.name == MODEL_CONFIG):
             with storage.writing(storage.join(folder, path.name)) as stream, path.open("rb") as source:
                 while block := source.read(_COPY_BYTES):
                     stream.write(block)
@@ -94,12 +94,9 @@ def read_config(folder: str) -> PreTrainedConfig:
     Raises:
         BitcipherError: if there is no configuration, or its architecture is not supported.
     """
-    uri = storage.join(folder, _CONFIG)
+    uri = storage.join(folder, MODEL_CONFIG)
     if not storage.exists(uri):
-        raise BitcipherError(
-            f"There is no model in {folder}; give a folder that holds config.json and model.safetensors. "
-            "Models are not downloaded by name."
-        )
+        raise missing_model(folder)
     content = storage.read_json(uri)
     model_type = content.get("model_type")
     if model_type not in _CONFIGS:

@@ -17,7 +17,7 @@ from training.finetune import FinetuneOptions
 from training.finetune.task_files import read_task
 from training.launch.run_dir import check_run_dir, leasing_run_dir, prepare_run_dir
 from training.prepare import prepare_vectors
-from training.pretrain import CONFIG as PRETRAINING
+from training.run_files import CONFIG as PRETRAINING
 from training.runtime import Trial
 from training.sweep.budget import Speed, fit_budget, scale_study
 from training.sweep.findings import Findings

@@ -36,10 +36,11 @@ def probe(
     """
     require_extra("training", "`bitcipher probe`")
     from cluster.cli.display import evaluation
-    from training.probes import probe as run
     from training.probes import read_task
 
     labeled = read_task(task, data)
+    from training.probes import probe as run  # not at the top: the import of torch takes seconds
+
     results = ((name, table.vector_size, run(table, labeled, range(seeds))) for name, table in _read_each(vectors))
     evaluation.print_probes(labeled, results)
 

@@ -46,12 +46,16 @@ def generate(
     if shots and prompts is None:
         raise BitcipherError("--shots needs --prompts.")
     require_extra("training", "`bitcipher generate`")
-    from training.decoding import DecodingOptions, generate, open_model, read_prompts
+    from training.decoding import DecodingOptions, read_prompts
+    from training.models.model_folder import check_model_folder
 
     options = DecodingOptions(
         max_new_tokens=max_new_tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed
     )
     texts = [prompt or ""] if prompts is None else read_prompts(prompts).prompts(shots)
+    check_model_folder(model)
+    from training.decoding import generate, open_model  # not at the top: the import of torch takes seconds
+
     loaded, tokenizer = open_model(model, checkpoint)
     generated = generate(loaded, tokenizer, texts, options)
     if prompts is None:

@@ -48,9 +48,10 @@ def tables(
     require_extra("training", "`bitcipher reproduce`")
     from pipelines.runtime.progress import StageProgress
     from training.probes import read_task
-    from training.reproduce import reproduce_tables
 
     tasks = [read_task(name, folder) for name, folder in folders.items() if folder]
+    from training.reproduce import reproduce_tables  # not at the top: the import of torch takes seconds
+
     with StageProgress() as progress:
 
         def begin(cells: int) -> Callable[[str], None]:

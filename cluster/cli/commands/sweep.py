@@ -67,7 +67,6 @@ def sweep(
     from pipelines.runtime.progress import StageProgress
     from training.launch.run_dir import local_folder
     from training.sweep.options import find_study, read_study
-    from training.sweep.study import launch_study
     from training.sweep.trial_executor import TrialResources
 
     if scale is not None and budget is not None:
@@ -75,6 +74,8 @@ def sweep(
     folder, resources = local_folder(out), TrialResources(max_concurrent_trials, gpus)
     seconds = None if budget is None else _seconds(budget)
     study = read_study(find_study(recipe), settings or [])
+    from training.sweep.study import launch_study  # not at the top: the import of torch takes seconds
+
     with resumable(TRAINING_KEPT), StageProgress() as progress:
         report = launch_study(study, folder, scale, seconds, resources, progress)
     print_text(f"Report: {report}, with figures and tables in the same directory. All runs are in {folder}.")

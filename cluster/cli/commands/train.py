@@ -33,15 +33,17 @@ def train(
     For example: bitcipher train figure-4-random --out runs/random-1 --set text.sources=[corpus] --set seed=1
     """
     require_extra("training", "`bitcipher train`")
+    from training.recipe import find_recipe, read_recipe
+
+    options = read_recipe(find_recipe(recipe), settings or [])
     from pipelines.runtime.progress import StageProgress
     from training.launch.pretraining import launch_pretraining
     from training.launch.run_dir import local_folder
-    from training.recipe import find_recipe, read_recipe
 
     folder = local_folder(out)
     prepared_folder = local_folder(prepared) if prepared else folder.parent / "prepared"
     with resumable(TRAINING_KEPT), StageProgress() as progress:
-        launch_pretraining(read_recipe(find_recipe(recipe), settings or []), folder, prepared_folder, workers, progress)
+        launch_pretraining(options, folder, prepared_folder, workers, progress)
     print_text(f"The run is in {folder}: metrics.jsonl, and the model in its latest checkpoint.")
 
 
@@ -100,6 +102,9 @@ def layers(
     require_extra("training", "`bitcipher layers`")
     from pipelines.runtime.progress import StageProgress
     from training.launch.run_dir import local_folder
+    from training.loop import latest_checkpoint
+
+    latest_checkpoint(local_folder(run))  # raise before torch is loaded, if it is no run
     from training.layer_analysis.report import write_layer_report
 
     with StageProgress() as progress:
