@@ -156,6 +156,7 @@ def follow(client: "JobSubmissionClient", address: str, job: str) -> int:
             print_text(f"bitcipher: the log is cut off ({first_line(error)}); waiting for the job.", err=True)
         return exit_code(wait_for(client, job), job)
     except KeyboardInterrupt:
+        address = redact(address)
         print_text(
             f"\nbitcipher: the job {job} continues.\n"
             f"  follow it: ray job logs --follow --address {address} {job}\n"

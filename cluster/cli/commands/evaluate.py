@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bitcipher.errors import BitcipherError
+from bitcipher.redaction import redact
 from cluster.cli.dependencies import require_extra
 from cluster.metavars import PATH
 
@@ -75,4 +76,4 @@ def evaluate(
 def _read_each(vectors: Sequence[str]) -> "Iterator[tuple[str, CipherVectors]]":
     from bitcipher.vectors import CipherVectors
 
-    return ((uri, CipherVectors.read(uri)) for uri in vectors)
+    return ((redact(uri), CipherVectors.read(uri)) for uri in vectors)
