@@ -6,6 +6,8 @@ from contextlib import contextmanager
 
 import typer
 
+from bitcipher.terminal import print_text
+
 # Argument of `resumable` for commands that train.
 TRAINING_KEPT = "Training up to the last checkpoint is kept"
 
@@ -28,4 +30,4 @@ def resumable(kept: str = "Counted shards are kept") -> Iterator[None]:
 
 
 def _print_advice(kept: str) -> None:
-    typer.echo(f"bitcipher: interrupted. {kept}: run the same command again to resume.", err=True)
+    print_text(f"bitcipher: interrupted. {kept}: run the same command again to resume.", err=True)

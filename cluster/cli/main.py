@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 
 from bitcipher import __version__
 from bitcipher.errors import BitcipherError
+from bitcipher.terminal import print_text
 from cluster.cli.dependencies import explain_missing
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ app = typer.Typer(
 def version(show_version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False) -> None:
     """Print the version if `--version` is given."""
     if show_version:
-        print(f"{PROGRAM} {__version__}")
+        print_text(f"{PROGRAM} {__version__}")
         raise typer.Exit
 
 
@@ -124,13 +125,13 @@ def main() -> None:
     try:
         app()
     except BitcipherError as error:
-        print(f"{PROGRAM}: {error}", file=sys.stderr)
+        print_text(f"{PROGRAM}: {error}", err=True)
         sys.exit(USER_ERROR)
     except ModuleNotFoundError as error:
         sentence = explain_missing(error)
         if sentence is None:
             raise
-        print(f"{PROGRAM}: {sentence}", file=sys.stderr)
+        print_text(f"{PROGRAM}: {sentence}", err=True)
         sys.exit(USER_ERROR)
 
 

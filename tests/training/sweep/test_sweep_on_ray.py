@@ -52,7 +52,8 @@ def findings(folder):
 def test_concurrent_trials_give_same_findings_and_leave_no_ray_files(folder, findings):
     out = folder / "at-once"
     assert sweep(folder, out, "--max-concurrent-trials", 2) == findings
-    assert {path.name for path in out.iterdir()} == {"language", "models", "prepared", "report", "study.json", "tasks"}
+    names = {"language", "models", "prepared", "report", "run-lease", "study.json", "tasks"}
+    assert {path.name for path in out.iterdir()} == names
     assert not list(out.rglob("*.pkl"))
     curves = {path: path.stat().st_mtime_ns for path in out.rglob("metrics.jsonl")}
     assert sweep(folder, out, "--max-concurrent-trials", 2) == findings
