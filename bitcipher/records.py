@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from bitcipher import storage
+from bitcipher import json_files
 from bitcipher.errors import BitcipherError
 from bitcipher.redaction import redact_values
 
@@ -130,7 +130,7 @@ class Record(BaseModel, metaclass=_RecordType):
         Raises:
             BitcipherError: if the file is missing, damaged, or does not hold a record of this class.
         """
-        return cls.parse(storage.read_json(uri), uri)
+        return cls.parse(json_files.read(uri), uri)
 
     def copy_with(self, **changes: Any) -> Self:
         """Return a copy with some fields changed, validated like a new record.

@@ -7,7 +7,6 @@ then renamed; object stores show an object when its upload is complete.
 """
 
 import io
-import json
 import os
 import uuid
 from collections.abc import Iterator
@@ -34,7 +33,7 @@ def url_to_fs(uri: str) -> tuple[fsspec.AbstractFileSystem, str]:
     Raises:
         BitcipherError: if the protocol is unknown, or its library is not installed.
     """
-    if uri.lower().startswith(("http://", "https://")):
+    if http_files.is_url(uri):
         return http_files.HttpFileSystem(), uri
     try:
         return object_store.connect(uri)
@@ -262,47 +261,19 @@ def read_many(uris: list[str]) -> list[bytes | None]:
         return list(pool.map(read_bytes, uris))
 
 
-def read_json(uri: str) -> dict[str, Any]:
-    """Return the object in a JSON file.
+def write_bytes(uri: str, content: bytes) -> None:
+    """Write a small file. In an object store this takes one request; a multipart upload would take three.
 
     Raises:
-        BitcipherError: if the file is missing or is not a JSON object.
+        BitcipherError: if the file cannot be written.
     """
-    content = read_bytes(uri)
-    if content is None:
-        raise BitcipherError(f"There is no file {uri}.")
-    return from_json(content, uri)
-
-
-def from_json(content: bytes, uri: str) -> dict[str, Any]:
-    """Return the JSON object in the content of a file.
-
-    Raises:
-        BitcipherError: if the content is not a JSON object.
-    """
-    try:
-        value = json.loads(content)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise BitcipherError(f"{uri} is not a JSON object: it is damaged, or not a file of bitcipher.")
-    return value
-
-
-def to_json(content: dict[str, Any]) -> bytes:
-    """Return the content of a JSON file for an object: indented, with its keys in the given order."""
-    return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
-
-
-def write_json(uri: str, content: dict[str, Any]) -> None:
-    """Write an object as JSON. In an object store this takes one request; a multipart upload would take three."""
     filesystem, path = url_to_fs(uri)
     if is_local(filesystem):
         with writing(uri) as stream:
-            stream.write(to_json(content))
+            stream.write(content)
     else:
         with _translating_errors("write", uri, filesystem):
-            filesystem.pipe_file(path, to_json(content))
+            filesystem.pipe_file(path, content)
 
 
 def read_table(uri: str) -> pa.Table:
@@ -323,7 +294,12 @@ def read_table(uri: str) -> pa.Table:
 def write_table(uri: str, table: pa.Table) -> None:
     """Write a table as a Parquet file with checksums of its pages, which `read_table` verifies."""
     with writing(uri) as stream:
-        pq.write_table(table, stream, compression="zstd", write_page_checksum=True)
+        write_parquet(stream, table)
+
+
+def write_parquet(stream: Any, table: pa.Table) -> None:
+    """Write a table to a stream in the form of `write_table`."""
+    pq.write_table(table, stream, compression="zstd", write_page_checksum=True)
 
 
 def remove(uri: str) -> None:

@@ -42,9 +42,19 @@ class CountedSegment(Record):
     """Paths of the parts relative to the build, in the order of their words."""
 
 
+class CountedDigests(Record):
+    """Digests of the counts of a version."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    words: str
+    """SHA-256 of the vocabulary file."""
+
+
 class CountedVersion(VersionManifest):
     """Fields of a version's manifest that say what was counted, and where the counts are stored."""
 
     options: CountedOptions
+    digests: CountedDigests
     segments: Annotated[tuple[CountedSegment, ...], FROM_LIST]
     """Segments whose sum is the counts of the version."""

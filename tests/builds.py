@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bitcipher import storage
-from bitcipher.counts import open_merged, read_vocabulary
+from bitcipher import json_files, storage
+from bitcipher.counts import open_merged
 from bitcipher.versions import WORDS, manifest_uri
 from pipelines.build.build import build, update
 from pipelines.ingest.record_counts import RecordCounts
@@ -62,7 +62,7 @@ def digests(target: object, version: int | None = None) -> Digests:
 
 
 def _counts_digest(build: str, manifest: BuildManifest) -> str:
-    vocabulary = read_vocabulary(manifest.file(build, WORDS))
+    vocabulary = manifest.vocabulary_file(build).read()
     context_window = manifest.options.context_window
     counts = open_merged(vocabulary, context_window, manifest.part_uris(build))
     columns = list(zip(*counts.rows(context_window.size), strict=True))
@@ -92,7 +92,7 @@ def write_manifest(target: str, **sizes: int) -> None:
         vectors=VectorSizes(words=0, dimensions=0, empty_words=0),
         drift=None,
     )
-    storage.write_json(manifest_uri(target, 1), manifest.to_dict())
+    json_files.write(manifest_uri(target, 1), manifest.to_dict())
 
 
 def write_lines(path: Path, texts: Iterable[str]) -> Path:

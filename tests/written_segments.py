@@ -45,16 +45,17 @@ def write_segment(build: str, name: str, documents: list[list[str]], context_win
     counts = count_shard(TokenizedShard.from_documents(documents), context_window, block_entries=20)
     part = f"shards/{name}"
     columns = (counts.words, counts.numbers, counts.counts, counts.passages)
-    entries = write_part(f"{build}/{part}", *columns, counts.pairs)
+    written = write_part(f"{build}/{part}", *columns, counts.pairs)
     tokens = sum(map(len, documents))
     sizes = {"documents": len(documents), "text_bytes": 5 * tokens, "tokens": tokens, "types": len(counts.words)}
     digest = digest_of(build, (part,), counts.total_passages)
     return Segment(
         name=name,
         parts=(part,),
+        part_hashes=(written.sha256,),
         shards=(name,),
         total_passages=counts.total_passages,
-        entries=entries,
+        entries=written.entries,
         digest=digest,
         **sizes,
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bitcipher import storage
+from bitcipher import json_files
 from bitcipher.vectors import CipherVectors
 from training.data import TokenDataset, special_tokens, vocab_size
 from training.embeddings import (
@@ -55,10 +55,10 @@ def make_training_run(recipe: Recipe, text: TokenDataset, vectors: str | None, f
         options = options.copy_with(checkpoint=resolve_model_folder(options.checkpoint))
     model = build_model(options, tokens, n_tokens, recipe.seed)
     if vectors is not None:
-        table = token_embeddings(CipherVectors.load(vectors), text.tokenizer)
+        table = token_embeddings(CipherVectors.load(vectors, verify=True), text.tokenizer)
         report = init_embeddings(model, table, recipe.embeddings)
         # Every worker writes the same file.
-        storage.write_json(str(folder / EMBEDDING_INIT), report.to_dict())
+        json_files.write(str(folder / EMBEDDING_INIT), report.to_dict())
     else:
         scale_embeddings(model, recipe.embeddings.effective_scale)
     if recipe.embeddings.train_embeddings_only:

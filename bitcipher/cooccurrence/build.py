@@ -13,7 +13,7 @@ from bitcipher import storage
 from bitcipher.cooccurrence.count_matrix import read_forward_counts
 from bitcipher.cooccurrence.ppmi_matrix import ppmi_matrix
 from bitcipher.cooccurrence.word_ranks import find_ranks
-from bitcipher.counts import ContextWindow, open_merged, ranks_of, read_words
+from bitcipher.counts import ContextWindow, VocabularyFile, open_merged, ranks_of, read_words
 from bitcipher.embedding.spectral import Marginals
 from bitcipher.errors import BitcipherError
 from bitcipher.rows import stream_marginals
@@ -56,7 +56,7 @@ class Build:
         self.version = manifest.version
         self.window = manifest.options.window
         self.summed = manifest.options.summed
-        self._words_uri = storage.join(uri, manifest.folder, WORDS)
+        self._words = VocabularyFile(storage.join(uri, manifest.folder, WORDS), manifest.digests.words)
         self._segments = [[storage.join(uri, part) for part in segment.parts] for segment in manifest.segments]
 
     def __repr__(self) -> str:
@@ -71,7 +71,7 @@ class Build:
         passages of at most 2,000 tokens that contain the word). `<oov>`, which all words outside the vocabulary share,
         has a row like any other word.
         """
-        return storage.read_table(self._words_uri)
+        return self._words.table()
 
     def cooccurrence(
         self,

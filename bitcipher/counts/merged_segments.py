@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from bitcipher import storage
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.merge import merge_rows, renumber
 from bitcipher.counts.merged_counts import MergedCounts, PartialCounts
@@ -77,11 +76,6 @@ def iter_merged_rows(
         oov = [merge_rows([*oov, oov_rows], order, oov_rank)[1]]
         yield merged
     yield from oov
-
-
-def read_vocabulary(uri: str) -> Vocabulary:
-    """Return a vocabulary from its file."""
-    return Vocabulary.from_table(storage.read_table(uri))
 
 
 def ranks_of(vocabulary: Vocabulary, words: pa.Table) -> np.ndarray:

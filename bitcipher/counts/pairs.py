@@ -11,7 +11,7 @@ on. The left word is therefore not repeated for each pair, which saves space and
 without the other rows.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import zip_longest
 from typing import NamedTuple
@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from bitcipher import storage
 from bitcipher.count_limits import check_pair_counts
+from bitcipher.counts.count_files import add_name, check_name, hashing
 from bitcipher.errors import BitcipherError, first_line
 
 ROWS = pa.schema(
@@ -89,23 +90,33 @@ def select_pairs(block: PairBlock, selected: np.ndarray) -> PairBlock:
     return PairBlock(block.left[rows], block.offset[rows], lengths[rows], block.right[selected], block.count[selected])
 
 
-def write_pairs(uri: str, blocks: Iterable[PairBlock]) -> Iterator[PairBlock]:
-    """Write blocks and yield each block after it is written. The files appear when the iterator is exhausted.
+def write_pairs(
+    uri: str, blocks: Iterable[PairBlock], on_block: Callable[[PairBlock], None] = lambda block: None
+) -> tuple[str, str]:
+    """Write blocks. The files appear when all blocks are written.
 
     Args:
         uri: folder and name of the two files, without their suffixes.
         blocks: consecutive rows; each block becomes a row group in both files.
+        on_block: called with each block after it is written.
+
+    Returns:
+        The SHA-256 of the two files, in hexadecimal digits: rows and entries.
     """
     with ExitStack() as stack:
+        streams = [stack.enter_context(hashing(file)) for file in pair_files(uri)]
         rows, entries = (
-            stack.enter_context(_parquet_writer(stack.enter_context(storage.writing(file)), schema))
-            for file, schema in zip(pair_files(uri), (ROWS, ENTRIES), strict=True)
+            stack.enter_context(_parquet_writer(stream, add_name(schema, file)))
+            for stream, file, schema in zip(streams, pair_files(uri), (ROWS, ENTRIES), strict=True)
         )
         for block in blocks:
             for writer, schema, columns in ((rows, ROWS, block[:3]), (entries, ENTRIES, block[3:])):
                 batch = pa.record_batch([pa.array(column) for column in columns], schema=schema)
                 writer.write_batch(batch, row_group_size=max(1, len(batch)))
-            yield block
+            on_block(block)
+        rows.close()
+        entries.close()
+        return streams[0].sha256, streams[1].sha256
 
 
 def pair_files(uri: str) -> tuple[str, str]:
@@ -180,6 +191,7 @@ def _open(uri: str, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
         with storage.reading(uri) as stream, pq.ParquetFile(stream, page_checksum_verification=True) as file:
             if file.schema_arrow != schema:
                 raise pa.ArrowInvalid("it has other columns")
+            check_name(file.schema_arrow, uri)
             yield file
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: a damaged column name
         raise BitcipherError(f"{uri} is damaged ({first_line(error)}): build again.") from None

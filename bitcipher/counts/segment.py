@@ -12,12 +12,14 @@ small.
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from bitcipher import storage
 from bitcipher.count_limits import check_word_counts
+from bitcipher.counts.count_files import add_name, check_name, hashing
 from bitcipher.counts.pairs import PairBlock, pair_files, write_pairs
 from bitcipher.errors import BitcipherError
 
@@ -34,6 +36,19 @@ SEGMENT_WORDS = pa.schema(
 """Schema of the words of a part. `rows` and `entries` are the numbers of rows and pairs with the word on the left."""
 
 
+# Names in the metadata of the file of words: the SHA-256 of the files of rows and of entries.
+_HASHES = (b"bitcipher.rows", b"bitcipher.entries")
+
+
+class WrittenPart(NamedTuple):
+    """Result of `write_part`."""
+
+    entries: int
+    """Number of pairs."""
+    sha256: str
+    """SHA-256 of the file of words, in hexadecimal digits."""
+
+
 def part_files(uri: str) -> tuple[str, str, str]:
     """Return the URIs of the three files of a part: words, rows and entries."""
     return f"{uri}.words.parquet", *pair_files(uri)
@@ -46,8 +61,8 @@ def write_part(
     counts: np.ndarray,
     passages: np.ndarray,
     pairs: Iterable[PairBlock],
-) -> int:
-    """Write a part. The file of words is written last.
+) -> WrittenPart:
+    """Write a part. The file of words is written last. Its metadata holds the SHA-256 of the other two files.
 
     Args:
         uri: folder and name of the part, without the suffixes of its files.
@@ -57,18 +72,33 @@ def write_part(
         passages: (V,) int64, number of passages that contain each word.
         pairs: blocks with the rows of the words, in the same order.
 
-    Returns:
-        The number of pairs.
     """
     size = int(numbers.max()) + 1 if len(numbers) else 0
     rows, entries = np.zeros(size, np.int32), np.zeros(size, np.int64)
-    for block in write_pairs(uri, pairs):
+
+    def add_up(block: PairBlock) -> None:
         np.add.at(rows, block.left, 1)
         np.add.at(entries, block.left, block.length)
+
+    hashes = write_pairs(uri, pairs, add_up)
     columns = [words, numbers, counts, passages, rows[numbers], entries[numbers]]
-    table = pa.Table.from_arrays([pa.array(column) for column in columns], schema=SEGMENT_WORDS)
-    storage.write_table(part_files(uri)[0], table)
-    return int(entries.sum())
+    file = part_files(uri)[0]
+    schema = add_name(SEGMENT_WORDS.with_metadata(dict(zip(_HASHES, hashes, strict=True))), file)
+    table = pa.Table.from_arrays([pa.array(column) for column in columns], schema=schema)
+    with hashing(file) as stream:
+        storage.write_parquet(stream, table)
+    return WrittenPart(int(entries.sum()), stream.sha256)
+
+
+def read_pair_hashes(uri: str) -> tuple[str, str]:
+    """Return the SHA-256 of the files of rows and entries of a part, which its file of words has.
+
+    Raises:
+        BitcipherError: if the file of words is missing or damaged.
+    """
+    metadata = storage.read_table(part_files(uri)[0]).schema.metadata or {}
+    rows, entries = (metadata.get(name, b"").decode() for name in _HASHES)
+    return rows, entries
 
 
 def read_words(parts: Iterable[str]) -> pa.Table:
@@ -86,6 +116,7 @@ def _read_words(uri: str) -> pa.Table:
     table = storage.read_table(uri)
     if table.schema != SEGMENT_WORDS or any(column.null_count for column in table.columns):
         raise BitcipherError(f"{uri} is damaged, because it does not have the columns of words: build again.")
+    check_name(table.schema, uri)
     for name in ("count", "passages"):
         check_word_counts(table[name].to_numpy(), uri)
     return table

@@ -45,7 +45,7 @@ def read(uri: str | os.PathLike[str], format: str | None = None) -> VectorTable:
     if format is not None and not get_format(format).can_read:
         raise BitcipherError(f"The format {format} can only be written. Readable formats: {_readable_names()}.")
     if format is None and any(storage.exists(storage.join(uri, name)) for name in (VERSIONS, MANIFEST)):
-        return read_folder(vectors_of(uri))
+        return read_folder(vectors_of(uri), verify=True)
     return get_format(format or _detect_format(uri)).read(uri)
 
 

@@ -16,7 +16,7 @@ import orjson
 import safetensors
 import safetensors.numpy
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.formats.row_blocks import Advance
 from bitcipher.formats.table_builder import check_finite
@@ -58,14 +58,11 @@ def write(table: VectorTable, target: str, advance: Advance) -> None:
         with storage.writing(storage.join(folder, "tokenizer.json")) as stream:
             stream.write(_make_tokenizer(words, whitespace_only).to_str().encode())
         # model2vec truncates texts to 512 tokens by default.
-        config = {"normalize": False, "max_length": None}
-        storage.write_json(
-            storage.join(folder, "config.json"), {**config, "hidden_dim": table.vector_size, "vocab_size": len(words)}
-        )
-        storage.write_json(
-            storage.join(folder, "tokenizer_config.json"),
-            {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": OOV, "clean_up_tokenization_spaces": False},
-        )
+        config: dict[str, Any] = {"normalize": False, "max_length": None}
+        config |= {"hidden_dim": table.vector_size, "vocab_size": len(words)}
+        storage.write_bytes(storage.join(folder, "config.json"), json_files.to_bytes(config))
+        config = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": OOV, "clean_up_tokenization_spaces": False}
+        storage.write_bytes(storage.join(folder, "tokenizer_config.json"), json_files.to_bytes(config))
         module = {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.StaticEmbedding"}
         with storage.writing(storage.join(folder, "modules.json")) as stream:
             stream.write(orjson.dumps([module], option=orjson.OPT_INDENT_2) + b"\n")
@@ -94,7 +91,7 @@ def read(uri: str) -> VectorTable:
     Raises:
         BitcipherError: if a file is missing or damaged, or if the tokens and vectors do not agree.
     """
-    tokens = _read_tokens(storage.read_json(storage.join(uri, "tokenizer.json")))
+    tokens = _read_tokens(json_files.read(storage.join(uri, "tokenizer.json")))
     path = storage.join(uri, "model.safetensors")
     data = storage.read_bytes(path)
     if data is None:

@@ -1,16 +1,14 @@
 """`TableManifest`: the manifest.json of a folder of vectors."""
 
-import hashlib
-import json
 from typing import Annotated, Any, Self
 
 from pydantic import Field
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 
-FORMAT = "bitcipher-vectors/2"
+FORMAT = "bitcipher-vectors/3"
 MANIFEST = "manifest.json"
 
 
@@ -36,8 +34,6 @@ class TableManifest(Record):
     """Sizes and digests of the folder's files except the manifest, by file name."""
     provenance: dict[str, Any]
     """How the vectors were made, as recorded by the program that made them."""
-    provenance_sha256: str
-    """SHA-256 of the provenance."""
 
     @classmethod
     def read(cls, uri: str) -> Self:
@@ -52,7 +48,7 @@ class TableManifest(Record):
         path = storage.join(uri, MANIFEST)
         if not storage.exists(path):
             raise BitcipherError(f"{uri} is not a folder of vectors, or is incomplete: it has no {MANIFEST}.")
-        values = storage.read_json(path)
+        values = json_files.read(path)
         name = values.get("format")
         if name != FORMAT and isinstance(name, str) and name.startswith("bitcipher-vectors/"):
             raise BitcipherError(
@@ -61,12 +57,4 @@ class TableManifest(Record):
             )
         if name != FORMAT:
             raise BitcipherError(f"{uri} is not a folder of vectors: its {MANIFEST} has the format {name!r}.")
-        manifest = cls.parse(values, path)
-        if digest_provenance(manifest.provenance) != manifest.provenance_sha256:
-            raise BitcipherError(f"{path} was changed after it was written: fetch or build the folder again.")
-        return manifest
-
-
-def digest_provenance(provenance: dict[str, Any]) -> str:
-    """Return the SHA-256 of a provenance, in hexadecimal digits."""
-    return hashlib.sha256(json.dumps(provenance).encode()).hexdigest()
+        return cls.parse(values, path)

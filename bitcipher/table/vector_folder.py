@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import safetensors.numpy
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.table import safetensors_file
-from bitcipher.table.manifest import FORMAT, MANIFEST, FileEntry, TableManifest, digest_provenance
+from bitcipher.table.manifest import FORMAT, MANIFEST, FileEntry, TableManifest
 from bitcipher.table.vector_table import VectorTable
 from bitcipher.vocabulary import SCHEMA
 
@@ -52,20 +52,20 @@ def write_folder(uri: str, table: VectorTable, overwrite: bool = False) -> None:
             vector_size=table.vector_size,
             files=files,
             provenance=provenance,
-            provenance_sha256=digest_provenance(provenance),
         )
-        storage.write_json(storage.join(folder, MANIFEST), manifest.to_dict())
+        json_files.write(storage.join(folder, MANIFEST), manifest.to_dict())
         if overwrite:
             _check_target(uri, overwrite)  # other files can have taken its place in the meantime
             storage.remove(uri)
 
 
-def read_folder(uri: str, mmap: bool = True) -> VectorTable:
+def read_folder(uri: str, mmap: bool = True, verify: bool = False) -> VectorTable:
     """Return the table in a folder, after a check of the folder against its manifest.
 
     Args:
         uri: the folder.
         mmap: whether to memory-map the vectors of a local folder instead of reading them.
+        verify: whether to check the SHA-256 of memory-mapped vectors too, which reads them once.
 
     Raises:
         BitcipherError: if `uri` is not a folder of vectors, has another format version, or is damaged.
@@ -75,6 +75,8 @@ def read_folder(uri: str, mmap: bool = True) -> VectorTable:
     words, counts, passages = _read_words(uri, manifest.files[WORDS])
     path = storage.local_path(storage.join(uri, VECTORS))
     if mmap and path is not None:
+        if verify:
+            _check_sha256(path, manifest.files[VECTORS])
         vectors = _map_vectors(path, manifest.files[VECTORS])
     else:
         vectors = _read_vectors(uri, manifest.files[VECTORS])
@@ -149,6 +151,12 @@ def _read_checked(uri: str, name: str, entry: FileEntry) -> bytes:
     if hashlib.sha256(data).hexdigest() != entry.sha256:
         raise BitcipherError(f"The SHA-256 of {path} differs from {MANIFEST}: fetch or build the folder again.")
     return data
+
+
+def _check_sha256(path: str, entry: FileEntry) -> None:
+    with storage.reading(path) as stream:
+        if hashlib.file_digest(stream, "sha256").hexdigest() != entry.sha256:  # pyright: ignore[reportArgumentType]
+            raise BitcipherError(f"The SHA-256 of {path} differs from {MANIFEST}: fetch or build the folder again.")
 
 
 def _read_words(uri: str, entry: FileEntry) -> tuple[pa.LargeStringArray, np.ndarray | None, np.ndarray | None]:

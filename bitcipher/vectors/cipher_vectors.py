@@ -83,21 +83,23 @@ class CipherVectors(WordSimilarity):
         write_folder(os.fspath(uri), self, overwrite)
 
     @classmethod
-    def load(cls, uri: str | os.PathLike[str], mmap: bool = True) -> "CipherVectors":
+    def load(cls, uri: str | os.PathLike[str], mmap: bool = True, verify: bool = False) -> "CipherVectors":
         """Open a folder that `save` wrote, or the newest version of a build.
 
         All sizes, types and shapes are checked, and the SHA-256 of each file that is read. Memory-mapped vectors are
-        not read, so their SHA-256 is not checked.
+        not read, so their SHA-256 is checked only on request.
 
         Args:
             uri: a local path or a URI that fsspec supports.
             mmap: whether to memory-map the vectors of a local folder, read-only, instead of reading them.
+            verify: whether to check the SHA-256 of memory-mapped vectors too, which reads them once (about one second
+                per GB).
 
         Raises:
             BitcipherError: if `uri` is neither a folder of vectors nor a build, has another format version, or is
                 damaged.
         """
-        return cls.from_table(read_folder(vectors_of(os.fspath(uri)), mmap))
+        return cls.from_table(read_folder(vectors_of(os.fspath(uri)), mmap, verify))
 
     @classmethod
     def read(cls, uri: str | os.PathLike[str], format: str | None = None) -> "CipherVectors":

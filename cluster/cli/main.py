@@ -43,6 +43,7 @@ MODULES = {
     "explain": "explain",
     "infer": "explain",
     "inspect": "inspect_build",
+    "verify": "verify",
     "export": "export",
     "explore": "explore",
     "evaluate": "evaluate",

@@ -19,7 +19,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.vectors import CipherVectors
 from cluster.demo.docstrings import installed_roots, write_docstrings
 from pipelines.build.build import build
@@ -123,14 +123,14 @@ def _make(out: str, roots: Sequence[Path], workers: int, progress: StageProgress
         tables = _load(out)
         write_report(page, TITLE, ABOUT, built, tables, _words_in(tables), seconds)
     progress.advance(bar, 1, "")
-    storage.write_json(storage.join(out, layout.REPORT), {"seconds": time.perf_counter() - start, "stages": seconds})
+    json_files.write(storage.join(out, layout.REPORT), {"seconds": time.perf_counter() - start, "stages": seconds})
 
 
 def show_demo(out: str) -> None:
     """Print the sizes of a demo, the neighbors of `WORDS`, and commands to try."""
     console = VisibleConsole(highlight=False)
     manifest = read_manifest(storage.join(out, BUILD))
-    report = storage.read_json(storage.join(out, layout.REPORT))
+    report = json_files.read(storage.join(out, layout.REPORT))
     stages = ", ".join(f"{name} {taken:.1f}" for name, taken in report["stages"].items())
     console.print(
         f"{manifest.documents:,} docstrings, {manifest.tokens:,} tokens, {manifest.vocabulary:,} words "

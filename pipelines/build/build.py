@@ -6,7 +6,8 @@ import pyarrow as pa
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.versions import WORDS, vectors_of, versions
+from bitcipher.table import read_folder
+from bitcipher.versions import vectors_of, versions
 from pipelines.build.job import finish_job, start_job
 from pipelines.build.make_version import make_version
 from pipelines.build.version_plan import plan_version
@@ -109,4 +110,4 @@ def _read_known_words(build: str, align: str | None) -> pa.LargeStringArray | No
     if align is None:
         return None
     folder = vectors_of(build, int(align)) if align.isdecimal() else vectors_of(align)
-    return storage.read_table(storage.join(folder, WORDS))["word"].combine_chunks()
+    return read_folder(folder).words

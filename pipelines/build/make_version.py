@@ -11,7 +11,7 @@ from itertools import islice
 
 import pyarrow as pa
 
-from bitcipher import __version__, storage
+from bitcipher import __version__, json_files, storage
 from bitcipher.cipher import BitCipher
 from bitcipher.counts import sum_words
 from bitcipher.errors import BitcipherError
@@ -141,12 +141,12 @@ def run_count_tasks(job: Job, tasks: list[CountTask]) -> CountResult:
         job.progress.advance(bar, shard.text_bytes, note)
         log_event("counted", shard=shard.name, tokens=shard.tokens, cost=result.cost.to_dict())
     job.progress.end(bar)
+    shards |= finished
     entries = job.ledger.entries(COUNTED_TASKS)
     if not {task.id for task in tasks} <= set(entries):
         raise BitcipherError(
             f"Another job removed the shards that this one had counted in {job.build}. Run the same command again."
         )
-    shards |= _finished_shards(job, [finished[task.id] for task in tasks if task.id in finished])
     return CountResult(
         tasks=[entries[task.id] for task in tasks],
         shards=sorted((shard for task in tasks for shard in shards[task.id]), key=lambda shard: shard.name),
@@ -218,7 +218,7 @@ def measure_drift(job: Job, max_drift: float | None) -> Drift | None:
 
 def _publish(job: Job, manifest: BuildManifest, counted_tokens: int) -> None:
     report = BuildReport(**dict(job.costs.report()), tokens=counted_tokens)
-    storage.write_json(job.file(layout.REPORT), report.to_dict())
+    json_files.write(job.file(layout.REPORT), report.to_dict())
     publish(job.build, manifest, job.lease)
     log_event("published", build=job.build, version=manifest.version, tokens=manifest.tokens)
     finish_job(job)
@@ -246,19 +246,18 @@ def _run_merges(job: Job, merges: list[Merge]) -> list[Segment]:
     )
 
 
-def _read_finished(job: Job) -> dict[str, CountedTask]:
-    """Return the tasks by id that earlier attempts finished, and whose shards are all recorded."""
-    shards = {shard.name for shard in job.ledger.entries(COUNTED_SHARDS).values()}
+def _read_finished(job: Job) -> dict[str, list[Segment]]:
+    """Return the shards of each task that earlier attempts finished, by the id of the task.
+
+    A task of which a shard is not recorded is not finished.
+    """
+    shards = {shard.name: shard for shard in job.ledger.entries(COUNTED_SHARDS).values()}
     tasks = job.ledger.entries(COUNTED_TASKS)
-    return {name: task for name, task in tasks.items() if shards.issuperset(task.shards)}
-
-
-def _finished_shards(job: Job, tasks: list[CountedTask]) -> dict[str, list[Segment]]:
-    """Return the recorded shards of each task that earlier attempts finished, by the id of the task."""
-    if not tasks:
-        return {}
-    by_name = {shard.name: shard for shard in job.ledger.entries(COUNTED_SHARDS).values()}
-    return {task.id: [by_name[name] for name in task.shards] for task in tasks}
+    return {
+        name: [shards[shard] for shard in task.shards]
+        for name, task in tasks.items()
+        if shards.keys() >= set(task.shards)
+    }
 
 
 def _sum_records(sources: Iterable[Source], tasks: Iterable[CountedTask]) -> RecordCounts:

@@ -2,7 +2,7 @@
 
 import re
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.counts import part_files
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import VERSIONS, manifest_uri, versions
@@ -26,7 +26,7 @@ def publish(build: str, manifest: BuildManifest, lease: Lease) -> None:
         BitcipherError: if the job lost its lease, or a version of this number exists.
     """
     lease.check()
-    if not storage.create(manifest_uri(build, manifest.version), storage.to_json(manifest.to_dict())):
+    if not storage.create(manifest_uri(build, manifest.version), json_files.to_checked_bytes(manifest.to_dict())):
         raise BitcipherError(
             f"Another job published version {manifest.version} of {build} first, so this result is dropped. Run the "
             "same command again; finished shards are not counted again."

@@ -35,11 +35,11 @@ class DriftStage:
     """
 
     def __init__(self, before: str):
-        self._before = CipherVectors.load(before)
+        self._before = CipherVectors.load(before, verify=True)
 
     def __call__(self, vectors: str) -> Iterator[Drift]:
         """Yield the drift of the vectors in a folder."""
-        yield measure_drift(self._before, CipherVectors.load(vectors))
+        yield measure_drift(self._before, CipherVectors.load(vectors, verify=True))
 
 
 def measure_drift(before: CipherVectors, after: CipherVectors) -> Drift:

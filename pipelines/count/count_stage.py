@@ -132,17 +132,18 @@ class CountStage:
                 yield block
 
         columns = (counts.words, counts.numbers, counts.counts, counts.passages)
-        entries = write_part(storage.join(self._build, part), *columns, add_digests())
+        written = write_part(storage.join(self._build, part), *columns, add_digests())
         return Segment(
             name=name,
             parts=(part,),
+            part_hashes=(written.sha256,),
             shards=(name,),
             documents=batch.documents,
             total_passages=counts.total_passages,
             text_bytes=batch.text_bytes,
             tokens=len(batch.tokens.ids) - batch.carried,
             types=len(counts.words),
-            entries=entries,
+            entries=written.entries,
             digest=sum(digests, CountDigest()).hex(),
         )
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow, MergedCounts, read_vocabulary
+from bitcipher.counts import ContextWindow, MergedCounts
 from bitcipher.embedding import Refinement
 from bitcipher.embedding.spectral import InMemoryProducts, SpectralEmbedding, Spectrum, check_window
 from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS
@@ -135,7 +135,7 @@ def embed_counts(
     if options.mode == SPECTRAL:
         with costs.measure("embed"):
             spectrum = _factor(counts, options, work, budget, runtime, costs, report)
-            vocabulary = read_vocabulary(counts.vocabulary)
+            vocabulary = counts.vocabulary.read()
             sizes = _save(_spectral_vectors(vocabulary, spectrum, options, counts.provenance), target)
     else:
         spec = StageSpec("embed", EmbedStage, {"counts": counts, "options": options})

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bitcipher import __version__, storage
-from bitcipher.counts import ContextWindow, MergedCounts, open_merged, read_vocabulary
+from bitcipher.counts import ContextWindow, MergedCounts, VocabularyFile, open_merged
 from bitcipher.versions import WORDS
 from pipelines.options import BuildOptions
 from pipelines.store.manifest import BuildManifest, CountDigests
@@ -16,8 +16,8 @@ from pipelines.store.segments import Segment
 class StoredCounts:
     """Stored counts of a version, with the provenance that is saved with vectors made from them."""
 
-    vocabulary: str
-    """URI of the vocabulary file."""
+    vocabulary: VocabularyFile
+    """File of the vocabulary."""
     segments: list[list[str]]
     """URIs of the parts of each segment."""
     context_window: ContextWindow
@@ -30,8 +30,8 @@ class StoredCounts:
     @classmethod
     def of_version(cls, build: str, manifest: BuildManifest) -> "StoredCounts":
         """Return the counts of a published version of a build."""
-        vocabulary, digests = manifest.file(build, WORDS), manifest.digests
-        return cls.of_segments(build, vocabulary, manifest.segments, manifest.options, digests, manifest.bitcipher)
+        uri = manifest.file(build, WORDS)
+        return cls.of_segments(build, uri, manifest.segments, manifest.options, manifest.digests, manifest.bitcipher)
 
     @classmethod
     def of_segments(
@@ -54,7 +54,7 @@ class StoredCounts:
             bitcipher: version of bitcipher that made the counts.
         """
         return cls(
-            vocabulary=vocabulary,
+            vocabulary=VocabularyFile(vocabulary, digests.words),
             segments=[[storage.join(build, part) for part in segment.parts] for segment in segments],
             context_window=options.context_window,
             entries=sum(segment.entries for segment in segments),
@@ -68,4 +68,4 @@ class StoredCounts:
 
     def open(self) -> MergedCounts:
         """Return the merged counts."""
-        return open_merged(read_vocabulary(self.vocabulary), self.context_window, self.segments)
+        return open_merged(self.vocabulary.read(), self.context_window, self.segments)

@@ -30,7 +30,7 @@ def load_with_counts(uri: str, build: str | None = None, version: int | None = N
     Raises:
         BitcipherError: if the build is missing, or does not contain the counts of the vectors.
     """
-    vectors = CipherVectors.load(uri if build else vectors_of(uri, version))
+    vectors = CipherVectors.load(uri if build else vectors_of(uri, version), verify=True)
     if build is None and not versions(uri):
         raise BitcipherError(f"{uri} is a folder of vectors without counts: name the build of its counts by --counts.")
     source = build or uri

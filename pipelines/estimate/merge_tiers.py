@@ -35,7 +35,7 @@ def plan_merges(
         types: function from a number of tokens to the number of distinct words.
         entries: function from a number of tokens to the number of distinct pairs.
     """
-    unused = {"parts": (), "shards": (), "documents": 0, "total_passages": 0, "text_bytes": 0}
+    unused = {"parts": (), "part_hashes": (), "shards": (), "documents": 0, "total_passages": 0, "text_bytes": 0}
     digest = CountDigest().hex()
 
     @cache

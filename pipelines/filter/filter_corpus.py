@@ -7,7 +7,7 @@ sources.
 import hashlib
 from collections.abc import Sequence
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 from pipelines.filter.filter_manifest import FilterManifest, FilterVocabulary, SourceEntry, make_manifest
@@ -97,14 +97,14 @@ def filter_corpus(
     words = FilterVocabulary(words=len(known_words), sha256=sha256(storage.join(out, VOCABULARY)))
     manifest = make_manifest(request, words, entries)
     _check_not_empty(out, manifest)
-    storage.write_json(storage.join(out, MANIFEST), manifest.to_dict())
+    json_files.write(storage.join(out, MANIFEST), manifest.to_dict())
     _remove_work(out)
     return manifest
 
 
 def _fingerprint(sources: list[Source], vocabulary: str | None, options: FilterOptions) -> Fingerprint:
     """Return all values that determine the filtered corpus."""
-    contents = storage.to_json({"sources": [[source.sha256, source.format] for source in sources]})
+    contents = json_files.to_bytes({"sources": [[source.sha256, source.format] for source in sources]})
     words = None if vocabulary is None else sha256(vocabulary)
     return {**options.to_dict(), "vocabulary": words, "sources": hashlib.sha256(contents).hexdigest()}
 
@@ -115,7 +115,7 @@ def _find_finished(out: str, request: Fingerprint) -> FilterManifest | None:
     content = storage.read_bytes(uri)
     if content is None:
         return None
-    manifest = FilterManifest.parse(storage.from_json(content, uri), uri)
+    manifest = FilterManifest.parse(json_files.parse(content, uri), uri)
     _check_request(out, manifest.options, request)
     # A process that died after it wrote the manifest leaves its ledger. Without one, the temporary folders are removed
     # already, and folders of their names are the user's.

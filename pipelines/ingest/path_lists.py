@@ -8,6 +8,7 @@ from isal import igzip, isal_zlib
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.http_files import is_url
 
 ENDINGS = (".paths", ".paths.gz")
 
@@ -62,14 +63,9 @@ def _resolve(path: str, folder: str) -> str:
     return f"{folder}/{path}" if folder else path
 
 
-def is_web(uri: str) -> bool:
-    """Return whether a URI is a web address."""
-    return uri.lower().startswith(("http://", "https://"))
-
-
 def without_query(uri: str) -> str:
     """Return a web address without its query and fragment, and any other path or URI as it is.
 
     In object stores and on disks, a question mark is part of the name.
     """
-    return re.split("[?#]", uri)[0] if is_web(uri) else uri
+    return re.split("[?#]", uri)[0] if is_url(uri) else uri

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, PrivateAttr
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.http_connection import is_public_server
+from bitcipher.http_files import is_url
 from bitcipher.object_store import translating_errors
 from bitcipher.records import Count, Record
 from bitcipher.redaction import redact
@@ -19,7 +20,7 @@ from bitcipher.storage import is_local, url_to_fs
 from pipelines.ingest.dataset_folder import find_arrow_files, split_pattern
 from pipelines.ingest.document_folder import DOCUMENTS, DocumentFile, find_document_files
 from pipelines.ingest.hf_datasets import DatasetSplit, is_dataset, list_splits
-from pipelines.ingest.path_lists import expand_list, is_web, without_query
+from pipelines.ingest.path_lists import expand_list, without_query
 from pipelines.ingest.read_options import ENDINGS_OF_FORMAT, Format
 from pipelines.ingest.standard_input import STANDARD_INPUT, spool
 
@@ -144,10 +145,10 @@ def _expand(pattern: str) -> Iterator[str]:
     """
     servers: dict[str, bool] = {}
     for entry in expand_list(pattern):
-        if is_web(pattern) and entry != pattern:
+        if is_url(pattern) and entry != pattern:
             if _LOCAL.search(entry):
                 raise BitcipherError(f"{pattern} names {entry}, a file of this machine: give the file itself.")
-            server = entry.split("/")[2] if is_web(entry) else ""
+            server = entry.split("/")[2] if is_url(entry) else ""
             if server and server not in servers:
                 servers[server] = is_public_server(entry) or not is_public_server(pattern)
             if not servers.get(server, True):

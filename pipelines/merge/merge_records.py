@@ -93,6 +93,8 @@ class MergedRange:
     """Number of the range."""
     part: str
     """Path of the part, relative to the build."""
+    sha256: str
+    """SHA-256 of the file of words of the part."""
     entries: int
     """Number of pairs of the part."""
     digest: str

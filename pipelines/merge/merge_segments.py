@@ -53,6 +53,9 @@ from pipelines.store.segments import Merge, Segment
 # Number of pairs per row group of the written files.
 BLOCK_ENTRIES = 1 << 22
 
+# Columns of the file with the hashes of the words of a merge, in the order of their numbers.
+HASHES = ("first", "second")
+
 
 class SumStage:
     """Stage that adds up the words of a merge, numbers them, and splits them into ranges.
@@ -72,11 +75,11 @@ class SumStage:
         words = merge_words(item.members, item.subtracted)
         numbers = np.empty(len(words), np.int32)
         numbers[np.argsort(-words["count"].to_numpy(), kind="stable")] = np.arange(len(words), dtype=np.int32)
-        hashes = word_hashes(words["word"].combine_chunks())
-        columns = {"number": numbers, "hash_0": hashes[:, 0], "hash_1": hashes[:, 1]}
-        for name, column in columns.items():
-            words = words.append_column(name, pa.array(column))
+        words = words.append_column("number", pa.array(numbers))
         storage.write_table(_words_file(self._work, item.merge), words)
+        hashes = np.empty((len(words), 2), np.uint64)
+        hashes[numbers] = word_hashes(words["word"].combine_chunks())
+        storage.write_table(_hashes_file(self._work, item.merge), pa.table(dict(zip(HASHES, hashes.T, strict=True))))
         # Each worker also holds all words, which leaves less memory for entries.
         words_in_entries = len(words) * BYTES_PER_WORD // BYTES_PER_ENTRY
         range_entries = max(self._range_entries - words_in_entries, self._range_entries // 4, 1)
@@ -107,8 +110,8 @@ class _MergeWords:
         """Return the hashes of the words by number, (words, 2) uint64."""
         self._load(merge)
         if self._hashes is None:
-            positions = np.argsort(self._table["number"].to_numpy())
-            self._hashes = np.stack([self._table[name].to_numpy()[positions] for name in ("hash_0", "hash_1")], axis=1)
+            table = storage.read_table(_hashes_file(self._work, merge))
+            self._hashes = np.stack([table[name].to_numpy() for name in HASHES], axis=1)
         return self._hashes
 
     def _load(self, merge: str) -> None:
@@ -169,7 +172,7 @@ class MergeStage:
             entry = self._write(part, item)
             if self._ledger:
                 entry = self._ledger.record(MERGED_PARTS, key, entry)
-        yield MergedRange(item.merge, item.index, entry.part, entry.entries, entry.digest)
+        yield MergedRange(item.merge, item.index, entry.part, entry.sha256, entry.entries, entry.digest)
 
     def _write(self, part: str, item: MergeInput) -> MergedPart:
         words = self._words.table(item.merge).slice(item.start, item.stop - item.start)
@@ -181,8 +184,8 @@ class MergeStage:
         hashes = self._words.hashes(item.merge)
         digest = digest_words(hashes[numbers], counts, passages, 0) + digest_pairs(rows, hashes)
         uri, sorted_words = storage.join(self._build, part), words["word"].combine_chunks()
-        entries = write_part(uri, sorted_words, numbers, counts, passages, split(rows, BLOCK_ENTRIES))
-        return MergedPart(part=part, entries=entries, digest=digest.hex())
+        written = write_part(uri, sorted_words, numbers, counts, passages, split(rows, BLOCK_ENTRIES))
+        return MergedPart(part=part, sha256=written.sha256, entries=written.entries, digest=digest.hex())
 
     def _read(self, merge: str, rows: RangeRows) -> list[PairBlock]:
         numbers = storage.read_table(_numbers_file(self._work, merge, rows.operand))["number"].to_numpy()
@@ -277,7 +280,7 @@ def _merged_segment(merge: Merge, name: str, ranges: list[MergedRange], types: i
         BitcipherError: if its counts differ from those that are recorded for its operands.
     """
     none = np.empty(0, np.int64)
-    digest = digest_words(none.reshape(0, 2).astype(np.uint64), none, none, merge.total("total_passages"))
+    digest = digest_words(np.empty((0, 2), np.uint64), none, none, merge.total("total_passages"))
     digest = sum((CountDigest.from_hex(merged.digest) for merged in ranges), digest)
     if digest.hex() != merge.digest:
         names = ", ".join(segment.name for segment in merge.operands)
@@ -288,6 +291,7 @@ def _merged_segment(merge: Merge, name: str, ranges: list[MergedRange], types: i
     return Segment(
         name=name,
         parts=tuple(merged.part for merged in ranges),
+        part_hashes=tuple(merged.sha256 for merged in ranges),
         shards=merge.shards,
         documents=merge.total("documents"),
         total_passages=merge.total("total_passages"),
@@ -301,6 +305,10 @@ def _merged_segment(merge: Merge, name: str, ranges: list[MergedRange], types: i
 
 def _words_file(work: str, merge: str) -> str:
     return storage.join(work, merge, "words.parquet")
+
+
+def _hashes_file(work: str, merge: str) -> str:
+    return storage.join(work, merge, "hashes.parquet")
 
 
 def _numbers_file(work: str, merge: str, operand: int) -> str:

@@ -21,8 +21,8 @@ BYTES_PER_ENTRY = 64
 # Bytes of memory per entry of the segments, while all entries are weighted in memory. Measured: 111 bytes.
 BYTES_PER_WEIGHTED_ENTRY = 112
 
-# Bytes of memory per word in a process that holds all words: a table row, a number, a position and a total.
-BYTES_PER_WORD = 65
+# Bytes of memory per word in a process that holds all words: a table row, a number, a position, a total and two hashes.
+BYTES_PER_WORD = 81
 
 # Minimum budget in MiB: the libraries, and some memory for work.
 MIN_MIB = 600

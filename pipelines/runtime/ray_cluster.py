@@ -71,8 +71,8 @@ def ray_cluster(num_cpus: int, num_gpus: int | None = None) -> Iterator[RayConne
         ray.shutdown()
 
 
-def has_node(memory_bytes: int, *, can_join: bool) -> bool:
-    """Return whether a node of the cluster can run a worker.
+def check_nodes(memory_bytes: int, *, can_join: bool) -> bool:
+    """Check that a node of the cluster can run a worker, or can join. Return whether one can run it now.
 
     Args:
         memory_bytes: memory of a worker, which also takes one CPU.

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from bitcipher.errors import BitcipherError
 from pipelines.runtime.grouping import partition_of
-from pipelines.runtime.ray_cluster import has_node, ray_cluster
+from pipelines.runtime.ray_cluster import check_nodes, ray_cluster
 from pipelines.runtime.ray_runtime import ATTEMPTS, JOIN_SECONDS, POLL_SECONDS
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
 from pipelines.runtime.stage_actor import StageActor
@@ -111,7 +111,7 @@ class RayDataRuntime:
 
         started = time.monotonic()
         calls = []
-        while not has_node(
+        while not check_nodes(
             self._memory_bytes, can_join=not self._is_local and time.monotonic() - started < JOIN_SECONDS
         ):
             if not calls:  # a call that waits makes an autoscaling cluster add a node

@@ -9,7 +9,7 @@ from typing import Any
 
 from bitcipher.errors import BitcipherError, first_line
 from pipelines.runtime.events import log_event
-from pipelines.runtime.ray_cluster import has_node, ray_cluster
+from pipelines.runtime.ray_cluster import check_nodes, ray_cluster
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
 from pipelines.runtime.stage_actor import StageActor
 
@@ -92,7 +92,7 @@ class RayRuntime:
         import ray
         from ray.exceptions import RayError, RayTaskError, RuntimeEnvSetupError
 
-        has_node(self._memory_bytes, can_join=not self._is_local)
+        check_nodes(self._memory_bytes, can_join=not self._is_local)
         stored_spec = ray.put(spec)
         waiting = deque((item, 1) for item in inputs)
         running: dict[Any, tuple[Any, tuple[In, int]]] = {}  # actor, and the input with its number of attempts
@@ -110,7 +110,7 @@ class RayRuntime:
                 self._pool.stop_idle(keep=0 if running else 1)
                 if not done:
                     has_time = time.monotonic() - started < JOIN_SECONDS
-                    has_node(self._memory_bytes, can_join=has_time and not self._is_local)
+                    check_nodes(self._memory_bytes, can_join=has_time and not self._is_local)
                     continue
                 (ready,) = done
                 is_start = ready in self._pool.starting

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict
 
-from bitcipher import storage
+from bitcipher import json_files
 from bitcipher.errors import BitcipherError
 from bitcipher.records import FROM_LIST, Strings
 from pipelines.ingest.document_folder import FORMAT, DocumentFolder, newest_manifest
@@ -47,7 +47,7 @@ def read_newest(folder: str) -> DocumentManifest | None:
     uri = newest_manifest(folder)
     if uri is None:
         return None
-    values = storage.read_json(uri)
+    values = json_files.read(uri)
     if values.get("format") != FORMAT:
         raise BitcipherError(
             f"{uri}: the format is {values.get('format')!r}, and this version of bitcipher reads {FORMAT!r}. Use the "

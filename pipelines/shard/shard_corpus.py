@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bitcipher import __version__, storage
+from bitcipher import __version__, json_files, storage
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.content_hash import add_block_hashes, hash_sources
 from pipelines.ingest.document_folder import MANIFESTS, manifest_uri, newest_manifest
@@ -160,7 +160,7 @@ def _make_manifest(
 
 def _publish(job: ShardJob, manifest: DocumentManifest) -> None:
     job.lease.check()
-    if not storage.create(manifest_uri(job.out, job.version), storage.to_json(manifest.to_dict())):
+    if not storage.create(manifest_uri(job.out, job.version), json_files.to_checked_bytes(manifest.to_dict())):
         raise BitcipherError(
             f"Another job published version {job.version} of {job.out} first. Run the same command again."
         )

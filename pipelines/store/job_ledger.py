@@ -45,6 +45,8 @@ class MergedPart(Record):
 
     part: str
     """Path of the part, relative to the build."""
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    """SHA-256 of the file of words of the part."""
     entries: Count
     """Number of pairs."""
     digest: str = Field(pattern="^[0-9a-f]{32}$")
@@ -58,6 +60,9 @@ PLANS = EntryKind("plan", CountPlan, _ADVICE)
 COUNTED_SHARDS = EntryKind("shard", Segment, _ADVICE)
 COUNTED_TASKS = EntryKind("task", CountedTask, _ADVICE)
 MERGED_PARTS = EntryKind("merge", MergedPart, _ADVICE)
+
+# Kinds of the entries of a job's work.
+JOB_KINDS = (PLANS, COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS)
 
 
 def build_ledger(build: str) -> Ledger:
@@ -84,7 +89,7 @@ def remove_incomplete_entries(build: str) -> None:
     """Remove the entries of a build's jobs that are not complete. The lease must be held."""
     build_ledger(build).remove_incomplete(JOB)
     for ledger in all_job_ledgers(build):
-        ledger.remove_incomplete(PLANS, COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS)
+        ledger.remove_incomplete(*JOB_KINDS)
 
 
 def all_job_ledgers(build: str) -> Iterator[Ledger]:

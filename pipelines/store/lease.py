@@ -22,7 +22,7 @@ from types import TracebackType
 
 from pydantic import Field
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Count, Record, Time
 from pipelines.store.layout import LEASE
@@ -93,7 +93,7 @@ class Lease:
             released=False,
         )
         self._last_beat = time.monotonic()
-        created = storage.create(self._file(self._generation), storage.to_json(self._content.to_dict()))
+        created = storage.create(self._file(self._generation), json_files.to_checked_bytes(self._content.to_dict()))
         highest, holder = self._highest()
         if not created or highest != self._generation:
             # This file could be created, although a higher generation exists: the file of the former holder of this
@@ -164,7 +164,7 @@ class Lease:
         began = time.monotonic()
         update = {"beat": self._content.beat + 1, "time": _now(), "released": released}
         self._content = self._content.model_copy(update=update)
-        storage.write_json(self._file(self._generation), self._content.to_dict())
+        json_files.write(self._file(self._generation), self._content.to_dict())
         self._last_beat = began  # the earliest time at which other jobs can have read it
 
     def _wait_for_silence(self, generation: int, holder: LeaseHolder | bytes) -> None:
@@ -204,7 +204,7 @@ class Lease:
             if content is None:  # just removed by the holder of a higher generation
                 continue
             try:
-                return max(generations), LeaseHolder.parse(storage.from_json(content, uri), uri)
+                return max(generations), LeaseHolder.parse(json_files.parse(content, uri), uri)
             except BitcipherError:
                 return max(generations), content
         return 0, None

@@ -8,7 +8,7 @@ entry of their own. The job that has the right to write removes it before its wo
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 
@@ -58,8 +58,17 @@ class Ledger:
         Raises:
             BitcipherError: if the entry is of another version of bitcipher, or cannot be read.
         """
-        uri = self._uri(kind, key)
+        uri = self.entry_uri(kind, key)
         return _parse(kind, storage.read_bytes(uri), uri)
+
+    def check(self, kind: EntryKind[Entry], key: str) -> None:
+        """Check an entry.
+
+        Raises:
+            BitcipherError: if the entry is missing, incomplete, damaged, or of another version of bitcipher.
+        """
+        uri = self.entry_uri(kind, key)
+        kind.record.parse(json_files.read(uri), uri)
 
     def record(self, kind: EntryKind[Entry], key: str, entry: Entry) -> Entry:
         """Create an entry, unless the key has one. A new entry takes one request to the store.
@@ -76,8 +85,8 @@ class Ledger:
         Raises:
             BitcipherError: if the entry cannot be written, or the stored entry is incomplete.
         """
-        uri = self._uri(kind, key)
-        if storage.create(uri, storage.to_json(entry.to_dict())):
+        uri = self.entry_uri(kind, key)
+        if storage.create(uri, json_files.to_checked_bytes(entry.to_dict())):
             return entry
         stored = _parse(kind, storage.read_bytes(uri), uri)
         if stored is None:
@@ -96,7 +105,7 @@ class Ledger:
             BitcipherError: if an entry is of another version of bitcipher, or cannot be read.
         """
         keys = self.keys(kind)
-        uris = [self._uri(kind, key) for key in keys]
+        uris = [self.entry_uri(kind, key) for key in keys]
         contents = storage.read_many(uris)
         entries = (_parse(kind, content, uri) for content, uri in zip(contents, uris, strict=True))
         return {key: entry for key, entry in zip(keys, entries, strict=True) if entry is not None}
@@ -107,13 +116,14 @@ class Ledger:
             complete = self.entries(kind)
             for key in self.keys(kind):
                 if key not in complete and self.find(kind, key) is None:  # not written since it was listed
-                    storage.remove(self._uri(kind, key))
+                    storage.remove(self.entry_uri(kind, key))
 
     def clear(self) -> None:
         """Remove all entries."""
         storage.remove(self.uri)
 
-    def _uri(self, kind: EntryKind[Entry], key: str) -> str:
+    def entry_uri(self, kind: EntryKind[Entry], key: str) -> str:
+        """Return the URI of the file of an entry."""
         return storage.join(self.uri, kind.name, key + ENDING)
 
 
@@ -122,7 +132,7 @@ def _parse(kind: EntryKind[Entry], content: bytes | None, uri: str) -> Entry | N
     if content is None:
         return None
     try:
-        values = storage.from_json(content, uri)
+        values = json_files.parse(content, uri)
     except BitcipherError:
         return None
     try:

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from bitcipher import storage, versions
+from bitcipher import json_files, storage, versions
+from bitcipher.counts import VocabularyFile
 from bitcipher.errors import BitcipherError
 from bitcipher.records import FROM_LIST, Count, Record, Strings
 from bitcipher.version_manifest import VersionManifest
@@ -14,7 +15,7 @@ from pipelines.options import BuildOptions
 from pipelines.store.fingerprint import Fingerprint
 from pipelines.store.segments import Segment
 
-FORMAT: Literal["bitcipher-build/4"] = "bitcipher-build/4"
+FORMAT: Literal["bitcipher-build/5"] = "bitcipher-build/5"
 
 
 class CountedTask(Record):
@@ -89,7 +90,7 @@ class BuildManifest(VersionManifest):
 
     model_config = ConfigDict(extra="forbid")
 
-    format: Literal["bitcipher-build/4"] = FORMAT
+    format: Literal["bitcipher-build/5"] = FORMAT
     bitcipher: str
     """Version of bitcipher that made the version."""
     options: BuildOptions
@@ -121,6 +122,10 @@ class BuildManifest(VersionManifest):
         """Return the URI of a file or folder of the version."""
         return storage.join(build, self.folder, name)
 
+    def vocabulary_file(self, build: str) -> VocabularyFile:
+        """Return the file of the vocabulary."""
+        return VocabularyFile(self.file(build, versions.WORDS), self.digests.words)
+
     def part_uris(self, build: str) -> list[list[str]]:
         """Return the URIs of the parts of each segment."""
         return [[storage.join(build, part) for part in segment.parts] for segment in self.segments]
@@ -134,7 +139,7 @@ def read_manifest(build: str, version: int | None = None) -> BuildManifest:
             of another version of bitcipher.
     """
     uri = versions.manifest_uri(build, versions.find_version(build, version))
-    values = storage.read_json(uri)
+    values = json_files.read(uri)
     if values.get("format") != FORMAT:
         raise BitcipherError(
             f"{uri}: the format is {values.get('format')!r}, and this version of bitcipher reads {FORMAT!r}. Use the "

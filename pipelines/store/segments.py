@@ -30,6 +30,8 @@ class Segment(Record):
     """For a shard, the id of its task and its number in the task. For a merged segment, a hash of its operands."""
     parts: Strings
     """Paths of the parts relative to the build, in the order of their words."""
+    part_hashes: Strings
+    """SHA-256 of the file of words of each part. This file has the SHA-256 of the other files of its part."""
     shards: Strings
     """Names of the shards that the segment contains, sorted."""
     documents: Count

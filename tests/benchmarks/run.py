@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import compare_build
+import compare_checks
 import compare_clean
 import compare_duplicates
 import compare_embed
@@ -28,6 +29,7 @@ COMPARISONS = {
     "build": compare_build,
     "embed": compare_embed,
     "update": compare_update,
+    "checks": compare_checks,
     "ray": compare_ray,
     "training": compare_training,
     "duplicates": compare_duplicates,

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from object_store import Fault
 
-from bitcipher import object_store, storage
+from bitcipher import json_files, object_store, storage
 from bitcipher.errors import BitcipherError
 
 SMALL = b"a few bytes"
@@ -151,7 +151,7 @@ def test_listing_is_complete_during_concurrent_writes(tmp_path):
         number = 0
         while not ended.is_set():
             number += 1
-            storage.write_json(str(tmp_path / "folder" / str(number % 7)), {})
+            json_files.write(str(tmp_path / "folder" / str(number % 7)), {"a": 1})
             storage.remove(str(tmp_path / "folder" / str((number + 3) % 7)))
 
     with ThreadPoolExecutor(2) as pool:
@@ -181,7 +181,7 @@ def test_missing_files_raise(base_uri):
     missing = storage.join(base_uri, "missing.json")
     assert storage.read_bytes(missing) is None
     assert storage.list_files(missing) == {}
-    for attempt in (read, storage.read_json, storage.read_table):
+    for attempt in (read, json_files.read, storage.read_table):
         with pytest.raises(BitcipherError, match=r"no file .*missing\.json"):
             attempt(missing)
 
@@ -190,7 +190,7 @@ def test_missing_files_raise(base_uri):
 def test_damaged_json_raises(base_uri, content):
     write(storage.join(base_uri, "a.json"), content)
     with pytest.raises(BitcipherError, match="not a JSON object"):
-        storage.read_json(storage.join(base_uri, "a.json"))
+        json_files.read(storage.join(base_uri, "a.json"))
 
 
 def test_tables_and_many_files_read_back(base_uri):
@@ -199,7 +199,7 @@ def test_tables_and_many_files_read_back(base_uri):
     assert storage.read_table(storage.join(base_uri, "t.parquet")) == table
     uris = [storage.join(base_uri, f"{number}.json") for number in range(30)]
     for number, uri in enumerate(uris):
-        storage.write_json(uri, {"number": number})
+        json_files.write(uri, {"number": number})
     contents = storage.read_many([*uris, storage.join(base_uri, "none")])
     assert [json.loads(content)["number"] for content in contents[:-1]] == list(range(30))
     assert contents[-1] is None
@@ -226,7 +226,7 @@ def test_requests_are_retried_until_the_store_recovers(s3, faulty_s3, short_time
 def test_errors_that_s3fs_does_not_retry_are_retried(s3, faulty_s3, monkeypatch):
     monkeypatch.setitem(fsspec.config.conf, "s3", {"endpoint_url": faulty_s3.address})
     faulty_s3.plan = [Fault("InternalError", times=1)]
-    storage.write_json(storage.join(s3, "a.json"), {})
+    json_files.write(storage.join(s3, "a.json"), {"a": 1})
     faulty_s3.plan = [Fault("SlowDown", "HEAD", times=1)]  # without a body, so that s3fs does not see the error code
     assert storage.exists(storage.join(s3, "a.json"))
     assert [request.split()[0] for request in faulty_s3.requests] == ["PUT", "PUT", "HEAD", "HEAD"]
@@ -256,7 +256,11 @@ def test_persistent_store_errors_raise(s3, faulty_s3, short_timeout, fault):
     uri = storage.join(s3, "file")
     faulty_s3.plan = [Fault(fault)]
     attempts = {
-        "write": [lambda: write(uri, SMALL), lambda: storage.create(uri, SMALL), lambda: storage.write_json(uri, {})],
+        "write": [
+            lambda: write(uri, SMALL),
+            lambda: storage.create(uri, SMALL),
+            lambda: json_files.write(uri, {"a": 1}),
+        ],
         "read": [lambda: read(uri), lambda: storage.read_bytes(uri)],
         "list": [lambda: storage.list_files(s3)],
         "look for": [lambda: storage.exists(uri)],
@@ -336,7 +340,7 @@ def test_user_settings_take_precedence(monkeypatch):
 LIMITED_WRITES = """
 import resource, sys
 import pyarrow as pa
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 
 folder, large = sys.argv[1], b"x" * 100_000
@@ -349,7 +353,7 @@ def write(uri):
 for attempt in (
     write,
     lambda uri: storage.create(uri, large),
-    lambda uri: storage.write_json(uri, {"text": large.decode()}),
+    lambda uri: json_files.write(uri, {"text": large.decode()}),
     lambda uri: storage.write_table(uri, pa.table({"n": list(range(50_000))})),
 ):
     try:

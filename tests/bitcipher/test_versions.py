@@ -1,6 +1,6 @@
 import pytest
 
-from bitcipher import BitcipherError, storage
+from bitcipher import BitcipherError, json_files, storage
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import manifest_uri, read_version, vectors_of, versions
 
@@ -10,9 +10,9 @@ def build(base_uri):
     """A build with versions 2 and 10. An eleventh version is not published yet."""
     uri = storage.join(base_uri, "build")
     for version in (2, 10):
-        storage.write_json(manifest_uri(uri, version), {"version": version, "folder": f"versions/{version:06d}-ab"})
+        json_files.write(manifest_uri(uri, version), {"version": version, "folder": f"versions/{version:06d}-ab"})
     for name in ("000011-cd/words.parquet", "000010-ab/000012.json", "notes.json", "000013.json.unfinished"):
-        storage.write_json(storage.join(uri, "versions", name), {})
+        json_files.write(storage.join(uri, "versions", name), {"a": 1})
     return uri
 
 

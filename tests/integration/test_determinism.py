@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from builds import OPTIONS, Digests, digests, run_build, run_update, write_lines
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.versions import versions
 
 ORDERS = range(20)
@@ -86,7 +86,7 @@ class MatrixBuilds:
                 self._kill(build, files, workers, random.Random(f"{order} {workers}"))
             if not versions(str(build)):
                 run_build(files, build, workers=workers)
-        manifest = storage.read_json(str(build / "versions" / f"{versions(str(build))[-1]:06d}.json"))
+        manifest = json_files.read(str(build / "versions" / f"{versions(str(build))[-1]:06d}.json"))
         assert manifest["tokens"] == sum(len(text.split()) for text in self._texts)
         self.shards.add(tuple(sorted(shard["digest"] for shard in manifest["shards"])))
         return digests(build)

@@ -7,7 +7,7 @@ import pytest
 from builds import run_build, run_update, write_lines
 from document_shards import make_shards
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import versions
 from pipelines.build import publish
@@ -214,7 +214,7 @@ def test_embed_keeps_folders_next_to_its_target(texts, tmp_path):
 @pytest.mark.parametrize("is_late", [False, True])
 def test_embed_keeps_a_target_that_appears_while_it_runs(texts, tmp_path, monkeypatch, name, is_late):
     run_build([texts], tmp_path / "built", FEW)
-    write_json = storage.write_json
+    write_json = json_files.write
 
     def appear():
         write(tmp_path / name)
@@ -226,7 +226,7 @@ def test_embed_keeps_a_target_that_appears_while_it_runs(texts, tmp_path, monkey
 
     progress = StageProgress() if is_late else ProgressWithAction("embed", appear)
     if is_late:
-        monkeypatch.setattr(storage, "write_json", appear_before_the_end)
+        monkeypatch.setattr(json_files, "write", appear_before_the_end)
     with pytest.raises(BitcipherError, match="already exists"):
         embed(tmp_path / "built", tmp_path / "F", progress)
     assert (tmp_path / name).read_text() == "mine"

@@ -12,10 +12,11 @@ from reference import choose_words, context_matrices
 from small_corpora import choices, cut, documents
 from written_segments import write_segment
 
-from bitcipher import Build, open_build, storage
+from bitcipher import Build, json_files, open_build, storage
 from bitcipher.counts import ContextWindow, merged_segments
 from bitcipher.versions import WORDS, manifest_uri
 from bitcipher.vocabulary import Vocabulary
+from pipelines.ingest.content_hash import sha256
 
 context_windows = st.builds(ContextWindow, st.sampled_from([1, 2, 5]), st.booleans())
 corpora = st.tuples(documents.filter(any), choices, st.lists(st.integers(0, 6), max_size=2))
@@ -27,14 +28,16 @@ def write_build(shards, context_window, words, total_passages):
     segments = [write_segment(uri, f"s{i}", shard, context_window) for i, shard in enumerate(shards)]
     names, counts, passages = (list(column) for column in zip(*words, strict=True))
     vocabulary = Vocabulary(pa.array(names, pa.large_string()), counts, passages, total_passages)
-    storage.write_table(f"{uri}/versions/000001-test/{WORDS}", vocabulary.to_table())
+    file = f"{uri}/versions/000001-test/{WORDS}"
+    storage.write_table(file, vocabulary.to_table())
     manifest = {
         "version": 1,
         "folder": "versions/000001-test",
         "options": {"window": context_window.size, "summed": context_window.summed, "mode": "cat"},
+        "digests": {"words": sha256(file)},
         "segments": [segment.to_dict() for segment in segments],
     }
-    storage.write_json(manifest_uri(uri, 1), manifest)
+    json_files.write(manifest_uri(uri, 1), manifest)
     return uri
 
 

@@ -7,6 +7,7 @@ import pytest
 from safetensors.torch import load_file
 from tiny_runs import config_of, curve_of, write_tiny_text
 
+from bitcipher import json_files
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from training.data import TokenDataset, load_tokenizer, vocab_size
@@ -112,7 +113,7 @@ def test_run_folder_has_recipe_and_tokenizer(texts, tmp_path):
 def test_embedding_init_report(texts, vectors, tmp_path):
     start = {"init": "cipher", "scale": 2.0}
     pretrain(config_of(tmp_path / "run", texts["bpe"], vectors, embeddings=start, loop=SHORT))
-    output = json.loads((tmp_path / "run" / "embedding_init.json").read_text())
+    output = json_files.read(str(tmp_path / "run" / "embedding_init.json"))
     size = vocab_size(TokenDataset.open(str(texts["bpe"])).tokenizer)
     assert (output["n_from_vectors"], output["n_random"], output["vector_size"]) == (size - 5, 5, 12)
     assert output["rms"] == pytest.approx(2 * 0.02, rel=0.1)  # GPT-2's initial standard deviation is 0.02

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BeforeValidator
 from tokenizers import Encoding, Tokenizer
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 from training.data.special_tokens import special_tokens
@@ -227,4 +227,4 @@ def finish_dataset(folder: str, shards: Iterable[ShardInfo], tokenizer: Tokenize
     metadata = DatasetMetadata(
         dtype=token_dtype(vocab_size(tokenizer)).name, tokenizer_sha256=hashlib.sha256(content).hexdigest(), **splits
     )
-    storage.write_json(storage.join(folder, METADATA), metadata.to_dict())
+    json_files.write(storage.join(folder, METADATA), metadata.to_dict())

@@ -7,7 +7,7 @@ from typing import Any
 from tokenizers import Tokenizer
 from transformers import PreTrainedConfig
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from training.data import load_tokenizer, special_tokens, vocab_size
@@ -69,7 +69,7 @@ def finetune(values: dict[str, Any], advance: Callable[[int, str], None] = lambd
             new_weights=task_model.new_weights,
             remarks=(*task.remarks, *train.remarks, *validation.remarks, *_remarks(task_model, options)),
         )
-        storage.write_json(str(folder / TASK_INFO), info.to_dict())
+        json_files.write(str(folder / TASK_INFO), info.to_dict())
     run_loop(run, world, advance)
     # The loop does not evaluate a run that was already complete.
     predictions = (
@@ -83,7 +83,7 @@ def finetune(values: dict[str, Any], advance: Callable[[int, str], None] = lambd
             baselines={name: task.score(guesses) for name, guesses in task.baselines().items()},
             predictions=describe_predictions(task, predictions),
         )
-        storage.write_json(str(folder / PREDICTIONS), result.to_dict())
+        json_files.write(str(folder / PREDICTIONS), result.to_dict())
 
 
 def make_encoder(config: PreTrainedConfig, tokenizer: Tokenizer, max_seq_length: int | None) -> Encoder:
@@ -114,9 +114,9 @@ def _build_model(options: FinetuneOptions, task: Task, tokenizer: Tokenizer, fol
     special, n_tokens = special_tokens(tokenizer), vocab_size(tokenizer)
     task_model = build_task_model(source, task, special, n_tokens, options.seed, random_init=options.random_init)
     if options.embeddings.vectors is not None:
-        table = token_embeddings(CipherVectors.load(options.embeddings.vectors), tokenizer)
+        table = token_embeddings(CipherVectors.load(options.embeddings.vectors, verify=True), tokenizer)
         report = init_embeddings(task_model.model, table, options.embeddings)
-        storage.write_json(str(folder / EMBEDDING_INIT), report.to_dict())
+        json_files.write(str(folder / EMBEDDING_INIT), report.to_dict())
     if options.embeddings.train_embeddings_only:
         freeze_all_but_embeddings(task_model.model)
     return task_model

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.redaction import redact_values
 from pipelines.runtime.progress import StageProgress
@@ -79,11 +79,11 @@ def prepare_run_dir(folder: Path, name: str, config: dict[str, Any]) -> None:
     config = redact_values(config)
     check_run_dir(folder, name)
     if (folder / METRICS).exists():
-        stored = storage.read_json(str(path))
+        stored = json_files.read(str(path))
         if any(stored.get(key) != value for key, value in config.items()):
             raise BitcipherError(f"{folder} holds a run with other options; choose another folder, or remove it first.")
     folder.mkdir(parents=True, exist_ok=True)
-    storage.write_json(str(path), config)
+    json_files.write(str(path), config)
 
 
 def launch(
@@ -111,6 +111,6 @@ def launch(
     for leftover in folder.glob(RAY_STORAGE + "[0-9a-f]" * 8):  # left by a killed driver
         shutil.rmtree(leftover, ignore_errors=True)
     config = {**config, "folder": str(folder)}
-    storage.write_json(str(folder / name), redact_values(config))
+    json_files.write(str(folder / name), redact_values(config))
     with follow_metrics(folder, max_steps, progress):
         run_workers(function, config, n_workers, device, folder / f"{RAY_STORAGE}{uuid.uuid4().hex[:8]}")

@@ -14,7 +14,7 @@ from pydantic import Field
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from bitcipher import storage
+from bitcipher import json_files
 from bitcipher.errors import BitcipherError, first_line
 from bitcipher.records import Record
 from training.loop.checkpoint_folders import CHECKPOINTS, list_checkpoints
@@ -48,7 +48,7 @@ def save_checkpoint(
     unfinished.mkdir(parents=True)
     save_model(model, str(unfinished))
     save_file(optimizer_state(model, optimizer), unfinished / OPTIMIZER)
-    storage.write_json(str(unfinished / STATE), state.to_dict())
+    json_files.write(str(unfinished / STATE), state.to_dict())
     for path in unfinished.iterdir():
         with open(path, "rb") as stream:
             os.fsync(stream.fileno())

@@ -16,7 +16,7 @@ from safetensors import SafetensorError
 from transformers import BertConfig, GPT2Config, OPTConfig, PreTrainedConfig, PreTrainedModel, RobertaConfig, T5Config
 from transformers.utils import logging
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError, first_line
 from bitcipher.records import Record
 from training.models.model_folder import MODEL_CONFIG, missing_model
@@ -97,7 +97,7 @@ def read_config(folder: str) -> PreTrainedConfig:
     uri = storage.join(folder, MODEL_CONFIG)
     if not storage.exists(uri):
         raise missing_model(folder)
-    content = storage.read_json(uri)
+    content = json_files.read(uri)
     model_type = content.get("model_type")
     if model_type not in _CONFIGS:
         raise BitcipherError(f"{uri} has model_type {model_type!r}; supported are {', '.join(_CONFIGS)}.")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bitcipher import storage
+from bitcipher import json_files
 
 
 def cached_dir(parent: Path, kind: str, inputs: dict[str, Any], make: Callable[[Path], None]) -> Path:
@@ -20,7 +20,7 @@ def cached_dir(parent: Path, kind: str, inputs: dict[str, Any], make: Callable[[
         inputs: everything that the contents depend on, as plain values; the folder's name has a hash of them.
         make: function that writes the contents to the folder that it is called with.
     """
-    digest = hashlib.sha256(storage.to_json(inputs)).hexdigest()[:16]
+    digest = hashlib.sha256(json_files.to_bytes(inputs)).hexdigest()[:16]
     target = parent / f"{kind}-{digest}"
     if target.exists():
         return target

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from bitcipher import __version__, storage
+from bitcipher import __version__, json_files, storage
 from bitcipher.records import FROM_LIST, Record
 from training.probes.data import Split, TaskData
 from training.probes.fit import SETTINGS
@@ -82,11 +82,11 @@ def read_cell(folder: str, cell: Cell) -> tuple[int, ProbeResult] | None:
 def write_cell(folder: str, cell: Cell, dimensions: int, result: ProbeResult) -> None:
     """Store a finished cell atomically."""
     stored = StoredCell(**cell.key(), dimensions=dimensions, result=result)
-    storage.write_json(_uri(folder, cell), stored.to_dict())
+    json_files.write(_uri(folder, cell), stored.to_dict())
 
 
 def _uri(folder: str, cell: Cell) -> str:
-    digest = hashlib.sha256(storage.to_json(cell.key())).hexdigest()[:16]
+    digest = hashlib.sha256(json_files.to_bytes(cell.key())).hexdigest()[:16]
     parts = [part for part in cell.model.to_dict().values() if part is not None]
     name = "-".join(map(str, [cell.task.name, *parts, digest]))
     return storage.join(folder, CELLS, f"{name}.json")

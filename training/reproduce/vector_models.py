@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
-from bitcipher.counts import open_merged, read_vocabulary
+from bitcipher.counts import open_merged
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 from bitcipher.vectors import CipherVectors
-from bitcipher.versions import VECTORS, WORDS
+from bitcipher.versions import VECTORS
 from pipelines.embed.embed_counts import embed
 from pipelines.options import BuildOptions, EmbeddingOptions
 from pipelines.store.manifest import BuildManifest, read_manifest
@@ -86,13 +86,13 @@ class CountedBuild:
 
     def vectors(self, model: VectorModel) -> CipherVectors:
         """Return the vectors of a model."""
-        vocabulary = read_vocabulary(self.manifest.file(self.uri, WORDS))
+        vocabulary = self.manifest.vocabulary_file(self.uri).read()
         options = self.embedding(model)
         if options is None:
             rows = np.random.default_rng(RANDOM_SEED).normal(size=(len(vocabulary.words), RANDOM_DIMENSIONS))
             return CipherVectors(vocabulary.words, rows / np.linalg.norm(rows, axis=1, keepdims=True))
         if options == self.options.embedding:
-            return CipherVectors.load(self.manifest.file(self.uri, VECTORS))
+            return CipherVectors.load(self.manifest.file(self.uri, VECTORS), verify=True)
         segments = self.manifest.part_uris(self.uri)
         return embed(open_merged(vocabulary, self.options.context_window, segments), options, {})
 

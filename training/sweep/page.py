@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from pipelines.reports.pages.rendering import render_page
 from training.sweep.figures import ReportFigure
 from training.sweep.figures_scores import draw_figures
@@ -51,7 +51,8 @@ def write_report(findings: Findings, folder: str) -> str:
             _write(target, figure.png)
     markdown = "\n".join([f"# {TITLE}\n", f"{SHAPE_LEGEND}\n", *(table.markdown() for table in tables)])
     _write(storage.join(folder, "tables.md"), markdown.encode(errors="replace"))
-    storage.write_json(storage.join(folder, "findings.json"), {"format": FORMAT, **_plain(asdict(findings))})
+    content = json_files.to_bytes({"format": FORMAT, **_plain(asdict(findings))})
+    storage.write_bytes(storage.join(folder, "findings.json"), content)
     target = storage.join(folder, "report.html")
     _write(target, page)
     return target

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from bitcipher import storage
+from bitcipher import json_files
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Float, Record
 from bitcipher.redaction import redact_values
@@ -152,7 +152,7 @@ def fit_study(study: Study, out: Path, scale: float | None, seconds: float | Non
     else:
         fitted = study if scale is None else scale_study(study, scale)
     stored = FittedStudy(scale=scale, seconds=seconds, speed=speed, study=fitted)
-    storage.write_json(str(path), stored.redacted().to_dict())
+    json_files.write(str(path), stored.redacted().to_dict())
     return fitted
 
 
@@ -171,7 +171,7 @@ def _prepare_pretraining(
     prepare_run_dir(folder, PRETRAINING, {"recipe": plain})
     vectors = prepare_vectors(recipe, language.text, out / "prepared", runtime, progress)
     config = {"recipe": plain, "text": str(language.text), "vectors": vectors, "folder": str(folder)}
-    storage.write_json(str(folder / PRETRAINING), redact_values(config))
+    json_files.write(str(folder / PRETRAINING), redact_values(config))
     return Trial(trial.name, _import_path(pretrain_trial), {**config, "test": str(language.test)})
 
 

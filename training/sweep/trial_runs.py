@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from bitcipher import storage
+from bitcipher import json_files
 from bitcipher.records import Record
 from training.data import TokenDataset
 from training.finetune import PREDICTIONS, finetune
@@ -84,7 +84,7 @@ def has_ended(folder: Path) -> bool:
 
 
 def _write_end(folder: Path, end: TrialEnd) -> None:
-    storage.write_json(str(folder / ENDED), end.to_dict())
+    json_files.write(str(folder / ENDED), end.to_dict())
 
 
 def _test_loss(config: dict[str, Any], folder: Path) -> float:

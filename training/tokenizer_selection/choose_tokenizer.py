@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 from tokenizers import Tokenizer
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import FROM_LIST, Count, Record, Strings
 from bitcipher.redaction import redact
@@ -207,13 +207,13 @@ def _check_inputs(out: str, inputs: dict[str, Any]) -> None:
     stored = storage.read_bytes(storage.join(out, INPUTS))
     if stored is None and storage.list_files(out):
         raise BitcipherError(f"{out} is not empty and has no {INPUTS}; choose another folder.")
-    if stored not in (None, storage.to_json(inputs)):
+    if stored not in (None, json_files.to_bytes(inputs)):
         raise _different_inputs(out)
 
 
 def _store_inputs(out: str, inputs: dict[str, Any]) -> None:
     # Called after the first training, so that a command that fails in training leaves no files.
-    if not storage.create(storage.join(out, INPUTS), storage.to_json(inputs)):
+    if not storage.create(storage.join(out, INPUTS), json_files.to_bytes(inputs)):
         raise _different_inputs(out)
 
 
@@ -251,4 +251,4 @@ def _write(out: str, choice: TokenizerChoice, markdown: str, details: dict[str, 
             **details,
         }
     )
-    storage.write_json(storage.join(out, CHOICE), stored.to_dict())
+    json_files.write(storage.join(out, CHOICE), stored.to_dict())

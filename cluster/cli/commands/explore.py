@@ -47,10 +47,12 @@ def explore(
     if compare is not None:
         is_version = compare.isdecimal()
         uri = vectors_of(vectors, int(compare)) if is_version else vectors_of(compare)
-        baseline = Baseline(f"version {compare}" if is_version else _base_name(compare), CipherVectors.load(uri))
+        baseline = Baseline(
+            f"version {compare}" if is_version else _base_name(compare), CipherVectors.load(uri, verify=True)
+        )
     explanations = None
     if version is None and not versions(vectors):
-        table = CipherVectors.load(vectors)
+        table = CipherVectors.load(vectors, verify=True)
     else:
         table, counts, _ = load_with_counts(vectors, version=version)
         # Vectors of mode cipher have no contexts, so their page has no explanations.

@@ -43,7 +43,7 @@ def _export_vectors(uri: str, format: str, out: str, version: int | None) -> Non
     from bitcipher.versions import vectors_of
     from pipelines.runtime.progress import StageProgress
 
-    table = CipherVectors.load(vectors_of(uri, version))
+    table = CipherVectors.load(vectors_of(uri, version), verify=True)
     with StageProgress() as progress:
         bar = progress.begin("export", len(table))
         write(table, format, out, lambda rows: progress.advance(bar, rows, ""))

@@ -109,7 +109,7 @@ def print_embedding(target: str, sizes: VectorSizes) -> None:
 
 def print_neighbors(uri: str, words: list[str], topn: int, oov: bool, version: int | None) -> None:
     """Print a table of nearest words for each word."""
-    vectors = CipherVectors.load(vectors_of(uri, version))
+    vectors = CipherVectors.load(vectors_of(uri, version), verify=True)
     neighbors = {word: vectors.most_similar(word, topn=topn, oov=oov) for word in words}
     for word, nearest in neighbors.items():
         table = make_table(format_word(word), "cosine")
@@ -128,7 +128,7 @@ def print_contents(uri: str, version: int | None) -> None:
         OUT.print(", ".join(f"{len(getattr(manifest, name)):,} {name}" for name in lists) + "\n")
         print_version(uri, manifest)
     else:
-        vectors = CipherVectors.load(uri)
+        vectors = CipherVectors.load(uri, verify=True)
         OUT.print(f"{len(vectors):,} words, {vectors.vector_size} dimensions\n")
         _print_fields(vectors.manifest)
     OUT.print()

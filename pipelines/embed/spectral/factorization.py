@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow, cut_ranges, merge_words, read_vocabulary
+from bitcipher.counts import ContextWindow, VocabularyFile, cut_ranges, merge_words
 from bitcipher.embedding.spectral import Products, SpectralEmbedding, Spectrum, block_count
 from pipelines.embed.spectral.gather_ranges import (
     OOV_RANGE,
@@ -35,8 +35,8 @@ BYTES_PER_SUM = 24
 class CountPaths:
     """URIs of stored counts and of a folder for temporary files."""
 
-    vocabulary: str
-    """URI of the vocabulary file."""
+    vocabulary: VocabularyFile
+    """File of the vocabulary."""
     segments: Sequence[Sequence[str]]
     """URIs of the parts of each segment."""
     work: str
@@ -74,7 +74,7 @@ def factor(
             on_result(result)
             yield result.value
 
-    vocabulary = read_vocabulary(paths.vocabulary)
+    vocabulary = paths.vocabulary.read()
     words, blocks = len(vocabulary), block_count(context_window.size, context_window.summed)
     words_in_entries = words * (BYTES_PER_WORD + blocks * BYTES_PER_SUM) // BYTES_PER_ENTRY
     range_entries = max(range_entries - words_in_entries, range_entries // 4, 1)

@@ -14,10 +14,10 @@ from bitcipher.counts import (
     ContextWindow,
     PairBlock,
     RowRange,
+    VocabularyFile,
     iter_pairs,
     limit_window,
     merge_rows,
-    read_vocabulary,
     renumber,
     split,
     write_pairs,
@@ -60,14 +60,14 @@ class GatherStage:
     """Stage that adds up the pairs of a range of words over all segments.
 
     Args:
-        vocabulary: URI of the vocabulary file.
+        vocabulary: file of the vocabulary.
         work: folder for temporary files.
         context_window: window of the vectors.
         range_entries: maximum number of pairs in memory.
     """
 
-    def __init__(self, vocabulary: str, work: str, context_window: ContextWindow, range_entries: int):
-        words = read_vocabulary(vocabulary)
+    def __init__(self, vocabulary: VocabularyFile, work: str, context_window: ContextWindow, range_entries: int):
+        words = vocabulary.read()
         self._order = words.row_order()
         self._oov_rank = words.oov_rank
         self._work = work
@@ -149,8 +149,8 @@ class LocateStage:
         work: folder for temporary files.
     """
 
-    def __init__(self, vocabulary: str, work: str):
-        self._order = read_vocabulary(vocabulary).row_order()
+    def __init__(self, vocabulary: VocabularyFile, work: str):
+        self._order = vocabulary.read().row_order()
         self._work = work
 
     def __call__(self, item: LocateInput) -> Iterator[LocatedRows]:
@@ -176,8 +176,7 @@ def read_sums(work: str, name: str) -> np.ndarray:
 
 
 def _write(uri: str, rows: PairBlock) -> None:
-    for _ in write_pairs(uri, split(rows, BLOCK_ENTRIES)):
-        pass
+    write_pairs(uri, split(rows, BLOCK_ENTRIES))
 
 
 def _uri(work: str, name: str, kind: str) -> str:

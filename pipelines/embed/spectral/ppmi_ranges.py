@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.counts import RowRange, merge_rows, read_vocabulary
+from bitcipher.counts import RowRange, VocabularyFile, merge_rows
 from bitcipher.embedding.spectral import Marginals, weight_rows
 from pipelines.embed.spectral.array_files import read_array, write_array, write_rows
 
@@ -44,8 +44,8 @@ class PpmiStage:
         work: folder for temporary files.
     """
 
-    def __init__(self, vocabulary: str, work: str):
-        self._order = read_vocabulary(vocabulary).row_order()
+    def __init__(self, vocabulary: VocabularyFile, work: str):
+        self._order = vocabulary.read().row_order()
         self._marginals = Marginals(read_array(_sums_uri(work)))
         self._work = work
 

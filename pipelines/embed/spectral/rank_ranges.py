@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher import storage
-from bitcipher.counts import SEGMENT_WORDS, RowRange, find_row_ranges, ranks_of, read_vocabulary, read_words
+from bitcipher.counts import SEGMENT_WORDS, RowRange, VocabularyFile, find_row_ranges, ranks_of, read_words
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class RankStage:
         work: folder for temporary files.
     """
 
-    def __init__(self, vocabulary: str, work: str):
-        self._vocabulary = read_vocabulary(vocabulary)
+    def __init__(self, vocabulary: VocabularyFile, work: str):
+        self._vocabulary = vocabulary.read()
         self._work = work
 
     def __call__(self, item: RankInput) -> Iterator[RankedSegment]:

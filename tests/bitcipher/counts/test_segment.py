@@ -30,7 +30,7 @@ BLOCKS = [
 @pytest.fixture
 def part(tmp_path):
     uri = str(tmp_path / "part")
-    assert write_part(uri, WORDS, NUMBERS, COUNTS, PASSAGES, BLOCKS) == 4
+    assert write_part(uri, WORDS, NUMBERS, COUNTS, PASSAGES, BLOCKS).entries == 4
     return uri
 
 
@@ -61,7 +61,7 @@ def test_words_of_several_parts_are_concatenated(part, tmp_path):
 def test_an_empty_part_reads_back(tmp_path):
     uri = str(tmp_path / "empty")
     none = np.empty(0, np.int64)
-    assert write_part(uri, WORDS[:0], none.astype(np.int32), none, none, []) == 0
+    assert write_part(uri, WORDS[:0], none.astype(np.int32), none, none, []).entries == 0
     assert len(read_words([uri])) == 0
     assert list(iter_pairs(uri, MAX_WORDS)) == []
 
@@ -77,8 +77,9 @@ def test_failed_write_leaves_no_files(tmp_path):
 
 
 def test_equal_counts_give_equal_bytes(part, tmp_path):
-    write_part(str(tmp_path / "again"), WORDS, NUMBERS, COUNTS, PASSAGES, BLOCKS)
-    for one, other in zip(part_files(part), part_files(str(tmp_path / "again")), strict=True):
+    again = str(tmp_path / "again" / Path(part).name)
+    write_part(again, WORDS, NUMBERS, COUNTS, PASSAGES, BLOCKS)
+    for one, other in zip(part_files(part), part_files(again), strict=True):
         assert Path(one).read_bytes() == Path(other).read_bytes()
 
 

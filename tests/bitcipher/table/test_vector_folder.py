@@ -9,7 +9,7 @@ import safetensors.numpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 
@@ -129,7 +129,7 @@ def test_table_of_several_blocks_round_trip(tmp_path, monkeypatch):
 def test_manifest_has_format_sizes_and_digests(tmp_path):
     make_full_table().save(tmp_path / "table")
     manifest = json.loads((tmp_path / "table" / "manifest.json").read_text("utf-8"))
-    assert manifest["format"] == "bitcipher-vectors/2"
+    assert manifest["format"] == "bitcipher-vectors/3"
     assert (manifest["words"], manifest["vector_size"]) == (len(ODD_WORDS), 3)
     assert manifest["provenance"] == make_full_table().manifest
     for name, entry in manifest["files"].items():
@@ -146,10 +146,10 @@ def test_files_of_the_safetensors_library_are_read(tmp_path):
         {"made": "by hand"},
     )
     manifest = tmp_path / "table" / "manifest.json"
-    content = json.loads(manifest.read_text("utf-8"))
+    content = json_files.read(str(manifest))
     data = (tmp_path / "table" / "vectors.safetensors").read_bytes()
     content["files"]["vectors.safetensors"] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-    manifest.write_text(json.dumps(content), "utf-8")
+    json_files.write(str(manifest), content)
     for mmap in (True, False):
         np.testing.assert_array_equal(CipherVectors.load(tmp_path / "table", mmap=mmap).vectors, rows)
 

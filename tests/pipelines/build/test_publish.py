@@ -2,7 +2,7 @@ import uuid
 
 import pytest
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.counts import part_files
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import manifest_uri, versions
@@ -28,7 +28,8 @@ SIZES = dict.fromkeys(("documents", "total_passages", "text_bytes", "tokens", "t
 
 
 def segment_of(parts):
-    return Segment(name=parts[0], parts=tuple(parts), shards=(parts[0],), digest="0" * 32, **SIZES)
+    hashes = ("0" * 64,) * len(parts)
+    return Segment(name=parts[0], parts=tuple(parts), part_hashes=hashes, shards=(parts[0],), digest="0" * 32, **SIZES)
 
 
 def manifest_of(version, segments, shards, suffix="ab"):
@@ -53,7 +54,7 @@ def manifest_of(version, segments, shards, suffix="ab"):
 
 def write(build, *names):
     for name in names:
-        storage.write_json(storage.join(build, name), {})
+        json_files.write(storage.join(build, name), {"a": 1})
 
 
 def write_parts(build, *parts):
@@ -114,7 +115,7 @@ def test_work_of_an_unfinished_job_is_kept(build):
     write_parts(build, "shards/d", "segments/cd-0", "shards/lost")
     ledger.record(COUNTED_SHARDS, "task/00000", segment_of(["shards/d"]))
     ledger.record(COUNTED_TASKS, "task", CountedTask(id="task", sources=(), shards=("shards/d",), records={}))
-    ledger.record(MERGED_PARTS, "cd/0-9", MergedPart(part="segments/cd-0", entries=1, digest="0" * 32))
+    ledger.record(MERGED_PARTS, "cd/0-9", MergedPart(part="segments/cd-0", sha256="0" * 64, entries=1, digest="0" * 32))
     needed = stored_names(build)[0] - {"shards/lost"}
     collect_garbage(build)
     assert stored_names(build)[0] == needed

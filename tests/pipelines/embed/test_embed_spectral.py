@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from builds import OPTIONS, digests, run_build, run_update, write_lines
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import manifest_uri
@@ -109,7 +109,7 @@ def test_build_interrupted_during_factorization_resumes(corpus, tmp_path, monkey
         with pytest.raises(KeyboardInterrupt):
             run_build([corpus], tmp_path / "stopped")
     left = tmp_path / "stopped" / "work" / uuid.uuid4().hex  # by a killed process
-    storage.write_json(str(left / "sums.json"), {})
+    json_files.write(str(left / "sums.json"), {"a": 1})
     run_build([corpus], tmp_path / "stopped")
     assert digests(tmp_path / "stopped") == digests(tmp_path / "whole")
     assert not any(name.startswith("work/") for name in storage.list_files(str(tmp_path / "stopped")))

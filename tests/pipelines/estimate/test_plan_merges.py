@@ -13,7 +13,7 @@ def rounds_of_a_job(shards, shard_tokens, types, entries):
     def segment(number, tokens):
         none = dict.fromkeys(("documents", "total_passages", "text_bytes"), 0)
         sizes = {"tokens": tokens, "types": int(types(tokens)), "entries": int(entries(tokens))}
-        return Segment(name=f"{number:09d}", parts=(), shards=(), digest="0" * 32, **none, **sizes)
+        return Segment(name=f"{number:09d}", parts=(), part_hashes=(), shards=(), digest="0" * 32, **none, **sizes)
 
     waiting, made, rounds = [segment(number, shard_tokens) for number in range(shards)], shards, []
     while merges := next_merges(waiting):

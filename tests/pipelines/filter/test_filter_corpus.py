@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.word_filter import extract_corpus_words, read_words
 from pipelines.filter import FilterOptions, filter_corpus
@@ -74,7 +74,7 @@ def documents_in(texts):
 
 def test_kept_spans_are_in_the_vocabulary_and_counts_add_up(corpus, tmp_path):
     output = run_filter(corpus, tmp_path / "out")
-    assert output == json.loads((tmp_path / "out" / "accounting.json").read_text())
+    assert output == json_files.read(str(tmp_path / "out" / "accounting.json"))
     assert read_words(str(tmp_path / "out" / "vocabulary.txt")) == set(KNOWN)
     assert output["vocabulary"]["words"] == len(KNOWN)
     kept = {part: spans(tmp_path / "out", "constrained", part) for part in PARTS}

@@ -122,5 +122,11 @@ def test_operand_with_the_counts_of_another_segment_raises(build, segments):
     ):
         with storage.reading(other) as stream, storage.writing(own) as target:
             target.write(stream.read())
-    with pytest.raises(BitcipherError, match=r"s0, s1, s2 .*another digest"):
+    with pytest.raises(BitcipherError, match="not the file that was written under this name"):
         merged(build, Merge(tuple(segments[:3])), "whole")
+
+
+def test_operand_with_another_digest_raises(build, segments):
+    other = segments[1].copy_with(digest=segments[2].digest)
+    with pytest.raises(BitcipherError, match=r"s0, s1, s2 .*another digest"):
+        merged(build, Merge((segments[0], other, segments[2])), "whole")

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from object_store import Fault
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from pipelines.store import lease
 from pipelines.store.lease import Lease
@@ -26,14 +26,14 @@ def short_intervals(monkeypatch):
 
 def holder(build):
     generations = storage.list_files(storage.join(build, "lease"))
-    return storage.read_json(storage.join(build, "lease", max(generations)))
+    return json_files.read(storage.join(build, "lease", max(generations)))
 
 
 def write_remote_holder(build, seconds_ago, beat=3, released=False):
     """Write the lease file of a holder on another machine."""
     moment = (datetime.now(UTC) - timedelta(seconds=seconds_ago)).isoformat()
     content = {"owner": "o", "host": "far", "machine": "far", "pid": 7, "started": moment, "time": moment}
-    storage.write_json(storage.join(build, "lease/000004.json"), content | {"beat": beat, "released": released})
+    json_files.write(storage.join(build, "lease/000004.json"), content | {"beat": beat, "released": released})
 
 
 def wait_until(true):

@@ -11,6 +11,7 @@ def segment(name, entries=10, shards=None, digest=1):
     return Segment(
         name=name,
         parts=(f"shards/{name}",),
+        part_hashes=("0" * 64,),
         shards=shards,
         entries=entries,
         digest=CountDigest(digest, 2).hex(),

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutated_records import assert_mutation_is_read_or_refused
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import manifest_uri
 from pipelines.build.report import BuildReport
@@ -33,7 +33,14 @@ from pipelines.store.segments import Segment
 OPTIONS = BuildOptions(tokenizer="whitespace")
 TIME = "2026-01-31T12:00:00+00:00"
 SIZES = dict.fromkeys(("documents", "total_passages", "text_bytes", "tokens", "types", "entries"), 3)
-SEGMENT = Segment(name="a-00000", parts=("shards/a",), shards=("a-00000",), digest="0123456789abcdef" * 2, **SIZES)
+SEGMENT = Segment(
+    name="a-00000",
+    parts=("shards/a",),
+    part_hashes=("0" * 64,),
+    shards=("a-00000",),
+    digest="0123456789abcdef" * 2,
+    **SIZES,
+)
 RECORD_COUNTS = RecordCounts(bad={"not JSON": 1}, skipped={"status 404": 2}, replacements=3, example="Line 1 is bad.")
 MANIFEST = BuildManifest(
     version=2,
@@ -83,7 +90,7 @@ RECORDS = [
     SEGMENT,
     JobEntry(id="ab", version=1, fingerprint=fingerprint(OPTIONS), started=TIME),
     CountPlan(tasks=("a", "b"), text_bytes=9),
-    MergedPart(part="segments/a-0", entries=9, digest="0" * 32),
+    MergedPart(part="segments/a-0", sha256="0" * 64, entries=9, digest="0" * 32),
     LeaseHolder(owner="o", host="h", machine="m", pid=1, started=TIME, beat=0, time=TIME, released=False),
     BuildReport(started=TIME, seconds=1.5, workers=0, stages={"count": StageCost(seconds=1.0)}, tokens=3),
 ]
@@ -99,9 +106,9 @@ def test_mutated_records_are_read_back_or_raise_with_the_file_name(record, data)
 def test_manifest_of_another_format_raises_with_the_format():
     build = f"memory://{uuid.uuid4().hex}"
     uri = manifest_uri(build, 2)
-    storage.write_json(uri, MANIFEST.to_dict())
+    json_files.write(uri, MANIFEST.to_dict())
     assert read_manifest(build) == MANIFEST
-    storage.write_json(uri, MANIFEST.to_dict() | {"format": "bitcipher-build/1"})
+    json_files.write(uri, MANIFEST.to_dict() | {"format": "bitcipher-build/1"})
     with pytest.raises(BitcipherError, match=r"versions/000002\.json: the format is 'bitcipher-build/1'"):
         read_manifest(build)
     storage.remove(build)

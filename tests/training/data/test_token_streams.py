@@ -1,4 +1,3 @@
-import json
 import shutil
 
 import numpy as np
@@ -6,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bitcipher import json_files
 from bitcipher.errors import BitcipherError
 from training.data import Sequences, TokenDataset, finish_dataset, token_streams, write_shard
 
@@ -157,8 +157,8 @@ def test_changed_tokenizer_raises(copy):
     ],
 )
 def test_damaged_metadata_raises(copy, change, fact):
-    content = json.loads((copy / "text.json").read_text())
-    (copy / "text.json").write_text(json.dumps({**content, **change}))
+    content = json_files.read(str(copy / "text.json"))
+    json_files.write(str(copy / "text.json"), {**content, **change})
     message = open_error(copy)
     assert "text.json" in message
     assert fact in message

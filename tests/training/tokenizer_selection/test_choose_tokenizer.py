@@ -201,7 +201,7 @@ def test_failed_write_leaves_no_choice_file(run, folder, monkeypatch):
     def full(*_):
         raise BitcipherError("The disk is full.")
 
-    monkeypatch.setattr(choosing.storage, "write_json", full)
+    monkeypatch.setattr(choosing.json_files, "write", full)
     code, _, _ = run("corpus", "--kind", "bpe", "--size", 300, "--out", "tokenizers")
     assert code == 2
     assert not (folder / "tokenizers" / "choice.json").exists()

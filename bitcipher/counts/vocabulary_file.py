@@ -1,0 +1,44 @@
+"""File of a vocabulary, with the SHA-256 that it must have."""
+
+import hashlib
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from bitcipher.vocabulary import Vocabulary
+
+
+class VocabularyFile(NamedTuple):
+    """Parquet file with the words of a version in order of rank."""
+
+    uri: str
+    """URI of the file."""
+    sha256: str
+    """SHA-256 of its content, in hexadecimal digits."""
+
+    def table(self) -> pa.Table:
+        """Return the table of words, with the columns of `bitcipher.vocabulary.SCHEMA`.
+
+        Raises:
+            BitcipherError: if the file is missing, or its SHA-256 differs.
+        """
+        content = storage.read_bytes(self.uri)
+        if content is None:
+            raise BitcipherError(f"There is no file {self.uri}.")
+        if hashlib.sha256(content).hexdigest() != self.sha256:
+            raise BitcipherError(
+                f"{self.uri} is damaged, because its SHA-256 differs from the manifest of its version: restore it from "
+                "a copy, or build again."
+            )
+        return pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
+
+    def read(self) -> Vocabulary:
+        """Return the vocabulary.
+
+        Raises:
+            BitcipherError: if the file is missing, or its SHA-256 differs.
+        """
+        return Vocabulary.from_table(self.table())

@@ -1,0 +1,114 @@
+"""Checks of a build: manifests, vocabularies, vectors, counts, and the work of an unfinished job."""
+
+from collections.abc import Iterable, Iterator
+
+from bitcipher import storage
+from bitcipher.counts import part_files
+from bitcipher.errors import BitcipherError
+from bitcipher.versions import VECTORS, WORDS, manifest_uri, versions
+from pipelines.build.report import read_report
+from pipelines.store import layout
+from pipelines.store.job_ledger import COUNTED_SHARDS, JOB, JOB_KINDS, MERGED_PARTS, all_job_ledgers, build_ledger
+from pipelines.store.lease import LeaseHolder
+from pipelines.store.manifest import BuildManifest, read_manifest
+from pipelines.store.segments import Segment, total_digest
+from pipelines.verify.checks import PartCheck, SegmentCheck, VectorsCheck, VocabularyCheck
+from pipelines.verify.damage import Check, KnownDamage, error_of
+
+# Maximum number of sources to name in an advice.
+EXAMPLES = 3
+
+UNFINISHED = "It holds counts of an unfinished job: drop them with `bitcipher prune --unfinished`."
+_RESTORE = "Restore the file from a copy"
+
+
+def build_checks(build: str, sizes: dict[str, int]) -> list[Check]:
+    """Return the checks of all files of a build.
+
+    Args:
+        build: folder of the build.
+        sizes: bytes of each file, by its path relative to the build.
+    """
+    manifests: list[BuildManifest] = []
+    checks: list[Check] = []
+    for version in versions(build):
+        try:
+            manifests.append(read_manifest(build, version))
+        except BitcipherError as error:
+            advice = f"{_RESTORE}, or remove it: version {version} is lost, and other versions are not affected."
+            checks.append(KnownDamage(str(error), advice, sizes.get(f"versions/{version:06d}.json", 0)))
+    for manifest in manifests:
+        checks += _version_checks(build, manifest, sizes)
+    checks += _ledger_checks(build)
+    checks += _count_checks(build, manifests, sizes)
+    return checks
+
+
+def _version_checks(build: str, manifest: BuildManifest, sizes: dict[str, int]) -> Iterator[Check]:
+    """Yield the checks of the files of a version, except for its counts."""
+    number, folder = manifest.version, manifest.folder
+    version = f"version {number}"
+    if manifest.digests.counts != total_digest(manifest.segments):
+        sentence = f"{manifest_uri(build, number)} is damaged: its segments have another digest than its counts."
+        yield KnownDamage(sentence, f"{_RESTORE}, or build again.")
+    advice = f"It is the vocabulary of {version}. {_RESTORE}, or build again."
+    yield VocabularyCheck(manifest.vocabulary_file(build), advice, sizes.get(f"{folder}/{WORDS}", 0))
+    advice = (
+        f"It belongs to the vectors of {version}. {_RESTORE}, or make them again: "
+        f"bitcipher embed {build} --version {number} --out NEW"
+    )
+    size = sum(size for name, size in sizes.items() if name.startswith(f"{folder}/{VECTORS}/"))
+    yield VectorsCheck(manifest.file(build, VECTORS), advice, size, manifest.digests.vectors)
+    if sentence := error_of(read_report, build, manifest):
+        yield KnownDamage(sentence, f"It holds the costs of {version}, which only `inspect` shows.")
+
+
+def _ledger_checks(build: str) -> Iterator[Check]:
+    """Yield the damaged entries of the ledgers and leases of a build."""
+    ledgers = [(build_ledger(build), (JOB,)), *((ledger, JOB_KINDS) for ledger in all_job_ledgers(build))]
+    for ledger, kinds in ledgers:
+        for kind in kinds:
+            for key in ledger.keys(kind):
+                if error_of(ledger.check, kind, key):
+                    sentence = f"{ledger.entry_uri(kind, key)} is damaged, incomplete, or of another version."
+                    yield KnownDamage(sentence, "It is part of an unfinished job, whose next run does this work again.")
+    folder = storage.join(build, layout.LEASE)
+    for name in storage.list_files(folder):
+        if sentence := error_of(LeaseHolder.read, storage.join(folder, name)):
+            yield KnownDamage(sentence, "It is a lease. The next job waits until it expires, and then replaces it.")
+
+
+def _count_checks(build: str, manifests: list[BuildManifest], sizes: dict[str, int]) -> Iterator[Check]:
+    """Yield the checks of all segments that versions or the unfinished job refer to, each once."""
+    found: dict[tuple[str, ...], tuple[Segment, str]] = {}
+    for ledger in all_job_ledgers(build):
+        for shard in ledger.entries(COUNTED_SHARDS).values():
+            found[shard.parts] = (shard, UNFINISHED)
+        for entry in ledger.entries(MERGED_PARTS).values():
+            yield _part_check(build, entry.part, entry.sha256, UNFINISHED, sizes)
+    for manifest in manifests:
+        for segment in (*manifest.shards, *manifest.segments):
+            found[segment.parts] = (segment, _segment_advice(manifest, segment))
+    for segment, advice in found.values():
+        parts = tuple(
+            _part_check(build, *part, advice, sizes) for part in zip(segment.parts, segment.part_hashes, strict=True)
+        )
+        size = sum(part.size for part in parts)
+        yield SegmentCheck(parts, segment.total_passages, segment.digest, advice, size)
+
+
+def _part_check(build: str, part: str, sha256: str, advice: str, sizes: dict[str, int]) -> PartCheck:
+    return PartCheck(storage.join(build, part), sha256, advice, sum(sizes.get(file, 0) for file in part_files(part)))
+
+
+def _segment_advice(manifest: BuildManifest, segment: Segment) -> str:
+    shards = set(segment.shards)
+    hashes = {sha256 for task in manifest.tasks if shards & set(task.shards) for sha256 in task.sources}
+    sources = _list_sources(source.uri for source in manifest.sources if source.sha256 in hashes)
+    return f"It holds counts of {sources}. {_RESTORE}, or build again in a new folder."
+
+
+def _list_sources(uris: Iterable[str]) -> str:
+    uris = sorted(uris)
+    more = f" and {len(uris) - EXAMPLES:,} more sources" if len(uris) > EXAMPLES else ""
+    return ", ".join(uris[:EXAMPLES]) + more

@@ -1,0 +1,43 @@
+"""Checks of a folder of document shards."""
+
+import re
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from pipelines.shard.document_table import stem
+from pipelines.shard.key_kinds import key_kinds
+from pipelines.shard.manifest import DocumentManifest, read_newest
+from pipelines.verify.checks import HashCheck, ParquetCheck
+from pipelines.verify.damage import Check, KnownDamage
+
+_ADVICE = "Restore the file from a copy, or run `bitcipher shard` with the same sources and a new folder."
+
+# Names of dropped and bad records contain the beginning of the SHA-256 of the file.
+_HASH = re.compile(r"-([0-9a-f]{8})\.parquet$")
+
+
+def document_checks(folder: str, sizes: dict[str, int]) -> list[Check]:
+    """Return the checks of all files that the newest manifest of a folder of document shards refers to.
+
+    Args:
+        folder: the folder.
+        sizes: bytes of each file, by its path relative to the folder.
+    """
+    try:
+        manifest = read_newest(folder)
+    except BitcipherError as error:
+        return [KnownDamage(str(error), _ADVICE)]
+    assert manifest is not None  # the caller has found it
+    checks: list[Check] = [
+        HashCheck(storage.join(folder, file.name), file.sha256, _ADVICE, file.size) for file in manifest.files
+    ]
+    for name in (name for task in manifest.tasks for name in (*task.dropped_files, *task.quarantine_files)):
+        hashed = _HASH.search(name)
+        checks.append(HashCheck(storage.join(folder, name), hashed[1] if hashed else "", _ADVICE, sizes.get(name, 0)))
+    checks += [ParquetCheck(storage.join(folder, name), _ADVICE, sizes.get(name, 0)) for name in _key_files(manifest)]
+    return checks
+
+
+def _key_files(manifest: DocumentManifest) -> list[str]:
+    kinds = key_kinds(manifest.options.duplicates)
+    return [f"keys/{kind}/{stem(file.name)}.parquet" for file in manifest.files for kind in kinds]

@@ -1,0 +1,71 @@
+"""Run a `bitcipher` command without the checks of stored counts and vectors, to measure what the checks cost.
+
+unchecked_command.py ARGUMENT...
+
+Left out are: checksums of pages, SHA-256 of count files, word hashes and digests of merged counts, checks of the values
+of pairs and word numbers, and the SHA-256 of vectors that are compared for the drift. The digests of shards remain,
+because the manifest contains them.
+"""
+
+import functools
+import sys
+
+import pyarrow.parquet as pq
+
+from bitcipher.counts import CountDigest, count_files, merged_segments, pairs, segment
+from bitcipher.table import vector_folder
+from cluster.cli.main import main
+from pipelines.merge import merge_segments
+
+
+class _EqualDigits(str):
+    """Digits of a digest that are equal to any other."""
+
+    __slots__ = ()
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+    __hash__ = str.__hash__
+
+
+class _NoDigest(CountDigest):
+    """Digest whose sums are not computed."""
+
+    def __add__(self, other: CountDigest) -> "CountDigest":
+        return self
+
+    def hex(self) -> str:
+        """Return digits that are equal to any other."""
+        return _EqualDigits("0" * 32)
+
+
+def remove_checks() -> None:
+    """Replace the checks by functions that do nothing."""
+    pq.ParquetWriter = functools.partial(_without, pq.ParquetWriter, "write_page_checksum")
+    pq.ParquetFile = functools.partial(_without, pq.ParquetFile, "page_checksum_verification")
+    pq.write_table = functools.partial(_without, pq.write_table, "write_page_checksum")
+    count_files.HashingStream.write = lambda self, content: _write(self, content)
+    pairs._check_block = lambda *arguments: None
+    segment.word_numbers = merged_segments.word_numbers = merge_segments.word_numbers = lambda words: words[
+        "number"
+    ].to_numpy()
+    merge_segments.digest_pairs = merge_segments.digest_words = lambda *arguments: _NoDigest()
+    merge_segments.word_hashes = lambda words: merge_segments.np.zeros((len(words), 2), merge_segments.np.uint64)
+    vector_folder._check_sha256 = lambda *arguments: None
+
+
+def _without(make, name, *arguments, **options):
+    options.pop(name, None)
+    return make(*arguments, **options)
+
+
+def _write(stream, content):
+    stream._size += len(content)
+    return stream._stream.write(content)
+
+
+if __name__ == "__main__":
+    remove_checks()
+    sys.argv[0] = "bitcipher"
+    main()
