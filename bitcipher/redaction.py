@@ -6,9 +6,12 @@ from typing import Any
 from urllib.parse import unquote
 
 # A URI in a text. In chained URIs of fsspec, such as zip://a.zip::https://host/b.zip, each is a match.
-_URI = re.compile(r"([a-z][a-z0-9+.-]*)://((?:(?!::[a-z][a-z0-9+.-]*://)\S)*)", re.IGNORECASE)
+# The length of the protocol is bounded, because a search from each letter of a long word would take quadratic time.
+_URI = re.compile(r"([a-z][a-z0-9+.-]{0,63})://((?:(?!::[a-z][a-z0-9+.-]{0,63}://)\S)*)", re.IGNORECASE)
 # Punctuation of the sentence after a URI.
-_PUNCTUATION = re.compile(r"""[.,:;!)\]}>"']*$""")
+_PUNCTUATION = """.,:;!)]}>"'"""
+# Maximum number of URIs, each in the query of another, that are examined. Deeper ones are removed.
+_MAX_DEPTH = 8
 # Protocols whose URIs have a query. In object stores, a question mark is part of the name.
 _WITH_QUERY = ("http", "https", "ftp", "ftps", "webdav", "webhdfs", "hf")
 
@@ -35,7 +38,7 @@ def redact(text: str) -> str:
     >>> redact("https://me:word@example.org/a.txt?part=1&X-Amz-Signature=5e1f")
     'https://example.org/a.txt?part=1'
     """
-    return _URI.sub(_redact_match, text) if "://" in text else text
+    return _redact(text, 0)
 
 
 def redact_values(value: Any) -> Any:
@@ -61,35 +64,42 @@ def _is_control(character: str) -> bool:
     return character in _BIDI_CONTROLS or unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
 
 
-def _redact_match(match: re.Match[str]) -> str:
+def _redact(text: str, depth: int) -> str:
+    if "://" not in text:
+        return text
+    return _URI.sub(lambda match: _redact_match(match, depth), text) if depth <= _MAX_DEPTH else ""
+
+
+def _redact_match(match: re.Match[str], depth: int) -> str:
     protocol = match[1].lower()
-    end = _PUNCTUATION.search(match[2])
-    punctuation = end[0] if end else ""
-    rest = match[2].removesuffix(punctuation)
+    rest = match[2].rstrip(_PUNCTUATION)
+    punctuation = match[2][len(rest) :]
     # Without a password, only http has secrets here. In abfs://container@account, the name is part of the address.
-    while (userinfo := _USERINFO.match(rest)) and (":" in userinfo[0] or protocol in ("http", "https")):
-        rest = rest[userinfo.end() :]
+    start = 0
+    while (userinfo := _USERINFO.match(rest, start)) and (":" in userinfo[0] or protocol in ("http", "https")):
+        start = userinfo.end()
+    rest = rest[start:]
     if protocol in _WITH_QUERY:
-        rest = _redact_query(rest)
+        rest = _redact_query(rest, depth)
     return f"{match[1]}://{rest}{punctuation}"
 
 
-def _redact_query(rest: str) -> str:
+def _redact_query(rest: str, depth: int) -> str:
     path, question, query = rest.partition("?")
     query, sharp, fragment = query.partition("#")
     if not question:
         path, sharp, fragment = path.partition("#")
     for mark, parameters in ((question, query), (sharp, fragment)):
-        kept = _redact_parameters(parameters)
+        kept = _redact_parameters(parameters, depth)
         path += mark + kept if kept or not parameters else ""
     return path
 
 
-def _redact_parameters(parameters: str) -> str:
+def _redact_parameters(parameters: str, depth: int) -> str:
     """Return the parameters of a query or a fragment that grant no access."""
     first, *others = re.split(r"([&;])", parameters)
     pairs = zip(["", *others[::2]], [first, *others[1::2]], strict=True)
-    kept = "".join(mark + redact(each) for mark, each in pairs if not _SECRET_NAME.fullmatch(_name(each)))
+    kept = "".join(mark + _redact(each, depth + 1) for mark, each in pairs if not _SECRET_NAME.fullmatch(_name(each)))
     return kept if kept == parameters else kept.lstrip("&;")
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import yaml
 
 from bitcipher.errors import BitcipherError
+from bitcipher.yaml_files import SafeLoader
 
 
 def apply_setting(values: dict[str, Any], setting: str) -> None:
@@ -26,6 +27,6 @@ def apply_setting(values: dict[str, Any], setting: str) -> None:
         if not isinstance(values, dict):
             raise BitcipherError(f"The setting {setting!r} is invalid, because `{group}` is not a group of options.")
     try:
-        values[name] = yaml.safe_load(text)
-    except yaml.YAMLError:
+        values[name] = yaml.load(text, SafeLoader)
+    except (yaml.YAMLError, RecursionError, ValueError):
         raise BitcipherError(f"The value of the setting {setting!r} is not valid YAML.") from None

@@ -22,8 +22,9 @@ import pyarrow.parquet as pq
 
 from bitcipher import storage
 from bitcipher.count_limits import check_pair_counts
-from bitcipher.counts.count_files import add_name, check_name, hashing
+from bitcipher.counts.count_files import add_name, check_name
 from bitcipher.errors import BitcipherError, first_line
+from bitcipher.hashed_files import hashing
 
 ROWS = pa.schema(
     [

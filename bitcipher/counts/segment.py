@@ -19,9 +19,10 @@ import pyarrow as pa
 
 from bitcipher import storage
 from bitcipher.count_limits import check_word_counts
-from bitcipher.counts.count_files import add_name, check_name, hashing
+from bitcipher.counts.count_files import add_name, check_name
 from bitcipher.counts.pairs import PairBlock, pair_files, write_pairs
 from bitcipher.errors import BitcipherError
+from bitcipher.hashed_files import hashing
 
 SEGMENT_WORDS = pa.schema(
     [

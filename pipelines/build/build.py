@@ -8,17 +8,17 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.table import read_folder
 from bitcipher.versions import vectors_of, versions
-from pipelines.build.job import finish_job, start_job
+from pipelines.build.job import clean_up, finish_job, start_job
 from pipelines.build.make_version import make_version
 from pipelines.build.version_plan import plan_version
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.source_changes import SourceChanges, check_given, compare_sources
-from pipelines.ingest.sources import list_sources
+from pipelines.ingest.sources import Source, list_sources
 from pipelines.options import BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
 from pipelines.store import layout
-from pipelines.store.job_ledger import count_recorded_shards
+from pipelines.store.job_ledger import count_recorded_shards, find_job
 from pipelines.store.lease import Lease, list_generations
 from pipelines.store.manifest import BuildManifest, read_manifest
 from pipelines.store.removal import leasing_folder
@@ -29,6 +29,8 @@ def build(
     patterns: Sequence[str], target: str, options: BuildOptions, runtime: Runtime, progress: StageProgress
 ) -> None:
     """Make a build, or resume the unfinished one in the same folder.
+
+    If the same call was killed after it published the version, only its temporary files are removed.
 
     Args:
         patterns: files, folders or globs.
@@ -41,8 +43,12 @@ def build(
         BitcipherError: if sources, options or target are not valid. In this case, no version is published.
     """
     target = storage.absolute(target)
-    _check_target(target)
     listed = list_sources(patterns, options.format)
+    if _is_published(target, listed, options, runtime):
+        with Lease(target):
+            clean_up(target)
+        return
+    _check_target(target)
     with leasing_folder(
         target, layout.JOB_FOLDERS, lambda: bool(versions(target) or count_recorded_shards(target))
     ) as lease:
@@ -95,6 +101,16 @@ def update(
             finish_job(job)
             return base, changes
         return make_version(job, plan, options, known_words), changes
+
+
+def _is_published(target: str, listed: Sequence[Source], options: BuildOptions, runtime: Runtime) -> bool:
+    """Return whether a call with the same arguments published the only version, and stopped before it cleaned up."""
+    job = find_job(target) if versions(target) == [1] else None
+    if job is None or job.version != 1:
+        return False
+    manifest = read_manifest(target)
+    hashes = {source.sha256 for source in hash_sources(listed, manifest.sources, runtime)}
+    return manifest.options == options and hashes == {source.sha256 for source in manifest.sources}
 
 
 def _check_target(target: str) -> None:

@@ -129,5 +129,10 @@ def finish_job(job: Job) -> None:
     """
     # Without the lease, this job was suspended after it published, and another job has taken over the ledger.
     if job.lease.is_held():
-        build_ledger(job.build).clear()
-        collect_garbage(job.build)
+        clean_up(job.build)
+
+
+def clean_up(build: str) -> None:
+    """Remove the ledger of a job that has published its version, and unused files. The lease must be held."""
+    build_ledger(build).clear()
+    collect_garbage(build)

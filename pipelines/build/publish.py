@@ -7,7 +7,7 @@ from bitcipher.counts import part_files
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import VERSIONS, manifest_uri, versions
 from pipelines.store import layout
-from pipelines.store.job_ledger import build_ledger, count_recorded_shards, recorded_parts
+from pipelines.store.job_ledger import build_ledger, count_recorded_shards, find_job, recorded_parts
 from pipelines.store.lease import Lease
 from pipelines.store.manifest import BuildManifest, read_manifest
 from pipelines.store.removal import list_names, remove_below, remove_empty
@@ -67,11 +67,20 @@ def drop_unfinished(build: str) -> int:
         raise BitcipherError(f"There is no build, and no unfinished job, in {build}.")
     _check_no_links(build)
     with Lease(build) as lease:
-        shards = count_recorded_shards(build)
+        shards = 0 if _has_published(build) else count_recorded_shards(build)
         lease.check()  # a job that has taken over in the meantime uses the ledger
         build_ledger(build).clear()
         collect_garbage(build, unpublished=True)
     return shards
+
+
+def _has_published(build: str) -> bool:
+    """Return whether the job in the ledger published its version, and stopped before it cleared the ledger."""
+    try:
+        job = find_job(build)
+    except BitcipherError:  # an entry of another version of bitcipher
+        return False
+    return job is not None and job.version in versions(build)
 
 
 def collect_garbage(build: str, *, unpublished: bool = False) -> None:

@@ -16,13 +16,19 @@ from spacy.pipeline import Sentencizer
 
 from pipelines.clean.characters import NOT_IN_WORDS
 from pipelines.tokenizers.boundary_rules import BoundaryRules
-from pipelines.tokenizers.spacy_english import CHUNKS_BEFORE_RENEWAL, english_tokenizer, find_joins
+from pipelines.tokenizers.spacy_english import (
+    CHUNKS_BEFORE_RENEWAL,
+    LONG_CHUNK_BYTES,
+    affix_peeler,
+    english_tokenizer,
+    find_joins,
+    unsafe_cases,
+)
 
 # A full table is replaced by an empty one. It has 240 MB, spaCy's own tables included.
 MAX_CHUNKS = 500_000
 
-# Longer chunks are split into pieces of this length. spaCy needs quadratic time for a chunk of punctuation: 6 ms for
-# this length, and days for a chunk of a megabyte.
+# Longer chunks are split into pieces of this length, so that the size of a full table is bounded.
 MAX_CHUNK_LENGTH = 256
 
 # Base of the hash of a word: h = Σ c[i] · BASE^(length - 1 - i) modulo 2⁶⁴, for code points c.
@@ -129,20 +135,24 @@ class WordTable:
         if len(self._chunks) > self._renewal:
             self._tokenizer = english_tokenizer()
             self._renewal = len(self._chunks) + CHUNKS_BEFORE_RENEWAL
-        text = "\n".join(chunks)
-        if not text.isascii():
-            text = _LONE_SURROGATE.sub("\ufffd", text)  # spaCy's strings are UTF-8
+        is_unsafe = unsafe_cases().search
+        short = [chunk for chunk in chunks if len(chunk) <= LONG_CHUNK_BYTES and not is_unsafe(chunk)]
         # Special cases never cross a line feed, so the words of a line are those of its chunk.
-        tokens = iter(self._tokenizer(text))
-        for chunk in chunks:
+        tokens = iter(self._tokenizer(_replace_surrogates("\n".join(short))))
+        for chunk in short:
             words = []
             for token in tokens:
                 if token.is_space:
                     break
                 words.append(token.text)
-            numbers = [self._numbers[word] if word in self._numbers else self._add_word(word) for word in words]
-            self._chunks[chunk] = np.array(numbers, np.int32).tobytes()
-            self._ends[chunk] = b"".join(map(self._word_ends.__getitem__, numbers))
+            self._add_chunk(chunk, words)
+        for chunk in chunks.difference(short):
+            self._add_chunk(chunk, affix_peeler().tokenize(_replace_surrogates(chunk)))
+
+    def _add_chunk(self, chunk: str, words: list[str]) -> None:
+        numbers = [self._numbers[word] if word in self._numbers else self._add_word(word) for word in words]
+        self._chunks[chunk] = np.array(numbers, np.int32).tobytes()
+        self._ends[chunk] = b"".join(map(self._word_ends.__getitem__, numbers))
 
     def _add_word(self, word: str) -> int:
         number = self._numbers[word] = len(self._numbers)
@@ -192,6 +202,11 @@ def current_table() -> WordTable:
     if not _tables or len(_tables[0]) > MAX_CHUNKS:
         _tables[:] = [WordTable()]
     return _tables[0]
+
+
+def _replace_surrogates(text: str) -> str:
+    """Return a text without lone surrogates, because spaCy's strings are UTF-8."""
+    return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def _pieces(chunk: str) -> list[str]:

@@ -22,6 +22,7 @@ from pipelines.runtime.memory_budget import MemoryBudget
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
 from pipelines.store.manifest import VectorSizes, read_manifest
+from pipelines.store.removal import leasing_work
 
 
 class EmbedStage:
@@ -91,17 +92,20 @@ def embed_build(
     manifest = read_manifest(build, version)
     storage.check_new(target)
     options = manifest.options.embedding.derive(changes)
-    with storage.temporary_folder(target) as work:
-        return embed_counts(
+    with leasing_work(target) as work:
+        vectors = storage.join(work, "vectors")
+        sizes = embed_counts(
             StoredCounts.of_version(build, manifest),
             options,
-            target,
-            work,
+            vectors,
+            storage.join(work, "products"),
             MemoryBudget(memory_mib),
             runtime,
             progress,
             Costs(runtime.workers),
         )
+        storage.move(vectors, target)
+    return sizes
 
 
 def embed_counts(

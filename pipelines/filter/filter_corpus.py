@@ -26,13 +26,16 @@ from pipelines.ingest.sources import Source, list_sources
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
 from pipelines.store.fingerprint import Fingerprint, check_same
+from pipelines.store.layout import LEASE
+from pipelines.store.lease import list_generations
 from pipelines.store.ledger import EntryKind, Ledger
-from pipelines.store.removal import remove_below
+from pipelines.store.removal import leasing_folder, remove_below, remove_empty
 
 MANIFEST = "accounting.json"
 
 # Temporary folders, which are removed when the corpus is complete: the ledger, and the word counts of each source.
 _LEDGER, _WORDS = "ledger", "words"
+_NAMES = (VOCABULARY, CONSTRAINED, UNCONSTRAINED, _LEDGER, _WORDS)
 
 
 class FilterRequest(Record):
@@ -71,8 +74,8 @@ def filter_corpus(
         The manifest.
 
     Raises:
-        BitcipherError: if sources or vocabulary are missing or damaged, no span is in the vocabulary, or the folder
-            contains other files.
+        BitcipherError: if sources or vocabulary are missing or damaged, no span is in the vocabulary, the folder
+            contains other files, or another call is running on it.
     """
     if vocabulary is None and options.top is None:
         raise BitcipherError("There is no vocabulary: give a file of words, or `top` to use the most frequent words.")
@@ -84,21 +87,26 @@ def filter_corpus(
     if finished is not None:
         return finished
     known_words = read_vocabulary(vocabulary, options.top) if vocabulary is not None else None
-    ledger = _open_ledger(out, request)
-    inputs = [FilterInput(f"{number:05d}", source) for number, source in enumerate(sources)]
-    if known_words is None:
-        assert options.top is not None  # checked above
-        known_words = count_vocabulary(inputs, options, options.top, storage.join(out, _WORDS), runtime, progress)
-    with storage.writing(storage.join(out, VOCABULARY)) as stream:
-        stream.write("".join(f"{word}\n" for word in sorted(known_words)).encode())
-    entries = _filter_sources(out, inputs, options, ledger, runtime, progress)
-    if list_sources(patterns, options.format) != listed:
-        raise BitcipherError("A source changed while it was read. When it is complete, filter into a new folder.")
-    words = FilterVocabulary(words=len(known_words), sha256=sha256(storage.join(out, VOCABULARY)))
-    manifest = make_manifest(request, words, entries)
-    _check_not_empty(out, manifest)
-    json_files.write(storage.join(out, MANIFEST), manifest.to_dict())
-    _remove_work(out)
+    _check_target(out)
+    with leasing_folder(out, _NAMES, lambda: _has_work(out)) as lease:
+        ledger = _open_ledger(out, request)
+        inputs = [FilterInput(f"{number:05d}", source) for number, source in enumerate(sources)]
+        if known_words is None:
+            assert options.top is not None  # checked above
+            known_words = count_vocabulary(inputs, options, options.top, storage.join(out, _WORDS), runtime, progress)
+        with storage.writing(storage.join(out, VOCABULARY)) as stream:
+            stream.write("".join(f"{word}\n" for word in sorted(known_words)).encode())
+        entries = _filter_sources(out, inputs, options, ledger, runtime, progress)
+        if list_sources(patterns, options.format) != listed:
+            raise BitcipherError("A source changed while it was read. When it is complete, filter into a new folder.")
+        words = FilterVocabulary(words=len(known_words), sha256=sha256(storage.join(out, VOCABULARY)))
+        manifest = make_manifest(request, words, entries)
+        _check_not_empty(out, manifest)
+        lease.check()
+        json_files.write(storage.join(out, MANIFEST), manifest.to_dict())
+        lease.discard()  # the folder is complete, so no other job follows
+        _remove_work(out)
+    remove_empty(storage.join(out, LEASE))
     return manifest
 
 
@@ -124,11 +132,24 @@ def _find_finished(out: str, request: Fingerprint) -> FilterManifest | None:
     return manifest
 
 
+def _check_target(out: str) -> None:
+    """Check that a folder is empty, or that an earlier call has started in it."""
+    names = {name.split("/")[0] for name in storage.list_files(out)}
+    has_started = bool(Ledger(storage.join(out, _LEDGER)).keys(_REQUEST))
+    if names and not has_started and (names != {LEASE} or not list_generations(out)):
+        raise BitcipherError(f"{out} is not empty, and not a filtered corpus: choose another folder.")
+
+
+def _has_work(out: str) -> bool:
+    """Return whether a folder is complete, or holds a filtered source of an interrupted call."""
+    is_complete = storage.exists(storage.join(out, MANIFEST))
+    return is_complete or bool(Ledger(storage.join(out, _LEDGER)).keys(FILTERED_SOURCES))
+
+
 def _open_ledger(out: str, request: Fingerprint) -> Ledger:
     """Return the ledger of a folder that is empty, or that was started by a call with the same arguments."""
     ledger = Ledger(storage.join(out, _LEDGER))
-    if ledger.find(_REQUEST, _CURRENT) is None and storage.list_files(out):
-        raise BitcipherError(f"{out} is not empty, and not a filtered corpus: choose another folder.")
+    ledger.clear_if_incomplete(_REQUEST)
     ledger.remove_incomplete(FILTERED_SOURCES)
     recorded = ledger.record(_REQUEST, _CURRENT, FilterRequest(options=request))
     _check_request(out, recorded.options, request)

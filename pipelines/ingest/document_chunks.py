@@ -36,21 +36,27 @@ def split_document(strings: Iterable[str], limit: int = CHUNK_CHARACTERS) -> Ite
     ['The cat', ' saw the', ' dog.']
     """
     rest = ""
+    searched = 1  # no white space is between the first character of the rest and this position
     for string in strings:
         # In steps of `limit`, because each split copies the rest.
         for start in range(0, len(string), limit):
             rest += string[start : start + limit]
-            while len(rest) > limit and (position := _split_position(rest, limit)):
+            while len(rest) > limit:
+                position = _split_position(rest, limit, searched)
+                if not position:
+                    searched = len(rest)
+                    break
                 yield DocumentChunk(rest[:position], True)
                 rest = rest[position:]
+                searched = 1
     yield DocumentChunk(rest, False)
 
 
-def _split_position(text: str, limit: int) -> int:
-    """Return the position to split at, or 0 if there is no white space."""
+def _split_position(text: str, limit: int, searched: int) -> int:
+    """Return the position to split at, or 0 if there is no white space from the position `searched` on."""
     for pattern in _BOUNDARIES:
         for start, stop in ((limit // 2, limit), (limit, len(text)), (1, limit // 2)):
-            positions = [match.start() for match in pattern.finditer(text, start, stop)]
+            positions = [match.start() for match in pattern.finditer(text, max(start, searched), stop)]
             if positions:
                 return positions[-1] if stop == limit else positions[0]
     return 0

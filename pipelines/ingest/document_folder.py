@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 from bitcipher import storage
 from bitcipher.records import FROM_LIST, Count, Record
 
-FORMAT: Literal["bitcipher-documents/1"] = "bitcipher-documents/1"
+FORMAT: Literal["bitcipher-documents/2"] = "bitcipher-documents/2"
 MANIFESTS = "manifests"
 DOCUMENTS = "documents"
 
@@ -24,6 +24,8 @@ class DocumentFile(Record):
     """Stored bytes."""
     sha256: str
     """SHA-256 of the stored bytes."""
+    key_hashes: dict[str, str]
+    """SHA-256 of the file with the keys of its documents, by kind of key."""
     documents: Count
     words: Count
     text_bytes: Count
@@ -36,7 +38,7 @@ class DocumentFolder(Record):
     # Without `extra="ignore"`, the other fields of a manifest would be errors.
     model_config = ConfigDict(extra="ignore")
 
-    format: Literal["bitcipher-documents/1"] = FORMAT
+    format: Literal["bitcipher-documents/2"] = FORMAT
     version: int = Field(ge=1)
     files: Annotated[tuple[DocumentFile, ...], FROM_LIST]
     """All document shards, sorted by name."""

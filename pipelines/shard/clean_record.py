@@ -24,9 +24,9 @@ class CleanedRecord:
     """Names of the rules that changed the text."""
 
 
-def clean_record(raw: RawDocument, rules: Sequence[CleaningRule]) -> CleanedRecord:
-    """Apply rules to a record. Call `load_rules` first."""
-    document = Document("".join(raw.strings), raw.url, raw.date, raw.language)
+def clean_record(raw: RawDocument, text: str, rules: Sequence[CleaningRule]) -> CleanedRecord:
+    """Apply rules to a record with its whole text. Call `load_rules` first."""
+    document = Document(text, raw.url, raw.date, raw.language)
     if not document.text or document.text.isspace():
         return CleanedRecord(raw.offset, document, EMPTY, ())
     cleaned = clean(document, rules)

@@ -12,8 +12,8 @@ from bitcipher import storage
 from bitcipher.records import FROM_LIST, Count, Record, Strings
 from pipelines.clean import load_rules
 from pipelines.duplicates.keys import compute_keys
+from pipelines.ingest.documents import read_whole_records
 from pipelines.ingest.quarantine import Quarantine
-from pipelines.ingest.readers import read_source
 from pipelines.ingest.source_changes import check_unchanged
 from pipelines.ingest.source_groups import group_sources
 from pipelines.ingest.sources import Source
@@ -89,8 +89,8 @@ class CleanStage:
         writer = _TaskWriter(self._work, task.id, self._options)
         for source in task.sources:
             quarantine = Quarantine(source.uri, self._options.max_bad_share)
-            for raw in read_source(source, self._options, quarantine):
-                writer.add(clean_record(raw, self._options.rules), source)
+            for raw, text in read_whole_records(source, self._options, quarantine):
+                writer.add(clean_record(raw, text, self._options.rules), source)
             writer.add_quarantine(source, quarantine)
         cleaned = writer.finish()
         check_unchanged(task.sources)

@@ -76,7 +76,8 @@ class ShardJob:
             BitcipherError: if the unfinished version has other options.
         """
         request = self.options.fingerprint()
-        self.ledger.remove_incomplete(_REQUEST, CLEANED_TASKS)
+        self.ledger.clear_if_incomplete(_REQUEST)
+        self.ledger.remove_incomplete(CLEANED_TASKS)
         recorded = self.ledger.record(_REQUEST, "current", ShardRequest(options=request))
         advice = f"use the same options to resume it, or remove {self.ledger.uri} and {self.work}"
         check_same(recorded.options, request, f"The unfinished version in {self.out}", advice)

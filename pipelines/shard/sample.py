@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pipelines.clean import load_rules
+from pipelines.ingest.documents import read_whole_records
 from pipelines.ingest.quarantine import Quarantine
-from pipelines.ingest.readers import read_source
 from pipelines.ingest.sources import Source, list_sources
 from pipelines.shard.clean_record import EMPTY, CleanedRecord, clean_record
 from pipelines.shard.options import ShardOptions
@@ -43,7 +43,7 @@ def sample_records(patterns: Sequence[str], options: ShardOptions, number: int) 
 
 
 def _iter_records(source: Source, options: ShardOptions) -> Iterator[SampledRecord]:
-    for raw in read_source(source, options, Quarantine(source.uri, options.max_bad_share)):
-        record = clean_record(raw, options.rules)
+    for raw, text in read_whole_records(source, options, Quarantine(source.uri, options.max_bad_share)):
+        record = clean_record(raw, text, options.rules)
         if record.dropped != EMPTY:
             yield SampledRecord(source.uri, record)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bitcipher import storage
+from bitcipher.hashed_files import hashing
 from bitcipher.records import FROM_LIST, Record, Strings
 from pipelines.clean.document import host_of
 from pipelines.duplicates.keys import compute_keys
@@ -114,12 +115,16 @@ class WriteStage:
             # Without the hosts: removed lines still count, so that they are removed from later documents too.
             options = self._options.duplicates.copy_with(host_lines=None)
             keys |= key_tables(compute_keys(kept["text"], 0, options), options)
+        key_hashes = {}
         for kind, table in keys.items():
-            storage.write_table(storage.join(self._out, "keys", kind, name.rpartition("/")[2]), table)
+            with hashing(storage.join(self._out, "keys", kind, name.rpartition("/")[2])) as stream:
+                storage.write_parquet(stream, table)
+            key_hashes[kind] = stream.sha256
         return DocumentFile(
             name=name,
             size=size,
             sha256=sha256,
+            key_hashes=key_hashes,
             documents=len(kept),
             words=sum(kept["words"].to_pylist()),
             text_bytes=_text_bytes(kept),

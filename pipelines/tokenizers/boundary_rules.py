@@ -23,6 +23,9 @@ class BoundaryRules:
         self._joins: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for first, second in joins:
             self._joins.setdefault((first[-1], second[0]), []).append((first, second))
+        # Number of characters at the space that decide. One more than the longest part of a join, so that a shortened
+        # chunk never equals a part.
+        self._reach = 1 + max((len(part) for join in joins for part in join), default=0)
         self._cache: dict[tuple[str, str], bool] = {}
         self.meets = np.zeros((256, 256), np.bool_)
         for first, second in joins:
@@ -34,6 +37,7 @@ class BoundaryRules:
         A chunk can be a part of one side of a join, because special cases can span several chunks. The result can be
         True for a pair that need not be tokenized together, which only costs time.
         """
+        before, after = before[-self._reach :], after[: self._reach]
         if (before, after) not in self._cache:
             self._cache[before, after] = any(
                 (before.endswith(first) or first.endswith(before))

@@ -17,6 +17,9 @@ from pipelines.tokenizers.boundary_rules import BoundaryRules
 # Maximum number of chunks in the cache: 400 MB, with about 200 bytes per chunk and its tokens.
 MAX_CHUNKS = 2_000_000
 
+# Maximum number of bytes of all chunks in the cache. It is reached only if the average chunk has more than 128 bytes.
+MAX_CHUNK_BYTES = 1 << 28
+
 
 class Rule(Protocol):
     """Rule that splits chunks into tokens.
@@ -38,8 +41,8 @@ class ChunkTokenizer:
 
     Args:
         rule: rule that splits chunks into tokens.
-        max_chunks: maximum number of chunks in the cache. If the cache has more chunks, it is cleared before the next
-            shard.
+        max_chunks: maximum number of chunks in the cache. If the cache has more chunks, or more than
+            `MAX_CHUNK_BYTES` of text, it is cleared before the next shard.
     """
 
     def __init__(self, rule: Rule, max_chunks: int = MAX_CHUNKS):
@@ -49,7 +52,7 @@ class ChunkTokenizer:
 
     def tokenize(self, documents: pa.LargeStringArray) -> TokenizedShard:
         """Return the tokens of documents."""
-        if self._known > self._max_chunks:
+        if self._known > self._max_chunks or self._starts[self._known] > MAX_CHUNK_BYTES:
             self._clear()
         numbers, spaced, ends = self._number_chunks(documents)
         if self._rule.joins:

@@ -11,6 +11,10 @@ from bitcipher.errors import BitcipherError
 # Number of characters encoded at a time. Small batches save memory: an encoding takes hundreds of bytes per token.
 BATCH_CHARACTERS = 1 << 20
 
+# Maximum number of ids without a token, above the number of tokens. Every id has a row in an embedding, so a file with
+# one very high id would need any amount of memory. Real files have gaps of at most some thousand ids.
+MAX_UNUSED_IDS = 1 << 16
+
 
 class HuggingFaceTokenizer:
     """Tokenizer of a `tokenizer.json`, without special tokens, truncation and padding.
@@ -19,12 +23,12 @@ class HuggingFaceTokenizer:
         uri: path or URI of the `tokenizer.json`.
 
     Raises:
-        BitcipherError: if the file is missing, or is not a tokenizer.
+        BitcipherError: if the file is missing, is not a tokenizer, or has too high ids.
     """
 
     def __init__(self, uri: str):
         self._tokenizer = load_tokenizer(uri)
-        size = max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
+        size = vocab_size(self._tokenizer)
         # Ids without a token get an empty string, so that the other ids do not change.
         tokens = [self._tokenizer.id_to_token(number) for number in range(size)]
         self._words = pa.array([token if token is not None else "" for token in tokens], pa.large_string())
@@ -53,7 +57,7 @@ def load_tokenizer(uri: str) -> Tokenizer:
     """Return a tokenizer without truncation and padding.
 
     Raises:
-        BitcipherError: if the file is missing, or is not a tokenizer.
+        BitcipherError: if the file is missing, is not a tokenizer, or has too high ids.
     """
     with storage.reading(uri) as stream:
         content = stream.read()
@@ -61,6 +65,17 @@ def load_tokenizer(uri: str) -> Tokenizer:
         tokenizer = Tokenizer.from_buffer(content)
     except Exception as error:  # the Rust library raises plain Exception
         raise BitcipherError(f"{uri} is not a Hugging Face tokenizer.json: {error}.") from None
+    size, tokens = vocab_size(tokenizer), tokenizer.get_vocab_size(with_added_tokens=True)
+    if size > 2 * tokens + MAX_UNUSED_IDS:
+        raise BitcipherError(
+            f"{uri} has {tokens:,} tokens, but their highest id is {size - 1:,}, and each id up to it needs a row of "
+            "an embedding: number the tokens without gaps."
+        )
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
+
+
+def vocab_size(tokenizer: Tokenizer) -> int:
+    """Return the highest id plus one. An embedding needs that many rows, even if some ids below are not used."""
+    return max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1

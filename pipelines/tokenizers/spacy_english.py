@@ -1,11 +1,13 @@
 """spaCy's English tokenization without tokens of white space (Zhao & Williams 2023: "standard spaCy tokenization")."""
 
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import spacy
 from spacy.attrs import IS_SPACE, LOWER, ORTH
 from spacy.lang.en import English
@@ -17,6 +19,12 @@ from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix
 from spacy.vocab import Vocab
 
 from bitcipher.counts import TokenizedShard
+from bitcipher.errors import BitcipherError
+from pipelines.tokenizers.affix_peeling import AffixPeeler
+
+# Number of bytes of a chunk above which our linear implementation of spaCy's rules is used. spaCy needs quadratic time
+# for punctuation: 7 µs per character for this length. One in 1,000 distinct chunks of web pages is longer.
+LONG_CHUNK_BYTES = 32
 
 # Number of chunks per call of spaCy: enough to make the fixed cost of a call negligible, with little memory.
 CHUNKS_PER_CALL = 5_000
@@ -30,7 +38,8 @@ class SpacyRule:
     """Rule that splits chunks as spaCy does.
 
     The tokens of a chunk depend only on the chunk, except for special cases, which can cross a space (see `joins`).
-    Chunks are passed to spaCy on separate lines, because special cases never cross a line feed.
+    Chunks are passed to spaCy on separate lines, because special cases never cross a line feed. Long chunks, and those
+    with which spaCy can damage memory, are tokenized by `AffixPeeler`, which gives the same tokens in linear time.
 
     Args:
         lowercase: lowercase the tokens, as spaCy's `lower_`.
@@ -42,14 +51,35 @@ class SpacyRule:
 
     def __call__(self, chunks: pa.LargeStringArray) -> tuple[pa.LargeStringArray, np.ndarray]:
         """Return the tokens of chunks, and the number of tokens of each."""
-        tokens, sizes = [], []
+        peeled = pc.or_(
+            pc.greater(pc.binary_length(chunks), LONG_CHUNK_BYTES),
+            pc.match_substring_regex(chunks, unsafe_cases().pattern),
+        )
+        by_spacy = self._split_by_spacy(chunks.filter(pc.invert(peeled)))
+        if not pc.any(peeled).as_py():
+            return by_spacy
+        return _merge(peeled.to_numpy(zero_copy_only=False), by_spacy, self._peel(chunks.filter(peeled).to_pylist()))
+
+    def _split_by_spacy(self, chunks: pa.LargeStringArray) -> tuple[pa.LargeStringArray, np.ndarray]:
+        tokens, sizes = [pa.array([], pa.large_string())], [np.empty(0, np.int64)]
         for start in range(0, len(chunks), CHUNKS_BEFORE_RENEWAL):
-            new_tokens, new_sizes = self._split(chunks.slice(start, CHUNKS_BEFORE_RENEWAL).to_pylist())
+            new_tokens, new_sizes = self._split_batch(chunks.slice(start, CHUNKS_BEFORE_RENEWAL).to_pylist())
             tokens.append(new_tokens)
             sizes.append(new_sizes)
         return pa.concat_arrays(tokens), np.concatenate(sizes)
 
-    def _split(self, chunks: list[str]) -> tuple[pa.LargeStringArray, np.ndarray]:
+    def _peel(self, chunks: list[str]) -> tuple[pa.LargeStringArray, np.ndarray]:
+        tokens, sizes = [], []
+        for chunk in chunks:
+            words = affix_peeler().tokenize(chunk)
+            sizes.append(len(words))
+            if self._form == LOWER:
+                lower = {word: word.lower() for word in set(words)}
+                words = [lower[word] for word in words]
+            tokens.append(pa.array(words, pa.large_string()))
+        return pa.concat_arrays(tokens), np.array(sizes, np.int64)
+
+    def _split_batch(self, chunks: list[str]) -> tuple[pa.LargeStringArray, np.ndarray]:
         tokenizer = english_tokenizer()
         forms, sizes = [], []
         for start in range(0, len(chunks), CHUNKS_PER_CALL):
@@ -59,6 +89,33 @@ class SpacyRule:
             forms.append(columns[~is_break, 0])
             sizes.append(np.diff(np.flatnonzero(is_break), prepend=-1, append=len(columns)) - 1)
         return strings_of(np.concatenate(forms), tokenizer.vocab.strings), np.concatenate(sizes)
+
+
+def _merge(
+    is_second: np.ndarray,
+    first: tuple[pa.LargeStringArray, np.ndarray],
+    second: tuple[pa.LargeStringArray, np.ndarray],
+) -> tuple[pa.LargeStringArray, np.ndarray]:
+    """Return the tokens and sizes of chunks in order, from those of both kinds of chunks."""
+    sizes = np.empty(len(is_second), np.int64)
+    sizes[~is_second], sizes[is_second] = first[1], second[1]
+    of_second = np.repeat(is_second, sizes)
+    positions = np.empty(len(of_second), np.int64)
+    positions[~of_second] = np.arange(len(first[0]))
+    positions[of_second] = len(first[0]) + np.arange(len(second[0]))
+    return pa.concat_arrays([first[0], second[0]]).take(pa.array(positions)), sizes
+
+
+@cache
+def affix_peeler() -> AffixPeeler:
+    """Return the linear tokenizer of this process."""
+    return AffixPeeler()
+
+
+@cache
+def unsafe_cases() -> re.Pattern[str]:
+    """Return a pattern of the strings with which spaCy can damage memory (see `AffixPeeler.growing_cases`)."""
+    return re.compile("|".join(map(re.escape, affix_peeler().growing_cases)) or r"[^\s\S]")
 
 
 def english_tokenizer() -> Tokenizer:
@@ -111,6 +168,8 @@ def find_joins() -> frozenset[tuple[str, str]]:
 class SpacyExactTokenizer:
     """spaCy's unmodified tokenizer, applied to whole documents.
 
+    Its time is quadratic in the length of a run of marks. `SpacyRule` gives the same tokens in linear time.
+
     Args:
         lowercase: lowercase the tokens, as spaCy's `lower_`.
     """
@@ -119,7 +178,11 @@ class SpacyExactTokenizer:
         self._form = LOWER if lowercase else ORTH
 
     def tokenize(self, documents: pa.LargeStringArray) -> TokenizedShard:
-        """Return the tokens of documents."""
+        """Return the tokens of documents.
+
+        Raises:
+            BitcipherError: if spaCy could damage memory (see `AffixPeeler.growing_cases`).
+        """
         nlp = spacy.blank("en")
         forms = list(self._forms(nlp, documents))
         ends = np.cumsum([len(form) for form in forms], dtype=np.int64)
@@ -127,9 +190,20 @@ class SpacyExactTokenizer:
         return TokenizedShard(strings_of(hashes, nlp.vocab.strings), ids.astype(np.int32), ends)
 
     def _forms(self, nlp: Language, documents: pa.LargeStringArray) -> Iterator[np.ndarray]:
-        for document in documents:
-            columns = nlp.tokenizer(document.as_py()).to_array([self._form, IS_SPACE])
+        for document in (each.as_py() for each in documents):
+            if unsafe := _unsafe_in_chunk().search(document):
+                raise BitcipherError(
+                    f"spaCy can crash at {unsafe[0]!r} in a document: set `tokenizer` to spacy, which gives the same "
+                    "tokens without this error."
+                )
+            columns = nlp.tokenizer(document).to_array([self._form, IS_SPACE])
             yield columns[columns[:, 1] == 0, 0]
+
+
+@cache
+def _unsafe_in_chunk() -> re.Pattern[str]:
+    """Return a pattern of unsafe cases before other characters than white space; alone, they are safe."""
+    return re.compile(rf"(?:{unsafe_cases().pattern})\S")
 
 
 def strings_of(hashes: np.ndarray, store: StringStore) -> pa.LargeStringArray:

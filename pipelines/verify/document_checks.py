@@ -5,9 +5,8 @@ import re
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.shard.document_table import stem
-from pipelines.shard.key_kinds import key_kinds
-from pipelines.shard.manifest import DocumentManifest, read_newest
-from pipelines.verify.checks import HashCheck, ParquetCheck
+from pipelines.shard.manifest import read_newest
+from pipelines.verify.checks import HashCheck
 from pipelines.verify.damage import Check, KnownDamage
 
 _ADVICE = "Restore the file from a copy, or run `bitcipher shard` with the same sources and a new folder."
@@ -34,10 +33,8 @@ def document_checks(folder: str, sizes: dict[str, int]) -> list[Check]:
     for name in (name for task in manifest.tasks for name in (*task.dropped_files, *task.quarantine_files)):
         hashed = _HASH.search(name)
         checks.append(HashCheck(storage.join(folder, name), hashed[1] if hashed else "", _ADVICE, sizes.get(name, 0)))
-    checks += [ParquetCheck(storage.join(folder, name), _ADVICE, sizes.get(name, 0)) for name in _key_files(manifest)]
+    for file in manifest.files:
+        for kind, sha256 in file.key_hashes.items():
+            name = f"keys/{kind}/{stem(file.name)}.parquet"
+            checks.append(HashCheck(storage.join(folder, name), sha256, _ADVICE, sizes.get(name, 0)))
     return checks
-
-
-def _key_files(manifest: DocumentManifest) -> list[str]:
-    kinds = key_kinds(manifest.options.duplicates)
-    return [f"keys/{kind}/{stem(file.name)}.parquet" for file in manifest.files for kind in kinds]

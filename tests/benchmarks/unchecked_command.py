@@ -12,7 +12,8 @@ import sys
 
 import pyarrow.parquet as pq
 
-from bitcipher.counts import CountDigest, count_files, merged_segments, pairs, segment
+from bitcipher import hashed_files
+from bitcipher.counts import CountDigest, merged_segments, pairs, segment
 from bitcipher.table import vector_folder
 from cluster.cli.main import main
 from pipelines.merge import merge_segments
@@ -45,7 +46,7 @@ def remove_checks() -> None:
     pq.ParquetWriter = functools.partial(_without, pq.ParquetWriter, "write_page_checksum")
     pq.ParquetFile = functools.partial(_without, pq.ParquetFile, "page_checksum_verification")
     pq.write_table = functools.partial(_without, pq.write_table, "write_page_checksum")
-    count_files.HashingStream.write = lambda self, content: _write(self, content)
+    hashed_files.HashingStream.write = lambda self, content: _write(self, content)
     pairs._check_block = lambda *arguments: None
     segment.word_numbers = merged_segments.word_numbers = merge_segments.word_numbers = lambda words: words[
         "number"

@@ -76,3 +76,17 @@ def test_redacted_values_keep_their_structure():
     values = {"sources": ["https://me:word@host/a", "b"], "path": None, "n": {"x": 1, "y": ("https://u:p@h/c",)}}
     expected = {"sources": ["https://host/a", "b"], "path": None, "n": {"x": 1, "y": ["https://h/c"]}}
     assert redact_values(values) == expected
+
+
+def test_uris_in_the_queries_of_uris_are_removed_below_a_depth():
+    assert redact("http://h/?u=" * 3 + "http://me:word@h/?sig=1") == "http://h/?u=" * 3 + "http://h/"
+    assert "word" not in redact("http://h/?u=" * 4_000 + "http://me:word@h/?sig=1")
+
+
+@pytest.mark.parametrize("unit", ["a", ")", "::a", "a@", "a:", "&u=http://b?", "-_.", "a+"])
+def test_megabytes_of_one_pattern_are_redacted(unit):
+    """In quadratic time, this would take an hour."""
+    pattern = unit * (1_000_000 // len(unit))
+    redacted = redact(f"{pattern} http://{pattern}a https://me:word@h/?sig=1")
+    assert redacted.startswith(f"{pattern} http://")
+    assert redacted.endswith(" https://h/")

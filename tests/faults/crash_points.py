@@ -19,34 +19,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from builds import digests, run_build, run_update
+from change_faults import CRASHED, crash_at
 from commands import unreferenced_files
 
 from bitcipher.versions import versions
-
-CHANGING_FUNCTIONS = ("mkdir", "fsync", "replace", "rename", "link", "remove", "unlink", "rmdir")
-CRASHED = 77
-
-
-def crash_at(number: int) -> Callable[[], int]:
-    """Make the process exit at its `number`-th change. Return a function that returns the number of changes so far."""
-    seen = 0
-
-    def counting(change: Callable[..., Any]) -> Callable[..., Any]:
-        def change_or_crash(*arguments: Any, **named: Any) -> Any:
-            nonlocal seen
-            seen += 1
-            if seen == number:
-                os._exit(CRASHED)
-            return change(*arguments, **named)
-
-        return change_or_crash
-
-    for name in CHANGING_FUNCTIONS:
-        setattr(os, name, counting(getattr(os, name)))
-    return lambda: seen
 
 
 def run_and_crash(make: Callable[[], None], number: int) -> int:

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,26 +41,47 @@ class Outcome:
         return self.code == 2 and len(lines) == 1 and any(name in self.err for name in names)
 
 
-def run_forked(arguments: list[str], result: Callable[[], Any] = lambda: None) -> Outcome:
+class ForkedCommand:
+    """Command that runs in a forked process.
+
+    Args:
+        arguments: arguments of the command.
+        result: called in the process after a success; returns a JSON value.
+        before: called in the process before the command.
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        result: Callable[[], Any] = lambda: None,
+        before: Callable[[], object] = lambda: None,
+    ):
+        self._read, write = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(self._read)
+            signal.alarm(TIMEOUT)
+            before()
+            content = json.dumps(_run(arguments, result))
+            with os.fdopen(write, "w") as stream:
+                stream.write(content)
+            os._exit(0)
+        os.close(write)
+
+    def wait(self) -> Outcome:
+        """Wait for the end of the process."""
+        with os.fdopen(self._read) as stream:
+            content = stream.read()
+        code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return Outcome(*json.loads(content)) if content else Outcome(code)
+
+
+def run_forked(arguments: Sequence[str], result: Callable[[], Any] = lambda: None) -> Outcome:
     """Run a command in a forked process. After a success, `result` is called there; it returns a JSON value."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(read)
-        signal.alarm(TIMEOUT)
-        with os.fdopen(write, "w") as stream:
-            json.dump(_run(arguments, result), stream)
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as stream:
-        content = stream.read()
-    _, status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(status):
-        return Outcome(-os.WTERMSIG(status))
-    return Outcome(*json.loads(content))
+    return ForkedCommand(arguments, result).wait()
 
 
-def _run(arguments: list[str], result: Callable[[], Any]) -> tuple[int, str, str, Any]:
+def _run(arguments: Sequence[str], result: Callable[[], Any]) -> tuple[int, str, str, Any]:
     out, err = io.StringIO(), io.StringIO()
     sys.argv = ["bitcipher", *arguments]
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

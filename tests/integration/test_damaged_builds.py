@@ -210,3 +210,26 @@ def test_unfinished_update_after_such_a_kill_is_a_job_of_its_own(files, tmp_path
     _, printed, _ = command("status", target)
     assert "Unfinished job for version 2" in printed
     assert drop_unfinished(str(target)) > 0
+
+
+def test_same_build_after_such_a_kill_only_cleans_up(files, tmp_path, command):
+    target = tmp_path / "build"
+    arguments = ("build", *files[:2], "--out", target, *OPTIONS_OF_COMMANDS)
+    run_killed(*arguments)
+    before = digests(target)
+    code, _, error = command("build", *files, "--out", target, *OPTIONS_OF_COMMANDS)  # other sources
+    assert (code, "already exists" in error) == (2, True)
+    code, printed, error = command(*arguments)
+    assert (code, error) == (0, "")
+    assert "version 1" in printed
+    assert entries(target) == []
+    assert digests(target) == before
+    code, _, error = command(*arguments)
+    assert (code, "already exists" in error) == (2, True)
+
+
+def test_dropping_a_published_job_drops_no_shards(files, tmp_path):
+    run_killed("build", *files[:2], "--out", tmp_path / "build", *OPTIONS_OF_COMMANDS)
+    before = digests(tmp_path / "build")
+    assert drop_unfinished(str(tmp_path / "build")) == 0
+    assert digests(tmp_path / "build") == before

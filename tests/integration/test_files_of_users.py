@@ -210,6 +210,21 @@ def test_embed_keeps_folders_next_to_its_target(texts, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"texts.jsonl", "built", "F", "F.work"}
 
 
+def test_embed_removes_only_what_a_killed_embed_left(texts, tmp_path):
+    run_build([texts], tmp_path / "built", FEW)
+    child = os.fork()
+    if child == 0:
+        embed(tmp_path / "built", tmp_path / "F", ProgressWithAction("embed", lambda: os._exit(9)))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    (left,) = tmp_path.glob("F.*.tmp")
+    mine = [f"{left.name}s", f"F.{'0' * 32}.tmp", f"G.{'0' * 32}.tmp"]
+    for name in mine:
+        write(tmp_path / name / "thesis.txt")
+    with Lease(str(tmp_path / f"F.{'1' * 32}.tmp")):  # of another process that is running
+        embed(tmp_path / "built", tmp_path / "F")
+        assert {path.name for path in tmp_path.glob("*tmp*")} == {*mine, f"F.{'1' * 32}.tmp"}
+
+
 @pytest.mark.parametrize("name", ["F/manifest.json", "F/thesis.txt", "F"])
 @pytest.mark.parametrize("is_late", [False, True])
 def test_embed_keeps_a_target_that_appears_while_it_runs(texts, tmp_path, monkeypatch, name, is_late):

@@ -5,7 +5,7 @@ import json
 from tokenizers import Tokenizer
 
 from bitcipher import storage
-from pipelines.tokenizers.huggingface import load_tokenizer
+from pipelines.tokenizers.huggingface import load_tokenizer, vocab_size
 
 __all__ = ["load_tokenizer", "plain_text_tokenizer", "save_tokenizer", "tokenizer_json", "vocab_size"]
 
@@ -23,11 +23,6 @@ def save_tokenizer(tokenizer: Tokenizer, path: str) -> None:
 def tokenizer_json(tokenizer: Tokenizer) -> bytes:
     """Return the contents of `tokenizer.json`."""
     return tokenizer.to_str(pretty=True).encode()
-
-
-def vocab_size(tokenizer: Tokenizer) -> int:
-    """Return the highest id plus one. An embedding needs that many rows, even if some ids below are not used."""
-    return max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
 
 
 def plain_text_tokenizer(tokenizer: Tokenizer) -> Tokenizer:

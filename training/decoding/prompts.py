@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
-from bitcipher.yaml_files import reading_yaml
+from bitcipher.yaml_files import BaseLoader, reading_yaml
 
 
 class PromptExample(Record):
@@ -76,7 +76,7 @@ def read_prompts(uri: str) -> PromptFile:
         BitcipherError: if the file is missing, is not YAML, or is invalid.
     """
     with reading_yaml(uri) as stream:
-        values = yaml.load(stream, yaml.BaseLoader)
+        values = yaml.load(stream, BaseLoader)
     if not isinstance(values, dict):
         raise BitcipherError(f"{uri} must contain `inputs`, a list of texts.")
     return PromptFile.parse(values, uri)

@@ -5,7 +5,7 @@ from pathlib import Path
 import yaml
 
 from bitcipher.errors import BitcipherError
-from bitcipher.yaml_files import reading_yaml
+from bitcipher.yaml_files import BaseLoader, reading_yaml
 
 ReferenceWords = dict[str, tuple[str, ...]]
 """Sub-tokens by word, all lowercase."""
@@ -30,7 +30,7 @@ def read_reference_words(uri: str) -> ReferenceWords:
     """
     with reading_yaml(uri) as stream:
         # Nodes have line numbers. With values, YAML would read the word `no` as false.
-        content = yaml.compose(stream, yaml.BaseLoader)
+        content = yaml.compose(stream, BaseLoader)
     if not isinstance(content, yaml.MappingNode) or not content.value:
         raise BitcipherError(
             f"{uri} must contain words with their sub-tokens, one per line, such as `cooking: cook, ing`."

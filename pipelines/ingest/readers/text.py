@@ -1,9 +1,11 @@
 """Reader for plain text: each line, or the whole file, is a document."""
 
 import codecs
+import re
 from collections.abc import Iterator
 from typing import IO
 
+from bitcipher.errors import BitcipherError
 from pipelines.ingest.raw_documents import BadRecord, RawDocument
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers.byte_streams import iter_lines, translating_damage
@@ -12,6 +14,8 @@ from pipelines.ingest.sources import Source
 
 # Number of bytes decoded at a time if the whole file is one document.
 READ_BYTES = 1 << 20
+
+_WHITE_SPACE = re.compile(r"\s")
 
 
 def read(source: Source, options: ReadOptions) -> Iterator[RawDocument | BadRecord]:
@@ -22,7 +26,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[RawDocument | BadReco
     """
     with open_text(source, options) as stream:
         if options.document == "file":
-            yield RawDocument(_decoded(stream, source), 1)
+            yield RawDocument(_decoded(stream, source, options.max_record_bytes), 1)
             return
         for number, line in iter_lines(stream, source, options.max_record_bytes):
             if isinstance(line, BadRecord):
@@ -32,10 +36,22 @@ def read(source: Source, options: ReadOptions) -> Iterator[RawDocument | BadReco
                 yield RawDocument((text,), number)
 
 
-def _decoded(stream: IO[bytes], source: Source) -> Iterator[str]:
+def _decoded(stream: IO[bytes], source: Source, limit: int) -> Iterator[str]:
+    """Yield the text of a file. Text without white space cannot be split, so it must not have more than `limit` bytes.
+
+    A word is measured in whole blocks of `READ_BYTES`.
+    """
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    unbroken = 0
     # The caller iterates, so an error would not pass through `open_text`.
     with translating_damage(source.uri):
         while data := stream.read(READ_BYTES):
-            yield decoder.decode(data)
+            text = decoder.decode(data)
+            unbroken = 0 if _WHITE_SPACE.search(text) else unbroken + len(data)
+            if unbroken > limit:
+                raise BitcipherError(
+                    f"{source.uri} has more than {limit >> 20} MiB of text without white space: remove it from the "
+                    "sources, or raise `max_record_mib`."
+                )
+            yield text
         yield decoder.decode(b"", final=True)

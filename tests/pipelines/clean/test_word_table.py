@@ -10,6 +10,7 @@ from made_documents import ODD_TOKENS, make_documents
 
 from pipelines.clean import word_table
 from pipelines.clean.word_table import MAX_CHUNK_LENGTH, WordTable
+from pipelines.tokenizers.spacy_english import affix_peeler
 
 NLP = spacy.blank("en")
 NLP.add_pipe("sentencizer")
@@ -91,6 +92,13 @@ def test_hashes_depend_on_the_concatenated_words(words: list[str]):
 def test_a_long_chunk_is_split_into_pieces():
     text = "a" * (2 * MAX_CHUNK_LENGTH + 5)
     assert [len(word) for word in encoded(TABLE, text)] == [MAX_CHUNK_LENGTH, MAX_CHUNK_LENGTH, 5]
+
+
+def test_special_cases_that_damage_the_memory_of_spacy():
+    for words in (89, 90, 91):
+        chunks = [f"°C.°C.°C.{i}" for i in range(60)] + [f"(*_*{i}'''" for i in range(words)]
+        found = encoded(WordTable(), " ".join(chunks))
+        assert found == [word for chunk in chunks for word in affix_peeler().tokenize(chunk)]
 
 
 def test_lone_surrogates_count_as_replacement_characters():

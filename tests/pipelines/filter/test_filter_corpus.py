@@ -16,6 +16,7 @@ from pipelines.filter.document_splits import PARTS
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
+from pipelines.store.lease import Lease
 
 KNOWN = ["the", "cat", "saw", "a", "dog", "and", "ran", "قال", "القط"]
 OPTIONS = FilterOptions(span=12, stride=4, held_out_share=0.3)
@@ -257,3 +258,21 @@ def test_filter_that_keeps_no_span_raises_and_leaves_no_files(corpus, tmp_path):
 def test_invalid_filter_options_raise(options, fact):
     with pytest.raises(BitcipherError, match=fact):
         FilterOptions(**options)
+
+
+def test_second_filter_of_a_folder_is_refused(corpus, tmp_path):
+    out = tmp_path / "out"
+    with Lease(str(out)), pytest.raises(BitcipherError, match="Another job is running"):
+        run_filter(corpus, out)
+    run_filter(corpus, out)
+    assert not (out / "lease").exists()
+
+
+def test_damaged_request_starts_again(corpus, tmp_path):
+    run_filter(corpus, tmp_path / "whole")
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        run_filter(corpus, out, progress=InterruptingProgress(2))
+    (out / "ledger/request/current.json").write_bytes(b"")
+    run_filter(corpus, out)
+    assert content(out) == content(tmp_path / "whole")

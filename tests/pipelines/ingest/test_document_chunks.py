@@ -1,4 +1,5 @@
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,6 +47,21 @@ def test_split_at_lines_does_not_change_the_tokens(words, limit):
 
 def test_text_without_white_space_is_not_split():
     assert [chunk.text for chunk in split_document(["x" * 100], 10)] == ["x" * 100]
+
+
+@given(st.text("ab 北\n\t", max_size=200), st.integers(2, 9), st.integers(1, 50))
+def test_steps_do_not_change_the_splits(text, limit, size):
+    """A text in one string is also processed in steps, of the limit; here, the steps are those of the strings."""
+    strings = [text[start : start + limit] for start in range(0, len(text), limit)]
+    assert list(split_document(strings, limit)) == list(split_document([text], limit))
+    assert "".join(chunk.text for chunk in split_document([text[:size], text[size:]], limit)) == text
+
+
+@pytest.mark.parametrize("word", ["x", "北"])
+def test_very_long_word_is_searched_once(word):
+    """If each step searched the whole word again, this would take minutes."""
+    text = word * (1 << 25) + " end"
+    assert [len(chunk.text) for chunk in split_document([text], 1 << 15)] == [1 << 25, 4]
 
 
 def test_very_long_document_is_split_in_linear_time():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipelines.tokenizers import chunk_kernels, make_tokenizer
+from pipelines.tokenizers import chunk_kernels, chunk_tokenizer, make_tokenizer
 from pipelines.tokenizers.chunk_tokenizer import ChunkTokenizer
 from pipelines.tokenizers.whitespace import WhitespaceRule
 
@@ -107,6 +107,16 @@ def test_clearing_the_cache_does_not_change_the_tokens(tokens_of):
         shard = tokenizer.tokenize(large_strings(documents))
         assert tokens_of(shard) == [text.split() for text in documents]
         assert len(shard.words) <= 5 + 6
+
+
+def test_cache_is_cleared_after_many_bytes(tokens_of, monkeypatch):
+    monkeypatch.setattr(chunk_tokenizer, "MAX_CHUNK_BYTES", 1_000)
+    tokenizer = ChunkTokenizer(WhitespaceRule(lowercase=False))
+    for first in range(0, 40, 3):
+        documents = [" ".join(str(number) * 100 for number in range(first, first + 4)), "a b a"]
+        shard = tokenizer.tokenize(large_strings(documents))
+        assert tokens_of(shard) == [text.split() for text in documents]
+        assert len(shard.words) <= 10 + 6
 
 
 def test_rule_is_applied_once_per_chunk_and_may_return_any_number_of_tokens(tokens_of):

@@ -1,3 +1,5 @@
+import json
+
 import pyarrow as pa
 import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
@@ -87,3 +89,21 @@ def test_file_that_is_not_a_tokenizer_raises(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(BitcipherError, match=r"tokenizer\.json is not a Hugging Face tokenizer\.json: "):
         make_tokenizer(str(path), lowercase=False)
+
+
+@pytest.mark.parametrize("number", [100_000, 1 << 31, (1 << 32) - 1])
+def test_very_high_ids_raise(tmp_path, number):
+    content = json.loads(Tokenizer(models.WordLevel({"a": 0, "b": 1}, unk_token="a")).to_str())
+    content["model"]["vocab"]["b"] = number
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(BitcipherError, match=f"has 2 tokens, but their highest id is {number:,}"):
+        make_tokenizer(str(path), lowercase=False)
+
+
+def test_gaps_between_ids_are_allowed(tmp_path, tokens_of):
+    path = str(tmp_path / "tokenizer.json")
+    tokenizer = Tokenizer(models.WordLevel({"a": 0, "b": 60_000}, unk_token="a"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.save(path)
+    assert tokens_of(make_tokenizer(path, lowercase=False).tokenize(large_strings(["a b"]))) == [["a", "b"]]

@@ -2,6 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bitcipher.errors import BitcipherError
+from pipelines.ingest.documents import read_documents
 from pipelines.ingest.readers import ReadOptions, read_chunks
 
 LINES = ReadOptions()
@@ -43,6 +45,23 @@ def test_long_file_is_one_document_in_several_chunks(stored):
     assert "".join(chunk.text for chunk in chunks) == text
     assert len(chunks) > 2
     assert [chunk.continues for chunk in chunks] == [True] * (len(chunks) - 1) + [False]
+
+
+def test_file_of_one_word_above_the_limit_raises(stored, compress):
+    source = stored("a.txt.zst", compress(".zst", b"some words " + b"x" * (4 << 20) + b" end"))
+    options = ReadOptions(document="file", max_record_mib=1)
+    with pytest.raises(BitcipherError, match=r"a\.txt\.zst has more than 1 MiB of text without white space"):
+        list(read_chunks(source, options))
+    assert sum(len(chunk.text) for chunk in read_chunks(source, FILES)) == 15 + (4 << 20)
+
+
+def test_file_above_the_limit_is_no_whole_document(stored):
+    source = stored("a.txt", b"words " * 400_000)
+    options = ReadOptions(document="file", max_record_mib=1)
+    with pytest.raises(BitcipherError, match=r"a\.txt is one document of more than 1 Mi characters: raise `max_record"):
+        list(read_documents(source, options))
+    assert sum(len(chunk.text) for chunk in read_chunks(source, options)) == 2_400_000
+    assert [len(text) for text in read_documents(source, FILES)] == [2_400_000]
 
 
 def test_lines_and_files_of_white_space_are_skipped(stored):
