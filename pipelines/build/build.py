@@ -110,7 +110,7 @@ def _is_published(target: str, listed: Sequence[Source], options: BuildOptions, 
         return False
     manifest = read_manifest(target)
     hashes = {source.sha256 for source in hash_sources(listed, manifest.sources, runtime)}
-    return manifest.options == options and hashes == {source.sha256 for source in manifest.sources}
+    return manifest.options == options.redacted() and hashes == {source.sha256 for source in manifest.sources}
 
 
 def _check_target(target: str) -> None:

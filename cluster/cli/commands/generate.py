@@ -53,7 +53,8 @@ def generate(
         max_new_tokens=max_new_tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed
     )
     texts = [prompt or ""] if prompts is None else read_prompts(prompts).prompts(shots)
-    check_model_folder(model)
+    if checkpoint is None:
+        check_model_folder(model)
     from training.decoding import generate, open_model  # not at the top: the import of torch takes seconds
 
     loaded, tokenizer = open_model(model, checkpoint)

@@ -132,3 +132,12 @@ def test_drift_and_alignment_have_no_credentials(corpus):
     with pytest.raises(BitcipherError) as error:
         run_update(corpus / "build", [corpus / "corpus-2.txt"], align="https://me:hunter2@127.0.0.1:1/other")
     assert "hunter2" not in str(error.value)
+
+
+def test_killed_build_is_recognized_by_its_options_without_credentials(web, corpus, monkeypatch):
+    options = OPTIONS.derive({"tokenizer": secret(web, "tokenizer.json")})
+    with monkeypatch.context() as patch:
+        patch.setattr("pipelines.build.make_version.finish_job", lambda job: None)  # killed after publishing
+        run_build([corpus / "corpus-1.txt"], corpus / "build", options)
+    run_build([corpus / "corpus-1.txt"], corpus / "build", options)
+    assert read_manifest(str(corpus / "build")).version == 1

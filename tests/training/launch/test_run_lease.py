@@ -42,6 +42,8 @@ def test_second_training_is_refused(tmp_path):
 
 
 def test_second_finetuning_and_sweep_are_refused(tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "tokenizer.json").write_text("{}")
     for command, config in (
         (("finetune", tmp_path / "model", "--task", "sst2", "--data", tmp_path, "--out", tmp_path / "run"), "run.json"),
         (("sweep", "downscaling-small", "--out", tmp_path / "run", *arguments_of(STUDY)), "study.json"),
