@@ -3,8 +3,9 @@
 Public names are imported when they are first used, so `import bitcipher` loads no other library.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bitcipher.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from bitcipher.cipher import BitCipher
@@ -29,27 +30,17 @@ __all__ = [
     "open_build",
 ]
 
-_MODULES = {
-    "OOV": "bitcipher.vocabulary",
-    "BitCipher": "bitcipher.cipher",
-    "BitcipherError": "bitcipher.errors",
-    "Build": "bitcipher.cooccurrence",
-    "CipherEmbedding": "bitcipher.embedding",
-    "CipherVectors": "bitcipher.vectors",
-    "Refinement": "bitcipher.embedding",
-    "UnknownWordError": "bitcipher.errors",
-    "Vocabulary": "bitcipher.vocabulary",
-    "open_build": "bitcipher.cooccurrence",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used (PEP 562)."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_MODULES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "cipher": ["BitCipher"],
+        "cooccurrence": ["Build", "open_build"],
+        "embedding": ["CipherEmbedding", "Refinement"],
+        "errors": ["BitcipherError", "UnknownWordError"],
+        "vectors": ["CipherVectors"],
+        "vocabulary": ["OOV", "Vocabulary"],
+    },
+)
 
 
 def __dir__() -> list[str]:

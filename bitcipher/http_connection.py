@@ -11,8 +11,8 @@ import ipaddress
 import re
 import socket
 import ssl
-from http.client import HTTPResponse
-from typing import Any
+from http.client import HTTPException, HTTPResponse
+from typing import Any, cast
 from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 
 from bitcipher.errors import BitcipherError
@@ -20,13 +20,37 @@ from bitcipher.object_store import CONNECT_SECONDS, READ_SECONDS
 
 PORTS = {"http": 80, "https": 443}
 MAX_REDIRECTS = 5
+# Time limit of waiting for the end of the connection after a body.
+END_SECONDS = 1
 REDIRECTS = (301, 302, 303, 307, 308)
 
 # Networks whose addresses contain an IPv4 address in their last 32 bits: translation by NAT64.
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
-def get(url: str, headers: dict[str, str]) -> HTTPResponse:
+class Response(HTTPResponse):
+    """Response to a request for which the server closes the connection after the body."""
+
+    def __init__(self, sock: socket.socket, *arguments: Any, **options: Any):
+        super().__init__(sock, *arguments, **options)
+        self._socket = sock
+
+    def begin(self) -> None:
+        """Read the headers."""
+        super().begin()
+        if self.length is not None:
+            self.length += 1  # else http.client would ignore bytes after the announced length
+
+    def has_surplus(self) -> bool:
+        """Return whether there is a byte after the body, which was read to its announced length."""
+        self._socket.settimeout(END_SECONDS)
+        try:
+            return bool(self.readinto(bytearray(1)))
+        except (OSError, HTTPException):
+            return False
+
+
+def get(url: str, headers: dict[str, str]) -> Response:
     """Request a URL, and return the response after all redirects. The status can be an error.
 
     Args:
@@ -116,7 +140,7 @@ def _credentials(target: SplitResult) -> dict[str, str]:
     return {"Authorization": "Basic " + base64.b64encode(pair.encode()).decode()}
 
 
-def _request(target: SplitResult, addresses: list[str], headers: dict[str, str]) -> HTTPResponse:
+def _request(target: SplitResult, addresses: list[str], headers: dict[str, str]) -> Response:
     connection = _Connection(target, addresses)
     path = target._replace(scheme="", netloc="", path=target.path or "/", fragment="").geturl()
     # Without the first header, a server could compress the file, and offsets would be those of the compressed bytes.
@@ -124,7 +148,7 @@ def _request(target: SplitResult, addresses: list[str], headers: dict[str, str])
     fixed = {"Accept-Encoding": "identity", "Connection": "close", "User-Agent": "bitcipher"}
     try:
         connection.request("GET", quote(path, safe="!$%&'()*+,/:;=?@[]~"), headers={**fixed, **headers})
-        return connection.getresponse()
+        return cast(Response, connection.getresponse())
     except BaseException:
         connection.close()
         raise
@@ -132,6 +156,8 @@ def _request(target: SplitResult, addresses: list[str], headers: dict[str, str])
 
 class _Connection(http.client.HTTPConnection):
     """Connection to the first of some addresses that accepts it."""
+
+    response_class = Response
 
     def __init__(self, target: SplitResult, addresses: list[str]):
         self._target = target

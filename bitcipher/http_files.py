@@ -10,8 +10,9 @@ import socket
 import ssl
 import time
 from collections.abc import Callable
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
 from fsspec import AbstractFileSystem
 
@@ -22,6 +23,8 @@ from bitcipher.object_store import ATTEMPTS
 PROTOCOLS = ("http", "https")
 # Seconds before the second attempt. Each further wait is twice as long, as for object stores.
 FIRST_WAIT_SECONDS = 1.0
+# Bytes before the position that are requested again after an interruption, and compared with those read before.
+OVERLAP_BYTES = 1 << 16
 
 TRANSIENT_STATUS = (408, 425, 429, 500, 502, 503, 504)
 NOT_SATISFIABLE = 416
@@ -43,6 +46,10 @@ class FileVersion(NamedTuple):
     """Size in bytes, or None if the server does not report it."""
     validator: str
     """ETag or Last-Modified header, empty if the server sends neither."""
+
+    def may_equal(self, other: "FileVersion") -> bool:
+        """Return whether both can be the same version. Responses in chunks do not have the size."""
+        return self.validator == other.validator and (None in (self.size, other.size) or self.size == other.size)
 
 
 def is_url(uri: str) -> bool:
@@ -96,15 +103,17 @@ class HttpFileSystem(AbstractFileSystem):
 class _HttpFile(io.RawIOBase):
     """Stream of a file at a URL.
 
-    An interrupted download continues at the next byte. If the file has changed since it was opened, reading raises an
-    error. The position can change if the server supports range requests.
+    An interrupted download continues at the next byte. If the file has changed since it was opened, or the server sends
+    another part than requested or more bytes than it reports, reading raises an error. The position can change if the
+    server supports range requests.
     """
 
     def __init__(self, url: str):
         self._url = url
         self._position = 0
+        self._last_bytes = b""  # before the position
         self._version: FileVersion | None = None
-        self._response: HTTPResponse | None = _retry(self._connect)
+        self._response: http_connection.Response | None = _retry(self._connect)
 
     def readable(self) -> bool:
         return True
@@ -122,15 +131,21 @@ class _HttpFile(io.RawIOBase):
         position = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: size or 0}[whence]
         if position != self._position:
             self._disconnect()
+            self._last_bytes = b""
         self._position = position
         return position
 
     def readinto(self, buffer: Any) -> int:
         size = self._version.size if self._version else None
-        if not buffer or (size is not None and self._position >= size):
+        if not buffer:
             return 0
-        count = _retry(lambda: self._read(buffer))
+        if size is not None and self._position >= size:
+            self._check_end()
+            return 0
+        announced = memoryview(buffer)[: None if size is None else size - self._position]
+        count = _retry(lambda: self._read(announced))
         self._position += count
+        self._last_bytes = (self._last_bytes + bytes(buffer[max(0, count - OVERLAP_BYTES) : count]))[-OVERLAP_BYTES:]
         return count
 
     def close(self) -> None:
@@ -149,47 +164,65 @@ class _HttpFile(io.RawIOBase):
             raise _TransientError("the server closed the connection")
         return count
 
+    def _check_end(self) -> None:
+        """Check that the server sends nothing after the number of bytes that it reports."""
+        if self._response and self._response.has_surplus():
+            raise BitcipherError(f"The server of {self._url} sends more bytes than it reports: {_DOWNLOAD}.")
+        self._disconnect()
+
     def _disconnect(self) -> None:
         response, self._response = getattr(self, "_response", None), None
         if response:
             response.close()
 
-    def _connect(self) -> HTTPResponse:
+    def _connect(self) -> http_connection.Response:
         """Request the file from the current position to its end.
 
         Raises:
             BitcipherError: if the file has changed, or the server does not support requests that begin there.
         """
         headers = {}
+        start = self._position - len(self._last_bytes)
         if self._version and self._position:
             if not self._version.validator:
                 raise BitcipherError(
                     f"{self._url} has no ETag and no date, so it cannot be read in parts: {_DOWNLOAD}."
                 )
-            headers = {"Range": f"bytes={self._position}-"}
+            headers = {"Range": f"bytes={start}-"}
             if not self._version.validator.startswith("W/"):  # weak validators are not allowed here
                 headers["If-Range"] = self._version.validator
         response = _open(self._url, headers)
         try:
-            self._check(response)
+            self._check(response, start)
+            self._skip_last_bytes(response)
         except Exception:
             response.close()
             raise
         return response
 
-    def _check(self, response: HTTPResponse) -> None:
+    def _check(self, response: http_connection.Response, start: int) -> None:
         version = _version(response)
         if self._version is None:
             if version.size is None and not response.chunked:
                 raise BitcipherError(f"The server does not report the size of {self._url}: {_DOWNLOAD}.")
             self._version = version
-        elif version != self._version:
+        elif not version.may_equal(self._version):
             raise BitcipherError(f"{self._url} changed while it was read: when it is complete, run this again.")
         if self._position and response.status == 200:
             raise BitcipherError(f"The server of {self._url} does not support range requests: {_DOWNLOAD}.")
-        start = re.match(r"bytes (\d+)-", response.getheader("Content-Range") or "")
-        if (int(start[1]) if start else 0) != self._position:
+        match = re.match(r"bytes (\d+)-", response.getheader("Content-Range") or "")
+        if (int(match[1]) if match else 0) != start:
             raise _TransientError("the server sent another range than requested")
+
+    def _skip_last_bytes(self, response: http_connection.Response) -> None:
+        """Read the bytes before the position again. Some servers send the beginning of a file for each range."""
+        repeated = response.read(len(self._last_bytes)) if self._last_bytes else b""
+        if len(repeated) < len(self._last_bytes):
+            raise _TransientError("the server closed the connection")
+        if repeated != self._last_bytes:
+            raise BitcipherError(
+                f"The server of {self._url} sends another part of the file than requested: {_DOWNLOAD}."
+            )
 
 
 _DOWNLOAD = "download the file, and give the path of the copy"
@@ -211,7 +244,7 @@ def _retry(attempt: Callable[[], T]) -> T:
     raise AssertionError
 
 
-def _open(url: str, headers: dict[str, str]) -> HTTPResponse:
+def _open(url: str, headers: dict[str, str]) -> http_connection.Response:
     """Return the response to a request, if it has the file or says that the range is empty."""
     try:
         response = http_connection.get(url, headers)
@@ -220,6 +253,12 @@ def _open(url: str, headers: dict[str, str]) -> HTTPResponse:
             raise _TransientError("the name of the host cannot be resolved") from None
         raise OSError("there is no host of this name") from None
     if response.status in (200, 206, NOT_SATISFIABLE):
+        if _is_compressed(response, url):
+            response.close()
+            raise BitcipherError(
+                f"The server of {url} sends the file in another encoding (Content-Encoding) than requested: "
+                f"{_DOWNLOAD}."
+            )
         return response
     response.close()
     status = f"the server answered with status {response.status}"
@@ -230,7 +269,14 @@ def _open(url: str, headers: dict[str, str]) -> HTTPResponse:
     raise PermissionError(status) if response.status in (401, 403) else OSError(status)
 
 
-def _version(response: HTTPResponse) -> FileVersion:
+def _is_compressed(response: http_connection.Response, url: str) -> bool:
+    """Return whether the server compressed the file. Some servers declare stored .gz files as compressed responses."""
+    encoding = (response.getheader("Content-Encoding") or "identity").strip().lower()
+    is_stored = encoding in ("gzip", "x-gzip") and urlsplit(url).path.lower().endswith(".gz")
+    return encoding != "identity" and not is_stored
+
+
+def _version(response: http_connection.Response) -> FileVersion:
     if response.status == 200:
         size = response.getheader("Content-Length") or ""
     else:

@@ -19,6 +19,7 @@ from pydantic_core import ErrorDetails
 from bitcipher import json_files
 from bitcipher.errors import BitcipherError
 from bitcipher.plain_values import check_plain
+from bitcipher.redaction import redact_values
 
 
 def _parse_number(value: Any) -> Any:
@@ -148,6 +149,10 @@ class Record(BaseModel, metaclass=_RecordType):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that JSON and YAML can hold; `parse` reads them."""
         return self.model_dump(mode="json")
+
+    def redacted(self) -> Self:
+        """Return a copy for files, with URIs without credentials. No field may hold words or text."""
+        return type(self).parse(redact_values(self.to_dict()))
 
 
 def describe_error(

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from typing import Any
 from urllib.parse import unquote
 
 # A URI in a text. In chained URIs of fsspec, such as zip://a.zip::https://host/b.zip, each is a match.
@@ -18,7 +19,8 @@ _WITH_QUERY = ("http", "https", "ftp", "ftps", "webdav", "webhdfs", "hf")
 _USERINFO = re.compile(r"[^/?#@]*@|[^/?#@:]+:(?!\d*(?:[/?#]|$))[^@]*@")
 # Names of query parameters that grant access: of any service, and of signed URLs of cloud stores.
 _SECRET_NAME = re.compile(
-    r"(.*[-_.])?(sig|sign|key|keyid|key-pair-id|pass|passwd|pwd|auth|authorization|jwt|sas|session|sessionid|policy)"
+    r"(.*[-_.])?(sig|sign|hmac|key|keyid|key-pair-id|pass|passwd|passphrase|pwd|auth|authorization|access|bearer|jwt|otp)"
+    r"|(.*[-_.])?(sas|session|sessionid|sid|ticket|policy)"
     r"|.*(signature|token|secret|password|credentials?|apikey|api_key|accesskey|accesskeyid|accessid)"
     r"|x-(amz|goog|ms)-.*",
     re.IGNORECASE,
@@ -37,6 +39,18 @@ def redact(text: str) -> str:
     'https://example.org/a.txt?part=1'
     """
     return _redact(text, 0)
+
+
+def redact_values(value: Any) -> Any:
+    """Return a plain value, such as the options of a recipe, with all its strings redacted.
+
+    Do not call it for values that hold words or text: a word can look like a URI with a password.
+    """
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {key: redact_values(each) for key, each in value.items()}
+    return [redact_values(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def escape_controls(text: str) -> str:

@@ -186,6 +186,10 @@ class UpdateOptions(Record):
     align: Annotated[str | None, Metavar("VERSION_OR_PATH")] = None
     """Keep the ranks, and so the codes, of the words of a version of this build (its number), another build, or a
     folder of vectors; new words get the ranks after them."""
+    tokenizer: Annotated[str | None, Metavar("NAME_OR_PATH")] = None
+    """The tokenizer.json of the build, if it was read from the network or has another path now."""
+    word_list: Annotated[str | None, Metavar("PATH")] = None
+    """The word list of the build, if it was read from the network or has another path now."""
 
 
 def is_option_of(name: str, mode: Mode) -> bool:

@@ -54,7 +54,7 @@ class Parsed(HTMLParser):
 
     def scripts(self) -> list[str]:
         """Return the inline scripts of the page."""
-        scripts = zip(self.attributes("script"), self.texts["script"], strict=True)
+        scripts = zip(self.attributes("script"), self.texts.get("script", []), strict=True)
         return [text for attributes, text in scripts if not attributes]
 
 

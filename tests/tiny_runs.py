@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from training.data import finish_dataset, train_tokenizer, write_shard
-from training.pretrain import CONFIG
+from training.run_files import CONFIG
 
 RECIPE = {
     "model": {

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from bitcipher import json_files
-from bitcipher.records import Record
 from bitcipher.vectors import CipherVectors
 from training.data import TokenDataset, special_tokens, vocab_size
 from training.embeddings import (
@@ -20,23 +19,7 @@ from training.loop import TextExamples, TrainingRun, World, resolve_model_folder
 from training.models import build_model
 from training.objectives import MaskedLM, word_starts
 from training.recipe import Recipe
-
-CONFIG = "run.json"
-RECIPE = "recipe.yaml"
-EMBEDDING_INIT = "embedding_init.json"
-TOKENIZER = "tokenizer.json"
-
-
-class PretrainingConfig(Record):
-    """Inputs of a pre-training run; stored as `run.json` in its folder."""
-
-    recipe: Recipe
-    text: str
-    """Folder of the token shards that the model is trained on."""
-    vectors: str | None
-    """Folder of the vectors of a cipher init, or None."""
-    folder: str
-    """Folder of the run."""
+from training.run_files import CONFIG, EMBEDDING_INIT, RECIPE, TOKENIZER, PretrainingConfig
 
 
 def pretrain(values: dict[str, Any], advance: Callable[[int, str], None] = lambda step, note: None) -> None:

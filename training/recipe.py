@@ -58,9 +58,9 @@ class Recipe(Record):
         return make_objective(self.objective)
 
     def to_yaml(self) -> str:
-        """Return the recipe with all options as YAML, which `read_recipe` reads."""
+        """Return the recipe with all options as YAML, which `read_recipe` reads. URIs have no credentials."""
         # Non-ASCII characters are escaped, because PyYAML cannot read some characters that it writes, such as U+0085.
-        return yaml.safe_dump(self.to_dict(), sort_keys=False)
+        return yaml.safe_dump(self.redacted().to_dict(), sort_keys=False)
 
 
 def find_recipe(name: str) -> str:

@@ -7,6 +7,8 @@ from typing import NoReturn
 
 import typer
 
+from bitcipher.terminal import print_text
+
 # Argument of `resumable` for commands that train.
 TRAINING_KEPT = "Training up to the last checkpoint is kept"
 
@@ -54,4 +56,4 @@ def exiting_on_sigterm() -> Iterator[None]:
 
 
 def _print_advice(kept: str) -> None:
-    typer.echo(f"bitcipher: interrupted. {kept}: run the same command again to resume.", err=True)
+    print_text(f"bitcipher: interrupted. {kept}: run the same command again to resume.", err=True)

@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 
 from bitcipher import __version__
 from bitcipher.errors import BitcipherError, first_line
+from bitcipher.terminal import print_text
 from cluster.cli.dependencies import explain_missing
 from cluster.cli.interrupts import exiting_on_sigterm
 from cluster.cli.output_streams import printing_what_is_possible
@@ -115,7 +116,7 @@ app = typer.Typer(
 def version(show_version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False) -> None:
     """Print the version if `--version` is given."""
     if show_version:
-        print(f"{PROGRAM} {__version__}")
+        print_text(f"{PROGRAM} {__version__}")
         raise typer.Exit
 
 
@@ -137,12 +138,12 @@ def main() -> None:
 
 
 def _exit(sentence: str) -> NoReturn:
-    print(f"{PROGRAM}: {sentence}", file=sys.stderr)
+    print_text(f"{PROGRAM}: {sentence}", err=True)
     sys.exit(USER_ERROR)
 
 
 def _print_warning(message: Warning | str, category: type[Warning], *position: Any) -> None:
-    print(f"{PROGRAM}: {message}", file=sys.stderr)
+    print_text(f"{PROGRAM}: {message}", err=True)
 
 
 def _module(command: str) -> str:

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -33,6 +32,7 @@ from pipelines.reports.maps import require_libraries
 from pipelines.runtime.grouping import open_grouping_runtime
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
+from pipelines.runtime.visible_console import VisibleConsole
 from pipelines.shard.options import ShardOptions
 from pipelines.shard.shard_corpus import shard_corpus
 from pipelines.store import layout
@@ -128,7 +128,7 @@ def _make(out: str, roots: Sequence[Path], workers: int, progress: StageProgress
 
 def show_demo(out: str) -> None:
     """Print the sizes of a demo, the neighbors of `WORDS`, and commands to try."""
-    console = Console(highlight=False)
+    console = VisibleConsole(highlight=False)
     manifest = read_manifest(storage.join(out, BUILD))
     report = json_files.read(storage.join(out, layout.REPORT))
     stages = ", ".join(f"{name} {taken:.1f}" for name, taken in report["stages"].items())

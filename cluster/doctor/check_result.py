@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bitcipher.redaction import redact
+
 
 class Level(StrEnum):
     """Severity of a result. A problem makes jobs fail, or lets unauthorized users access the cluster."""
@@ -26,17 +28,17 @@ class CheckResult:
 
 def ok(check: str, message: str) -> CheckResult:
     """Return a result that needs no action."""
-    return CheckResult(check, Level.OK, message)
+    return CheckResult(check, Level.OK, redact(message))
 
 
 def warning(check: str, message: str) -> CheckResult:
     """Return a result that deserves attention."""
-    return CheckResult(check, Level.WARNING, message)
+    return CheckResult(check, Level.WARNING, redact(message))
 
 
 def problem(check: str, message: str) -> CheckResult:
     """Return a result that must be fixed before a job runs."""
-    return CheckResult(check, Level.PROBLEM, message)
+    return CheckResult(check, Level.PROBLEM, redact(message))
 
 
 def check_minimum(

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -17,6 +16,7 @@ from cluster.doctor.storage import check_target
 from cluster.jobs.job_paths import translate_path
 from cluster.jobs.job_server import connect, find_address, is_loopback
 from cluster.jobs.submit import start_job, wait_for
+from pipelines.runtime.visible_console import VisibleConsole
 
 STYLES = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "bold red"}
 
@@ -99,4 +99,4 @@ def print_results(results: Mapping[str, Iterable[CheckResult]]) -> None:
             level = Text(result.level, style=STYLES[result.level])
             table.add_row(Text(where), Text(result.check), level, Text(result.message))
             where = ""
-    Console(highlight=False).print(table)
+    VisibleConsole(highlight=False).print(table)

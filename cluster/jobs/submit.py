@@ -5,7 +5,6 @@ The code of this installation is sent as the working directory of the job, so th
 
 import asyncio
 import shlex
-import sys
 import tempfile
 import time
 import uuid
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 
 from bitcipher.errors import BitcipherError, first_line
 from bitcipher.redaction import redact
+from bitcipher.terminal import print_text
 from cluster.jobs.job_paths import translate_paths
 from cluster.jobs.job_server import DEFAULT_ADDRESS, connect, find_address, is_loopback
 from cluster.jobs.working_dir import pack
@@ -72,7 +72,7 @@ def submit(
     client = connect(address)
     job = start_job(client, ["cluster.cli.main", *name, *arguments], variables, working_dir)
     if no_wait:
-        print(job)
+        print_text(job)
         return 0
     return follow(client, address, job)
 
@@ -153,14 +153,15 @@ def follow(client: "JobSubmissionClient", address: str, job: str) -> int:
         try:
             asyncio.run(_print_log(client, job))
         except (RuntimeError, OSError) as error:
-            print(f"bitcipher: the log is cut off ({first_line(error)}); waiting for the job.", file=sys.stderr)
+            print_text(f"bitcipher: the log is cut off ({first_line(error)}); waiting for the job.", err=True)
         return exit_code(wait_for(client, job), job)
     except KeyboardInterrupt:
-        print(
+        address = redact(address)
+        print_text(
             f"\nbitcipher: the job {job} continues.\n"
             f"  follow it: ray job logs --follow --address {address} {job}\n"
             f"  stop it:   ray job stop --address {address} {job}",
-            file=sys.stderr,
+            err=True,
         )
         return INTERRUPTED
 
@@ -188,9 +189,9 @@ def exit_code(details: "JobDetails", job: str) -> int:
         return 0
     code = details.driver_exit_code
     if details.status == "STOPPED":
-        print(f"bitcipher: the job {job} was stopped.", file=sys.stderr)
+        print_text(f"bitcipher: the job {job} was stopped.", err=True)
     elif not code:
-        print(f"bitcipher: the job {job} failed: {first_line(details.message)}.", file=sys.stderr)
+        print_text(f"bitcipher: the job {job} failed: {first_line(details.message)}.", err=True)
     if not code:
         return 1
     # A negative code means that a signal killed the job. Shells report 128 plus the number of the signal.
@@ -199,4 +200,4 @@ def exit_code(details: "JobDetails", job: str) -> int:
 
 async def _print_log(client: "JobSubmissionClient", job: str) -> None:
     async for text in client.tail_job_logs(job):
-        print(text, end="", flush=True)
+        print_text(text, end="")

@@ -1,5 +1,6 @@
 """Working directory of a job: the code of this installation, and optionally a directory of small files."""
 
+import os
 import shutil
 from importlib import import_module
 from pathlib import Path
@@ -25,7 +26,8 @@ def pack(target: Path, working_dir: str | None = None) -> None:
         working_dir: directory of small files (`--working-dir`).
 
     Raises:
-        BitcipherError: if `working_dir` does not exist, is too large, or contains the name of a package.
+        BitcipherError: if `working_dir` does not exist, is too large, contains the name of a package, or has a link to
+            a file outside of it.
     """
     if working_dir is not None:
         _copy_files(Path(working_dir), target)
@@ -47,7 +49,9 @@ def _copy_files(folder: Path, target: Path) -> None:
             f"The directory {folder} contains `{taken}`, the name of a package of bitcipher. The code is always sent: "
             "give a directory with only the other files that the job needs."
         )
-    files = [file for file in sorted(folder.rglob("*")) if file.is_file() and not _is_hidden(file.relative_to(folder))]
+    entries = [entry for entry in sorted(folder.rglob("*")) if not _is_hidden(entry.relative_to(folder))]
+    _check_links(folder, entries)
+    files = [entry for entry in entries if entry.is_file()]
     size = sum(file.stat().st_size for file in files)
     if size > MAX_EXTRA_BYTES:
         raise BitcipherError(
@@ -58,6 +62,18 @@ def _copy_files(folder: Path, target: Path) -> None:
         copy = target / file.relative_to(folder)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, copy)
+
+
+def _check_links(folder: Path, entries: list[Path]) -> None:
+    """Check that links lead to files that are sent anyway, because everyone who sees the job can read what is sent."""
+    inside = Path(os.path.realpath(folder))
+    for link in filter(Path.is_symlink, entries):
+        target = Path(os.path.realpath(link))
+        if not target.is_relative_to(inside) or _is_hidden(target.relative_to(inside)):
+            raise BitcipherError(
+                f"{link} is a symbolic link to {target}, which --working-dir does not send: put a copy of the file in "
+                "its place, or remove the link."
+            )
 
 
 def _is_hidden(path: Path) -> bool:

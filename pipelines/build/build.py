@@ -12,7 +12,7 @@ from pipelines.build.job import clean_up, finish_job, start_job
 from pipelines.build.make_version import make_version
 from pipelines.build.version_plan import plan_version
 from pipelines.ingest.content_hash import hash_sources
-from pipelines.ingest.source_changes import SourceChanges, compare_sources
+from pipelines.ingest.source_changes import SourceChanges, check_given, compare_sources
 from pipelines.ingest.sources import Source, list_sources
 from pipelines.options import BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
@@ -22,6 +22,7 @@ from pipelines.store.job_ledger import count_recorded_shards, find_job
 from pipelines.store.lease import Lease, list_generations
 from pipelines.store.manifest import BuildManifest, read_manifest
 from pipelines.store.removal import leasing_folder
+from pipelines.store.stored_files import use_given_files
 
 
 def build(
@@ -88,12 +89,14 @@ def update(
     with Lease(target) as lease:
         base = read_manifest(target)
         known_words = _read_known_words(target, options.align)  # raise before counting, if there are none
-        build_options = base.options.derive({"memory_mib": memory_mib})
+        stored = base.options.derive({"memory_mib": memory_mib})
+        build_options = use_given_files(stored, target, tokenizer=options.tokenizer, word_list=options.word_list)
         job = start_job(target, build_options, base, lease, runtime, progress)
         known = list(base.sources)
         sources = hash_sources(list_sources(patterns, build_options.format), known, runtime)
         changes = compare_sources(sources, known, patterns)
         plan = plan_version(sources, changes, options.replace, base, build_options.shard_mib << 20)
+        check_given([source for task in plan.to_count for source in task.sources], sources)
         if not plan.to_count and len(plan.kept_tasks) == len(base.tasks) and not options.align:
             finish_job(job)
             return base, changes
@@ -107,7 +110,7 @@ def _is_published(target: str, listed: Sequence[Source], options: BuildOptions, 
         return False
     manifest = read_manifest(target)
     hashes = {source.sha256 for source in hash_sources(listed, manifest.sources, runtime)}
-    return manifest.options == options and hashes == {source.sha256 for source in manifest.sources}
+    return manifest.options == options.redacted() and hashes == {source.sha256 for source in manifest.sources}
 
 
 def _check_target(target: str) -> None:

@@ -6,7 +6,8 @@ the content of their sources, and merged ranges by the names of the merged segme
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 
 import pyarrow as pa
 
@@ -14,6 +15,7 @@ from bitcipher import __version__, json_files, storage
 from bitcipher.cipher import BitCipher
 from bitcipher.counts import sum_words
 from bitcipher.errors import BitcipherError
+from bitcipher.redaction import redact
 from bitcipher.versions import VECTORS, WORDS
 from bitcipher.vocabulary import Vocabulary
 from pipelines.build.job import Job, finish_job
@@ -25,7 +27,7 @@ from pipelines.count.count_stage import CountStage
 from pipelines.count.count_tasks import CountTask
 from pipelines.embed.embed_counts import embed_counts
 from pipelines.embed.stored_counts import StoredCounts
-from pipelines.ingest.content_hash import sha256
+from pipelines.ingest.content_hash import add_block_hashes, sha256
 from pipelines.ingest.record_counts import RecordCounts, sum_record_counts
 from pipelines.ingest.source_groups import estimate_text_bytes
 from pipelines.ingest.sources import Source
@@ -89,9 +91,9 @@ def make_version(
         version=job.version,
         folder=job.folder,
         bitcipher=__version__,
-        options=job.options,
+        options=job.options.redacted(),
         fingerprint=job.entry.fingerprint,
-        aligned=options.align,
+        aligned=options.align and redact(options.align),
         documents=sum(segment.documents for segment in segments),
         text_bytes=sum(segment.text_bytes for segment in segments),
         tokens=sum(segment.tokens for segment in segments),
@@ -117,7 +119,7 @@ def run_count_tasks(job: Job, tasks: list[CountTask]) -> CountResult:
         BitcipherError: if another job removed the ledger.
     """
     finished = _read_finished(job)
-    open_tasks = [task for task in tasks if task.id not in finished]
+    open_tasks = _add_block_hashes([task for task in tasks if task.id not in finished], job)
     total = sum(map(_text_bytes, tasks))
     job.ledger.record(
         PLANS, job.folder.rpartition("/")[2], CountPlan(tasks=tuple(task.id for task in tasks), text_bytes=total)
@@ -150,6 +152,12 @@ def run_count_tasks(job: Job, tasks: list[CountTask]) -> CountResult:
         shards=sorted((shard for task in tasks for shard in shards[task.id]), key=lambda shard: shard.name),
         tokens=tokens,
     )
+
+
+def _add_block_hashes(tasks: list[CountTask], job: Job) -> list[CountTask]:
+    """Return the tasks with sources that can be verified while they are read. Sources of earlier versions cannot."""
+    sources = iter(add_block_hashes([source for task in tasks for source in task.sources], job.runtime))
+    return [replace(task, sources=tuple(islice(sources, len(task.sources)))) for task in tasks]
 
 
 def merge_shards(job: Job, kept_shards: list[Segment], new_shards: list[Segment]) -> list[Segment]:

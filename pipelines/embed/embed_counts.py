@@ -22,7 +22,7 @@ from pipelines.runtime.memory_budget import MemoryBudget
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
 from pipelines.store.manifest import VectorSizes, read_manifest
-from pipelines.store.removal import leasing_work
+from pipelines.store.removal import leasing_work, remove_abandoned_work
 
 
 class EmbedStage:
@@ -90,6 +90,7 @@ def embed_build(
     """
     build, target = storage.absolute(build), storage.absolute(target)
     manifest = read_manifest(build, version)
+    remove_abandoned_work(target)
     storage.check_new(target)
     options = manifest.options.embedding.derive(changes)
     with leasing_work(target) as work:

@@ -60,7 +60,7 @@ class StoredCounts:
             entries=sum(segment.entries for segment in segments),
             provenance={
                 "bitcipher": bitcipher,
-                "options": options.to_dict(),
+                "options": options.redacted().to_dict(),
                 "tokens": sum(segment.tokens for segment in segments),
                 "digests": {"words": digests.words, "counts": digests.counts},
             },

@@ -17,10 +17,12 @@ from pipelines.estimate.corpus_laws import CorpusLaws, fit_laws
 from pipelines.estimate.growth_law import Bound
 from pipelines.estimate.limits import bad_record_limits, limits_reached
 from pipelines.estimate.sample import SAMPLE_BYTES, SampledRecords, read_sample
+from pipelines.ingest.source_changes import check_given
 from pipelines.ingest.sources import list_sources
 from pipelines.options import BuildOptions
-from pipelines.store.fingerprint import COUNTING_FIELDS
+from pipelines.store.fingerprint import COUNTING_FIELDS, check_same, fingerprint
 from pipelines.store.manifest import BuildManifest, read_manifest
+from pipelines.store.stored_files import use_given_files
 
 
 class EstimateRequest(Record):
@@ -86,6 +88,7 @@ def estimate_build(request: EstimateRequest, sample_bytes: int = SAMPLE_BYTES) -
         files, sampled = list_sources(patterns, options.format), redact(", ".join(patterns))
     elif manifest:
         files, sampled = manifest.sources, f"the sources of {request.build}"
+        check_given(files, [])
     else:
         raise BitcipherError("A plan needs text: give sources, a sample, or a build.")
     sample = read_sample(files, options, sample_bytes)
@@ -128,7 +131,12 @@ def _max_types(tokenizer: str) -> float:
 def _options(request: EstimateRequest, manifest: BuildManifest | None) -> BuildOptions:
     if manifest is None:
         return BuildOptions.parse(request.options)
-    fixed = [f"--{name.replace('_', '-')}" for name in COUNTING_FIELDS if name in request.options]
+    # The user can give the file again that the build was made with.
+    given = request.options.keys() - {"tokenizer"}
+    fixed = [f"--{name.replace('_', '-')}" for name in COUNTING_FIELDS if name in given]
     if fixed:
         raise BitcipherError(f"The counting options of {request.build} are fixed: leave out {', '.join(fixed)}.")
-    return manifest.options.derive(request.options)
+    options = use_given_files(manifest.options, str(request.build), tokenizer=request.options.get("tokenizer"))
+    if "tokenizer" in request.options:
+        check_same(manifest.fingerprint, fingerprint(options), str(request.build), "give the same tokenizer")
+    return options.derive(request.options)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from fsspec.utils import glob_translate
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.redaction import redact
 from bitcipher.storage import url_to_fs
@@ -84,6 +85,25 @@ def check_unchanged(sources: Iterable[Source]) -> None:
         if (current.size, current.stamp) != (source.size, source.stamp):
             raise BitcipherError(
                 f"{source.uri} changed while it was read. When it is complete, run the same command again to resume."
+            )
+
+
+def check_given(to_read: Sequence[Source], listed: Sequence[Source]) -> None:
+    """Check that the user gave all sources that are read from the network.
+
+    Args:
+        to_read: sources to read, some of which an earlier version has recorded.
+        listed: the sources that the user gave.
+
+    Raises:
+        BitcipherError: if a recorded source is not among the given ones, and is not on a disk.
+    """
+    given = {source.sha256 for source in listed}
+    for source in to_read:
+        if source.sha256 not in given and storage.local_path(source.read_uri) is None:
+            raise BitcipherError(
+                f"{source.uri} must be read, and nothing is read from the network because a stored file names it: "
+                "give it as a source."
             )
 
 

@@ -52,6 +52,7 @@ class Source(Record):
     """SHA-256 of the stored bytes, or of the list of files of a dataset. It is empty until
     `pipelines.ingest.content_hash` has computed it."""
     _read_uri: str = PrivateAttr("")
+    _block_hashes: bytes = PrivateAttr(b"")
 
     @property
     def read_uri(self) -> str:
@@ -62,6 +63,20 @@ class Source(Record):
         """Return a copy that is opened by another URI than its own."""
         copy = self.model_copy()
         copy._read_uri = uri if uri != self.uri else ""
+        return copy
+
+    @property
+    def block_hashes(self) -> bytes:
+        """Hashes of the blocks (see `block_hashes`), which are compared when the source is read.
+
+        They are never stored. A source that was not hashed by this command has none, and neither has a dataset.
+        """
+        return self._block_hashes
+
+    def with_hashes(self, sha256: str, block_hashes: bytes) -> Self:
+        """Return a copy with a content hash and the hashes of its blocks."""
+        copy = self.model_copy(update={"sha256": sha256})
+        copy._block_hashes = block_hashes
         return copy
 
 

@@ -2,15 +2,16 @@
 
 import sys
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from pipelines.runtime.visible_console import VisibleConsole
 
 
 class StageProgress:
     """One progress bar per stage, on stderr; silent if stderr is not a terminal."""
 
     def __init__(self) -> None:
-        self._console = Console(stderr=True)
+        self._console = VisibleConsole(stderr=True)
         self._bars = Progress(
             # Narrow columns, so that the longest note fits a terminal of 80 columns.
             TextColumn("{task.description:<6}"),

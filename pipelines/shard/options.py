@@ -42,7 +42,7 @@ class ShardOptions(ReadOptions):
 
     def fingerprint(self) -> Fingerprint:
         """Return all values that determine the document shards of a source."""
-        values = {name: value for name, value in self.to_dict().items() if name not in _FREE}
+        values = {name: value for name, value in self.redacted().to_dict().items() if name not in _FREE}
         flat: Fingerprint = {
             name: json.dumps(value) if isinstance(value, list | dict) else value for name, value in values.items()
         }

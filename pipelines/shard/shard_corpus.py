@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from bitcipher import __version__, json_files, storage
 from bitcipher.errors import BitcipherError
-from pipelines.ingest.content_hash import hash_sources
+from pipelines.ingest.content_hash import add_block_hashes, hash_sources
 from pipelines.ingest.document_folder import MANIFESTS, manifest_uri, newest_manifest
-from pipelines.ingest.source_changes import SourceChanges, compare_sources
+from pipelines.ingest.source_changes import SourceChanges, check_given, compare_sources
 from pipelines.ingest.sources import Source, list_sources
 from pipelines.runtime.grouping import GroupingRuntime
 from pipelines.runtime.progress import StageProgress
@@ -90,10 +90,11 @@ def _add_version(job: ShardJob, patterns: Sequence[str], replace: bool) -> Shard
     sources = hash_sources(list_sources(patterns, job.options.format), known, job.runtime)
     changes = compare_sources(sources, known, patterns)
     kept, to_read = _plan(base, sources, changes, replace)
+    check_given(to_read, sources)
     if base and not to_read and len(kept) == len(base.tasks):
         return ShardResult(base, changes, False, [])
     job.record_request()
-    tasks = plan_tasks(to_read, job.options)
+    tasks = plan_tasks(add_block_hashes(to_read, job.runtime), job.options)
     written = write_tasks(job, find_removals(job, kept, clean_tasks(job, tasks)))
     manifest = _make_manifest(job, kept, tasks, written, [*known, *sources])
     _publish(job, manifest)
@@ -148,7 +149,7 @@ def _make_manifest(
     return DocumentManifest(
         version=job.version,
         bitcipher=__version__,
-        options=job.options,
+        options=job.options.redacted(),
         fingerprint=job.options.fingerprint(),
         sources=tuple(contained),
         tasks=tuple(published),

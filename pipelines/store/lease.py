@@ -60,6 +60,7 @@ class Lease:
 
     Args:
         build: folder of the build.
+        name: folder of the generations, below that of the build.
 
     Raises:
         BitcipherError: on entering, if another job holds the lease, or the folder cannot be written.
@@ -69,9 +70,10 @@ class Lease:
         ...     lease.check()  # before anything is published
     """
 
-    def __init__(self, build: str):
+    def __init__(self, build: str, name: str = LEASE):
         self._build = build
-        self._folder = storage.join(build, LEASE)
+        self._name = name
+        self._folder = storage.join(build, name)
         self._ended = threading.Event()
         self._is_discarded = False
 
@@ -99,7 +101,7 @@ class Lease:
             if created:
                 storage.remove(self._file(self._generation))
             raise self._occupied(holder)
-        for generation in list_generations(self._build):
+        for generation in list_generations(self._build, self._name):
             if generation < self._generation:
                 storage.remove(self._file(generation))
         self._thread = threading.Thread(target=self._send_heartbeats, name="lease", daemon=True)
@@ -196,7 +198,7 @@ class Lease:
 
         If the file of the generation cannot be read, its content takes the place of the holder.
         """
-        while generations := list_generations(self._build):
+        while generations := list_generations(self._build, self._name):
             uri = self._file(max(generations))
             content = storage.read_bytes(uri)
             if content is None:  # just removed by the holder of a higher generation
@@ -208,7 +210,7 @@ class Lease:
         return 0, None
 
     def _is_highest(self) -> bool:
-        return max(list_generations(self._build), default=0) == self._generation
+        return max(list_generations(self._build, self._name), default=0) == self._generation
 
     def _silence(self) -> float:
         """Return the seconds since the last heartbeat, including time in which this process was suspended."""
@@ -223,9 +225,9 @@ class Lease:
         return BitcipherError(f"Another job is running on {self._build}{who}. Wait until it ends, or stop it.")
 
 
-def list_generations(build: str) -> list[int]:
+def list_generations(build: str, name: str = LEASE) -> list[int]:
     """Return the generations of the lease of a build, which has none if no job has begun in its folder."""
-    names = storage.list_files(storage.join(build, LEASE))
+    names = storage.list_files(storage.join(build, name))
     return [int(match[1]) for name in names if (match := _GENERATION.fullmatch(name))]
 
 

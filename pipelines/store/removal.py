@@ -49,25 +49,33 @@ def leasing_folder(folder: str, names: Sequence[str], has_work: Callable[[], boo
 def leasing_work(target: str) -> Iterator[str]:
     """Yield a new folder for temporary files next to a target, and remove it at the end.
 
-    Folders that killed processes of this machine left next to a local target are removed first: those with a name that
-    only this function gives, and either the lease of a process that has ended, or no file.
-
     Args:
         target: path or URI that the files are for.
 
     Raises:
         BitcipherError: if the folder cannot be written.
     """
-    path = storage.local_path(target)
-    if path is not None and os.path.isdir(os.path.dirname(path)):
-        pattern = re.compile(re.escape(os.path.basename(path)) + r"\.[0-9a-f]{32}\.tmp")
-        for name in filter(pattern.fullmatch, os.listdir(os.path.dirname(path))):
-            folder = storage.join(os.path.dirname(path), name)
-            has_ended = list_generations(folder) and Lease(folder).holder() is None
-            if has_ended or not storage.list_files(folder):  # it can have been killed before it held the lease
-                storage.remove(folder)
     with storage.temporary_folder(target) as folder, Lease(folder):
         yield folder
+
+
+def remove_abandoned_work(target: str) -> None:
+    """Remove folders of `leasing_work` that killed processes of this machine left next to a local target.
+
+    They have a name that only `leasing_work` gives, and either the lease of a process that has ended, or no file.
+
+    Raises:
+        BitcipherError: if a folder cannot be removed.
+    """
+    path = storage.local_path(target)
+    if path is None or not os.path.isdir(os.path.dirname(path)):
+        return
+    pattern = re.compile(re.escape(os.path.basename(path)) + r"\.[0-9a-f]{32}\.tmp")
+    for name in filter(pattern.fullmatch, os.listdir(os.path.dirname(path))):
+        folder = storage.join(os.path.dirname(path), name)
+        has_ended = list_generations(folder) and Lease(folder).holder() is None
+        if has_ended or not storage.list_files(folder):  # it can have been killed before it held the lease
+            storage.remove(folder)
 
 
 def _remove_created(folder: str, names: Sequence[str], lease: Lease) -> bool:

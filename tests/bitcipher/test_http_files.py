@@ -1,6 +1,7 @@
 import gzip
 import io
 import socket
+import threading
 import time
 
 import numpy as np
@@ -11,6 +12,7 @@ from web_server import WebServer
 
 from bitcipher import http_connection, http_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.http_files import OVERLAP_BYTES
 
 CONTENT = np.random.default_rng(3).bytes(300_000)
 REAL_RESOLVER = socket.getaddrinfo
@@ -86,10 +88,11 @@ class TestReading:
 
 class TestInterruptions:
     def test_download_resumes_at_the_next_byte(self, web):
-        web.cut_after = [100_000, 0, 50_000]
+        web.cut_after = [100_000, 0, OVERLAP_BYTES + 50_000]
         assert read(f"{web.address}/a.bin") == CONTENT
         ranges = [headers.get("Range") for _, headers in web.requests]
-        assert ranges == [None, "bytes=100000-", "bytes=100000-", "bytes=150000-"]
+        starts = [100_000 - OVERLAP_BYTES, 100_000 - OVERLAP_BYTES, 150_000 - OVERLAP_BYTES]
+        assert ranges == [None, *(f"bytes={start}-" for start in starts)]
 
     def test_changed_file_raises(self, web):
         with storage.reading(f"{web.address}/a.bin") as stream:
@@ -135,6 +138,52 @@ class TestInterruptions:
             with pytest.raises(BitcipherError, match="timed out"):
                 read(f"http://127.0.0.1:{server.getsockname()[1]}/a")
             assert time.monotonic() - started < 5
+
+
+class TestWrongServers:
+    """Servers that report a wrong size, or send other bytes than requested."""
+
+    def test_more_bytes_than_reported(self, web):
+        web.size_factor = 0.5
+        with pytest.raises(BitcipherError, match=r"a\.bin sends more bytes than it reports: download"):
+            read(f"{web.address}/a.bin")
+
+    @pytest.mark.parametrize("content", [CONTENT, b"the same words again\n" * 20_000])
+    def test_fewer_bytes_than_reported(self, web, content):
+        web.files["/a.bin"] = content
+        web.size_factor = 2
+        with pytest.raises(BitcipherError, match=r"a\.bin sends another part of the file|closed the connection"):
+            read(f"{web.address}/a.bin")
+
+    def test_range_with_other_bytes(self, web):
+        web.cut_after = [100_000]
+        with storage.reading(f"{web.address}/a.bin") as stream:
+            assert stream.read(10) == CONTENT[:10]
+            web.changes_bodies = True
+            with pytest.raises(BitcipherError, match=r"a\.bin sends another part of the file than requested"):
+                stream.read()
+
+    @pytest.mark.parametrize("encoding", ["gzip", "br"])
+    def test_compressed_response(self, web, encoding):
+        web.encoding = encoding
+        with pytest.raises(BitcipherError, match=r"a\.bin sends the file in another encoding"):
+            read(f"{web.address}/a.bin")
+
+    def test_stored_gzip_file_that_is_declared_as_compressed_response(self, web):
+        web.files["/a.txt.gz"] = gzip.compress(CONTENT)
+        web.encoding = "x-gzip"
+        assert read(f"{web.address}/a.txt.gz?part=1") == web.files["/a.txt.gz"]
+
+    def test_chunks(self, web):
+        web.sends_chunks = True
+        assert read(f"{web.address}/a.bin") == CONTENT
+
+    def test_connection_that_stays_open_after_the_file(self, web, monkeypatch):
+        monkeypatch.setattr(http_connection, "END_SECONDS", 0.05)
+        response = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ntext"
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            threading.Thread(target=lambda: server.accept()[0].sendall(response), daemon=True).start()
+            assert read(f"http://127.0.0.1:{server.getsockname()[1]}/a") == b"text"
 
 
 class TestRedirects:

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError, UnknownWordError
-from bitcipher.redaction import escape_controls, redact
+from bitcipher.redaction import escape_controls, redact, redact_values
 
 UNCHANGED = [
     "/data/a?token=1.txt",
@@ -84,3 +84,9 @@ def test_megabytes_of_one_pattern_are_redacted(unit):
     redacted = redact(f"{pattern} http://{pattern}a https://me:word@h/?sig=1")
     assert redacted.startswith(f"{pattern} http://")
     assert redacted.endswith(" https://h/")
+
+
+def test_redacted_values_keep_their_structure():
+    values = {"sources": ["https://me:word@host/a", "b"], "path": None, "n": {"x": 1, "y": ("https://u:p@h/c",)}}
+    expected = {"sources": ["https://host/a", "b"], "path": None, "n": {"x": 1, "y": ["https://h/c"]}}
+    assert redact_values(values) == expected

@@ -27,14 +27,14 @@ def options_of(command: str) -> set[str]:
 
 def test_options_of_each_command():
     assert options_of("build") == BUILD | {"sources", "out", "recipe", "workers"}
-    growing = {"build", "sources", "replace", "max_drift", "align", "workers", "memory_mib"}
+    growing = {"build", "sources", "replace", "max_drift", "align", "tokenizer", "word_list", "workers", "memory_mib"}
     assert options_of("update") == growing
     assert options_of("status") == {"build"}
     assert options_of("prune") == {"build", "keep", "unfinished"}
     assert options_of("embed") == EMBEDDING | {"build", "out", "version", "workers", "memory_mib"}
     assert options_of("neighbors") == {"vectors", "words", "topn", "version", "oov"}
     assert options_of("explain") == {"vectors", "word", "other", "topn", "by", "counts", "version"}
-    assert options_of("infer") == {"vectors", "word", "contexts", "topn", "counts", "version"}
+    assert options_of("infer") == {"vectors", "word", "contexts", "topn", "counts", "version", "tokenizer"}
     assert options_of("explore") == {"vectors", "out", "compare", "words", "version"}
     assert options_of("export") == {"vectors", "format", "out", "version"}
     assert options_of("probe") == {"vectors", "task", "data", "seeds"}

@@ -10,9 +10,9 @@ from mutated_records import assert_mutation_is_read_or_refused
 from bitcipher.errors import BitcipherError
 from training.loop.checkpoints import TrainingState
 from training.loop.metrics_logger import MetricsLine
-from training.pretrain import PretrainingConfig
 from training.recipe import Recipe
 from training.reproduce.cells import StoredCell
+from training.run_files import PretrainingConfig
 from training.sweep.budget import Speed
 from training.sweep.options import Study
 from training.sweep.study import FittedStudy

@@ -10,7 +10,7 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 from training.loop import METRICS, read_metrics
-from training.pretrain import CONFIG, PretrainingConfig
+from training.run_files import CONFIG, PretrainingConfig
 
 # Metrics that can be the horizontal axis, with their axis labels.
 AXES = {"step": "steps", "tokens": "tokens", "seconds": "seconds of training"}

@@ -6,10 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from training.curves.run_groups import AXES, Group
-from training.markdown import format_table
+from training.markdown import escape, format_table
 
 # Steps, or seconds, of the columns, as fractions of those of the shortest run.
 FRACTIONS = (0.1, 0.25, 0.5, 0.75, 1.0)
+
+# Beginning of values that no evaluation has measured.
+INTERPOLATED = "≈ "
+NOTE = "≈ marks values that were not measured, but interpolated between the evaluations before and after."
 
 
 @dataclass(frozen=True)
@@ -18,18 +22,20 @@ class CurveTable:
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+    """Sentence below the table."""
 
     def markdown(self) -> str:
-        """Return the table in Markdown."""
-        return format_table(self.header, self.rows)
+        """Return the table in Markdown, with its note."""
+        return format_table(self.header, self.rows) + (f"\n{escape(self.note)}\n" if self.note else "")
 
 
 def perplexity_table(groups: Sequence[Group]) -> CurveTable:
     """Return validation perplexities at equal steps and equal seconds, and the steps to the first group's final loss.
 
     Values are mean ± standard deviation over seeds (n - 1). The log perplexity is interpolated linearly between
-    evaluations. The steps of a group to the first group's final loss are computed on the means over seeds of both
-    groups, and given as a number and as a percentage of the first group's steps.
+    evaluations, and interpolated values begin with ≈. The steps of a group to the first group's final loss are computed
+    on the means over seeds of both groups, and given as a number and as a percentage of the first group's steps.
     """
     columns = [
         (axis, position, f"step {position:,}" if axis == "step" else f"{_number(position)} s")
@@ -41,13 +47,14 @@ def perplexity_table(groups: Sequence[Group]) -> CurveTable:
         (
             group.name,
             str(len(group.runs)),
-            *(_spread(np.exp(_losses_at(group, axis, position))) for axis, position, _ in columns),
+            *(_perplexity_at(group, axis, position) for axis, position, _ in columns),
             _format_steps(group, first),
         )
         for group in groups
     ]
     header = ("run", "seeds", *(title for *_, title in columns), f"steps to {first.name}'s final loss")
-    return CurveTable(header, tuple(rows))
+    is_marked = any(cell.startswith(INTERPOLATED) for row in rows for cell in row[2:])
+    return CurveTable(header, tuple(rows), NOTE if is_marked else "")
 
 
 def scores_table(groups: Sequence[Group]) -> CurveTable | None:
@@ -84,7 +91,8 @@ def _format_steps(group: Group, first: Group) -> str:
     if reached is None:
         return "not reached"
     total = first.mean("step")[-1]
-    return f"{reached:,.0f} ({100 * reached / total:.0f} %)" if total else f"{reached:,.0f}"
+    mark = "" if reached in group.mean("step") else INTERPOLATED
+    return f"{mark}{reached:,.0f}" + (f" ({100 * reached / total:.0f} %)" if total else "")
 
 
 def _positions(groups: Sequence[Group], axis: str) -> list[float]:
@@ -93,6 +101,11 @@ def _positions(groups: Sequence[Group], axis: str) -> list[float]:
         return sorted({round(fraction * last) for fraction in FRACTIONS})
     # A run that has only the evaluation before its first step has taken 0 seconds.
     return [fraction * last for fraction in FRACTIONS[1:]] if last else []
+
+
+def _perplexity_at(group: Group, axis: str, position: float) -> str:
+    is_measured = all(position in positions for positions in group.values(axis))
+    return ("" if is_measured else INTERPOLATED) + _spread(np.exp(_losses_at(group, axis, position)))
 
 
 def _losses_at(group: Group, axis: str, position: float) -> np.ndarray:

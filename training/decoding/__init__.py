@@ -1,8 +1,23 @@
 """Text generation with greedy search or sampling, from zero-, one- and few-shot prompts."""
 
-from training.decoding.generate import generate
-from training.decoding.open_model import open_model
-from training.decoding.options import DecodingOptions
-from training.decoding.prompts import PromptFile, read_prompts
+from typing import TYPE_CHECKING
+
+from bitcipher.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from training.decoding.generation import generate
+    from training.decoding.open_model import open_model
+    from training.decoding.options import DecodingOptions
+    from training.decoding.prompts import PromptFile, read_prompts
 
 __all__ = ["DecodingOptions", "PromptFile", "generate", "open_model", "read_prompts"]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "generation": ("generate",),
+        "open_model": ("open_model",),
+        "options": ("DecodingOptions",),
+        "prompts": ("PromptFile", "read_prompts"),
+    },
+)

@@ -9,9 +9,9 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from training.data import load_tokenizer
 from training.loop import latest_checkpoint
-from training.loop.checkpoints import CHECKPOINTS
+from training.loop.checkpoint_folders import CHECKPOINTS
 from training.models import load_model
-from training.pretrain import CONFIG, TOKENIZER
+from training.run_files import CONFIG, TOKENIZER
 
 
 def open_model(folder: str, step: int | None = None) -> tuple[PreTrainedModel, Tokenizer]:

@@ -6,8 +6,8 @@ from transformers import PreTrainedModel
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
+from training.embeddings.embedding_table import TokenEmbeddings, resize_vectors
 from training.embeddings.options import EmbeddingInitOptions
-from training.embeddings.token_embeddings import TokenEmbeddings, resize_vectors
 from training.models import input_embeddings, output_bias
 
 

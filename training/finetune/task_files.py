@@ -3,6 +3,7 @@
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.word_filter import read_words
+from training.run_files import TOKENIZER
 from training.tasks.base import Task
 from training.tasks.entities import read_entities
 from training.tasks.glue import read_glue
@@ -48,6 +49,30 @@ def read_task(name: str, folder: str, vocabulary: str | None = None) -> Task:
         return read_entities(folder)
     task = read_glue(GLUE[name], folder)
     return task if vocabulary is None else filter_by_vocabulary(task, read_words(vocabulary))
+
+
+def find_tokenizer(model: str) -> str:
+    """Return the tokenizer.json of a model.
+
+    Raises:
+        BitcipherError: if the folder of the model has none.
+    """
+    path = storage.join(model, TOKENIZER)
+    if not storage.exists(path):
+        raise BitcipherError(
+            f"There is no {TOKENIZER} in {model}; give a run of `bitcipher train`, or put the model's tokenizer there."
+        )
+    return path
+
+
+def check_folder(folder: str) -> None:
+    """Check that the folder of a task exists, before libraries are loaded.
+
+    Raises:
+        BitcipherError: if it does not exist, or cannot be read.
+    """
+    if not storage.exists(folder):
+        raise BitcipherError(f"There is no folder {folder}; give the folder of the task's files.")
 
 
 def _find_file(folder: str, prefix: str) -> str:

@@ -5,9 +5,10 @@ from pathlib import Path
 from bitcipher import storage
 from bitcipher.records import Record, Strings
 from pipelines.runtime.progress import StageProgress
-from training.finetune import CONFIG, PREDICTIONS, TASK_INFO, FinetuneOptions, Predictions, TaskInfo, finetune
-from training.finetune.finetune import Scores
-from training.launch.run_dir import launch, prepare_run_dir
+from training.finetune.options import FinetuneOptions
+from training.finetune.run_files import CONFIG, PREDICTIONS, TASK_INFO, Predictions, Scores, TaskInfo
+from training.finetune.task_files import check_folder, find_tokenizer
+from training.launch.run_dir import launch, leasing_run_dir, prepare_run_dir
 
 
 class FinetuningResult(Record):
@@ -35,16 +36,22 @@ def launch_finetuning(
         progress: progress bars.
 
     Raises:
-        BitcipherError: if the folder holds a run with other options, or the options are invalid.
+        BitcipherError: if the folder holds a run with other options, another job is running in it, or the options are
+            invalid.
     """
     options.loop.micro_batch_size_for(max(n_workers, 1))
+    check_folder(options.data)
+    find_tokenizer(options.model)
+    from training.finetune import finetune  # not at the top: the import of torch takes seconds
+
     values = {"options": _with_absolute_paths(options).to_dict()}
-    prepare_run_dir(folder, CONFIG, values)
 
     def max_steps() -> int:
         return TaskInfo.read(str(folder / TASK_INFO)).max_steps
 
-    launch(folder, CONFIG, finetune, values, max_steps, n_workers, options.loop.device, progress)
+    with leasing_run_dir(folder, CONFIG):
+        prepare_run_dir(folder, CONFIG, values)
+        launch(folder, CONFIG, finetune, values, max_steps, n_workers, options.loop.device, progress)
     info, result = TaskInfo.read(str(folder / TASK_INFO)), Predictions.read(str(folder / PREDICTIONS))
     return FinetuningResult(
         main_metric=info.main_metric, scores=result.scores, baselines=result.baselines, remarks=info.remarks

@@ -6,10 +6,10 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
-from training.launch.run_dir import launch, prepare_run_dir
+from training.launch.run_dir import launch, leasing_run_dir, prepare_run_dir
 from training.prepare import prepare_text, prepare_vectors
-from training.pretrain import CONFIG, TOKENIZER, pretrain
 from training.recipe import Recipe
+from training.run_files import CONFIG, TOKENIZER
 
 
 def launch_pretraining(recipe: Recipe, folder: Path, prepared: Path, n_workers: int, progress: StageProgress) -> None:
@@ -23,17 +23,21 @@ def launch_pretraining(recipe: Recipe, folder: Path, prepared: Path, n_workers: 
         progress: progress bars.
 
     Raises:
-        BitcipherError: if the folder holds a run of another recipe, or the recipe is invalid.
+        BitcipherError: if the folder holds a run of another recipe, another job is running in it, or the recipe is
+            invalid.
     """
     recipe.loop.micro_batch_size_for(max(n_workers, 1))
     recipe = _with_tokenizer_of_checkpoint(recipe)
     values = {"recipe": recipe.to_dict()}
-    prepare_run_dir(folder, CONFIG, values)
-    with open_runtime(n_workers) as runtime:
-        text = prepare_text(recipe.text, prepared, runtime, progress)
-        vectors = prepare_vectors(recipe, text, prepared, runtime, progress)
-    config = {**values, "text": str(text), "vectors": vectors}
-    launch(folder, CONFIG, pretrain, config, lambda: recipe.loop.max_steps, n_workers, recipe.loop.device, progress)
+    with leasing_run_dir(folder, CONFIG):
+        prepare_run_dir(folder, CONFIG, values)
+        with open_runtime(n_workers) as runtime:
+            text = prepare_text(recipe.text, prepared, runtime, progress)
+            vectors = prepare_vectors(recipe, text, prepared, runtime, progress)
+        from training.pretrain import pretrain  # not at the top: the import of torch takes seconds
+
+        config = {**values, "text": str(text), "vectors": vectors}
+        launch(folder, CONFIG, pretrain, config, lambda: recipe.loop.max_steps, n_workers, recipe.loop.device, progress)
 
 
 def _with_tokenizer_of_checkpoint(recipe: Recipe) -> Recipe:

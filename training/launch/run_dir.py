@@ -2,15 +2,19 @@
 
 import shutil
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.redaction import redact_values
 from pipelines.runtime.progress import StageProgress
+from pipelines.store.lease import Lease
+from pipelines.store.removal import list_names
 from training.launch.metrics_follower import follow_metrics
-from training.loop import METRICS
+from training.loop import METRICS, RUN_LEASE
 from training.runtime import run_workers
 
 # Prefix of Ray Train's own files, which exist while a run trains.
@@ -30,6 +34,34 @@ def local_folder(uri: str) -> Path:
     return Path(path)
 
 
+def check_run_dir(folder: Path, name: str) -> None:
+    """Check that a folder is new, empty, or of a run or a study.
+
+    Args:
+        folder: the folder.
+        name: name of the config file that such a folder has.
+
+    Raises:
+        BitcipherError: if the folder holds other files.
+    """
+    if not (folder / name).exists() and list_names(str(folder)) - {RUN_LEASE}:
+        raise BitcipherError(f"{folder} is not empty and has no {name}; choose another folder.")
+
+
+@contextmanager
+def leasing_run_dir(folder: Path, name: str) -> Iterator[Lease]:
+    """Hold the lease of the folder of a run or a study, so that no other job writes to it.
+
+    The lease of a killed job expires as that of a build: at once on the same machine, else after 20 seconds.
+
+    Raises:
+        BitcipherError: if another job is running in the folder, or the folder holds other files.
+    """
+    check_run_dir(folder, name)
+    with Lease(str(folder), RUN_LEASE) as lease:
+        yield lease
+
+
 def prepare_run_dir(folder: Path, name: str, config: dict[str, Any]) -> None:
     """Create the folder of a run, or check that it holds a run with the same config.
 
@@ -38,14 +70,14 @@ def prepare_run_dir(folder: Path, name: str, config: dict[str, Any]) -> None:
     Args:
         folder: folder of the run.
         name: name of the config file in it.
-        config: values that the config file must have. Other values in the file are ignored.
+        config: values that the config file must have, stored without credentials. Other values in the file are ignored.
 
     Raises:
         BitcipherError: if the folder holds another run, or other files.
     """
     path = folder / name
-    if folder.exists() and any(folder.iterdir()) and not path.exists():
-        raise BitcipherError(f"{folder} is not empty and has no {name}; choose another folder.")
+    config = redact_values(config)
+    check_run_dir(folder, name)
     if (folder / METRICS).exists():
         stored = json_files.read(str(path))
         if any(stored.get(key) != value for key, value in config.items()):
@@ -64,7 +96,7 @@ def launch(
     device: str,
     progress: StageProgress,
 ) -> None:
-    """Train, or resume, in a folder that `prepare_run_dir` prepared.
+    """Train, or resume, in a folder that `prepare_run_dir` prepared, and whose lease the caller holds.
 
     Args:
         folder: folder of the run.
@@ -79,6 +111,6 @@ def launch(
     for leftover in folder.glob(RAY_STORAGE + "[0-9a-f]" * 8):  # left by a killed driver
         shutil.rmtree(leftover, ignore_errors=True)
     config = {**config, "folder": str(folder)}
-    json_files.write(str(folder / name), config)
+    json_files.write(str(folder / name), redact_values(config))
     with follow_metrics(folder, max_steps, progress):
         run_workers(function, config, n_workers, device, folder / f"{RAY_STORAGE}{uuid.uuid4().hex[:8]}")

@@ -14,11 +14,12 @@ from training.layer_analysis.records import LayerMetric
 from training.layer_analysis.token_classes import frequent_tokens
 from training.layer_analysis.token_metrics import token_metrics
 from training.loop import Batch, TrainingRun, World, latest_checkpoint
-from training.loop.checkpoints import CHECKPOINTS
+from training.loop.checkpoint_folders import CHECKPOINTS
 from training.models import load_model
-from training.pretrain import CONFIG, PretrainingConfig, make_training_run
+from training.pretrain import make_training_run
 from training.probes.data import TaskData
 from training.recipe import Recipe
+from training.run_files import CONFIG, PretrainingConfig
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

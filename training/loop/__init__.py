@@ -1,14 +1,21 @@
 """Training loop with exact resume, for any model, objective and number of workers."""
 
-from training.loop.checkpoints import find_latest_checkpoint, latest_checkpoint, resolve_model_folder
-from training.loop.distributed import World
-from training.loop.examples import Batch, Examples, TextExamples
-from training.loop.metrics_logger import METRICS, read_metrics
-from training.loop.options import LoopOptions
-from training.loop.training_run import TrainingRun, run_loop
+from typing import TYPE_CHECKING
+
+from bitcipher.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from training.loop.checkpoint_folders import find_latest_checkpoint, latest_checkpoint, resolve_model_folder
+    from training.loop.distributed import World
+    from training.loop.examples import Batch, Examples, TextExamples
+    from training.loop.metrics_logger import METRICS, read_metrics
+    from training.loop.options import LoopOptions
+    from training.loop.run_lease import RUN_LEASE
+    from training.loop.training_run import TrainingRun, run_loop
 
 __all__ = [
     "METRICS",
+    "RUN_LEASE",
     "Batch",
     "Examples",
     "LoopOptions",
@@ -21,3 +28,16 @@ __all__ = [
     "resolve_model_folder",
     "run_loop",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "checkpoint_folders": ("find_latest_checkpoint", "latest_checkpoint", "resolve_model_folder"),
+        "distributed": ("World",),
+        "examples": ("Batch", "Examples", "TextExamples"),
+        "metrics_logger": ("METRICS", "read_metrics"),
+        "options": ("LoopOptions",),
+        "run_lease": ("RUN_LEASE",),
+        "training_run": ("TrainingRun", "run_loop"),
+    },
+)

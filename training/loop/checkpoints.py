@@ -14,14 +14,13 @@ from pydantic import Field
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from bitcipher import json_files, storage
+from bitcipher import json_files
 from bitcipher.errors import BitcipherError, first_line
 from bitcipher.records import Record
-from training.loop.metrics_logger import METRICS
+from training.loop.checkpoint_folders import CHECKPOINTS, list_checkpoints
 from training.loop.optimizer import load_optimizer_state, optimizer_state
 from training.models import load_model, save_model
 
-CHECKPOINTS = "checkpoints"
 OPTIMIZER = "optimizer.safetensors"
 STATE = "state.json"
 
@@ -55,41 +54,8 @@ def save_checkpoint(
             os.fsync(stream.fileno())
     shutil.rmtree(target, ignore_errors=True)
     os.replace(unfinished, target)
-    for old in _list_checkpoints(folder)[:-limit] if limit is not None else []:
+    for old in list_checkpoints(folder)[:-limit] if limit is not None else []:
         shutil.rmtree(old, ignore_errors=True)
-
-
-def find_latest_checkpoint(folder: Path) -> Path | None:
-    """Return the folder of the latest checkpoint of a run, or None if it has none."""
-    found = _list_checkpoints(folder)
-    return found[-1] if found else None
-
-
-def latest_checkpoint(folder: Path) -> Path:
-    """Return the folder of the latest checkpoint of a run.
-
-    Raises:
-        BitcipherError: if the run has no checkpoint.
-    """
-    latest = find_latest_checkpoint(folder)
-    if latest is None:
-        raise BitcipherError(f"{folder} is not a run with a checkpoint; give a folder that `bitcipher train` wrote.")
-    return latest
-
-
-def resolve_model_folder(folder: str) -> str:
-    """Return the folder of a model's files: the latest checkpoint of a run, else the folder itself.
-
-    Args:
-        folder: folder of a run, or path or URI of a transformers model.
-
-    Raises:
-        BitcipherError: if the folder is a run without a checkpoint.
-    """
-    path = storage.local_path(folder)
-    if path is None or not Path(path, METRICS).exists():
-        return folder
-    return str(latest_checkpoint(Path(path)))
 
 
 def load_checkpoint(checkpoint: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> TrainingState:
@@ -116,8 +82,3 @@ def load_checkpoint(checkpoint: Path, model: torch.nn.Module, optimizer: torch.o
 def _damaged(path: Path, reason: str) -> BitcipherError:
     folder = path if path.is_dir() else path.parent
     return BitcipherError(f"{path} is missing or damaged ({reason}); remove {folder} to resume from an older one.")
-
-
-def _list_checkpoints(folder: Path) -> list[Path]:
-    paths = sorted((folder / CHECKPOINTS).glob("*")) if (folder / CHECKPOINTS).is_dir() else []
-    return [path for path in paths if path.name.isdigit()]

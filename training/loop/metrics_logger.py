@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ConfigDict, Field
-from torch.utils.tensorboard import SummaryWriter
 
 from bitcipher import json_files, storage
 from bitcipher.records import Record
@@ -39,6 +38,8 @@ class MetricsLogger:
     """
 
     def __init__(self, folder: Path, step: int):
+        from torch.utils.tensorboard import SummaryWriter  # not at the top: this module is imported to check options
+
         self._path = folder / METRICS
         lines = [line for line in read_metrics(folder) if line["step"] <= step] if step else []
         with storage.writing(str(self._path)) as stream:

@@ -11,13 +11,15 @@ import torch
 
 from training.counter_rng import derive_key
 from training.embeddings import FreezeSchedule, set_embeddings_frozen
-from training.loop.checkpoints import TrainingState, find_latest_checkpoint, load_checkpoint, save_checkpoint
+from training.loop.checkpoint_folders import find_latest_checkpoint
+from training.loop.checkpoints import TrainingState, load_checkpoint, save_checkpoint
 from training.loop.distributed import World
 from training.loop.evaluation import evaluate
 from training.loop.examples import Examples
 from training.loop.metrics_logger import MetricsLogger
 from training.loop.optimizer import make_optimizer, make_scheduler, set_learning_rate
 from training.loop.options import LoopOptions
+from training.loop.run_lease import RunLease
 from training.loop.steps import StepData, SummedLoss, compute_gradients, iter_steps
 
 # Called with the number of completed steps and a short note on the losses.
@@ -79,6 +81,7 @@ class _Trainer:
         self._optimizer = make_optimizer(self._model, run.options, run.freeze_schedule.learning_rate_multiplier)
         self._scheduler = make_scheduler(self._optimizer, run.options)
         self._logger: MetricsLogger | None = None
+        self._lease = RunLease(run.folder)
         self._clock = time.perf_counter()
 
     def resume(self) -> None:
@@ -130,6 +133,7 @@ class _Trainer:
 
     def save_checkpoint(self) -> None:
         """Write a checkpoint; no worker continues before it is complete."""
+        self._check_lease()
         if self._world.rank == 0:
             limit = self._run.options.save_total_limit
             save_checkpoint(self._run.folder, self._model, self._optimizer, self.state, limit)
@@ -141,7 +145,15 @@ class _Trainer:
         if self._logger:
             self._logger.close()
 
+    def _check_lease(self) -> None:
+        """Raise an error on all workers if another job has taken over the folder."""
+        is_lost = torch.tensor(float(self._world.rank == 0 and self._lease.is_lost()), device=self._world.device)
+        self._world.all_reduce([is_lost])
+        if is_lost:
+            raise self._lease.error()
+
     def _log(self, metrics: dict[str, float]) -> None:
+        self._check_lease()
         state = self.state
         cost = {"tokens": state.step * self._run.tokens_per_step, "seconds": round(state.seconds, 3)}
         if self._logger:

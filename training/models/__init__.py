@@ -1,18 +1,23 @@
 """Transformer models of the `transformers` library: build, load, save, and access parts by uniform names."""
 
-from training.models.build import build_model
-from training.models.checkpoint import load_model, save_model
-from training.models.encoders import architecture_of
-from training.models.options import ARCHITECTURES, ModelOptions
-from training.models.parts import (
-    hidden_states,
-    input_embeddings,
-    is_tied,
-    logits,
-    output_bias,
-    output_head,
-    sentence_logits,
-)
+from typing import TYPE_CHECKING
+
+from bitcipher.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from training.models.build import build_model
+    from training.models.checkpoint import load_model, save_model
+    from training.models.encoders import architecture_of
+    from training.models.options import ARCHITECTURES, ModelOptions
+    from training.models.parts import (
+        hidden_states,
+        input_embeddings,
+        is_tied,
+        logits,
+        output_bias,
+        output_head,
+        sentence_logits,
+    )
 
 __all__ = [
     "ARCHITECTURES",
@@ -29,3 +34,22 @@ __all__ = [
     "save_model",
     "sentence_logits",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "build": ("build_model",),
+        "checkpoint": ("load_model", "save_model"),
+        "encoders": ("architecture_of",),
+        "options": ("ARCHITECTURES", "ModelOptions"),
+        "parts": (
+            "hidden_states",
+            "input_embeddings",
+            "is_tied",
+            "logits",
+            "output_bias",
+            "output_head",
+            "sentence_logits",
+        ),
+    },
+)

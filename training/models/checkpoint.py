@@ -2,20 +2,25 @@
 
 import math
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Annotated
 
 import torch
 import transformers
 from huggingface_hub.errors import StrictDataclassError
+from pydantic import ConfigDict, Field
 from safetensors import SafetensorError
 from transformers import BertConfig, GPT2Config, OPTConfig, PreTrainedConfig, PreTrainedModel, RobertaConfig, T5Config
 from transformers.utils import logging
 
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError, first_line
+from bitcipher.records import Record
+from training.models.model_folder import MODEL_CONFIG, missing_model
 from training.models.parts import freeze_unused_parameters, is_tied
 from training.models.projected import PROJECTED, ProjectedRobertaConfig
 
@@ -23,7 +28,9 @@ _CONFIGS = {
     config.model_type: config
     for config in (BertConfig, RobertaConfig, ProjectedRobertaConfig, GPT2Config, OPTConfig, T5Config)
 }
-_CONFIG = "config.json"
+_GENERATION = "generation_config.json"
+_WEIGHTS = "model.safetensors"
+_INDEX = "model.safetensors.index.json"
 _COPY_BYTES = 2**24
 # Sizes by the names that all configurations have. Negative ones would fail in the first batch.
 _SIZES = (
@@ -33,6 +40,18 @@ _SIZES = (
 _CONFIG_ERRORS = (
     *(StrictDataclassError, ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError),
 )
+
+# Entries of `config.json` that make transformers read other files, or need other libraries.
+_REFUSED = ("transformers_weights", "quantization_config")
+
+
+class _WeightsIndex(Record):
+    """Index of weights in several files, as transformers writes it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    weight_map: dict[str, Annotated[str, Field(pattern=r"^[\w-][\w.-]*\.safetensors$")]]
+    """File of each weight: the plain name of a safetensors file."""
 
 
 def save_model(model: PreTrainedModel, folder: str) -> None:
@@ -46,7 +65,7 @@ def save_model(model: PreTrainedModel, folder: str) -> None:
     with TemporaryDirectory() as temporary, _quiet_transformers():
         # All weights are in one file, whatever its size, because the file is read memory-mapped.
         model.save_pretrained(temporary, max_shard_size=2**62)
-        for path in sorted(Path(temporary).iterdir(), key=lambda path: path.name == _CONFIG):
+        for path in sorted(Path(temporary).iterdir(), key=lambda path: path.name == MODEL_CONFIG):
             with storage.writing(storage.join(folder, path.name)) as stream, path.open("rb") as source:
                 while block := source.read(_COPY_BYTES):
                     stream.write(block)
@@ -85,16 +104,16 @@ def read_config(folder: str) -> PreTrainedConfig:
     Raises:
         BitcipherError: if there is no configuration, or its architecture is not supported.
     """
-    uri = storage.join(folder, _CONFIG)
+    uri = storage.join(folder, MODEL_CONFIG)
     if not storage.exists(uri):
-        raise BitcipherError(
-            f"There is no model in {folder}; give a folder that holds config.json and model.safetensors. "
-            "Models are not downloaded by name."
-        )
+        raise missing_model(folder)
     content = json_files.read(uri)
     model_type = content.get("model_type")
-    if model_type not in _CONFIGS:
+    if not isinstance(model_type, str) or model_type not in _CONFIGS:
         raise BitcipherError(f"{uri} has model_type {model_type!r}; supported are {', '.join(_CONFIGS)}.")
+    refused = next((name for name in _REFUSED if content.get(name) is not None), None)
+    if refused:
+        raise BitcipherError(f"{uri} sets `{refused}`, which is not supported; store the model as plain safetensors.")
     for name, value in content.items():
         if isinstance(value, float) and not math.isfinite(value):
             raise BitcipherError(f"{uri} is not a valid model configuration: {name} must be a number, got {value}.")
@@ -116,7 +135,7 @@ def translating_config_errors(folder: str) -> Iterator[None]:
     try:
         yield
     except _CONFIG_ERRORS as error:
-        uri = storage.join(folder, _CONFIG)
+        uri = storage.join(folder, MODEL_CONFIG)
         raise BitcipherError(f"{uri} is not a valid model configuration: {first_line(error)}.") from None
 
 
@@ -126,7 +145,7 @@ def load_model_as(folder: str, model_class: type[PreTrainedModel], config: PreTr
     Raises:
         BitcipherError: see `load_model`.
     """
-    with _local_copy(folder) as path, _quiet_transformers(), translating_config_errors(folder):
+    with _weights_folder(folder) as path, _quiet_transformers(), translating_config_errors(folder):
         try:
             model, info = model_class.from_pretrained(
                 path,
@@ -152,27 +171,43 @@ def load_model_as(folder: str, model_class: type[PreTrainedModel], config: PreTr
 
 
 @contextmanager
-def _local_copy(folder: str) -> Iterator[str]:
-    """Yield a local path of the model's files: the folder itself, or a temporary copy of a remote folder."""
+def _weights_folder(folder: str) -> Iterator[str]:
+    """Yield a temporary folder of the files that transformers may read: links to them, or copies of remote files.
+
+    transformers reads files of other names as pickles, and follows an index, the configuration and the description of
+    an adapter to files elsewhere.
+    """
     names = [name for name in storage.list_files(folder) if os.sep not in name]
-    if not any(name.endswith(".safetensors") for name in names):
-        pickled = next((name for name in names if name.endswith((".bin", ".pt", ".pth", ".ckpt"))), None)
-        if pickled:
-            raise BitcipherError(
-                f"{storage.join(folder, pickled)} is pickled, and reading it could run code; "
-                "store the model as safetensors."
-            )
-        raise BitcipherError(f"There are no weights in {folder}; it needs model.safetensors.")
-    if (path := storage.local_path(folder)) is not None:
-        yield path
-        return
+    weights = _list_weights(folder, names)
     with TemporaryDirectory() as temporary:
-        for name in names:
-            if name.endswith((".json", ".safetensors")):
-                with storage.reading(storage.join(folder, name)) as stream, Path(temporary, name).open("wb") as copy:
-                    while block := stream.read(_COPY_BYTES):
-                        copy.write(block)
+        for name in (*weights, *({_GENERATION} & set(names))):
+            uri, target = storage.join(folder, name), Path(temporary, name)
+            if (path := storage.local_path(uri)) is not None:
+                target.symlink_to(path)
+                continue
+            with storage.reading(uri) as stream, target.open("wb") as copy:
+                shutil.copyfileobj(stream, copy, _COPY_BYTES)
         yield temporary
+
+
+def _list_weights(folder: str, names: list[str]) -> list[str]:
+    """Return the names of the files of weights, and of their index if there is one."""
+    if _WEIGHTS in names:
+        return [_WEIGHTS]
+    if _INDEX in names:
+        uri = storage.join(folder, _INDEX)
+        parts = sorted(set(_WeightsIndex.read(uri).weight_map.values()))
+        missing = next((name for name in parts if name not in names), None)
+        if missing is not None:
+            raise BitcipherError(f"{uri} names the weights {missing}, which are not in the folder; restore them.")
+        return [_INDEX, *parts]
+    pickled = next((name for name in names if name.endswith((".bin", ".pt", ".pth", ".ckpt"))), None)
+    if pickled:
+        raise BitcipherError(
+            f"{storage.join(folder, pickled)} is pickled, and reading it could run code; "
+            "store the model as safetensors."
+        )
+    raise BitcipherError(f"There are no weights in {folder}; it needs {_WEIGHTS}.")
 
 
 @contextmanager

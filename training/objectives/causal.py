@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training.models import hidden_states
+from training import models
 from training.objectives.base import BatchContext, Objective
 from training.objectives.losses import summed_loss
 
@@ -40,4 +40,4 @@ class CausalLM(Objective):
 
     def loss(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> "Tensor":
         """Return the sum of the cross-entropies of all positions."""
-        return summed_loss(model, hidden_states(model, batch).flatten(0, 1), batch["labels"].flatten())
+        return summed_loss(model, models.hidden_states(model, batch).flatten(0, 1), batch["labels"].flatten())

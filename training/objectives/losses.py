@@ -1,15 +1,14 @@
-"""Summed cross-entropy of many predictions with bounded memory."""
+"""Summed cross-entropy of many predictions with bounded memory.
+
+The module is imported to check options, so it imports torch in its functions.
+"""
 
 from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
-from torch.nn import functional
-from torch.utils.checkpoint import checkpoint
-
-from training.models import logits
+from training import models
 
 if TYPE_CHECKING:
+    from torch import Tensor
     from transformers import PreTrainedModel
 
 # Maximum number of logits in memory: 64 MiB in float32. Larger amounts are computed in chunks, and recomputed in the
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 MAX_LOGITS = 2**24
 
 
-def summed_loss(model: "PreTrainedModel", hidden: Tensor, labels: Tensor) -> Tensor:
+def summed_loss(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") -> "Tensor":
     """Return the sum of the cross-entropies of predictions from hidden states.
 
     Args:
@@ -29,6 +28,9 @@ def summed_loss(model: "PreTrainedModel", hidden: Tensor, labels: Tensor) -> Ten
     Returns:
         A float32 scalar, in nats.
     """
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
     rows = max(1, MAX_LOGITS // model.config.vocab_size)
     if len(labels) <= rows:
         return _chunk_loss(model, hidden, labels)
@@ -40,5 +42,7 @@ def summed_loss(model: "PreTrainedModel", hidden: Tensor, labels: Tensor) -> Ten
     return torch.stack(losses).sum()
 
 
-def _chunk_loss(model: "PreTrainedModel", hidden: Tensor, labels: Tensor) -> Tensor:
-    return functional.cross_entropy(logits(model, hidden).float(), labels, reduction="sum")
+def _chunk_loss(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") -> "Tensor":
+    from torch.nn import functional
+
+    return functional.cross_entropy(models.logits(model, hidden).float(), labels, reduction="sum")

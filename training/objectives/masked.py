@@ -8,8 +8,8 @@ from pydantic import Field
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Float
+from training import models
 from training.counter_rng import derive_key, uniform
-from training.models import hidden_states
 from training.objectives.base import BatchContext, Objective
 from training.objectives.losses import summed_loss
 
@@ -92,7 +92,7 @@ class MaskedLM(Objective):
 
         Logits are computed for the selected tokens only, which is 8 times as fast as computing them for all positions.
         """
-        hidden = hidden_states(model, batch).flatten(0, 1)
+        hidden = models.hidden_states(model, batch).flatten(0, 1)
         return summed_loss(model, hidden.index_select(0, batch["positions"]), batch["labels"])
 
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from torch.nn import functional
 
 from bitcipher.errors import BitcipherError
+from training import models
 from training.counter_rng import derive_key, uniform
-from training.models import hidden_states, sentence_logits
 from training.objectives.base import BatchContext
 from training.objectives.losses import summed_loss
 from training.objectives.masked import MaskedLM, concat_columns
@@ -73,9 +72,11 @@ class NextSentence(MaskedLM):
 
     def loss(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> "Tensor":
         """Return the sum of the masked losses and the weighted sentence losses."""
-        hidden = hidden_states(model, batch)
+        from torch.nn import functional  # not at the top: this module is imported to check options
+
+        hidden = models.hidden_states(model, batch)
         masked = hidden.flatten(0, 1).index_select(0, batch["positions"])
         sentence_losses = functional.cross_entropy(
-            sentence_logits(model, hidden).float(), batch["is_random"], reduction="none"
+            models.sentence_logits(model, hidden).float(), batch["is_random"], reduction="none"
         )
         return summed_loss(model, masked, batch["labels"]) + (sentence_losses * batch["sentence_weights"]).sum()

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Float
+from training import models
 from training.counter_rng import derive_key, uniform
-from training.models import hidden_states
 from training.objectives.base import BatchContext, Objective
 from training.objectives.losses import summed_loss
 from training.objectives.masked import concat_columns
@@ -86,7 +86,7 @@ class SpanCorruption(Objective):
 
     def loss(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> "Tensor":
         """Return the sum of the cross-entropies of the decoder's predictions."""
-        return summed_loss(model, hidden_states(model, batch).flatten(0, 1), batch["labels"].flatten())
+        return summed_loss(model, models.hidden_states(model, batch).flatten(0, 1), batch["labels"].flatten())
 
     def _noise_sizes(self, n_tokens: int) -> tuple[int, int]:
         """Return the number of noise tokens and the number of spans in a text of `n_tokens` tokens."""

@@ -1,5 +1,12 @@
 """Reproduction of the tables and figures of Zhao & Williams (2023), *Bit Cipher*."""
 
-from training.reproduce.tables import reproduce_tables
+from typing import TYPE_CHECKING
+
+from bitcipher.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from training.reproduce.tables import reproduce_tables
 
 __all__ = ["reproduce_tables"]
+
+__getattr__ = lazy_names(__name__, {"tables": ["reproduce_tables"]})

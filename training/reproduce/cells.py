@@ -11,7 +11,7 @@ from bitcipher import __version__, json_files, storage
 from bitcipher.records import FROM_LIST, Record
 from training.probes.data import Split, TaskData
 from training.probes.fit import SETTINGS
-from training.probes.probe import ProbeResult
+from training.probes.probe_scores import ProbeResult
 from training.reproduce.vector_models import CountedBuild, VectorModel
 
 CELLS = "cells"

@@ -9,7 +9,7 @@ import pyarrow.csv
 from bitcipher import storage
 from training.markdown import format_table
 from training.probes.paper_tables import PaperGrid, paper_tables
-from training.probes.probe import ProbeResult
+from training.probes.probe_scores import ProbeResult
 from training.reproduce.vector_models import CountedBuild, VectorModel, grid_models
 
 TITLES = {"sum": "Sum", "cat": "Cat", "cipher": "Cipher", "random": "Random vectors"}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from bitcipher.errors import BitcipherError
 from training.probes.data import TaskData
 from training.probes.paper_tables import PaperGrid, paper_tables
-from training.probes.probe import ProbeResult, probe
+from training.probes.probe_scores import ProbeResult, probe
 from training.reproduce.cells import Cell, read_cell, write_cell
 from training.reproduce.table_files import CellResult, write_tables
 from training.reproduce.vector_models import CountedBuild, VectorModel, grid_models

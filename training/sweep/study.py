@@ -9,14 +9,15 @@ from pydantic import Field
 from bitcipher import json_files
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Float, Record
+from bitcipher.redaction import redact_values
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, open_runtime
 from training.finetune import CONFIG as FINETUNING
 from training.finetune import FinetuneOptions
 from training.finetune.task_files import read_task
-from training.launch.run_dir import prepare_run_dir
+from training.launch.run_dir import check_run_dir, leasing_run_dir, prepare_run_dir
 from training.prepare import prepare_vectors
-from training.pretrain import CONFIG as PRETRAINING
+from training.run_files import CONFIG as PRETRAINING
 from training.runtime import Trial
 from training.sweep.budget import Speed, fit_budget, scale_study
 from training.sweep.findings import Findings
@@ -50,6 +51,25 @@ class FittedStudy(Record):
     """Speed of the machine; None if it was not measured."""
     study: Study
     """Options of the scaled study."""
+
+
+def launch_study(
+    study: Study,
+    out: Path,
+    scale: float | None,
+    seconds: float | None,
+    resources: TrialResources,
+    progress: StageProgress,
+) -> str:
+    """Scale a study, run or resume it, and write its report, while this job holds the lease of the directory.
+
+    Args and errors are those of `fit_study` and `run_study`.
+
+    Returns:
+        The path of the report.
+    """
+    with leasing_run_dir(out, STUDY):
+        return run_study(fit_study(study, out, scale, seconds, resources), out, resources, progress)
 
 
 def run_study(study: Study, out: Path, resources: TrialResources, progress: StageProgress) -> str:
@@ -95,7 +115,7 @@ def run_study(study: Study, out: Path, resources: TrialResources, progress: Stag
         tokenizers=read_tokenizer_rows(out),
         models=tuple(model for model in models if model),
         scores=tuple(score for score in scores if score),
-        recipe=study.to_dict(),
+        recipe=study.redacted().to_dict(),
     )
     return write_report(findings, str(out / "report"))
 
@@ -124,8 +144,7 @@ def fit_study(study: Study, out: Path, scale: float | None, seconds: float | Non
             "words of the corpus, such as --set language.top=3000."
         )
     path = out / STUDY
-    if not path.exists() and out.exists() and any(out.iterdir()):
-        raise BitcipherError(f"{out} is not empty and has no {STUDY}; choose another folder.")
+    check_run_dir(out, STUDY)
     speed = FittedStudy.read(str(path)).speed if path.exists() else None
     if seconds is not None:
         speed = speed or measure_speed(study, resources.max_concurrent_trials)
@@ -133,7 +152,7 @@ def fit_study(study: Study, out: Path, scale: float | None, seconds: float | Non
     else:
         fitted = study if scale is None else scale_study(study, scale)
     stored = FittedStudy(scale=scale, seconds=seconds, speed=speed, study=fitted)
-    json_files.write(str(path), stored.to_dict())
+    json_files.write(str(path), stored.redacted().to_dict())
     return fitted
 
 
@@ -152,7 +171,7 @@ def _prepare_pretraining(
     prepare_run_dir(folder, PRETRAINING, {"recipe": plain})
     vectors = prepare_vectors(recipe, language.text, out / "prepared", runtime, progress)
     config = {"recipe": plain, "text": str(language.text), "vectors": vectors, "folder": str(folder)}
-    json_files.write(str(folder / PRETRAINING), config)
+    json_files.write(str(folder / PRETRAINING), redact_values(config))
     return Trial(trial.name, _import_path(pretrain_trial), {**config, "test": str(language.test)})
 
 

@@ -10,11 +10,12 @@ from bitcipher.records import Record
 from training.data import TokenDataset
 from training.finetune import PREDICTIONS, finetune
 from training.loop import World, read_metrics, resolve_model_folder
-from training.loop.checkpoints import CHECKPOINTS
+from training.loop.checkpoint_folders import CHECKPOINTS
 from training.loop.evaluation import evaluate
 from training.models import load_model
-from training.pretrain import CONFIG, make_training_run, pretrain
+from training.pretrain import make_training_run, pretrain
 from training.recipe import Recipe
+from training.run_files import CONFIG
 from training.sweep.early_stopping import stop_reason
 from training.tasks.base import DivergenceError
 
@@ -64,7 +65,7 @@ def pretrain_trial(config: dict[str, Any]) -> None:
 
 
 def finetune_trial(config: dict[str, Any]) -> None:
-    """Fine-tune a model, or resume its run, and write `ended.json` if it diverges; see `training.finetune.finetune`.
+    """Fine-tune a model, or resume its run, and write `ended.json` if it diverges; see `finetuning_run`.
 
     The fine-tuned weights are removed at the end, because there are dozens of fine-tuning runs per model, and only
     their scores are used.

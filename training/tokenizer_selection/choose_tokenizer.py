@@ -10,6 +10,7 @@ from tokenizers import Tokenizer
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import FROM_LIST, Count, Record, Strings
+from bitcipher.redaction import redact
 from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.documents import read_documents
 from pipelines.ingest.readers import ReadOptions
@@ -181,7 +182,9 @@ def choose_tokenizer(
             "words_of_an_example": EXAMPLE_WORDS,
             "reference_words": words,
             "reference_sub_tokens": count_subtokens(words),
-            "references": {kind: {"uri": uri, "sha256": sha256(uri)} for kind, uri in options.references.items()},
+            "references": {
+                kind: {"uri": redact(uri), "sha256": sha256(uri)} for kind, uri in options.references.items()
+            },
             "rows": rows,
             "inputs": inputs,
         },

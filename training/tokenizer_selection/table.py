@@ -15,7 +15,7 @@ def format_table(rows: Sequence[TokenizerScores], choice: TokenizerChoice | None
         rows: tokenizers and their references, in the order of the table.
         choice: choice among the rows, if any.
     """
-    return markdown.format_table(_HEADER, [_cells(row, _mark(row, choice)) for row in rows])
+    return markdown.format_table(_HEADER, list(map(_cells, rows)), marks=[_mark(row, choice) for row in rows])
 
 
 def _mark(row: TokenizerScores, choice: TokenizerChoice | None) -> str:
@@ -24,9 +24,8 @@ def _mark(row: TokenizerScores, choice: TokenizerChoice | None) -> str:
     return "**" if row == choice.best else "*"
 
 
-def _cells(row: TokenizerScores, mark: str) -> list[str]:
-    cells = (row.kind, _size(row), f"{row.split_ratio:.2f}", f"{row.matching_score:.4f}")
-    return [f"{mark}{cell}{mark}" for cell in cells]
+def _cells(row: TokenizerScores) -> tuple[str, ...]:
+    return row.kind, _size(row), f"{row.split_ratio:.2f}", f"{row.matching_score:.4f}"
 
 
 def _size(row: TokenizerScores) -> str:

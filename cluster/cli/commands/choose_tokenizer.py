@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import resumable
 from cluster.cli.options import option_name, record_options
@@ -73,4 +74,4 @@ def choose_tokenizer(
     reading = ReadOptions.parse(option_values, name=option_name)
     with resumable("Trained tokenizers are kept"), StageProgress() as progress:
         table = choose_tokenizer(list_sources(sources, reading.format), reading, out, options, progress)
-    print(f"{table}\n{out} holds the selected tokenizer.json, choice.json, table.md and all candidates.")
+    print_text(f"{table}\n{out} holds the selected tokenizer.json, choice.json, table.md and all candidates.")

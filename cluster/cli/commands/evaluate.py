@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bitcipher.errors import BitcipherError
+from bitcipher.redaction import redact
 from cluster.cli.dependencies import require_extra
 from cluster.metavars import PATH
 
@@ -36,10 +37,11 @@ def probe(
     """
     require_extra("training", "`bitcipher probe`")
     from cluster.cli.display import evaluation
-    from training.probes import probe as run
     from training.probes import read_task
 
     labeled = read_task(task, data)
+    from training.probes import probe as run  # not at the top: the import of torch takes seconds
+
     results = ((name, table.vector_size, run(table, labeled, range(seeds))) for name, table in _read_each(vectors))
     evaluation.print_probes(labeled, results)
 
@@ -74,4 +76,4 @@ def evaluate(
 def _read_each(vectors: Sequence[str]) -> "Iterator[tuple[str, CipherVectors]]":
     from bitcipher.vectors import CipherVectors
 
-    return ((uri, CipherVectors.read(uri)) for uri in vectors)
+    return ((redact(uri), CipherVectors.read(uri)) for uri in vectors)

@@ -6,7 +6,7 @@ import typer
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.options import Version
-from cluster.metavars import PATH
+from cluster.metavars import NAME_OR_PATH, PATH
 
 # Number of context words to show per dimension.
 CONTEXTS_PER_DIMENSION = 3
@@ -60,6 +60,13 @@ def infer(
     topn: Annotated[int, typer.Option(min=1, help="Number of neighbors to show.")] = 10,
     counts: Counts = None,
     version: Version = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            help="The tokenizer.json of the build, if it was read from the network or has another path now.",
+            metavar=NAME_OR_PATH,
+        ),
+    ] = None,
 ) -> None:
     """Infer a vector for a new word from a few sentences, and show its neighbors.
 
@@ -69,9 +76,10 @@ def infer(
     from cluster.cli.display import explanation
     from pipelines.build.sentences import read_sentences
     from pipelines.embed.vectors_with_counts import load_with_counts
+    from pipelines.store.stored_files import use_given_files
 
     opened = load_with_counts(vectors, counts, version)
-    sentences = read_sentences(contexts, opened.options)
+    sentences = read_sentences(contexts, use_given_files(opened.options, vectors, tokenizer=tokenizer))
     vector = infer(opened.vectors, sentences, word, opened.counts)
     neighbors: Any = opened.vectors.similar_by_vector(vector, topn)
     explanation.print_inferred(word, sum(word in sentence for sentence in sentences), neighbors)

@@ -7,6 +7,7 @@ import typer
 from rich.progress import TaskID
 
 from bitcipher import storage
+from bitcipher.terminal import print_text
 from cluster.cli.options import Version
 from cluster.metavars import PATH, VERSION_OR_PATH
 
@@ -66,7 +67,7 @@ def explore(
             progress.advance(bars[stage], done, "")
 
         write_page(out, _base_name(vectors), table, words, explanations, baseline, advance)
-    print(f"{len(table):,} words, {table.vector_size} dimensions → {out}")
+    print_text(f"{len(table):,} words, {table.vector_size} dimensions → {out}")
 
 
 def _base_name(uri: str) -> str:

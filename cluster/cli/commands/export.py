@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from bitcipher.formats import FORMATS
+from bitcipher.terminal import print_text
 from cluster.cli.options import Version
 from cluster.metavars import PATH
 
@@ -46,7 +47,7 @@ def _export_vectors(uri: str, format: str, out: str, version: int | None) -> Non
     with StageProgress() as progress:
         bar = progress.begin("export", len(table))
         write(table, format, out, lambda rows: progress.advance(bar, rows, ""))
-    print(f"{len(table):,} words, {table.vector_size} dimensions → {out} ({OPENED_BY[format]})")
+    print_text(f"{len(table):,} words, {table.vector_size} dimensions → {out} ({OPENED_BY[format]})")
 
 
 def _export_counts(uri: str, out: str, version: int | None) -> None:
@@ -58,4 +59,4 @@ def _export_counts(uri: str, out: str, version: int | None) -> None:
     with StageProgress() as progress:
         bar = progress.begin("export", len(list_count_files(build)))
         write_counts(build, out, lambda matrices: progress.advance(bar, matrices, ""))
-    print(f"{len(build.vocabulary):,} words, window {build.window} → {out} ({OPENED_BY[COUNTS]})")
+    print_text(f"{len(build.vocabulary):,} words, window {build.window} → {out} ({OPENED_BY[COUNTS]})")

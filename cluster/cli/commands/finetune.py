@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
 from cluster.cli.options import Settings, Workers
@@ -58,9 +59,9 @@ def finetune(
     with resumable(TRAINING_KEPT), StageProgress() as progress:
         result = launch_finetuning(options, folder, workers, progress)
     for remark in result.remarks:
-        print(remark)
+        print_text(remark)
     for name, value in result.scores.items():
-        print(f"{name} {value:.2f}" + (" (main metric)" if name == result.main_metric else ""))
+        print_text(f"{name} {value:.2f}" + (" (main metric)" if name == result.main_metric else ""))
     for name, scores in result.baselines.items():
-        print(f"Baseline {name}: {result.main_metric} {scores[result.main_metric]:.2f}")
-    print(f"The run is in {folder}: metrics.jsonl, predictions.json, and the model in its latest checkpoint.")
+        print_text(f"Baseline {name}: {result.main_metric} {scores[result.main_metric]:.2f}")
+    print_text(f"The run is in {folder}: metrics.jsonl, predictions.json, and the model in its latest checkpoint.")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bitcipher.errors import BitcipherError
+from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.metavars import PATH
 
@@ -45,17 +46,22 @@ def generate(
     if shots and prompts is None:
         raise BitcipherError("--shots needs --prompts.")
     require_extra("training", "`bitcipher generate`")
-    from training.decoding import DecodingOptions, generate, open_model, read_prompts
+    from training.decoding import DecodingOptions, read_prompts
+    from training.models.model_folder import check_model_folder
 
     options = DecodingOptions(
         max_new_tokens=max_new_tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed
     )
     texts = [prompt or ""] if prompts is None else read_prompts(prompts).prompts(shots)
+    if checkpoint is None:
+        check_model_folder(model)
+    from training.decoding import generate, open_model  # not at the top: the import of torch takes seconds
+
     loaded, tokenizer = open_model(model, checkpoint)
     generated = generate(loaded, tokenizer, texts, options)
     if prompts is None:
         # An encoder-decoder answers the prompt; a decoder continues it.
-        print(generated[0] if loaded.config.is_encoder_decoder else texts[0] + generated[0])
+        print_text(generated[0] if loaded.config.is_encoder_decoder else texts[0] + generated[0])
         return
     for text, answer in zip(texts, generated, strict=True):
-        print(json.dumps({"prompt": text, "text": answer}, ensure_ascii=False))
+        print_text(json.dumps({"prompt": text, "text": answer}, ensure_ascii=False))

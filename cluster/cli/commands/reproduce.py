@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bitcipher.errors import BitcipherError
+from bitcipher.terminal import print_text
 from cluster.cli.commands.evaluate import Seeds
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
@@ -47,9 +48,10 @@ def tables(
     require_extra("training", "`bitcipher reproduce`")
     from pipelines.runtime.progress import StageProgress
     from training.probes import read_task
-    from training.reproduce import reproduce_tables
 
     tasks = [read_task(name, folder) for name, folder in folders.items() if folder]
+    from training.reproduce import reproduce_tables  # not at the top: the import of torch takes seconds
+
     with StageProgress() as progress:
 
         def begin(cells: int) -> Callable[[str], None]:
@@ -57,7 +59,7 @@ def tables(
             return lambda name: progress.advance(bar, 1, name)
 
         page = reproduce_tables(builds, tasks, out, range(seeds), begin)
-    print(f"Tables: {page}. The same directory has their rows in tables.csv and tables.parquet.")
+    print_text(f"Tables: {page}. The same directory has their rows in tables.csv and tables.parquet.")
 
 
 @reproduce.command("figure-4")
@@ -73,7 +75,7 @@ def figure_4(sources: Sources, *, out: Out, seeds: Seeds = 3, settings: Settings
 
     with resumable(TRAINING_KEPT), StageProgress() as progress:
         table = reproduce_figure_4(sources, local_folder(out), seeds, settings or [], workers, progress)
-    print(table, end="")
+    print_text(table, end="")
 
 
 @reproduce.command("figure-5")
@@ -110,4 +112,4 @@ def figure_5(
             workers,
             progress,
         )
-    print(table, end="")
+    print_text(table, end="")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bitcipher.errors import BitcipherError
+from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
 from cluster.cli.options import Settings
@@ -66,17 +67,18 @@ def sweep(
     from pipelines.runtime.progress import StageProgress
     from training.launch.run_dir import local_folder
     from training.sweep.options import find_study, read_study
-    from training.sweep.study import fit_study, run_study
     from training.sweep.trial_executor import TrialResources
 
     if scale is not None and budget is not None:
         raise BitcipherError("Give --scale or --budget, not both: a budget determines the scale.")
     folder, resources = local_folder(out), TrialResources(max_concurrent_trials, gpus)
     seconds = None if budget is None else _seconds(budget)
-    study = fit_study(read_study(find_study(recipe), settings or []), folder, scale, seconds, resources)
+    study = read_study(find_study(recipe), settings or [])
+    from training.sweep.study import launch_study  # not at the top: the import of torch takes seconds
+
     with resumable(TRAINING_KEPT), StageProgress() as progress:
-        report = run_study(study, folder, resources, progress)
-    print(f"Report: {report}, with figures and tables in the same directory. All runs are in {folder}.")
+        report = launch_study(study, folder, scale, seconds, resources, progress)
+    print_text(f"Report: {report}, with figures and tables in the same directory. All runs are in {folder}.")
 
 
 def _seconds(text: str) -> float:

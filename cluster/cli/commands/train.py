@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
 from cluster.cli.options import Settings, Workers
@@ -32,16 +33,18 @@ def train(
     For example: bitcipher train figure-4-random --out runs/random-1 --set text.sources=[corpus] --set seed=1
     """
     require_extra("training", "`bitcipher train`")
+    from training.recipe import find_recipe, read_recipe
+
+    options = read_recipe(find_recipe(recipe), settings or [])
     from pipelines.runtime.progress import StageProgress
     from training.launch.pretraining import launch_pretraining
     from training.launch.run_dir import local_folder
-    from training.recipe import find_recipe, read_recipe
 
     folder = local_folder(out)
     prepared_folder = local_folder(prepared) if prepared else folder.parent / "prepared"
     with resumable(TRAINING_KEPT), StageProgress() as progress:
-        launch_pretraining(read_recipe(find_recipe(recipe), settings or []), folder, prepared_folder, workers, progress)
-    print(f"The run is in {folder}: metrics.jsonl, and the model in its latest checkpoint.")
+        launch_pretraining(options, folder, prepared_folder, workers, progress)
+    print_text(f"The run is in {folder}: metrics.jsonl, and the model in its latest checkpoint.")
 
 
 def compare(
@@ -63,7 +66,7 @@ def compare(
     from training.curves.comparison import compare_runs
     from training.launch.run_dir import local_folder
 
-    print(compare_runs([local_folder(run) for run in runs], out), end="")
+    print_text(compare_runs([local_folder(run) for run in runs], out), end="")
 
 
 def layers(
@@ -99,10 +102,13 @@ def layers(
     require_extra("training", "`bitcipher layers`")
     from pipelines.runtime.progress import StageProgress
     from training.launch.run_dir import local_folder
+    from training.loop import latest_checkpoint
+
+    latest_checkpoint(local_folder(run))  # raise before torch is loaded, if it is no run
     from training.layer_analysis.report import write_layer_report
 
     with StageProgress() as progress:
         write_layer_report(
             local_folder(run), out, classes, sequences, (task, data) if task and data else None, progress
         )
-    print(f"Wrote layers.png, layers.csv and layers.parquet to {out}.")
+    print_text(f"Wrote layers.png, layers.csv and layers.parquet to {out}.")

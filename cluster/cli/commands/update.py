@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from bitcipher.errors import BitcipherError
+from bitcipher.terminal import print_text
 from cluster.cli.interrupts import resumable
 from cluster.cli.options import Workers, option_name, record_options
 from cluster.metavars import PATH
@@ -51,11 +52,11 @@ def update(
         with resumable(), StageProgress() as progress, open_runtime(workers, budget << 20) as runtime:
             manifest, changes = run(build, sources, options, budget, runtime, progress)
     except DriftError as error:
-        typer.echo(f"bitcipher: {error}", err=True)
+        print_text(f"bitcipher: {error}", err=True)
         raise typer.Exit(DRIFT_EXIT_CODE) from None
     builds.print_changes(changes, options.replace)
     if manifest.version == before.version:
-        print(f"Nothing is new: version {manifest.version} is up to date.")
+        print_text(f"Nothing is new: version {manifest.version} is up to date.")
     else:
         builds.print_version(build, manifest)
 
@@ -87,7 +88,7 @@ def prune(
     if (keep is None) == (not unfinished):
         raise BitcipherError("Give either --keep N to remove old versions, or --unfinished.")
     if keep is None:
-        print(f"Removed {drop_unfinished(build):,} shards of an interrupted job.")
+        print_text(f"Removed {drop_unfinished(build):,} shards of an interrupted job.")
     else:
         removed = run(build, keep)
-        print(f"Removed {len(removed):,} versions{': ' + ', '.join(map(str, removed)) if removed else ''}.")
+        print_text(f"Removed {len(removed):,} versions{': ' + ', '.join(map(str, removed)) if removed else ''}.")

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.table import Table
 
+from pipelines.runtime.visible_console import VisibleConsole
+
 # Words and paths come from data, so brackets in them are not markup.
-OUT = Console(highlight=False, soft_wrap=True, markup=False)
+OUT = VisibleConsole(highlight=False, soft_wrap=True, markup=False)
 
 
 def make_table(first: str, *others: str) -> Table:

@@ -8,7 +8,7 @@ from cluster.cli.display.console import OUT, format_share, list_examples, make_t
 
 if TYPE_CHECKING:
     from training.probes.data import TaskData
-    from training.probes.probe import ProbeResult
+    from training.probes.probe_scores import ProbeResult
 
 # Maximum number of unknown words to show.
 EXAMPLES = 5

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from rich.table import Table
 
+from bitcipher.redaction import redact
 from bitcipher.sizes import format_size
 from cluster.cli.display.console import OUT, format_count, format_share, make_table
 from pipelines.estimate.build_cost import BuildCost
@@ -22,7 +23,7 @@ def print_plan(estimate: BuildEstimate) -> None:
     OUT.print(f"Sample: {estimate.sampled_bytes / 1e6:,.1f} MB of {estimate.sampled}{_bad_share(estimate)}")
     OUT.print(
         f"Cluster: {format_count(cluster.nodes, 'node')} of {cluster.cores} cores and "
-        f"{cluster.memory_bytes / 1e9:,.0f} GB; tokenizer {options.tokenizer}, window {options.window}, "
+        f"{cluster.memory_bytes / 1e9:,.0f} GB; tokenizer {redact(options.tokenizer)}, window {options.window}, "
         f"mode {options.mode}, {point.vector_size} dimensions, minimum count {options.min_count}"
     )
     OUT.print(

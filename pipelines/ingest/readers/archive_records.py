@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 from fastwarc.warc import WarcRecord
 
-from bitcipher import storage
 from pipelines.ingest.raw_documents import BadRecord, escape_excerpt
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers.archive_blocks import ArchiveBlocks, GzipBlocks, StreamBlocks
 from pipelines.ingest.readers.archive_window import ArchiveWindow
-from pipelines.ingest.readers.byte_streams import BUFFER_BYTES, open_decompressed
+from pipelines.ingest.readers.byte_streams import open_decompressed, open_stored
 from pipelines.ingest.sources import Source, compression_of
 
 MAX_HEADER_BYTES = 1 << 16
@@ -99,9 +98,8 @@ def _open_blocks(source: Source, syntax: ArchiveSyntax) -> Iterator[ArchiveBlock
         with open_decompressed(source) as stream:
             yield StreamBlocks(source, stream)
         return
-    with storage.reading(source.read_uri) as stored:
-        buffered = io.BufferedReader(stored, BUFFER_BYTES)  # pyright: ignore[reportArgumentType] (needs no RawIOBase)
-        yield GzipBlocks(source, buffered, lambda content: syntax.start.match(content) is not None)
+    with open_stored(source) as stored:
+        yield GzipBlocks(source, stored, lambda content: syntax.start.match(content) is not None)
 
 
 class _Framer:

@@ -22,6 +22,7 @@ from smart_open.compression import compression_wrapper
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from pipelines.ingest.block_hashes import VerifiedStream
 from pipelines.ingest.raw_documents import BadRecord, escape_excerpt
 from pipelines.ingest.readers.member_stream import MemberStream
 from pipelines.ingest.sources import Source, compression_of
@@ -85,10 +86,21 @@ def open_decompressed(source: Source) -> Iterator[io.BufferedReader]:
     """
     with (
         translating_damage(source.uri),
-        storage.reading(source.read_uri) as stored,
+        open_stored(source) as stored,
         _decompressed(stored, compression_of(source.uri)) as stream,
     ):
         yield stream
+
+
+@contextmanager
+def open_stored(source: Source) -> Iterator[io.BufferedReader]:
+    """Open a source as a stream of its stored bytes, which are compared with what was listed and hashed.
+
+    Raises:
+        BitcipherError: if the source cannot be opened, or while the block reads, if it has changed.
+    """
+    with storage.reading(source.read_uri) as stored:
+        yield io.BufferedReader(VerifiedStream(stored, source.uri, source.size, source.block_hashes), BUFFER_BYTES)
 
 
 @contextmanager
@@ -109,7 +121,7 @@ def translating_damage(uri: str) -> Iterator[None]:
 def _decompressed(stored: Any, compression: str) -> Any:
     """Return a stream with `peek`, which the types of fsspec and smart_open lack."""
     if not compression:
-        return io.BufferedReader(stored, BUFFER_BYTES)
+        return stored
     return compression_wrapper(stored, "rb", compression=OWN_COMPRESSORS.get(compression, compression))
 
 

@@ -272,3 +272,28 @@ def test_credentials_in_the_command_are_refused():
     with pytest.raises(BitcipherError, match=r"^https://host/a\.txt has credentials.*\.paths") as error:
         submit(COMMANDS, command, None, None, [], False)
     assert "hunter2" not in str(error.value)
+
+
+def test_links_that_leave_the_working_dir_are_refused(tmp_path):
+    folder, target = tmp_path / "extra", tmp_path / "target"
+    (folder / "lists").mkdir(parents=True)
+    target.mkdir()
+    (tmp_path / "secret").write_text("secret")
+    (folder / "words.txt").write_text("words")
+    (folder / ".env").write_text("secret")
+    (folder / "inside").symlink_to("words.txt")
+    pack(target, str(folder))
+    assert (target / "inside").read_text() == "words"
+    assert not (target / "inside").is_symlink()
+    for place in ("../secret", str(tmp_path / "secret"), "..", ".env", "loop", "../extra-2"):
+        link = folder / "lists" / "link"
+        link.symlink_to(place if place.startswith(("/", "loop")) else f"../{place}")
+        if place == "loop":
+            link.unlink()
+            (folder / "lists" / "loop").symlink_to("loop")
+            pack(target, str(folder))  # it leads nowhere, so nothing is sent
+            continue
+        with pytest.raises(BitcipherError, match=r"lists/link is a symbolic link to .*, which --working-dir does not"):
+            pack(target, str(folder))
+        link.unlink()
+    assert not any("secret" in path.read_text() for path in target.rglob("*") if path.is_file() and path.suffix == "")

@@ -1,12 +1,19 @@
 import hashlib
+import io
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from pipelines.ingest import block_hashes
 from pipelines.ingest import content_hash as module
-from pipelines.ingest.content_hash import hash_sources, sha256
-from pipelines.ingest.sources import list_sources
+from pipelines.ingest.content_hash import add_block_hashes, hash_sources, sha256
+from pipelines.ingest.read_options import ReadOptions
+from pipelines.ingest.readers import read_source
+from pipelines.ingest.sources import Source, list_sources
 from pipelines.runtime.in_process import InProcessRuntime
 
 CONTENTS = {"a.txt": b"one\n", "b.txt": b"two\n" * 9, "deep/c.txt": b"one\n"}
@@ -40,7 +47,7 @@ def test_hashes_are_those_of_the_stored_bytes(corpus):
     listing = list_sources([corpus])
     found = hash_sources(listing, [], InProcessRuntime())
     assert [source.sha256 for source in found] == [digest(content) for content in CONTENTS.values()]
-    assert [source.model_copy(update={"sha256": ""}) for source in found] == listing
+    assert [source.with_hashes("", b"") for source in found] == listing
 
 
 def test_known_files_are_not_read_again(corpus):
@@ -74,7 +81,7 @@ def test_small_files_share_an_input_and_large_files_do_not(corpus, monkeypatch):
 
 
 def test_large_files_are_read_in_blocks(corpus, monkeypatch):
-    monkeypatch.setattr(module, "READ_BYTES", 5)
+    monkeypatch.setattr(module, "BLOCK_BYTES", 5)
     assert sha256(storage.join(corpus, "b.txt")) == digest(CONTENTS["b.txt"])
 
 
@@ -83,3 +90,68 @@ def test_missing_files_raise(corpus):
     storage.remove(storage.join(corpus, "a.txt"))
     with pytest.raises(BitcipherError, match=r"There is no file .*a\.txt"):
         hash_sources(listing, [], InProcessRuntime())
+
+
+class ChangingRuntime(InProcessRuntime):
+    """Runtime that changes a file before it is read."""
+
+    def __init__(self, uri, content):
+        self._uri, self._content = uri, content
+
+    def stream(self, spec, inputs):
+        with storage.writing(self._uri) as stream:
+            stream.write(self._content)
+        return super().stream(spec, inputs)
+
+
+def test_size_differs_from_the_listing(corpus):
+    uri = storage.join(corpus, "a.txt")
+    with pytest.raises(BitcipherError, match=r"a\.txt has 9 bytes, but 4 when it was listed"):
+        hash_sources(list_sources([corpus]), [], ChangingRuntime(uri, b"one\ntwo\n."))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"), [(b"ONE\n", "other bytes"), (b"one\n.", "more bytes"), (b"on", "2 bytes")]
+)
+def test_reading_compares_the_bytes_with_the_hashes(corpus, content, message):
+    source = hash_sources(list_sources([corpus]), [], InProcessRuntime())[0]
+    with storage.writing(source.uri) as stream:
+        stream.write(content)
+    with pytest.raises(BitcipherError, match=rf"a\.txt changed .* {message}"):
+        list(read_source(source, ReadOptions()))
+
+
+def test_known_sources_are_hashed_before_they_are_read_again(corpus):
+    source = hash_sources(list_sources([corpus]), [], InProcessRuntime())[0]
+    (again,) = add_block_hashes([Source.parse(source.to_dict())], InProcessRuntime())
+    assert again == source
+    with storage.writing(source.uri) as stream:
+        stream.write(b"ONE\n")
+    with pytest.raises(BitcipherError, match=r"a\.txt is damaged: its content differs"):
+        add_block_hashes([Source.parse(source.to_dict())], InProcessRuntime())
+
+
+@given(st.binary(max_size=70), st.lists(st.tuples(st.integers(0, 80), st.integers(0, 40)), max_size=6))
+def test_any_part_of_a_verified_stream_equals_the_bytes(content, parts):
+    with patch.object(block_hashes, "BLOCK_BYTES", 16):
+        blocks = [content[start : start + 16] for start in range(0, len(content), 16)]
+        hashes = b"".join(map(block_hashes.hash_block, blocks))
+        stream = block_hashes.VerifiedStream(io.BytesIO(content), "a.txt", len(content), hashes)
+        buffered = io.BufferedReader(stream, 7)
+        for start, count in parts:
+            buffered.seek(start)
+            assert buffered.read(count) == content[start : start + count]
+
+
+@given(st.binary(min_size=1, max_size=70), st.data())
+def test_any_changed_byte_is_noticed(content, data):
+    position = data.draw(st.integers(0, len(content) - 1))
+    changed = bytearray(content)
+    changed[position] ^= data.draw(st.integers(1, 255))
+    with patch.object(block_hashes, "BLOCK_BYTES", 16):
+        blocks = [content[start : start + 16] for start in range(0, len(content), 16)]
+        hashes = b"".join(map(block_hashes.hash_block, blocks))
+        stream = block_hashes.VerifiedStream(io.BytesIO(changed), "a.txt", len(content), hashes)
+        assert stream.read(position // 16 * 16) == content[: position // 16 * 16]
+        with pytest.raises(BitcipherError, match=r"a\.txt changed"):
+            stream.read(1)

@@ -40,8 +40,13 @@ def test_perplexities_at_equal_steps_and_seconds(groups):
     assert table.header == ("run", "seeds", *steps, *seconds, "steps to random's final loss")
     random, cipher = table.rows
     assert random[:2] == ("random", "2")
-    assert random[2:7] == (spread(4.8, 4.8), spread(4.5, 4.5), spread(4, 4), spread(3.5, 3), spread(3, 2))
-    assert cipher[2:7] == (spread(4.6, 4.5), spread(4, 3.75), spread(3, 2.5), spread(2, 1.75), spread(1, 1))
+    # The evaluations are at steps 0, 10 and 20.
+    expected = (f"≈ {spread(4.8, 4.8)}", f"≈ {spread(4.5, 4.5)}", spread(4, 4), f"≈ {spread(3.5, 3)}", spread(3, 2))
+    assert random[2:7] == expected
+    expected = (f"≈ {spread(4.6, 4.5)}", f"≈ {spread(4, 3.75)}", spread(3, 2.5), f"≈ {spread(2, 1.75)}", spread(1, 1))
+    assert cipher[2:7] == expected
+    assert table.note.startswith("≈ marks values that were not measured")
+    assert table.markdown().endswith(f"{table.note}\n")
     # Ten steps take a second.
     assert random[7:11] == random[3:7]
     assert cipher[7:11] == cipher[3:7]
@@ -54,7 +59,7 @@ def test_steps_to_loss_uses_mean_curves(groups):
     assert steps_to_loss(random, 2.5) == 20
     assert steps_to_loss(random, 5.0) == 0
     assert steps_to_loss(random, 2.4) is None
-    assert [row[-1] for row in perplexity_table(groups).rows] == ["20 (100 %)", "11 (57 %)"]
+    assert [row[-1] for row in perplexity_table(groups).rows] == ["20 (100 %)", "≈ 11 (57 %)"]
     assert [row[-1] for row in perplexity_table(groups[::-1]).rows] == ["20 (100 %)", "not reached"]
 
 
@@ -65,7 +70,7 @@ def test_percentage_is_relative_to_steps_of_first_group(tmp_path):
     assert [row[-1] for row in table.rows] == ["10 (100 %)", "40 (400 %)"]
     assert table.header[2:7] == ("step 1", "step 2", "step 5", "step 8", "step 10")
     # Step 10 is halfway between 5.0 at step 0 and 4.0 at step 20.
-    assert table.rows[1][6] == f"{math.exp(4.5):.1f}"
+    assert table.rows[1][6] == f"≈ {math.exp(4.5):.1f}"
 
 
 def test_diverged_run_does_not_reach_loss(tmp_path):
@@ -79,6 +84,7 @@ def test_run_with_one_evaluation_has_one_column(tmp_path):
     table = perplexity_table(groups)
     assert table.header == ("run", "seeds", "step 0", "steps to run's final loss")
     assert table.rows == (("run", "1", "7.389", "0"),)
+    assert table.note == ""
     assert scores_table(groups) is None
 
 
@@ -92,5 +98,5 @@ def test_names_are_escaped_in_markdown(tmp_path):
     groups = group_runs([read_run(write_run(tmp_path / "a|<b>", 1, {0: 2.0}))])
     lines = perplexity_table(groups).markdown().splitlines()
     assert lines[1] == "| --- | ---: | ---: | ---: |"
-    assert lines[2] == "| a&#124;&lt;b> | 1 | 7.389 | 0 |"
+    assert lines[2] == "| a&#124;&lt;b&gt; | 1 | 7.389 | 0 |"
     assert {line.count("|") for line in lines} == {5}

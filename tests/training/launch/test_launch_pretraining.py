@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 import tiny_commands
 from tiny_runs import curve_of
+from web_server import WebServer
 
 import training
 from cluster.cli.main import main
+from training.loop import RUN_LEASE
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +50,8 @@ def error_of(answer):
 
 
 def content_of(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    paths = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != RUN_LEASE]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
 def test_finished_run_is_unchanged(made, train):
@@ -142,3 +145,17 @@ def test_babylm_recipe_reads_train_files(made, train, tmp_path):
     assert code == 0
     assert json.loads((folder / "embedding_init.json").read_text())["n_from_vectors"] > 40
     assert curve_of(folder)[-1]["step"] == 6
+
+
+def test_credentials_are_not_stored(made, train, tmp_path):
+    """The text is read with them, and the same command resumes with others."""
+    (corpus,) = (made / "corpus").iterdir()
+    with WebServer() as web:
+        web.files["/a.json.gz"] = corpus.read_bytes()
+        for password in ("hunter2", "hunter3"):
+            source = f"http://me:{password}@127.0.0.1:{web.port}/a.json.gz?token={password}"
+            assert train("--set", f"text.sources=[{json.dumps(source)}]", out=tmp_path / "run")[0] == 0
+    stored = content_of(tmp_path / "run")
+    assert not any(b"hunter" in content for content in stored.values())
+    assert f"127.0.0.1:{web.port}/a.json.gz".encode() in stored["run.json"]
+    assert f"127.0.0.1:{web.port}/a.json.gz".encode() in stored["recipe.yaml"]

@@ -89,6 +89,7 @@ CHANGES = [
     {"n_head": -1},
     {"attn_pdrop": math.nan},
     {"n_layer": True},
+    {"model_type": []},
 ]
 
 

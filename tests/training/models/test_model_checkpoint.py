@@ -1,5 +1,6 @@
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 import torch
@@ -90,6 +91,95 @@ def test_pickled_weights_raise(tmp_path):
         load_model(str(tmp_path))
     (tmp_path / "pytorch_model.bin").unlink()
     with pytest.raises(BitcipherError, match="no weights"):
+        load_model(str(tmp_path))
+
+
+class Payload:
+    """Object whose pickle creates a file when it is read."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (self.path,)
+
+
+def split(folder):
+    """Store a model in two files with an index, and return the index."""
+    model = model_of("bert")
+    model.save_pretrained(folder, max_shard_size="20KB")
+    return model, folder / "model.safetensors.index.json"
+
+
+def test_weights_in_several_files(tmp_path):
+    model, index = split(tmp_path)
+    assert len(set(json.loads(index.read_text())["weight_map"].values())) > 1
+    loaded = load_model(str(tmp_path))
+    assert all(map(torch.equal, loaded.state_dict().values(), model.state_dict().values()))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../outside.bin",
+        "inside.bin",
+        "../outside.safetensors",
+        "a/b.safetensors",
+        ".safetensors",
+        "/tmp/a.safetensors",
+        "a\\b.bin\n.safetensors",
+        1,
+    ],
+)
+@pytest.mark.parametrize("where", ["one", "all"])
+def test_index_cannot_name_other_files(tmp_path, name, where):
+    folder = tmp_path / "model"
+    _, index = split(folder)
+    for path in (tmp_path / "outside.bin", folder / "inside.bin", tmp_path / "outside.safetensors"):
+        torch.save(Payload(tmp_path / "ran"), path)
+    content = json.loads(index.read_text())
+    weights = content["weight_map"]
+    weights |= dict.fromkeys([next(iter(weights))] if where == "one" else weights, name)
+    index.write_text(json.dumps(content))
+    with pytest.raises(BitcipherError, match=r"index\.json.*weight_map"):
+        load_model(str(folder))
+    assert not (tmp_path / "ran").exists()
+
+
+def test_missing_part_raises(tmp_path):
+    _, index = split(tmp_path)
+    name = max(json.loads(index.read_text())["weight_map"].values())
+    (tmp_path / name).unlink()
+    with pytest.raises(BitcipherError, match=f"names the weights {name}"):
+        load_model(str(tmp_path))
+
+
+def test_pickles_and_adapters_next_to_the_weights_are_not_read(tmp_path):
+    model = model_of("bert")
+    save_model(model, str(tmp_path))
+    for name in ("pytorch_model.bin", "adapter_model.bin", "model.bin"):
+        torch.save(Payload(tmp_path / "ran"), tmp_path / name)
+    (tmp_path / "adapter_config.json").write_text(
+        json.dumps({"base_model_name_or_path": "org/name", "peft_type": "LORA"})
+    )
+    config = json.loads((tmp_path / "config.json").read_text())
+    code = {"auto_map": {"AutoModelForMaskedLM": "code.Model"}, "custom_pipelines": {}}
+    (tmp_path / "config.json").write_text(json.dumps(config | code))
+    (tmp_path / "code.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    loaded = load_model(str(tmp_path))
+    assert all(map(torch.equal, loaded.state_dict().values(), model.state_dict().values()))
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"transformers_weights": "../outside.safetensors.index.json"}, {"quantization_config": {"quant_method": "awq"}}],
+)
+def test_config_cannot_name_other_weights(tmp_path, changed):
+    save_model(model_of("bert"), str(tmp_path))
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | changed))
+    with pytest.raises(BitcipherError, match=next(iter(changed))):
         load_model(str(tmp_path))
 
 

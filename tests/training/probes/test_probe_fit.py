@@ -9,7 +9,7 @@ from training.probes import fit as fitting
 from training.probes.data import Pairs, make_task
 from training.probes.fit import batches, fit
 from training.probes.model import make_probe, predict
-from training.probes.probe import look_up
+from training.probes.probe_scores import look_up
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from bitcipher.vectors import CipherVectors
 from training.probes import probe
 from training.probes.data import make_task
 from training.probes.paper_tables import paper_tables
-from training.probes.probe import look_up
+from training.probes.probe_scores import look_up
 
 
 @pytest.fixture(scope="module")

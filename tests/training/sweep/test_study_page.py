@@ -1,6 +1,7 @@
 """Files of the report: the self-contained page, figures, tables in Markdown, and findings."""
 
 import base64
+import html
 import json
 import math
 import re
@@ -56,7 +57,7 @@ def test_page_and_markdown_have_same_cells(report):
     rows = [line.strip("| ").split(" | ") for line in lines if not line.startswith("| ---")]
     assert len(page.texts["table"]) == 6
     headers = page.texts["th"]
-    flat = [cell.strip().replace("&lt;", "<").replace("&#124;", "|") for row in rows for cell in row]
+    flat = [html.unescape(re.sub(r"\\(.)", r"\1", cell)).strip() for row in rows for cell in row]
     assert sorted(flat) == sorted(cell.strip() for cell in [*page.texts["td"], *headers])
 
 

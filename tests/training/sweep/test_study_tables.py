@@ -262,7 +262,7 @@ def test_seed_without_all_tasks_is_ignored(findings):
 
 def test_markdown_escapes_cells():
     lines = ReportTable("T <b>", ("a", "b"), (("x|y", "1\n2"),), ("note",)).markdown().splitlines()
-    assert lines == ["## T &lt;b>", "", "| a | b |", "| --- | ---: |", "| x&#124;y | 1 2 |", "", "note"]
+    assert lines == ["## T &lt;b&gt;", "", "| a | b |", "| --- | ---: |", "| x&#124;y | 1 2 |", "", "note"]
 
 
 @pytest.mark.parametrize(

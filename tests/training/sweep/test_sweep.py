@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
 from training.loop import latest_checkpoint
-from training.loop.checkpoints import CHECKPOINTS
+from training.loop.checkpoint_folders import CHECKPOINTS
 from training.sweep import trial_runs
 from training.sweep.options import read_study
 from training.sweep.study import fit_study

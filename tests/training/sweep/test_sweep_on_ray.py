@@ -13,6 +13,7 @@ import tiny_study
 import torch
 from typer.testing import CliRunner
 
+from bitcipher import json_files
 from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
 from training.runtime import Trial
@@ -52,7 +53,8 @@ def findings(folder):
 def test_concurrent_trials_give_same_findings_and_leave_no_ray_files(folder, findings):
     out = folder / "at-once"
     assert sweep(folder, out, "--max-concurrent-trials", 2) == findings
-    assert {path.name for path in out.iterdir()} == {"language", "models", "prepared", "report", "study.json", "tasks"}
+    names = {"language", "models", "prepared", "report", "run-lease", "study.json", "tasks"}
+    assert {path.name for path in out.iterdir()} == names
     assert not list(out.rglob("*.pkl"))
     curves = {path: path.stat().st_mtime_ns for path in out.rglob("metrics.jsonl")}
     assert sweep(folder, out, "--max-concurrent-trials", 2) == findings
@@ -61,7 +63,7 @@ def test_concurrent_trials_give_same_findings_and_leave_no_ray_files(folder, fin
 
 def pretraining(study, name, target, **loop):
     """Return a pre-training trial of the study, with another folder."""
-    config = json.loads((study / "models" / name / "run.json").read_text())
+    config = json_files.read(str(study / "models" / name / "run.json"))
     config["recipe"]["loop"] |= loop
     target.mkdir(parents=True)
     # The validation split of the text serves as the test split.

@@ -5,7 +5,7 @@ import itertools
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from made_archives import arc_record, warc_record
 
@@ -44,6 +44,9 @@ def test_any_split_into_members_gives_the_written_records(stored, bodies, cuts):
     content = b"".join(warc_record("conversion", body) for body in bodies)
     ends = [0, *sorted({cut for cut in cuts if cut < len(content)}), len(content)]
     parts = [content[start:stop] for start, stop in itertools.pairwise(ends)]
+    # A gzip member that begins in a body as a record does is taken for a record, because lengths can be wrong.
+    starts = offsets([warc_record("conversion", body) for body in bodies])
+    assume(all(start in starts or not content.startswith(b"WARC/", start) for start in ends))
     found, _, reasons = frame(stored("a.warc.gz", b"".join(members(parts)) or gzip.compress(b"")))
     assert found == bodies
     assert not reasons

@@ -122,14 +122,14 @@ def test_bad_records_above_the_share_raise(stored):
 
 # Reads a source with a small maximum size, and prints the added MiB and the reasons.
 PEAK_PROGRAM = """
-import resource, sys
+import os, resource, sys
 from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.readers import ReadOptions, read_source
 from pipelines.ingest.readers import arc, jsonl, text, warc
 from pipelines.ingest.sources import Source
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 quarantine = Quarantine("bomb", 1.0)
-source = Source(uri=sys.argv[1], size=1, format=sys.argv[2])
+source = Source(uri=sys.argv[1], size=os.path.getsize(sys.argv[1]), format=sys.argv[2])
 documents = sum(1 for _ in read_source(source, ReadOptions(max_bad_share=1.0), quarantine))
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print((after - before) >> 10, documents, *quarantine.reasons)

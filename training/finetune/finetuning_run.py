@@ -4,13 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
 from tokenizers import Tokenizer
 from transformers import PreTrainedConfig
 
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record, Strings
 from bitcipher.vectors import CipherVectors
 from training.data import load_tokenizer, special_tokens, vocab_size
 from training.embeddings import FreezeSchedule, freeze_all_but_embeddings, init_embeddings, token_embeddings
@@ -19,59 +17,16 @@ from training.finetune.examples import TaskExamples, drop_unlabeled_rows
 from training.finetune.heads import TaskModel, build_task_model, max_sequence_length
 from training.finetune.losses import LOSSES
 from training.finetune.options import FinetuneOptions
-from training.finetune.task_files import read_task
+from training.finetune.run_files import CONFIG, PREDICTIONS, TASK_INFO, FinetuningConfig, Predictions, TaskInfo
+from training.finetune.task_files import find_tokenizer, read_task
 from training.loop import TrainingRun, World, resolve_model_folder, run_loop
 from training.models import architecture_of
-from training.pretrain import EMBEDDING_INIT, TOKENIZER
+from training.run_files import EMBEDDING_INIT, TOKENIZER
 from training.tasks.base import Task
 from training.tasks.encoder import Encoder
 
-CONFIG = "finetune.json"
-TASK_INFO = "task.json"
-PREDICTIONS = "predictions.json"
-
 # Default maximum number of tokens per row, as for BERT on SQuAD. Batches are padded to their longest row only.
 MAX_SEQ_LENGTH = 384
-
-Scores = dict[str, float]
-
-
-class FinetuningConfig(Record):
-    """Inputs of a fine-tuning run; stored as `finetune.json` in its folder."""
-
-    options: FinetuneOptions
-    folder: str
-    """Folder of the run."""
-
-
-class TaskInfo(Record):
-    """Properties of the task of a run; stored as `task.json`."""
-
-    task: str
-    """Name of the task."""
-    main_metric: str
-    """Metric that the task is reported with."""
-    labels: Strings
-    """Labels in the order of their ids."""
-    rows: dict[str, int]
-    """Number of rows of each split."""
-    max_steps: int
-    """Number of updates."""
-    new_weights: Strings
-    """Names of the weights that the pre-trained model does not have."""
-    remarks: Strings
-    """Sentences for the user, such as the reason for a new weight."""
-
-
-class Predictions(Record):
-    """Result of a run; stored as `predictions.json`."""
-
-    scores: Scores
-    """Scores of the last step, in percent."""
-    baselines: dict[str, Scores]
-    """Scores of baselines that do not read the text."""
-    predictions: list[dict[str, Any]] = Field(repr=False)
-    """Predictions with their examples."""
 
 
 def finetune(values: dict[str, Any], advance: Callable[[int, str], None] = lambda step, note: None) -> None:
@@ -84,7 +39,7 @@ def finetune(values: dict[str, Any], advance: Callable[[int, str], None] = lambd
     config = FinetuningConfig.parse(values, CONFIG)
     options, folder = config.options, Path(config.folder)
     task = read_task(options.task, options.data, options.vocabulary)
-    tokenizer = _load_tokenizer(options.model)
+    tokenizer = load_tokenizer(find_tokenizer(options.model))
     task_model = _build_model(options, task, tokenizer, folder)
     encoder = make_encoder(task_model.model.config, tokenizer, options.max_seq_length)
     train, validation = drop_unlabeled_rows(task.features("train", encoder)), task.features("validation", encoder)
@@ -103,7 +58,7 @@ def finetune(values: dict[str, Any], advance: Callable[[int, str], None] = lambd
     )
     world = World.current(loop.device)
     if world.rank == 0:
-        with storage.reading(storage.join(options.model, TOKENIZER)) as stream:
+        with storage.reading(find_tokenizer(options.model)) as stream:
             (folder / TOKENIZER).write_bytes(stream.read())
         info = TaskInfo(
             task=task.name,
@@ -152,15 +107,6 @@ def make_encoder(config: PreTrainedConfig, tokenizer: Tokenizer, max_seq_length:
         double_end=architecture_of(config) == "roberta",
         token_types=config.model_type == "bert",
     )
-
-
-def _load_tokenizer(model: str) -> Tokenizer:
-    path = storage.join(model, TOKENIZER)
-    if not storage.exists(path):
-        raise BitcipherError(
-            f"There is no {TOKENIZER} in {model}; give a run of `bitcipher train`, or put the model's tokenizer there."
-        )
-    return load_tokenizer(path)
 
 
 def _build_model(options: FinetuneOptions, task: Task, tokenizer: Tokenizer, folder: Path) -> TaskModel:

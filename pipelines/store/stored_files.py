@@ -1,0 +1,29 @@
+"""Files that the options of a stored build name: its tokenizer and its word list."""
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from pipelines.options import BuildOptions
+
+
+def use_given_files(options: BuildOptions, build: str, **given: str | None) -> BuildOptions:
+    """Return the options of a build with the files that the user gave.
+
+    A build can come from someone else, so nothing is fetched from the network because its manifest names it.
+
+    Args:
+        options: options in the manifest.
+        build: folder of the build, for messages.
+        given: `tokenizer` and `word_list` if this command reads them: what the user gave, or None for the stored value.
+
+    Raises:
+        BitcipherError: if a stored value that is used is not a local path.
+    """
+    for name in given:
+        stored = getattr(options, name)
+        if given[name] is None and stored is not None and storage.local_path(stored) is None:
+            option = f"--{name.replace('_', '-')}"
+            raise BitcipherError(
+                f"The manifest of {build} names {stored}, and nothing is read from the network because a stored file "
+                f"names it: give it, or a copy, with `{option}`."
+            )
+    return options.derive({name: value for name, value in given.items() if value is not None})
