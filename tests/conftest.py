@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +35,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         group = "ray" if "ray_cluster" in item.fixturenames else item.location[0]
         item.add_marker(pytest.mark.xdist_group(group))
+
+
+class CommandResult(NamedTuple):
+    """End of a `bitcipher` command."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run_command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., CommandResult]:
+    """Function that runs a `bitcipher` command in this process."""
+    from cluster.cli.main import main
+
+    def run_command(*arguments: object) -> CommandResult:
+        monkeypatch.setattr(sys, "argv", ["bitcipher", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        printed = capfd.readouterr()
+        code = end.value.code or 0
+        return CommandResult(code if isinstance(code, int) else 1, printed.out, printed.err)
+
+    return run_command
 
 
 class RayAddresses(NamedTuple):

@@ -11,7 +11,6 @@ import pytest
 
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import versions
-from cluster.cli.main import main
 from pipelines.store.manifest import read_manifest
 
 
@@ -31,16 +30,13 @@ def built(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def refused(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., str]:
+def refused(run_command) -> Callable[..., str]:
     """Return a function that runs a failing command in process, asserts exit code 2, and returns stderr."""
 
     def run(*arguments: object) -> str:
-        monkeypatch.setattr(sys, "argv", ["bitcipher", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        printed = capfd.readouterr()
-        assert (stopped.value.code, printed.out) == (2, "")
-        return printed.err
+        code, out, err = run_command(*arguments)
+        assert (code, out) == (2, "")
+        return err
 
     return run
 

@@ -9,7 +9,6 @@ from builds import OPTIONS, digests, run_build, run_update, write_lines
 
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import versions
-from cluster.cli.main import main
 from pipelines.build.build import build, update
 from pipelines.build.publish import drop_unfinished, prune
 from pipelines.build.status import read_status
@@ -61,15 +60,12 @@ def short_intervals(monkeypatch):
 
 
 @pytest.fixture
-def command(monkeypatch, capfd):
+def command(run_command):
     """Function that runs a command in this process; it returns the exit code, the output and the errors."""
 
     def command(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bitcipher", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        printed = capfd.readouterr()
-        return stopped.value.code or 0, " ".join(printed.out.split()), printed.err
+        code, out, err = run_command(*arguments)
+        return code, " ".join(out.split()), err
 
     return command
 

@@ -1,28 +1,23 @@
 """Lines about bad records in the output of `build`, `update`, `status`, `inspect` and `filter`."""
 
 import json
-import sys
 
 import pytest
 
 from cluster.cli.display.records import describe_records
-from cluster.cli.main import main
 from pipelines.ingest.record_counts import RecordCounts
 
 SMALL = ("--tokenizer", "whitespace", "--mode", "cat", "--min-count", 1)
 
 
 @pytest.fixture
-def run(monkeypatch, capfd):
+def run(run_command):
     """Run a command in process; return its output."""
 
     def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bitcipher", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        printed = capfd.readouterr()
-        assert (stopped.value.code or 0, printed.err) == (0, "")
-        return printed.out
+        code, out, err = run_command(*arguments)
+        assert (code, err) == (0, "")
+        return out
 
     return call
 

@@ -2,7 +2,6 @@
 
 import base64
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,6 @@ from made_vectors import small_text
 
 from bitcipher import CipherVectors
 from bitcipher.explain import explain
-from cluster.cli.main import main
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.embed.vectors_with_counts import load_with_counts
 from pipelines.options import BuildOptions
@@ -42,17 +40,9 @@ def folder(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def command(monkeypatch, capsys, folder):
+def command(monkeypatch, folder, run_command):
     monkeypatch.chdir(folder)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bitcipher", *arguments])
-        with pytest.raises(SystemExit) as end:
-            main()
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
-
-    return run
+    return run_command
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,6 @@ import pytest
 from html_pages import Parsed
 
 from bitcipher.vectors import CipherVectors
-from cluster.cli.main import main
 
 
 def table(size: int, seed: int) -> CipherVectors:
@@ -18,20 +18,13 @@ def table(size: int, seed: int) -> CipherVectors:
 
 
 @pytest.fixture
-def command(monkeypatch, capsys, tmp_path) -> Callable[..., tuple[int, str, str]]:
+def command(monkeypatch, tmp_path, run_command) -> Callable[..., tuple[int, str, str]]:
     monkeypatch.chdir(tmp_path)
     table(40, 1).save("vectors")
     table(50, 2).save("deep/older")
     table(4, 3).save("few")
 
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bitcipher", "explore", *arguments])
-        with pytest.raises(SystemExit) as end:
-            main()
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
-
-    return run
+    return partial(run_command, "explore")
 
 
 def test_explore_writes_a_page_and_prints_its_size(command):

@@ -1,6 +1,6 @@
 """Output and errors of `bitcipher export`."""
 
-import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,22 +10,13 @@ from scipy.sparse import load_npz
 
 from bitcipher import CipherVectors
 from bitcipher.formats import FORMATS
-from cluster.cli.main import main
 
 
 @pytest.fixture
-def command(monkeypatch, capsys, tmp_path):
+def command(monkeypatch, tmp_path, run_command):
     monkeypatch.chdir(tmp_path)
     CipherVectors(["cat", "dog", "<oov>"], np.eye(3, 2, dtype=np.float32), [3, 2, 1]).save("vectors")
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bitcipher", "export", *arguments])
-        with pytest.raises(SystemExit) as end:
-            main()
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
-
-    return run
+    return partial(run_command, "export")
 
 
 def test_help_lists_every_format_with_its_libraries(command):

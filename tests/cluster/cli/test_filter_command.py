@@ -2,11 +2,9 @@
 
 import gzip
 import json
-import sys
+from functools import partial
 
 import pytest
-
-from cluster.cli.main import main
 
 KNOWN = "The cat saw the dog, and the dog ran to the cat. "
 
@@ -21,17 +19,8 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(monkeypatch, capfd, folder):
-    """Run the command in process; return exit code, stdout and stderr."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bitcipher", "filter", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        printed = capfd.readouterr()
-        return stopped.value.code or 0, printed.out, printed.err
-
-    return call
+def run(folder, run_command):
+    return partial(run_command, "filter")
 
 
 def test_filter_prints_a_summary(run, folder):

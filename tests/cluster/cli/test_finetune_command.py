@@ -1,30 +1,20 @@
 """Output and errors of `bitcipher finetune`, on tasks that a tiny model learns in a second."""
 
 import json
-import sys
+from functools import partial
 
 import pytest
 from tiny_tasks import write_model, write_task
-
-from cluster.cli.main import main
 
 QUICK = ("--set", "num_train_epochs=1", "--set", "loop.batch_size=16", "--set", "loop.device=cpu")
 
 
 @pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
+def run(monkeypatch, tmp_path, run_command):
     monkeypatch.chdir(tmp_path)
     write_model(tmp_path / "model", "bert")
     write_task(tmp_path / "cola", "cola", 60)
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bitcipher", "finetune", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        captured = capsys.readouterr()
-        return end.value.code or 0, captured.out, captured.err
-
-    return call
+    return partial(run_command, "finetune")
 
 
 def test_scores_are_printed_and_stored(run, tmp_path):

@@ -1,12 +1,9 @@
 """Output and errors of `bitcipher plan`."""
 
-import sys
 import tempfile
 
 import pytest
 from builds import write_lines
-
-from cluster.cli.main import main
 
 ITEMS = (
     *("tokens", "text", "shards", "words", "pairs", "vocabulary", "stored after publishing and pruning"),
@@ -19,19 +16,16 @@ ITEMS = (
 
 
 @pytest.fixture
-def run(monkeypatch, capfd, tmp_path):
+def run(monkeypatch, tmp_path, run_command):
     """Run `plan` in process; return exit code, stdout and stderr."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
 
     def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bitcipher", "plan", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
+        result = run_command("plan", *arguments)
         assert not list(scratch.iterdir())
-        printed = capfd.readouterr()
-        return stopped.value.code or 0, printed.out, printed.err
+        return result
 
     return call
 
@@ -106,10 +100,8 @@ def test_empty_sources_print_one_sentence(run, tmp_path):
     assert "no text to read" in err
 
 
-def test_text_without_neighbors_gives_one_sentence(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_text_without_neighbors_gives_one_sentence(run, tmp_path):
     (tmp_path / "tiny.txt").write_text("one\ntwo\nthree\n" * 4)
-    monkeypatch.setattr(sys, "argv", ["bitcipher", "plan", "tiny.txt", "--min-count", "1"])
-    with pytest.raises(SystemExit, match="2"):
-        main()
-    assert "too little text for an estimate" in capsys.readouterr().err
+    code, _, err = run(tmp_path / "tiny.txt", "--min-count", 1)
+    assert code == 2
+    assert "too little text for an estimate" in err

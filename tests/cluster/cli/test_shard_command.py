@@ -1,11 +1,8 @@
 """Output and errors of `bitcipher shard` and `bitcipher sample`."""
 
 import json
-import sys
 
 import pytest
-
-from cluster.cli.main import main
 
 STORY = "The cat saw the dog in the garden, and then the dog ran to the house of the cat. "
 
@@ -19,17 +16,8 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(monkeypatch, capfd, folder):
-    """Run a command in process; return exit code, stdout and stderr."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bitcipher", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        printed = capfd.readouterr()
-        return stopped.value.code or 0, printed.out, printed.err
-
-    return call
+def run(folder, run_command):
+    return run_command
 
 
 def test_shard_prints_the_funnel_and_writes_a_report(run, folder):

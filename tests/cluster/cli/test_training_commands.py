@@ -2,15 +2,12 @@
 
 import json
 import shutil
-import sys
 
 import labeled
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 import tiny_commands
-
-from cluster.cli.main import main
 
 
 @pytest.fixture(scope="module")
@@ -26,17 +23,9 @@ def runs(tmp_path_factory):
 
 
 @pytest.fixture
-def run(monkeypatch, capsys, runs):
+def run(monkeypatch, runs, run_command):
     monkeypatch.chdir(runs)
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bitcipher", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        captured = capsys.readouterr()
-        return end.value.code or 0, captured.out, captured.err
-
-    return call
+    return run_command
 
 
 def test_runs_are_compared_by_recipe(run, tmp_path):

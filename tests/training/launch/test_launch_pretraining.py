@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from tiny_runs import curve_of
 from web_server import WebServer
 
 import training
-from cluster.cli.main import main
 from training.loop import RUN_LEASE
 
 
@@ -24,29 +22,25 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture
-def train(made, monkeypatch, capsys):
+def train(made, monkeypatch, run_command):
     """Return a function that runs the command with the settings of the finished run and further ones."""
     monkeypatch.chdir(made)
 
     def call(*arguments, recipe="figure-4-random", out="run", prepared="prepared"):
         settings = tiny_commands.arguments_of((*tiny_commands.SETTINGS, f"text.sources=[{made / 'corpus'}]"))
         line = ["train", recipe, "--out", out, *(["--prepared", prepared] if prepared else []), *settings, *arguments]
-        monkeypatch.setattr(sys, "argv", ["bitcipher", *map(str, line)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        return end.value.code or 0, capsys.readouterr()
+        return run_command(*line)
 
     return call
 
 
 def error_of(answer):
     """Return the message of a failed command."""
-    code, printed = answer
-    assert code == 2
-    assert printed.out == ""
-    assert printed.err.startswith("bitcipher: ")
-    assert printed.err.count("\n") == 1
-    return printed.err
+    code, out, err = answer
+    assert (code, out) == (2, "")
+    assert err.startswith("bitcipher: ")
+    assert err.count("\n") == 1
+    return err
 
 
 def content_of(folder):
@@ -56,9 +50,9 @@ def content_of(folder):
 
 def test_finished_run_is_unchanged(made, train):
     before = {name: data for name, data in content_of(made / "run").items() if "tensorboard" not in name}
-    code, printed = train()
+    code, out, _ = train()
     assert code == 0
-    assert str(made / "run") in printed.out
+    assert str(made / "run") in out
     assert {name: data for name, data in content_of(made / "run").items() if "tensorboard" not in name} == before
 
 
@@ -81,7 +75,7 @@ def test_folder_of_other_files_raises(train, tmp_path):
 
 
 def test_empty_folder_is_new_run(made, train, tmp_path):
-    code, _ = train(out=tmp_path)
+    code, *_ = train(out=tmp_path)
     assert code == 0
     assert curve_of(tmp_path) == curve_of(made / "run")
 
@@ -129,7 +123,7 @@ def test_missing_source_raises(train, tmp_path):
 
 def test_runs_share_prepared_text(train, tmp_path):
     for name in ("one", "two"):
-        code, _ = train("--set", "loop.max_steps=1", out=tmp_path / name, prepared=None)
+        code, *_ = train("--set", "loop.max_steps=1", out=tmp_path / name, prepared=None)
         assert code == 0
     texts = [json.loads((tmp_path / name / "run.json").read_text())["text"] for name in ("one", "two")]
     assert texts[0] == texts[1]
@@ -141,7 +135,7 @@ def test_babylm_recipe_reads_train_files(made, train, tmp_path):
     (tmp_path / "10M").mkdir()
     (tmp_path / "10M" / "switchboard.train").write_text("\n".join(text))
     folder = tmp_path / "run"
-    code, _ = train("--set", f"text.sources=[{tmp_path / '10M'}]", recipe="babylm-10m", out=folder, prepared=None)
+    code, *_ = train("--set", f"text.sources=[{tmp_path / '10M'}]", recipe="babylm-10m", out=folder, prepared=None)
     assert code == 0
     assert json.loads((folder / "embedding_init.json").read_text())["n_from_vectors"] > 40
     assert curve_of(folder)[-1]["step"] == 6

@@ -2,14 +2,13 @@
 
 import hashlib
 import json
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 import user_folder
 
 from bitcipher.errors import BitcipherError
-from cluster.cli.main import main
 from pipelines.ingest.read_options import ReadOptions
 from training.data import load_tokenizer, save_tokenizer, train_tokenizer
 from training.tokenizer_selection import choose_tokenizer as choosing
@@ -40,17 +39,8 @@ def folder(made, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(monkeypatch, capfd, folder):
-    """Return a function that runs the command in this process and returns exit code, stdout and stderr."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bitcipher", "choose-tokenizer", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        printed = capfd.readouterr()
-        return stopped.value.code or 0, printed.out, printed.err
-
-    return call
+def run(folder, run_command):
+    return partial(run_command, "choose-tokenizer")
 
 
 def content_of(folder):
