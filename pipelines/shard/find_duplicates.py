@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher import storage
+from bitcipher.errors import BitcipherError
 from pipelines.duplicates.copies import (
     LINES,
     PAIRS,
@@ -34,6 +35,8 @@ MAX_PAIRS = 20_000_000
 class KeyFile:
     """Keys of one kind of the documents of a file."""
 
+    kind: str
+    """Kind of the keys."""
     uri: str
     file: int
     """Number of the file."""
@@ -47,6 +50,8 @@ class ReadKeysStage:
     def __call__(self, item: KeyFile) -> Iterator[pa.Table]:
         """Yield the keys, with document ids that contain the number of the file."""
         table = storage.read_table(item.uri)
+        if table.schema != KEY_SCHEMAS[item.kind]:
+            raise BitcipherError(f"{item.uri} is damaged: it has other columns than keys. Restore it from a copy.")
         ids = table["document"].to_numpy() + np.uint64(document_id(item.file))
         column = table.schema.get_field_index("document")
         yield without_documents(table.set_column(column, "document", pa.array(ids)), item.dropped)
@@ -141,7 +146,7 @@ class DuplicateSearch:
 
     def _find(self, kind: str) -> Iterator[pa.Table]:
         inputs = [
-            KeyFile(storage.join(folder, kind, f"{name}.parquet"), file, self._dropped_ids(file))
+            KeyFile(kind, storage.join(folder, kind, f"{name}.parquet"), file, self._dropped_ids(file))
             for file, (folder, name) in enumerate(zip(self._key_folders, self._names, strict=True))
         ]
         folders = {storage.join(folder, kind) for folder in self._key_folders}

@@ -34,7 +34,7 @@ EXPIRY_SECONDS = 20.0
 # Number of times that a waiting job reads the file of the holder before the lease expires.
 POLLS = 8
 # Name of the file of a generation. Other files in the folder are left alone.
-_GENERATION = re.compile(r"([0-9]{6,})\.json")
+GENERATION = re.compile(r"([0-9]{6,})\.json")
 
 
 class LeaseHolder(Record):
@@ -228,7 +228,7 @@ class Lease:
 def list_generations(build: str, name: str = LEASE) -> list[int]:
     """Return the generations of the lease of a build, which has none if no job has begun in its folder."""
     names = storage.list_files(storage.join(build, name))
-    return [int(match[1]) for name in names if (match := _GENERATION.fullmatch(name))]
+    return [int(match[1]) for name in names if (match := GENERATION.fullmatch(name))]
 
 
 def _now() -> str:

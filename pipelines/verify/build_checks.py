@@ -9,7 +9,7 @@ from bitcipher.versions import VECTORS, WORDS, manifest_uri, versions
 from pipelines.build.report import read_report
 from pipelines.store import layout
 from pipelines.store.job_ledger import COUNTED_SHARDS, JOB, JOB_KINDS, MERGED_PARTS, all_job_ledgers, build_ledger
-from pipelines.store.lease import LeaseHolder
+from pipelines.store.lease import GENERATION, LeaseHolder
 from pipelines.store.manifest import BuildManifest, read_manifest
 from pipelines.store.segments import Segment, total_digest
 from pipelines.verify.checks import PartCheck, SegmentCheck, VectorsCheck, VocabularyCheck
@@ -73,7 +73,7 @@ def _ledger_checks(build: str) -> Iterator[Check]:
                     sentence = f"{ledger.entry_uri(kind, key)} is damaged, incomplete, or of another version."
                     yield KnownDamage(sentence, "It is part of an unfinished job, whose next run does this work again.")
     folder = storage.join(build, layout.LEASE)
-    for name in storage.list_files(folder):
+    for name in filter(GENERATION.fullmatch, storage.list_files(folder)):
         if sentence := error_of(LeaseHolder.read, storage.join(folder, name)):
             yield KnownDamage(sentence, "It is a lease. The next job waits until it expires, and then replaces it.")
 

@@ -38,11 +38,12 @@ def verify(folder: str, runtime: Runtime, progress: StageProgress) -> VerifyResu
         progress: progress bars.
 
     Raises:
-        BitcipherError: if the folder is none of these, or cannot be listed.
+        BitcipherError: if the folder is none of these, cannot be listed, or a job removed files in the meantime.
     """
     folder = storage.absolute(folder)
     kind, find_checks = _kind(folder)
-    checks = find_checks(folder, storage.list_files(folder))
+    sizes = storage.list_files(folder)
+    checks = find_checks(folder, sizes)
     bar = progress.begin("verify", sum(check.size for check in checks))
     size, damage = 0, []
     for result in runtime.stream(StageSpec("verify", VerifyStage, {}), checks):
@@ -50,6 +51,8 @@ def verify(folder: str, runtime: Runtime, progress: StageProgress) -> VerifyResu
         damage += result.value.damage
         progress.advance(bar, result.value.size, format_size(size))
     progress.end(bar)
+    if damage and not sizes.keys() <= storage.list_files(folder).keys():
+        raise BitcipherError(f"A job removed files of {folder} while they were read: run the same command again.")
     return VerifyResult(kind, size, sorted(set(damage), key=lambda each: each.sentence))
 
 

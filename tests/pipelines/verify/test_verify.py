@@ -7,6 +7,7 @@ from builds import OPTIONS, run_build, run_update, write_lines
 
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
+from pipelines.build.publish import prune
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.ray_runtime import RayRuntime
@@ -151,3 +152,21 @@ def test_other_folders_raise(tmp_path):
     for folder in (tmp_path, tmp_path / "missing"):
         with pytest.raises(BitcipherError, match="neither a build, nor a folder of vectors"):
             damage_of(folder)
+
+
+def test_files_of_the_user_are_not_checked(build):
+    for name in ("notes.txt", "lease/notes.json", "versions/mine/vectors.safetensors", "shards/mine.words.parquet"):
+        (build / name).parent.mkdir(parents=True, exist_ok=True)
+        (build / name).write_text("mine")
+    assert damage_of(build) == []
+
+
+def test_files_that_a_job_removes_meanwhile_are_no_damage(build, monkeypatch):
+    class PruningRuntime(InProcessRuntime):
+        def stream(self, spec, inputs):
+            prune(str(build), keep=1)
+            return super().stream(spec, inputs)
+
+    with pytest.raises(BitcipherError, match=r"A job removed files of .* run the same command again"):
+        damage_of(build, PruningRuntime())
+    assert damage_of(build) == []
