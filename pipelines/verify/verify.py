@@ -42,7 +42,18 @@ def verify(folder: str, runtime: Runtime, progress: StageProgress) -> VerifyResu
     """
     folder = storage.absolute(folder)
     kind, find_checks = _kind(folder)
-    checks = find_checks(folder, storage.list_files(folder))
+    return run_checks(kind, find_checks(folder, storage.list_files(folder)), runtime, progress)
+
+
+def run_checks(kind: str, checks: list[Check], runtime: Runtime, progress: StageProgress) -> VerifyResult:
+    """Run the checks of a folder.
+
+    Args:
+        kind: what the folder holds.
+        checks: the checks.
+        runtime: runtime of the checks.
+        progress: progress bars.
+    """
     bar = progress.begin("verify", sum(check.size for check in checks))
     size, damage = 0, []
     for result in runtime.stream(StageSpec("verify", VerifyStage, {}), checks):
@@ -61,8 +72,8 @@ def _kind(folder: str) -> tuple[str, Callable[[str, dict[str, int]], list[Check]
     if storage.exists(storage.join(folder, MANIFEST)):
         return "folder of vectors", _vector_checks
     raise BitcipherError(
-        f"{folder} is neither a build, nor a folder of vectors or document shards: give the folder that `bitcipher "
-        "build`, `embed` or `shard` wrote."
+        f"{folder} is neither a build, nor a folder of vectors, document shards or training runs: give the folder that "
+        "`bitcipher build`, `embed`, `shard` or `train` wrote."
     )
 
 
