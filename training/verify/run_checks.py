@@ -15,7 +15,7 @@ from training.data.token_streams import check_token_file, token_hashes
 from training.file_digests import DIGESTS, FolderDigests, check_digest
 from training.finetune.run_files import CONFIG as FINETUNING
 from training.finetune.run_files import PREDICTIONS, TASK_INFO
-from training.loop import METRICS, read_metrics
+from training.loop import METRICS, RUN_LEASE, read_metrics
 from training.loop.checkpoint_folders import list_checkpoints
 from training.run_files import CONFIG as PRETRAINING
 from training.run_files import EMBEDDING_INIT, ENDED
@@ -84,6 +84,10 @@ def _run_checks(folder: Path) -> Iterator[Check]:
     for name, advice in _JSON_FILES.items():
         if (folder / name).exists():
             yield CallCheck(json_files.verify, (str(folder / name),), advice, _size(folder / name))
+    for lease in sorted((folder / RUN_LEASE).glob("*.json")):
+        yield CallCheck(
+            json_files.verify, (str(lease),), "It holds the last job in the folder: remove it.", _size(lease)
+        )
     if not (folder / METRICS).exists():  # the job has not written anything else
         return
     yield from _digest_checks(folder, _AGAIN)
