@@ -75,6 +75,16 @@ def read(uri: str) -> dict[str, Any]:
     return parse(content, uri)
 
 
+def verify(uri: str) -> None:
+    """Check each byte of a file that `write` created.
+
+    Raises:
+        BitcipherError: if the file is missing or damaged. A file without a checksum is damaged, too.
+    """
+    if to_checked_bytes(read(uri)) != storage.read_bytes(uri):
+        raise BitcipherError(f"{uri} is damaged: its checksum is missing, or its form was changed.")
+
+
 def write(uri: str, values: dict[str, Any]) -> None:
     """Write an object as JSON with a checksum.
 

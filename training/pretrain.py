@@ -1,11 +1,10 @@
 """Pre-training run of a recipe; every worker calls `pretrain`."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bitcipher import json_files
+from bitcipher import json_files, storage
 from bitcipher.vectors import CipherVectors
 from training.data import TokenDataset, special_tokens, vocab_size
 from training.embeddings import (
@@ -15,6 +14,7 @@ from training.embeddings import (
     scale_embeddings,
     token_embeddings,
 )
+from training.file_digests import write_digests
 from training.loop import TextExamples, TrainingRun, World, resolve_model_folder, run_loop
 from training.models import build_model
 from training.objectives import MaskedLM, word_starts
@@ -34,8 +34,9 @@ def pretrain(values: dict[str, Any], advance: Callable[[int, str], None] = lambd
     run = make_training_run(recipe, TokenDataset.open(config.text), config.vectors, folder)
     world = World.current(recipe.loop.device)
     if world.rank == 0:
-        (folder / RECIPE).write_text(recipe.to_yaml(), "utf-8")
-        shutil.copyfile(Path(config.text) / TOKENIZER, folder / TOKENIZER)
+        storage.write_bytes(str(folder / RECIPE), recipe.to_yaml().encode())
+        storage.write_bytes(str(folder / TOKENIZER), (Path(config.text) / TOKENIZER).read_bytes())
+        write_digests(folder, [RECIPE, TOKENIZER])
     run_loop(run, world, advance)
 
 

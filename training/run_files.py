@@ -7,6 +7,8 @@ CONFIG = "run.json"
 RECIPE = "recipe.yaml"
 EMBEDDING_INIT = "embedding_init.json"
 TOKENIZER = "tokenizer.json"
+# Written at the end of a trial of a study.
+ENDED = "ended.json"
 
 
 class PretrainingConfig(Record):

@@ -43,7 +43,21 @@ def verify(folder: str, runtime: Runtime, progress: StageProgress) -> VerifyResu
     folder = storage.absolute(folder)
     kind, find_checks = _kind(folder)
     sizes = storage.list_files(folder)
-    checks = find_checks(folder, sizes)
+    result = run_checks(kind, find_checks(folder, sizes), runtime, progress)
+    if result.damage and not sizes.keys() <= storage.list_files(folder).keys():
+        raise BitcipherError(f"A job removed files of {folder} while they were read: run the same command again.")
+    return result
+
+
+def run_checks(kind: str, checks: list[Check], runtime: Runtime, progress: StageProgress) -> VerifyResult:
+    """Run the checks of a folder.
+
+    Args:
+        kind: what the folder holds.
+        checks: the checks.
+        runtime: runtime of the checks.
+        progress: progress bars.
+    """
     bar = progress.begin("verify", sum(check.size for check in checks))
     size, damage = 0, []
     for result in runtime.stream(StageSpec("verify", VerifyStage, {}), checks):
@@ -51,8 +65,6 @@ def verify(folder: str, runtime: Runtime, progress: StageProgress) -> VerifyResu
         damage += result.value.damage
         progress.advance(bar, result.value.size, format_size(size))
     progress.end(bar)
-    if damage and not sizes.keys() <= storage.list_files(folder).keys():
-        raise BitcipherError(f"A job removed files of {folder} while they were read: run the same command again.")
     return VerifyResult(kind, size, sorted(set(damage), key=lambda each: each.sentence))
 
 
@@ -64,8 +76,8 @@ def _kind(folder: str) -> tuple[str, Callable[[str, dict[str, int]], list[Check]
     if storage.exists(storage.join(folder, MANIFEST)):
         return "folder of vectors", _vector_checks
     raise BitcipherError(
-        f"{folder} is neither a build, nor a folder of vectors or document shards: give the folder that `bitcipher "
-        "build`, `embed` or `shard` wrote."
+        f"{folder} is neither a build, nor a folder of vectors, document shards or training runs: give the folder that "
+        "`bitcipher build`, `embed`, `shard` or `train` wrote."
     )
 
 

@@ -4,13 +4,13 @@ import hashlib
 import random
 import shutil
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import document_shards
 import pytest
 from builds import OPTIONS, run_build, run_update, write_lines
+from damaged_content import damages, judge
 from forked_commands import Outcome, run_forked
 
 FEW = OPTIONS.copy_with(mode="cat", bits=16, window=2, min_count=1)
@@ -97,27 +97,6 @@ def folders(documents, tmp_path_factory) -> dict[str, Path]:
 
 def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
-
-
-def damages(content: bytes, state: random.Random, flips: int, cuts: int) -> Iterator[bytes]:
-    """Yield the content with one flipped bit each, and then cut at a random position each."""
-    for _ in range(flips):
-        position = state.randrange(len(content))
-        yield content[:position] + bytes([content[position] ^ 1 << state.randrange(8)]) + content[position + 1 :]
-    for _ in range(cuts):
-        yield content[: state.randrange(len(content))]
-
-
-def judge(outcome: Outcome, intact: Outcome, file: Path) -> str:
-    """Return what a command did with a damaged file."""
-    if outcome.is_crash:
-        return "crash"
-    if outcome.has_traceback:
-        return "traceback"
-    if outcome.code == intact.code and outcome.result == intact.result and (intact.result or outcome.out == intact.out):
-        return "unchanged"
-    # A part is named by its files; files of vectors also by their folder.
-    return "noticed" if outcome.names(file.name, file.name.split(".")[0], str(file.parent)) else "silent"
 
 
 @pytest.mark.parametrize(

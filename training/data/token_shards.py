@@ -17,6 +17,7 @@ from training.data.tokenizer_files import plain_text_tokenizer, tokenizer_json, 
 
 FORMAT = "bitcipher-text/1"
 METADATA = "text.json"
+TOKENIZER = "tokenizer.json"
 SPLITS = ("train", "validation")
 END_DTYPE = np.dtype("<i8")
 # Minimum number of characters of a batch of documents. All encodings of a batch are in memory, and an encoding takes
@@ -218,7 +219,7 @@ def finish_dataset(folder: str, shards: Iterable[ShardInfo], tokenizer: Tokenize
             "more text."
         )
     content = tokenizer_json(tokenizer)
-    with storage.writing(storage.join(folder, "tokenizer.json")) as stream:
+    with storage.writing(storage.join(folder, TOKENIZER)) as stream:
         stream.write(content)
     splits = {
         split: tuple(NamedSplitInfo(name=shard.name, **getattr(shard, split).to_dict()) for shard in shards)

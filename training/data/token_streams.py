@@ -12,8 +12,17 @@ from tokenizers import Tokenizer
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from training.data.token_shards import END_DTYPE, METADATA, DatasetMetadata, NamedSplitInfo, ends_file, tokens_file
+from training.data.token_shards import (
+    END_DTYPE,
+    METADATA,
+    TOKENIZER,
+    DatasetMetadata,
+    NamedSplitInfo,
+    ends_file,
+    tokens_file,
+)
 from training.data.tokenizer_files import load_tokenizer
+from training.file_digests import digest_file
 
 # A mapped shard keeps its file open, and Linux limits a process to 1,024 open files by default.
 MAX_MAPPED_SHARDS = 128
@@ -119,8 +128,45 @@ class TokenDataset:
         for split in (*train, *validation):
             _check_size(split.tokens_path, split.info.tokens * dtype.itemsize)
             _check_size(split.ends_path, split.info.documents * END_DTYPE.itemsize)
-        tokenizer = _load_checked(storage.join(local, "tokenizer.json"), metadata.tokenizer_sha256)
+        tokenizer = _load_checked(storage.join(local, TOKENIZER), metadata.tokenizer_sha256)
         return cls(local, tokenizer, TokenStream(train, dtype), TokenStream(validation, dtype))
+
+    def check_tokens(self) -> None:
+        """Read all token shards, and compare them with their SHA-256 in `text.json`. Call it once per run.
+
+        Raises:
+            BitcipherError: if a file is missing or damaged.
+        """
+        for file, sha256 in token_hashes(self.folder).items():
+            check_token_file(file, sha256)
+
+
+def token_hashes(folder: str) -> dict[str, str]:
+    """Return the SHA-256 of each file of token shards and of the tokenizer, by its path, from `text.json`.
+
+    Raises:
+        BitcipherError: if `text.json` is missing or damaged.
+    """
+    metadata = DatasetMetadata.read(storage.join(folder, METADATA))
+    hashes = {storage.join(folder, TOKENIZER): metadata.tokenizer_sha256}
+    for split, infos in {"train": metadata.train, "validation": metadata.validation}.items():
+        for info in infos:
+            hashes[storage.join(folder, tokens_file(split, info.name))] = info.tokens_sha256
+            hashes[storage.join(folder, ends_file(split, info.name))] = info.ends_sha256
+    return hashes
+
+
+def check_token_file(file: str, sha256: str) -> None:
+    """Read a file of token shards, and compare it with its SHA-256.
+
+    Raises:
+        BitcipherError: if the file is missing or damaged.
+    """
+    if digest_file(file).sha256 != sha256:
+        raise BitcipherError(
+            f"{file} is damaged: its SHA-256 differs from that in {METADATA}; copy the token shards again, or remove "
+            "their folder and train again to write them."
+        )
 
 
 def _local_split(folder: str, split: str, info: NamedSplitInfo) -> _LocalSplit:

@@ -8,8 +8,9 @@ from transformers import PreTrainedModel
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from training.data import load_tokenizer
+from training.file_digests import check_stored_digests
 from training.loop import latest_checkpoint
-from training.loop.checkpoint_folders import CHECKPOINTS
+from training.loop.checkpoint_folders import CHECKPOINTS, read_checkpoint_digests
 from training.models import load_model
 from training.run_files import CONFIG, TOKENIZER
 
@@ -22,7 +23,7 @@ def open_model(folder: str, step: int | None = None) -> tuple[PreTrainedModel, T
         step: step of the run's checkpoint to load; by default the latest.
 
     Raises:
-        BitcipherError: if there is no model, no tokenizer.json, or no such checkpoint.
+        BitcipherError: if there is no model, no tokenizer.json, no such checkpoint, or a file of a run is damaged.
     """
     tokenizer = storage.join(folder, TOKENIZER)
     path = storage.local_path(folder)
@@ -32,6 +33,7 @@ def open_model(folder: str, step: int | None = None) -> tuple[PreTrainedModel, T
     model = load_model(folder if run is None else str(_checkpoint(run, step)))
     if not storage.exists(tokenizer):
         raise BitcipherError(f"There is no {TOKENIZER} in {folder}; put the model's tokenizer there, or give a run.")
+    check_stored_digests(folder, [TOKENIZER])
     return model, load_tokenizer(tokenizer)
 
 
@@ -40,4 +42,5 @@ def _checkpoint(run: Path, step: int | None) -> Path:
     checkpoint = latest if step is None else run / CHECKPOINTS / f"{step:08d}"
     if not checkpoint.is_dir():
         raise BitcipherError(f"{run} has no checkpoint of step {step:,}; its latest is step {int(latest.name):,}.")
+    read_checkpoint_digests(checkpoint)  # each checkpoint of a run has them
     return checkpoint

@@ -12,6 +12,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from training.data import load_tokenizer, special_tokens, vocab_size
 from training.embeddings import FreezeSchedule, freeze_all_but_embeddings, init_embeddings, token_embeddings
+from training.file_digests import write_digests
 from training.finetune.evaluator import Evaluator, describe_predictions
 from training.finetune.examples import TaskExamples, drop_unlabeled_rows
 from training.finetune.heads import TaskModel, build_task_model, max_sequence_length
@@ -59,7 +60,8 @@ def finetune(values: dict[str, Any], advance: Callable[[int, str], None] = lambd
     world = World.current(loop.device)
     if world.rank == 0:
         with storage.reading(find_tokenizer(options.model)) as stream:
-            (folder / TOKENIZER).write_bytes(stream.read())
+            storage.write_bytes(str(folder / TOKENIZER), stream.read())
+        write_digests(folder, [TOKENIZER])
         info = TaskInfo(
             task=task.name,
             main_metric=task.main_metric,

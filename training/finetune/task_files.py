@@ -3,6 +3,7 @@
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.word_filter import read_words
+from training.file_digests import check_stored_digests
 from training.run_files import TOKENIZER
 from training.tasks.base import Task
 from training.tasks.entities import read_entities
@@ -55,13 +56,14 @@ def find_tokenizer(model: str) -> str:
     """Return the tokenizer.json of a model.
 
     Raises:
-        BitcipherError: if the folder of the model has none.
+        BitcipherError: if the folder of the model has none, or it is that of a run and damaged.
     """
     path = storage.join(model, TOKENIZER)
     if not storage.exists(path):
         raise BitcipherError(
             f"There is no {TOKENIZER} in {model}; give a run of `bitcipher train`, or put the model's tokenizer there."
         )
+    check_stored_digests(model, [TOKENIZER])
     return path
 
 

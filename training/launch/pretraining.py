@@ -6,6 +6,7 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
+from training.file_digests import check_stored_digests
 from training.launch.run_dir import launch, leasing_run_dir, prepare_run_dir
 from training.prepare import prepare_text, prepare_vectors
 from training.recipe import Recipe
@@ -55,4 +56,5 @@ def _with_tokenizer_of_checkpoint(recipe: Recipe) -> Recipe:
             f"There is no {TOKENIZER} in {checkpoint}; set `model.checkpoint` to a run, or `text.tokenizer.path` to "
             "the tokenizer of the model."
         )
+    check_stored_digests(checkpoint, [TOKENIZER])
     return recipe.copy_with(text=recipe.text.copy_with(tokenizer=recipe.text.tokenizer.copy_with(path=path)))

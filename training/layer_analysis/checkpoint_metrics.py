@@ -14,7 +14,7 @@ from training.layer_analysis.records import LayerMetric
 from training.layer_analysis.token_classes import frequent_tokens
 from training.layer_analysis.token_metrics import token_metrics
 from training.loop import Batch, TrainingRun, World, latest_checkpoint
-from training.loop.checkpoint_folders import CHECKPOINTS
+from training.loop.checkpoint_folders import list_checkpoints, read_checkpoint_digests
 from training.models import load_model
 from training.pretrain import make_training_run
 from training.probes.data import TaskData
@@ -49,7 +49,7 @@ def measure_layers(
         BitcipherError: if the folder is not a run, has no checkpoint, or its text is missing.
     """
     latest_checkpoint(folder)
-    checkpoints = sorted(path for path in (folder / CHECKPOINTS).iterdir() if path.name.isdigit())
+    checkpoints = list_checkpoints(folder)
     recipe, run = _load_run(folder)
     examples: Any = run.examples  # `TextExamples`
     positions = np.arange(min(n_sequences, _training_size(recipe, run)))
@@ -83,9 +83,9 @@ def _load_run(folder: Path) -> tuple[Recipe, TrainingRun]:
         raise BitcipherError(f"{folder} is not a run; give a folder that `bitcipher train` wrote.")
     config = PretrainingConfig.read(str(folder / CONFIG))
     with TemporaryDirectory() as scratch:  # for embedding_init.json
-        return config.recipe, make_training_run(
-            config.recipe, TokenDataset.open(config.text), config.vectors, Path(scratch)
-        )
+        text = TokenDataset.open(config.text)
+        text.check_tokens()
+        return config.recipe, make_training_run(config.recipe, text, config.vectors, Path(scratch))
 
 
 def _training_size(recipe: Recipe, run: TrainingRun) -> int:
@@ -103,6 +103,7 @@ def _models(run: TrainingRun, checkpoints: list[Path]) -> Iterator[tuple[int, "P
     shapes = _shapes(run.model)
     yield 0, run.model
     for path in checkpoints:
+        read_checkpoint_digests(path)  # each checkpoint of a run has them
         model = load_model(str(path))
         if _shapes(model) != shapes:
             raise BitcipherError(

@@ -5,10 +5,15 @@ from typing import TYPE_CHECKING
 from bitcipher.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from training.loop.checkpoint_folders import find_latest_checkpoint, latest_checkpoint, resolve_model_folder
+    from training.loop.checkpoint_folders import (
+        METRICS,
+        find_latest_checkpoint,
+        latest_checkpoint,
+        resolve_model_folder,
+    )
     from training.loop.distributed import World
     from training.loop.examples import Batch, Examples, TextExamples
-    from training.loop.metrics_logger import METRICS, read_metrics
+    from training.loop.metrics_logger import read_metrics
     from training.loop.options import LoopOptions
     from training.loop.run_lease import RUN_LEASE
     from training.loop.training_run import TrainingRun, run_loop
@@ -32,10 +37,10 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "checkpoint_folders": ("find_latest_checkpoint", "latest_checkpoint", "resolve_model_folder"),
+        "checkpoint_folders": ("METRICS", "find_latest_checkpoint", "latest_checkpoint", "resolve_model_folder"),
         "distributed": ("World",),
         "examples": ("Batch", "Examples", "TextExamples"),
-        "metrics_logger": ("METRICS", "read_metrics"),
+        "metrics_logger": ("read_metrics",),
         "options": ("LoopOptions",),
         "run_lease": ("RUN_LEASE",),
         "training_run": ("TrainingRun", "run_loop"),

@@ -1,12 +1,20 @@
 """Folders of the checkpoints of a run. This module is imported to check options, so it does not import torch."""
 
+import os
+import re
+import shutil
 from pathlib import Path
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from training.loop.metrics_logger import METRICS
+from training.file_digests import DIGESTS, FileDigest, FolderDigests, check_digest
 
 CHECKPOINTS = "checkpoints"
+METRICS = "metrics.jsonl"
+
+# Folders of checkpoints, and those that are being written or removed.
+_STEP = re.compile(r"\d{8,}")
+_PARTIAL = re.compile(r"\d{8,}\.partial")
 
 
 def find_latest_checkpoint(folder: Path) -> Path | None:
@@ -34,15 +42,74 @@ def resolve_model_folder(folder: str) -> str:
         folder: folder of a run, or path or URI of a transformers model.
 
     Raises:
-        BitcipherError: if the folder is a run without a checkpoint.
+        BitcipherError: if the folder is a run without a checkpoint, or the digests of the checkpoint are missing.
     """
     path = storage.local_path(folder)
     if path is None or not Path(path, METRICS).exists():
         return folder
-    return str(latest_checkpoint(Path(path)))
+    latest = latest_checkpoint(Path(path))
+    read_checkpoint_digests(latest)
+    return str(latest)
 
 
 def list_checkpoints(folder: Path) -> list[Path]:
     """Return the folders of the checkpoints of a run, by step."""
-    paths = sorted((folder / CHECKPOINTS).glob("*")) if (folder / CHECKPOINTS).is_dir() else []
-    return [path for path in paths if path.name.isdigit()]
+    paths = (folder / CHECKPOINTS).glob("*") if (folder / CHECKPOINTS).is_dir() else []
+    return sorted((path for path in paths if _STEP.fullmatch(path.name)), key=lambda path: int(path.name))
+
+
+def partial_folder(checkpoint: Path) -> Path:
+    """Return the folder that a checkpoint has while it is written or removed."""
+    return checkpoint.with_name(checkpoint.name + ".partial")
+
+
+def remove_old_checkpoints(folder: Path, limit: int | None) -> None:
+    """Remove all but the latest `limit` checkpoints (None: keep all), and what killed jobs left of checkpoints.
+
+    A folder is renamed before it is removed, so that an incomplete folder is never taken for a checkpoint.
+    """
+    for old in list_checkpoints(folder)[:-limit] if limit is not None else []:
+        os.replace(old, partial_folder(old))
+    if (folder / CHECKPOINTS).is_dir():
+        for path in (folder / CHECKPOINTS).iterdir():
+            if _PARTIAL.fullmatch(path.name):
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def read_checkpoint_digests(checkpoint: Path) -> FolderDigests:
+    """Return the digests of the files of a checkpoint, and of the metrics up to its step.
+
+    Raises:
+        BitcipherError: if the file of digests is missing or damaged.
+    """
+    try:
+        return FolderDigests.read(str(checkpoint / DIGESTS))
+    except BitcipherError as error:
+        advice = f"Remove {checkpoint} to continue from an older checkpoint."
+        raise BitcipherError(f"{str(error).rstrip('.')}. {advice}") from None
+
+
+def check_checkpoint(checkpoint: Path) -> None:
+    """Read all files of a checkpoint, and compare them with their digests.
+
+    Raises:
+        BitcipherError: if a file of the checkpoint is missing or damaged.
+    """
+    for name, digest in read_checkpoint_digests(checkpoint).files.items():
+        check_digest(str(checkpoint / name), digest, f"remove {checkpoint} to resume from an older checkpoint")
+
+
+def find_metrics_digest(folder: Path) -> FileDigest | None:
+    """Return the digest of the metrics up to the latest checkpoint of a run, or None if it has no checkpoint.
+
+    Raises:
+        BitcipherError: if the digests of the checkpoint are missing or damaged.
+    """
+    while latest := find_latest_checkpoint(folder):
+        try:
+            return read_checkpoint_digests(latest).metrics
+        except BitcipherError:
+            # A job that trains can have replaced the checkpoint in the meantime.
+            if find_latest_checkpoint(folder) == latest:
+                raise
+    return None

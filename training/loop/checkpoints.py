@@ -3,6 +3,7 @@
 checkpoints/00000500/   config.json, model.safetensors    the model, as transformers opens it
                         optimizer.safetensors             AdamW's state
                         state.json                        `TrainingState`
+                        files.json                        digests of these files, and of the metrics so far
 """
 
 import os
@@ -14,10 +15,11 @@ from pydantic import Field
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from bitcipher import json_files
+from bitcipher import json_files, object_store
 from bitcipher.errors import BitcipherError, first_line
 from bitcipher.records import Record
-from training.loop.checkpoint_folders import CHECKPOINTS, list_checkpoints
+from training.file_digests import FileDigest, write_digests
+from training.loop.checkpoint_folders import CHECKPOINTS, check_checkpoint, partial_folder, remove_old_checkpoints
 from training.loop.optimizer import load_optimizer_state, optimizer_state
 from training.models import load_model, save_model
 
@@ -39,23 +41,49 @@ class TrainingState(Record):
 
 
 def save_checkpoint(
-    folder: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer, state: TrainingState, limit: int | None
+    folder: Path,
+    model: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    state: TrainingState,
+    metrics: FileDigest,
+    limit: int | None,
 ) -> None:
-    """Write the checkpoint of `state.step`, then remove all but the latest `limit` checkpoints (None: keep all)."""
+    """Write the checkpoint of `state.step`, then remove all but the latest `limit` checkpoints (None: keep all).
+
+    Args:
+        folder: folder of the run.
+        model: model.
+        optimizer: its optimizer.
+        state: progress of the run.
+        metrics: digest of the run's metrics up to this step.
+        limit: see above.
+
+    Raises:
+        BitcipherError: if the checkpoint cannot be written.
+    """
     target = folder / CHECKPOINTS / f"{state.step:08d}"
-    unfinished = target.with_suffix(".partial")
+    unfinished = partial_folder(target)
     shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir(parents=True)
-    save_model(model, str(unfinished))
-    save_file(optimizer_state(model, optimizer), unfinished / OPTIMIZER)
-    json_files.write(str(unfinished / STATE), state.to_dict())
-    for path in unfinished.iterdir():
-        with open(path, "rb") as stream:
-            os.fsync(stream.fileno())
-    shutil.rmtree(target, ignore_errors=True)
-    os.replace(unfinished, target)
-    for old in list_checkpoints(folder)[:-limit] if limit is not None else []:
-        shutil.rmtree(old, ignore_errors=True)
+    try:
+        with object_store.translating_errors("write", str(target), is_local=True):
+            unfinished.mkdir(parents=True)
+            save_model(model, str(unfinished))
+            _save_optimizer(unfinished / OPTIMIZER, optimizer_state(model, optimizer))
+            json_files.write(str(unfinished / STATE), state.to_dict())
+            write_digests(unfinished, [path.name for path in unfinished.iterdir()], metrics)
+            os.replace(unfinished, target)
+            remove_old_checkpoints(folder, limit)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _save_optimizer(path: Path, tensors: dict[str, torch.Tensor]) -> None:
+    try:
+        save_file(tensors, path)
+    except SafetensorError as error:  # such as a full disk
+        raise BitcipherError(f"Cannot write {path}: {first_line(error)}.") from None
+    with open(path, "rb") as stream:
+        os.fsync(stream.fileno())
 
 
 def load_checkpoint(checkpoint: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> TrainingState:
@@ -64,6 +92,7 @@ def load_checkpoint(checkpoint: Path, model: torch.nn.Module, optimizer: torch.o
     Raises:
         BitcipherError: if a file of the checkpoint is missing or damaged.
     """
+    check_checkpoint(checkpoint)
     state = TrainingState.read(str(checkpoint / STATE))
     if state.step != int(checkpoint.name):
         raise _damaged(checkpoint / STATE, f"its step is {state.step:,}")

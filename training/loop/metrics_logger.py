@@ -7,9 +7,11 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from bitcipher import json_files, storage
+from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
+from training.file_digests import FileDigest, digest_bytes, digest_file
+from training.loop.checkpoint_folders import METRICS, find_metrics_digest
 
-METRICS = "metrics.jsonl"
 TENSORBOARD = "tensorboard"
 
 
@@ -30,30 +32,34 @@ class MetricsLine(Record):
 
 
 class MetricsLogger:
-    """Writer of metrics. A run that resumes from a checkpoint drops the lines after its step.
+    """Writer of metrics.
 
     Args:
         folder: folder of the run.
-        step: number of completed updates; 0 starts a new file.
+        step: number of completed updates.
+        kept: content of `metrics.jsonl` up to this step (see `read_kept_metrics`). Later lines are dropped.
     """
 
-    def __init__(self, folder: Path, step: int):
+    def __init__(self, folder: Path, step: int, kept: bytes):
         from torch.utils.tensorboard import SummaryWriter  # not at the top: this module is imported to check options
 
         self._path = folder / METRICS
-        lines = [line for line in read_metrics(folder) if line["step"] <= step] if step else []
         with storage.writing(str(self._path)) as stream:
-            stream.write("".join(map(_to_line, lines)).encode())
+            stream.write(kept)
         self._lines = open(self._path, "a", encoding="utf-8")
         self._tensorboard = SummaryWriter(str(folder / TENSORBOARD), purge_step=step + 1 if step else None)
 
     def write(self, step: int, metrics: dict[str, float | int | str]) -> None:
         """Append a line and flush it, so that readers see it immediately."""
-        self._lines.write(_to_line({"step": step, **metrics}))
+        self._lines.write(json.dumps({"step": step, **metrics}) + "\n")
         self._lines.flush()
         for name, value in metrics.items():
             if not isinstance(value, str):
                 self._tensorboard.add_scalar(name, value, step)
+
+    def digest(self) -> FileDigest:
+        """Return the digest of `metrics.jsonl`."""
+        return digest_file(str(self._path))
 
     def close(self) -> None:
         """Close the files."""
@@ -64,21 +70,39 @@ class MetricsLogger:
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
     """Return the lines of a run's `metrics.jsonl`, without an incomplete last line.
 
+    Lines up to the latest checkpoint are compared with the digest in the checkpoint.
+
     Raises:
         BitcipherError: if a line is damaged, except for an incomplete last line.
     """
+    digest = find_metrics_digest(folder)  # before the metrics are read, because a job may be appending to them
+    lines = _read_checked(folder, digest).split(b"\n")
+    source = folder / METRICS
+    return [_parse_line(line, f"{source}, line {number}") for number, line in enumerate(lines[:-1], 1)]
+
+
+def read_kept_metrics(folder: Path) -> bytes:
+    """Return the content of a run's `metrics.jsonl` up to its latest checkpoint; empty if it has none.
+
+    Raises:
+        BitcipherError: if this part of the file is missing or damaged.
+    """
+    digest = find_metrics_digest(folder)
+    return _read_checked(folder, digest)[: digest.size] if digest else b""
+
+
+def _read_checked(folder: Path, digest: FileDigest | None) -> bytes:
     path = folder / METRICS
-    if not path.exists():
-        return []
-    lines = path.read_bytes().split(b"\n")
-    return [_parse_line(line, f"{path}, line {number}") for number, line in enumerate(lines[:-1], 1)]
+    content = path.read_bytes() if path.exists() else b""
+    if digest and digest_bytes(content[: digest.size]) != digest:
+        raise BitcipherError(
+            f"{path} is damaged, or was changed: its SHA-256 differs from that in the latest checkpoint. Restore it "
+            f"from a copy, or remove {folder} to train again."
+        )
+    return content
 
 
 def _parse_line(line: bytes, source: str) -> dict[str, Any]:
     values = json_files.parse(line, source)
     MetricsLine.parse(values, source)
     return values
-
-
-def _to_line(values: dict[str, Any]) -> str:
-    return json.dumps(values) + "\n"

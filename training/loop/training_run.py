@@ -11,12 +11,12 @@ import torch
 
 from training.counter_rng import derive_key
 from training.embeddings import FreezeSchedule, set_embeddings_frozen
-from training.loop.checkpoint_folders import find_latest_checkpoint
+from training.loop.checkpoint_folders import find_latest_checkpoint, remove_old_checkpoints
 from training.loop.checkpoints import TrainingState, load_checkpoint, save_checkpoint
 from training.loop.distributed import World
 from training.loop.evaluation import evaluate
 from training.loop.examples import Examples
-from training.loop.metrics_logger import MetricsLogger
+from training.loop.metrics_logger import MetricsLogger, read_kept_metrics
 from training.loop.optimizer import make_optimizer, make_scheduler, set_learning_rate
 from training.loop.options import LoopOptions
 from training.loop.run_lease import RunLease
@@ -86,13 +86,15 @@ class _Trainer:
 
     def resume(self) -> None:
         """Load the latest checkpoint, if there is one."""
+        kept = read_kept_metrics(self._run.folder)
         if checkpoint := find_latest_checkpoint(self._run.folder):
             self.state = load_checkpoint(checkpoint, self._model, self._optimizer)
         if self._run.options.compile:
             base_model: Any = self._model.base_model
             base_model.compile()
         if self._world.rank == 0:
-            self._logger = MetricsLogger(self._run.folder, self.state.step)
+            remove_old_checkpoints(self._run.folder, self._run.options.save_total_limit)
+            self._logger = MetricsLogger(self._run.folder, self.state.step, kept)
         self._clock = time.perf_counter()
 
     def update(self, data: StepData) -> None:
@@ -134,9 +136,9 @@ class _Trainer:
     def save_checkpoint(self) -> None:
         """Write a checkpoint; no worker continues before it is complete."""
         self._check_lease()
-        if self._world.rank == 0:
-            limit = self._run.options.save_total_limit
-            save_checkpoint(self._run.folder, self._model, self._optimizer, self.state, limit)
+        if self._logger:
+            metrics, limit = self._logger.digest(), self._run.options.save_total_limit
+            save_checkpoint(self._run.folder, self._model, self._optimizer, self.state, metrics, limit)
         self._world.barrier()
         self._clock = time.perf_counter()
 

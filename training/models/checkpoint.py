@@ -20,6 +20,7 @@ from transformers.utils import logging
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError, first_line
 from bitcipher.records import Record
+from training.file_digests import check_stored_digests
 from training.models.model_folder import MODEL_CONFIG, missing_model
 from training.models.parts import freeze_unused_parameters, is_tied
 from training.models.projected import PROJECTED, ProjectedRobertaConfig
@@ -107,6 +108,7 @@ def read_config(folder: str) -> PreTrainedConfig:
     uri = storage.join(folder, MODEL_CONFIG)
     if not storage.exists(uri):
         raise missing_model(folder)
+    check_stored_digests(folder, [MODEL_CONFIG])
     content = json_files.read(uri)
     model_type = content.get("model_type")
     if not isinstance(model_type, str) or model_type not in _CONFIGS:
@@ -178,9 +180,10 @@ def _weights_folder(folder: str) -> Iterator[str]:
     an adapter to files elsewhere.
     """
     names = [name for name in storage.list_files(folder) if os.sep not in name]
-    weights = _list_weights(folder, names)
+    needed = [*_list_weights(folder, names), *({_GENERATION} & set(names))]
+    check_stored_digests(folder, needed)
     with TemporaryDirectory() as temporary:
-        for name in (*weights, *({_GENERATION} & set(names))):
+        for name in needed:
             uri, target = storage.join(folder, name), Path(temporary, name)
             if (path := storage.local_path(uri)) is not None:
                 target.symlink_to(path)

@@ -16,6 +16,7 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
 from training.data import (
     ShardInfo,
+    TokenDataset,
     finish_dataset,
     load_tokenizer,
     save_tokenizer,
@@ -74,7 +75,7 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
         progress: progress bars.
 
     Raises:
-        BitcipherError: if a source or the tokenizer is invalid.
+        BitcipherError: if a source or the tokenizer is invalid, or a file of the folder is damaged.
     """
     sources = hash_sources(list_sources(options.sources, options.format), [], runtime)
     validation = []
@@ -112,7 +113,9 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
             progress.advance(bar, result.value.source_bytes, f"{len(shards):,} of {len(inputs):,} sources")
         finish_dataset(str(folder), shards, tokenizer)
 
-    return cached_dir(prepared, "text", inputs, make)
+    folder = cached_dir(prepared, "text", inputs, make)
+    TokenDataset.open(str(folder)).check_tokens()
+    return folder
 
 
 def effective_validation_fraction(options: TextOptions) -> float:

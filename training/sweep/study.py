@@ -18,6 +18,7 @@ from training.finetune.task_files import read_task
 from training.launch.run_dir import check_run_dir, leasing_run_dir, prepare_run_dir
 from training.prepare import prepare_vectors
 from training.run_files import CONFIG as PRETRAINING
+from training.run_files import ENDED
 from training.runtime import Trial
 from training.sweep.budget import Speed, fit_budget, scale_study
 from training.sweep.findings import Findings
@@ -27,7 +28,7 @@ from training.sweep.page import write_report
 from training.sweep.speed import measure_speed
 from training.sweep.trial_executor import TrialResources, run_trials
 from training.sweep.trial_results import read_model, read_score
-from training.sweep.trial_runs import ENDED, TrialEnd, finetune_trial, has_ended, pretrain_trial
+from training.sweep.trial_runs import TrialEnd, finetune_trial, has_ended, pretrain_trial
 from training.sweep.trials import (
     FinetuningTrial,
     PretrainingTrial,

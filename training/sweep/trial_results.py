@@ -4,8 +4,9 @@ from pathlib import Path
 
 from training.finetune import PREDICTIONS, TASK_INFO, TaskInfo
 from training.loop import read_metrics
+from training.run_files import ENDED
 from training.sweep.findings import Evaluation, PretrainedModel, Score
-from training.sweep.trial_runs import ENDED, TrialEnd
+from training.sweep.trial_runs import TrialEnd
 from training.sweep.trials import FinetuningTrial, PretrainingTrial
 
 

@@ -15,17 +15,15 @@ from training.loop.evaluation import evaluate
 from training.models import load_model
 from training.pretrain import make_training_run, pretrain
 from training.recipe import Recipe
-from training.run_files import CONFIG
+from training.run_files import CONFIG, ENDED
 from training.sweep.early_stopping import stop_reason
 from training.tasks.base import DivergenceError
 
-# Written at the end of pre-training, and at the end of fine-tuning if it diverged.
-ENDED = "ended.json"
 _ALL_SEQUENCES = 2**62  # more than any test split has
 
 
 class TrialEnd(Record):
-    """End of a trial; stored as `ended.json`."""
+    """End of a trial; stored as `ended.json` at the end of pre-training, or of fine-tuning that diverged."""
 
     test_loss: float | None = None
     """Loss on the test split, in nats."""

@@ -4,30 +4,39 @@ from typing import Annotated
 
 import typer
 
+from cluster.cli.dependencies import require_extra
 from cluster.cli.options import Workers
 from cluster.metavars import PATH
 
 
 def verify(
     folder: Annotated[
-        str, typer.Argument(help="Build, or directory of vectors, document shards or a training run.", metavar=PATH)
+        str, typer.Argument(help="Build, or directory of vectors, document shards or training runs.", metavar=PATH)
     ],
     workers: Workers = 0,
     memory_mib: Annotated[int, typer.Option(min=1, help="MiB of memory per worker.")] = 2048,
 ) -> None:
-    """Read all files of a build, and list those that are damaged. Exits with code 2 if there are any.
+    """Read all files of a build or a run, and list those that are damaged. Exits with code 2 if there are any.
 
-    The digest of all counts is computed again, and every checksum is compared. Nothing is changed.
+    The digest of all counts is computed again, and every checksum is compared. For a training run, the text that it was
+    trained on is read, too. Nothing is changed.
 
     For example: bitcipher verify vectors
     """
     from cluster.cli.display.damage import print_damage
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
-    from pipelines.verify import verify as run
+    from pipelines.verify import verify as verify_build
+    from training.verify.training_folders import find_training_folders
 
     with StageProgress() as progress, open_runtime(workers, memory_mib << 20) as runtime:
-        result = run(folder, runtime, progress)
+        if find_training_folders(folder):
+            require_extra("training", "`bitcipher verify` of a training run")
+            from training.verify.run_checks import verify_training
+
+            result = verify_training(folder, runtime, progress)
+        else:
+            result = verify_build(folder, runtime, progress)
     print_damage(folder, result)
     if result.damage:
         raise typer.Exit(2)

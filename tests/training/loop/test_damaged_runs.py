@@ -9,8 +9,11 @@ import torch
 from safetensors.torch import load_file, save_file
 from tiny_runs import config_of, write_tiny_text
 
+from bitcipher import json_files
 from bitcipher.errors import BitcipherError
+from training.file_digests import write_digests
 from training.loop import latest_checkpoint, read_metrics
+from training.loop.checkpoint_folders import read_checkpoint_digests
 from training.pretrain import pretrain
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -35,12 +38,14 @@ DAMAGED_LINES = [b"\xff", b"[" * 9999, b'{"step": ' + b"9" * 5000 + b"}", b"[]",
 @pytest.mark.parametrize("line", [*DAMAGED_LINES, b'{"step": 1, "loss": [1]}', b'{"step": 1, "other": null}'])
 def test_damaged_line_of_metrics_is_named(run, line):
     path = run / "metrics.jsonl"
+    shutil.rmtree(run / "checkpoints")  # whose digests would notice the damage first
     path.write_bytes(b'{"step": 0}\n' + line + b"\n")
     with pytest.raises(BitcipherError, match=r"metrics\.jsonl, line 2"):
         read_metrics(run)
 
 
 def test_metrics_of_a_run_that_diverged_are_read(run):
+    shutil.rmtree(run / "checkpoints")
     (run / "metrics.jsonl").write_text('{"step": 0, "loss": NaN, "validation_loss": Infinity, "device": "cpu"}\n')
     (line,) = read_metrics(run)
     assert line["device"] == "cpu"
@@ -48,7 +53,7 @@ def test_metrics_of_a_run_that_diverged_are_read(run):
 
 
 def resume(run):
-    config = json.loads((run / "run.json").read_text())
+    config = json_files.read(str(run / "run.json"))
     pretrain({**config, "folder": str(run)})
 
 
@@ -72,6 +77,8 @@ def test_damaged_state_of_the_optimizer_is_named(run, damage):
     save_file(tensors, path)
     if damage == "cut":
         path.write_bytes(path.read_bytes()[:-4])
+    digests = read_checkpoint_digests(path.parent)  # those of the damaged file, so that other checks notice the damage
+    write_digests(path.parent, digests.files, digests.metrics)
     with pytest.raises(BitcipherError, match=f"{path} is missing or damaged .*resume from an older one"):
         resume(run)
 

@@ -1,0 +1,127 @@
+"""Checks of the files of training runs, studies and token shards. This module does not import torch."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bitcipher import json_files, storage
+from bitcipher.errors import BitcipherError
+from pipelines.runtime.progress import StageProgress
+from pipelines.runtime.runtime import Runtime
+from pipelines.verify import VerifyResult, run_checks
+from pipelines.verify.damage import Check, Damage, KnownDamage, error_of
+from training.data.token_streams import check_token_file, token_hashes
+from training.file_digests import DIGESTS, FolderDigests, check_digest
+from training.finetune.run_files import CONFIG as FINETUNING
+from training.finetune.run_files import PREDICTIONS, TASK_INFO
+from training.loop import METRICS, RUN_LEASE, read_metrics
+from training.loop.checkpoint_folders import list_checkpoints
+from training.run_files import CONFIG as PRETRAINING
+from training.run_files import EMBEDDING_INIT, ENDED
+from training.verify.training_folders import STUDY, TOKEN_SHARDS, find_training_folders
+
+_RESTORE = "restore the file from a copy"
+_AGAIN = "It is written again when the command of the run is run again."
+# Advice for each JSON file of a run or a study.
+_JSON_FILES = {
+    PRETRAINING: "It holds the inputs of the run: restore it from a copy.",
+    FINETUNING: "It holds the inputs of the run: restore it from a copy.",
+    STUDY: "It holds the options of the study: restore it from a copy.",
+    ENDED: "It holds the end of a trial: remove it, and run the command of the study again.",
+    TASK_INFO: _AGAIN,
+    PREDICTIONS: _AGAIN,
+    EMBEDDING_INIT: _AGAIN,
+}
+
+
+@dataclass(frozen=True)
+class CallCheck:
+    """Check of a file by a function that raises a `BitcipherError` if the file is damaged."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    advice: str
+    size: int
+
+    def find_damage(self) -> list[Damage]:
+        """Return the file if it is damaged."""
+        sentence = error_of(self.function, *self.arguments)
+        return [Damage(sentence, self.advice)] if sentence else []
+
+
+def verify_training(folder: str, runtime: Runtime, progress: StageProgress) -> VerifyResult:
+    """Read all files of training runs and of the text that they were trained on, and return those that are damaged.
+
+    Args:
+        folder: folder of a run, a study, or token shards.
+        runtime: runtime of the checks.
+        progress: progress bars.
+
+    Raises:
+        BitcipherError: if the folder cannot be listed.
+    """
+    folder = storage.absolute(folder)
+    folders = find_training_folders(folder)
+    texts = {path for each in folders for path in (each, _text_of(each)) if path and Path(path, TOKEN_SHARDS).exists()}
+    checks = [check for each in folders for check in _run_checks(Path(each))]
+    checks += [check for each in sorted(texts) for check in _text_checks(each)]
+    kind = "study" if Path(folder, STUDY).exists() else "token shards" if folder in texts else "training run"
+    return run_checks(kind, checks, runtime, progress)
+
+
+def _text_of(folder: str) -> str | None:
+    """Return the folder of the token shards of a run, or None if the folder is not a run, or `run.json` is damaged."""
+    try:
+        text = json_files.read(storage.join(folder, PRETRAINING)).get("text")
+    except BitcipherError:
+        return None
+    return text if isinstance(text, str) else None
+
+
+def _run_checks(folder: Path) -> Iterator[Check]:
+    """Yield the checks of a run or a study."""
+    for name, advice in _JSON_FILES.items():
+        if (folder / name).exists():
+            yield CallCheck(json_files.verify, (str(folder / name),), advice, _size(folder / name))
+    for lease in sorted((folder / RUN_LEASE).glob("*.json")):
+        yield CallCheck(
+            json_files.verify, (str(lease),), "It holds the last job in the folder: remove it.", _size(lease)
+        )
+    if not (folder / METRICS).exists():  # the job has not written anything else
+        return
+    yield from _digest_checks(folder, _AGAIN)
+    for checkpoint in list_checkpoints(folder):
+        yield from _digest_checks(checkpoint, f"Remove {checkpoint} to use an older checkpoint, or {_RESTORE}.")
+    advice = "It holds the metrics of the run, which a resumed run continues."
+    yield CallCheck(read_metrics, (folder,), advice, _size(folder / METRICS))
+
+
+def _digest_checks(folder: Path, advice: str) -> Iterator[Check]:
+    """Yield the checks of the files of a folder whose digests are stored."""
+    path = folder / DIGESTS
+    yield CallCheck(json_files.verify, (str(path),), advice, _size(path))
+    try:
+        digests = FolderDigests.read(str(path))
+    except BitcipherError:
+        return
+    for name, digest in digests.files.items():
+        yield CallCheck(check_digest, (str(folder / name), digest, _RESTORE), advice, digest.size)
+
+
+def _text_checks(folder: str) -> Iterator[Check]:
+    """Yield the checks of token shards."""
+    advice = f"Remove {folder}, and run the command of the run again to write it, or {_RESTORE}."
+    path = storage.join(folder, TOKEN_SHARDS)
+    yield CallCheck(json_files.verify, (path,), advice, _size(Path(path)))
+    try:
+        hashes = token_hashes(folder)
+    except BitcipherError as error:
+        yield KnownDamage(str(error), advice)
+        return
+    for file, sha256 in hashes.items():
+        yield CallCheck(check_token_file, (file, sha256), advice, _size(Path(file)))
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
