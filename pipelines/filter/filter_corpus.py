@@ -127,8 +127,11 @@ def _find_finished(out: str, request: Fingerprint) -> FilterManifest | None:
     _check_request(out, manifest.options, request)
     # A process that died after it wrote the manifest leaves its ledger. Without one, the temporary folders are removed
     # already, and folders of their names are the user's.
-    if Ledger(storage.join(out, _LEDGER)).find(_REQUEST, _CURRENT) is not None:
+    ledger = Ledger(storage.join(out, _LEDGER))
+    if ledger.find(_REQUEST, _CURRENT) is not None:
         _remove_work(out)
+    elif ledger.keys(FILTERED_SOURCES):  # it died while it removed the ledger
+        remove_below(out, _LEDGER)
     return manifest
 
 

@@ -23,7 +23,7 @@ from pipelines.shard.write_stage import WrittenTask
 from pipelines.store.layout import LEASE, LEDGER, WORK
 from pipelines.store.lease import list_generations
 from pipelines.store.ledger import Ledger
-from pipelines.store.removal import leasing_folder, remove_below, remove_empty
+from pipelines.store.removal import leasing_folder, list_names, remove_below, remove_empty
 
 # Folders of the files that manifests refer to.
 FILE_FOLDERS = ("documents", "keys", "dropped", "quarantine")
@@ -31,6 +31,7 @@ FILE_FOLDERS = ("documents", "keys", "dropped", "quarantine")
 _OWN_FILE = re.compile(r"\d{6}-[0-9a-f]{20}(-\d{5})?-[0-9a-f]{8}\.parquet")
 # Page that `pipelines.reports.shard` writes.
 REPORT = "report.html"
+_UNFINISHED_REPORT = re.compile(rf"{re.escape(REPORT)}\.[0-9a-f]{{32}}{re.escape(storage.UNFINISHED)}")
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,9 @@ def _add_version(job: ShardJob, patterns: Sequence[str], replace: bool) -> Shard
     kept, to_read = _plan(base, sources, changes, replace)
     check_given(to_read, sources)
     if base and not to_read and len(kept) == len(base.tasks):
+        # The work of a call that was killed after it had published; that of an interrupted call has other tasks.
+        if set(job.ledger.keys(CLEANED_TASKS)) <= {task.id for task in base.tasks}:
+            _remove_work(job.out, base)
         return ShardResult(base, changes, False, [])
     job.record_request()
     tasks = plan_tasks(add_block_hashes(to_read, job.runtime), job.options)
@@ -172,6 +176,8 @@ def _remove_work(out: str, manifest: DocumentManifest) -> None:
         remove_below(out, storage.join(WORK, folder))
     remove_empty(storage.join(out, WORK))
     remove_below(out, LEDGER)
+    for name in filter(_UNFINISHED_REPORT.fullmatch, list_names(out)):
+        remove_below(out, name)
     needed = {name for task in manifest.tasks for name in (*task.dropped_files, *task.quarantine_files)}
     needed |= {file.name for file in manifest.files}
     stems = {f"{stem(name)}.parquet" for name in needed if name.startswith("documents/")}
