@@ -8,6 +8,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
+from bitcipher.terminal import print_text
+
 PACKAGES = ("pipelines", "training", "cluster")
 # Words in the first line of each package, so that a file that another distribution replaced is noticed.
 MARK = "bitcipher"
@@ -17,7 +19,7 @@ def main() -> None:
     """Run the command line. If another package has the name of one of bitcipher's, print a sentence and exit with 2."""
     for name in PACKAGES:
         if problem := find_problem(name):
-            print(f"bitcipher: {problem}", file=sys.stderr)
+            print_text(f"bitcipher: {problem}", err=True)
             sys.exit(2)
     import_module("cluster.cli.main").main()  # not an import statement, because the library does not need that package
 

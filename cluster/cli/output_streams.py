@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from bitcipher.terminal import print_text
+
 
 class _LossyFile(io.FileIO):
     """File that discards what it cannot write, and keeps the first error."""
@@ -50,7 +52,7 @@ def printing_what_is_possible() -> Iterator[None]:
         sys.stdout, sys.stderr = before
     error = _raw(out).error if out else None
     if error is not None and error.errno != errno.EPIPE and not (exit and exit.code):
-        print(f"bitcipher: cannot print the output ({error.strerror}), but the command has ended.", file=sys.stderr)
+        print_text(f"bitcipher: cannot print the output ({error.strerror}), but the command has ended.", err=True)
         raise SystemExit(2)
     if exit:
         raise exit
