@@ -21,7 +21,7 @@ from training.data.token_shards import (
     ends_file,
     tokens_file,
 )
-from training.data.tokenizer_files import load_tokenizer
+from training.data.tokenizer_files import load_tokenizer, vocab_size
 from training.file_digests import digest_file
 
 # A mapped shard keeps its file open, and Linux limits a process to 1,024 open files by default.
@@ -43,7 +43,8 @@ class TokenStream:
     Do not pickle a stream; open the dataset in each worker instead.
     """
 
-    def __init__(self, shards: list[_LocalSplit], dtype: np.dtype):
+    def __init__(self, shards: list[_LocalSplit], dtype: np.dtype, n_tokens: int):
+        self._n_tokens = n_tokens
         self._shards = [shard for shard in shards if shard.info.tokens]  # an empty file cannot be mapped
         self._starts = list(accumulate((shard.info.tokens for shard in self._shards), initial=0))
         self._map_shard = lru_cache(MAX_MAPPED_SHARDS)(
@@ -61,7 +62,7 @@ class TokenStream:
     @cached_property
     def ends(self) -> np.ndarray:
         """[n_documents] int64: end of each document, in tokens from the start of the stream."""
-        ends = (np.fromfile(shard.ends_path, END_DTYPE) for shard in self._shards)
+        ends = [_read_ends(shard) for shard in self._shards]
         return np.concatenate([np.empty(0, np.int64), *map(np.add, ends, self._starts)])
 
     def read(self, starts: np.ndarray, length: int) -> np.ndarray:
@@ -76,6 +77,7 @@ class TokenStream:
 
         Raises:
             IndexError: if a slice is not within the stream.
+            BitcipherError: if a file of tokens is damaged.
         """
         starts = np.asarray(starts, np.int64)
         if len(starts) and (starts.min() < 0 or starts.max() + length > len(self)):
@@ -87,10 +89,24 @@ class TokenStream:
             while filled < length:
                 offset = start + filled - self._starts[number]
                 tokens = self._map_shard(number)[offset : offset + length - filled]
+                if tokens.max() >= self._n_tokens:
+                    problem = f"it has the token {tokens.max():,}, and the tokenizer has {self._n_tokens:,} tokens"
+                    raise _damaged(self._shards[number].tokens_path, problem)
                 row[filled : filled + len(tokens)] = tokens
                 filled += len(tokens)
                 number += 1
         return rows
+
+
+def _read_ends(shard: _LocalSplit) -> np.ndarray:
+    ends = np.fromfile(shard.ends_path, END_DTYPE)
+    if (np.diff(ends, prepend=0) < 1).any() or ends[-1:].tolist() != [shard.info.tokens]:
+        raise _damaged(shard.ends_path, "it does not hold the ends of documents")
+    return ends
+
+
+def _damaged(path: str, problem: str) -> BitcipherError:
+    return BitcipherError(f"{path} is damaged, because {problem}; copy or write the token shards again.")
 
 
 @dataclass(frozen=True)
@@ -129,7 +145,8 @@ class TokenDataset:
             _check_size(split.tokens_path, split.info.tokens * dtype.itemsize)
             _check_size(split.ends_path, split.info.documents * END_DTYPE.itemsize)
         tokenizer = _load_checked(storage.join(local, TOKENIZER), metadata.tokenizer_sha256)
-        return cls(local, tokenizer, TokenStream(train, dtype), TokenStream(validation, dtype))
+        streams = (TokenStream(split, dtype, vocab_size(tokenizer)) for split in (train, validation))
+        return cls(local, tokenizer, *streams)
 
     def check_tokens(self) -> None:
         """Read all token shards, and compare them with their SHA-256 in `text.json`. Call it once per run.

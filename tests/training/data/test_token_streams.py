@@ -167,3 +167,15 @@ def test_damaged_metadata_raises(copy, change, fact):
 def test_remote_folder_raises():
     with pytest.raises(BitcipherError, match="not on a local disk"):
         TokenDataset.open("memory://text")
+
+
+@pytest.mark.parametrize(("ending", "value"), [("tokens", 60_000), ("ends", 0), ("ends", 2**40)])
+def test_damaged_file_of_the_right_size_is_named(folder, tmp_path, ending, value):
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    path = copy / f"train-3.{ending}"
+    content = np.fromfile(path, "<u2" if ending == "tokens" else "<i8")
+    content[-1] = value
+    content.tofile(path)
+    stream = TokenDataset.open(str(copy)).train
+    with pytest.raises(BitcipherError, match=f"{path} is damaged, because it"):
+        stream.read(np.array([0]), len(stream)) if ending == "tokens" else stream.ends
