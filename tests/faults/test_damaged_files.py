@@ -103,7 +103,6 @@ def _interrupt(*_: object) -> None:
     ("flips", "cuts"),
     [
         pytest.param(2, 1, marks=pytest.mark.long),
-        pytest.param(25, 5, marks=pytest.mark.slow),
         pytest.param(100, 20, marks=pytest.mark.slow),
     ],
 )
