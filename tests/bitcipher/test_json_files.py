@@ -60,3 +60,16 @@ def test_content_without_an_object_raises():
     for content in (b"", b"[]", b"{", b"\xff", b"[" * 100_000, b'{"n": ' + b"1" * 5_000 + b"}"):
         with pytest.raises(BitcipherError, match="not a JSON object"):
             json_files.parse(content, "a.json")
+
+
+def test_verify_notices_each_flipped_bit(tmp_path):
+    path = tmp_path / "a.json"
+    json_files.write(str(path), VALUES)
+    json_files.verify(str(path))
+    content = path.read_bytes()
+    for position in range(8 * len(content)):
+        changed = bytearray(content)
+        changed[position // 8] ^= 1 << position % 8
+        path.write_bytes(changed)
+        with pytest.raises(BitcipherError, match=r"a\.json"):
+            json_files.verify(str(path))

@@ -100,7 +100,7 @@ def test_killed_training_resumes(runs, interrupted, expected, print_measurement,
     print_measurement(f"{changes} changes, {dict(found)}")
 
 
-@pytest.mark.parametrize("step", [pytest.param(60, marks=pytest.mark.long), pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [pytest.param(60, marks=pytest.mark.long), pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("start", ["new", "interrupted"])
 def test_full_disk_gives_a_sentence(runs, interrupted, expected, print_measurement, start, step):
     original, found = (interrupted if start == "interrupted" else None), Counter()

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from mutated_records import assert_mutation_is_read_or_refused
 
 from bitcipher.errors import BitcipherError
+from training.file_digests import FolderDigests, digest_bytes
 from training.loop.checkpoints import TrainingState
 from training.loop.metrics_logger import MetricsLine
 from training.recipe import Recipe
@@ -60,6 +61,7 @@ RECORDS = [
     PretrainingConfig(recipe=Recipe(), text="text", vectors=None, folder="run"),
     TrainingState(step=4, seconds=1.5),
     MetricsLine(step=4),
+    FolderDigests(files={"config.json": digest_bytes(b"{}")}, metrics=digest_bytes(b"")),
 ]
 
 

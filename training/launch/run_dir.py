@@ -1,5 +1,6 @@
 """Folder of a training run: creation, checks against another run, and training in it."""
 
+import re
 import shutil
 import uuid
 from collections.abc import Callable, Iterator
@@ -19,6 +20,8 @@ from training.runtime import run_workers
 
 # Prefix of Ray Train's own files, which exist while a run trains.
 RAY_STORAGE = "ray-"
+# Files that a killed job was writing (see `bitcipher.storage.writing`).
+_UNFINISHED = re.compile(r".+\.[0-9a-f]{32}" + re.escape(storage.UNFINISHED))
 
 
 def local_folder(uri: str) -> Path:
@@ -110,6 +113,9 @@ def launch(
     """
     for leftover in folder.glob(RAY_STORAGE + "[0-9a-f]" * 8):  # left by a killed driver
         shutil.rmtree(leftover, ignore_errors=True)
+    for path in folder.iterdir():
+        if _UNFINISHED.fullmatch(path.name) and not path.is_symlink():
+            path.unlink()
     config = {**config, "folder": str(folder)}
     json_files.write(str(folder / name), redact_values(config))
     with follow_metrics(folder, max_steps, progress):

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Annotated
 
 import torch
@@ -17,7 +17,7 @@ from safetensors import SafetensorError
 from transformers import BertConfig, GPT2Config, OPTConfig, PreTrainedConfig, PreTrainedModel, RobertaConfig, T5Config
 from transformers.utils import logging
 
-from bitcipher import json_files, storage
+from bitcipher import json_files, object_store, storage
 from bitcipher.errors import BitcipherError, first_line
 from bitcipher.records import Record
 from training.file_digests import check_stored_digests
@@ -182,7 +182,7 @@ def _weights_folder(folder: str) -> Iterator[str]:
     names = [name for name in storage.list_files(folder) if os.sep not in name]
     needed = [*_list_weights(folder, names), *({_GENERATION} & set(names))]
     check_stored_digests(folder, needed)
-    with TemporaryDirectory() as temporary:
+    with object_store.translating_errors("write", gettempdir(), is_local=True), TemporaryDirectory() as temporary:
         for name in needed:
             uri, target = storage.join(folder, name), Path(temporary, name)
             if (path := storage.local_path(uri)) is not None:

@@ -88,10 +88,11 @@ def _run_checks(folder: Path) -> Iterator[Check]:
         yield CallCheck(
             json_files.verify, (str(lease),), "It holds the last job in the folder: remove it.", _size(lease)
         )
-    if not (folder / METRICS).exists():  # the job has not written anything else
+    checkpoints = list_checkpoints(folder)
+    if not (checkpoints or (folder / METRICS).exists()):  # nothing was trained yet, or the folder is that of a study
         return
     yield from _digest_checks(folder, _AGAIN)
-    for checkpoint in list_checkpoints(folder):
+    for checkpoint in checkpoints:
         yield from _digest_checks(checkpoint, f"Remove {checkpoint} to use an older checkpoint, or {_RESTORE}.")
     advice = "It holds the metrics of the run, which a resumed run continues."
     yield CallCheck(read_metrics, (folder,), advice, _size(folder / METRICS))

@@ -179,3 +179,14 @@ def test_damaged_file_of_the_right_size_is_named(folder, tmp_path, ending, value
     stream = TokenDataset.open(str(copy)).train
     with pytest.raises(BitcipherError, match=f"{path} is damaged, because it"):
         stream.read(np.array([0]), len(stream)) if ending == "tokens" else stream.ends
+
+
+@pytest.mark.parametrize("name", ["train-3.tokens", "validation-0.ends"])
+def test_flipped_bit_of_tokens_is_found(copy, name):
+    dataset = TokenDataset.open(str(copy))
+    dataset.check_tokens()
+    content = bytearray((copy / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (copy / name).write_bytes(content)
+    with pytest.raises(BitcipherError, match=f"{name} is damaged"):
+        TokenDataset.open(str(copy)).check_tokens()

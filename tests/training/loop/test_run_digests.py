@@ -1,0 +1,104 @@
+"""Digests of the files of checkpoints and of the metrics."""
+
+import json
+import shutil
+
+import pytest
+from tiny_runs import config_of, curve_of
+
+from bitcipher.errors import BitcipherError
+from training.file_digests import DIGESTS
+from training.loop import latest_checkpoint, read_metrics, resolve_model_folder
+from training.loop.checkpoint_folders import CHECKPOINTS, METRICS, list_checkpoints, remove_old_checkpoints
+from training.models import load_model
+from training.pretrain import pretrain
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture(scope="module")
+def original(tiny_text, tmp_path_factory):
+    """Return the folder of a run."""
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    pretrain(config_of(folder, tiny_text))
+    return folder
+
+
+@pytest.fixture
+def run(original, tmp_path):
+    return shutil.copytree(original, tmp_path / "run")
+
+
+def flip(path, position=0.5):
+    content = bytearray(path.read_bytes())
+    content[int(len(content) * position)] ^= 1
+    path.write_bytes(content)
+
+
+def test_all_files_of_a_checkpoint_have_digests(original):
+    for checkpoint in list_checkpoints(original):
+        stored = json.loads((checkpoint / DIGESTS).read_text())
+        assert {*stored["files"], DIGESTS} == {path.name for path in checkpoint.iterdir()}
+
+
+@pytest.mark.parametrize("damage", [flip, lambda path: path.unlink()], ids=["flipped", "removed"])
+@pytest.mark.parametrize("name", ["model.safetensors", "optimizer.safetensors", "state.json", "config.json", DIGESTS])
+def test_damaged_checkpoint_is_not_resumed(run, tiny_text, name, damage):
+    expected, latest = curve_of(run), latest_checkpoint(run)
+    damage(latest / name)
+    with pytest.raises(BitcipherError, match=name) as error:
+        pretrain(config_of(run, tiny_text))
+    assert f"emove {latest}" in str(error.value)
+    shutil.rmtree(latest)
+    pretrain(config_of(run, tiny_text))
+    assert curve_of(run) == expected
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", DIGESTS])
+def test_damaged_model_is_not_opened(run, name):
+    path = latest_checkpoint(run) / name
+    flip(path)
+    with pytest.raises(BitcipherError, match=name):
+        load_model(resolve_model_folder(str(run)))
+
+
+def test_model_folder_without_digests_is_opened_but_no_run(run):
+    latest = latest_checkpoint(run)
+    (latest / DIGESTS).unlink()
+    assert load_model(str(latest))
+    with pytest.raises(BitcipherError, match=DIGESTS):
+        resolve_model_folder(str(run))
+
+
+@pytest.mark.parametrize("damage", [flip, lambda path: path.unlink()], ids=["flipped", "removed"])
+def test_damaged_metrics_are_not_read(run, tiny_text, damage):
+    damage(run / METRICS)
+    with pytest.raises(BitcipherError, match=METRICS):
+        read_metrics(run)
+    with pytest.raises(BitcipherError, match=METRICS):
+        pretrain(config_of(run, tiny_text))
+
+
+def test_resumed_run_keeps_the_bytes_of_metrics(run, tiny_text):
+    before = (run / METRICS).read_bytes()
+    with (run / METRICS).open("ab") as stream:
+        stream.write(b'{"step": 13, "loss": 1.0}\n\xff')
+    assert read_metrics(run)[-1]["step"] == 13
+    pretrain(config_of(run, tiny_text))
+    assert (run / METRICS).read_bytes() == before
+
+
+def test_line_that_is_not_text_is_refused(run):
+    with (run / METRICS).open("ab") as stream:
+        stream.write(b'{"step": 13, "note": "\xff"}\n')
+    with pytest.raises(BitcipherError, match="line [0-9]+ is not a JSON object"):
+        read_metrics(run)
+
+
+def test_only_folders_of_checkpoints_are_removed(tmp_path):
+    kept = ["best", "best.partial", "3", "00000006"]
+    for name in [*kept, "00000002", "00000004", "00000008.partial"]:
+        (tmp_path / CHECKPOINTS / name).mkdir(parents=True)
+    (tmp_path / CHECKPOINTS / "notes.partial").touch()
+    remove_old_checkpoints(tmp_path, 1)
+    assert {path.name for path in (tmp_path / CHECKPOINTS).iterdir()} == {*kept, "notes.partial"}
