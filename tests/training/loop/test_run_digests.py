@@ -91,7 +91,7 @@ def test_resumed_run_keeps_the_bytes_of_metrics(run, tiny_text):
 def test_line_that_is_not_text_is_refused(run):
     with (run / METRICS).open("ab") as stream:
         stream.write(b'{"step": 13, "note": "\xff"}\n')
-    with pytest.raises(BitcipherError, match="line [0-9]+ is not a JSON object"):
+    with pytest.raises(BitcipherError, match=r"line \d+ is not a JSON object"):
         read_metrics(run)
 
 
