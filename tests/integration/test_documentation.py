@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_commands_of_the_readme_run(ray_cluster, folder):
     commands = [line for block in blocks(README, "sh") for line in block.splitlines()]
     assert all(command.startswith("bitcipher ") for command in commands)
-    assert len(commands) == 19
+    assert len(commands) == 20
     for command in commands:
         arguments = shlex.split(command)[1:]
         # All tests share one Ray cluster. Jobs are submitted to its dashboard.
