@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from bitcipher import json_files, storage
+from bitcipher import json_files, object_store, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 from training.file_digests import FileDigest, digest_bytes, digest_file
@@ -47,12 +47,14 @@ class MetricsLogger:
         with storage.writing(str(self._path)) as stream:
             stream.write(kept)
         self._lines = open(self._path, "a", encoding="utf-8")
-        self._tensorboard = SummaryWriter(str(folder / TENSORBOARD), purge_step=step + 1 if step else None)
+        with object_store.translating_errors("write", str(folder / TENSORBOARD), is_local=True):
+            self._tensorboard = SummaryWriter(str(folder / TENSORBOARD), purge_step=step + 1 if step else None)
 
     def write(self, step: int, metrics: dict[str, float | int | str]) -> None:
         """Append a line and flush it, so that readers see it immediately."""
-        self._lines.write(json.dumps({"step": step, **metrics}) + "\n")
-        self._lines.flush()
+        with object_store.translating_errors("write", str(self._path), is_local=True):
+            self._lines.write(json.dumps({"step": step, **metrics}) + "\n")
+            self._lines.flush()
         for name, value in metrics.items():
             if not isinstance(value, str):
                 self._tensorboard.add_scalar(name, value, step)

@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 
-from bitcipher import object_store
 from training.counter_rng import derive_key
 from training.embeddings import FreezeSchedule, set_embeddings_frozen
 from training.loop.checkpoint_folders import find_latest_checkpoint, remove_old_checkpoints
@@ -60,8 +59,7 @@ def run_loop(run: TrainingRun, world: World, advance: Advance = lambda step, not
         BitcipherError: if a file of the run is damaged or cannot be written, or another job has taken over its folder.
     """
     options = run.options
-    writing = object_store.translating_errors("write", str(run.folder), is_local=True)
-    with writing, closing(_Trainer(run, world, advance)) as trainer:
+    with closing(_Trainer(run, world, advance)) as trainer:
         trainer.resume()
         if trainer.state.step == 0:
             trainer.evaluate()
