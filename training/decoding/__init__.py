@@ -6,9 +6,9 @@ from bitcipher.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from training.decoding.generation import generate
-    from training.decoding.open_model import open_model
     from training.decoding.options import DecodingOptions
     from training.decoding.prompts import PromptFile, read_prompts
+    from training.decoding.stored_model import open_model
 
 __all__ = ["DecodingOptions", "PromptFile", "generate", "open_model", "read_prompts"]
 
@@ -16,7 +16,7 @@ __getattr__ = lazy_names(
     __name__,
     {
         "generation": ("generate",),
-        "open_model": ("open_model",),
+        "stored_model": ("open_model",),
         "options": ("DecodingOptions",),
         "prompts": ("PromptFile", "read_prompts"),
     },
