@@ -1,5 +1,6 @@
-"""Fixtures of the fault tests: source files that take some time to count, a Ray cluster, and printed measurements."""
+"""Fixtures of the fault tests: sources that take time to count, builds, a Ray cluster, and printed measurements."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from builds import write_lines
 from ray_nodes import RayNodes
+from target_jobs import write_originals
 
 
 @pytest.fixture
@@ -42,3 +44,21 @@ def nodes() -> Iterator[RayNodes]:
     """Ray cluster of a head and four nodes with one CPU each."""
     with RayNodes(4) as nodes:
         yield nodes
+
+
+@pytest.fixture(scope="session")
+def target_originals(documents: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four sources, a build of one version, and a build of two versions."""
+    folder = tmp_path_factory.mktemp("originals")
+    write_originals(folder, documents)
+    return folder
+
+
+@pytest.fixture
+def job_folder(target_originals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Working directory with a copy of the sources and builds. Leases of dead jobs expire soon."""
+    folder = shutil.copytree(target_originals, tmp_path / "folder")
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("pipelines.store.lease.HEARTBEAT_SECONDS", 0.1)
+    monkeypatch.setattr("pipelines.store.lease.EXPIRY_SECONDS", 0.6)
+    return folder

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -79,6 +80,18 @@ class ForkedCommand:
 def run_forked(arguments: Sequence[str], result: Callable[[], Any] = lambda: None) -> Outcome:
     """Run a command in a forked process. After a success, `result` is called there; it returns a JSON value."""
     return ForkedCommand(arguments, result).wait()
+
+
+def run_pair(first: Sequence[str], second: Sequence[str], stop_after: float, wait: float) -> list[Outcome]:
+    """Run two commands. The first is stopped, the second starts `wait` seconds later, and when it has ended, the first
+    continues. A lease of the first can expire while it is stopped."""
+    stopped = ForkedCommand(first)
+    time.sleep(stop_after)
+    os.kill(stopped.pid, signal.SIGSTOP)
+    time.sleep(wait)
+    outcome = ForkedCommand(second).wait()
+    os.kill(stopped.pid, signal.SIGCONT)
+    return [stopped.wait(), outcome]
 
 
 def _run(arguments: Sequence[str], result: Callable[[], Any]) -> tuple[int, str, str, Any]:

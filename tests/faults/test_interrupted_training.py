@@ -1,4 +1,4 @@
-"""`train` that is killed, or runs on a full disk.
+"""`train` that is killed, runs on a full disk, or runs at the same time as another command.
 
 The same command resumes to the same metrics and weights, leaves nothing behind, and keeps the files of the user.
 """
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import tiny_commands
 from change_faults import CRASHED, crash_at, fill_disk_at
+from forked_commands import run_pair
 from forked_training import Runs, interrupt_at_step, load_libraries
 
 # Files of the user beside a run, and in a run that was interrupted before.
@@ -112,3 +113,25 @@ def test_full_disk_gives_a_sentence(runs, interrupted, expected, print_measureme
         check_repeated(runs, expected, mine)
         found["sentence" if outcome.code else "complete"] += 1
     print_measurement(f"{writes} writes, {dict(found)}")
+
+
+@pytest.mark.parametrize("repeats", [pytest.param(1, marks=pytest.mark.long), pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("start", ["new", "interrupted"])
+def test_training_with_another_command(runs, interrupted, expected, monkeypatch, print_measurement, start, repeats):
+    monkeypatch.setattr("pipelines.store.lease.HEARTBEAT_SECONDS", 0.1)
+    monkeypatch.setattr("pipelines.store.lease.EXPIRY_SECONDS", 0.6)
+    original, found, state = (interrupted if start == "interrupted" else None), Counter(), random.Random(start)
+    run = str(runs.folder / "run")
+    commands = {
+        "train": runs.train_arguments,
+        "verify": ["verify", run],
+        "compare": ["compare", run, "--out", str(runs.folder.with_name("compared"))],
+        "generate": ["generate", run, "--prompt", "the cat", "--max-new-tokens", "4"],
+    }
+    for first, second in [(first, second) for first in commands for second in commands] * repeats:
+        mine = prepare(runs, original)
+        for outcome in run_pair(commands[first], commands[second], state.uniform(0, 0.8), state.choice((0, 0.7))):
+            assert outcome.code == 0 or outcome.names(""), (first, second, outcome)
+            found[outcome.code] += 1
+        check_repeated(runs, expected, mine)
+    print_measurement(f"16 pairs, exit codes {dict(found)}")
