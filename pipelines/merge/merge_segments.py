@@ -176,10 +176,12 @@ class MergeStage:
 
     def _write(self, part: str, item: MergeInput) -> MergedPart:
         words = self._words.table(item.merge).slice(item.start, item.stop - item.start)
-        words = words.filter(pc.greater(words["count"], 0))
         blocks = [block for rows in item.rows for block in self._read(item.merge, rows)]
         rows, _ = merge_rows(blocks, self._words.positions(item.merge), -1)
         del blocks
+        # A word without a count was subtracted completely. Only a word of the left context of a batch can have pairs.
+        is_left = pa.array(np.isin(words["number"].to_numpy(), rows.left))
+        words = words.filter(pc.or_(pc.greater(words["count"], 0), is_left))
         numbers, counts, passages = (words[name].to_numpy() for name in ("number", "count", "passages"))
         hashes = self._words.hashes(item.merge)
         digest = digest_words(hashes[numbers], counts, passages, 0) + digest_pairs(rows, hashes)

@@ -91,6 +91,20 @@ def test_large_shards_are_counted_in_batches(file, texts, tmp_path, monkeypatch)
     assert storage.list_files(f"{build}/work") == {}
 
 
+def test_document_of_many_batches(tmp_path, monkeypatch):
+    """The left context of a batch can be words that no batch of the same merge counts."""
+    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.batch_bytes", 20_000)
+    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 50_000)
+    monkeypatch.setattr(count_stage, "FAN_IN", 2)
+    words = [f"{i:063}" for i in range(100_000)]  # six batches, because each chunk of 1 MiB is one
+    (tmp_path / "corpus.txt").write_text(" ".join(words))
+    build = str(tmp_path / "build")
+    (shard,) = run(stage_of(build, 1 << 20), tasks_of([tmp_path / "corpus.txt"], 1 << 20))
+    counts, expected = read_counts(build, shard), reference([words], WINDOW)
+    assert (counts.words, counts.pairs) == (expected.words, expected.pairs)
+    assert counts.passages == expected.words
+
+
 def test_repeated_task_yields_the_recorded_shards(file, tmp_path, monkeypatch):
     build = tmp_path / "build"
     (task,) = tasks_of([file], 3000)
