@@ -31,7 +31,8 @@ FILE_FOLDERS = ("documents", "keys", "dropped", "quarantine")
 _OWN_FILE = re.compile(r"\d{6}-[0-9a-f]{20}(-\d{5})?-[0-9a-f]{8}\.parquet")
 # Page that `pipelines.reports.shard` writes.
 REPORT = "report.html"
-_UNFINISHED_REPORT = re.compile(rf"{re.escape(REPORT)}\.[0-9a-f]{{32}}{re.escape(storage.UNFINISHED)}")
+# Names of reports and manifests that were not written completely.
+_UNFINISHED = re.compile(rf"({re.escape(REPORT)}|\d+\.json)\.[0-9a-f]{{32}}{re.escape(storage.UNFINISHED)}")
 
 
 @dataclass(frozen=True)
@@ -176,8 +177,10 @@ def _remove_work(out: str, manifest: DocumentManifest) -> None:
         remove_below(out, storage.join(WORK, folder))
     remove_empty(storage.join(out, WORK))
     remove_below(out, LEDGER)
-    for name in filter(_UNFINISHED_REPORT.fullmatch, list_names(out)):
+    for name in filter(_UNFINISHED.fullmatch, list_names(out)):
         remove_below(out, name)
+    for name in filter(_UNFINISHED.fullmatch, list_names(storage.join(out, MANIFESTS))):
+        remove_below(out, storage.join(MANIFESTS, name))
     needed = {name for task in manifest.tasks for name in (*task.dropped_files, *task.quarantine_files)}
     needed |= {file.name for file in manifest.files}
     stems = {f"{stem(name)}.parquet" for name in needed if name.startswith("documents/")}

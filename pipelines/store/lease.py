@@ -35,6 +35,8 @@ EXPIRY_SECONDS = 20.0
 POLLS = 8
 # Name of the file of a generation. Other files in the folder are left alone.
 GENERATION = re.compile(r"([0-9]{6,})\.json")
+# Name of a file that was not written completely.
+_UNFINISHED = re.compile(rf"{GENERATION.pattern}\.[0-9a-f]{{32}}{re.escape(storage.UNFINISHED)}")
 
 
 class LeaseHolder(Record):
@@ -119,6 +121,7 @@ class Lease:
                 storage.remove(self._file(self._generation))
             elif self._is_highest():
                 self._write(released=True)
+            self._remove_unfinished()
 
     @property
     def is_first(self) -> bool:
@@ -215,6 +218,13 @@ class Lease:
     def _silence(self) -> float:
         """Return the seconds since the last heartbeat, including time in which this process was suspended."""
         return time.monotonic() - self._last_beat
+
+    def _remove_unfinished(self) -> None:
+        """Remove the files of this and earlier generations that a killed process did not write completely."""
+        for name in storage.list_files(self._folder, unfinished=True):
+            match = _UNFINISHED.fullmatch(name)
+            if match and int(match[1]) <= self._generation:
+                storage.remove(storage.join(self._folder, name))
 
     def _file(self, generation: int) -> str:
         return storage.join(self._folder, f"{generation:06d}.json")

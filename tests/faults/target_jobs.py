@@ -10,6 +10,7 @@ from commands import unreferenced_files
 from document_shards import content_of
 from forked_commands import ForkedCommand
 
+from bitcipher import storage
 from bitcipher.versions import versions
 
 FEW = OPTIONS.copy_with(mode="cat", bits=16, window=2, min_count=1)
@@ -32,7 +33,8 @@ def newest(target: Path) -> object:
 
 
 def _contents(target: Path) -> object:
-    return {name: content.hex() for name, content in content_of(target).items()}
+    unfinished = [path.name for path in (target / "lease").glob("*") if path.suffix == storage.UNFINISHED]
+    return [unfinished, {name: content.hex() for name, content in content_of(target).items()}]
 
 
 @dataclass(frozen=True)
