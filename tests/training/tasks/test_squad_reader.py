@@ -89,7 +89,8 @@ def test_invalid_squad_file_raises_with_location(tmp_path, content, message):
 
 
 @pytest.mark.parametrize(
-    ("name", "content"), [("dev.json", b"{"), ("dev.json.gz", gzip.compress(b"{}", mtime=0)[:-9]), ("dev.json", b"\xff")]
+    ("name", "content"),
+    [("dev.json", b"{"), ("dev.json.gz", gzip.compress(b"{}", mtime=0)[:-9]), ("dev.json", b"\xff")],
 )
 def test_invalid_json_raises(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
