@@ -115,9 +115,9 @@ def test_full_disk_gives_a_sentence(runs, interrupted, expected, print_measureme
     print_measurement(f"{writes} writes, {dict(found)}")
 
 
-@pytest.mark.parametrize("repeats", [pytest.param(1, marks=pytest.mark.long), pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [pytest.param(3, marks=pytest.mark.long), pytest.param(64, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("start", ["new", "interrupted"])
-def test_training_with_another_command(runs, interrupted, expected, monkeypatch, print_measurement, start, repeats):
+def test_training_with_another_command(runs, interrupted, expected, monkeypatch, print_measurement, start, number):
     monkeypatch.setattr("pipelines.store.lease.HEARTBEAT_SECONDS", 0.1)
     monkeypatch.setattr("pipelines.store.lease.EXPIRY_SECONDS", 0.6)
     original, found, state = (interrupted if start == "interrupted" else None), Counter(), random.Random(start)
@@ -128,7 +128,8 @@ def test_training_with_another_command(runs, interrupted, expected, monkeypatch,
         "compare": ["compare", run, "--out", str(runs.folder.with_name("compared"))],
         "generate": ["generate", run, "--prompt", "the cat", "--max-new-tokens", "4"],
     }
-    for first, second in [(first, second) for first in commands for second in commands] * repeats:
+    pairs = [(first, second) for first in commands for second in commands]
+    for first, second in state.sample(pairs * 4, number):
         mine = prepare(runs, original)
         for outcome in run_pair(commands[first], commands[second], state.uniform(0, 0.8), state.choice((0, 0.7))):
             assert outcome.code == 0 or outcome.names(""), (first, second, outcome)
