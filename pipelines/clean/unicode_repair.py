@@ -1,12 +1,9 @@
 """Unicode rule: repair of wrongly decoded text, and a normal form."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pipelines.clean.base import CleaningRule
 from pipelines.clean.document import Document
-
-if TYPE_CHECKING:
-    import ftfy
 
 # Punctuation that is common in English text. ftfy changes it only next to characters that are neither ASCII nor in this
 # list, and both normal forms keep it.
@@ -50,7 +47,10 @@ def repair(text: str, form: Literal["NFC", "NFKC"]) -> str:
     )
     if "&" in text and "<" in text:
         return ftfy.fix_text(text, config)
-    return "\n".join([line if _is_plain(line) else _repair_line(line, config) for line in text.split("\n")])
+    # ftfy repairs a line together with its line feed, which only the last line lacks.
+    *lines, last = text.split("\n")
+    lines = [*(f"{line}\n" for line in lines), last]
+    return "".join([line if _is_plain(line.removesuffix("\n")) else ftfy.fix_text(line, config) for line in lines])
 
 
 def _is_plain(line: str) -> bool:
@@ -59,9 +59,3 @@ def _is_plain(line: str) -> bool:
         for character in TYPOGRAPHIC:
             line = line.replace(character, "")
     return line.isascii() and "&" not in line and (line.isprintable() or line.replace("\t", "").isprintable())
-
-
-def _repair_line(line: str, config: "ftfy.TextFixerConfig") -> str:
-    import ftfy
-
-    return ftfy.fix_text(f"{line}\n", config)[:-1]  # ftfy repairs a line together with its line feed

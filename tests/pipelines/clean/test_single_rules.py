@@ -7,7 +7,7 @@ from typing import Literal
 import ftfy
 import pytest
 from ftfy.badness import is_bad
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
@@ -72,6 +72,7 @@ PARTS = [
 
 
 @given(st.one_of(st.text(), st.lists(st.sampled_from(PARTS)).map("".join)), st.sampled_from(["NFC", "NFKC"]))
+@example("a\r", "NFC")
 def test_skipping_lines_does_not_change_the_repair(text: str, form: Literal["NFC", "NFKC"]):
     config = ftfy.TextFixerConfig(
         fix_latin_ligatures=False, fix_character_width=False, uncurl_quotes=False, normalization=form, explain=False
