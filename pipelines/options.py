@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    model_serializer,
+    model_validator,
+)
 
 from bitcipher.records import Metavar, Record
 from pipelines.ingest.read_options import ReadOptions
@@ -26,6 +33,17 @@ RECIPES = Path(__file__).parent / "recipes"
 Mode = Literal["spectral", "cat", "sum", "cipher"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 SPECTRAL: Mode = "spectral"
+
+
+def _check_landmarks(value: Any, field: ValidationInfo) -> Any:
+    number = int(value) if isinstance(value, str) and value.isdecimal() else value
+    if number == "all" or (type(number) is int and number >= 1):
+        return number
+    raise ValueError(f"`{field.field_name}` must be at least 1, or all, got {value!r}.")
+
+
+# A number of the most frequent words, or all words.
+Landmarks = Annotated[int | Literal["all"], BeforeValidator(_check_landmarks), Metavar("INTEGER|all")]
 
 # Maximum number of bits or dimensions, so that a slip of the keyboard does not fill the memory.
 MAX_SIZE = 1 << 16
@@ -61,6 +79,11 @@ class EmbeddingOptions(Record):
     context: Annotated[Literal["both", "positions", "window"], ForModes(("spectral",))] = "both"
     """positions: weights per offset, which favor syntax; window: weights of the counts summed over all offsets, which
     favor meaning; both: weights of positions and of window, side by side."""
+    landmarks: Annotated[Landmarks, ForModes(("spectral",))] = 20_000
+    """Number of the most frequent words whose rows determine the directions of all vectors, or all. The memory and time
+    of the factorization depend on this number instead of the size of the vocabulary."""
+    landmark_contexts: Annotated[Landmarks, ForModes(("spectral",))] = 40_000
+    """Number of the most frequent words that are used as context words, or all."""
     bits: Annotated[int, ForModes(("cat", "sum", "cipher"), instead="vector_size")] = Field(25, ge=1, le=MAX_SIZE)
     """Bits of the code; mode cat has 2 x window x bits dimensions, modes sum and cipher have as many as bits."""
     noise: Annotated[
@@ -108,7 +131,7 @@ class EmbeddingOptions(Record):
         if self.mode == SPECTRAL:
             from bitcipher.embedding.spectral import SpectralEmbedding
 
-            return SpectralEmbedding(self.vector_size, self.context)
+            return SpectralEmbedding(self.vector_size, self.context, self.landmarks, self.landmark_contexts)
         from bitcipher.embedding import CipherEmbedding
 
         return CipherEmbedding(self.bits, self.window, self.mode, self.noise, self.log)
@@ -186,6 +209,10 @@ class UpdateOptions(Record):
     align: Annotated[str | None, Metavar("VERSION_OR_PATH")] = None
     """Keep the ranks, and so the codes, of the words of a version of this build (its number), another build, or a
     folder of vectors; new words get the ranks after them."""
+    basis: Literal["auto", "keep", "refresh"] = "auto"
+    """keep: the axes of the previous version, so that vectors of both can be compared; refresh: new axes, as in a build
+    from scratch; auto: keep them while they fit the counts, otherwise new axes, rotated to the previous vectors. Only
+    mode spectral can keep axes."""
     tokenizer: Annotated[str | None, Metavar("NAME_OR_PATH")] = None
     """The tokenizer.json of the build, if it was read from the network or has another path now."""
     word_list: Annotated[str | None, Metavar("PATH")] = None

@@ -42,9 +42,9 @@ def run_build(patterns: Iterable[object], target: object, options: BuildOptions 
 def run_update(
     target: object, patterns: Iterable[object], workers: int = 0, **chosen: Any
 ) -> tuple[dict, SourceChanges]:
-    """Update a build; return its manifest and the source changes."""
+    """Update a build with new axes, as a build from scratch has; return its manifest and the source changes."""
     with StageProgress() as progress, open_runtime(workers, 600 << 20) as runtime:
-        options = UpdateOptions(**chosen)
+        options = UpdateOptions(**{"basis": "refresh", **chosen})
         manifest, changes = update(str(target), list(map(str, patterns)), options, 600, runtime, progress)
     return manifest.to_dict(), changes
 
@@ -90,6 +90,7 @@ def write_manifest(target: str, **sizes: int) -> None:
         segments=(),
         digests=VersionDigests(words="", counts="", vectors=""),
         vectors=VectorSizes(words=0, dimensions=0, empty_words=0),
+        basis=None,
         drift=None,
     )
     json_files.write(manifest_uri(target, 1), manifest.to_dict())

@@ -42,9 +42,10 @@ def make_vectors(counts: MergedCounts, **chosen: Any) -> CipherVectors:
     options = EmbeddingOptions(**{"mode": "cat", "window": counts.context_window.size, **sizes, **chosen})
     embedding, vocabulary = options.estimator(), counts.vocabulary
     if isinstance(embedding, SpectralEmbedding):
-        table, directions = embedding.table(counts, options.window)
+        spectrum = embedding.table(counts, options.window)
+        table = spectrum.table
         norms = np.linalg.norm(table.astype(np.float64), axis=1, keepdims=True)
-        table, refinement_arrays = table / np.where(norms > 0, norms, 1), {"directions": directions}
+        table, refinement_arrays = table / np.where(norms > 0, norms, 1), spectrum.basis.to_arrays()
     else:
         assert isinstance(embedding, CipherEmbedding)
         refinement = Refinement()

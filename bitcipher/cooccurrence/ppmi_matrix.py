@@ -20,21 +20,21 @@ def ppmi_matrix(counts: csr_array, ranks: np.ndarray, offset: int | None, margin
         offset: distance of the pairs, or None for the sum over the window in both directions.
         marginals: number of pairs of each word of the vocabulary.
     """
-    column = block_of(np.array([offset or 0]), len(marginals.sums))[0]
-    position = np.empty(marginals.sums.shape[1], np.int32)
-    position[ranks] = np.arange(len(ranks), dtype=np.int32)
+    block_number = block_of(np.array([offset or 0]), len(marginals.sums))[0]
+    columns = np.full(marginals.sums.shape[1], -1, np.int32)
+    columns[ranks] = np.arange(len(ranks), dtype=np.int32)
     offsets = np.full(len(ranks), offset or 0, np.int16)
     lengths = np.diff(counts.indptr).astype(np.int64)
     block = PairBlock(ranks, offsets, lengths, ranks[counts.indices], counts.data)
     sizes, contexts, weights = [np.zeros(1, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.float32)]
     for part in split(block, BLOCK_ENTRIES):
-        weighted = weight_rows(part, marginals)
-        starts = weighted.starts[column]
+        weighted = weight_rows(part, marginals, columns)
+        starts = weighted.starts[block_number]
         pairs = slice(starts[0], starts[-1])
         positive = weighted.weights[pairs] > 0
         ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(positive)])
         sizes.append(np.diff(ends[starts - starts[0]]))
-        contexts.append(position[weighted.contexts[pairs][positive]])
+        contexts.append(weighted.contexts[pairs][positive])
         weights.append(weighted.weights[pairs][positive])
     starts = np.cumsum(np.concatenate(sizes))
     return make_matrix(np.concatenate(weights), np.concatenate(contexts), starts, len(ranks))

@@ -67,7 +67,7 @@ def add_strongest(
     contexts,
     weights,
     scale,
-    row_of_rank,
+    row_of_column,
     context_vectors,
     units,
     block,
@@ -83,7 +83,7 @@ def add_strongest(
         starts: (n + 1,) int64, the start of each word's pairs.
         contexts, weights: (pairs,) int32 and float32, context word and PPMI weight of each pair.
         scale: factor of the block.
-        row_of_rank: (N,) int64, row of each context word in `context_vectors`.
+        row_of_column: (C,) int64, row of the context word of each column in `context_vectors`.
         context_vectors: (m, d) float32, vectors of the context words in this block.
         units: (N, d) float32, unit vectors of all words.
         block: index of the block.
@@ -96,7 +96,7 @@ def add_strongest(
         word = words[index]
         unit = units[word]
         for pair in range(starts[index], starts[index + 1]):
-            context_vector = context_vectors[row_of_rank[contexts[pair]]]
+            context_vector = context_vectors[row_of_column[contexts[pair]]]
             product = np.float32(0)
             for dimension in range(len(unit)):
                 product += context_vector[dimension] * unit[dimension]

@@ -12,6 +12,7 @@ import numpy as np
 
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.embedding.spectral import SpectralEmbedding
+from bitcipher.embedding.spectral.basis import Basis
 from bitcipher.explain import kernels
 from bitcipher.explain.contributions import Contribution, ContributionArrays
 from bitcipher.explain.explained_vectors import ExplainedVectors
@@ -45,10 +46,11 @@ class SpectralContributions:
 
     def __init__(self, explained: ExplainedVectors, embedding: SpectralEmbedding):
         self._vectors = explained.vectors
-        self._directions = explained.provenance.arrays["directions"]
+        basis = Basis.from_arrays(explained.provenance.arrays)
+        self._directions = basis.scaled_directions
         counts, window, selected = explained.counts, explained.provenance.window, explained.selected
         mask = None if selected is None else _select_with_contexts(counts, window, selected)
-        self._rows = SpectralRows(counts, window, mask)
+        self._rows = SpectralRows(counts, window, basis.columns(counts.vocabulary), mask)
         self._scales = embedding.scales(self._rows.blocks)
         self._strongest: dict[int, StrongestContributions] = {}
 
@@ -107,7 +109,7 @@ class SpectralContributions:
                 rows.contexts,
                 rows.weights,
                 self._scales[block],
-                self._rows.row_of_rank,
+                self._rows.row_of_rank[self._rows.rank_of_column],
                 context_vectors,
                 units,
                 block,
@@ -115,7 +117,9 @@ class SpectralContributions:
                 *strongest,
             )
         lengths = np.where(totals > 0, totals, 1).astype(np.float32)
-        return strongest._replace(weights=strongest.weights / lengths[:, None])
+        # The kernel stores columns, which are 0 for unused entries.
+        contexts = self._rows.rank_of_column[strongest.contexts].astype(np.int32)
+        return strongest._replace(weights=strongest.weights / lengths[:, None], contexts=contexts)
 
     def _project_contexts(self, directions: np.ndarray) -> dict[int, np.ndarray]:
         """Return the products of the context vectors of each block with (d, m) directions, (n, m) float64 per block."""

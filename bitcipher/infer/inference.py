@@ -7,6 +7,7 @@ import numpy as np
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.embedding import CipherEmbedding, Refinement
 from bitcipher.embedding.spectral import SpectralEmbedding
+from bitcipher.embedding.spectral.basis import Basis
 from bitcipher.embedding.spectral.ppmi import DISCOUNT, Marginals, opposite_block
 from bitcipher.errors import BitcipherError
 from bitcipher.infer.context_counts import count_contexts
@@ -67,10 +68,11 @@ def _infer_cipher(
 def _infer_spectral(
     embedding: SpectralEmbedding, provenance: Provenance, row: ContextCounts, counts: MergedCounts
 ) -> np.ndarray:
+    basis = Basis.from_arrays(provenance.arrays)
+    columns, directions = basis.columns(counts.vocabulary), basis.scaled_directions
     selected = np.zeros(len(counts.vocabulary), bool)
     selected[row.contexts] = True
-    rows = SpectralRows(counts, provenance.window, selected)
-    directions = provenance.arrays["directions"]
+    rows = SpectralRows(counts, provenance.window, columns, selected)
     total = np.zeros(directions.shape[1])
     scales = embedding.scales(rows.blocks)
     for block in np.flatnonzero(scales).tolist():
@@ -82,7 +84,7 @@ def _infer_spectral(
         pair_counts = np.bincount(inverse, row.counts[in_block], len(contexts))
         weights = _weight_contexts(contexts, pair_counts, block, rows.marginals)
         # A context without pairs in this block of the build has neither a row nor a weight.
-        used = weights > 0
+        used = (weights > 0) & (columns[contexts] >= 0)
         context_vectors = rows.context_vectors(block, directions)[rows.row_of_rank[contexts[used]]]
         total += scales[block] * (weights[used] @ context_vectors.astype(np.float64))
     return unit(total).astype(np.float32)

@@ -8,7 +8,8 @@ from pydantic import ConfigDict, Field
 
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.embedding import CipherEmbedding
-from bitcipher.embedding.spectral import SpectralEmbedding
+from bitcipher.embedding.spectral import Landmarks, SpectralEmbedding
+from bitcipher.embedding.spectral.basis import ARRAYS
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 from bitcipher.table import VectorTable
@@ -38,10 +39,12 @@ class SpectralRecord(EmbeddingRecord):
 
     vector_size: PositiveInt
     context: str
+    landmarks: Landmarks
+    landmark_contexts: Landmarks
 
     def make(self) -> SpectralEmbedding:
         """Return the embedding of these options."""
-        return SpectralEmbedding(self.vector_size, self.context)
+        return SpectralEmbedding(self.vector_size, self.context, self.landmarks, self.landmark_contexts)
 
 
 class CipherRecord(EmbeddingRecord):
@@ -81,8 +84,8 @@ class Provenance:
     Attributes:
         embedding: embedding with the recorded options.
         window: the largest offset of a context word.
-        arrays: arrays learned by the embedding: "mean" and "matrix" of a whitening (modes cat and sum), or
-            "directions" of a factorization (mode spectral).
+        arrays: arrays learned by the embedding: "mean" and "matrix" of a whitening (modes cat and sum), or those of
+            `Basis` (mode spectral).
         summed: whether offsets were added up while counting.
         total_passages: number of passages of the corpus, or None if the manifest does not record it.
     """
@@ -116,7 +119,7 @@ def read_provenance(vectors: VectorTable, purpose: str) -> Provenance:
         raise UnknownProvenanceError(
             f"Vectors of mode cipher do not depend on contexts, so nothing can be {purpose}: use another mode."
         )
-    required = {"directions"} if mode == SPECTRAL else {"mean", "matrix"}
+    required = set(ARRAYS) if mode == SPECTRAL else {"mean", "matrix"}
     if not required <= arrays.keys():
         raise UnknownProvenanceError(
             f"These vectors lack {' and '.join(sorted(required - arrays.keys()))}, so nothing can be {purpose}: make "

@@ -88,9 +88,11 @@ def _option(field: Any) -> Any:
 
 
 def _plain_type(annotation: Any) -> Any:
-    """Return the type of a field without None and validators."""
+    """Return the type of a field without None and validators; str for a union of several types."""
     if get_origin(annotation) in (Union, types.UnionType):
-        (annotation,) = (each for each in get_args(annotation) if each is not type(None))
+        annotation, *others = (each for each in get_args(annotation) if each is not type(None))
+        if others:
+            return str
     return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from cluster.doctor.check_result import CheckResult, check_minimum, ok, warning
+from pipelines.runtime.cores import available_cores
 
 GB = 1e9
 
@@ -37,7 +38,7 @@ MEMORY_LIMITS = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_
 
 def check_machine() -> list[CheckResult]:
     """Return the results of all checks of this machine."""
-    memory, cpus = memory_bytes(), cpu_count()
+    memory, cpus = memory_bytes(), available_cores()
     return [
         check_memory(memory, cpus),
         check_shared_memory(memory),
@@ -119,8 +120,3 @@ def memory_bytes(root: str = "/") -> float:
         if limit.is_file() and (text := limit.read_text().strip()).isdigit():
             total = min(total, float(text))
     return total
-
-
-def cpu_count() -> int:
-    """Return the number of CPUs that this process is allowed to use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

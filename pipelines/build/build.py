@@ -7,10 +7,11 @@ import pyarrow as pa
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.table import read_folder
-from bitcipher.versions import vectors_of, versions
+from bitcipher.versions import versions
 from pipelines.build.job import clean_up, finish_job, start_job
 from pipelines.build.make_version import make_version
 from pipelines.build.version_plan import plan_version
+from pipelines.embed.spectral_vectors import earlier_vectors
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.source_changes import SourceChanges, check_given, compare_sources
 from pipelines.ingest.sources import Source, list_sources
@@ -97,7 +98,7 @@ def update(
         changes = compare_sources(sources, known, patterns)
         plan = plan_version(sources, changes, options.replace, base, build_options.shard_mib << 20)
         check_given([source for task in plan.to_count for source in task.sources], sources)
-        if not plan.to_count and len(plan.kept_tasks) == len(base.tasks) and not options.align:
+        if not plan.to_count and len(plan.kept_tasks) == len(base.tasks) and not _makes_other_vectors(base, options):
             finish_job(job)
             return base, changes
         return make_version(job, plan, options, known_words), changes
@@ -121,9 +122,14 @@ def _check_target(target: str) -> None:
         raise BitcipherError(f"{target} already exists and is not a build: choose another path, or remove it first.")
 
 
+def _makes_other_vectors(base: BuildManifest, options: UpdateOptions) -> bool:
+    """Return whether an update without new sources makes other vectors than those of the previous version."""
+    has_kept_axes = base.basis is not None and base.basis.version != base.version
+    return options.align is not None or (options.basis == "refresh" and has_kept_axes)
+
+
 def _read_known_words(build: str, align: str | None) -> pa.LargeStringArray | None:
     """Return the words that keep their ranks: those of a version, another build, or a folder of vectors."""
     if align is None:
         return None
-    folder = vectors_of(build, int(align)) if align.isdecimal() else vectors_of(align)
-    return read_folder(folder).words
+    return read_folder(earlier_vectors(build, align)).words

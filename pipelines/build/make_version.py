@@ -25,7 +25,8 @@ from pipelines.build.version_drift import DriftStage, check_drift
 from pipelines.build.version_plan import VersionPlan
 from pipelines.count.count_stage import CountStage
 from pipelines.count.count_tasks import CountTask
-from pipelines.embed.embed_counts import embed_counts
+from pipelines.embed.embed_counts import EmbeddedVectors, embed_counts
+from pipelines.embed.spectral_vectors import MAX_RESIDUAL, EarlierBasis
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.ingest.content_hash import add_block_hashes, sha256
 from pipelines.ingest.record_counts import RecordCounts, sum_record_counts
@@ -38,7 +39,7 @@ from pipelines.runtime.events import log_event
 from pipelines.runtime.runtime import StageResult, StageSpec
 from pipelines.store import layout
 from pipelines.store.job_ledger import COUNTED_SHARDS, COUNTED_TASKS, PLANS, CountPlan
-from pipelines.store.manifest import BuildManifest, CountDigests, CountedTask, Drift, VersionDigests
+from pipelines.store.manifest import BasisState, BuildManifest, CountDigests, CountedTask, Drift, VersionDigests
 from pipelines.store.segments import Merge, Segment, next_merges, subtract_shards, total_digest
 from pipelines.tokenizers import tokenizer_path
 
@@ -76,17 +77,20 @@ def make_version(
     vocabulary = write_vocabulary(job, segments, known_words)
     words = job.file(WORDS)
     digests = CountDigests(words=sha256(words), counts=total_digest(segments))
-    sizes = embed_counts(
+    embedding, earlier = job.options.embedding, _earlier_basis(job, options)
+    embedded = embed_counts(
         StoredCounts.of_segments(job.build, words, segments, job.options, digests),
-        job.options.embedding,
+        embedding,
         job.file(VECTORS),
         job.work_folder(),
         job.budget,
         job.runtime,
         job.progress,
         job.costs,
+        earlier,
     )
-    drift = measure_drift(job, options.max_drift)
+    basis = _basis_state(job, embedded)
+    drift = measure_drift(job, options.max_drift, embedded.is_kept)
     manifest = BuildManifest(
         version=job.version,
         folder=job.folder,
@@ -105,7 +109,8 @@ def make_version(
         shards=(*kept_shards, *counted.shards),
         segments=tuple(segments),
         digests=_all_digests(job, digests),
-        vectors=sizes,
+        vectors=embedded.sizes,
+        basis=basis,
         drift=drift,
     )
     _publish(job, manifest, counted.tokens)
@@ -201,19 +206,38 @@ def write_vocabulary(job: Job, segments: list[Segment], known_words: pa.LargeStr
     return vocabulary
 
 
-def measure_drift(job: Job, max_drift: float | None) -> Drift | None:
+def measure_drift(job: Job, max_drift: float | None, is_kept: bool) -> Drift | None:
     """Return the drift from the previous version; None for a new build.
+
+    Args:
+        job: the job that makes the version.
+        max_drift: maximum fraction of neighbors that may change, or None.
+        is_kept: whether the vectors have the axes of the previous version.
 
     Raises:
         DriftError: if the drift is above the maximum.
     """
     if not job.base:
         return None
-    spec = StageSpec("drift", DriftStage, {"before": job.base.file(job.build, VECTORS)})
+    spec = StageSpec("drift", DriftStage, {"before": job.base.file(job.build, VECTORS), "same_axes": is_kept})
     (result,) = job.runtime.stream(spec, [job.file(VECTORS)])
     job.costs.add(result)
     check_drift(job.build, result.value, max_drift)
     return result.value
+
+
+def _earlier_basis(job: Job, options: UpdateOptions) -> EarlierBasis | None:
+    """Return the vectors of the previous version if their axes can be kept."""
+    if not job.base or job.options.mode != SPECTRAL or options.basis == "refresh":
+        return None
+    return EarlierBasis(job.base.file(job.build, VECTORS), None if options.basis == "keep" else MAX_RESIDUAL)
+
+
+def _basis_state(job: Job, embedded: EmbeddedVectors) -> BasisState | None:
+    if job.options.mode != SPECTRAL:
+        return None
+    kept = job.base.basis if job.base and embedded.is_kept else None
+    return BasisState(version=kept.version if kept else job.version, residual=embedded.residual)
 
 
 def _publish(job: Job, manifest: BuildManifest, counted_tokens: int) -> None:

@@ -19,6 +19,9 @@ SAMPLE_RANKS = 10_000
 # Number of neighbors per word.
 NEIGHBORS = 10
 
+# Number of rows of both tables that are compared at a time.
+ROWS_PER_BLOCK = 1 << 16
+
 # Maximum number of added words, and of removed words, to store.
 EXAMPLES = 10
 
@@ -32,18 +35,26 @@ class DriftStage:
 
     Args:
         before: folder of the vectors of the previous version.
+        same_axes: whether the vectors have the same axes.
     """
 
-    def __init__(self, before: str):
+    def __init__(self, before: str, same_axes: bool):
         self._before = CipherVectors.load(before, verify=True)
+        self._same_axes = same_axes
 
     def __call__(self, vectors: str) -> Iterator[Drift]:
         """Yield the drift of the vectors in a folder."""
-        yield measure_drift(self._before, CipherVectors.load(vectors, verify=True))
+        yield measure_drift(self._before, CipherVectors.load(vectors, verify=True), self._same_axes)
 
 
-def measure_drift(before: CipherVectors, after: CipherVectors) -> Drift:
-    """Return the drift between the vectors of two versions."""
+def measure_drift(before: CipherVectors, after: CipherVectors, same_axes: bool = False) -> Drift:
+    """Return the drift between the vectors of two versions.
+
+    Args:
+        before: vectors of length 1 of the previous version.
+        after: vectors of length 1 of the new version.
+        same_axes: whether the vectors have the same axes, so that vectors of a word can be compared.
+    """
     old, new = (pa.array(vectors.index_to_key, pa.large_string()) for vectors in (before, after))
     rows = match_rows(before, after)
     shared = np.flatnonzero(rows >= 0)
@@ -67,7 +78,18 @@ def measure_drift(before: CipherVectors, after: CipherVectors) -> Drift:
         ),
         neighbors=round(float(np.mean(overlap)), 4) if len(overlap) else 1.0,
         sample=len(sample),
+        cosine=_median_cosine(before, after, shared, rows[shared]) if same_axes and len(shared) else None,
     )
+
+
+def _median_cosine(before: CipherVectors, after: CipherVectors, rows: np.ndarray, new_rows: np.ndarray) -> float:
+    """Return the median cosine of the vectors of the same words in two tables of unit vectors."""
+    cosines = np.empty(len(rows))
+    for start in range(0, len(rows), ROWS_PER_BLOCK):
+        part = slice(start, start + ROWS_PER_BLOCK)
+        pairs = (np.asarray(before.vectors[rows[part]]), np.asarray(after.vectors[new_rows[part]]))
+        cosines[part] = np.einsum("ij,ij->i", *pairs, dtype=np.float64)
+    return round(float(np.clip(np.median(cosines), -1, 1)), 4)
 
 
 def check_drift(build: str, drift: Drift, max_drift: float | None) -> None:

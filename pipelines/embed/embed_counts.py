@@ -1,21 +1,18 @@
 """Vectors from stored counts, for `bitcipher build`, `bitcipher update` and `bitcipher embed`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from bitcipher import storage
-from bitcipher.counts import ContextWindow, MergedCounts
+from bitcipher.counts import MergedCounts
 from bitcipher.embedding import Refinement
-from bitcipher.embedding.spectral import InMemoryProducts, SpectralEmbedding, Spectrum, check_window
+from bitcipher.embedding.spectral import SpectralEmbedding
 from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS
-from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
-from bitcipher.vocabulary import Vocabulary
-from pipelines.embed import spectral
-from pipelines.embed.spectral import ProgressProducts
+from pipelines.embed.spectral_vectors import EarlierBasis, SpectralJob, check_basis, earlier_vectors, spectral_vectors
 from pipelines.embed.stored_counts import StoredCounts
+from pipelines.embed.table_vectors import check_summed, table_vectors
 from pipelines.options import SPECTRAL, EmbeddingOptions
 from pipelines.runtime.costs import Costs
 from pipelines.runtime.memory_budget import MemoryBudget
@@ -23,6 +20,17 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
 from pipelines.store.manifest import VectorSizes, read_manifest
 from pipelines.store.removal import leasing_work, remove_abandoned_work
+
+
+@dataclass(frozen=True)
+class EmbeddedVectors:
+    """Vectors that were saved."""
+
+    sizes: VectorSizes
+    residual: float | None = None
+    """Residual of the earlier basis; None without one."""
+    is_kept: bool = False
+    """Whether the vectors have the earlier basis."""
 
 
 class EmbedStage:
@@ -53,15 +61,15 @@ def embed(counts: MergedCounts, options: EmbeddingOptions, provenance: dict[str,
     Raises:
         BitcipherError: if the options do not match the counts, or there is too little text.
     """
-    _check_summed(options, counts.context_window)
+    check_summed(options, counts.context_window)
     estimator = options.estimator()
     if isinstance(estimator, SpectralEmbedding):
         spectrum = estimator.table(counts, options.window)
-        return _spectral_vectors(counts.vocabulary, spectrum, options, provenance)
+        return spectral_vectors(counts.vocabulary, spectrum, options, provenance)
     refinement = Refinement()
     table = refinement.fit_transform(estimator.table(counts))
     learned = {"mean": refinement.mean_, "matrix": refinement.matrix_}
-    return _make_vectors(counts.vocabulary, table, learned, options, provenance)
+    return table_vectors(counts.vocabulary, table, learned, options, provenance)
 
 
 def embed_build(
@@ -72,6 +80,7 @@ def embed_build(
     runtime: Runtime,
     progress: StageProgress,
     version: int | None = None,
+    basis: str | None = None,
 ) -> VectorSizes:
     """Make vectors with other options from the counts of a build.
 
@@ -83,6 +92,7 @@ def embed_build(
         runtime: runtime of the stages.
         progress: progress bars.
         version: version of the build; the newest if not given.
+        basis: version of the build (its number), another build, or a folder of vectors, whose basis is kept.
 
     Raises:
         BitcipherError: if the target exists, an option belongs to another mode, the options do not match the counts,
@@ -93,9 +103,11 @@ def embed_build(
     remove_abandoned_work(target)
     storage.check_new(target)
     options = manifest.options.embedding.derive(changes)
+    earlier = None if basis is None else EarlierBasis(earlier_vectors(build, basis), None)
+    check_basis(options, earlier)
     with leasing_work(target) as work:
         vectors = storage.join(work, "vectors")
-        sizes = embed_counts(
+        embedded = embed_counts(
             StoredCounts.of_version(build, manifest),
             options,
             vectors,
@@ -104,9 +116,10 @@ def embed_build(
             runtime,
             progress,
             Costs(runtime.workers),
+            earlier,
         )
         storage.move(vectors, target)
-    return sizes
+    return embedded.sizes
 
 
 def embed_counts(
@@ -118,7 +131,8 @@ def embed_counts(
     runtime: Runtime,
     progress: StageProgress,
     costs: Costs,
-) -> VectorSizes:
+    earlier: EarlierBasis | None = None,
+) -> EmbeddedVectors:
     """Make vectors from stored counts, and save them.
 
     Args:
@@ -130,6 +144,7 @@ def embed_counts(
         runtime: runtime of the stages.
         progress: progress bars.
         costs: accumulator of the costs.
+        earlier: vectors whose basis is kept, in mode spectral.
     """
     # Steps: weighting, the product with the code, and the products of the iteration.
     bar = progress.begin("embed", 1 + 1 + PRODUCTS)
@@ -139,89 +154,16 @@ def embed_counts(
 
     if options.mode == SPECTRAL:
         with costs.measure("embed"):
-            spectrum = _factor(counts, options, work, budget, runtime, costs, report)
-            vocabulary = counts.vocabulary.read()
-            sizes = _save(_spectral_vectors(vocabulary, spectrum, options, counts.provenance), target)
+            made = SpectralJob(counts, options, work, budget, runtime, costs, report).embed(earlier)
+            embedded = EmbeddedVectors(_save(made.vectors, target), made.residual, made.is_kept)
     else:
         spec = StageSpec("embed", EmbedStage, {"counts": counts, "options": options})
         (result,) = runtime.stream(spec, [target])
         costs.add(result)
-        sizes = result.value
-    report(f"{sizes.words:,} × {sizes.dimensions}")
+        embedded = EmbeddedVectors(result.value)
+    report(f"{embedded.sizes.words:,} × {embedded.sizes.dimensions}")
     progress.end(bar)
-    return sizes
-
-
-def _factor(
-    counts: StoredCounts,
-    options: EmbeddingOptions,
-    work: str,
-    budget: MemoryBudget,
-    runtime: Runtime,
-    costs: Costs,
-    report: Callable[[str], None],
-) -> Spectrum:
-    """Factor counts: in memory if they fit and there are no workers, else in ranges of words."""
-    _check_summed(options, counts.context_window)
-    context_window = ContextWindow(check_window(counts.context_window, options.window), counts.context_window.summed)
-    estimator = options.estimator()
-    assert isinstance(estimator, SpectralEmbedding)  # the caller has checked the mode
-    if runtime.workers == 0 and counts.entries <= budget.weighted_entries:
-        merged = counts.open()
-        products = InMemoryProducts.from_counts(merged, context_window.size)
-        return estimator.factor(ProgressProducts(products, report), len(merged.vocabulary), products.blocks)
-    return spectral.factor(
-        spectral.CountPaths(counts.vocabulary, counts.segments, work),
-        context_window,
-        estimator,
-        budget.range_entries,
-        runtime,
-        # In process, the caller measures the cost of the stages together with that of the linear algebra.
-        costs.add if runtime.workers else lambda result: None,
-        lambda products: ProgressProducts(products, report),
-    )
-
-
-def _check_summed(options: EmbeddingOptions, context_window: ContextWindow) -> None:
-    conflict = options.conflict_with_summed()
-    if context_window.summed and conflict:
-        raise BitcipherError(conflict)
-
-
-def _spectral_vectors(
-    vocabulary: Vocabulary, spectrum: Spectrum, options: EmbeddingOptions, provenance: dict[str, Any]
-) -> CipherVectors:
-    """Return the vectors of a spectral table: its rows, scaled to length 1. Rows of zeros are not changed.
-
-    Raises:
-        BitcipherError: if the table has no dimension.
-    """
-    table = spectrum.table
-    if not table.shape[1]:
-        raise BitcipherError(
-            "No two words of the counts occur together more often than by chance, so there are no vectors: use more "
-            "text."
-        )
-    norms = np.sqrt(np.einsum("ij,ij->i", table, table, dtype=np.float64))[:, None]
-    unit = np.divide(table, norms, out=np.zeros_like(table), where=norms > 0, casting="same_kind")
-    return _make_vectors(vocabulary, unit, {"directions": spectrum.directions}, options, provenance)
-
-
-def _make_vectors(
-    vocabulary: Vocabulary,
-    table: np.ndarray,
-    learned: dict[str, np.ndarray],
-    options: EmbeddingOptions,
-    provenance: dict[str, Any],
-) -> CipherVectors:
-    return CipherVectors(
-        vocabulary.words,
-        table,
-        vocabulary.counts,
-        vocabulary.passages,
-        refinement=learned,
-        manifest={**provenance, "total_passages": vocabulary.total_passages, "embedding": options.to_dict()},
-    )
+    return embedded
 
 
 def _save(vectors: CipherVectors, target: str) -> VectorSizes:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from math import ceil
 
+from bitcipher.embedding.spectral import SpectralEmbedding
 from pipelines.estimate.calibration import Calibration, Rates
 from pipelines.estimate.corpus_laws import CorpusLaws
 from pipelines.estimate.growth_law import Bound
@@ -159,9 +160,11 @@ def estimate_cost(
     shard_bytes = shards * stored(laws.entries.at(tokens / shards, bound), laws.types.at(tokens / shards, bound))
     merged = [segment for segment in final_segments if segment.tokens > 1.5 * tokens / shards]
     segment_bytes = sum(stored(segment.entries, segment.types) for segment in merged)
-    vector_size = options.estimator().vector_size
-    tables = 2 if is_spectral else 1  # the directions are stored with the vectors
-    vector_bytes = vocabulary * (4 * vector_size * tables + calibration.type_bytes)
+    estimator = options.estimator()
+    vector_size = estimator.vector_size
+    # The directions of the landmarks are stored with the vectors.
+    landmarks = estimator.rows(vocabulary) if isinstance(estimator, SpectralEmbedding) else 0
+    vector_bytes = (vocabulary + landmarks) * 4 * vector_size + vocabulary * calibration.type_bytes
     read = sum(stored(merge.member_entries, merge.member_types) for merge in merges)
     written = sum(stored(merge.entries, merge.types) for merge in merges)
     shard_entries = shards * laws.entries.at(tokens / shards, bound)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from bitcipher.embedding.cipher_embedding import SUMS_BYTES
-from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, columns_per_product
-from pipelines.options import SPECTRAL, EmbeddingOptions
+from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, SpectralEmbedding, columns_per_product
+from pipelines.options import EmbeddingOptions
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, LIBRARY_BYTES, MemoryBudget
 
 # Number of copies of the table of words in a process that adds up words (`merge_words`), a worker or the driver: the
@@ -20,11 +20,12 @@ NUMBER_TABLES = 4
 # in an operand (4).
 MERGE_BYTES_PER_TYPE = 24
 
-# Bytes per word and dimension in the process that makes vectors: float64, float32, and a float32 copy for writing.
+# Bytes per word and dimension in the process that makes vectors: modes cat and sum have float64, float32, and a float32
+# copy for writing; mode spectral has four tables in float32.
 EMBED_BYTES = 8 + 4 + 4
 
-# Bytes per word and column in mode spectral: inputs and outputs of the products in float32, and a copy of both while
-# columns are appended.
+# Bytes per landmark and column in mode spectral: inputs and outputs of the products in float32, and a copy of both
+# while columns are appended.
 SPECTRAL_BYTES = 2 * (4 + 4)
 
 # Bytes per word of a segment in the process that makes vectors: the rank. The largest segment also needs an index for
@@ -71,10 +72,10 @@ def estimate_memory(
     numbering = LIBRARY_BYTES + types * type_memory * NUMBER_TABLES
     held = types * (type_memory + MERGE_BYTES_PER_TYPE)
     merging = LIBRARY_BYTES + held + max(budget.range_entries, row_entries) * BYTES_PER_ENTRY
-    if embedding.mode == SPECTRAL:
-        table = vocabulary * columns_per_product(embedding.vector_size) * PRODUCTS * SPECTRAL_BYTES
-    else:
-        table = vocabulary * embedding.estimator().vector_size * EMBED_BYTES
+    estimator = embedding.estimator()
+    table = vocabulary * estimator.vector_size * EMBED_BYTES
+    if isinstance(estimator, SpectralEmbedding):
+        table += estimator.rows(vocabulary) * columns_per_product(estimator.vector_size) * PRODUCTS * SPECTRAL_BYTES
     ranks = sum(segment_types) * RANK_BYTES + max(segment_types, default=0) * (type_memory + INDEX_BYTES)
     return MemoryEstimate(
         count_worker=float(budget.bytes),

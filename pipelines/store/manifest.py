@@ -15,7 +15,7 @@ from pipelines.options import BuildOptions
 from pipelines.store.fingerprint import Fingerprint
 from pipelines.store.segments import Segment
 
-FORMAT: Literal["bitcipher-build/5"] = "bitcipher-build/5"
+FORMAT: Literal["bitcipher-build/6"] = "bitcipher-build/6"
 
 
 class CountedTask(Record):
@@ -83,6 +83,17 @@ class Drift(Record):
     """Share of the ten nearest neighbors that did not change, averaged over a sample of frequent words."""
     sample: Count
     """Number of words in the sample."""
+    cosine: Annotated[float, Field(ge=-1, le=1)] | None
+    """Median cosine of a word's vector with its vector in the previous version; None if the axes differ."""
+
+
+class BasisState(Record):
+    """The axes of the vectors of a version, in mode spectral."""
+
+    version: Annotated[int, Field(ge=1)]
+    """Version whose axes these are. Vectors of versions with the same axes can be compared."""
+    residual: Annotated[float, Field(ge=0, le=1)] | None
+    """How much the axes of the previous version missed of the counts of this one; None if they were not tried."""
 
 
 class BuildManifest(VersionManifest):
@@ -90,7 +101,7 @@ class BuildManifest(VersionManifest):
 
     model_config = ConfigDict(extra="forbid")
 
-    format: Literal["bitcipher-build/5"] = FORMAT
+    format: Literal["bitcipher-build/6"] = FORMAT
     bitcipher: str
     """Version of bitcipher that made the version."""
     options: BuildOptions
@@ -115,6 +126,8 @@ class BuildManifest(VersionManifest):
     """Segments whose sum is the counts of the version."""
     digests: VersionDigests
     vectors: VectorSizes
+    basis: BasisState | None
+    """Axes of the vectors; None in other modes than spectral."""
     drift: Drift | None
     """Difference from the previous version; None for the first version."""
 

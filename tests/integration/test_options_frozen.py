@@ -9,7 +9,7 @@ from bitcipher.yaml_files import read_yaml
 from cluster.cli.main import all_commands
 from pipelines.options import BuildOptions, EmbeddingOptions
 
-EMBEDDING = {"bits", "window", "mode", "vector_size", "context", "noise", "log"}
+EMBEDDING = {"bits", "window", "mode", "vector_size", "context", "landmarks", "landmark_contexts", "noise", "log"}
 READING = {"format", "document", "field", "encoding", "max_record_mib", "max_bad_share"}
 BUILD = (
     EMBEDDING
@@ -27,11 +27,11 @@ def options_of(command: str) -> set[str]:
 
 def test_options_of_each_command():
     assert options_of("build") == BUILD | {"sources", "out", "recipe", "workers"}
-    growing = {"build", "sources", "replace", "max_drift", "align", "tokenizer", "word_list", "workers", "memory_mib"}
-    assert options_of("update") == growing
+    growing = {"build", "sources", "replace", "max_drift", "align", "basis", "tokenizer", "word_list"}
+    assert options_of("update") == growing | {"workers", "memory_mib"}
     assert options_of("status") == {"build"}
     assert options_of("prune") == {"build", "keep", "unfinished"}
-    assert options_of("embed") == EMBEDDING | {"build", "out", "version", "workers", "memory_mib"}
+    assert options_of("embed") == EMBEDDING | {"build", "out", "version", "basis", "workers", "memory_mib"}
     assert options_of("neighbors") == {"vectors", "words", "topn", "version", "oov"}
     assert options_of("explain") == {"vectors", "word", "other", "topn", "by", "counts", "version"}
     assert options_of("infer") == {"vectors", "word", "contexts", "topn", "counts", "version", "tokenizer"}

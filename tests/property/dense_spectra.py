@@ -17,17 +17,20 @@ def weight_matrix(counts, exponent):
     )
 
 
-def blocks(documents, words, window, context, summed=False):
-    """Return {offset: (scale, matrix)}, with offset 0 for the window."""
+def blocks(documents, words, window, context, summed=False, contexts=None):
+    """Return {offset: (scale, matrix)}, with offset 0 for the window. Columns from `contexts` on are zeros."""
     matrices = reference.context_matrices(documents, words, window)
     found = {}
     if context != "window" and not summed:
         found = {offset: (1.0, weight_matrix(matrix, 0.75)) for offset, matrix in matrices.items()}
     if context != "positions":
         found[0] = (2.25 if context == "both" else 1.0, weight_matrix(sum(matrices.values()), 1))
+    for _, matrix in found.values():
+        matrix[:, contexts or len(words) :] = 0
     return found
 
 
 def table(blocks, directions):
-    """Return Σ scale · M · (Mᵀ · directions)."""
-    return sum(scale * matrix @ (matrix.T @ directions.astype(float)) for scale, matrix in blocks.values())
+    """Return Σ scale · M · (Mᵀ · directions). The directions of the words that are no landmarks are zeros."""
+    landmarks = len(directions)
+    return sum(scale * matrix @ (matrix[:landmarks].T @ directions.astype(float)) for scale, matrix in blocks.values())

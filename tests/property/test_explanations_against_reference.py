@@ -12,12 +12,14 @@ from small_corpora import CountedShards, choices, cut, documents
 from bitcipher import BitcipherError
 from bitcipher.counts import ContextWindow
 from bitcipher.embedding import LOGS
+from bitcipher.embedding.spectral.basis import Basis
 from bitcipher.explain import Explainer
 from bitcipher.noise import NOISES
 
 corpora = st.tuples(documents.filter(any), choices, st.lists(st.integers(0, 6), max_size=2))
 window_sizes = st.sampled_from([1, 2, 5])
 row_numbers = st.integers(0, 20)
+landmark_numbers = st.sampled_from([3, 5, 1000])
 
 
 def build(corpus, context_window):
@@ -98,23 +100,27 @@ def test_cipher_contributions_match_dense_matrices(mode, log, corpus, window, no
     )
 
 
-@given(corpora, window_sizes, st.sampled_from(["both", "positions", "window"]), row_numbers, row_numbers)
+@given(
+    corpora, window_sizes, st.sampled_from(["both", "positions", "window"]), row_numbers, row_numbers, landmark_numbers
+)
 @settings(max_examples=60, deadline=None)
-def test_spectral_contributions_match_dense_matrices(corpus, window, context, one, other):
+def test_spectral_contributions_match_dense_matrices(corpus, window, context, one, other, landmarks):
     counts, words, _ = build(corpus, ContextWindow(window))
     try:
-        vectors = make_vectors(counts, mode="spectral", vector_size=6, context=context)
+        vectors = make_vectors(
+            counts, mode="spectral", vector_size=6, context=context, landmarks=landmarks, landmark_contexts=5
+        )
     except BitcipherError:  # no pair is more frequent than by chance
         assume(False)
     one, other = one % len(words), other % len(words)
     explanation = Explainer(vectors, counts).explain(one, other, topn=10_000)
-    blocks = dense_spectra.blocks(corpus[0], words, window, context)
-    directions, rows = vectors.refinement["directions"].astype(float), vectors.vectors.astype(float)
+    blocks = dense_spectra.blocks(corpus[0], words, window, context, contexts=max(landmarks, 5))
+    directions, rows = Basis.from_arrays(vectors.refinement).scaled_directions, vectors.vectors.astype(float)
     expected = {}
     for word, towards in ((one, other), (other, one)):
         length = dense_spectra.table(blocks, directions @ rows[word])[word]
         for offset, (scale, matrix) in blocks.items():
-            products = scale * matrix[word] * (matrix.T @ (directions @ rows[towards]))
+            products = scale * matrix[word] * (matrix[: len(directions)].T @ (directions @ rows[towards]))
             for rank, weight in enumerate(products):
                 pair = offset, words[rank].word
                 expected[pair] = expected.get(pair, 0) + (weight / length / 2 if length > 0 else 0)

@@ -12,6 +12,7 @@ from small_corpora import CountedShards, choices, cut, documents
 from bitcipher import OOV, BitcipherError
 from bitcipher.counts import ContextWindow
 from bitcipher.embedding import LOGS
+from bitcipher.embedding.spectral.basis import Basis
 from bitcipher.noise import NOISES
 from pipelines.options import EmbeddingOptions
 
@@ -53,12 +54,15 @@ def test_cipher_modes_infer_the_vectors_of_the_table(mode, summed, corpus, windo
 
 
 @pytest.mark.parametrize("summed", [False, True])
-@given(corpora, window_sizes, st.sampled_from(["both", "positions", "window"]))
+@given(corpora, window_sizes, st.sampled_from(["both", "positions", "window"]), st.sampled_from([3, 5, 1000]))
 @settings(max_examples=30, deadline=None)
-def test_mode_spectral_infers_the_rows_of_dense_matrices(summed, corpus, window, context):
+def test_mode_spectral_infers_the_rows_of_dense_matrices(summed, corpus, window, context, landmarks):
     assume(not (summed and context == "positions"))
-    counts, vectors = build(corpus, ContextWindow(window, summed), mode="spectral", vector_size=6, context=context)
+    sizes = {"vector_size": 6, "landmarks": landmarks, "landmark_contexts": 5}
+    counts, vectors = build(corpus, ContextWindow(window, summed), mode="spectral", context=context, **sizes)
     words, _ = reference.choose_words(corpus[0], **corpus[1])
-    blocks = dense_spectra.blocks(corpus[0], words, window, context, summed)
+    blocks = dense_spectra.blocks(corpus[0], words, window, context, summed, max(landmarks, 5))
     # The float32 table is no reference here: weak dimensions of a text of few words are rounding errors.
-    assert_vectors_are_inferred(vectors, dense_spectra.table(blocks, vectors.refinement["directions"]), counts, corpus)
+    assert_vectors_are_inferred(
+        vectors, dense_spectra.table(blocks, Basis.from_arrays(vectors.refinement).scaled_directions), counts, corpus
+    )

@@ -22,6 +22,7 @@ from bitcipher.embedding.spectral import (
 from bitcipher.embedding.spectral.spectral_embedding import VALUE_EXPONENT
 
 corpora = st.tuples(documents.filter(any), choices, st.lists(st.integers(0, 6), max_size=2))
+landmark_numbers = st.integers(1, 12) | st.just("all")
 context_windows = st.builds(ContextWindow, st.sampled_from([1, 2, 5]), st.booleans())
 
 
@@ -36,6 +37,11 @@ def build(corpus, context_window):
     matrices = reference.context_matrices(texts, words, context_window.size)
     blocks = [] if context_window.summed else [matrices[offset] for offset in sorted(matrices)]
     return counts, [*blocks, sum(matrices.values())]
+
+
+def all_products(counts, window):
+    """Return the products with all words as context words."""
+    return InMemoryProducts.from_counts(counts, window, np.arange(len(counts.vocabulary), dtype=np.int32))
 
 
 def weights_of(blocks):
@@ -54,14 +60,16 @@ def weights_of(blocks):
     return weighted
 
 
-def dense(rows, words):
-    """Return the blocks of weighted rows as dense matrices, from the weights and from the opposite weights."""
-    forward, opposite = (np.zeros((len(rows.starts), words, words)) for _ in range(2))
-    for block, starts in enumerate(rows.starts):
-        for index, word in enumerate(rows.words):
-            pairs = slice(starts[index], starts[index + 1])
-            forward[block, word, rows.contexts[pairs]] = rows.weights[pairs]
-            opposite[opposite_block(block, len(rows.starts)), rows.contexts[pairs], word] = rows.opposite_weights[pairs]
+def dense(products, words):
+    """Return the blocks of the weighted matrix as dense matrices, from the weights and from the opposite weights."""
+    forward, opposite = (np.zeros((products.blocks, words, words)) for _ in range(2))
+    for rows in products._rows:
+        for block, starts in enumerate(rows.starts):
+            other = opposite_block(block, products.blocks)
+            for index, word in enumerate(rows.words):
+                pairs = slice(starts[index], starts[index + 1])
+                forward[block, word, rows.contexts[pairs]] = rows.weights[pairs]
+                opposite[other, rows.contexts[pairs], word] = rows.opposite_weights[pairs]
     return forward, opposite
 
 
@@ -69,8 +77,7 @@ def dense(rows, words):
 @settings(max_examples=60)
 def test_weights_match_the_definition(corpus, context_window):
     counts, blocks = build(corpus, context_window)
-    (rows,) = InMemoryProducts.from_counts(counts, context_window.size)._rows
-    forward, opposite = dense(rows, len(counts.vocabulary))
+    forward, opposite = dense(all_products(counts, context_window.size), len(counts.vocabulary))
     np.testing.assert_allclose(forward, weights_of(blocks), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(opposite, weights_of(blocks), rtol=1e-5, atol=1e-6)
 
@@ -102,43 +109,62 @@ def cells(block):
 
 
 @given(corpora, context_windows, st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
+@settings(max_examples=60)
 def test_products_match_dense_matrices(corpus, context_window, seed):
     counts, blocks = build(corpus, context_window)
     random = np.random.default_rng(seed)
-    table = random.normal(size=(len(counts.vocabulary), 16)).astype(np.float32)
+    words = len(counts.vocabulary)
+    landmarks, contexts = np.sort(random.integers(1, words + 1, 2))
+    # The context words, landmarks first: any words in any order.
+    ranks = random.permutation(words)[:contexts]
+    columns = np.full(words, -1, np.int32)
+    columns[ranks] = np.arange(contexts)
     scales = random.integers(0, 3, len(blocks)).astype(np.float32)
-    products = InMemoryProducts.from_counts(counts, context_window.size)
-    weights = weights_of(blocks)
-    projected = sum(scale * block @ table for scale, block in zip(scales, weights, strict=True))
-    np.testing.assert_allclose(products.project(table, scales), projected, rtol=1e-4, atol=1e-4)
-    squared = sum(scale * block @ block.T @ table for scale, block in zip(scales, weights, strict=True))
-    np.testing.assert_allclose(products.gram_product(table, scales), squared, rtol=1e-3, atol=1e-3)
+    products = InMemoryProducts.from_counts(counts, context_window.size, columns, threads=2)
+    weights = [block[:, ranks] for block in weights_of(blocks)]
+    table = random.normal(size=(contexts, 16)).astype(np.float32)
+    expected = sum(scale * block @ table for scale, block in zip(scales, weights, strict=True))[ranks[:landmarks]]
+    np.testing.assert_allclose(products.project(table, scales, landmarks), expected, rtol=1e-4, atol=1e-4)
+    table = random.normal(size=(landmarks, 16)).astype(np.float32)
+    expected = sum(
+        scale * block @ (block[ranks[:landmarks]].T @ table) for scale, block in zip(scales, weights, strict=True)
+    )
+    np.testing.assert_allclose(products.extend(table, scales), expected, rtol=1e-3, atol=1e-3)
+    found = products.gram_product(table, scales)
+    np.testing.assert_allclose(found, expected[ranks[:landmarks]], rtol=1e-3, atol=1e-3)
 
 
+# All pairs are as frequent as chance predicts.
+BY_CHANCE = ([["of", "the", "the"]] * 3, {}, [])
 # "of" and "a" have the same contexts, and only separate offsets distinguish them.
 INTERCHANGEABLE = ([["the"] * 6, ["the"] * 64, ["the"] * 96, ["of", "a"] * 15], {}, [])
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
-@given(corpora, context_windows, st.integers(1, 20))
-@example(INTERCHANGEABLE, ContextWindow(2, False), 2)
-@settings(max_examples=40)
-def test_tables_span_the_leading_eigenvectors(context, corpus, context_window, vector_size):
+@given(corpora, context_windows, st.integers(1, 20), landmark_numbers, landmark_numbers)
+@example(INTERCHANGEABLE, ContextWindow(2, False), 2, "all", "all")
+@example(BY_CHANCE, ContextWindow(1, False), 1, "all", "all")
+@settings(max_examples=60)
+def test_tables_span_the_leading_eigenvectors(context, corpus, context_window, vector_size, landmarks, contexts):
     assume(not (context_window.summed and context == "positions"))
     counts, blocks = build(corpus, context_window)
-    embedding = SpectralEmbedding(vector_size, context)
-    table, directions = embedding.table(counts)
-    scales = embedding.scales(len(blocks))
-    matrix = sum(scale * block @ block.T for scale, block in zip(scales, weights_of(blocks), strict=True))
+    embedding = SpectralEmbedding(vector_size, context, landmarks, contexts)
+    spectrum = embedding.table(counts)
+    table, directions = spectrum.table, spectrum.basis.scaled_directions
+    words, scales = len(directions), embedding.scales(len(blocks))
+    assert words == (len(table) if landmarks == "all" else min(landmarks, len(table)))
+    used = [block[:, : embedding.contexts(len(table))] for block in weights_of(blocks)]
+    products = sum(scale * block @ block[:words].T for scale, block in zip(scales, used, strict=True))
+    matrix = products[:words]
     expected = np.linalg.eigvalsh(matrix)[::-1]
     assert table.dtype == directions.dtype == np.float32
-    assert table.shape == directions.shape
+    assert table.shape == (len(counts.vocabulary), directions.shape[1])
     assert table.shape[1] <= min(vector_size, np.count_nonzero(expected > 1e-12 * max(expected[0], 1e-12)))
     # Weak directions are less accurate in float32.
     strong = np.flatnonzero(expected[: table.shape[1]] > 1e-3 * expected[0])
     table, directions, expected = table[:, strong], directions[:, strong], expected[strong]
-    np.testing.assert_allclose(table, matrix @ directions, rtol=1e-2, atol=1e-3)
+    np.testing.assert_allclose(table, products @ directions, rtol=1e-2, atol=1e-3)
+    table = table[:words]
     # Columns are eigenvectors, scaled by a power of the singular values.
     values = np.linalg.norm(table, axis=0) ** (2 / VALUE_EXPONENT)
     np.testing.assert_allclose(values, expected, rtol=1e-2)
@@ -151,16 +177,18 @@ def test_tables_span_the_leading_eigenvectors(context, corpus, context_window, v
 def test_grouping_of_words_does_not_change_the_bytes(corpus, context_window):
     counts, _ = build(corpus, context_window)
     window, words = context_window.size, len(counts.vocabulary)
-    whole = InMemoryProducts.from_counts(counts, window)
+    whole = all_products(counts, window)
     forward = concatenate(counts.rows(window))
     marginals = compute_marginals([forward, transpose(forward, words)], window, context_window.summed, words)
-    pieces = [weight_rows(rows_of_word(forward, word, words), marginals) for word in reversed(range(words))]
+    columns = np.arange(words, dtype=np.int32)
+    pieces = [weight_rows(rows_of_word(forward, word, words), marginals, columns) for word in reversed(range(words))]
     embedding = SpectralEmbedding(5)
     single, grouped = (
-        embedding.factor(products, words, whole.blocks) for products in (whole, InMemoryProducts(pieces))
+        embedding.factor(products, counts.vocabulary, whole.blocks)
+        for products in (whole, InMemoryProducts(pieces, columns, threads=3))
     )
     assert single.table.tobytes() == grouped.table.tobytes()
-    assert single.directions.tobytes() == grouped.directions.tobytes()
+    assert single.basis.directions.tobytes() == grouped.basis.directions.tobytes()
 
 
 def rows_of_word(forward, word, words):

@@ -12,6 +12,7 @@ from bitcipher.embedding.spectral.ppmi import (
 )
 from bitcipher.embedding.spectral.spectral_embedding import (
     CONTEXTS,
+    Landmarks,
     Products,
     SpectralEmbedding,
     Spectrum,
@@ -22,6 +23,7 @@ from bitcipher.embedding.spectral.transpose import transpose
 __all__ = [
     "CONTEXTS",
     "InMemoryProducts",
+    "Landmarks",
     "Marginals",
     "Products",
     "SpectralEmbedding",

@@ -1,69 +1,118 @@
 """`InMemoryProducts`: products with weighted counts that fit into memory."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from bitcipher.counts.merge import merge_rows
 from bitcipher.counts.merged_counts import MergedCounts
-from bitcipher.counts.pairs import concatenate
+from bitcipher.counts.pairs import PairBlock, concatenate
 from bitcipher.embedding.spectral.ppmi import WeightedRows, compute_marginals, weight_rows
 from bitcipher.embedding.spectral.transpose import forward_and_backward
+
+# Groups of rows for each thread, so that a thread with a slow group does not delay the others.
+GROUPS_PER_THREAD = 4
 
 
 class InMemoryProducts:
     """Implementation of `Products` with the whole weighted matrix in memory.
 
+    Each row is weighted and multiplied by one thread, so the result does not depend on the number of threads.
+
     Args:
         rows: groups of rows of the matrix. Each word is in exactly one group.
+        columns: (N,) int32, the column of each word as a context word, or -1.
+        threads: number of threads.
     """
 
-    def __init__(self, rows: Sequence[WeightedRows]):
+    def __init__(self, rows: Sequence[WeightedRows], columns: np.ndarray, threads: int = 1):
         self._rows = rows
+        self._words = len(columns)
+        self._contexts = int(columns.max(initial=-1)) + 1
+        self._threads = threads
 
     @classmethod
-    def from_counts(cls, counts: MergedCounts, window: int) -> "InMemoryProducts":
-        """Return the products with the weighted counts of a corpus, for offsets up to `window`."""
+    def from_counts(
+        cls, counts: MergedCounts, window: int, columns: np.ndarray, threads: int = 1
+    ) -> "InMemoryProducts":
+        """Return the products with the weighted counts of a corpus.
+
+        Args:
+            counts: counts of a corpus.
+            window: the largest offset of a context word.
+            columns: (N,) int32, the column of each word as a context word, or -1 for words to leave out.
+            threads: number of threads.
+        """
         vocabulary = counts.vocabulary
         pairs = concatenate(
             merge_rows(forward_and_backward(counts, window), vocabulary.row_order(), vocabulary.oov_rank)
         )
         marginals = compute_marginals([pairs], window, counts.context_window.summed, len(vocabulary))
-        return cls([weight_rows(pairs, marginals)])
+        groups = list(_split_by_word(pairs, threads * GROUPS_PER_THREAD))
+        del pairs
+        with ThreadPoolExecutor(threads) as pool:
+            rows = list(pool.map(lambda group: weight_rows(group, marginals, columns), groups))
+        return cls(rows, columns, threads)
 
     @property
     def blocks(self) -> int:
         """Number of blocks of the weighted matrix: one per offset, and one for the whole window."""
         return len(self._rows[0].starts)
 
-    def project(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    def project(self, table: np.ndarray, scales: np.ndarray, landmarks: int) -> np.ndarray:
         """Return Σⱼ scaleⱼ · Mⱼ · table over the blocks j, see `Products.project`."""
-        total = np.zeros_like(table)
-        for block, scale in enumerate(scales):
-            if scale:
-                self.add(block, scale, table, total)
+        total = np.zeros((landmarks, table.shape[1]), np.float32)
+        for block, scale in _used(scales):
+            self._map(lambda rows, j=block, s=scale: rows.add(j, s, table, rows.targets(landmarks), total))
         return total
 
     def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """Return Σⱼ scaleⱼ · Mⱼ · Mⱼᵀ · table over the blocks j, see `Products.gram_product`."""
+        landmarks = len(table)
         total = np.zeros_like(table)
-        for block, scale in enumerate(scales):
-            if scale:
-                self.add(block, 1, self.transposed_product(block, scale, table), total)
+        for block, vectors in self._context_vectors(table, scales):
+            self._map(lambda rows, j=block, v=vectors: rows.add(j, 1, v, rows.targets(landmarks), total))
         return total
 
-    def transposed_product(self, block: int, scale: float, table: np.ndarray) -> np.ndarray:
-        """Return scale · Mⱼᵀ · table for the block j, (N, b) float32."""
-        result = np.zeros_like(table)
-        for rows in self._rows:
-            group = result[rows.words]
-            rows.add_transposed(block, scale, table, group)
-            result[rows.words] = group
-        return result
+    def extend(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
+        """Return the rows of `gram_product` for all words, see `Products.extend`."""
+        total = np.zeros((self._words, table.shape[1]), np.float32)
+        for block, vectors in self._context_vectors(table, scales):
+            self._map(lambda rows, j=block, v=vectors: rows.add(j, 1, v, rows.words, total))
+        return total
 
-    def add(self, block: int, scale: float, table: np.ndarray, total: np.ndarray) -> None:
-        """Add scale · Mⱼ · table to `total` for the block j. Both arrays are (N, b) float32."""
-        for rows in self._rows:
-            group = total[rows.words]
-            rows.add(block, scale, table, group)
-            total[rows.words] = group
+    def _context_vectors(self, table: np.ndarray, scales: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield each block j and scaleⱼ · Mⱼᵀ · table, the vectors of its context words."""
+        for block, scale in _used(scales):
+            vectors = np.zeros((self._contexts, table.shape[1]), np.float32)
+            self._map(
+                lambda rows, j=block, s=scale, v=vectors: rows.add_transposed(j, s, table, rows.targets(len(v)), v)
+            )
+            yield block, vectors
+
+    def _map(self, add: Callable[[WeightedRows], None]) -> None:
+        """Call a function with each group of rows."""
+        with ThreadPoolExecutor(self._threads) as pool:
+            for _ in pool.map(add, self._rows):
+                pass
+
+
+def _used(scales: np.ndarray) -> Iterator[tuple[int, float]]:
+    """Yield the blocks with a scale above 0, and their scales."""
+    return ((block, scale) for block, scale in enumerate(scales) if scale)
+
+
+def _split_by_word(pairs: PairBlock, groups: int) -> Iterator[PairBlock]:
+    """Yield the rows in at most `groups` blocks of about equal size, each with all rows of its words."""
+    if not len(pairs.left):
+        yield pairs
+        return
+    ends = np.cumsum(pairs.length)
+    first_rows = np.flatnonzero(np.diff(pairs.left, prepend=-1))
+    goals = len(pairs.right) * np.arange(groups) // groups
+    words = np.searchsorted((ends - pairs.length)[first_rows], goals)
+    starts = np.unique(first_rows[np.minimum(words, len(first_rows) - 1)])
+    for start, stop in zip(starts, [*starts[1:], len(ends)], strict=True):
+        rows, entries = slice(start, stop), slice(ends[start] - pairs.length[start], ends[stop - 1])
+        yield PairBlock(*(c[rows] for c in pairs[:3]), *(c[entries] for c in pairs[3:]))

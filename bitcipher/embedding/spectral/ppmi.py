@@ -59,33 +59,42 @@ class WeightedRows(NamedTuple):
 
     Attributes:
         words: (n,) int32, ranks of the words.
+        columns: (n,) int32, the column of each word as a context word, or -1.
         starts: (blocks, n + 1) int64, the start of each word's pairs, and the end of the last word's pairs.
-        contexts: (pairs,) int32, rank of the context word of each pair.
+        contexts: (pairs,) int32, column of the context word of each pair.
         weights: (pairs,) float32, weight of each pair in the row of the word, at least 0.
         opposite_weights: (pairs,) float32, weight of each pair in the row of the context word, in the opposite block.
     """
 
     words: np.ndarray
+    columns: np.ndarray
     starts: np.ndarray
     contexts: np.ndarray
     weights: np.ndarray
     opposite_weights: np.ndarray
 
-    def add(self, block: int, scale: float, table: np.ndarray, result: np.ndarray) -> None:
+    def add(self, block: int, scale: float, table: np.ndarray, targets: np.ndarray, result: np.ndarray) -> None:
         """Add scale · Mⱼ · table to `result` for these rows of the block j.
 
         Args:
             block: the block j.
             scale: factor of all weights.
-            table: (N, b) float32.
-            result: (n, b) float32, updated in place.
+            table: (m, b) float32, rows of the first m columns. Pairs in other columns are left out.
+            targets: (n,) int64, the row of the result for each word, or -1 for words to leave out.
+            result: (k, b) float32, updated in place.
         """
-        kernels.multiply(self.starts[block], self.contexts, self.weights, np.float32(scale), table, result)
+        kernels.multiply(self.starts[block], self.contexts, self.weights, np.float32(scale), targets, table, result)
 
-    def add_transposed(self, block: int, scale: float, table: np.ndarray, result: np.ndarray) -> None:
+    def add_transposed(
+        self, block: int, scale: float, table: np.ndarray, targets: np.ndarray, result: np.ndarray
+    ) -> None:
         """Add scale · Mⱼᵀ · table to `result` for the rows of Mⱼᵀ of these words. The arguments are those of `add`."""
         starts = self.starts[opposite_block(block, len(self.starts))]
-        kernels.multiply(starts, self.contexts, self.opposite_weights, np.float32(scale), table, result)
+        kernels.multiply(starts, self.contexts, self.opposite_weights, np.float32(scale), targets, table, result)
+
+    def targets(self, columns: int) -> np.ndarray:
+        """Return the column of each word of the first `columns`, and -1 for the other words, (n,) int32."""
+        return np.where(self.columns < columns, self.columns, -1)
 
 
 def block_count(window: int, summed: bool) -> int:
@@ -126,15 +135,16 @@ def compute_marginals(blocks_of_pairs: Iterable[PairBlock], window: int, summed:
     return Marginals(sums)
 
 
-def weight_rows(block: PairBlock, marginals: Marginals) -> WeightedRows:
+def weight_rows(block: PairBlock, marginals: Marginals, columns: np.ndarray) -> WeightedRows:
     """Return the weighted rows of some words.
 
     Args:
         block: all forward and backward pairs of these words, merged; the rows of a word are adjacent, in ascending
             order of their offsets.
         marginals: marginals of all words.
+        columns: (N,) int32, the column of each word as a context word, or -1 for words to leave out.
     """
-    blocks, words = marginals.sums.shape
+    blocks = len(marginals.sums)
     first_rows = np.append(np.flatnonzero(np.diff(block.left, prepend=-1)), len(block.left))
     first_pairs = np.concatenate([np.zeros(1, np.int64), np.cumsum(block.length)])
     sizes, contexts, weights = kernels.weight_pairs(
@@ -146,9 +156,10 @@ def weight_rows(block: PairBlock, marginals: Marginals) -> WeightedRows:
         marginals.log_sums,
         marginals.log_shares,
         DISCOUNT,
-        words,
+        columns,
     )
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
     indices = np.arange(blocks)[:, None] * (len(first_rows) - 1) + np.arange(len(first_rows))
     starts = ends[indices]
-    return WeightedRows(block.left[first_rows[:-1]], starts, *kernels.sort_by_block(sizes, starts, contexts, weights))
+    words = block.left[first_rows[:-1]]
+    return WeightedRows(words, columns[words], starts, *kernels.sort_by_block(sizes, starts, contexts, weights))

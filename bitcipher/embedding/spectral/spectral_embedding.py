@@ -1,19 +1,30 @@
 """`SpectralEmbedding`: the leading directions of the weighted counts of each offset and of the whole window."""
 
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
+import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
 from bitcipher.cipher import BitCipher
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.merged_counts import MergedCounts
-from bitcipher.embedding.spectral.block_krylov import combine, leading_eigenvectors
-from bitcipher.embedding.spectral.damping import damping_matrix
+from bitcipher.embedding.spectral.basis import Basis, symmetric_power
+from bitcipher.embedding.spectral.block_krylov import combine, gram, leading_eigenvectors
+from bitcipher.embedding.spectral.damping import COMMON_WORDS, damping_matrix
 from bitcipher.embedding.spectral.in_memory_products import InMemoryProducts
 from bitcipher.errors import BitcipherError
+from bitcipher.vocabulary import Vocabulary
 
 CONTEXTS = ("both", "positions", "window")
+
+Landmarks = int | Literal["all"]
+"""A number of the most frequent words, or all words."""
+
+# The directions are found from these rows and these context words. Vectors are as good for 5,000 to 30,000 rows and
+# 20,000 to 40,000 contexts, and worse with all words (bitcipher/evaluation/README.md).
+LANDMARKS = 20_000
+LANDMARK_CONTEXTS = 40_000
 
 # Factor of the window block relative to the block of an offset, if both are used.
 WINDOW_SCALE = 1.5
@@ -28,6 +39,9 @@ PRODUCTS = 7
 
 # Exponent of the singular values. 0 and 1/2 give no better vectors (bitcipher/evaluation/README.md).
 VALUE_EXPONENT = 0.25
+
+# Exponent of the eigenvalues of MMᵀ in the factor of MMᵀ · directions.
+POWER = VALUE_EXPONENT / 2 - 1
 
 
 def columns_per_product(vector_size: int) -> int:
@@ -56,21 +70,38 @@ class Products(Protocol):
     """Interface of products with the matrix M of weighted counts, which are computed in memory or by workers.
 
     M has one row per word and consists of blocks Mⱼ of columns: one block per offset, and one for the whole window (see
-    `bitcipher.embedding.spectral.ppmi`). The transpose of a block has the same pairs as the block of the opposite
-    offset. Both methods can therefore compute each row of their result from the pairs of one word, in a fixed order.
+    `bitcipher.embedding.spectral.ppmi`). A block has a column per context word. The words of the first columns are the
+    landmarks. The transpose of a block has the same pairs as the block of the opposite offset. All methods can
+    therefore compute each row of their result from the pairs of one word, in a fixed order.
     """
 
-    def project(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
-        """Return Σⱼ scaleⱼ · Mⱼ · table over the blocks j, (N, b) float32.
+    def project(self, table: np.ndarray, scales: np.ndarray, landmarks: int) -> np.ndarray:
+        """Return the rows of the landmarks of Σⱼ scaleⱼ · Mⱼ · table over the blocks j, (landmarks, b) float32.
 
         Args:
-            table: (N, b) float32.
+            table: (contexts, b) float32.
             scales: (blocks,) factor of each block.
+            landmarks: number of landmarks.
         """
         ...
 
     def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
-        """Return Σⱼ scaleⱼ · Mⱼ · Mⱼᵀ · table over the blocks j, (N, b) float32, for the arguments of `project`."""
+        """Return Σⱼ scaleⱼ · Mⱼ · Mⱼᵀ · table over the blocks j, for the rows of the landmarks of Mⱼ.
+
+        Args:
+            table: (landmarks, b) float32.
+            scales: (blocks,) factor of each block.
+
+        Returns:
+            (landmarks, b) float32.
+        """
+        ...
+
+    def extend(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
+        """Return Σⱼ scaleⱼ · Mⱼ · Lⱼᵀ · table, with Lⱼ for the rows of the landmarks of Mⱼ, (N, b) float32.
+
+        The arguments are those of `gram_product`, whose result has the rows of the landmarks.
+        """
         ...
 
 
@@ -79,45 +110,85 @@ class Spectrum(NamedTuple):
 
     Attributes:
         table: (N, d) float32, the raw table: M times the vectors of the contexts.
-        directions: (N, d) float32. Mᵀ times the directions are the vectors of the contexts.
+        basis: the directions. Lᵀ times the scaled directions are the vectors of the contexts, with L for the rows of
+            the landmarks of M.
+        residual: part of the image of the basis that is outside of the basis, 0 to 1: how much a kept basis misses of
+            the leading directions. 0 for a fresh factorization.
     """
 
     table: np.ndarray
-    directions: np.ndarray
+    basis: Basis
+    residual: float
+
+    def rotate(self, rotation: np.ndarray) -> "Spectrum":
+        """Return the same factorization in other axes, given an orthogonal matrix, (d, d)."""
+        return self._replace(table=combine(self.table, rotation), basis=self.basis.rotate(rotation))
 
 
 class SpectralEmbedding:
     """Embedding of mode spectral: a factorization of weighted counts by block Krylov iteration from the ciphers.
 
+    The directions are found from the rows of the landmarks, the most frequent words. The vector of each word is the
+    product of its row with the vectors of the contexts, so the size of the factorization does not grow with the
+    vocabulary.
+
     Args:
         vector_size: number of dimensions.
         context: counts that are factorized: "positions", those of each offset; "window", the sums over all offsets; or
             "both".
+        landmarks: number of landmarks, or "all".
+        landmark_contexts: number of the most frequent words that are context words, or "all".
 
     Raises:
         BitcipherError: if a value is invalid.
     """
 
-    def __init__(self, vector_size: int = 200, context: str = "both"):
+    def __init__(
+        self,
+        vector_size: int = 200,
+        context: str = "both",
+        landmarks: Landmarks = LANDMARKS,
+        landmark_contexts: Landmarks = LANDMARK_CONTEXTS,
+    ):
         if vector_size < 1:
             raise BitcipherError(f"`vector_size` must be at least 1, got {vector_size}.")
         if context not in CONTEXTS:
             raise BitcipherError(f"There is no context {context!r}: choose from {', '.join(CONTEXTS)}.")
+        for name, value in (("landmarks", landmarks), ("landmark_contexts", landmark_contexts)):
+            if value != "all" and (isinstance(value, str) or value < 1):
+                raise BitcipherError(f'`{name}` must be at least 1 or "all", got {value!r}.')
         self.vector_size = vector_size
         self.context = context
+        self.landmarks: Landmarks = landmarks
+        self.landmark_contexts: Landmarks = landmark_contexts
 
-    def table(self, counts: MergedCounts, window: int | None = None) -> Spectrum:
+    def rows(self, words: int) -> int:
+        """Return the number of landmarks in a vocabulary of `words`."""
+        return _limit(self.landmarks, words)
+
+    def contexts(self, words: int) -> int:
+        """Return the number of context words in a vocabulary of `words`: at least the number of landmarks."""
+        return max(self.rows(words), _limit(self.landmark_contexts, words))
+
+    def columns(self, words: int) -> np.ndarray:
+        """Return the column of each word as a context word, by rank, or -1 for other words, (words,) int32."""
+        ranks = np.arange(words, dtype=np.int32)
+        return np.where(ranks < self.contexts(words), ranks, np.int32(-1))
+
+    def table(self, counts: MergedCounts, window: int | None = None, threads: int = 1) -> Spectrum:
         """Return the factorization of counts that fit into memory. It takes about 112 bytes per counted pair.
 
         Args:
             counts: counts of a corpus.
             window: the largest offset of a context word, by default that of the counts.
+            threads: number of threads. The result does not depend on it.
 
         Raises:
             BitcipherError: if the counts do not support `window`.
         """
-        products = InMemoryProducts.from_counts(counts, check_window(counts.context_window, window))
-        return self.factor(products, len(counts.vocabulary), products.blocks)
+        words, window = len(counts.vocabulary), check_window(counts.context_window, window)
+        products = InMemoryProducts.from_counts(counts, window, self.columns(words), threads)
+        return self.factor(products, counts.vocabulary, products.blocks)
 
     def scales(self, blocks: int) -> np.ndarray:
         """Return the factor of each block j in Σⱼ scaleⱼ · Mⱼ · Mⱼᵀ, (blocks,) float32."""
@@ -126,24 +197,72 @@ class SpectralEmbedding:
         return scales
 
     @threadpool_limits.wrap(limits=1)
-    def factor(self, products: Products, words: int, blocks: int) -> Spectrum:
-        """Return the factorization from products with the weighted counts.
+    def factor(self, products: Products, vocabulary: Vocabulary, blocks: int) -> Spectrum:
+        """Return a fresh factorization from products with the weighted counts.
 
         Args:
-            products: products with the weighted counts M.
-            words: number of words.
+            products: products with the weighted counts M, whose columns are those of `columns`.
+            vocabulary: words of the counts.
             blocks: number of blocks of M: one per offset, and one for the whole window.
         """
-        scales = self.scales(blocks)
-        code = BitCipher(columns_per_product(self.vector_size)).encipher(words).toarray().astype(np.float32)
+        words, scales = len(vocabulary), self.scales(blocks)
+        landmarks, bits = self.rows(words), columns_per_product(self.vector_size)
         # In a small vocabulary, the projected ciphers can lie in an invariant subspace of MMᵀ, which the iteration
         # cannot leave. The columns of the identity matrix span all directions.
-        is_small = words <= code.shape[1]
-        start = np.eye(words, dtype=np.float32) if is_small else products.project(code, scales)
+        if landmarks <= bits:
+            start = np.eye(landmarks, dtype=np.float32)
+        else:
+            code = BitCipher(bits).encipher(self.contexts(words)).toarray().astype(np.float32)
+            start = products.project(code, scales, landmarks)
         directions, images, values = leading_eigenvectors(
             lambda table: products.gram_product(table, scales), start, PRODUCTS, self.vector_size
         )
-        roots = values ** (VALUE_EXPONENT / 2)
-        table = images * roots.astype(np.float32)
-        damping = damping_matrix(table)
-        return Spectrum(combine(table, damping), combine(directions, (roots / values)[:, None] * damping))
+        images = products.extend(directions, scales) if landmarks < words else images * values.astype(np.float32)
+        contexts = vocabulary.words.slice(0, self.contexts(words))
+        return _make_spectrum(images, contexts, directions, np.diag(values**POWER), 0.0)
+
+    @threadpool_limits.wrap(limits=1)
+    def factor_in_basis(self, products: Products, vocabulary: Vocabulary, blocks: int, basis: Basis) -> Spectrum:
+        """Return the factorization of the weighted counts within the directions of an earlier one.
+
+        Args:
+            products: products with the weighted counts M, whose columns are those of the basis.
+            vocabulary: words of the counts.
+            blocks: number of blocks of M.
+            basis: the directions to keep.
+        """
+        columns = basis.columns(vocabulary)
+        directions = basis.directions_for(columns)
+        images = products.extend(directions, self.scales(blocks))
+        landmarks = np.zeros_like(directions)
+        ranks = np.flatnonzero((0 <= columns) & (columns < len(directions)))
+        landmarks[columns[ranks]] = images[ranks]
+        projected = gram(directions, landmarks)
+        missed = landmarks - combine(directions, projected)
+        residual = float(np.sqrt(_squares(missed) / max(_squares(landmarks), np.finfo(float).tiny)))
+        return _make_spectrum(images, basis.contexts, directions, symmetric_power(projected, POWER), residual)
+
+
+def _make_spectrum(
+    images: np.ndarray, contexts: pa.LargeStringArray, directions: np.ndarray, power: np.ndarray, residual: float
+) -> Spectrum:
+    """Return the spectrum with damped directions.
+
+    Args:
+        images: (N, d) float32, the rows of all words of MLᵀ · directions.
+        contexts: (C,) the context words.
+        directions: (landmarks, d) float32, orthonormal columns.
+        power: (d, d), the matrix that the images are multiplied by before damping.
+        residual: see `Spectrum`.
+    """
+    scaling = power @ damping_matrix(combine(images[:COMMON_WORDS], power))
+    return Spectrum(combine(images, scaling), Basis(contexts, directions, scaling), residual)
+
+
+def _squares(table: np.ndarray) -> float:
+    """Return the sum of the squares of all values, added up in a fixed order."""
+    return float(np.trace(gram(table, table)))
+
+
+def _limit(landmarks: Landmarks, words: int) -> int:
+    return words if landmarks == "all" else min(landmarks, words)

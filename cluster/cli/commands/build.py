@@ -53,6 +53,14 @@ def embed(
     *,
     out: Annotated[str, typer.Option(help="Directory of the vectors; it must not exist yet.", metavar=PATH)],
     version: Version = None,
+    basis: Annotated[
+        str | None,
+        typer.Option(
+            help="Keep the axes of a version of this build (its number), another build, or a folder of vectors, so "
+            "that the vectors can be compared with these; mode spectral.",
+            metavar="VERSION_OR_PATH",
+        ),
+    ] = None,
     workers: Workers = 0,
     memory_mib: Annotated[
         int | None, typer.Option(help="MiB of memory per worker.", show_default="as in the build")
@@ -72,5 +80,5 @@ def embed(
 
     budget: int = memory_mib or read_manifest(build, version).options.memory_mib
     with StageProgress() as progress, open_runtime(workers, budget << 20) as runtime:
-        sizes = embed_build(build, out, option_values, budget, runtime, progress, version)
+        sizes = embed_build(build, out, option_values, budget, runtime, progress, version, basis)
     builds.print_embedding(out, sizes)

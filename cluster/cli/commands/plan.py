@@ -65,11 +65,12 @@ def plan(
         BuildOptions.parse(option_values, name=option_name)  # report wrong options before text is read
     from cluster.cli.display.plan import print_plan
     from cluster.demo.docstring_sample import docstring_sample
-    from cluster.doctor.machine import cpu_count, memory_bytes
+    from cluster.doctor.machine import memory_bytes
     from pipelines.estimate.build_cost import Cluster
     from pipelines.estimate.build_estimate import EstimateRequest, estimate_build
+    from pipelines.runtime.cores import available_cores
 
-    cluster = Cluster(nodes, cores or cpu_count(), memory_gb * 1e9 if memory_gb else memory_bytes())
+    cluster = Cluster(nodes, cores or available_cores(), memory_gb * 1e9 if memory_gb else memory_bytes())
     request = EstimateRequest(
         sources=tuple(sources or ()),
         tokens=tokens,

@@ -19,7 +19,7 @@ from cluster.cli.display.records import describe_records
 from pipelines.build.report import read_report
 from pipelines.build.status import read_status
 from pipelines.ingest.source_changes import SourceChanges
-from pipelines.store.manifest import BuildManifest, Drift, VectorSizes, read_manifest
+from pipelines.store.manifest import BasisState, BuildManifest, Drift, VectorSizes, read_manifest
 
 # Maximum number of files or words to show of a list.
 EXAMPLES = 5
@@ -41,6 +41,8 @@ def print_version(build: str, manifest: BuildManifest) -> None:
     OUT.print(table)
     if manifest.drift:
         _print_drift(manifest.drift)
+        if manifest.basis:
+            _print_basis(manifest.basis, manifest.version, manifest.drift.cosine)
     OUT.print(
         f"\n{manifest.documents:,} documents, {manifest.tokens:,} tokens, {manifest.vocabulary:,} words, "
         f"{manifest.vectors.dimensions} dimensions in {report.seconds:.1f} s → {build}, version {manifest.version}"
@@ -168,6 +170,20 @@ def _print_drift(drift: Drift) -> None:
         f"{moves.median:,.0f} (median) and {moves.percentile_99:,.0f} (99th percentile); "
         f"{format_share(drift.neighbors)} of the ten nearest neighbors of {drift.sample} frequent words stayed."
     )
+
+
+def _print_basis(basis: BasisState, version: int, cosine: float | None) -> None:
+    """Print with which versions the vectors can be compared."""
+    if basis.version == version:
+        tried = (
+            f", because the previous ones miss {format_share(basis.residual)} of the counts" if basis.residual else ""
+        )
+        OUT.print(f"The vectors have new axes{tried}: do not compare them with those of earlier versions.")
+    else:
+        OUT.print(
+            f"The vectors have the axes of version {basis.version}, so they can be compared with those of the versions "
+            f"from {basis.version} on; the median cosine of a word with itself in the previous version is {cosine:.3f}."
+        )
 
 
 def _print_fields(values: dict[str, Any], indent: str = "") -> None:

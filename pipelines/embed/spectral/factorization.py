@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
 
 from bitcipher import storage
 from bitcipher.counts import ContextWindow, VocabularyFile, cut_ranges, merge_words
-from bitcipher.embedding.spectral import Products, SpectralEmbedding, Spectrum, block_count
+from bitcipher.embedding.spectral import Products, block_count
 from pipelines.embed.spectral.gather_ranges import (
     OOV_RANGE,
     GatherInput,
@@ -19,11 +19,13 @@ from pipelines.embed.spectral.gather_ranges import (
     LocateStage,
     read_sums,
 )
-from pipelines.embed.spectral.ppmi_ranges import PpmiInput, PpmiStage, write_sums
+from pipelines.embed.spectral.ppmi_ranges import PpmiInput, PpmiStage, write_inputs
 from pipelines.embed.spectral.range_products import RangeProducts, RunStage
 from pipelines.embed.spectral.rank_ranges import RankInput, RankStage
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY
 from pipelines.runtime.runtime import In, Out, Runtime, StageResult, StageSpec
+
+Factored = TypeVar("Factored")
 
 # Bytes of memory of a worker, in addition to its range: per word of the vocabulary (position, name and dense totals),
 # and per word and block (a sum and two logarithms). A block has the pairs at one offset, or in the whole window.
@@ -46,25 +48,25 @@ class CountPaths:
 def factor(
     paths: CountPaths,
     context_window: ContextWindow,
-    embedding: SpectralEmbedding,
+    columns: np.ndarray,
+    use_products: Callable[[Products, int], Factored],
     range_entries: int,
     runtime: Runtime,
     on_result: Callable[[StageResult[Any]], None] = lambda result: None,
-    wrap_products: Callable[[Products], Products] = lambda products: products,
-) -> Spectrum:
+) -> Factored:
     """Factor counts of any size, in ranges of words.
 
-    The result has the same bytes as that of `SpectralEmbedding.table`, for any ranges. Ranges are processed by the
+    The products have the same bytes as those of `InMemoryProducts`, for any ranges. Ranges are processed by the
     workers of the runtime. Arrays with one row per word of the vocabulary are processed in this process.
 
     Args:
         paths: URIs of the counts, and folder for temporary files.
         context_window: window of the vectors.
-        embedding: estimator that factors the products.
+        columns: (N,) int32, the column of each word as a context word, or -1 for words to leave out.
+        use_products: called with the products and the number of blocks; returns the result.
         range_entries: maximum number of entries (stored pairs) in the memory of a worker.
         runtime: runtime of the stages.
         on_result: called with each result of a stage.
-        wrap_products: called with the products of the ranges; returns the products to use instead.
     """
 
     def run(
@@ -81,10 +83,10 @@ def factor(
     try:
         names = _gather(paths, context_window, range_entries, run)
         sums = cast(np.ndarray, sum(read_sums(paths.work, name) for name in names))
-        write_sums(paths.work, sums[:-1])
-        ranges = _weight(paths, names, sums[-1][np.argsort(vocabulary.row_order())], range_entries, run)
-        products = wrap_products(RangeProducts(paths.work, ranges, run))
-        return embedding.factor(products, words, blocks)
+        write_inputs(paths.work, sums[:-1], columns)
+        entries = sums[-1][np.argsort(vocabulary.row_order())]
+        ranges = _weight(paths, names, entries, range_entries, run)
+        return use_products(RangeProducts(paths.work, ranges, columns, run), blocks)
     finally:
         storage.remove(paths.work)
 

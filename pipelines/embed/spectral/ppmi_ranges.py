@@ -47,20 +47,28 @@ class PpmiStage:
     def __init__(self, vocabulary: VocabularyFile, work: str):
         self._order = vocabulary.read().row_order()
         self._marginals = Marginals(read_array(_sums_uri(work)))
+        self._columns = read_array(_columns_uri(work))
         self._work = work
 
     def __call__(self, item: PpmiInput) -> Iterator[WeightedRange]:
         """Yield a range when its weighted rows are written."""
         # No word has the rank -1, so `merge_rows` treats <oov> like all other words.
         pairs, _ = merge_rows([row_range.read(len(self._order)) for row_range in item.row_ranges], self._order, -1)
-        rows = weight_rows(pairs, self._marginals)
+        rows = weight_rows(pairs, self._marginals, self._columns)
         write_rows(rows_uri(self._work, item.index), rows)
         yield WeightedRange(item.index, len(rows.contexts))
 
 
-def write_sums(work: str, sums: np.ndarray) -> None:
-    """Write the sum of the marginals of all ranges, (blocks, words) int64, for `PpmiStage`."""
+def write_inputs(work: str, sums: np.ndarray, columns: np.ndarray) -> None:
+    """Write the arrays that `PpmiStage` reads.
+
+    Args:
+        work: folder for temporary files.
+        sums: (blocks, N) int64, sum of the marginals of all ranges.
+        columns: (N,) int32, the column of each word as a context word, or -1.
+    """
     write_array(_sums_uri(work), sums)
+    write_array(_columns_uri(work), columns)
 
 
 def rows_uri(work: str, index: int) -> str:
@@ -70,3 +78,7 @@ def rows_uri(work: str, index: int) -> str:
 
 def _sums_uri(work: str) -> str:
     return storage.join(work, "sums.npy")
+
+
+def _columns_uri(work: str) -> str:
+    return storage.join(work, "columns.npy")

@@ -23,13 +23,17 @@ class ProgressProducts:
         self._done = 0
         report("weighted")
 
-    def project(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    def project(self, table: np.ndarray, scales: np.ndarray, landmarks: int) -> np.ndarray:
         """See `Products`."""
-        return self._finish(self._products.project(table, scales))
+        return self._finish(self._products.project(table, scales, landmarks))
 
     def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """See `Products`."""
         return self._finish(self._products.gram_product(table, scales))
+
+    def extend(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
+        """See `Products`."""
+        return self._products.extend(table, scales)
 
     def _finish(self, product: np.ndarray) -> np.ndarray:
         self._done += 1

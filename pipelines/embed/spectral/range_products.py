@@ -34,8 +34,10 @@ class MultiplyInput:
     """Number of the range."""
     target: str
     """File for the sum of the products, (rows, columns) float32."""
+    landmarks: int | None
+    """Number of landmarks, whose rows are computed; None for the rows of all words."""
     terms: list[tuple[int, float, str]]
-    """For each product: number of the block, scale, and file of the table, (words, columns) float32."""
+    """For each product: number of the block, scale, and file of the table, (contexts, columns) float32."""
 
 
 class MultiplyStage:
@@ -50,14 +52,12 @@ class MultiplyStage:
 
     def __call__(self, item: MultiplyInput) -> Iterator[str]:
         """Yield the file of the sum when it is written."""
-        rows = read_rows(rows_uri(self._work, item.index), "starts", "contexts", "weights")
-        result = None
+        rows = read_rows(rows_uri(self._work, item.index), "words", "columns", "starts", "contexts", "weights")
+        targets = np.arange(len(rows.words)) if item.landmarks is None else _local_targets(rows, item.landmarks)
+        columns = read_array(item.terms[0][2]).shape[1]
+        result = np.zeros((np.count_nonzero(targets >= 0), columns), np.float32)
         for block, scale, uri in item.terms:
-            table = read_array(uri)
-            if result is None:
-                result = np.zeros((_row_count(rows), table.shape[1]), np.float32)
-            rows.add(block, scale, table, result)
-        assert result is not None  # there is at least one term
+            rows.add(block, scale, read_array(uri), targets, result)
         write_array(item.target, result)
         yield item.target
 
@@ -70,8 +70,10 @@ class TransposeInput:
     """Number of the range."""
     target: str
     """File for the products, (blocks, rows, columns) float32."""
+    contexts: int
+    """Number of columns of the blocks, which are rows of the products."""
     table: str
-    """File of the table, (words, columns) float32."""
+    """File of the table, (landmarks, columns) float32."""
     blocks: list[tuple[int, float]]
     """Number and scale of each block."""
 
@@ -88,11 +90,12 @@ class TransposeStage:
 
     def __call__(self, item: TransposeInput) -> Iterator[str]:
         """Yield the file of the products when it is written."""
-        rows = read_rows(rows_uri(self._work, item.index), "starts", "contexts", "opposite_weights")
+        rows = read_rows(rows_uri(self._work, item.index), "columns", "starts", "contexts", "opposite_weights")
+        targets = _local_targets(rows, item.contexts)
         table = read_array(item.table)
-        results = np.zeros((len(item.blocks), _row_count(rows), table.shape[1]), np.float32)
+        results = np.zeros((len(item.blocks), np.count_nonzero(targets >= 0), table.shape[1]), np.float32)
         for (block, scale), result in zip(item.blocks, results, strict=True):
-            rows.add_transposed(block, scale, table, result)
+            rows.add_transposed(block, scale, table, targets, result)
         write_array(item.target, results)
         yield item.target
 
@@ -106,45 +109,60 @@ class RangeProducts:
     Args:
         work: folder for temporary files, with the weighted rows.
         ranges: number of ranges.
+        columns: (N,) int32, the column of each word as a context word, or -1.
         run: function that runs a stage over inputs.
     """
 
-    def __init__(self, work: str, ranges: int, run: RunStage):
+    def __init__(self, work: str, ranges: int, columns: np.ndarray, run: RunStage):
         self._work = work
+        self._columns = columns
+        self._contexts = int(columns.max(initial=-1)) + 1
         self._run = run
         # Copied, because a memory-mapped array keeps its file open.
         self._words = [read_rows(rows_uri(work, index), "words").words.copy() for index in range(ranges)]
         self._products = 0
 
-    def project(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    def project(self, table: np.ndarray, scales: np.ndarray, landmarks: int) -> np.ndarray:
         """See `Products`."""
         folder = self._begin()
         operand = storage.join(folder, "operand.npy")
         write_array(operand, table)
         terms = [(block, float(scale), operand) for block, scale in enumerate(scales) if scale]
-        return self._end(folder, self._multiply(folder, terms, table.shape))
+        return self._end(folder, self._multiply(folder, terms, landmarks, table.shape[1]))
 
     def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """See `Products`."""
+        return self._multiply_gram(table, scales, len(table))
+
+    def extend(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
+        """See `Products`."""
+        return self._multiply_gram(table, scales, None)
+
+    def _multiply_gram(self, table: np.ndarray, scales: np.ndarray, landmarks: int | None) -> np.ndarray:
         folder = self._begin()
         operand = storage.join(folder, "operand.npy")
         write_array(operand, table)
         blocks = [(block, float(scale)) for block, scale in enumerate(scales) if scale]
         inputs = [
-            TransposeInput(index, self._target(folder, "contexts", index), operand, blocks)
+            TransposeInput(index, self._target(folder, "contexts", index), self._contexts, operand, blocks)
             for index in range(len(self._words))
         ]
         results = self._map(TransposeStage, inputs)
         terms = []
         for i, (block, _) in enumerate(blocks):
             terms.append((block, 1.0, storage.join(folder, f"block-{block}.npy")))
-            write_array(terms[-1][2], self._join([result[i] for result in results], table.shape))
+            write_array(terms[-1][2], self._join([result[i] for result in results], self._contexts, table.shape[1]))
         del results
-        return self._end(folder, self._multiply(folder, terms, table.shape))
+        return self._end(folder, self._multiply(folder, terms, landmarks, table.shape[1]))
 
-    def _multiply(self, folder: str, terms: list[tuple[int, float, str]], shape: tuple[int, ...]) -> np.ndarray:
-        inputs = [MultiplyInput(index, self._target(folder, "sums", index), terms) for index in range(len(self._words))]
-        return self._join(self._map(MultiplyStage, inputs), shape)
+    def _multiply(
+        self, folder: str, terms: list[tuple[int, float, str]], landmarks: int | None, width: int
+    ) -> np.ndarray:
+        inputs = [
+            MultiplyInput(index, self._target(folder, "sums", index), landmarks, terms)
+            for index in range(len(self._words))
+        ]
+        return self._join(self._map(MultiplyStage, inputs), landmarks, width)
 
     def _map(self, stage: type, inputs: Sequence[Any]) -> list[np.ndarray]:
         """Run a stage over inputs, and return their results in order."""
@@ -152,10 +170,19 @@ class RangeProducts:
             pass
         return [read_array(item.target) for item in inputs]
 
-    def _join(self, results: Sequence[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
-        """Return the rows of all ranges as one table in order of rank, (words, columns) float32."""
-        table = np.zeros(shape, np.float32)
+    def _join(self, results: Sequence[np.ndarray], columns: int | None, width: int) -> np.ndarray:
+        """Return the rows of all ranges as one table, float32.
+
+        Args:
+            results: rows of each range.
+            columns: the rows are those of the words of this many columns, in order; None for all words by rank.
+            width: number of columns of the table.
+        """
+        table = np.zeros((len(self._columns) if columns is None else columns, width), np.float32)
         for words, rows in zip(self._words, results, strict=True):
+            if columns is not None:
+                words = self._columns[words]
+                words = words[(0 <= words) & (words < columns)]
             table[words] = rows
         return table
 
@@ -172,5 +199,7 @@ class RangeProducts:
         return storage.join(folder, f"{name}-{index:05d}.npy")
 
 
-def _row_count(rows: WeightedRows) -> int:
-    return rows.starts.shape[1] - 1
+def _local_targets(rows: WeightedRows, columns: int) -> np.ndarray:
+    """Return the index of each word among those of the first columns, and -1 for the other words, (n,) int64."""
+    selected = rows.targets(columns) >= 0
+    return np.where(selected, np.cumsum(selected) - 1, -1)

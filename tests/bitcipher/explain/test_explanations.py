@@ -17,6 +17,7 @@ OPTIONS = [
     {"mode": "spectral", "vector_size": 20},
     {"mode": "spectral", "vector_size": 20, "context": "positions", "window": 2},
     {"mode": "spectral", "vector_size": 20, "context": "window"},
+    {"mode": "spectral", "vector_size": 20, "landmarks": 30, "landmark_contexts": 50},
 ]
 
 

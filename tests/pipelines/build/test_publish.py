@@ -48,6 +48,7 @@ def manifest_of(version, segments, shards, suffix="ab"):
         segments=tuple(map(segment_of, segments)),
         digests=VersionDigests(words="", counts="", vectors=""),
         vectors=VectorSizes(words=1, dimensions=1, empty_words=0),
+        basis=None,
         drift=None,
     )
 

@@ -19,6 +19,7 @@ DRIFT = Drift(
     rank_moves=RankMoves(words=0, median=0.0, percentile_99=0.0),
     neighbors=1.0,
     sample=128,
+    cosine=None,
 )
 
 
@@ -122,10 +123,13 @@ def test_drift_stage_compares_saved_vectors(tmp_path):
     one, other = random_table(50), random_table(60)
     one.save(tmp_path / "one")
     other.save(tmp_path / "other")
-    spec = StageSpec("drift", DriftStage, {"before": str(tmp_path / "one")})
+    spec = StageSpec("drift", DriftStage, {"before": str(tmp_path / "one"), "same_axes": True})
     (result,) = InProcessRuntime().stream(spec, [str(tmp_path / "other")])
-    assert result.value == measure_drift(one, other)
+    assert result.value == measure_drift(one, other, same_axes=True)
     assert result.value.words_in == 10
+    cosines = (one.vectors * other.vectors[:50]).sum(axis=1)
+    assert result.value.cosine == pytest.approx(np.median(cosines), abs=1e-3)
+    assert measure_drift(one, other).cosine is None
 
 
 def test_drift_above_the_maximum_raises():

@@ -9,7 +9,7 @@ from builds import OPTIONS, digests, run_build, run_update, write_lines
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
-from bitcipher.versions import manifest_uri
+from bitcipher.versions import manifest_uri, vectors_of
 from pipelines.embed.embed_counts import embed, embed_build
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.options import BuildOptions
@@ -141,3 +141,85 @@ def test_embed_gives_the_vectors_of_the_build(corpus, tmp_path):
     counts = StoredCounts.of_version(str(tmp_path / "built"), read_manifest(str(tmp_path / "built")))
     vectors = embed(counts.open(), OPTIONS.embedding, counts.provenance)
     assert vectors.vectors.tobytes() == CipherVectors.load(tmp_path / "built").vectors.tobytes()
+
+
+@pytest.fixture
+def grown(documents, tmp_path):
+    """Sources of two versions, and a build of the first."""
+    old, new = (
+        write_lines(tmp_path / f"{name}.jsonl", part)
+        for name, part in (("old", documents[:100]), ("new", documents[100:110]))
+    )
+    run_build([old], tmp_path / "build", OPTIONS)
+    return tmp_path / "build", old, new
+
+
+def test_update_in_a_kept_basis_equals_a_build_from_scratch_in_the_same_basis(grown, tmp_path):
+    build, old, new = grown
+    manifest, _ = run_update(build, [old, new], basis="keep")
+    assert manifest["basis"]["version"] == 1
+    assert 0 < manifest["basis"]["residual"] < 0.5
+    run_build([new, old], tmp_path / "scratch", OPTIONS)
+    embed_build(
+        str(tmp_path / "scratch"),
+        str(tmp_path / "same"),
+        {},
+        600,
+        InProcessRuntime(),
+        StageProgress(),
+        basis=vectors_of(str(build), 1),
+    )
+    same, kept = CipherVectors.load(tmp_path / "same"), CipherVectors.load(build)
+    assert same.vectors.tobytes() == kept.vectors.tobytes()
+    assert {name: array.tobytes() for name, array in same.refinement.items()} == {
+        name: array.tobytes() for name, array in kept.refinement.items()
+    }
+
+
+def test_axes_are_kept_while_they_fit(grown, documents, tmp_path):
+    build, old, new = grown
+    manifest, _ = run_update(build, [old, new], basis="auto")
+    assert manifest["basis"]["version"] == 1
+    assert manifest["drift"]["cosine"] > 0.9
+    other = write_lines(tmp_path / "other.jsonl", [text[::-1] for text in documents[:400]])
+    manifest, _ = run_update(build, [old, new, other], basis="auto")
+    assert manifest["basis"]["version"] == 3
+    assert manifest["basis"]["residual"] > 0.1
+    assert manifest["drift"]["cosine"] is None
+
+
+def test_refreshing_the_axes_needs_no_new_sources(grown, tmp_path):
+    build, old, new = grown
+    run_update(build, [old, new], basis="keep")
+    manifest, _ = run_update(build, [old, new], basis="refresh")
+    assert (manifest["version"], manifest["basis"]["version"]) == (3, 3)
+    run_build([old, new], tmp_path / "scratch", OPTIONS)
+    assert digests(build) == digests(tmp_path / "scratch")
+    manifest, _ = run_update(build, [old, new], basis="refresh")
+    assert manifest["version"] == 3
+
+
+def test_axes_of_other_words_are_not_kept(grown, tmp_path):
+    build, old, new = grown
+    old.unlink()
+    write_lines(new, [" ".join(f"{word}x" for word in text.split()) for text in TEXTS])
+    sources = [tmp_path / "*.jsonl"]
+    with pytest.raises(BitcipherError, match="vocabulary has too few of its words"):
+        run_update(build, sources, replace=True, basis="keep")
+    manifest, _ = run_update(build, sources, replace=True, basis="auto")
+    assert manifest["basis"] == {"version": 2, "residual": 1.0}
+    assert np.isfinite(CipherVectors.load(build).vectors).all()
+
+
+def test_basis_of_another_mode_is_refused(grown, tmp_path):
+    build, _, _ = grown
+    embedded(build, tmp_path / "sum", mode="sum", bits=20)
+    with pytest.raises(BitcipherError, match="has no basis to keep"):
+        embed_build(
+            str(build), str(tmp_path / "x"), {}, 600, InProcessRuntime(), StageProgress(), basis=str(tmp_path / "sum")
+        )
+    with pytest.raises(BitcipherError, match="option of mode spectral, not of mode cat"):
+        embed_build(
+            str(build), str(tmp_path / "x"), {"mode": "cat"}, 600, InProcessRuntime(), StageProgress(), basis="1"
+        )
+    assert not (tmp_path / "x").exists()

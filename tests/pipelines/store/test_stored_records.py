@@ -20,6 +20,7 @@ from pipelines.store.fingerprint import fingerprint
 from pipelines.store.job_ledger import CountPlan, JobEntry, MergedPart
 from pipelines.store.lease import LeaseHolder
 from pipelines.store.manifest import (
+    BasisState,
     BuildManifest,
     CountedTask,
     Drift,
@@ -61,6 +62,7 @@ MANIFEST = BuildManifest(
     segments=(SEGMENT,),
     digests=VersionDigests(words="w", counts="c", vectors="v"),
     vectors=VectorSizes(words=2, dimensions=5, empty_words=0),
+    basis=BasisState(version=1, residual=0.02),
     drift=Drift(
         words_in=1,
         words_out=0,
@@ -69,6 +71,7 @@ MANIFEST = BuildManifest(
         rank_moves=RankMoves(words=1, median=0.5, percentile_99=1.0),
         neighbors=0.75,
         sample=1,
+        cosine=0.99,
     ),
 )
 PARTS = {"train": 1, "development": 0, "test": 0}

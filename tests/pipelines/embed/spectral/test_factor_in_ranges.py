@@ -13,17 +13,23 @@ from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.runtime import open_runtime
 
-EMBEDDING = SpectralEmbedding(30)
+EMBEDDING = SpectralEmbedding(30, landmarks=200, landmark_contexts=400)
 
 
-def factor_in_ranges(build, work, range_entries, window=4, summed=False, runtime=None, **more):
-    vocabulary, segments = segments_of(build)
-    paths = CountPaths(vocabulary, segments, str(work))
-    return factor(paths, ContextWindow(window, summed), EMBEDDING, range_entries, runtime or InProcessRuntime(), **more)
+def factor_in_ranges(build, work, range_entries, window=4, runtime=None, use_products=None, segments=None, **more):
+    file, stored = segments_of(build)
+    vocabulary = file.read()
+
+    def use(products, blocks):
+        return use_products(products, blocks) if use_products else EMBEDDING.factor(products, vocabulary, blocks)
+
+    paths, columns = CountPaths(file, segments or stored, str(work)), EMBEDDING.columns(len(vocabulary))
+    runtime = runtime or InProcessRuntime()
+    return factor(paths, ContextWindow(window), columns, use, range_entries, runtime, **more)
 
 
 def bytes_of(spectrum):
-    return spectrum.table.tobytes(), spectrum.directions.tobytes()
+    return spectrum.table.tobytes(), spectrum.basis.directions.tobytes(), spectrum.basis.scaling.tobytes()
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +47,11 @@ def expected(build):
 
 @pytest.mark.parametrize("range_entries", [60_000, 1 << 40])
 def test_size_of_ranges_does_not_change_the_bytes(build, expected, tmp_path, range_entries):
-    seen = []
-    spectrum = factor_in_ranges(
-        build, tmp_path / "work", range_entries, wrap_products=lambda products: seen.append(products) or products
+    ranges = factor_in_ranges(
+        build, tmp_path / "work", range_entries, use_products=lambda products, blocks: len(products._words)
     )
-    assert bytes_of(spectrum) == expected
-    assert (len(seen[0]._words) > 10) == (range_entries == 60_000)
+    assert (ranges > 10) == (range_entries == 60_000)
+    assert bytes_of(factor_in_ranges(build, tmp_path / "work", range_entries)) == expected
     assert storage.list_files(str(tmp_path)) == {}
 
 
@@ -54,9 +59,8 @@ def test_order_and_number_of_segments_do_not_change_the_bytes(build, expected, c
     one = run_build([corpus], tmp_path / "one", BuildOptions(tokenizer="whitespace"))
     assert len(one["segments"]) == 1
     assert bytes_of(factor_in_ranges(tmp_path / "one", tmp_path / "work", 200_000)) == expected
-    vocabulary, segments = segments_of(build)
-    paths = CountPaths(vocabulary, segments[::-1], str(tmp_path / "work"))
-    assert bytes_of(factor(paths, ContextWindow(4), EMBEDDING, 200_000, InProcessRuntime())) == expected
+    _, segments = segments_of(build)
+    assert bytes_of(factor_in_ranges(build, tmp_path / "work", 200_000, segments=segments[::-1])) == expected
 
 
 def test_smaller_window_gives_the_bytes_of_memory(build, tmp_path):
@@ -95,15 +99,17 @@ def test_failed_factorization_leaves_no_files(build, tmp_path):
 
 
 def test_products_give_the_bytes_of_memory(build, tmp_path):
-    whole = InMemoryProducts.from_counts(open_counts(build), 4)
-    seen = []
+    counts = open_counts(build)
+    whole = InMemoryProducts.from_counts(counts, 4, EMBEDDING.columns(len(counts.vocabulary)), threads=2)
 
-    def compare(products):
-        table = np.random.default_rng(0).normal(size=(len(open_counts(build).vocabulary), 16)).astype(np.float32)
+    def compare(products, blocks):
+        seen = []
+        table = np.random.default_rng(0).normal(size=(400, 16)).astype(np.float32)
         for scales in (np.ones(9, np.float32), np.eye(9, dtype=np.float32)[8]):
-            seen.append(products.project(table, scales).tobytes() == whole.project(table, scales).tobytes())
-            seen.append(products.gram_product(table, scales).tobytes() == whole.gram_product(table, scales).tobytes())
-        return products
+            projects = [each.project(table, scales, 200).tobytes() for each in (products, whole)]
+            gram_products = [each.gram_product(table[:200], scales).tobytes() for each in (products, whole)]
+            extended = [each.extend(table[:200], scales).tobytes() for each in (products, whole)]
+            seen += [len(set(projects)), len(set(gram_products)), len(set(extended))]
+        return seen
 
-    factor_in_ranges(build, tmp_path / "work", 100_000, wrap_products=compare)
-    assert seen == [True] * 4
+    assert factor_in_ranges(build, tmp_path / "work", 100_000, use_products=compare) == [1] * 6
