@@ -21,6 +21,8 @@ from pipelines.runtime.runtime import open_runtime
 from pipelines.store.manifest import BuildManifest, VectorSizes, VersionDigests, read_manifest
 
 OPTIONS = BuildOptions(tokenizer="whitespace", shard_mib=1, memory_mib=600)
+# Options of an update whose vectors are those of a build from scratch.
+FRESH = ("--basis", "refresh")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pipelines.embed.spectral_vectors import earlier_vectors
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.source_changes import SourceChanges, check_given, compare_sources
 from pipelines.ingest.sources import Source, list_sources
-from pipelines.options import BuildOptions, UpdateOptions
+from pipelines.options import SPECTRAL, BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
 from pipelines.store import layout
@@ -89,6 +89,10 @@ def update(
     read_manifest(target)  # raise before the lease is written, if there is no build
     with Lease(target) as lease:
         base = read_manifest(target)
+        if options.basis == "keep" and base.options.mode != SPECTRAL:
+            raise BitcipherError(
+                f"`basis` keep is an option of mode spectral, and {target} has mode {base.options.mode}."
+            )
         known_words = _read_known_words(target, options.align)  # raise before counting, if there are none
         stored = base.options.derive({"memory_mib": memory_mib})
         build_options = use_given_files(stored, target, tokenizer=options.tokenizer, word_list=options.word_list)

@@ -77,19 +77,17 @@ def make_version(
     vocabulary = write_vocabulary(job, segments, known_words)
     words = job.file(WORDS)
     digests = CountDigests(words=sha256(words), counts=total_digest(segments))
-    embedding, earlier = job.options.embedding, _earlier_basis(job, options)
     embedded = embed_counts(
         StoredCounts.of_segments(job.build, words, segments, job.options, digests),
-        embedding,
+        job.options.embedding,
         job.file(VECTORS),
         job.work_folder(),
         job.budget,
         job.runtime,
         job.progress,
         job.costs,
-        earlier,
+        _earlier_basis(job, options),
     )
-    basis = _basis_state(job, embedded)
     drift = measure_drift(job, options.max_drift, embedded.is_kept)
     manifest = BuildManifest(
         version=job.version,
@@ -110,7 +108,7 @@ def make_version(
         segments=tuple(segments),
         digests=_all_digests(job, digests),
         vectors=embedded.sizes,
-        basis=basis,
+        basis=_basis_state(job, embedded),
         drift=drift,
     )
     _publish(job, manifest, counted.tokens)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from builds import OPTIONS, digests, run_build
+from builds import FRESH, OPTIONS, digests, run_build
 from commands import Command, recorded_shards, unreferenced_files
 from ray_nodes import RayNodes
 
@@ -82,7 +82,7 @@ class FaultyJobs:
             log = build.with_name(f"{build.name}-{attempts}.log")
             build_options = ("--tokenizer", FAST.tokenizer, "--shard-mib", FAST.shard_mib)
             # A build that was killed right after publishing already has a version.
-            arguments = ("update", build) if versions(str(build)) else ("build", "--out", build, *build_options)
+            arguments = ("update", build, *FRESH) if versions(str(build)) else ("build", "--out", build, *build_options)
             command = Command(*arguments, *self._files, *RUNTIME_OPTIONS, log=log, RAY_ADDRESS=self._nodes.address)
             was_killed = self._inject_faults(command, build, faults, recorded)
             code = command.wait()

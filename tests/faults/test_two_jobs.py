@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from builds import digests, run_build, write_lines
+from builds import FRESH, digests, run_build, write_lines
 from commands import Command, unreferenced_files
 
 from bitcipher.versions import versions
@@ -64,7 +64,9 @@ class Updates:
         name = f"update{len(self.started)}"
         stop = STOP.format(once=str(self._folder / f"{name}.stopped"), where=where)
         log = self._folder / f"{name}.log"
-        self.started.append(Command("update", self.build, *self.files[:count], before=SHORT_LEASE + stop, log=log))
+        self.started.append(
+            Command("update", self.build, *self.files[:count], *FRESH, before=SHORT_LEASE + stop, log=log)
+        )
         return self.started[-1]
 
     def check(self) -> None:

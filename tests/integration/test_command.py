@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from builds import FRESH
 
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import versions
@@ -212,7 +213,7 @@ def test_update_prints_changes_of_the_sources(built, corpus, tmp_path):
     assert "0 new files, 4 unchanged" in again.stdout
     assert again.stdout.endswith("Nothing is new: version 1 is up to date.\n")
     (tmp_path / "more.txt").write_text("the casa of the word\n" * 9)
-    held = bitcipher("update", built, corpus, tmp_path / "more.txt", "--max-drift", 0)
+    held = bitcipher("update", built, corpus, tmp_path / "more.txt", *FRESH, "--max-drift", 0)
     assert (held.returncode, held.stderr.count("\n")) == (3, 1)
     assert "Unfinished job for version 2, started" in bitcipher("status", built).stdout
     dropped = bitcipher("prune", built, "--unfinished")

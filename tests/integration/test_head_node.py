@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from builds import digests, run_build
+from builds import FRESH, digests, run_build
 
 from cluster.demo.demo import OPTIONS
 from cluster.demo.docstrings import write_docstrings
@@ -65,7 +65,7 @@ def test_build_and_update_as_jobs_of_a_head_node(head, corpus, tmp_path):
         head, "build", corpus / "a.jsonl.gz", "--out", tmp_path / "build", "--min-count", 20, "--workers", 2
     )
     assert "version 1" in built
-    updated = _submit(head, "update", tmp_path / "build", corpus, "--workers", 2)
+    updated = _submit(head, "update", tmp_path / "build", corpus, *FRESH, "--workers", 2)
     assert "1 new file, 1 unchanged" in updated
     run_build([corpus], tmp_path / "whole", OPTIONS)
     assert digests(tmp_path / "build") == digests(tmp_path / "whole")

@@ -49,9 +49,8 @@ class Basis:
 
     def share_in(self, vocabulary: Vocabulary) -> float:
         """Return the share of the directions, in squares, that belongs to words of a vocabulary, 0 to 1."""
-        columns = self.columns(vocabulary)
-        landmarks = columns[(0 <= columns) & (columns < len(self.directions))]
-        return float(np.square(self.directions[landmarks], dtype=np.float64).sum() / max(1, self.directions.shape[1]))
+        directions = self._known_directions(self.columns(vocabulary))
+        return float(np.square(directions, dtype=np.float64).sum() / max(1, directions.shape[1]))
 
     def rotate(self, rotation: np.ndarray) -> "Basis":
         """Return the same directions in other axes, given an orthogonal matrix, (d, d)."""
@@ -63,10 +62,13 @@ class Basis:
 
         The rows of landmarks outside the vocabulary are zeros, and the columns are orthonormal again.
         """
-        directions = np.zeros_like(self.directions)
-        landmarks = columns[(0 <= columns) & (columns < len(directions))]
-        directions[landmarks] = self.directions[landmarks]
+        directions = self._known_directions(columns)
         return combine(directions, symmetric_power(gram(directions, directions), -0.5))
+
+    def _known_directions(self, columns: np.ndarray) -> np.ndarray:
+        """Return the directions, with zeros in the rows of landmarks that no word of `columns` is."""
+        is_known = np.isin(np.arange(len(self.directions)), columns)
+        return np.where(is_known[:, None], self.directions, np.float32(0))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return arrays to store, which `from_arrays` reads. The contexts are their bytes and ends."""

@@ -175,9 +175,9 @@ def _print_drift(drift: Drift) -> None:
 def _print_basis(basis: BasisState, version: int, cosine: float | None) -> None:
     """Print with which versions the vectors can be compared."""
     if basis.version == version:
-        tried = (
-            f", because the previous ones miss {format_share(basis.residual)} of the counts" if basis.residual else ""
-        )
+        tried = ""
+        if basis.residual is not None:
+            tried = f", because the previous ones do not fit the counts (residual {basis.residual:.2f})"
         OUT.print(f"The vectors have new axes{tried}: do not compare them with those of earlier versions.")
     else:
         OUT.print(

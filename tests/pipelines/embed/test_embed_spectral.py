@@ -223,3 +223,7 @@ def test_basis_of_another_mode_is_refused(grown, tmp_path):
             str(build), str(tmp_path / "x"), {"mode": "cat"}, 600, InProcessRuntime(), StageProgress(), basis="1"
         )
     assert not (tmp_path / "x").exists()
+    source = write_lines(tmp_path / "cat.jsonl", TEXTS)
+    run_build([source], tmp_path / "cat", FEW.derive({"mode": "cat", "bits": 10}))
+    with pytest.raises(BitcipherError, match="has mode cat"):
+        run_update(tmp_path / "cat", [source], basis="keep")
