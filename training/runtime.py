@@ -126,7 +126,7 @@ def _call(function: Sequence[str], config: Config) -> None:
 def run_tune_trials(
     trials: Sequence[Trial], max_concurrent_trials: int, gpus: float, ray_folder: Path, on_end: Callable[[str], None]
 ) -> None:
-    """Run trials on Ray Tune, with one CPU per trial. Ray must have been started.
+    """Run trials on Ray Tune, with one CPU per trial.
 
     Args:
         trials: trials in the order in which they start.
@@ -136,19 +136,26 @@ def run_tune_trials(
         on_end: called with the name of each trial that has ended.
 
     Raises:
-        BitcipherError: if a trial raises a BitcipherError, or its process fails too often.
+        BitcipherError: if Ray cannot be reached, a trial raises a BitcipherError, or its process fails too often.
     """
     # Ray Tune reads these variables when it starts. Without them, it would handle Ctrl-C itself and print tables.
     os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")
     os.environ.setdefault("TUNE_DISABLE_SIGINT_HANDLER", "1")
     os.environ.setdefault("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
-    import ray
+    with ray_cluster(num_cpus=max(max_concurrent_trials, os.cpu_count() or 1)):
+        import ray
+
+        # Without a GPU, Ray Tune would wait forever. Only on a cluster that already runs can GPU nodes still be added.
+        if "RAY_ADDRESS" not in os.environ and ray.cluster_resources().get("GPU", 0) < gpus:
+            raise BitcipherError("`--gpus` needs a GPU, but Ray found none on this machine; leave out `--gpus`.")
+        _tune(trials, max_concurrent_trials, gpus, ray_folder, on_end)
+
+
+def _tune(
+    trials: Sequence[Trial], max_concurrent_trials: int, gpus: float, ray_folder: Path, on_end: Callable[[str], None]
+) -> None:
     from ray import tune
     from ray.tune.progress_reporter import TrialProgressCallback
-
-    # Without a GPU, Ray Tune would wait forever. Only on a cluster that already runs can GPU nodes still be added.
-    if "RAY_ADDRESS" not in os.environ and ray.cluster_resources().get("GPU", 0) < gpus:
-        raise BitcipherError("`--gpus` needs a GPU, but Ray found none on this machine; leave out `--gpus`.")
 
     class ProgressCallback(TrialProgressCallback):
         """Reports finished trials. It replaces Ray Tune's callback, which would print a line per trial."""

@@ -4,6 +4,8 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -11,11 +13,9 @@ from pathlib import Path
 import pytest
 import tiny_study
 import torch
-from typer.testing import CliRunner
 
 from bitcipher import json_files
 from bitcipher.errors import BitcipherError
-from cluster.cli.main import app
 from training.runtime import Trial
 from training.sweep.trial_executor import TrialResources, run_trials
 
@@ -37,10 +37,14 @@ def _one_thread():
 
 
 def sweep(folder, out, *arguments):
-    with contextlib.chdir(folder):
-        result = CliRunner().invoke(app, ["sweep", "study.yaml", "--out", str(out), *map(str, arguments)])
-    assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
-    assert "completed" not in result.output  # Ray Tune's own progress is not printed
+    """Run a study in a new process, which starts Ray itself, and return its findings."""
+    command = [sys.executable, "-m", "cluster.cli.main", "sweep", "study.yaml", "--out", out, *arguments]
+    one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}  # as trials on Ray have
+    result = subprocess.run(
+        list(map(str, command)), cwd=folder, env=one_thread, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "completed" not in result.stdout + result.stderr  # Ray Tune's own progress is not printed
     return json.loads((out / "report" / "findings.json").read_text())
 
 
