@@ -17,7 +17,7 @@ from pipelines.ingest.record_counts import RecordCounts
 from pipelines.ingest.source_changes import SourceChanges
 from pipelines.options import BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import open_runtime
+from pipelines.runtime.runtime import Workers, open_runtime
 from pipelines.store.manifest import BuildManifest, VectorSizes, VersionDigests, read_manifest
 
 OPTIONS = BuildOptions(tokenizer="whitespace", shard_mib=1, memory_mib=600)
@@ -34,7 +34,9 @@ class Digests:
     vectors: str
 
 
-def run_build(patterns: Iterable[object], target: object, options: BuildOptions = OPTIONS, workers: int = 0) -> dict:
+def run_build(
+    patterns: Iterable[object], target: object, options: BuildOptions = OPTIONS, workers: Workers = 0
+) -> dict:
     """Make a build and return its manifest."""
     with StageProgress() as progress, open_runtime(workers, options.memory_mib << 20) as runtime:
         build(list(map(str, patterns)), str(target), options, runtime, progress)

@@ -8,11 +8,12 @@ import pyarrow.parquet as pq
 
 from pipelines.runtime.grouping import open_grouping_runtime
 from pipelines.runtime.progress import StageProgress
+from pipelines.runtime.runtime import Workers
 from pipelines.shard.options import ShardOptions
 from pipelines.shard.shard_corpus import ShardResult, shard_corpus
 
 
-def make_shards(out: Path, *sources: Path | str, workers: int = 0, replace: bool = False, **options) -> ShardResult:
+def make_shards(out: Path, *sources: Path | str, workers: Workers = 0, replace: bool = False, **options) -> ShardResult:
     """Run `shard_corpus` with options as in a recipe."""
     parsed = ShardOptions.parse({"memory_mib": 600, **options})
     with StageProgress() as progress, open_grouping_runtime(workers, 300 << 20) as runtime:

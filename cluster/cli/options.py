@@ -22,6 +22,25 @@ Workers = Annotated[
         "there is one. Otherwise, Ray starts on this machine.",
     ),
 ]
+
+
+def _parse_workers(text: str) -> int | str:
+    if text != "auto" and not text.isdecimal():
+        raise typer.BadParameter(f"{text!r} is neither auto nor a number of workers.")
+    return text if text == "auto" else int(text)
+
+
+AutoWorkers = Annotated[
+    Any,
+    typer.Option(
+        "--workers",
+        parser=_parse_workers,
+        help="Number of Ray workers; 0 runs in process. Workers run on the cluster of RAY_ADDRESS or of the Ray job if "
+        "there is one. Otherwise, Ray starts on this machine. By default, a small corpus is read in process, and a "
+        "larger one by as many workers as there are CPUs and memory for.",
+        metavar="auto|INTEGER",
+    ),
+]
 Version = Annotated[int | None, typer.Option(min=1, help="Version of the build.", show_default="newest")]
 # Not with Typer's `envvar`, because RAY_ADDRESS can also be the address of Ray's own processes, which takes no jobs.
 Address = Annotated[

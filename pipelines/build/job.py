@@ -108,7 +108,7 @@ def start_job(
     entry = record_job(build, job)
     advice = "use the same options to resume it, or drop it with `bitcipher prune --unfinished`"
     check_same(entry.fingerprint, current, f"The unfinished job in {build}", advice)
-    return Job(build, options, base, entry, lease, runtime, progress, Costs(runtime.workers))
+    return Job(build, options, base, entry, lease, runtime, progress, Costs())
 
 
 def _clear_published(build: str, version: int) -> None:

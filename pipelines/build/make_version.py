@@ -239,7 +239,7 @@ def _basis_state(job: Job, embedded: EmbeddedVectors) -> BasisState | None:
 
 
 def _publish(job: Job, manifest: BuildManifest, counted_tokens: int) -> None:
-    report = BuildReport(**dict(job.costs.report()), tokens=counted_tokens)
+    report = BuildReport(**dict(job.costs.report(job.runtime.workers)), tokens=counted_tokens)
     json_files.write(job.file(layout.REPORT), report.to_dict())
     publish(job.build, manifest, job.lease)
     log_event("published", build=job.build, version=manifest.version, tokens=manifest.tokens)

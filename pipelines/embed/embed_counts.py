@@ -115,7 +115,7 @@ def embed_build(
             MemoryBudget(memory_mib),
             runtime,
             progress,
-            Costs(runtime.workers),
+            Costs(),
             earlier,
         )
         storage.move(vectors, target)

@@ -132,7 +132,7 @@ class SpectralJob:
         return SpectralVectors(self._vectors(vocabulary, spectrum), residual, False)
 
     def _factor(self, vocabulary: Vocabulary, basis: Basis | None) -> Spectrum:
-        """Factor the counts: in memory if they fit and there are no workers, else in ranges of words."""
+        """Factor the counts: in this process if they fit, unless there is a cluster; else in ranges of words."""
         counts = self.counts
         check_summed(self.options, counts.context_window)
         window = ContextWindow(check_window(counts.context_window, self.options.window), counts.context_window.summed)
@@ -146,7 +146,7 @@ class SpectralJob:
                 return estimator.factor_in_basis(products, vocabulary, blocks, basis)
             return estimator.factor(products, vocabulary, blocks)
 
-        if self.runtime.workers == 0 and counts.entries <= self.budget.weighted_entries:
+        if self.runtime.is_local and counts.entries <= self.budget.weighted_entries:
             products = InMemoryProducts.from_counts(counts.open(), window.size, columns, available_cores())
             return use_products(products, products.blocks)
         return spectral.factor(

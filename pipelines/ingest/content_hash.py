@@ -8,6 +8,7 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.block_hashes import BLOCK_BYTES, hash_block
 from pipelines.ingest.hf_datasets import hash_split, is_dataset
+from pipelines.ingest.source_groups import estimate_text_bytes
 from pipelines.ingest.sources import Source
 from pipelines.runtime.runtime import Runtime, StageSpec
 
@@ -66,6 +67,7 @@ def add_block_hashes(sources: Sequence[Source], runtime: Runtime) -> list[Source
 
 def _hash(sources: Sequence[Source], runtime: Runtime) -> Iterator[Source]:
     """Yield the sources with the hashes of their content."""
+    runtime.expect_text(sum(map(estimate_text_bytes, sources)))  # they are read again by later stages
     groups: list[list[str]] = []
     room = 0
     for source in sources:

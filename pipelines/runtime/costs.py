@@ -67,14 +67,9 @@ class CostMeter:
 
 
 class Costs:
-    """Accumulator of the costs of the stages of a job.
+    """Accumulator of the costs of the stages of a job."""
 
-    Args:
-        workers: number of workers; 0 if the job runs in one process.
-    """
-
-    def __init__(self, workers: int):
-        self._workers = workers
+    def __init__(self) -> None:
         self._started = datetime.now(UTC)
         self._clock = time.perf_counter()
         self._stages: dict[str, StageCost] = {}
@@ -90,12 +85,16 @@ class Costs:
             yield
         self._add(stage, meter.cost)
 
-    def report(self) -> CostReport:
-        """Return the costs so far."""
+    def report(self, workers: int) -> CostReport:
+        """Return the costs so far.
+
+        Args:
+            workers: number of workers; 0 if the job runs in one process.
+        """
         return CostReport(
             started=self._started.isoformat(timespec="seconds"),
             seconds=time.perf_counter() - self._clock,
-            workers=self._workers,
+            workers=workers,
             stages=dict(self._stages),
         )
 

@@ -105,7 +105,7 @@ def _connect(address: str, local: dict[str, Any]) -> Any:
 def _cannot_start(error: Exception) -> BitcipherError:
     return BitcipherError(
         f"Ray does not start on this machine ({first_line(error)}): free memory and space for temporary files, or run "
-        "without --workers."
+        "with --workers 0."
     )
 
 
@@ -120,6 +120,18 @@ def _keeping_sigterm() -> Iterator[None]:
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, handler)
+
+
+def count_workers(memory_bytes: int) -> int:
+    """Return the number of workers that the nodes of the cluster can run now, at least 1.
+
+    Args:
+        memory_bytes: memory of a worker, which also takes one CPU.
+    """
+    import ray
+
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    return max(1, sum(int(min(node.get("CPU", 0), node.get("memory", 0) // max(memory_bytes, 1))) for node in nodes))
 
 
 def check_nodes(memory_bytes: int, *, can_join: bool) -> bool:

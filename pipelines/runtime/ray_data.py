@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher.errors import BitcipherError
+from pipelines.runtime.cores import available_cores
 from pipelines.runtime.grouping import partition_of
-from pipelines.runtime.ray_cluster import check_nodes, ray_cluster
+from pipelines.runtime.ray_cluster import check_nodes, count_workers, ray_cluster
 from pipelines.runtime.ray_runtime import ATTEMPTS, JOIN_SECONDS, POLL_SECONDS
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
 from pipelines.runtime.stage_actor import StageActor
@@ -29,18 +30,19 @@ class RayDataRuntime:
     input does not depend on blocks or on the order of inputs. Ray Data replaces actors that die.
 
     Args:
-        workers: maximum number of actors, with one CPU each.
+        workers: maximum number of actors, with one CPU each; None for as many as the cluster has CPUs and memory for.
         memory_bytes: memory that Ray reserves for each actor.
     """
 
-    def __init__(self, workers: int, memory_bytes: int):
-        self.workers = workers
+    def __init__(self, workers: int | None, memory_bytes: int):
+        self.workers = workers or 0
+        self.is_local = False
         self._memory_bytes = memory_bytes
         self._stack = ExitStack()
-        self._is_local = False
 
     def __enter__(self) -> "RayDataRuntime":
-        self._is_local = self._stack.enter_context(ray_cluster(self.workers)).is_local
+        self.is_local = self._stack.enter_context(ray_cluster(self.workers or available_cores())).is_local
+        self.workers = self.workers or count_workers(self._memory_bytes)
         import ray.data
 
         context = ray.data.DataContext.get_current()
@@ -50,6 +52,9 @@ class RayDataRuntime:
 
     def __exit__(self, *exception: Any) -> None:
         self._stack.__exit__(*exception)
+
+    def expect_text(self, text_bytes: int) -> None:
+        """Do nothing: workers start when a stage begins."""
 
     def stream(self, spec: StageSpec[In, Out], inputs: Sequence[In]) -> Iterator[StageResult[Out]]:
         """Run a stage over inputs, and yield the results as actors finish."""
@@ -112,7 +117,7 @@ class RayDataRuntime:
         started = time.monotonic()
         calls = []
         while not check_nodes(
-            self._memory_bytes, can_join=not self._is_local and time.monotonic() - started < JOIN_SECONDS
+            self._memory_bytes, can_join=not self.is_local and time.monotonic() - started < JOIN_SECONDS
         ):
             if not calls:  # a call that waits makes an autoscaling cluster add a node
                 calls.append(ray.remote(num_cpus=1, memory=self._memory_bytes)(_do_nothing).remote())

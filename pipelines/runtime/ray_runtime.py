@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bitcipher.errors import BitcipherError, first_line
+from pipelines.runtime.cores import available_cores
 from pipelines.runtime.events import log_event
-from pipelines.runtime.ray_cluster import check_nodes, ray_cluster
+from pipelines.runtime.ray_cluster import check_nodes, count_workers, ray_cluster
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
 from pipelines.runtime.stage_actor import StageActor
 
@@ -68,31 +69,35 @@ class RayRuntime:
     is stopped after a while, but one actor is kept.
 
     Args:
-        workers: maximum number of actors, with one CPU each.
+        workers: maximum number of actors, with one CPU each; None for as many as the cluster has CPUs and memory for.
         memory_bytes: memory that Ray reserves for each actor.
     """
 
-    def __init__(self, workers: int, memory_bytes: int):
-        self.workers = workers
+    def __init__(self, workers: int | None, memory_bytes: int):
+        self.workers = workers or 0
+        self.is_local = False
         self._memory_bytes = memory_bytes
         self._stack = ExitStack()
-        self._is_local = False
         self._pool = _Pool()
 
     def __enter__(self) -> "RayRuntime":
-        self._is_local = self._stack.enter_context(ray_cluster(self.workers)).is_local
+        self.is_local = self._stack.enter_context(ray_cluster(self.workers or available_cores())).is_local
+        self.workers = self.workers or count_workers(self._memory_bytes)
         self._stack.callback(self._pool.clear)
         return self
 
     def __exit__(self, *exception: Any) -> None:
         self._stack.__exit__(*exception)
 
+    def expect_text(self, text_bytes: int) -> None:
+        """Do nothing: workers start when a stage begins."""
+
     def stream(self, spec: StageSpec[In, Out], inputs: Sequence[In]) -> Iterator[StageResult[Out]]:
         """Run a stage over inputs, and yield the results as actors finish."""
         import ray
         from ray.exceptions import RayError, RayTaskError, RuntimeEnvSetupError
 
-        check_nodes(self._memory_bytes, can_join=not self._is_local)
+        check_nodes(self._memory_bytes, can_join=not self.is_local)
         stored_spec = ray.put(spec)
         waiting = deque((item, 1) for item in inputs)
         running: dict[Any, tuple[Any, tuple[In, int]]] = {}  # actor, and the input with its number of attempts
@@ -110,7 +115,7 @@ class RayRuntime:
                 self._pool.stop_idle(keep=0 if running else 1)
                 if not done:
                     has_time = time.monotonic() - started < JOIN_SECONDS
-                    check_nodes(self._memory_bytes, can_join=has_time and not self._is_local)
+                    check_nodes(self._memory_bytes, can_join=has_time and not self.is_local)
                     continue
                 (ready,) = done
                 is_start = ready in self._pool.starting

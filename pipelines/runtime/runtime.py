@@ -8,12 +8,15 @@ an output that refers to them. Therefore all runtimes give the same results, eve
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from pipelines.runtime.costs import StageCost
 
 In = TypeVar("In")
 Out = TypeVar("Out")
+
+Workers = int | Literal["auto"]
+"""Number of workers as a user chooses it."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,19 @@ class StageResult(Generic[Out]):
 class Runtime(Protocol):
     """Executor of stages."""
 
-    workers: int
-    """Number of worker processes; 0 if stages run in this process."""
+    @property
+    def workers(self) -> int:
+        """Number of worker processes; 0 if stages run in this process."""
+        ...
+
+    @property
+    def is_local(self) -> bool:
+        """Whether all workers run on this machine."""
+        ...
+
+    def expect_text(self, text_bytes: int) -> None:
+        """Prepare for stages that read about so many bytes of text."""
+        ...
 
     def stream(self, spec: StageSpec[In, Out], inputs: Sequence[In]) -> Iterator[StageResult[Out]]:
         """Run a stage over inputs, and yield the results as they become ready, in any order.
@@ -56,17 +70,25 @@ class Runtime(Protocol):
         ...
 
 
-def open_runtime(workers: int, memory_bytes: int = 0) -> AbstractContextManager[Runtime]:
+def open_runtime(workers: Workers, memory_bytes: int = 0) -> AbstractContextManager[Runtime]:
     """Return a runtime: in process if `workers` is 0, else on a pool of Ray actors.
 
     Args:
-        workers: maximum number of actors.
+        workers: maximum number of actors; "auto" for one per CPU if there is enough text, else for none.
         memory_bytes: memory that Ray reserves for each actor.
     """
-    if workers == 0:
-        from pipelines.runtime.in_process import InProcessRuntime
+    from pipelines.runtime.in_process import InProcessRuntime
 
+    if workers == 0:
         return InProcessRuntime()
+    if workers == "auto":
+        from pipelines.runtime.auto_runtime import AutoRuntime
+
+        return AutoRuntime(InProcessRuntime(), lambda: _on_ray(None, memory_bytes))
+    return _on_ray(workers, memory_bytes)
+
+
+def _on_ray(workers: int | None, memory_bytes: int) -> AbstractContextManager[Runtime]:
     from pipelines.runtime.ray_runtime import RayRuntime
 
     return RayRuntime(workers, memory_bytes)

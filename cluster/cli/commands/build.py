@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from cluster.cli.interrupts import resumable
-from cluster.cli.options import Version, Workers, option_name, record_options
+from cluster.cli.options import AutoWorkers, Version, Workers, option_name, record_options
 from cluster.metavars import NAME_OR_PATH, PATH
 from pipelines.ingest.recipes import read_recipe
 from pipelines.options import RECIPES, BuildOptions, EmbeddingOptions
@@ -28,7 +28,7 @@ def build(
             metavar=NAME_OR_PATH,
         ),
     ] = None,
-    workers: Workers = 0,
+    workers: AutoWorkers = "auto",
 ) -> None:
     """Count a corpus and make word vectors. An interrupted build resumes when the command is run again.
 

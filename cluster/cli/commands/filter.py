@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from cluster.cli.interrupts import resumable
-from cluster.cli.options import Workers, option_name, record_options
+from cluster.cli.options import AutoWorkers, option_name, record_options
 from cluster.metavars import PATH
 from pipelines.filter.options import FilterOptions
 
@@ -33,7 +33,7 @@ def filter(
             metavar=PATH,
         ),
     ] = None,
-    workers: Workers = 0,
+    workers: AutoWorkers = "auto",
 ) -> None:
     """Keep the spans and sentences of a corpus whose words are all in a vocabulary. An interrupted run resumes.
 

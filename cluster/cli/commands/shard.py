@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from cluster.cli.interrupts import resumable
-from cluster.cli.options import Workers, option_name, record_options
+from cluster.cli.options import AutoWorkers, option_name, record_options
 from cluster.metavars import NAME_OR_PATH, PATH
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.recipes import read_recipe
@@ -41,7 +41,7 @@ def shard(
         bool,
         typer.Option("--replace", help="Remove documents of sources that changed or vanished; copies of them return."),
     ] = False,
-    workers: Workers = 0,
+    workers: AutoWorkers = "auto",
 ) -> None:
     """Clean documents, drop duplicates, and write Parquet document shards. Re-run the same command to resume.
 

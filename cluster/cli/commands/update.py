@@ -7,7 +7,7 @@ import typer
 from bitcipher.errors import BitcipherError
 from bitcipher.terminal import print_text
 from cluster.cli.interrupts import resumable
-from cluster.cli.options import Workers, option_name, record_options
+from cluster.cli.options import AutoWorkers, option_name, record_options
 from cluster.metavars import PATH
 from pipelines.options import UpdateOptions
 
@@ -25,7 +25,7 @@ def update(
         list[str],
         typer.Argument(help="Files, directories or globs: the whole corpus, or only new files.", metavar=PATH),
     ],
-    workers: Workers = 0,
+    workers: AutoWorkers = "auto",
     memory_mib: Annotated[
         int | None, typer.Option(help="MiB of memory per worker.", show_default="as in the build")
     ] = None,
