@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from bitcipher.errors import BitcipherError
 from bitcipher.evaluation.neighbors import match_rows, nearest_rows, neighbor_overlap
 from bitcipher.vectors import CipherVectors
-from pipelines.store.manifest import Drift, RankMoves
+from pipelines.store.manifest import Drift, RankMoves, VectorMoves
 
 # The neighbors of a sample of SAMPLE_WORDS words are compared. The ranks of the sample are evenly spaced among the
 # first SAMPLE_RANKS of the previous version, because the neighbors of rarer words are mostly noise.
@@ -22,7 +22,7 @@ NEIGHBORS = 10
 # Number of rows of both tables that are compared at a time.
 ROWS_PER_BLOCK = 1 << 16
 
-# Maximum number of added words, and of removed words, to store.
+# Maximum number of words to store: of those added, of those removed, and of those that moved furthest.
 EXAMPLES = 10
 
 
@@ -78,18 +78,32 @@ def measure_drift(before: CipherVectors, after: CipherVectors, same_axes: bool =
         ),
         neighbors=round(float(np.mean(overlap)), 4) if len(overlap) else 1.0,
         sample=len(sample),
-        cosine=_median_cosine(before, after, shared, rows[shared]) if same_axes and len(shared) else None,
+        vector_moves=_measure_moves(before, after, shared, rows[shared]) if same_axes else None,
     )
 
 
-def _median_cosine(before: CipherVectors, after: CipherVectors, rows: np.ndarray, new_rows: np.ndarray) -> float:
-    """Return the median cosine of the vectors of the same words in two tables of unit vectors."""
+def _measure_moves(
+    before: CipherVectors, after: CipherVectors, rows: np.ndarray, new_rows: np.ndarray
+) -> VectorMoves | None:
+    """Return how far the same words moved between two tables of unit vectors, by ascending rows of the first.
+
+    Words without context, whose vectors are zeros, are left out. The result is None if there are no others.
+    """
     cosines = np.empty(len(rows))
     for start in range(0, len(rows), ROWS_PER_BLOCK):
         part = slice(start, start + ROWS_PER_BLOCK)
-        pairs = (np.asarray(before.vectors[rows[part]]), np.asarray(after.vectors[new_rows[part]]))
-        cosines[part] = np.einsum("ij,ij->i", *pairs, dtype=np.float64)
-    return round(float(np.clip(np.median(cosines), -1, 1)), 4)
+        old, new = np.asarray(before.vectors[rows[part]]), np.asarray(after.vectors[new_rows[part]])
+        has_context = old.any(axis=1) & new.any(axis=1)
+        cosines[part] = np.where(has_context, np.einsum("ij,ij->i", old, new, dtype=np.float64), np.nan)
+    rows, cosines = rows[~np.isnan(cosines)], np.clip(cosines[~np.isnan(cosines)], -1, 1).round(4)
+    if not len(rows):
+        return None
+    furthest = np.argsort(cosines[: np.searchsorted(rows, SAMPLE_RANKS)], kind="stable")[:EXAMPLES]
+    return VectorMoves(
+        median=float(np.median(cosines)),
+        percentile_1=float(np.percentile(cosines, 1, method="lower")),
+        furthest={before.index_to_key[rows[i]]: float(cosines[i]) for i in furthest},
+    )
 
 
 def check_drift(build: str, drift: Drift, max_drift: float | None) -> None:

@@ -49,7 +49,7 @@ class EarlierBasis:
         """
         vectors = CipherVectors.load(self.vectors, verify=True)
         arrays = vectors.refinement or {}
-        if not arrays.keys() >= set(ARRAYS):
+        if not arrays.keys() >= set(ARRAYS) or not isinstance(vectors.manifest.get("axes"), str):
             raise BitcipherError(
                 f"{self.vectors} has no basis to keep, because its vectors were not made by mode spectral: name other "
                 "vectors."
@@ -119,7 +119,8 @@ class SpectralJob:
         if basis.share_in(vocabulary) >= MIN_SHARE:
             spectrum = self._factor(vocabulary, basis)
             if earlier.max_residual is None or spectrum.residual <= earlier.max_residual:
-                return SpectralVectors(self._vectors(vocabulary, spectrum), spectrum.residual, True)
+                kept = self._vectors(vocabulary, spectrum, vectors.manifest["axes"])
+                return SpectralVectors(kept, spectrum.residual, True)
             residual = spectrum.residual
         elif earlier.max_residual is None:
             raise BitcipherError(
@@ -160,14 +161,25 @@ class SpectralJob:
             self.costs.add if self.runtime.workers else lambda result: None,
         )
 
-    def _vectors(self, vocabulary: Vocabulary, spectrum: Spectrum) -> CipherVectors:
-        return spectral_vectors(vocabulary, spectrum, self.options, self.counts.provenance)
+    def _vectors(self, vocabulary: Vocabulary, spectrum: Spectrum, axes: str | None = None) -> CipherVectors:
+        return spectral_vectors(vocabulary, spectrum, self.options, self.counts.provenance, axes)
 
 
 def spectral_vectors(
-    vocabulary: Vocabulary, spectrum: Spectrum, options: EmbeddingOptions, provenance: dict[str, Any]
+    vocabulary: Vocabulary,
+    spectrum: Spectrum,
+    options: EmbeddingOptions,
+    provenance: dict[str, Any],
+    axes: str | None = None,
 ) -> CipherVectors:
     """Return the vectors of a spectral table: its rows, scaled to length 1. Rows of zeros are not changed.
+
+    Args:
+        vocabulary: words of the rows.
+        spectrum: the table and its basis.
+        options: options of the vectors.
+        provenance: fields for the manifest of the vectors.
+        axes: the field `axes` of the manifest of the vectors whose basis was kept; None for a new basis.
 
     Raises:
         BitcipherError: if the table has no dimension.
@@ -180,6 +192,7 @@ def spectral_vectors(
         )
     norms = np.sqrt(np.einsum("ij,ij->i", table, table, dtype=np.float64))[:, None]
     unit = np.divide(table, norms, out=np.zeros_like(table), where=norms > 0, casting="same_kind")
+    provenance = {**provenance, "axes": axes or spectrum.basis.digest}
     return table_vectors(vocabulary, unit, spectrum.basis.to_arrays(), options, provenance)
 
 

@@ -67,6 +67,17 @@ class RankMoves(Record):
     """99th percentile of the absolute change of rank."""
 
 
+class VectorMoves(Record):
+    """How far words moved from the vectors of the previous version, in the same axes."""
+
+    median: float = Field(ge=-1, le=1)
+    """Median cosine of a word's vector with its previous vector."""
+    percentile_1: float = Field(ge=-1, le=1)
+    """First percentile of these cosines: one word in a hundred moved further."""
+    furthest: dict[str, float]
+    """Cosines of the words that moved furthest, of the words whose neighbors are compared."""
+
+
 class Drift(Record):
     """Difference between a version and the previous version."""
 
@@ -83,8 +94,8 @@ class Drift(Record):
     """Share of the ten nearest neighbors that did not change, averaged over a sample of frequent words."""
     sample: Count
     """Number of words in the sample."""
-    cosine: Annotated[float, Field(ge=-1, le=1)] | None
-    """Median cosine of a word's vector with its vector in the previous version; None if the axes differ."""
+    vector_moves: VectorMoves | None
+    """Moves of the vectors; None if the axes differ."""
 
 
 class BasisState(Record):

@@ -5,6 +5,7 @@ grown counts are comparable with the earlier ones: the matrix is projected onto 
 matrix functions are applied, which do not exchange axes (as in ZCA whitening).
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -41,6 +42,14 @@ class Basis:
     def scaled_directions(self) -> np.ndarray:
         """Directions whose images are the raw vectors, (landmarks, d) float32."""
         return combine(self.directions, self.scaling)
+
+    @property
+    def digest(self) -> str:
+        """Digest of the directions and their words, 16 hexadecimal digits."""
+        digest = hashlib.sha256()
+        for array in self.to_arrays().values():
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()[:16]
 
     def columns(self, vocabulary: Vocabulary) -> np.ndarray:
         """Return the column of each word of a vocabulary, or -1 for other words, (N,) int32."""

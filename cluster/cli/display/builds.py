@@ -19,7 +19,7 @@ from cluster.cli.display.records import describe_records
 from pipelines.build.report import read_report
 from pipelines.build.status import read_status
 from pipelines.ingest.source_changes import SourceChanges
-from pipelines.store.manifest import BasisState, BuildManifest, Drift, VectorSizes, read_manifest
+from pipelines.store.manifest import BasisState, BuildManifest, Drift, VectorMoves, VectorSizes, read_manifest
 
 # Maximum number of files or words to show of a list.
 EXAMPLES = 5
@@ -42,7 +42,7 @@ def print_version(build: str, manifest: BuildManifest) -> None:
     if manifest.drift:
         _print_drift(manifest.drift)
         if manifest.basis:
-            _print_basis(manifest.basis, manifest.version, manifest.drift.cosine)
+            _print_basis(manifest.basis, manifest.version, manifest.drift.vector_moves)
     OUT.print(
         f"\n{manifest.documents:,} documents, {manifest.tokens:,} tokens, {manifest.vocabulary:,} words, "
         f"{manifest.vectors.dimensions} dimensions in {report.seconds:.1f} s → {build}, version {manifest.version}"
@@ -146,6 +146,8 @@ def _describe_version(build: str, number: int) -> str:
         return f"{error} Restore the file from a copy, or remove the version with `bitcipher prune --keep`."
     drift = manifest.drift
     moved = f", {format_share(1 - drift.neighbors)} of neighbors changed" if drift else ""
+    if manifest.basis and manifest.basis.version != number:
+        moved += f", axes of version {manifest.basis.version}"
     return (
         f"{manifest.documents:,} documents{_left_out(manifest)}, {manifest.tokens:,} tokens, "
         f"{manifest.vocabulary:,} words{moved}"
@@ -172,8 +174,8 @@ def _print_drift(drift: Drift) -> None:
     )
 
 
-def _print_basis(basis: BasisState, version: int, cosine: float | None) -> None:
-    """Print with which versions the vectors can be compared."""
+def _print_basis(basis: BasisState, version: int, moves: VectorMoves | None) -> None:
+    """Print with which versions the vectors can be compared, and how far words moved."""
     if basis.version == version:
         tried = ""
         if basis.residual is not None:
@@ -182,7 +184,13 @@ def _print_basis(basis: BasisState, version: int, cosine: float | None) -> None:
     else:
         OUT.print(
             f"The vectors have the axes of version {basis.version}, so they can be compared with those of the versions "
-            f"from {basis.version} on; the median cosine of a word with itself in the previous version is {cosine:.3f}."
+            f"from {basis.version} on."
+        )
+    if moves:
+        furthest = ", ".join(f"{format_word(word)} {cosine:.2f}" for word, cosine in moves.furthest.items())
+        OUT.print(
+            f"Cosine of a word with itself in the previous version: {moves.median:.3f} (median), "
+            f"{moves.percentile_1:.3f} (first percentile); frequent words that moved furthest: {furthest}."
         )
 
 

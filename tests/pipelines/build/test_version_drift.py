@@ -19,7 +19,7 @@ DRIFT = Drift(
     rank_moves=RankMoves(words=0, median=0.0, percentile_99=0.0),
     neighbors=1.0,
     sample=128,
-    cosine=None,
+    vector_moves=None,
 )
 
 
@@ -120,7 +120,7 @@ def test_block_size_does_not_change_the_drift(size, new_size, block_rows, seed):
 
 
 def test_drift_stage_compares_saved_vectors(tmp_path):
-    one, other = random_table(50), random_table(60)
+    one, other = random_table(50), random_table(60, seed=1)
     one.save(tmp_path / "one")
     other.save(tmp_path / "other")
     spec = StageSpec("drift", DriftStage, {"before": str(tmp_path / "one"), "same_axes": True})
@@ -128,8 +128,18 @@ def test_drift_stage_compares_saved_vectors(tmp_path):
     assert result.value == measure_drift(one, other, same_axes=True)
     assert result.value.words_in == 10
     cosines = (one.vectors * other.vectors[:50]).sum(axis=1)
-    assert result.value.cosine == pytest.approx(np.median(cosines), abs=1e-3)
-    assert measure_drift(one, other).cosine is None
+    moves = result.value.vector_moves
+    assert moves.median == pytest.approx(np.median(cosines), abs=1e-3)
+    assert moves.percentile_1 == pytest.approx(cosines.min(), abs=1e-3)
+    assert list(moves.furthest) == [f"w{i}" for i in np.argsort(cosines)[:10]]
+    assert list(moves.furthest.values()) == pytest.approx(np.sort(cosines)[:10], abs=1e-3)
+    assert measure_drift(one, other).vector_moves is None
+
+
+def test_only_frequent_words_are_named_among_those_that_moved(monkeypatch):
+    monkeypatch.setattr(version_drift, "SAMPLE_RANKS", 20)
+    moves = measure_drift(random_table(50), random_table(50, seed=1), same_axes=True).vector_moves
+    assert set(moves.furthest) <= {f"w{i}" for i in range(20)}
 
 
 def test_drift_above_the_maximum_raises():

@@ -15,7 +15,7 @@ from bitcipher.errors import BitcipherError
 from pipelines.store import lease
 from pipelines.store.lease import Lease
 
-HEARTBEAT, EXPIRY = 0.05, 0.6
+HEARTBEAT, EXPIRY = 0.05, 1.2
 
 
 @pytest.fixture(autouse=True)

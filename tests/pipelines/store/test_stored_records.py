@@ -25,6 +25,7 @@ from pipelines.store.manifest import (
     CountedTask,
     Drift,
     RankMoves,
+    VectorMoves,
     VectorSizes,
     VersionDigests,
     read_manifest,
@@ -71,7 +72,7 @@ MANIFEST = BuildManifest(
         rank_moves=RankMoves(words=1, median=0.5, percentile_99=1.0),
         neighbors=0.75,
         sample=1,
-        cosine=0.99,
+        vector_moves=VectorMoves(median=0.99, percentile_1=0.9, furthest={"new": 0.8}),
     ),
 )
 PARTS = {"train": 1, "development": 0, "test": 0}
