@@ -109,7 +109,7 @@ def _interrupt(*_: object) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_damage_is_noticed(folders, tmp_path, monkeypatch, print_measurement, kind, flips, cuts):
     monkeypatch.setattr("pipelines.store.lease.HEARTBEAT_SECONDS", 0.1)
-    monkeypatch.setattr("pipelines.store.lease.EXPIRY_SECONDS", 0.3)
+    monkeypatch.setattr("pipelines.store.lease.EXPIRY_SECONDS", 1.0)
     name, pattern, uses = KINDS[kind]
     original, folder = folders[name], tmp_path / "copy"
     shutil.copy(original.parent / "new.jsonl", tmp_path)

@@ -84,7 +84,7 @@ def originals(runs) -> dict[str, Path]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_damage_to_a_run_is_noticed(runs, originals, monkeypatch, print_measurement, kind, flips, cuts):
     monkeypatch.setattr("pipelines.store.lease.HEARTBEAT_SECONDS", 0.1)
-    monkeypatch.setattr("pipelines.store.lease.EXPIRY_SECONDS", 0.3)
+    monkeypatch.setattr("pipelines.store.lease.EXPIRY_SECONDS", 1.0)
     name, pattern, uses = KINDS[kind]
     original, intact = originals[name], {}
     for use in uses:

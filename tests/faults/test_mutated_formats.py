@@ -33,7 +33,7 @@ def run(monkeypatch):
     """Run a command in this process; return its exit code and stderr."""
     # A command waits so long before it takes over a damaged lease.
     monkeypatch.setattr(lease, "HEARTBEAT_SECONDS", 0.1)
-    monkeypatch.setattr(lease, "EXPIRY_SECONDS", 0.3)
+    monkeypatch.setattr(lease, "EXPIRY_SECONDS", 1.0)
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["bitcipher", *map(str, arguments)])
