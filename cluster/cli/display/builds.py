@@ -183,8 +183,8 @@ def _print_basis(basis: BasisState, version: int, moves: VectorMoves | None) -> 
         OUT.print(f"The vectors have new axes{tried}: do not compare them with those of earlier versions.")
     else:
         OUT.print(
-            f"The vectors have the axes of version {basis.version}, so they can be compared with those of the versions "
-            f"from {basis.version} on."
+            f"The vectors have the axes of version {basis.version}, so they can be compared with those of version "
+            f"{basis.version} and of all versions since."
         )
     if moves:
         furthest = ", ".join(f"{format_word(word)} {cosine:.2f}" for word, cosine in moves.furthest.items())
