@@ -15,6 +15,9 @@ from training.run_files import CONFIG, PretrainingConfig
 # Metrics that can be the horizontal axis, with their axis labels.
 AXES = {"step": "steps", "tokens": "tokens", "seconds": "seconds of training"}
 
+# Largest integer that is a number in float64 without rounding. NumPy cannot compute with much larger ones.
+MAX_INTEGER = 1 << 53
+
 
 @dataclass(frozen=True)
 class RunMetrics:
@@ -107,8 +110,9 @@ def _name(runs: Sequence[RunMetrics]) -> str:
 
 
 def _is_number(lines: Sequence[dict[str, object]], name: str) -> bool:
-    """Return whether a metric is a number in all lines."""
-    return all(isinstance(line.get(name), int | float) for line in lines)
+    """Return whether a metric is a number in all lines. Huge integers are not."""
+    values = [line.get(name) for line in lines]
+    return all(isinstance(value, float) or (isinstance(value, int) and abs(value) <= MAX_INTEGER) for value in values)
 
 
 def _columns(lines: Sequence[dict[str, float]], names: Sequence[str]) -> dict[str, np.ndarray]:

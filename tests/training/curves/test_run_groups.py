@@ -111,6 +111,7 @@ def test_invalid_run_folder_raises(tmp_path):
         ("metrics.jsonl", '{"loss": 1}\n{"validation_loss": 2}\n'),
         ("metrics.jsonl", '{"step": 0, "validation_loss": 2.0}\n'),
         ("metrics.jsonl", '{"step": -1, "validation_loss": 2.0}\n'),
+        ("metrics.jsonl", '{"step": 0, "tokens": 0, "seconds": 1%s, "validation_loss": 2.0}\n' % ("0" * 30)),
     ):
         damaged = write_run(tmp_path / f"damaged-{abs(hash((file, content)))}", 1, LOSSES)
         (damaged / file).write_text(content)
