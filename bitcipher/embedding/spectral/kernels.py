@@ -10,6 +10,9 @@ import math
 import numpy as np
 from numba import njit
 
+# Indices are unsigned in inner loops, since numba checks each signed index for a negative value.
+_ONE, _TWO, _THREE, _FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+
 # Weights up to this value are rounding errors of pairs that are exactly as frequent as chance predicts.
 ROUNDING = 1e-9
 
@@ -130,7 +133,8 @@ def sort_by_block(sizes, starts, contexts, weights):
     return sorted_contexts, sorted_weights, sorted_opposite
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+# Fused multiply-add is allowed, but no other order of additions, so that the bytes do not depend on the compiler.
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def multiply(starts, contexts, weights, scale, targets, table, result):
     """Add scale · M · table to the result, with n rows of one block of the weighted matrix as M.
 
@@ -148,8 +152,27 @@ def multiply(starts, contexts, weights, scale, targets, table, result):
         if targets[word] < 0:
             continue
         row = result[targets[word]]
-        for pair in range(starts[word], starts[word + 1]):
-            if contexts[pair] < contexts_used:
-                weight, context_row = scale * weights[pair], table[contexts[pair]]
-                for dimension in range(len(row)):
-                    row[dimension] += weight * context_row[dimension]
+        pair, end = np.uint64(starts[word]), np.uint64(starts[word + 1])
+        while pair < end:
+            second, third, fourth = pair + _ONE, pair + _TWO, pair + _THREE
+            # Four pairs at once take half of the time, because the row is loaded and stored a quarter as often.
+            if fourth < end and _are_below(contexts_used, contexts, pair, second, third, fourth):
+                a, b = table[np.uint64(contexts[pair])], table[np.uint64(contexts[second])]
+                c, d = table[np.uint64(contexts[third])], table[np.uint64(contexts[fourth])]
+                weight_a, weight_b = scale * weights[pair], scale * weights[second]
+                weight_c, weight_d = scale * weights[third], scale * weights[fourth]
+                for i in range(len(row)):
+                    row[i] = (((row[i] + weight_a * a[i]) + weight_b * b[i]) + weight_c * c[i]) + weight_d * d[i]
+                pair += _FOUR
+            else:
+                if contexts[pair] < contexts_used:
+                    weight, context_row = scale * weights[pair], table[np.uint64(contexts[pair])]
+                    for i in range(len(row)):
+                        row[i] += weight * context_row[i]
+                pair += _ONE
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _are_below(limit, contexts, first, second, third, fourth):
+    """Return whether the contexts of four pairs are below a limit."""
+    return max(max(contexts[first], contexts[second]), max(contexts[third], contexts[fourth])) < limit
