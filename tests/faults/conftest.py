@@ -60,5 +60,5 @@ def job_folder(target_originals: Path, tmp_path: Path, monkeypatch: pytest.Monke
     folder = shutil.copytree(target_originals, tmp_path / "folder")
     monkeypatch.chdir(folder)
     monkeypatch.setattr("pipelines.store.lease.HEARTBEAT_SECONDS", 0.1)
-    monkeypatch.setattr("pipelines.store.lease.EXPIRY_SECONDS", 0.6)
+    monkeypatch.setattr("pipelines.store.lease.EXPIRY_SECONDS", 1.0)
     return folder

@@ -119,7 +119,7 @@ def test_full_disk_gives_a_sentence(runs, interrupted, expected, print_measureme
 @pytest.mark.parametrize("start", ["new", "interrupted"])
 def test_training_with_another_command(runs, interrupted, expected, monkeypatch, print_measurement, start, number):
     monkeypatch.setattr("pipelines.store.lease.HEARTBEAT_SECONDS", 0.1)
-    monkeypatch.setattr("pipelines.store.lease.EXPIRY_SECONDS", 0.6)
+    monkeypatch.setattr("pipelines.store.lease.EXPIRY_SECONDS", 1.0)
     original, found, state = (interrupted if start == "interrupted" else None), Counter(), random.Random(start)
     run = str(runs.folder / "run")
     commands = {

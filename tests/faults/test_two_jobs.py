@@ -11,8 +11,11 @@ from commands import Command, unreferenced_files
 
 from bitcipher.versions import versions
 
-# The lease expires early, so that tests need not wait long until a suspended process counts as dead.
-SHORT_LEASE = "from pipelines.store import lease; lease.HEARTBEAT_SECONDS, lease.EXPIRY_SECONDS = 0.2, 1.5"
+# A lease that expires early, so that tests need not wait long until a suspended process counts as dead.
+EXPIRY_SECONDS = 3.0
+SHORT_LEASE = (
+    f"from pipelines.store import lease; lease.HEARTBEAT_SECONDS, lease.EXPIRY_SECONDS = 0.2, {EXPIRY_SECONDS}"
+)
 
 STOP = """
 import os, signal
@@ -59,14 +62,12 @@ class Updates:
             self._expected.append(digests(folder / f"expected{count}"))
         self.started: list[Command] = []
 
-    def start(self, count: int, where: str = "nowhere") -> Command:
-        """Start an update with the first `count` files, which suspends itself at the point `where`."""
+    def start(self, count: int, where: str = "nowhere", before: str = SHORT_LEASE) -> Command:
+        """Start an update with the first `count` files. It runs `before` and suspends itself at the point `where`."""
         name = f"update{len(self.started)}"
         stop = STOP.format(once=str(self._folder / f"{name}.stopped"), where=where)
         log = self._folder / f"{name}.log"
-        self.started.append(
-            Command("update", self.build, *self.files[:count], *FRESH, before=SHORT_LEASE + stop, log=log)
-        )
+        self.started.append(Command("update", self.build, *self.files[:count], *FRESH, before=before + stop, log=log))
         return self.started[-1]
 
     def check(self) -> None:
@@ -104,9 +105,10 @@ def resume(command: Command) -> None:
 
 @pytest.mark.long
 def test_one_of_two_concurrent_jobs_succeeds(updates):
-    first = updates.start(5, "counted")
+    # The usual lease, which does not expire while the second process starts on a busy machine.
+    first = updates.start(5, "counted", before="")
     wait_until_stopped(first)
-    second = updates.start(5)
+    second = updates.start(5, before="")
     assert second.wait() == 2
     assert "Another job is running on" in second.error_output()
     assert "Traceback" not in second.error_output()
@@ -128,7 +130,7 @@ CONFLICT_MESSAGES = {
 def test_resumed_job_does_not_replace_a_newer_version(updates, where):
     late = updates.start(4, where)
     wait_until_stopped(late)
-    time.sleep(2)
+    time.sleep(EXPIRY_SECONDS + 0.5)
     other = updates.start(5)
     assert other.wait() == 0, other.error_output()
     newer = (updates.build / "versions" / "000002.json").read_bytes()
@@ -148,7 +150,7 @@ def test_resumed_job_does_not_replace_a_newer_version(updates, where):
 def test_resumed_job_does_not_damage_the_running_job(updates, where):
     late = updates.start(4, where)
     wait_until_stopped(late)
-    time.sleep(2)
+    time.sleep(EXPIRY_SECONDS + 0.5)
     other = updates.start(5, "counted")
     wait_until_stopped(other)
     resume(late)
