@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,20 @@ from bitcipher.errors import BitcipherError
 
 # The entry that all words outside the vocabulary share. A token with this spelling is counted as this entry, too.
 OOV = "<oov>"
+
+
+class OtherWords(NamedTuple):
+    """Sums over words of a corpus that cannot be chosen for its vocabulary."""
+
+    words: int
+    """Number of words."""
+    count: int
+    """Sum of their occurrences."""
+    passages: int
+    """Sum of the numbers of passages that contain them."""
+
+
+NO_WORDS = OtherWords(0, 0, 0)
 
 
 class Vocabulary:
@@ -46,11 +61,12 @@ class Vocabulary:
         max_vocab_size: int | None = None,
         word_list: Iterable[str] | None = None,
         ranked_words: pa.LargeStringArray | None = None,
+        others: OtherWords = NO_WORDS,
     ) -> "Vocabulary":
         """Choose and rank the vocabulary of a corpus.
 
         Args:
-            words: unique words of the corpus, in any order.
+            words: unique words of the corpus, in any order; without `others`.
             counts: (n,) occurrences of each word.
             passages: (n,) passages that contain each word.
             total_passages: number of all passages.
@@ -61,6 +77,7 @@ class Vocabulary:
             ranked_words: words of an earlier vocabulary. They keep their ranks, and thereby their codes, regardless of
                 their present counts. Other words are ranked after them. `ranked_words` count toward `max_vocab_size`,
                 but are never removed.
+            others: further words of the corpus, which cannot be chosen and are counted as `<oov>`.
 
         Raises:
             BitcipherError: if no word is chosen, or the counts are too large.
@@ -88,9 +105,9 @@ class Vocabulary:
         selected_counts[in_corpus] = counts[indices[in_corpus]]
         selected_passages[in_corpus] = passages[indices[in_corpus]]
         if not len(selected):
-            raise BitcipherError(_describe_empty(len(corpus_words), counts, word_list is not None))
-        oov_count = counts.sum() - selected_counts.sum()
-        oov_passages = min(total_passages, passages.sum() - selected_passages.sum())
+            raise BitcipherError(_describe_empty(len(corpus_words) + others.words, counts, word_list is not None))
+        oov_count = counts.sum() + others.count - selected_counts.sum()
+        oov_passages = min(total_passages, passages.sum() + others.passages - selected_passages.sum())
         all_words = pa.concat_arrays([selected, pa.array([OOV], pa.large_string())])
         all_counts = np.append(selected_counts, oov_count)
         order = _rank_order(all_words, all_counts)

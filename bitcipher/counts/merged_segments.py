@@ -3,15 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-import pyarrow as pa
 
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.merge import merge_rows, renumber
 from bitcipher.counts.merged_counts import MergedCounts, PartialCounts
 from bitcipher.counts.pairs import PairBlock, iter_pairs, limit_window
-from bitcipher.counts.row_ranges import find_row_ranges
-from bitcipher.counts.segment import read_words, word_numbers
-from bitcipher.counts.segment_words import cut_ranges, merge_words
+from bitcipher.counts.row_ranges import locate_ranges
+from bitcipher.counts.segment import check_numbers, read_words
+from bitcipher.counts.word_ranges import choose_ranges, sample_step, sample_words
 from bitcipher.vocabulary import Vocabulary
 
 # Number of entries (stored pairs) merged at a time: 12 bytes each, in three copies.
@@ -28,7 +27,7 @@ def open_merged(
         context_window: window of the counts.
         segments: URIs of the parts of each segment.
     """
-    ranks = [ranks_of(vocabulary, read_words(parts)) for parts in segments]
+    ranks = [ranks_of(vocabulary, parts) for parts in segments]
 
     def partials(window: int) -> Iterator[PartialCounts]:
         for names, ranks_of_segment in zip(segments, ranks, strict=True):
@@ -60,17 +59,15 @@ def iter_merged_rows(
         order: (N,) int64, the position of each rank in the order of the words' bytes.
         oov_rank: rank of `<oov>`, whose rows every range contributes to and which come last, or -1.
     """
-    words = merge_words(segments)
-    firsts = [words["word"][first].as_py().encode() for first, _ in cut_ranges(words, RANGE_ENTRIES)]
-    tables = [[read_words([name]) for name in names] for names in segments]
-    found = [find_row_ranges(names, of_parts, firsts) for names, of_parts in zip(segments, tables, strict=True)]
-    sizes = [sum(map(len, of_parts)) for of_parts in tables]
+    step = sample_step(RANGE_ENTRIES, len(segments))
+    ranges = choose_ranges([sample_words(parts, "entries", step) for parts in segments], RANGE_ENTRIES)
+    located = [locate_ranges(parts, ranges) for parts in segments]
     oov: list[PairBlock] = []
-    for i in range(len(firsts)):
+    for i in range(len(ranges)):
         blocks = [
-            select(row_range.read(sizes[segment]), segment)
-            for segment, row_ranges in enumerate(found)
-            for row_range in row_ranges[i]
+            select(row_range.read(segment.words), number)
+            for number, segment in enumerate(located)
+            for row_range in segment.row_ranges[i]
         ]
         merged, oov_rows = merge_rows(blocks, order, oov_rank)
         oov = [merge_rows([*oov, oov_rows], order, oov_rank)[1]]
@@ -78,14 +75,21 @@ def iter_merged_rows(
     yield from oov
 
 
-def ranks_of(vocabulary: Vocabulary, words: pa.Table) -> np.ndarray:
-    """Return the rank of each word number of a segment, (words,) int32.
+def ranks_of(vocabulary: Vocabulary, parts: Sequence[str]) -> np.ndarray:
+    """Return the rank of each word number of a segment, (words,) int32. Parts are read one by one.
 
     Args:
         vocabulary: the vocabulary; words outside it have the rank of <oov>.
-        words: words of all parts of the segment, from `read_words`.
+        parts: URIs of the parts of the segment.
+
+    Raises:
+        BitcipherError: if a file is missing or damaged.
     """
-    numbers = word_numbers(words)
-    ranks = np.empty(len(numbers), np.int32)
-    ranks[numbers] = vocabulary.ranks(words["word"].combine_chunks())
-    return ranks
+    numbers, ranks = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+    for part in parts:
+        words = read_words([part])
+        numbers.append(words["number"].to_numpy())
+        ranks.append(vocabulary.ranks(words["word"].combine_chunks()))
+    ranks_by_number = np.empty(sum(map(len, numbers)), np.int32)
+    ranks_by_number[check_numbers(np.concatenate(numbers))] = np.concatenate(ranks)
+    return ranks_by_number

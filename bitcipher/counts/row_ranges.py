@@ -1,6 +1,5 @@
 """Row ranges: the rows of a range of words in the parts of a segment."""
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -8,6 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher.counts.pairs import PairBlock, read_row_range
+from bitcipher.counts.segment import read_words
+from bitcipher.counts.word_ranges import WordRange
 
 
 class RowRange(NamedTuple):
@@ -29,26 +30,48 @@ class RowRange(NamedTuple):
         return read_row_range(self.part, (self.row_start, self.row_stop), (self.entry_start, self.entry_stop), words)
 
 
-def find_row_ranges(
-    parts: Sequence[str], tables: Sequence[pa.Table], first_words: Sequence[bytes]
-) -> list[list[RowRange]]:
-    """Return the row ranges of each range of words. A range ends where the next one begins.
+class LocatedRanges(NamedTuple):
+    """Rows of ranges of words in a segment."""
+
+    words: int
+    """Number of words of the segment."""
+    row_ranges: list[list[RowRange]]
+    """Rows of each range, one row range per part that has some."""
+
+
+def locate_ranges(parts: Sequence[str], ranges: Sequence[WordRange]) -> LocatedRanges:
+    """Find the rows of ranges of words in a segment. Parts are read one by one.
 
     Args:
-        parts: URIs of the parts of a segment, in order.
-        tables: words of each part, from `read_words`.
-        first_words: first word of each range, sorted.
+        parts: URIs of the parts of the segment.
+        ranges: the ranges of words.
     """
-    found: list[list[RowRange]] = [[] for _ in first_words]
-    for part, table in zip(parts, tables, strict=True):
-        words = table["word"].combine_chunks()
-        rows, entries = (
-            np.concatenate([np.zeros(1, np.int64), np.cumsum(table[name].to_numpy().astype(np.int64))])
-            for name in ("rows", "entries")
-        )
-        bounds = [bisect_left(words, first, key=lambda word: word.as_py().encode()) for first in first_words]
-        bounds = [0, *bounds[1:], len(words)]
-        for ranges, start, stop in zip(found, bounds, bounds[1:], strict=False):
-            if rows[start] < rows[stop]:
-                ranges.append(RowRange(part, *map(int, (rows[start], rows[stop], entries[start], entries[stop]))))
-    return found
+    size = 0
+    row_ranges: list[list[RowRange]] = [[] for _ in ranges]
+    for part in parts:
+        words = read_words([part])
+        size += len(words)
+        for found, row_range in zip(row_ranges, find_row_ranges(part, words, ranges), strict=True):
+            found += [row_range] if row_range else []
+    return LocatedRanges(size, row_ranges)
+
+
+def find_row_ranges(part: str, words: pa.Table, ranges: Sequence[WordRange]) -> list[RowRange | None]:
+    """Return the rows of each range of words in a part; None if there are none.
+
+    Args:
+        part: URI of the part.
+        words: words of the part, from `read_words`.
+        ranges: the ranges of words.
+    """
+    rows, entries = (
+        np.concatenate([np.zeros(1, np.int64), np.cumsum(words[name].to_numpy().astype(np.int64))])
+        for name in ("rows", "entries")
+    )
+    bounds = (each.positions(words) for each in ranges)
+    return [
+        RowRange(part, *map(int, (rows[start], rows[stop], entries[start], entries[stop])))
+        if rows[start] < rows[stop]
+        else None
+        for start, stop in bounds
+    ]

@@ -74,15 +74,16 @@ def write_part(
         pairs: blocks with the rows of the words, in the same order.
 
     """
-    size = int(numbers.max()) + 1 if len(numbers) else 0
-    rows, entries = np.zeros(size, np.int32), np.zeros(size, np.int64)
+    order = np.argsort(numbers)
+    rows, entries = np.zeros(len(numbers), np.int32), np.zeros(len(numbers), np.int64)
 
     def add_up(block: PairBlock) -> None:
-        np.add.at(rows, block.left, 1)
-        np.add.at(entries, block.left, block.length)
+        positions = order[np.searchsorted(numbers, block.left, sorter=order)]
+        np.add.at(rows, positions, 1)
+        np.add.at(entries, positions, block.length)
 
     hashes = write_pairs(uri, pairs, add_up)
-    columns = [words, numbers, counts, passages, rows[numbers], entries[numbers]]
+    columns = [words, numbers, counts, passages, rows, entries]
     file = part_files(uri)[0]
     schema = add_name(SEGMENT_WORDS.with_metadata(dict(zip(_HASHES, hashes, strict=True))), file)
     table = pa.Table.from_arrays([pa.array(column) for column in columns], schema=schema)
@@ -123,16 +124,12 @@ def _read_words(uri: str) -> pa.Table:
     return table
 
 
-def word_numbers(words: pa.Table) -> np.ndarray:
-    """Return the numbers of the words of a segment, (V,) int32: each number from 0 to V - 1 once.
-
-    Args:
-        words: words of all parts of a segment, from `read_words`.
+def check_numbers(numbers: np.ndarray) -> np.ndarray:
+    """Check that the numbers of the words of a segment, (V,) int32, are the numbers from 0 to V - 1; return them.
 
     Raises:
         BitcipherError: if a number is missing.
     """
-    numbers = words["number"].to_numpy()
     found = np.zeros(len(numbers), np.bool_)
     found[numbers[(0 <= numbers) & (numbers < len(numbers))]] = True
     if not found.all():

@@ -6,7 +6,7 @@ import numpy as np
 
 from bitcipher.counts.digest import CountDigest, digest_pairs, digest_words, word_hashes
 from bitcipher.counts.pairs import iter_pairs
-from bitcipher.counts.segment import read_words, word_numbers
+from bitcipher.counts.segment import check_numbers, read_words
 
 
 def digest_segment(parts: Sequence[str], total_passages: int) -> CountDigest:
@@ -20,7 +20,7 @@ def digest_segment(parts: Sequence[str], total_passages: int) -> CountDigest:
         BitcipherError: if a file is missing or damaged.
     """
     words = read_words(parts)
-    numbers = word_numbers(words)
+    numbers = check_numbers(words["number"].to_numpy())
     hashes = word_hashes(words["word"].combine_chunks())
     digest = digest_words(hashes, words["count"].to_numpy(), words["passages"].to_numpy(), total_passages)
     hashes_by_number = np.empty_like(hashes)

@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bitcipher.counts.segment import read_words
+from bitcipher.counts.segment import SEGMENT_WORDS, read_words
+from bitcipher.counts.word_ranges import ALL_WORDS, WordRange
 from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import byte_order
 
@@ -16,35 +17,34 @@ COUNTS = ("count", "passages", "entries")
 SEGMENTS_PER_STEP = 16
 
 
-def merge_words(added: Sequence[Sequence[str]], subtracted: Sequence[Sequence[str]] = ()) -> pa.Table:
+def merge_words(
+    added: Sequence[Sequence[str]], subtracted: Sequence[Sequence[str]] = (), words: WordRange = ALL_WORDS
+) -> pa.Table:
     """Return the words of a sum of segments, sorted by their bytes.
 
     Args:
         added: URIs of the parts of each segment that is added.
         subtracted: URIs of the parts of each segment that is subtracted.
+        words: the range of words to add up. Parts are read one by one, so memory holds the words of the range, and
+            those of one part.
 
     Returns:
         Table with the columns word, count, passages and entries (number of pairs). `entries` is the sum over all
         segments, including the subtracted segments, so it is an upper bound for the merged segment. A word that is
         subtracted completely has a count of 0.
     """
-    table = sum_words(added, subtracted)
-    return table.take(pa.array(byte_order(table["word"].combine_chunks())))
-
-
-def sum_words(added: Sequence[Sequence[str]], subtracted: Sequence[Sequence[str]] = ()) -> pa.Table:
-    """Return the table of `merge_words` without sorting it."""
     if not added:
         raise BitcipherError("The sources have no documents: check that they contain text, and that `field` is right.")
     signed = [(parts, 1) for parts in added] + [(parts, -1) for parts in subtracted]
-    total = _signed_words(*signed[0])
+    total = _signed_words(*signed[0], words)
     for start in range(1, len(signed), SEGMENTS_PER_STEP):
-        total = _add_up([total, *(_signed_words(*each) for each in signed[start : start + SEGMENTS_PER_STEP])])
-    return total
+        total = _add_up([total, *(_signed_words(*each, words) for each in signed[start : start + SEGMENTS_PER_STEP])])
+    return total.take(pa.array(byte_order(total["word"].combine_chunks())))
 
 
-def _signed_words(parts: Sequence[str], sign: int) -> pa.Table:
-    table = read_words(parts).select(["word", *COUNTS])
+def _signed_words(parts: Sequence[str], sign: int, words: WordRange) -> pa.Table:
+    tables = (words.select(read_words([part])) for part in parts)
+    table = pa.concat_tables([SEGMENT_WORDS.empty_table(), *tables]).combine_chunks().select(["word", *COUNTS])
     if sign < 0:
         for name in ("count", "passages"):
             column = pa.array(-table[name].to_numpy())

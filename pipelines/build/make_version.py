@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from bitcipher import __version__, json_files, storage
 from bitcipher.cipher import BitCipher
-from bitcipher.counts import sum_words
 from bitcipher.errors import BitcipherError
 from bitcipher.redaction import redact
 from bitcipher.versions import VECTORS, WORDS
@@ -33,7 +32,7 @@ from pipelines.ingest.record_counts import RecordCounts, sum_record_counts
 from pipelines.ingest.source_groups import estimate_text_bytes
 from pipelines.ingest.sources import Source
 from pipelines.merge.merge_segments import MergedRange, merge_segments
-from pipelines.merge.vocabulary import choose_vocabulary
+from pipelines.merge.vocabulary import choose_vocabulary, find_candidates
 from pipelines.options import SPECTRAL, UpdateOptions
 from pipelines.runtime.events import log_event
 from pipelines.runtime.runtime import StageResult, StageSpec
@@ -193,10 +192,11 @@ def write_vocabulary(job: Job, segments: list[Segment], known_words: pa.LargeStr
         BitcipherError: if the code has too few bits for the vocabulary.
     """
     bar = job.progress.begin("words", 1)
+    limit = job.budget.range_limits.words
+    candidates = find_candidates(segments, job.build, job.options, known_words, limit, job.runtime, job.costs.add)
     with job.costs.measure("words"):
-        parts = [[storage.join(job.build, part) for part in segment.parts] for segment in segments]
         passages = sum(segment.total_passages for segment in segments)
-        vocabulary = choose_vocabulary(sum_words(parts), passages, job.options, known_words)
+        vocabulary = choose_vocabulary(candidates, passages, job.options, known_words)
         if job.options.mode != SPECTRAL:
             BitCipher(job.options.bits).active_bits(len(vocabulary))  # raise before the long steps
         storage.write_table(job.file(WORDS), vocabulary.to_table())
@@ -260,7 +260,7 @@ def _run_merges(job: Job, merges: list[Merge]) -> list[Segment]:
         job.build,
         layout.SEGMENTS,
         job.work_folder(),
-        job.budget.range_entries,
+        job.budget.range_limits,
         job.runtime,
         job.ledger.uri,
         job.costs.add,

@@ -151,7 +151,7 @@ class CountStage:
         """Merge segments, remove them, and return the merged segment."""
         work = storage.join(self._build, WORK, name)
         merges = {name: Merge(tuple(segments))}
-        (merged,) = merge_segments(merges, self._build, SHARDS, work, self._budget.range_entries, InProcessRuntime())
+        (merged,) = merge_segments(merges, self._build, SHARDS, work, self._budget.range_limits, InProcessRuntime())
         for segment in segments:
             for part in segment.parts:
                 remove_part(storage.join(self._build, part))

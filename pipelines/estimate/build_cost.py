@@ -10,7 +10,7 @@ from pipelines.estimate.growth_law import Bound
 from pipelines.estimate.memory import MemoryEstimate, count_passes, estimate_memory
 from pipelines.estimate.merge_tiers import MergeSize, plan_merges
 from pipelines.options import SPECTRAL, BuildOptions
-from pipelines.runtime.memory_budget import MemoryBudget
+from pipelines.runtime.memory_budget import MemoryBudget, RangeLimits
 
 # Requests to an object store to read a small file: for its size, its footer and its content. A larger file takes one
 # more request per block. Writing a file takes one request per block, one to begin and one to end.
@@ -126,8 +126,9 @@ def estimate_cost(
     workers = max(1, cluster.nodes * node_workers)
     batches = ceil((text_bytes / shards) / budget.batch_bytes)
     merges = [merge for merges in merge_rounds for merge in merges]
-    costs = [[_merge_seconds(merge, rates, budget.range_entries) for merge in merges] for merges in merge_rounds]
+    costs = [[_merge_seconds(merge, rates, budget.range_limits) for merge in merges] for merges in merge_rounds]
     final_entries = sum(segment.entries for segment in final_segments)
+    final_types = sum(segment.types for segment in final_segments)
     passes = count_passes(vocabulary, options.embedding)
     embed_entries = final_entries * (min(1, passes) * rates.embed_entry + max(0, passes - 1) * rates.walk_entry)
     is_spectral = options.mode == SPECTRAL
@@ -142,14 +143,14 @@ def estimate_cost(
             else 0
         ),
         "merge": sum(cost.summing + cost.numbering + cost.merging for round in costs for cost in round),
-        "words": sum(segment.types for segment in final_segments) * rates.sum_type,
+        "words": final_types * rates.sum_type,
         "embed": embed_entries + vocabulary * rates.embed_word,
     }
     wall = {
         "identify": cpu["identify"] / workers,
         "count": cpu["count"] / min(workers, shards),
         "merge": sum(_wall_of_round(round, workers) for round in costs),
-        "words": cpu["words"],
+        "words": cpu["words"] / min(workers, max(1, ceil(final_types / budget.range_limits.words))),
         # In mode spectral, all workers share weighting and products.
         "embed": embed_entries / (workers if is_spectral else 1) + vocabulary * rates.embed_word,
     }
@@ -199,32 +200,31 @@ def estimate_cost(
 
 @dataclass(frozen=True)
 class _MergeSeconds:
-    """CPU seconds of the three stages of a merge, and how many members and ranges they process."""
+    """CPU seconds of the three stages of a merge, and how many ranges of words and of rows they process."""
 
     summing: float
     numbering: float
     merging: float
-    members: int
+    word_ranges: int
     ranges: int
 
 
 def _wall_of_round(merges: list[_MergeSeconds], workers: int) -> float:
-    """Return the wall time of merges that run together: first all words, then all members, then all ranges."""
-    return (
-        sum(merge.summing for merge in merges) / min(workers, len(merges))
-        + sum(merge.numbering for merge in merges) / min(workers, sum(merge.members for merge in merges))
-        + sum(merge.merging for merge in merges) / min(workers, sum(merge.ranges for merge in merges))
-    )
+    """Return the wall time of merges that run together: first all words, then their numbers, then all rows."""
+    word_ranges = sum(merge.word_ranges for merge in merges)
+    return sum(merge.summing + merge.numbering for merge in merges) / min(workers, word_ranges) + sum(
+        merge.merging for merge in merges
+    ) / min(workers, sum(merge.ranges for merge in merges))
 
 
-def _merge_seconds(merge: MergeSize, rates: Rates, range_entries: int) -> _MergeSeconds:
-    ranges = ceil(merge.member_entries / range_entries)
+def _merge_seconds(merge: MergeSize, rates: Rates, limits: RangeLimits) -> _MergeSeconds:
+    ranges = ceil(merge.member_entries / limits.entries)
     again = (ranges - 1) * merge.member_types * rates.number_again
     return _MergeSeconds(
         summing=merge.member_types * rates.sum_type,
-        numbering=(merge.member_types + merge.members * merge.types) * rates.number_type,
+        numbering=(merge.member_types + merge.types) * rates.number_type,
         merging=merge.member_entries * rates.merge_entry + again,
-        members=merge.members,
+        word_ranges=max(1, ceil(merge.member_types / limits.words)),
         ranges=ranges,
     )
 

@@ -11,9 +11,6 @@ from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, MemoryBudget
 # Maximum number of words, because their numbers are int32.
 MAX_TYPES = 2**31 - 1
 
-# A worker is accepted if it exceeds its budget by at most this factor.
-TOLERANCE = 1.1
-
 
 def limits_reached(cost: BuildCost, options: BuildOptions, cluster: Cluster) -> dict[str, str]:
     """Return a sentence for each limit that a build reaches, by the name of the limit."""
@@ -26,21 +23,13 @@ def limits_reached(cost: BuildCost, options: BuildOptions, cluster: Cluster) -> 
         )
     if memory.driver > node:
         sentences["driver"] = (
-            f"The driver adds up all words in memory, about {format_size(memory.driver)}, and a node has "
-            f"{format_size(node)}: run the driver on a larger node. Fewer words help (filtered text, lowercase, a "
-            "tokenizer.json of subwords); a higher --min-count does not, because counts include all words."
+            f"The driver holds the vocabulary, about {format_size(memory.driver)}, and a node has "
+            f"{format_size(node)}: use a higher --min-count or a --max-vocab-size, or run the driver on a larger node."
         )
     if memory.merge_worker > node:
         sentences["merge"] = (
-            f"A worker that merges holds all words and a range of pairs, about {format_size(memory.merge_worker)}, and "
-            f"a node has {format_size(node)}: use larger nodes."
-        )
-    elif int(node // memory.merge_worker) < cluster.cores and memory.merge_worker > TOLERANCE * budget.bytes:
-        sentences["merge"] = (
-            f"A worker that merges holds all words in addition to its budget of {format_size(budget.bytes)}, about "
-            f"{format_size(memory.merge_worker)} in total: at most "
-            f"{max(1, int(node // memory.merge_worker))} of them fit into the memory of a node. Start Ray on the nodes "
-            "with that number of CPUs (--num-cpus), or use nodes with more memory per core."
+            f"A worker that merges needs about {format_size(memory.merge_worker)}, and a node has {format_size(node)}: "
+            "use larger nodes."
         )
     if cost.row_entries > budget.range_entries:
         needed = (cost.row_entries * BYTES_PER_ENTRY + budget.bytes) / 2**20

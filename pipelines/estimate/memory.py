@@ -1,24 +1,15 @@
-"""Memory of the processes of a build. It grows with the number of words, because each process holds all words."""
+"""Memory of the processes of a build. Merging has fixed bounds; making vectors grows with the vocabulary."""
 
 from dataclasses import dataclass
 
 from bitcipher.embedding.cipher_embedding import SUMS_BYTES
 from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, SpectralEmbedding, columns_per_product
 from pipelines.options import EmbeddingOptions
-from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, LIBRARY_BYTES, MemoryBudget
+from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, BYTES_PER_SUMMED_WORD, LIBRARY_BYTES, MemoryBudget
 
-# Number of copies of the table of words in a process that adds up words (`merge_words`), a worker or the driver: the
-# sum so far, the words of the segments, Arrow's groups, and the sorted copy. Measured: 7 to 9.4, with 2 million words
-# of 3 to 16 segments.
-SUM_TABLES = 9.5
-
-# Number of copies of the table in a worker that numbers the words of a segment: all merged words, Arrow's index of
-# them, and the words of the segment. Measured: 3.3 to 4.
-NUMBER_TABLES = 4
-
-# Bytes per word in a merging worker, in addition to the table: number (4), position (8), dense totals (8), and number
-# in an operand (4).
-MERGE_BYTES_PER_TYPE = 24
+# Number of copies of the table of the vocabulary in the driver while it is chosen: the candidates of all ranges, their
+# concatenation, the vocabulary, and its sorted copy.
+VOCABULARY_TABLES = 5
 
 # Bytes per word and dimension in the process that makes vectors: modes cat and sum have float64, float32, and a float32
 # copy for writing; mode spectral has four tables in float32.
@@ -28,9 +19,11 @@ EMBED_BYTES = 8 + 4 + 4
 # while columns are appended.
 SPECTRAL_BYTES = 2 * (4 + 4)
 
-# Bytes per word of a segment in the process that makes vectors: the rank. The largest segment also needs an index for
-# the lookup of ranks.
+# Bytes per word of a segment in the process that makes vectors: the rank; for the segment that is read, also a number
+# and a rank in the order of the words.
 RANK_BYTES = 4
+READ_BYTES = 8
+# Bytes per word of the vocabulary for the lookup of ranks.
 INDEX_BYTES = 70
 
 
@@ -43,7 +36,7 @@ class MemoryEstimate:
     merge_worker: float
     """Worker that merges segments."""
     driver: float
-    """Process of the job, which adds up the words of all segments."""
+    """Process of the job, which holds the vocabulary."""
     embed_worker: float
     """Process that makes the vectors."""
 
@@ -68,19 +61,18 @@ def estimate_memory(
         vocabulary: size of the vocabulary.
         embedding: options of the vectors.
     """
-    summing = LIBRARY_BYTES + types * type_memory * SUM_TABLES
-    numbering = LIBRARY_BYTES + types * type_memory * NUMBER_TABLES
-    held = types * (type_memory + MERGE_BYTES_PER_TYPE)
-    merging = LIBRARY_BYTES + held + max(budget.range_entries, row_entries) * BYTES_PER_ENTRY
+    limits = budget.range_limits
+    summing = LIBRARY_BYTES + min(types, limits.words) * BYTES_PER_SUMMED_WORD
+    merging = LIBRARY_BYTES + max(limits.entries, row_entries) * BYTES_PER_ENTRY
     estimator = embedding.estimator()
     table = vocabulary * estimator.vector_size * EMBED_BYTES
     if isinstance(estimator, SpectralEmbedding):
         table += estimator.rows(vocabulary) * columns_per_product(estimator.vector_size) * PRODUCTS * SPECTRAL_BYTES
-    ranks = sum(segment_types) * RANK_BYTES + max(segment_types, default=0) * (type_memory + INDEX_BYTES)
+    ranks = sum(segment_types) * RANK_BYTES + max(segment_types, default=0) * READ_BYTES + vocabulary * INDEX_BYTES
     return MemoryEstimate(
         count_worker=float(budget.bytes),
-        merge_worker=max(summing, numbering, merging),
-        driver=summing,
+        merge_worker=max(summing, merging),
+        driver=LIBRARY_BYTES + vocabulary * type_memory * VOCABULARY_TABLES,
         embed_worker=LIBRARY_BYTES + table + sums_bytes(vocabulary, embedding) + ranks,
     )
 

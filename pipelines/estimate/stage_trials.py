@@ -11,22 +11,28 @@ import pyarrow as pa
 from scipy.optimize import nnls
 
 from bitcipher import storage
-from bitcipher.counts import iter_pairs, merge_words, open_merged, part_files, read_words
+from bitcipher.counts import iter_pairs, open_merged, part_files, read_words
 from bitcipher.errors import BitcipherError
+from bitcipher.vocabulary import Vocabulary
 from pipelines.count.count_stage import CountStage
 from pipelines.count.count_tasks import CountTask
 from pipelines.embed.embed_counts import embed
 from pipelines.estimate.calibration import GrowthPoint
 from pipelines.ingest.content_hash import sha256
 from pipelines.ingest.sources import list_sources
-from pipelines.merge.merge_segments import MergeStage, NumberStage, merge_segments
-from pipelines.merge.vocabulary import choose_vocabulary
+from pipelines.merge.merge_segments import merge_segments
+from pipelines.merge.row_stage import MergeStage
+from pipelines.merge.vocabulary import choose_vocabulary, find_candidates
+from pipelines.merge.word_stages import NumberStage
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.memory_budget import RangeLimits
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
 from pipelines.store.layout import LEDGER, SEGMENTS, WORK
 from pipelines.store.segments import Merge, Segment
 from pipelines.tokenizers import make_tokenizer
+
+ALL_IN_ONE_RANGE = RangeLimits(entries=1 << 62, words=1 << 62)
 
 
 class MeteredRuntime(InProcessRuntime):
@@ -115,7 +121,7 @@ def merge_parts(
         result = _merge_two(build, merged, shard, f"merged{number}", options, runtime)
         seconds += time.process_time() - start
         member_types += merged.types + shard.types
-        prepared_types += 2 * result.types
+        prepared_types += result.types
         member_entries += merged.entries + shard.entries
         merged = result
         points.append(_point(build, merged, chunks[number]))
@@ -140,7 +146,7 @@ def _merge_two(
     ledger = storage.join(build, LEDGER)
     merge = Merge((first, second))
     # All words in one range. The cost of more ranges is measured as `number_again`.
-    (segment,) = merge_segments({name: merge}, build, SEGMENTS, work, 1 << 62, runtime, ledger)
+    (segment,) = merge_segments({name: merge}, build, SEGMENTS, work, ALL_IN_ONE_RANGE, runtime, ledger)
     return segment
 
 
@@ -153,13 +159,11 @@ def _point(build: str, segment: Segment, chunks: int) -> GrowthPoint:
 def embed_sample(build: str, merged: Segment, options: BuildOptions) -> tuple[dict[str, float], int]:
     """Return the fields of `Rates` that embedding determines, and the size of the vocabulary."""
     parts = [storage.join(build, part) for part in merged.parts]
-    words = merge_words([parts])
     start = time.process_time()
-    entries = sum(len(block.right) for part in parts for block in iter_pairs(part, len(words)))
+    entries = sum(len(block.right) for part in parts for block in iter_pairs(part, merged.types))
     _check_has_pairs(entries)
     walk_entry = (time.process_time() - start) / entries
-    small = choose_vocabulary(words, merged.total_passages, options)
-    large = choose_vocabulary(words, merged.total_passages, BuildOptions(min_count=1))
+    small, large = (_vocabulary(build, merged, each) for each in (options, BuildOptions(min_count=1)))
     runs = []
     for number, vocabulary in enumerate((small, small, large)):
         start = time.process_time()
@@ -170,6 +174,11 @@ def embed_sample(build: str, merged: Segment, options: BuildOptions) -> tuple[di
     embed_word = max(0.0, (more_seconds - seconds) / (many - few)) if many > few else 0.0
     embed_entry = max(walk_entry, (seconds - few * embed_word) / entries)
     return {"walk_entry": walk_entry, "embed_entry": embed_entry, "embed_word": embed_word}, len(small)
+
+
+def _vocabulary(build: str, merged: Segment, options: BuildOptions) -> Vocabulary:
+    words = find_candidates([merged], build, options, None, ALL_IN_ONE_RANGE.words, InProcessRuntime())
+    return choose_vocabulary(words, merged.total_passages, options)
 
 
 def fixed_and_rate(sizes: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:

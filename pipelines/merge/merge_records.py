@@ -2,15 +2,22 @@
 
 from dataclasses import dataclass
 
-from bitcipher.counts import RowRange
+import numpy as np
+
+from bitcipher.counts import RowRange, WordRange
+from pipelines.merge.number_tables import NumberTable
 
 
 @dataclass(frozen=True)
 class SumInput:
-    """Operands of a merge."""
+    """A range of the words of a merge, to add up."""
 
     merge: str
     """Name of the merged segment."""
+    index: int
+    """Number of the range of words."""
+    words: WordRange
+    """The range."""
     members: list[list[str]]
     """URIs of the parts of each segment that is added."""
     subtracted: list[list[str]]
@@ -19,50 +26,79 @@ class SumInput:
 
 @dataclass(frozen=True)
 class SummedWords:
-    """Output of `SumStage`: the ranges of the words of a merge."""
+    """Output of `SumStage`: a range of words, added up."""
 
     merge: str
     """Name of the merged segment."""
-    ranges: list[tuple[int, int]]
-    """Start and stop of each range, as positions in the sorted words."""
-    types: int
-    """Number of words with a count above 0."""
+    index: int
+    """Number of the range of words."""
+    counts: np.ndarray
+    """(c,) int64, the distinct counts of the words, descending."""
+    frequencies: np.ndarray
+    """(c,) int64, number of words with each count."""
+
+    @property
+    def words(self) -> int:
+        """Number of words."""
+        return int(self.frequencies.sum())
+
+    @property
+    def types(self) -> int:
+        """Number of words with a count above 0, which were not subtracted completely."""
+        return int(self.frequencies[self.counts > 0].sum())
 
 
 @dataclass(frozen=True)
 class NumberInput:
-    """An operand of a merge, and the ranges of words to find in it."""
+    """A range of the words of a merge, to number."""
 
     merge: str
     """Name of the merged segment."""
-    operand: int
-    """Number of the operand; members come before subtracted segments."""
-    parts: list[str]
-    """URIs of the parts of the operand."""
-    range_starts: list[int]
-    """First word of each range, as a position in the sorted words."""
+    index: int
+    """Number of the range of words."""
+    words: WordRange
+    """The range."""
+    first_numbers: np.ndarray
+    """(c,) int64, number of the first word of the range with each of the counts of `SummedWords`."""
+    operands: list[list[str]]
+    """URIs of the parts of each operand; members come before subtracted segments."""
+    tables: list[NumberTable]
+    """Tables to write: the number of each word of each operand in the merged segment, and the hashes of all words."""
 
 
 @dataclass(frozen=True)
-class NumberedOperand:
-    """Output of `NumberStage` for an operand."""
+class NumberedWords:
+    """Output of `NumberStage`: a range of words, numbered, and split by entries (stored pairs)."""
 
     merge: str
     """Name of the merged segment."""
-    operand: int
-    """Number of the operand."""
-    row_ranges: list[list[RowRange]]
-    """Rows of the operand in each range of words."""
+    index: int
+    """Number of the range of words."""
+    entry_ranges: list[tuple[int, int]]
+    """Start and stop of each range of entries, as positions in the sorted words of the range."""
+    row_ranges: list[list[list[RowRange]]]
+    """Rows of each operand in each range of entries."""
+    operand_words: list[int]
+    """Number of words of each operand in the range."""
+
+
+@dataclass(frozen=True)
+class OrderInput:
+    """A slice of a number table whose pieces are combined."""
+
+    table: NumberTable
+    slice: int
+    """Number of the slice."""
 
 
 @dataclass(frozen=True)
 class RangeRows:
-    """Rows of one operand in a range of words."""
+    """Rows of one operand in a range of entries."""
 
-    operand: int
-    """Number of the operand."""
     sign: int
     """1 to add the rows, -1 to subtract them."""
+    numbers: NumberTable
+    """Number of each word of the operand in the merged segment."""
     row_ranges: list[RowRange]
     """The rows, one row range per part of the operand."""
 
@@ -74,11 +110,17 @@ class MergeInput:
     merge: str
     """Name of the merged segment."""
     index: int
-    """Number of the range."""
+    """Number of the part that is made."""
+    words: int
+    """Number of the range of words."""
+    words_before: int
+    """Number of words of the preceding ranges of words."""
     start: int
-    """First word, as a position in the sorted words."""
+    """First word, as a position in the sorted words of the range of words."""
     stop: int
-    """Word after the last one, as a position in the sorted words."""
+    """Word after the last one, as a position in the sorted words of the range of words."""
+    hashes: NumberTable
+    """Hashes of all words of the merged segment."""
     rows: list[RangeRows]
     """Rows of each operand that has rows in the range."""
 
@@ -90,7 +132,7 @@ class MergedRange:
     merge: str
     """Name of the merged segment."""
     index: int
-    """Number of the range."""
+    """Number of the part."""
     part: str
     """Path of the part, relative to the build."""
     sha256: str

@@ -22,6 +22,7 @@ from pipelines.ingest.sources import list_sources
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.memory_budget import MemoryBudget
 from pipelines.runtime.progress import StageProgress
 from pipelines.store.manifest import read_manifest
 from pipelines.store.segments import Merge, Segment
@@ -60,7 +61,9 @@ def measure(data: str, target: str) -> list[float]:
     manifest = read_manifest(target)
     stages = read_report(target, manifest).stages
     merges = {"whole": Merge(manifest.segments)}
-    (whole,) = merge_segments(merges, target, "whole", f"{target}/work", 1 << 24, InProcessRuntime())
+    (whole,) = merge_segments(
+        merges, target, "whole", f"{target}/work", MemoryBudget(1500).range_limits, InProcessRuntime()
+    )
     return [
         manifest.tokens,
         whole.types,

@@ -31,9 +31,9 @@ from bitcipher.counts import (
     write_part,
 )
 from bitcipher.embedding import CipherEmbedding
-from bitcipher.vocabulary import Vocabulary
+from bitcipher.vocabulary import NO_WORDS, Vocabulary
 from pipelines.ingest.sources import list_sources
-from pipelines.merge.vocabulary import choose_vocabulary
+from pipelines.merge.vocabulary import CandidateWords, choose_vocabulary
 from pipelines.options import BuildOptions
 from pipelines.tokenizers import make_tokenizer
 
@@ -51,7 +51,8 @@ def count_sources(data: list[str], folder: str, window: int) -> tuple[Vocabulary
         columns = (counts.words, counts.numbers, counts.counts, counts.passages)
         write_part(shards[-1], *columns, counts.pairs)
         passages += counts.total_passages
-    vocabulary = choose_vocabulary(merge_words([[shard] for shard in shards]), passages, BuildOptions())
+    words = CandidateWords(0, merge_words([[shard] for shard in shards]), NO_WORDS)
+    vocabulary = choose_vocabulary(words, passages, BuildOptions())
     return vocabulary, [read_matrices(shard, vocabulary, window) for shard in shards]
 
 

@@ -33,8 +33,8 @@ def merge(build: str, memory_mib: str) -> None:
     """Merge all shards, with all stages and the driver in this process."""
     shards = tuple(Ledger(storage.join(build, layout.LEDGER)).entries(COUNTED_SHARDS).values())
     work = storage.join(build, layout.WORK)
-    range_entries = MemoryBudget(int(memory_mib)).range_entries
-    merge_segments({"all": Merge(shards)}, build, layout.SEGMENTS, work, range_entries, InProcessRuntime())
+    limits = MemoryBudget(int(memory_mib)).range_limits
+    merge_segments({"all": Merge(shards)}, build, layout.SEGMENTS, work, limits, InProcessRuntime())
 
 
 if __name__ == "__main__":

@@ -10,13 +10,14 @@ because the manifest contains them.
 import functools
 import sys
 
+import numpy as np
 import pyarrow.parquet as pq
 
 from bitcipher import hashed_files
 from bitcipher.counts import CountDigest, merged_segments, pairs, segment
 from bitcipher.table import vector_folder
 from cluster.cli.main import main
-from pipelines.merge import merge_segments
+from pipelines.merge import merge_segments, number_tables, row_stage, word_stages
 
 
 class _EqualDigits(str):
@@ -48,11 +49,9 @@ def remove_checks() -> None:
     pq.write_table = functools.partial(_without, pq.write_table, "write_page_checksum")
     hashed_files.HashingStream.write = lambda self, content: _write(self, content)
     pairs._check_block = lambda *arguments: None
-    segment.word_numbers = merged_segments.word_numbers = merge_segments.word_numbers = lambda words: words[
-        "number"
-    ].to_numpy()
-    merge_segments.digest_pairs = merge_segments.digest_words = lambda *arguments: _NoDigest()
-    merge_segments.word_hashes = lambda words: merge_segments.np.zeros((len(words), 2), merge_segments.np.uint64)
+    segment.check_numbers = merged_segments.check_numbers = number_tables.check_numbers = lambda numbers: numbers
+    row_stage.digest_pairs = row_stage.digest_words = merge_segments.digest_words = lambda *arguments: _NoDigest()
+    word_stages.word_hashes = lambda words: np.zeros((len(words), 2), np.uint64)
     vector_folder._check_sha256 = lambda *arguments: None
 
 

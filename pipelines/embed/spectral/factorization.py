@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow, VocabularyFile, cut_ranges, merge_words
+from bitcipher.counts import ContextWindow, VocabularyFile, choose_ranges, cut_ranges, sample_step
 from bitcipher.embedding.spectral import Products, block_count
 from pipelines.embed.spectral.gather_ranges import (
     OOV_RANGE,
@@ -22,6 +22,7 @@ from pipelines.embed.spectral.gather_ranges import (
 from pipelines.embed.spectral.ppmi_ranges import PpmiInput, PpmiStage, write_inputs
 from pipelines.embed.spectral.range_products import RangeProducts, RunStage
 from pipelines.embed.spectral.rank_ranges import RankInput, RankStage
+from pipelines.merge.sample_stage import SampleInput, SampleStage
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY
 from pipelines.runtime.runtime import In, Out, Runtime, StageResult, StageSpec
 
@@ -93,14 +94,15 @@ def factor(
 
 def _gather(paths: CountPaths, context_window: ContextWindow, range_entries: int, run: RunStage) -> list[str]:
     """Gather the pairs of all ranges of words, and return the names of the ranges."""
-    words = merge_words(paths.segments)
-    first_words = [words["word"][start].as_py() for start, _ in cut_ranges(words, range_entries)]
-    segments = [RankInput(number, list(parts), first_words) for number, parts in enumerate(paths.segments)]
+    step = sample_step(range_entries, len(paths.segments))
+    samples = [SampleInput("", number, list(parts), "entries", step) for number, parts in enumerate(paths.segments)]
+    ranges = choose_ranges([each.sample for each in run(SampleStage, {}, samples)], range_entries)
+    segments = [RankInput(number, list(parts), ranges) for number, parts in enumerate(paths.segments)]
     arguments: dict[str, Any] = {"vocabulary": paths.vocabulary, "work": paths.work}
     ranked = {segment.segment: segment.row_ranges for segment in run(RankStage, arguments, segments)}
     inputs = [
         GatherInput(f"{index:05d}", [(segment, ranked[segment][index]) for segment in sorted(ranked)])
-        for index in range(len(first_words))
+        for index in range(len(ranges))
     ]
     arguments |= {"context_window": context_window, "range_entries": range_entries}
     names = [item.name for item in inputs]

@@ -7,7 +7,13 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher import storage
-from bitcipher.counts import SEGMENT_WORDS, RowRange, VocabularyFile, find_row_ranges, ranks_of, read_words
+from bitcipher.counts import (
+    RowRange,
+    VocabularyFile,
+    WordRange,
+    locate_ranges,
+    ranks_of,
+)
 
 
 @dataclass(frozen=True)
@@ -18,8 +24,8 @@ class RankInput:
     """Number of the segment."""
     parts: list[str]
     """URIs of its parts."""
-    first_words: list[str]
-    """First word of each range."""
+    ranges: list[WordRange]
+    """The ranges."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +52,9 @@ class RankStage:
 
     def __call__(self, item: RankInput) -> Iterator[RankedSegment]:
         """Yield the row ranges of a segment."""
-        tables = [read_words([part]) for part in item.parts]
-        words = pa.concat_tables([SEGMENT_WORDS.empty_table(), *tables]).combine_chunks()
-        storage.write_table(_file(self._work, item.segment), pa.table({"rank": ranks_of(self._vocabulary, words)}))
-        first_words = [word.encode() for word in item.first_words]
-        yield RankedSegment(item.segment, find_row_ranges(item.parts, tables, first_words))
+        ranks = ranks_of(self._vocabulary, item.parts)
+        storage.write_table(_file(self._work, item.segment), pa.table({"rank": ranks}))
+        yield RankedSegment(item.segment, locate_ranges(item.parts, item.ranges).row_ranges)
 
 
 def read_ranks(work: str, segment: int) -> np.ndarray:

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from written_segments import write_segment
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow, concatenate, find_row_ranges, iter_pairs, read_words
+from bitcipher.counts import ContextWindow, concatenate, iter_pairs, locate_ranges, ranges_from, read_words
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.memory_budget import RangeLimits
 from pipelines.store.segments import Merge
 
 MAX_WORDS = 1 << 31
@@ -23,7 +24,8 @@ def parts():
     build = f"memory://{uuid.uuid4().hex}"
     segments = [write_segment(build, f"s{i}", [text.split()], ContextWindow(3)) for i, text in enumerate(TEXTS)]
     work = f"{build}/work"
-    (whole,) = merge_segments({"whole": Merge(tuple(segments))}, build, "segments", work, 12, InProcessRuntime())
+    merges, limits = {"whole": Merge(tuple(segments))}, RangeLimits(12, 1000)
+    (whole,) = merge_segments(merges, build, "segments", work, limits, InProcessRuntime())
     assert len(whole.parts) > 4
     yield [f"{build}/{part}" for part in whole.parts]
     storage.remove(build)
@@ -41,13 +43,14 @@ def rows_of(blocks, word_of):
 
 @given(st.sets(st.sampled_from(sorted({word for text in TEXTS for word in text.split()} | {"b", "nobody", "zzz"}))))
 def test_row_ranges_contain_the_rows_of_their_words(parts, words):
-    tables = [read_words([part]) for part in parts]
     table = read_words(parts)
     word_of = dict(zip(table["number"].to_pylist(), table["word"].to_pylist(), strict=True))
     smallest = table["word"][0].as_py()
     firsts = sorted({word.encode() for word in words | {smallest} if word.encode() >= smallest.encode()})
     whole = rows_of([block for part in parts for block in iter_pairs(part, MAX_WORDS)], word_of)
-    row_ranges = find_row_ranges(parts, tables, firsts)
+    located = locate_ranges(parts, ranges_from(firsts))
+    assert located.words == len(table)
+    row_ranges = located.row_ranges
     assert len(row_ranges) == len(firsts)
     for index, ranges_of_words in enumerate(row_ranges):
         expected = [row for row in whole if bisect_right(firsts, row[0].encode()) - 1 == index]
@@ -56,4 +59,4 @@ def test_row_ranges_contain_the_rows_of_their_words(parts, words):
 
 
 def test_no_ranges_give_no_row_ranges(parts):
-    assert find_row_ranges(parts, [read_words([part]) for part in parts], []) == []
+    assert locate_ranges(parts, []).row_ranges == []

@@ -39,20 +39,30 @@ def test_small_corpus_reaches_no_limit():
 
 def test_trillion_tokens_reach_limits_of_memory_and_bits():
     found = limits(1e12, Cluster(10, 16, 32e9), mode="cat")
-    assert set(found) == {"driver", "merge", "row", "embed", "bits"}
-    assert "--min-count does not" in found["driver"]
+    assert set(found) == {"row", "embed", "bits"}
     assert "33,554,431 words: use --bits" in found["bits"]
     assert "--memory-mib" in found["row"]
     larger = limits(1e12, Cluster(10, 16, 2e12), mode="cat", bits=32)
-    assert "driver" not in larger
     assert "embed" not in larger
     assert "bits" not in larger
 
 
 def test_mode_spectral_has_no_limit_of_bits():
     found = limits(1e12, Cluster(10, 16, 32e9))
-    assert set(found) == {"driver", "merge", "row", "embed"}
+    assert set(found) == {"row", "embed"}
     assert "--vector-size" in found["embed"]
+
+
+def test_small_nodes_reach_the_limits_of_the_driver_and_of_workers():
+    found = limits(1e12, Cluster(10, 16, 1e9))
+    assert "--max-vocab-size" in found["driver"]
+    assert "larger nodes" in found["merge"]
+
+
+def test_memory_of_merges_does_not_grow_with_the_words():
+    few, many = (cost_of(tokens, make_laws(100), BuildOptions(), Cluster(10, 16, 64e9)) for tokens in (1e9, 1e10))
+    assert many.types > 2 * few.types
+    assert many.memory.merge_worker == few.memory.merge_worker
 
 
 def test_workers_reduce_wall_time_of_spectral_vectors_only():
@@ -70,7 +80,6 @@ def test_more_workers_take_the_same_cpu_and_less_wall_time():
     assert (one.workers, many.workers) == (8, 80)
     assert many.cpu_seconds["merge"] == one.cpu_seconds["merge"]
     assert sum(many.wall_seconds.values()) < sum(one.wall_seconds.values())
-    assert one.wall_seconds["words"] == many.wall_seconds["words"]  # runs on the driver only
 
 
 def test_pairs_are_merged_once_per_tier():

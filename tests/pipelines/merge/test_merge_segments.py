@@ -11,8 +11,10 @@ from written_segments import digest_of, read_counts, reference, write_segment
 from bitcipher import storage
 from bitcipher.counts import ContextWindow, part_files, read_words
 from bitcipher.errors import BitcipherError
-from pipelines.merge.merge_segments import MergeStage, merge_segments
+from pipelines.merge.merge_segments import merge_segments
+from pipelines.merge.row_stage import MergeStage
 from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.memory_budget import RangeLimits
 from pipelines.store.segments import Merge
 
 WORDS = "the of cat Zoo zoo é ﬀ 𝒳 😀 <oov> a b c d".split()
@@ -21,24 +23,24 @@ documents = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=25), 
 context_windows = st.builds(ContextWindow, st.integers(1, 4), st.booleans())
 
 
-def merged(build, merge, name, range_entries=7, **more):
-    merges = {name: merge}
-    (segment,) = merge_segments(merges, build, "segments", f"{build}/work", range_entries, InProcessRuntime(), **more)
+def merged(build, merge, name, range_entries=7, range_words=1 << 30, **more):
+    merges, limits = {name: merge}, RangeLimits(range_entries, range_words)
+    (segment,) = merge_segments(merges, build, "segments", f"{build}/work", limits, InProcessRuntime(), **more)
     return segment
 
 
-@given(st.lists(documents, min_size=2, max_size=5), st.data(), context_windows, st.integers(1, 60))
-@settings(max_examples=40)
-def test_sums_and_differences_are_exact(shards, data, context_window, range_entries):
+@given(st.lists(documents, min_size=2, max_size=5), st.data(), context_windows, st.integers(1, 60), st.integers(1, 60))
+@settings(max_examples=60)
+def test_sums_and_differences_are_exact(shards, data, context_window, range_entries, range_words):
     build = f"memory://{uuid.uuid4().hex}"
     segments = [write_segment(build, f"s{i}", texts, context_window) for i, texts in enumerate(shards)]
-    whole = merged(build, Merge(tuple(segments)), "whole", range_entries)
+    whole = merged(build, Merge(tuple(segments)), "whole", range_entries, range_words)
     assert read_counts(build, whole) == reference([text for texts in shards for text in texts], context_window)
     assert whole.digest == digest_of(build, whole.parts, whole.total_passages)
 
     removed = data.draw(st.sets(st.integers(0, len(shards) - 1), max_size=len(shards) - 1))
     rest = Merge((whole,), tuple(segments[i] for i in sorted(removed)))
-    left = merged(build, rest, "left", range_entries)
+    left = merged(build, rest, "left", range_entries, range_words)
     kept = [text for i, texts in enumerate(shards) if i not in removed for text in texts]
     assert read_counts(build, left) == reference(kept, context_window)
     assert left.digest == digest_of(build, left.parts, left.total_passages)
@@ -100,7 +102,7 @@ def test_temporary_files_are_removed(build, segments):
 
 def test_concurrent_merges_equal_sequential_ones(build, segments):
     merges = {"one": Merge(tuple(segments[:2])), "other": Merge(tuple(segments[2:])), "both": Merge(tuple(segments))}
-    found = merge_segments(merges, build, "segments", f"{build}/work", 5, InProcessRuntime())
+    found = merge_segments(merges, build, "segments", f"{build}/work", RangeLimits(5, 9), InProcessRuntime())
     assert [segment.name for segment in found] == list(merges)
     for segment in found:
         alone = merged(build, merges[segment.name], f"{segment.name}-alone", 5)

@@ -1,0 +1,152 @@
+"""Stages of a merge that process the words: they are added up, and numbered by rank.
+
+A word's number is its rank by count in the whole segment, but each worker sees a range of the words, in the order of
+their bytes. The ranks follow from how many words of each range have each count.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bitcipher import storage
+from bitcipher.counts import (
+    SEGMENT_WORDS,
+    RowRange,
+    cut_ranges,
+    find_row_ranges,
+    merge_words,
+    ranges_from,
+    read_words,
+    word_hashes,
+)
+from pipelines.merge.merge_records import (
+    NumberedWords,
+    NumberInput,
+    OrderInput,
+    SumInput,
+    SummedWords,
+)
+from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, BYTES_PER_WORD
+
+
+class SumStage:
+    """Stage that adds up a range of words.
+
+    Args:
+        work: folder for temporary files.
+    """
+
+    def __init__(self, work: str):
+        self._work = work
+
+    def __call__(self, item: SumInput) -> Iterator[SummedWords]:
+        """Yield the counts of a range."""
+        words = merge_words(item.members, item.subtracted, item.words)
+        storage.write_table(words_file(self._work, item.merge, item.index), words)
+        counts, frequencies = np.unique(words["count"].to_numpy(), return_counts=True)
+        yield SummedWords(item.merge, item.index, counts[::-1], frequencies[::-1])
+
+
+def first_numbers(ranges: Sequence[SummedWords]) -> list[np.ndarray]:
+    """Return the number of the first word with each count, for each range of the words of a merge.
+
+    Words are numbered by count, descending, and those with the same count in the order of their bytes.
+
+    Args:
+        ranges: the ranges, in order.
+    """
+    every, inverse = np.unique(np.concatenate([-each.counts for each in ranges]), return_inverse=True)
+    totals = np.zeros(len(every), np.int64)
+    np.add.at(totals, inverse, np.concatenate([each.frequencies for each in ranges]))
+    following = np.cumsum(totals) - totals
+    numbers = []
+    for each in ranges:
+        positions = np.searchsorted(every, -each.counts)
+        numbers.append(following[positions])
+        following[positions] += each.frequencies
+    return numbers
+
+
+class NumberStage:
+    """Stage that numbers the words of a range, maps the words of all operands to these numbers, and finds the rows.
+
+    Args:
+        work: folder for temporary files.
+        range_entries: maximum number of entries (stored pairs) that a worker can hold. The words of the range take some
+            of this memory, so ranges have fewer entries.
+    """
+
+    def __init__(self, work: str, range_entries: int):
+        self._work = work
+        self._range_entries = range_entries
+
+    def __call__(self, item: NumberInput) -> Iterator[NumberedWords]:
+        """Yield the ranges of entries, and the rows of each operand in them."""
+        file = words_file(self._work, item.merge, item.index)
+        words = storage.read_table(file)
+        numbers = _number(words["count"].to_numpy(), item.first_numbers)
+        words = words.append_column("number", pa.array(numbers))
+        storage.write_table(file, words)
+        names = words["word"].combine_chunks()
+        *tables, hash_table = item.tables
+        first, second = word_hashes(names).T
+        hash_table.write(item.index, numbers, {"first": first, "second": second})
+        # Each worker also holds the words of the range, which leaves less memory for entries.
+        words_in_entries = len(words) * BYTES_PER_WORD // BYTES_PER_ENTRY
+        range_entries = max(self._range_entries - words_in_entries, self._range_entries // 4, 1)
+        entry_ranges = cut_ranges(words, range_entries)
+        starts = names.take(pa.array([start for start, _ in entry_ranges], pa.int64())).cast(pa.large_binary())
+        ranges = ranges_from(starts.to_pylist(), item.words.stop)
+        row_ranges: list[list[list[RowRange]]] = []
+        own = []
+        for parts in item.operands:
+            found: list[list[RowRange]] = [[] for _ in ranges]
+            selected = [SEGMENT_WORDS.empty_table()]
+            for part in parts:
+                table = read_words([part])
+                selected.append(item.words.select(table))
+                for rows, row_range in zip(found, find_row_ranges(part, table, ranges), strict=True):
+                    rows += [row_range] if row_range else []
+            row_ranges.append(found)
+            own.append(pa.concat_tables(selected).select(["word", "number"]))
+        sizes = [len(each) for each in own]
+        # One lookup for all operands, because Arrow makes an index of all words for each lookup.
+        every = pa.concat_tables(own).combine_chunks()
+        found_numbers = numbers[np.asarray(pc.index_in(every["word"].combine_chunks(), names), np.int64)]
+        bounds = np.cumsum(sizes)[:-1]
+        for number_table, mine, merged in zip(
+            tables, np.split(every["number"].to_numpy(), bounds), np.split(found_numbers, bounds), strict=True
+        ):
+            number_table.write(item.index, mine, {"number_in_merge": merged})
+        yield NumberedWords(item.merge, item.index, entry_ranges, row_ranges, sizes)
+
+
+class OrderStage:
+    """Stage that puts the pieces of number tables together."""
+
+    def __call__(self, item: OrderInput) -> Iterator[int]:
+        """Yield the number of the slice when it is written."""
+        item.table.combine(item.slice)
+        yield item.slice
+
+
+def words_file(work: str, merge: str, index: int) -> str:
+    """Return the URI of the words of a range."""
+    return storage.join(work, merge, f"words-{index:05d}.parquet")
+
+
+def _number(counts: np.ndarray, first_numbers: np.ndarray) -> np.ndarray:
+    """Return the number of each word of a range, (words,) int32.
+
+    Args:
+        counts: (words,) int64, count of each word.
+        first_numbers: (c,) int64, number of the first word with each distinct count, in descending order of counts.
+    """
+    order = np.argsort(-counts, kind="stable")
+    starts = np.flatnonzero(np.diff(counts[order], prepend=-1))
+    lengths = np.diff(starts, append=len(counts))
+    numbers = np.empty(len(counts), np.int32)
+    numbers[order] = np.repeat(first_numbers - starts, lengths) + np.arange(len(counts))
+    return numbers
