@@ -287,11 +287,30 @@ def read_table(uri: str) -> pa.Table:
     Raises:
         BitcipherError: if the file is missing or damaged.
     """
+    with _parquet_file(uri) as file:
+        # A worker has one CPU, and Arrow's threads can crash a process that exits right afterwards.
+        return file.read(use_threads=False)
+
+
+def iter_table(uri: str) -> Iterator[pa.Table]:
+    """Yield the row groups of a Parquet file, of at most 2²⁰ rows if `write_table` wrote it. An empty file has one.
+
+    Raises:
+        BitcipherError: if the file is missing or damaged.
+    """
+    with _parquet_file(uri) as file:
+        for group in range(file.num_row_groups):
+            yield file.read_row_group(group, use_threads=False)
+        if not file.num_row_groups:
+            yield file.read(use_threads=False)
+
+
+@contextmanager
+def _parquet_file(uri: str) -> Iterator[pq.ParquetFile]:
     try:
         # `pq.read_table` would import Arrow's datasets and pandas, which takes 0.1 s.
         with reading(uri) as stream, pq.ParquetFile(stream, page_checksum_verification=True) as file:
-            # A worker has one CPU, and Arrow's threads can crash a process that exits right afterwards.
-            return file.read(use_threads=False)
+            yield file
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: a damaged column name
         raise BitcipherError(f"{uri} is not a Parquet file, or it is damaged: {error}.") from None
 

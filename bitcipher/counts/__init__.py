@@ -21,6 +21,7 @@ from bitcipher.counts.row_ranges import LocatedRanges, RowRange, find_row_ranges
 from bitcipher.counts.segment import (
     SEGMENT_WORDS,
     check_numbers,
+    iter_words,
     part_files,
     read_pair_hashes,
     read_words,
@@ -70,6 +71,7 @@ __all__ = [
     "find_row_ranges",
     "iter_merged_rows",
     "iter_pairs",
+    "iter_words",
     "limit_window",
     "locate_ranges",
     "merge_rows",

@@ -36,6 +36,10 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
+# Number of words that are hashed at a time. A word and its hash take 150 bytes as Python objects.
+HASHED_WORDS = 1 << 16
+
+
 @dataclass(frozen=True)
 class CountDigest:
     """Two sums modulo 2⁶⁴ with independent hashes. The digest of no counts is `CountDigest()`."""
@@ -70,9 +74,12 @@ class CountDigest:
 
 def word_hashes(words: pa.LargeStringArray) -> np.ndarray:
     """Return two hashes of the UTF-8 bytes of each of V words, (V, 2) uint64: the halves of its BLAKE2b-128."""
-    blake2b = hashlib.blake2b
-    digests = [blake2b(word, digest_size=16).digest() for word in words.cast(pa.large_binary()).to_pylist()]
-    return np.frombuffer(b"".join(digests), "<u8").reshape(-1, 2).astype(np.uint64, copy=False)
+    hashes = np.empty((len(words), 2), np.uint64)
+    for start in range(0, len(words), HASHED_WORDS):
+        some = words.slice(start, HASHED_WORDS).cast(pa.large_binary()).to_pylist()
+        digests = b"".join([hashlib.blake2b(word, digest_size=16).digest() for word in some])
+        hashes[start : start + len(some)] = np.frombuffer(digests, "<u8").reshape(-1, 2)
+    return hashes
 
 
 def digest_pairs(block: PairBlock, hashes: np.ndarray) -> CountDigest:

@@ -1,6 +1,7 @@
 """Merged counts of segments: their sum, computed while it is read."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from bitcipher.counts.merge import merge_rows, renumber
 from bitcipher.counts.merged_counts import MergedCounts, PartialCounts
 from bitcipher.counts.pairs import PairBlock, iter_pairs, limit_window
 from bitcipher.counts.row_ranges import locate_ranges
-from bitcipher.counts.segment import check_numbers, read_words
+from bitcipher.counts.segment import check_numbers, iter_words
 from bitcipher.counts.word_ranges import choose_ranges, sample_step, sample_words
 from bitcipher.vocabulary import Vocabulary
 
@@ -76,7 +77,7 @@ def iter_merged_rows(
 
 
 def ranks_of(vocabulary: Vocabulary, parts: Sequence[str]) -> np.ndarray:
-    """Return the rank of each word number of a segment, (words,) int32. Parts are read one by one.
+    """Return the rank of each word number of a segment, (words,) int32.
 
     Args:
         vocabulary: the vocabulary; words outside it have the rank of <oov>.
@@ -86,8 +87,7 @@ def ranks_of(vocabulary: Vocabulary, parts: Sequence[str]) -> np.ndarray:
         BitcipherError: if a file is missing or damaged.
     """
     numbers, ranks = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
-    for part in parts:
-        words = read_words([part])
+    for words in chain.from_iterable(map(iter_words, parts)):
         numbers.append(words["number"].to_numpy())
         ranks.append(vocabulary.ranks(words["word"].combine_chunks()))
     ranks_by_number = np.empty(sum(map(len, numbers)), np.int32)

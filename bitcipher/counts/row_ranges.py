@@ -1,13 +1,13 @@
 """Row ranges: the rows of a range of words in the parts of a segment."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from bitcipher.counts.pairs import PairBlock, read_row_range
-from bitcipher.counts.segment import read_words
+from bitcipher.counts.segment import iter_words
 from bitcipher.counts.word_ranges import WordRange
 
 
@@ -40,38 +40,45 @@ class LocatedRanges(NamedTuple):
 
 
 def locate_ranges(parts: Sequence[str], ranges: Sequence[WordRange]) -> LocatedRanges:
-    """Find the rows of ranges of words in a segment. Parts are read one by one.
+    """Find the rows of ranges of words in a segment. Few of its words are held in memory.
 
     Args:
         parts: URIs of the parts of the segment.
         ranges: the ranges of words.
     """
-    size = 0
+    sizes = [0]
+
+    def count(words: Iterable[pa.Table]) -> Iterator[pa.Table]:
+        for table in words:
+            sizes.append(len(table))
+            yield table
+
     row_ranges: list[list[RowRange]] = [[] for _ in ranges]
     for part in parts:
-        words = read_words([part])
-        size += len(words)
-        for found, row_range in zip(row_ranges, find_row_ranges(part, words, ranges), strict=True):
+        for found, row_range in zip(row_ranges, find_row_ranges(part, count(iter_words(part)), ranges), strict=True):
             found += [row_range] if row_range else []
-    return LocatedRanges(size, row_ranges)
+    return LocatedRanges(sum(sizes), row_ranges)
 
 
-def find_row_ranges(part: str, words: pa.Table, ranges: Sequence[WordRange]) -> list[RowRange | None]:
+def find_row_ranges(part: str, words: Iterable[pa.Table], ranges: Sequence[WordRange]) -> list[RowRange | None]:
     """Return the rows of each range of words in a part; None if there are none.
 
     Args:
         part: URI of the part.
-        words: words of the part, from `read_words`.
+        words: words of the part, from `iter_words`.
         ranges: the ranges of words.
     """
-    rows, entries = (
-        np.concatenate([np.zeros(1, np.int64), np.cumsum(words[name].to_numpy().astype(np.int64))])
-        for name in ("rows", "entries")
-    )
-    bounds = (each.positions(words) for each in ranges)
+    # Start and stop of each range, in rows and in entries: how many there are in the words before.
+    bounds = np.zeros((len(ranges), 2, 2), np.int64)
+    for table in words:
+        before = [
+            np.concatenate([np.zeros(1, np.int64), np.cumsum(table[name].to_numpy().astype(np.int64))])
+            for name in ("rows", "entries")
+        ]
+        for i, each in enumerate(ranges):
+            for end, position in enumerate(each.positions(table)):
+                bounds[i, end] += [column[position] for column in before]
     return [
-        RowRange(part, *map(int, (rows[start], rows[stop], entries[start], entries[stop])))
-        if rows[start] < rows[stop]
-        else None
+        RowRange(part, int(start[0]), int(stop[0]), int(start[1]), int(stop[1])) if start[0] < stop[0] else None
         for start, stop in bounds
     ]

@@ -11,7 +11,7 @@ A word's number represents it in the pairs of all parts. It is the word's rank i
 small.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -110,18 +110,28 @@ def read_words(parts: Iterable[str]) -> pa.Table:
         BitcipherError: if a file is missing or damaged, or the counts are too large.
     """
     # The segment of a text without words has no parts.
-    tables = (_read_words(part_files(part)[0]) for part in parts)
+    tables = (table for part in parts for table in iter_words(part))
     return pa.concat_tables([SEGMENT_WORDS.empty_table(), *tables]).combine_chunks()
 
 
-def _read_words(uri: str) -> pa.Table:
-    table = storage.read_table(uri)
+def iter_words(part: str) -> Iterator[pa.Table]:
+    """Yield the words of a part as tables of at most 2²⁰ words, with the schema `SEGMENT_WORDS`.
+
+    Raises:
+        BitcipherError: if the file is missing or damaged, or the counts are too large.
+    """
+    file = part_files(part)[0]
+    for table in storage.iter_table(file):
+        _check_words(table, file)
+        yield table
+
+
+def _check_words(table: pa.Table, uri: str) -> None:
     if table.schema != SEGMENT_WORDS or any(column.null_count for column in table.columns):
         raise BitcipherError(f"{uri} is damaged, because it does not have the columns of words: build again.")
     check_name(table.schema, uri)
     for name in ("count", "passages"):
         check_word_counts(table[name].to_numpy(), uri)
-    return table
 
 
 def check_numbers(numbers: np.ndarray) -> np.ndarray:

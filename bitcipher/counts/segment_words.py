@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bitcipher.counts.segment import SEGMENT_WORDS, read_words
+from bitcipher.counts.segment import SEGMENT_WORDS, iter_words
 from bitcipher.counts.word_ranges import ALL_WORDS, WordRange
 from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import byte_order
@@ -25,8 +25,7 @@ def merge_words(
     Args:
         added: URIs of the parts of each segment that is added.
         subtracted: URIs of the parts of each segment that is subtracted.
-        words: the range of words to add up. Parts are read one by one, so memory holds the words of the range, and
-            those of one part.
+        words: the range of words to add up. Other words are not held in memory.
 
     Returns:
         Table with the columns word, count, passages and entries (number of pairs). `entries` is the sum over all
@@ -43,8 +42,9 @@ def merge_words(
 
 
 def _signed_words(parts: Sequence[str], sign: int, words: WordRange) -> pa.Table:
-    tables = (words.select(read_words([part])) for part in parts)
-    table = pa.concat_tables([SEGMENT_WORDS.empty_table(), *tables]).combine_chunks().select(["word", *COUNTS])
+    names = ["word", *COUNTS]
+    tables = (words.select(table.select(names)) for part in parts for table in iter_words(part))
+    table = pa.concat_tables([SEGMENT_WORDS.empty_table().select(names), *tables]).combine_chunks()
     if sign < 0:
         for name in ("count", "passages"):
             column = pa.array(-table[name].to_numpy())

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from bitcipher.counts.segment import read_words
+from bitcipher.counts.segment import iter_words
 
 
 class WordRange(NamedTuple):
@@ -27,9 +27,12 @@ class WordRange(NamedTuple):
         return _position(names, self.start), len(names) if self.stop is None else _position(names, self.stop)
 
     def select(self, words: pa.Table) -> pa.Table:
-        """Return the rows of the range in a table sorted by its column word."""
+        """Return the rows of the range in a table sorted by its column word.
+
+        They are a copy, unless they are the whole table: a slice would keep all of the table in memory.
+        """
         start, stop = self.positions(words)
-        return words.slice(start, stop - start)
+        return words if stop - start == len(words) else words.take(pa.array(np.arange(start, stop)))
 
 
 ALL_WORDS = WordRange(b"", None)
@@ -66,7 +69,7 @@ def sample_step(limit: int, segments: int) -> int:
 
 
 def sample_words(parts: Iterable[str], weight: str | None, step: int) -> SegmentSample:
-    """Sample the words of a segment, one part at a time.
+    """Sample the words of a segment, some at a time.
 
     Args:
         parts: URIs of the parts of the segment.
@@ -77,15 +80,16 @@ def sample_words(parts: Iterable[str], weight: str | None, step: int) -> Segment
     words: list[bytes] = []
     starts: list[bytes] = []
     for part in parts:
-        table = read_words([part])
-        weights = np.ones(len(table), np.int64) if weight is None else table[weight].to_numpy()
-        ends = before + np.cumsum(weights)
-        sampled = np.repeat(np.arange(len(table)), ends // step - (ends - weights) // step)
-        names = table["word"].cast(pa.large_binary())
-        words += names.take(pa.array(sampled)).to_pylist()
-        starts += names[:1].to_pylist() or [b""]
-        size += len(table)
-        before += int(weights.sum())
+        for number, table in enumerate(iter_words(part)):
+            weights = np.ones(len(table), np.int64) if weight is None else table[weight].to_numpy()
+            ends = before + np.cumsum(weights)
+            sampled = np.repeat(np.arange(len(table)), ends // step - (ends - weights) // step)
+            names = table["word"].cast(pa.large_binary())
+            words += names.take(pa.array(sampled)).to_pylist()
+            if number == 0:
+                starts += names[:1].to_pylist() or [b""]
+            size += len(table)
+            before += int(weights.sum())
     return SegmentSample(size, words, starts)
 
 

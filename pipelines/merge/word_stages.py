@@ -14,11 +14,12 @@ from bitcipher import storage
 from bitcipher.counts import (
     SEGMENT_WORDS,
     RowRange,
+    WordRange,
     cut_ranges,
     find_row_ranges,
+    iter_words,
     merge_words,
     ranges_from,
-    read_words,
     word_hashes,
 )
 from pipelines.merge.merge_records import (
@@ -99,18 +100,7 @@ class NumberStage:
         entry_ranges = cut_ranges(words, range_entries)
         starts = names.take(pa.array([start for start, _ in entry_ranges], pa.int64())).cast(pa.large_binary())
         ranges = ranges_from(starts.to_pylist(), item.words.stop)
-        row_ranges: list[list[list[RowRange]]] = []
-        own = []
-        for parts in item.operands:
-            found: list[list[RowRange]] = [[] for _ in ranges]
-            selected = [SEGMENT_WORDS.empty_table()]
-            for part in parts:
-                table = read_words([part])
-                selected.append(item.words.select(table))
-                for rows, row_range in zip(found, find_row_ranges(part, table, ranges), strict=True):
-                    rows += [row_range] if row_range else []
-            row_ranges.append(found)
-            own.append(pa.concat_tables(selected).select(["word", "number"]))
+        own, row_ranges = zip(*(_read_operand(parts, item.words, ranges) for parts in item.operands), strict=True)
         sizes = [len(each) for each in own]
         # One lookup for all operands, because Arrow makes an index of all words for each lookup.
         every = pa.concat_tables(own).combine_chunks()
@@ -120,7 +110,7 @@ class NumberStage:
             tables, np.split(every["number"].to_numpy(), bounds), np.split(found_numbers, bounds), strict=True
         ):
             number_table.write(item.index, mine, {"number_in_merge": merged})
-        yield NumberedWords(item.merge, item.index, entry_ranges, row_ranges, sizes)
+        yield NumberedWords(item.merge, item.index, entry_ranges, list(row_ranges), sizes)
 
 
 class OrderStage:
@@ -135,6 +125,28 @@ class OrderStage:
 def words_file(work: str, merge: str, index: int) -> str:
     """Return the URI of the words of a range."""
     return storage.join(work, merge, f"words-{index:05d}.parquet")
+
+
+def _read_operand(parts: list[str], words: WordRange, ranges: list[WordRange]) -> tuple[pa.Table, list[list[RowRange]]]:
+    """Return the words of a range with their numbers in an operand, and the operand's rows in each of some ranges.
+
+    Args:
+        parts: URIs of the parts of the operand.
+        words: the range of words.
+        ranges: ranges of words, to find the rows of.
+    """
+    selected = [SEGMENT_WORDS.empty_table().select(["word", "number"])]
+
+    def select(part: str) -> Iterator[pa.Table]:
+        for table in iter_words(part):
+            selected.append(words.select(table.select(["word", "number"])))
+            yield table
+
+    row_ranges: list[list[RowRange]] = [[] for _ in ranges]
+    for part in parts:
+        for rows, row_range in zip(row_ranges, find_row_ranges(part, select(part), ranges), strict=True):
+            rows += [row_range] if row_range else []
+    return pa.concat_tables(selected), row_ranges
 
 
 def _number(counts: np.ndarray, first_numbers: np.ndarray) -> np.ndarray:
