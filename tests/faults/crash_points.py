@@ -25,6 +25,10 @@ from change_faults import CRASHED, crash_at
 from commands import unreferenced_files
 
 from bitcipher.versions import versions
+from pipelines.runtime import memory_budget
+
+# Bytes of memory per word, as if they were many: words are added up in ranges of a few hundred words.
+memory_budget.BYTES_PER_SUMMED_WORD = 1 << 19
 
 
 def run_and_crash(make: Callable[[], None], number: int) -> int:

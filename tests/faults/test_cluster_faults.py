@@ -19,6 +19,8 @@ from pipelines.store.manifest import read_manifest
 WORKERS = 4
 FAST = OPTIONS.derive({"tokenizer": "spacy"})
 RUNTIME_OPTIONS = ("--workers", WORKERS, "--memory-mib", FAST.memory_mib)
+# Words are added up in ranges of about 2,000 words.
+MANY_RANGES = "from pipelines.runtime import memory_budget; memory_budget.BYTES_PER_SUMMED_WORD = 1 << 17"
 # Maximum number of counted shards or merged ranges before the next fault of a kind. If workers died faster than they
 # start, no job would ever finish.
 PROGRESS = {"worker": 2, "node": 6, "driver": 40}
@@ -83,7 +85,14 @@ class FaultyJobs:
             build_options = ("--tokenizer", FAST.tokenizer, "--shard-mib", FAST.shard_mib)
             # A build that was killed right after publishing already has a version.
             arguments = ("update", build, *FRESH) if versions(str(build)) else ("build", "--out", build, *build_options)
-            command = Command(*arguments, *self._files, *RUNTIME_OPTIONS, log=log, RAY_ADDRESS=self._nodes.address)
+            command = Command(
+                *arguments,
+                *self._files,
+                *RUNTIME_OPTIONS,
+                log=log,
+                before=MANY_RANGES,
+                RAY_ADDRESS=self._nodes.address,
+            )
             was_killed = self._inject_faults(command, build, faults, recorded)
             code = command.wait()
             self.measurements["repeated"] += len(command.events("worker died"))

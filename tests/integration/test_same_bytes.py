@@ -17,7 +17,9 @@ UNIQUE = ("folder", "shards", "segments")
 def test_ray_and_in_process_builds_are_equal(ray_cluster, corpus, tmp_path, monkeypatch):
     monkeypatch.setattr(merged_segments, "RANGE_ENTRIES", 50_000)  # small enough that several ranges are merged
     here = run_build([corpus], tmp_path / "here")
+    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_SUMMED_WORD", 1 << 16)  # ranges of 4,000 words
     on_ray = run_build([corpus], tmp_path / "on_ray", workers=2)
+    assert max(len(segment["parts"]) for segment in on_ray["segments"]) > 1
     assert len(here["shards"]) > 2
     assert {name: here[name] for name in here if name not in UNIQUE} == {
         name: on_ray[name] for name in on_ray if name not in UNIQUE
@@ -31,6 +33,7 @@ def test_shards_and_batches_do_not_change_the_bytes(corpus, tmp_path, monkeypatc
     whole = run_build([corpus], tmp_path / "whole", options)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.batch_bytes", 300_000)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 20_000)
+    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_SUMMED_WORD", 1 << 17)  # ranges of 2,000 words
     names = ("d.txt.gz", "c.txt", "b.jsonl.gz", "a.jsonl")
     pieces = run_build([corpus / name for name in names], tmp_path / "pieces", options.derive({"shard_mib": 1}))
     assert len(whole["shards"]) == 1 < len(pieces["shards"])
