@@ -1,7 +1,7 @@
 """Equal sources give equal bytes, for any runtime, shard size and row ranges."""
 
 import pytest
-from builds import OPTIONS, digests, run_build
+from builds import OPTIONS, digests, run_build, write_lines
 
 from bitcipher.counts import merged_segments
 from bitcipher.vectors import CipherVectors
@@ -14,11 +14,12 @@ from pipelines.runtime.runtime import open_runtime
 UNIQUE = ("folder", "shards", "segments")
 
 
-def test_ray_and_in_process_builds_are_equal(ray_cluster, corpus, tmp_path, monkeypatch):
+def test_ray_and_in_process_builds_are_equal(ray_cluster, documents, tmp_path, monkeypatch):
     monkeypatch.setattr(merged_segments, "RANGE_ENTRIES", 50_000)  # small enough that several ranges are merged
-    here = run_build([corpus], tmp_path / "here")
-    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_SUMMED_WORD", 1 << 16)  # ranges of 4,000 words
-    on_ray = run_build([corpus], tmp_path / "on_ray", workers=2)
+    files = [write_lines(tmp_path / f"{i}.jsonl", documents[i:]) for i in range(3)]  # of equal size, to be merged
+    here = run_build(files, tmp_path / "here")
+    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_SUMMED_WORD", 1 << 18)  # ranges of 1,000 words
+    on_ray = run_build(files, tmp_path / "on_ray", workers=2)
     assert max(len(segment["parts"]) for segment in on_ray["segments"]) > 1
     assert len(here["shards"]) > 2
     assert {name: here[name] for name in here if name not in UNIQUE} == {
