@@ -54,7 +54,7 @@ class NumberTable(NamedTuple):
             storage.write_table(storage.join(self._pieces(number), f"{piece:05d}.parquet"), table[start:stop])
 
     def combine(self, number: int) -> None:
-        """Put the pieces of a slice together, and remove them.
+        """Put the pieces of a slice together. They are kept, because a worker can repeat the work of one that died.
 
         Raises:
             BitcipherError: if a row is missing.
@@ -66,7 +66,6 @@ class NumberTable(NamedTuple):
         order = np.empty(len(table), np.int64)
         order[check_numbers(table[NUMBER].to_numpy() - number * self.slice_rows)] = np.arange(len(table))
         storage.write_table(self._slice(number), table.drop_columns([NUMBER]).take(pa.array(order)))
-        storage.remove(folder)
 
     def read(self, numbers: np.ndarray, cache: "SliceCache") -> list[np.ndarray]:
         """Return the columns of some rows. One slice is in memory at a time.

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from bitcipher import storage
 from bitcipher.counts import merge_words
 from bitcipher.errors import BitcipherError
-from bitcipher.vocabulary import OtherWords, Vocabulary
+from bitcipher.vocabulary import OOV, OtherWords, Vocabulary
 from pipelines.merge.merge_plan import MergePlan
 from pipelines.merge.merge_records import SumInput
 from pipelines.merge.sample_stage import SampleStage
@@ -53,14 +53,16 @@ class CandidateStage:
         yield CandidateWords(item.index, words.filter(pa.array(kept)), sums)
 
     def _are_candidates(self, words: pa.Table) -> np.ndarray:
-        counts = words["count"].to_numpy()
+        names, counts = words["word"].combine_chunks(), words["count"].to_numpy()
         kept = np.zeros(len(counts), np.bool_)
         if self._options.word_list is None:
-            # At least one, whose count an error message names if it is too small.
-            order = np.argsort(-counts, kind="stable")[: self._options.max_vocab_size]
-            kept[order] = counts[order] >= min(self._options.min_count, counts.max(initial=0))
+            order = np.argsort(-counts, kind="stable")
+            kept[order[:1]] = True  # an error message names its count if it is too small
+            frequent = order[counts[order] >= self._options.min_count]
+            frequent = frequent[~np.asarray(pc.equal(names, OOV), np.bool_)[frequent]]
+            kept[frequent[: self._options.max_vocab_size]] = True
         if self._required is not None:
-            kept |= np.asarray(pc.is_in(words["word"].combine_chunks(), self._required), np.bool_)
+            kept |= np.asarray(pc.is_in(names, self._required), np.bool_)
         return kept
 
 

@@ -45,7 +45,7 @@ class SumStage:
     def __call__(self, item: SumInput) -> Iterator[SummedWords]:
         """Yield the counts of a range."""
         words = merge_words(item.members, item.subtracted, item.words)
-        storage.write_table(words_file(self._work, item.merge, item.index), words)
+        storage.write_table(_summed_file(self._work, item.merge, item.index), words)
         counts, frequencies = np.unique(words["count"].to_numpy(), return_counts=True)
         yield SummedWords(item.merge, item.index, counts[::-1], frequencies[::-1])
 
@@ -85,32 +85,31 @@ class NumberStage:
 
     def __call__(self, item: NumberInput) -> Iterator[NumberedWords]:
         """Yield the ranges of entries, and the rows of each operand in them."""
-        file = words_file(self._work, item.merge, item.index)
-        words = storage.read_table(file)
+        words = storage.read_table(_summed_file(self._work, item.merge, item.index))
         numbers = _number(words["count"].to_numpy(), item.first_numbers)
         words = words.append_column("number", pa.array(numbers))
-        storage.write_table(file, words)
+        storage.write_table(words_file(self._work, item.merge, item.index), words)
         names = words["word"].combine_chunks()
         *tables, hash_table = item.tables
         first, second = word_hashes(names).T
         hash_table.write(item.index, numbers, {"first": first, "second": second})
-        # Each worker also holds the words of the range, which leaves less memory for entries.
-        words_in_entries = len(words) * BYTES_PER_WORD // BYTES_PER_ENTRY
-        range_entries = max(self._range_entries - words_in_entries, self._range_entries // 4, 1)
-        entry_ranges = cut_ranges(words, range_entries)
+        entry_ranges = cut_ranges(words, self._entries_beside(len(words)))
         starts = names.take(pa.array([start for start, _ in entry_ranges], pa.int64())).cast(pa.large_binary())
         ranges = ranges_from(starts.to_pylist(), item.words.stop)
         own, row_ranges = zip(*(_read_operand(parts, item.words, ranges) for parts in item.operands), strict=True)
-        sizes = [len(each) for each in own]
         # One lookup for all operands, because Arrow makes an index of all words for each lookup.
         every = pa.concat_tables(own).combine_chunks()
-        found_numbers = numbers[np.asarray(pc.index_in(every["word"].combine_chunks(), names), np.int64)]
-        bounds = np.cumsum(sizes)[:-1]
-        for number_table, mine, merged in zip(
-            tables, np.split(every["number"].to_numpy(), bounds), np.split(found_numbers, bounds), strict=True
-        ):
-            number_table.write(item.index, mine, {"number_in_merge": merged})
+        found = numbers[np.asarray(pc.index_in(every["word"].combine_chunks(), names), np.int64)]
+        sizes = [len(each) for each in own]
+        mine, merged = (np.split(each, np.cumsum(sizes)[:-1]) for each in (every["number"].to_numpy(), found))
+        for table, operand_numbers, merged_numbers in zip(tables, mine, merged, strict=True):
+            table.write(item.index, operand_numbers, {"number_in_merge": merged_numbers})
         yield NumberedWords(item.merge, item.index, entry_ranges, list(row_ranges), sizes)
+
+    def _entries_beside(self, words: int) -> int:
+        """Return how many entries a worker can hold beside the words of a range."""
+        words_in_entries = words * BYTES_PER_WORD // BYTES_PER_ENTRY
+        return max(self._range_entries - words_in_entries, self._range_entries // 4, 1)
 
 
 class OrderStage:
@@ -123,8 +122,12 @@ class OrderStage:
 
 
 def words_file(work: str, merge: str, index: int) -> str:
-    """Return the URI of the words of a range."""
+    """Return the URI of the words of a range with their numbers."""
     return storage.join(work, merge, f"words-{index:05d}.parquet")
+
+
+def _summed_file(work: str, merge: str, index: int) -> str:
+    return storage.join(work, merge, f"summed-{index:05d}.parquet")
 
 
 def _read_operand(parts: list[str], words: WordRange, ranges: list[WordRange]) -> tuple[pa.Table, list[list[RowRange]]]:

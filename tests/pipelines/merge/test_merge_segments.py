@@ -100,6 +100,21 @@ def test_temporary_files_are_removed(build, segments):
     assert {name.split("/")[0] for name in storage.list_files(build)} == {"shards", "segments"}
 
 
+class RepeatingRuntime(InProcessRuntime):
+    """Runtime that processes each input twice, as if a worker had died after it had written its output."""
+
+    def stream(self, spec, inputs):
+        for item in inputs:
+            assert len(list(super().stream(spec, [item]))) == 1
+            yield from super().stream(spec, [item])
+
+
+def test_stages_can_be_repeated(build, segments):
+    merges = {"whole": Merge(tuple(segments))}
+    (whole,) = merge_segments(merges, build, "segments", f"{build}/work", RangeLimits(9, 9), RepeatingRuntime())
+    assert read_counts(build, whole) == read_counts(build, merged(build, Merge(tuple(segments)), "once"))
+
+
 def test_concurrent_merges_equal_sequential_ones(build, segments):
     merges = {"one": Merge(tuple(segments[:2])), "other": Merge(tuple(segments[2:])), "both": Merge(tuple(segments))}
     found = merge_segments(merges, build, "segments", f"{build}/work", RangeLimits(5, 9), InProcessRuntime())

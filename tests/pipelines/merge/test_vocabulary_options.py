@@ -58,7 +58,7 @@ texts = st.lists(st.lists(st.sampled_from("the of cat dog Zoo é 😀 <oov> a b 
     st.one_of(st.none(), st.integers(1, 6)),
     st.one_of(st.none(), st.lists(st.sampled_from("cat the new Zoo".split()), unique=True)),
 )
-@settings(max_examples=60)
+@settings(max_examples=100)
 def test_ranges_of_words_do_not_change_the_vocabulary(shards, range_words, min_count, size, known):
     build = f"memory://{uuid.uuid4().hex}"
     segments = [write_segment(build, f"s{i}", documents, ContextWindow(2)) for i, documents in enumerate(shards)]
