@@ -30,6 +30,11 @@ LOCAL_COMMANDS = ("submit", "doctor")
 # Interval of status requests after the log has ended. The status follows within a moment, unless a node was lost.
 POLL_SECONDS = 0.5
 
+# Attempts to start a job. A node that has just started, or that is busy, accepts no jobs for a moment: Ray waits 10 s,
+# and then answers with this message.
+ATTEMPTS = 6
+NO_AGENT = "No available agent to submit job"
+
 # Exit code of a program that Ctrl-C has interrupted, as shells report it.
 INTERRUPTED = 130
 
@@ -134,13 +139,18 @@ def start_job(
         # Ray names the uploaded package after its content, and removes it with the job that uploaded it. A unique file
         # prevents another job with the same code from removing the package of this job.
         (Path(folder) / "package-of-job").write_text(uuid.uuid4().hex)
-        try:
-            return client.submit_job(
-                entrypoint=shlex.join(["python", "-m", *module]),
-                runtime_env={"working_dir": folder, "env_vars": {"RAY_USAGE_STATS_ENABLED": "0", **variables}},
-            )
-        except (RuntimeError, OSError) as error:
-            raise BitcipherError(f"The cluster refused the job: {first_line(error)}.") from None
+        entrypoint = shlex.join(["python", "-m", *module])
+        environment = {"working_dir": folder, "env_vars": {"RAY_USAGE_STATS_ENABLED": "0", **variables}}
+        attempts = 0
+        while True:
+            try:
+                return client.submit_job(entrypoint=entrypoint, runtime_env=environment)
+            except (RuntimeError, OSError) as error:
+                attempts += 1
+                if NO_AGENT not in str(error) or attempts == ATTEMPTS:
+                    raise BitcipherError(f"The cluster refused the job: {first_line(error)}.") from None
+            if attempts == 1:
+                print_text("bitcipher: the cluster does not accept jobs yet; trying again for a minute.", err=True)
 
 
 def follow(client: "JobSubmissionClient", address: str, job: str) -> int:

@@ -76,6 +76,7 @@ def test_python_of_all_pages_runs(folder, monkeypatch, page):
         monkeypatch.setattr(sys, "argv", ["bitcipher", "build", "corpus", "--out", "books"])
         with pytest.raises(SystemExit, match="0"):
             main()
+    if not Path("wiki").exists():
         Path("wiki").symlink_to("books")
     for block in blocks((ROOT / page).read_text(), "python"):
         exec(compile(block, page, "exec"), {})

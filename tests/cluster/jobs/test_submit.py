@@ -15,7 +15,7 @@ from bitcipher.errors import BitcipherError
 from cluster.cli.main import all_commands
 from cluster.jobs.job_paths import paths_of, translate_paths
 from cluster.jobs.job_server import connect, find_address, is_loopback
-from cluster.jobs.submit import jobs_of, read_variables, submit
+from cluster.jobs.submit import jobs_of, read_variables, start_job, submit
 from cluster.jobs.working_dir import PACKAGES, pack
 from cluster.metavars import NAME_OR_PATH, PATH, VERSION_OR_PATH
 
@@ -265,6 +265,28 @@ def test_large_working_dirs_and_names_of_packages_are_refused(tmp_path):
         pack(target, str(extra))
     with pytest.raises(BitcipherError, match="contains `bitcipher`"):
         pack(target, str(ROOT))
+
+
+class BusyCluster:
+    """Client of a cluster whose nodes accept jobs only after some attempts."""
+
+    def __init__(self, refusals: int) -> None:
+        self.refusals = refusals
+
+    def submit_job(self, **settings: object) -> str:
+        self.refusals -= 1
+        if self.refusals >= 0:
+            raise RuntimeError(
+                "Request failed with status code 500: No available agent to submit job, please try again."
+            )
+        return "job-1"
+
+
+def test_jobs_are_submitted_again_until_a_node_accepts_them(capsys):
+    assert start_job(BusyCluster(refusals=3), ["cluster.cli.main"], {}) == "job-1"
+    assert capsys.readouterr().err.count("trying again") == 1
+    with pytest.raises(BitcipherError, match=r"The cluster refused the job: .*No available agent"):
+        start_job(BusyCluster(refusals=100), ["cluster.cli.main"], {})
 
 
 def test_credentials_in_the_command_are_refused():
