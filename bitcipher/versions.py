@@ -1,7 +1,8 @@
 """Published versions of a build.
 
 A build holds versions/000001.json, versions/000002.json, …: the manifests of its versions. A manifest names the folder
-with the files of its version. A version is published by writing its manifest after its other files.
+with the files of its version, and the folder with its vectors: a version that was published with `--vectors later` has
+the vectors of an earlier version. A version is published by writing its manifest after its other files.
 """
 
 import re
@@ -80,8 +81,12 @@ def read_version(build: str, version: int | None = None) -> "VersionManifest":
 def vectors_of(uri: str, version: int | None = None) -> str:
     """Return the folder of the vectors of a build's version, by default the newest.
 
-    If the URI is not a build and no version is given, return the URI itself.
+    If the URI is not a build and no version is given, return the URI itself. The vectors of a version that was
+    published with `--vectors later` are those of the newest earlier version that made vectors.
+
+    Raises:
+        BitcipherError: if there is no such version, its manifest is damaged, or no version has made vectors yet.
     """
     if version is None and not versions(uri):
         return uri
-    return storage.join(uri, read_version(uri, version).folder, VECTORS)
+    return read_version(uri, version).vectors_folder(uri)

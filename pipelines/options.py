@@ -217,6 +217,17 @@ class UpdateOptions(Record):
     """The tokenizer.json of the build, if it was read from the network or has another path now."""
     word_list: Annotated[str | None, Metavar("PATH")] = None
     """The word list of the build, if it was read from the network or has another path now."""
+    vectors: Literal["now", "later"] = "now"
+    """now: make the vectors of the new version; later: publish its counts and vocabulary only. Until a later update
+    makes vectors, the version has those of the newest earlier version that made some."""
+
+    @model_validator(mode="after")
+    def _check_vectors(self) -> Self:
+        fields = type(self).model_fields
+        for name in ("max_drift", "align", "basis") if self.vectors == "later" else ():
+            if getattr(self, name) != fields[name].default:
+                raise ValueError(f"`{name}` needs new vectors, and `vectors` later makes none: leave one of them out.")
+        return self
 
 
 def is_option_of(name: str, mode: Mode) -> bool:

@@ -5,12 +5,13 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from bitcipher import json_files, storage
 from bitcipher.counts import open_merged
+from bitcipher.version_manifest import VectorsReference
 from bitcipher.versions import WORDS, manifest_uri
 from pipelines.build.build import build, update
 from pipelines.ingest.record_counts import RecordCounts
@@ -35,11 +36,15 @@ class Digests:
 
 
 def run_build(
-    patterns: Iterable[object], target: object, options: BuildOptions = OPTIONS, workers: Workers = 0
+    patterns: Iterable[object],
+    target: object,
+    options: BuildOptions = OPTIONS,
+    workers: Workers = 0,
+    vectors: Literal["now", "later"] = "now",
 ) -> dict:
     """Make a build and return its manifest."""
     with StageProgress() as progress, open_runtime(workers, options.memory_mib << 20) as runtime:
-        build(list(map(str, patterns)), str(target), options, runtime, progress)
+        build(list(map(str, patterns)), str(target), options, runtime, progress, vectors)
     return read_manifest(str(target)).to_dict()
 
 
@@ -47,8 +52,10 @@ def run_update(
     target: object, patterns: Iterable[object], workers: int = 0, **chosen: Any
 ) -> tuple[dict, SourceChanges]:
     """Update a build with new axes, as a build from scratch has; return its manifest and the source changes."""
+    if chosen.get("vectors") != "later":
+        chosen = {"basis": "refresh", **chosen}
     with StageProgress() as progress, open_runtime(workers, 600 << 20) as runtime:
-        options = UpdateOptions(**{"basis": "refresh", **chosen})
+        options = UpdateOptions(**chosen)
         manifest, changes = update(str(target), list(map(str, patterns)), options, 600, runtime, progress)
     return manifest.to_dict(), changes
 
@@ -59,7 +66,7 @@ def digests(target: object, version: int | None = None) -> Digests:
     manifest = read_manifest(build, version)
     words = storage.read_bytes(manifest.file(build, WORDS))
     vectors = hashlib.sha256()
-    folder_of_vectors = manifest.file(build, "vectors")
+    folder_of_vectors = manifest.vectors_folder(build)
     for name in ("vectors.safetensors", "refinement.safetensors"):
         vectors.update(storage.read_bytes(storage.join(folder_of_vectors, name)))
     return Digests(hashlib.sha256(words).hexdigest(), _counts_digest(build, manifest), vectors.hexdigest())
@@ -82,6 +89,7 @@ def write_manifest(target: str, **sizes: int) -> None:
     manifest = BuildManifest(
         version=1,
         folder="versions/000001-test",
+        vectors_from=VectorsReference(version=1, folder="versions/000001-test/vectors"),
         bitcipher="test",
         options=OPTIONS,
         fingerprint={},
@@ -96,6 +104,7 @@ def write_manifest(target: str, **sizes: int) -> None:
         vectors=VectorSizes(words=0, dimensions=0, empty_words=0),
         basis=None,
         drift=None,
+        drift_from=None,
     )
     json_files.write(manifest_uri(target, 1), manifest.to_dict())
 

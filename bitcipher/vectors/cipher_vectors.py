@@ -84,7 +84,7 @@ class CipherVectors(WordSimilarity):
 
     @classmethod
     def load(cls, uri: str | os.PathLike[str], mmap: bool = True, verify: bool = False) -> "CipherVectors":
-        """Open a folder that `save` wrote, or the newest version of a build.
+        """Open a folder that `save` wrote, or the newest vectors of a build.
 
         All sizes, types and shapes are checked, and the SHA-256 of each file that is read. Memory-mapped vectors are
         not read, so their SHA-256 is checked only on request.
@@ -96,8 +96,8 @@ class CipherVectors(WordSimilarity):
                 per GB).
 
         Raises:
-            BitcipherError: if `uri` is neither a folder of vectors nor a build, has another format version, or is
-                damaged.
+            BitcipherError: if `uri` is neither a folder of vectors nor a build with vectors, has another format
+                version, or is damaged.
         """
         return cls.from_table(read_folder(vectors_of(os.fspath(uri)), mmap, verify))
 

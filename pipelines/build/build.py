@@ -1,6 +1,7 @@
 """Functions that make and update builds. Both publish a version."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import pyarrow as pa
 
@@ -27,7 +28,12 @@ from pipelines.store.stored_files import use_given_files
 
 
 def build(
-    patterns: Sequence[str], target: str, options: BuildOptions, runtime: Runtime, progress: StageProgress
+    patterns: Sequence[str],
+    target: str,
+    options: BuildOptions,
+    runtime: Runtime,
+    progress: StageProgress,
+    vectors: Literal["now", "later"] = "now",
 ) -> None:
     """Make a build, or resume the unfinished one in the same folder.
 
@@ -39,13 +45,14 @@ def build(
         options: options of the build.
         runtime: runtime of the stages. All runtimes give the same bytes.
         progress: progress bars.
+        vectors: whether the version gets vectors now, or a later update makes them.
 
     Raises:
         BitcipherError: if sources, options or target are not valid. In this case, no version is published.
     """
     target = storage.absolute(target)
     listed = list_sources(patterns, options.format)
-    if _is_published(target, listed, options, runtime):
+    if _is_published(target, listed, options, runtime, vectors == "now"):
         with Lease(target):
             clean_up(target)
         return
@@ -57,7 +64,7 @@ def build(
         sources = hash_sources(listed, [], runtime)
         changes = compare_sources(sources, [], patterns)
         plan = plan_version(sources, changes, False, None, options.shard_mib << 20)
-        make_version(job, plan, UpdateOptions(), None)
+        make_version(job, plan, UpdateOptions(vectors=vectors), None)
 
 
 def update(
@@ -68,11 +75,15 @@ def update(
     runtime: Runtime,
     progress: StageProgress,
 ) -> tuple[BuildManifest, SourceChanges]:
-    """Count new sources and publish a new version. Without new sources, no version is published.
+    """Count new sources and publish a new version.
+
+    Without new sources, a version is published only if it has other vectors: those of counts that were published
+    without vectors, or with other axes or ranks.
 
     Args:
         target: folder of the build.
-        patterns: files, folders or globs of the whole corpus, or of the new files only.
+        patterns: files, folders or globs of the whole corpus, or of the new files only. Without any, the counts of the
+            newest version are used as they are.
         options: options of the update.
         memory_mib: memory of each worker in MiB.
         runtime: runtime of the stages.
@@ -89,16 +100,15 @@ def update(
     read_manifest(target)  # raise before the lease is written, if there is no build
     with Lease(target) as lease:
         base = read_manifest(target)
-        if options.basis == "keep" and base.options.mode != SPECTRAL:
-            raise BitcipherError(
-                f"`basis` keep is an option of mode spectral, and {target} has mode {base.options.mode}."
-            )
+        _check_options(target, base, patterns, options)
         known_words = _read_known_words(target, options.align)  # raise before counting, if there are none
         stored = base.options.derive({"memory_mib": memory_mib})
         build_options = use_given_files(stored, target, tokenizer=options.tokenizer, word_list=options.word_list)
         job = start_job(target, build_options, base, lease, runtime, progress)
+        if not patterns:
+            _check_no_counted_shards(target)
         known = list(base.sources)
-        sources = hash_sources(list_sources(patterns, build_options.format), known, runtime)
+        sources = hash_sources(list_sources(patterns, build_options.format), known, runtime) if patterns else []
         changes = compare_sources(sources, known, patterns)
         plan = plan_version(sources, changes, options.replace, base, build_options.shard_mib << 20)
         check_given([source for task in plan.to_count for source in task.sources], sources)
@@ -108,12 +118,16 @@ def update(
         return make_version(job, plan, options, known_words), changes
 
 
-def _is_published(target: str, listed: Sequence[Source], options: BuildOptions, runtime: Runtime) -> bool:
+def _is_published(
+    target: str, listed: Sequence[Source], options: BuildOptions, runtime: Runtime, has_vectors: bool
+) -> bool:
     """Return whether a call with the same arguments published the only version, and stopped before it cleaned up."""
     job = find_job(target) if versions(target) == [1] else None
     if job is None or job.version != 1:
         return False
     manifest = read_manifest(target)
+    if manifest.has_own_vectors != has_vectors:
+        return False
     hashes = {source.sha256 for source in hash_sources(listed, manifest.sources, runtime)}
     return manifest.options == options.redacted() and hashes == {source.sha256 for source in manifest.sources}
 
@@ -126,8 +140,40 @@ def _check_target(target: str) -> None:
         raise BitcipherError(f"{target} already exists and is not a build: choose another path, or remove it first.")
 
 
+def _check_options(build: str, base: BuildManifest, patterns: Sequence[str], options: UpdateOptions) -> None:
+    """Check the options of an update against its sources and the version that is updated.
+
+    Raises:
+        BitcipherError: if an option cannot be used.
+    """
+    if not patterns and (options.replace or options.vectors == "later"):
+        name = "`replace`" if options.replace else "`vectors` later"
+        raise BitcipherError(f"{name} needs sources: without sources, an update only makes vectors.")
+    if options.basis == "keep" and base.options.mode != SPECTRAL:
+        raise BitcipherError(f"`basis` keep is an option of mode spectral, and {build} has mode {base.options.mode}.")
+    if options.basis == "keep" and base.vectors_from is None:
+        raise BitcipherError(f"{build} has no vectors whose basis can be kept: leave out `basis` keep.")
+
+
+def _check_no_counted_shards(build: str) -> None:
+    """Check that an unfinished job has counted nothing, because an update without sources would drop its shards.
+
+    Raises:
+        BitcipherError: if it has counted shards.
+    """
+    if shards := count_recorded_shards(build):
+        raise BitcipherError(
+            f"An interrupted job has counted {shards:,} shards that {build} does not have yet: give its sources to "
+            "resume it, or drop it with `bitcipher prune --unfinished`."
+        )
+
+
 def _makes_other_vectors(base: BuildManifest, options: UpdateOptions) -> bool:
     """Return whether an update without new sources makes other vectors than those of the previous version."""
+    if options.vectors == "later":
+        return False
+    if not base.has_own_vectors:
+        return True
     has_kept_axes = base.basis is not None and base.basis.version != base.version
     return options.align is not None or (options.basis == "refresh" and has_kept_axes)
 

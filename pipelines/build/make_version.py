@@ -15,17 +15,15 @@ from bitcipher import __version__, json_files, storage
 from bitcipher.cipher import BitCipher
 from bitcipher.errors import BitcipherError
 from bitcipher.redaction import redact
-from bitcipher.versions import VECTORS, WORDS
+from bitcipher.versions import WORDS
 from bitcipher.vocabulary import Vocabulary
 from pipelines.build.job import Job, finish_job
+from pipelines.build.make_vectors import make_vectors, reuse_vectors
 from pipelines.build.publish import publish
 from pipelines.build.report import BuildReport
-from pipelines.build.version_drift import DriftStage, check_drift
 from pipelines.build.version_plan import VersionPlan
 from pipelines.count.count_stage import CountStage
 from pipelines.count.count_tasks import CountTask
-from pipelines.embed.embed_counts import EmbeddedVectors, embed_counts
-from pipelines.embed.spectral_vectors import MAX_RESIDUAL, EarlierBasis
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.ingest.content_hash import add_block_hashes, sha256
 from pipelines.ingest.record_counts import RecordCounts, sum_record_counts
@@ -38,7 +36,7 @@ from pipelines.runtime.events import log_event
 from pipelines.runtime.runtime import StageResult, StageSpec
 from pipelines.store import layout
 from pipelines.store.job_ledger import COUNTED_SHARDS, COUNTED_TASKS, PLANS, CountPlan
-from pipelines.store.manifest import BasisState, BuildManifest, CountDigests, CountedTask, Drift, VersionDigests
+from pipelines.store.manifest import BuildManifest, CountDigests, CountedTask, VersionDigests
 from pipelines.store.segments import Merge, Segment, next_merges, subtract_shards, total_digest
 from pipelines.tokenizers import tokenizer_path
 
@@ -71,26 +69,20 @@ def make_version(
     """
     counted = run_count_tasks(job, plan.to_count)
     kept_shards = [shard for shard in job.base.shards if shard.name in plan.kept_shards] if job.base else []
-    tasks = (*plan.kept_tasks, *counted.tasks)
     segments = merge_shards(job, kept_shards, counted.shards)
     vocabulary = write_vocabulary(job, segments, known_words)
     words = job.file(WORDS)
     digests = CountDigests(words=sha256(words), counts=total_digest(segments))
-    embedded = embed_counts(
-        StoredCounts.of_segments(job.build, words, segments, job.options, digests),
-        job.options.embedding,
-        job.file(VECTORS),
-        job.work_folder(),
-        job.budget,
-        job.runtime,
-        job.progress,
-        job.costs,
-        _earlier_basis(job, options),
-    )
-    drift = measure_drift(job, options.max_drift, embedded.is_kept)
+    if options.vectors == "later":
+        vectors = reuse_vectors(job)
+    else:
+        counts = StoredCounts.of_segments(job.build, words, segments, job.options, digests)
+        vectors = make_vectors(job, counts, options)
+    tasks = (*plan.kept_tasks, *counted.tasks)
     manifest = BuildManifest(
         version=job.version,
         folder=job.folder,
+        vectors_from=vectors.reference,
         bitcipher=__version__,
         options=job.options.redacted(),
         fingerprint=job.entry.fingerprint,
@@ -105,10 +97,11 @@ def make_version(
         tasks=tasks,
         shards=(*kept_shards, *counted.shards),
         segments=tuple(segments),
-        digests=_all_digests(job, digests),
-        vectors=embedded.sizes,
-        basis=_basis_state(job, embedded),
-        drift=drift,
+        digests=VersionDigests(words=digests.words, counts=digests.counts, vectors=vectors.sha256),
+        vectors=vectors.sizes,
+        basis=vectors.basis,
+        drift=vectors.drift,
+        drift_from=vectors.drift_from,
     )
     _publish(job, manifest, counted.tokens)
     return manifest
@@ -204,40 +197,6 @@ def write_vocabulary(job: Job, segments: list[Segment], known_words: pa.LargeStr
     return vocabulary
 
 
-def measure_drift(job: Job, max_drift: float | None, is_kept: bool) -> Drift | None:
-    """Return the drift from the previous version; None for a new build.
-
-    Args:
-        job: the job that makes the version.
-        max_drift: maximum fraction of neighbors that may change, or None.
-        is_kept: whether the vectors have the axes of the previous version.
-
-    Raises:
-        DriftError: if the drift is above the maximum.
-    """
-    if not job.base:
-        return None
-    spec = StageSpec("drift", DriftStage, {"before": job.base.file(job.build, VECTORS), "same_axes": is_kept})
-    (result,) = job.runtime.stream(spec, [job.file(VECTORS)])
-    job.costs.add(result)
-    check_drift(job.build, result.value, max_drift)
-    return result.value
-
-
-def _earlier_basis(job: Job, options: UpdateOptions) -> EarlierBasis | None:
-    """Return the vectors of the previous version if their axes can be kept."""
-    if not job.base or job.options.mode != SPECTRAL or options.basis == "refresh":
-        return None
-    return EarlierBasis(job.base.file(job.build, VECTORS), None if options.basis == "keep" else MAX_RESIDUAL)
-
-
-def _basis_state(job: Job, embedded: EmbeddedVectors) -> BasisState | None:
-    if job.options.mode != SPECTRAL:
-        return None
-    kept = job.base.basis if job.base and embedded.is_kept else None
-    return BasisState(version=kept.version if kept else job.version, residual=embedded.residual)
-
-
 def _publish(job: Job, manifest: BuildManifest, counted_tokens: int) -> None:
     report = BuildReport(**dict(job.costs.report(job.runtime.workers)), tokens=counted_tokens)
     json_files.write(job.file(layout.REPORT), report.to_dict())
@@ -286,11 +245,6 @@ def _sum_records(sources: Iterable[Source], tasks: Iterable[CountedTask]) -> Rec
     """Return the sums over all sources. The example is from the first source with a bad record."""
     by_content = {sha256: counts for task in tasks for sha256, counts in task.records.items()}
     return sum_record_counts(by_content[source.sha256] for source in sources if source.sha256 in by_content)
-
-
-def _all_digests(job: Job, digests: CountDigests) -> VersionDigests:
-    vectors = sha256(storage.join(job.file(VECTORS), "vectors.safetensors"))
-    return VersionDigests(words=digests.words, counts=digests.counts, vectors=vectors)
 
 
 def _text_bytes(task: CountTask) -> int:

@@ -36,6 +36,8 @@ def publish(build: str, manifest: BuildManifest, lease: Lease) -> None:
 def prune(build: str, keep: int) -> list[int]:
     """Remove all but the newest versions; return the numbers of the removed versions.
 
+    The vectors of a removed version stay while a kept version without vectors of its own refers to them.
+
     Args:
         build: folder of the build.
         keep: number of versions to keep.
@@ -88,7 +90,8 @@ def collect_garbage(build: str, *, unpublished: bool = False) -> None:
 
     Files behind symbolic links are kept, because they can belong to another build or to the user. By default, the files
     of versions above the newest version are kept, too, because a suspended job can still publish them. While a manifest
-    is damaged, it is unknown which counts its version refers to, so all counts are kept.
+    is damaged, it is unknown to which counts and to which earlier vectors its version refers, so all counts are kept,
+    and the files of all versions up to this one.
 
     Args:
         build: folder of the build.
@@ -111,9 +114,11 @@ def collect_garbage(build: str, *, unpublished: bool = False) -> None:
                 remove_below(build, file)
     newest = max((manifest.version for manifest in manifests), default=0)
     needed = {name for m in manifests for name in (m.folder, storage.join(VERSIONS, f"{m.version:06d}.json"))}
+    needed |= {m.vectors_from.folder.rpartition("/")[0] for m in manifests if m.vectors_from}
+    newest_damaged = max(damaged, default="")
     for name in sorted(filter(_VERSION.fullmatch, entries)):
         is_old = unpublished or name[:6] <= f"{newest:06d}"
-        if is_old and name[:6] not in damaged and storage.join(VERSIONS, name) not in needed:
+        if is_old and name[:6] > newest_damaged and storage.join(VERSIONS, name) not in needed:
             remove_below(build, storage.join(VERSIONS, name))
     for name in filter(_WORK.fullmatch, list_names(storage.join(build, layout.WORK))):
         remove_below(build, storage.join(layout.WORK, name))

@@ -31,10 +31,10 @@ class DriftError(BitcipherError):
 
 
 class DriftStage:
-    """Stage that compares vectors with those of the previous version.
+    """Stage that compares vectors with the previous vectors.
 
     Args:
-        before: folder of the vectors of the previous version.
+        before: folder of the previous vectors.
         same_axes: whether the vectors have the same axes.
     """
 
@@ -51,7 +51,7 @@ def measure_drift(before: CipherVectors, after: CipherVectors, same_axes: bool =
     """Return the drift between the vectors of two versions.
 
     Args:
-        before: vectors of length 1 of the previous version.
+        before: previous vectors, of length 1.
         after: vectors of length 1 of the new version.
         same_axes: whether the vectors have the same axes, so that vectors of a word can be compared.
     """

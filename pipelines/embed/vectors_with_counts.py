@@ -8,7 +8,7 @@ from bitcipher.vectors import CipherVectors
 from bitcipher.versions import vectors_of, versions
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.options import BuildOptions
-from pipelines.store.manifest import read_manifest
+from pipelines.store.manifest import BuildManifest, read_manifest
 
 
 class VectorsWithCounts(NamedTuple):
@@ -23,18 +23,19 @@ def load_with_counts(uri: str, build: str | None = None, version: int | None = N
     """Open vectors and the counts that they were made from.
 
     Args:
-        uri: a build, or a folder of vectors made by `bitcipher embed`.
+        uri: a build, or a folder of vectors made by `bitcipher embed`. For a version without vectors of its own, the
+            counts are those of the earlier version whose vectors it has.
         build: the build with the counts; needed for a folder of vectors.
         version: version of the build; the newest if not given.
 
     Raises:
-        BitcipherError: if the build is missing, or does not contain the counts of the vectors.
+        BitcipherError: if the build is missing, or does not contain the counts of the vectors, or no longer.
     """
     vectors = CipherVectors.load(uri if build else vectors_of(uri, version), verify=True)
     if build is None and not versions(uri):
         raise BitcipherError(f"{uri} is a folder of vectors without counts: name the build of its counts by --counts.")
     source = build or uri
-    manifest = read_manifest(source, version)
+    manifest = read_manifest(source, version) if build else _read_counted(uri, version)
     counts = StoredCounts.of_version(source, manifest)
     if vectors.manifest.get("digests") != counts.provenance["digests"]:
         raise BitcipherError(
@@ -42,3 +43,21 @@ def load_with_counts(uri: str, build: str | None = None, version: int | None = N
             "--counts, or another version by --version."
         )
     return VectorsWithCounts(vectors, counts.open(), manifest.options)
+
+
+def _read_counted(build: str, version: int | None) -> BuildManifest:
+    """Return the manifest of the version from whose counts the vectors of a version were made.
+
+    Raises:
+        BitcipherError: if there are no vectors, or that version was pruned.
+    """
+    manifest = read_manifest(build, version)
+    if manifest.has_own_vectors or manifest.vectors_from is None:
+        return manifest
+    made_by = manifest.vectors_from.version
+    if made_by not in versions(build):
+        raise BitcipherError(
+            f"{build}, version {manifest.version}, has the vectors of version {made_by}, whose counts were pruned: "
+            f"make vectors of the present counts with `bitcipher update {build} --vectors now`."
+        )
+    return read_manifest(build, made_by)

@@ -15,7 +15,7 @@ from pipelines.options import BuildOptions
 from pipelines.store.fingerprint import Fingerprint
 from pipelines.store.segments import Segment
 
-FORMAT: Literal["bitcipher-build/6"] = "bitcipher-build/6"
+FORMAT: Literal["bitcipher-build/7"] = "bitcipher-build/7"
 
 
 class CountedTask(Record):
@@ -43,8 +43,8 @@ class CountDigests(Record):
 class VersionDigests(CountDigests):
     """Digests that identify a version: equal builds have equal digests."""
 
-    vectors: str
-    """SHA-256 of the vectors file."""
+    vectors: str | None
+    """SHA-256 of the file of the version's vectors; None if there are no vectors yet."""
 
 
 class VectorSizes(Record):
@@ -79,7 +79,7 @@ class VectorMoves(Record):
 
 
 class Drift(Record):
-    """Difference between a version and the previous version."""
+    """Difference between the vectors of a version and the previous vectors."""
 
     words_in: Count
     """Number of added words."""
@@ -104,15 +104,18 @@ class BasisState(Record):
     version: Annotated[int, Field(ge=1)]
     """Version whose axes these are. Vectors of versions with the same axes can be compared."""
     residual: Annotated[float, Field(ge=0, le=1)] | None
-    """How much the axes of the previous version missed of the counts of this one; None if they were not tried."""
+    """How much the axes of the previous vectors missed of the counts of these; None if they were not tried."""
 
 
 class BuildManifest(VersionManifest):
-    """Manifest of a version of a build."""
+    """Manifest of a version of a build.
+
+    The fields about vectors (`digests.vectors`, `vectors` and `basis`) describe those of `vectors_from`.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
-    format: Literal["bitcipher-build/6"] = FORMAT
+    format: Literal["bitcipher-build/7"] = FORMAT
     bitcipher: str
     """Version of bitcipher that made the version."""
     options: BuildOptions
@@ -136,11 +139,14 @@ class BuildManifest(VersionManifest):
     segments: Annotated[tuple[Segment, ...], FROM_LIST]
     """Segments whose sum is the counts of the version."""
     digests: VersionDigests
-    vectors: VectorSizes
+    vectors: VectorSizes | None
+    """Sizes of the vectors; None if there are no vectors yet."""
     basis: BasisState | None
-    """Axes of the vectors; None in other modes than spectral."""
+    """Axes of the vectors; None in other modes than spectral, or if there are no vectors yet."""
     drift: Drift | None
-    """Difference from the previous version; None for the first version."""
+    """Difference from the previous vectors; None for the first vectors, or if the version has no vectors of its own."""
+    drift_from: Annotated[int, Field(ge=1)] | None
+    """Version whose vectors are the previous ones; None without `drift`."""
 
     def file(self, build: str, name: str) -> str:
         """Return the URI of a file or folder of the version."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from bitcipher import storage
 from bitcipher.counts import part_files
 from bitcipher.errors import BitcipherError
-from bitcipher.versions import VECTORS, WORDS, manifest_uri, versions
+from bitcipher.versions import WORDS, manifest_uri, versions
 from pipelines.build.report import read_report
 from pipelines.store import layout
 from pipelines.store.job_ledger import COUNTED_SHARDS, JOB, JOB_KINDS, MERGED_PARTS, all_job_ledgers, build_ledger
@@ -39,13 +39,14 @@ def build_checks(build: str, sizes: dict[str, int]) -> list[Check]:
             checks.append(KnownDamage(str(error), advice, sizes.get(f"versions/{version:06d}.json", 0)))
     for manifest in manifests:
         checks += _version_checks(build, manifest, sizes)
+    checks += _vectors_checks(build, manifests, sizes)
     checks += _ledger_checks(build)
     checks += _count_checks(build, manifests, sizes)
     return checks
 
 
 def _version_checks(build: str, manifest: BuildManifest, sizes: dict[str, int]) -> Iterator[Check]:
-    """Yield the checks of the files of a version, except for its counts."""
+    """Yield the checks of the files of a version, except for its counts and its vectors."""
     number, folder = manifest.version, manifest.folder
     version = f"version {number}"
     if manifest.digests.counts != total_digest(manifest.segments):
@@ -53,14 +54,27 @@ def _version_checks(build: str, manifest: BuildManifest, sizes: dict[str, int]) 
         yield KnownDamage(sentence, f"{_RESTORE}, or build again.")
     advice = f"It is the vocabulary of {version}. {_RESTORE}, or build again."
     yield VocabularyCheck(manifest.vocabulary_file(build), advice, sizes.get(f"{folder}/{WORDS}", 0))
-    advice = (
-        f"It belongs to the vectors of {version}. {_RESTORE}, or make them again: "
-        f"bitcipher embed {build} --version {number} --out NEW"
-    )
-    size = sum(size for name, size in sizes.items() if name.startswith(f"{folder}/{VECTORS}/"))
-    yield VectorsCheck(manifest.file(build, VECTORS), advice, size, manifest.digests.vectors)
     if sentence := error_of(read_report, build, manifest):
         yield KnownDamage(sentence, f"It holds the costs of {version}, which only `inspect` shows.")
+
+
+def _vectors_checks(build: str, manifests: list[BuildManifest], sizes: dict[str, int]) -> Iterator[Check]:
+    """Yield the checks of the vectors that versions refer to, each once."""
+    published = {manifest.version for manifest in manifests}
+    found: set[tuple[str, str | None]] = set()
+    for manifest in manifests:
+        reference, digest = manifest.vectors_from, manifest.digests.vectors
+        if reference is None or (reference.folder, digest) in found:
+            continue
+        found.add((reference.folder, digest))
+        # If the version of the vectors was pruned, only counts of a later version are left.
+        counted = reference.version if reference.version in published else manifest.version
+        advice = (
+            f"It belongs to the vectors of version {reference.version}. {_RESTORE}, or make vectors again: "
+            f"bitcipher embed {build} --version {counted} --out NEW"
+        )
+        size = sum(size for name, size in sizes.items() if name.startswith(f"{reference.folder}/"))
+        yield VectorsCheck(manifest.vectors_folder(build), advice, size, digest)
 
 
 def _ledger_checks(build: str) -> Iterator[Check]:

@@ -5,12 +5,19 @@ from bitcipher.vectors import CipherVectors
 from bitcipher.versions import manifest_uri, read_version, vectors_of, versions
 
 
+def write_manifest(uri, version, made_by):
+    """Write the manifest of a version with the vectors of the version `made_by`."""
+    vectors = {"version": made_by, "folder": f"versions/{made_by:06d}-ab/vectors"} if made_by else None
+    values = {"version": version, "folder": f"versions/{version:06d}-ab", "vectors_from": vectors}
+    json_files.write(manifest_uri(uri, version), values)
+
+
 @pytest.fixture
 def build(base_uri):
     """A build with versions 2 and 10. An eleventh version is not published yet."""
     uri = storage.join(base_uri, "build")
     for version in (2, 10):
-        json_files.write(manifest_uri(uri, version), {"version": version, "folder": f"versions/{version:06d}-ab"})
+        write_manifest(uri, version, version)
     for name in ("000011-cd/words.parquet", "000010-ab/000012.json", "notes.json", "000013.json.unfinished"):
         json_files.write(storage.join(uri, "versions", name), {"a": 1})
     return uri
@@ -42,6 +49,19 @@ def test_vectors_of_a_version_or_a_folder(build, base_uri):
     assert vectors_of(elsewhere) == elsewhere
     with pytest.raises(BitcipherError, match="is not a build"):
         vectors_of(elsewhere, 2)  # a version number implies a build
+
+
+def test_version_without_vectors_of_its_own_has_those_of_an_earlier_version(build):
+    write_manifest(build, 11, made_by=2)
+    assert vectors_of(build) == vectors_of(build, 2)
+    assert [read_version(build, version).has_own_vectors for version in (2, 10, 11)] == [True, True, False]
+
+
+def test_build_without_vectors_raises(base_uri):
+    uri = storage.join(base_uri, "build")
+    write_manifest(uri, 1, made_by=None)
+    with pytest.raises(BitcipherError, match=r"version 1, has counts but no vectors: .* --vectors now`\.$"):
+        CipherVectors.load(uri)
 
 
 def test_loading_a_build_loads_its_newest_vectors(build):

@@ -26,8 +26,8 @@ def options_of(command: str) -> set[str]:
 
 
 def test_options_of_each_command():
-    assert options_of("build") == BUILD | {"sources", "out", "recipe", "workers"}
-    growing = {"build", "sources", "replace", "max_drift", "align", "basis", "tokenizer", "word_list"}
+    assert options_of("build") == BUILD | {"sources", "out", "recipe", "workers", "vectors"}
+    growing = {"build", "sources", "replace", "max_drift", "align", "basis", "tokenizer", "word_list", "vectors"}
     assert options_of("update") == growing | {"workers", "memory_mib"}
     assert options_of("status") == {"build"}
     assert options_of("prune") == {"build", "keep", "unfinished"}

@@ -33,6 +33,7 @@ def write_build(shards, context_window, words, total_passages):
     manifest = {
         "version": 1,
         "folder": "versions/000001-test",
+        "vectors_from": None,
         "options": {"window": context_window.size, "summed": context_window.summed, "mode": "cat"},
         "digests": {"words": sha256(file)},
         "segments": [segment.to_dict() for segment in segments],

@@ -9,7 +9,6 @@ from bitcipher.counts import open_merged
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 from bitcipher.vectors import CipherVectors
-from bitcipher.versions import VECTORS
 from pipelines.embed.embed_counts import embed
 from pipelines.options import BuildOptions, EmbeddingOptions
 from pipelines.store.manifest import BuildManifest, read_manifest
@@ -91,8 +90,8 @@ class CountedBuild:
         if options is None:
             rows = np.random.default_rng(RANDOM_SEED).normal(size=(len(vocabulary.words), RANDOM_DIMENSIONS))
             return CipherVectors(vocabulary.words, rows / np.linalg.norm(rows, axis=1, keepdims=True))
-        if options == self.options.embedding:
-            return CipherVectors.load(self.manifest.file(self.uri, VECTORS), verify=True)
+        if options == self.options.embedding and self.manifest.has_own_vectors:
+            return CipherVectors.load(self.manifest.vectors_folder(self.uri), verify=True)
         segments = self.manifest.part_uris(self.uri)
         return embed(open_merged(vocabulary, self.options.context_window, segments), options, {})
 

@@ -8,7 +8,7 @@ from cluster.cli.interrupts import resumable
 from cluster.cli.options import AutoWorkers, Version, Workers, option_name, record_options
 from cluster.metavars import NAME_OR_PATH, PATH
 from pipelines.ingest.recipes import read_recipe
-from pipelines.options import RECIPES, BuildOptions, EmbeddingOptions
+from pipelines.options import RECIPES, BuildOptions, EmbeddingOptions, UpdateOptions
 
 
 @record_options(BuildOptions)
@@ -29,6 +29,14 @@ def build(
         ),
     ] = None,
     workers: AutoWorkers = "auto",
+    vectors: Annotated[
+        str,
+        typer.Option(
+            help="now: make vectors; later: publish the counts and the vocabulary only, and make the vectors with "
+            "`bitcipher update BUILD --vectors now`.",
+            metavar="now|later",
+        ),
+    ] = "now",
 ) -> None:
     """Count a corpus and make word vectors. An interrupted build resumes when the command is run again.
 
@@ -41,8 +49,9 @@ def build(
 
     values, recipe_sources = read_recipe(recipe, RECIPES, BuildOptions) if recipe else ({}, [])
     options = BuildOptions.parse({**values, **option_values}, name=option_name)
+    chosen = UpdateOptions.parse({"vectors": vectors}, name=option_name)
     with resumable(), StageProgress() as progress, open_runtime(workers, options.memory_mib << 20) as runtime:
-        run(sources or recipe_sources, out, options, runtime, progress)
+        run(sources or recipe_sources, out, options, runtime, progress, chosen.vectors)
     builds.print_build(out)
 
 

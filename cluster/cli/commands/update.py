@@ -22,9 +22,13 @@ def update(
     option_values: dict[str, Any],
     build: Build,
     sources: Annotated[
-        list[str],
-        typer.Argument(help="Files, directories or globs: the whole corpus, or only new files.", metavar=PATH),
-    ],
+        list[str] | None,
+        typer.Argument(
+            help="Files, directories or globs: the whole corpus, or only new files. Without any, only vectors are "
+            "made, if the newest version has none of its own.",
+            metavar=PATH,
+        ),
+    ] = None,
     workers: AutoWorkers = "auto",
     memory_mib: Annotated[
         int | None, typer.Option(help="MiB of memory per worker.", show_default="as in the build")
@@ -33,7 +37,8 @@ def update(
     """Count the new files of a corpus, and publish a new version of a build.
 
     Files are identified by their content, so a renamed file is not counted again. The new version equals a build of the
-    whole corpus, byte for byte. Earlier versions stay until they are pruned.
+    whole corpus, byte for byte. Earlier versions stay until they are pruned. With `--vectors later`, the new version
+    has new counts and the vectors of an earlier version.
 
     For example: bitcipher update vectors corpus/ --max-drift 0.2
     """
@@ -50,11 +55,12 @@ def update(
     budget: int = memory_mib or before.options.memory_mib
     try:
         with resumable(), StageProgress() as progress, open_runtime(workers, budget << 20) as runtime:
-            manifest, changes = run(build, sources, options, budget, runtime, progress)
+            manifest, changes = run(build, sources or [], options, budget, runtime, progress)
     except DriftError as error:
         print_text(f"bitcipher: {error}", err=True)
         raise typer.Exit(DRIFT_EXIT_CODE) from None
-    builds.print_changes(changes, options.replace)
+    if sources:
+        builds.print_changes(changes, options.replace)
     if manifest.version == before.version:
         print_text(f"Nothing is new: version {manifest.version} is up to date.")
     else:

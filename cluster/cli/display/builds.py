@@ -1,5 +1,6 @@
 """Output about builds and vectors: summaries, status, neighbors and contents."""
 
+from contextlib import suppress
 from typing import Any
 
 from bitcipher import storage
@@ -40,14 +41,21 @@ def print_version(build: str, manifest: BuildManifest) -> None:
         table.add_row(name, *costs)
     OUT.print(table)
     if manifest.drift:
-        _print_drift(manifest.drift)
+        _print_drift(manifest.drift, manifest.drift_from)
         if manifest.basis:
-            _print_basis(manifest.basis, manifest.version, manifest.drift.vector_moves)
+            _print_basis(manifest.basis, manifest.version)
+        if manifest.drift.vector_moves:
+            _print_moves(manifest.drift.vector_moves, manifest.drift_from)
+    own_vectors = manifest.vectors if manifest.has_own_vectors else None
+    size = f"{own_vectors.dimensions} dimensions" if own_vectors else "counts only"
     OUT.print(
         f"\n{manifest.documents:,} documents, {manifest.tokens:,} tokens, {manifest.vocabulary:,} words, "
-        f"{manifest.vectors.dimensions} dimensions in {report.seconds:.1f} s → {build}, version {manifest.version}"
+        f"{size} in {report.seconds:.1f} s → {build}, version {manifest.version}"
     )
-    _print_empty_words(manifest.vectors.empty_words)
+    if own_vectors:
+        _print_empty_words(own_vectors.empty_words)
+    else:
+        _print_missing_vectors(build, manifest)
     if line := describe_records(manifest.records):
         OUT.print(line)
 
@@ -79,6 +87,9 @@ def print_status(build: str) -> None:
     status = read_status(build)
     for number in status.versions:
         OUT.print(f"version {number}: {_describe_version(build, number)}")
+    with suppress(BitcipherError):  # the line above says what is wrong with the manifest
+        if status.versions and not (newest := read_manifest(build, status.versions[-1])).has_own_vectors:
+            _print_missing_vectors(build, newest)
     if status.job is None:
         OUT.print("No job is running, and none was interrupted.")
         return
@@ -144,13 +155,31 @@ def _describe_version(build: str, number: int) -> str:
         manifest = read_manifest(build, number)
     except BitcipherError as error:
         return f"{error} Restore the file from a copy, or remove the version with `bitcipher prune --keep`."
-    drift = manifest.drift
-    moved = f", {format_share(1 - drift.neighbors)} of neighbors changed" if drift else ""
-    if manifest.basis and manifest.basis.version != number:
-        moved += f", axes of version {manifest.basis.version}"
     return (
         f"{manifest.documents:,} documents{_left_out(manifest)}, {manifest.tokens:,} tokens, "
-        f"{manifest.vocabulary:,} words{moved}"
+        f"{manifest.vocabulary:,} words{_describe_vectors(manifest)}"
+    )
+
+
+def _describe_vectors(manifest: BuildManifest) -> str:
+    """Return the drift and the axes of a version's vectors, or that it has no vectors of its own."""
+    if not manifest.has_own_vectors:
+        return ", counts only"
+    drift, since = manifest.drift, ""
+    if drift and manifest.drift_from != manifest.version - 1:
+        since = f" since version {manifest.drift_from}"
+    moved = f", {format_share(1 - drift.neighbors)} of neighbors changed{since}" if drift else ""
+    if manifest.basis and manifest.basis.version != manifest.version:
+        moved += f", axes of version {manifest.basis.version}"
+    return moved
+
+
+def _print_missing_vectors(build: str, manifest: BuildManifest) -> None:
+    """Print which vectors a version without vectors of its own has, and how to make new ones."""
+    made_by = manifest.vectors_from
+    found = f"its vectors are those of version {made_by.version}" if made_by else "there are no vectors yet"
+    OUT.print(
+        f"Version {manifest.version} has counts only; {found}. `bitcipher update {build} --vectors now` makes new ones."
     )
 
 
@@ -164,18 +193,18 @@ def _left_out(manifest: BuildManifest) -> str:
     return f" ({', '.join(found)})" if found else ""
 
 
-def _print_drift(drift: Drift) -> None:
+def _print_drift(drift: Drift, since: int | None) -> None:
     moves = drift.rank_moves
     OUT.print(
-        f"\n{drift.words_in:,} words added ({list_examples(drift.added, EXAMPLES)}), {drift.words_out:,} "
-        f"removed ({list_examples(drift.removed, EXAMPLES)}); the ranks of {moves.words:,} words changed, by "
-        f"{moves.median:,.0f} (median) and {moves.percentile_99:,.0f} (99th percentile); "
+        f"\nSince version {since}: {drift.words_in:,} words added ({list_examples(drift.added, EXAMPLES)}), "
+        f"{drift.words_out:,} removed ({list_examples(drift.removed, EXAMPLES)}); the ranks of {moves.words:,} words "
+        f"changed, by {moves.median:,.0f} (median) and {moves.percentile_99:,.0f} (99th percentile); "
         f"{format_share(drift.neighbors)} of the ten nearest neighbors of {drift.sample} frequent words stayed."
     )
 
 
-def _print_basis(basis: BasisState, version: int, moves: VectorMoves | None) -> None:
-    """Print with which versions the vectors can be compared, and how far words moved."""
+def _print_basis(basis: BasisState, version: int) -> None:
+    """Print with which versions the vectors can be compared."""
     if basis.version == version:
         tried = ""
         if basis.residual is not None:
@@ -186,12 +215,15 @@ def _print_basis(basis: BasisState, version: int, moves: VectorMoves | None) -> 
             f"The vectors have the axes of version {basis.version}, so they can be compared with those of version "
             f"{basis.version} and of all versions since."
         )
-    if moves:
-        furthest = ", ".join(f"{format_word(word)} {cosine:.2f}" for word, cosine in moves.furthest.items())
-        OUT.print(
-            f"Cosine of a word with itself in the previous version: {moves.median:.3f} (median), "
-            f"{moves.percentile_1:.3f} (first percentile); frequent words that moved furthest: {furthest}."
-        )
+
+
+def _print_moves(moves: VectorMoves, since: int | None) -> None:
+    """Print how far words moved from the vectors of an earlier version."""
+    furthest = ", ".join(f"{format_word(word)} {cosine:.2f}" for word, cosine in moves.furthest.items())
+    OUT.print(
+        f"Cosine of a word with itself in version {since}: {moves.median:.3f} (median), "
+        f"{moves.percentile_1:.3f} (first percentile); frequent words that moved furthest: {furthest}."
+    )
 
 
 def _print_fields(values: dict[str, Any], indent: str = "") -> None:

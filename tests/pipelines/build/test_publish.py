@@ -5,7 +5,8 @@ import pytest
 from bitcipher import json_files, storage
 from bitcipher.counts import part_files
 from bitcipher.errors import BitcipherError
-from bitcipher.versions import manifest_uri, versions
+from bitcipher.version_manifest import VectorsReference
+from bitcipher.versions import manifest_uri, vectors_of, versions
 from pipelines.build.publish import collect_garbage, drop_unfinished, prune, publish
 from pipelines.ingest.record_counts import RecordCounts
 from pipelines.options import BuildOptions
@@ -32,10 +33,12 @@ def segment_of(parts):
     return Segment(name=parts[0], parts=tuple(parts), part_hashes=hashes, shards=(parts[0],), digest="0" * 32, **SIZES)
 
 
-def manifest_of(version, segments, shards, suffix="ab"):
+def manifest_of(version, segments, shards, suffix="ab", vectors_from=None):
+    folder = f"versions/{version:06d}-{suffix}"
     return BuildManifest(
         version=version,
-        folder=f"versions/{version:06d}-{suffix}",
+        folder=folder,
+        vectors_from=vectors_from or VectorsReference(version=version, folder=f"{folder}/vectors"),
         bitcipher="test",
         options=BuildOptions(),
         fingerprint={},
@@ -50,6 +53,7 @@ def manifest_of(version, segments, shards, suffix="ab"):
         vectors=VectorSizes(words=1, dimensions=1, empty_words=0),
         basis=None,
         drift=None,
+        drift_from=None,
     )
 
 
@@ -145,6 +149,35 @@ def test_prune_keeps_the_newest_versions_and_their_shards(build):
     assert parts == {"shards/a", "shards/b", "shards/c", "segments/abc-0", "segments/abc-1"}
     assert names == {"000002.json", "000002-ab"}
     assert prune(build, keep=1) == []
+
+
+def test_prune_keeps_vectors_that_a_kept_version_refers_to(build):
+    for version in (3, 4):
+        later = manifest_of(version, [["shards/c"]], [["shards/c"]], vectors_from=SECOND.vectors_from)
+        write(build, f"{later.folder}/words.parquet")
+        with Lease(build) as lease:
+            publish(build, later, lease)
+    assert prune(build, keep=1) == [1, 2, 3]
+    assert stored_names(build)[1] == {"000002-ab", "000004.json", "000004-ab"}
+    assert vectors_of(build) == storage.join(build, SECOND.folder, "vectors")
+    write(build, "versions/000005-ab/words.parquet")
+    with Lease(build) as lease:
+        publish(build, manifest_of(5, [["shards/c"]], [["shards/c"]]), lease)
+    assert prune(build, keep=1) == [4]
+    assert stored_names(build)[1] == {"000005.json", "000005-ab"}
+
+
+def test_files_of_earlier_versions_are_kept_while_a_manifest_is_damaged(build):
+    needed = stored_names(build)
+    json_files.write(manifest_uri(build, 3), {"damaged": True})  # it may refer to vectors of version 1 or 2
+    write(build, "versions/000003-ab/words.parquet")
+    storage.remove(manifest_uri(build, 1))
+    with Lease(build) as lease:
+        publish(build, manifest_of(4, [["shards/c"]], [["shards/c"]]), lease)
+    collect_garbage(build)
+    assert stored_names(build)[0] == needed[0]
+    names = {"000001-ab", "000002.json", "000002-ab", "000003.json", "000003-ab", "000004.json"}
+    assert stored_names(build)[1] == names
 
 
 def test_prune_raises_without_a_build_or_during_a_job(build, base_uri):

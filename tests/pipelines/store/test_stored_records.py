@@ -9,6 +9,7 @@ from mutated_records import assert_mutation_is_read_or_refused
 
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.version_manifest import VectorsReference
 from bitcipher.versions import manifest_uri
 from pipelines.build.report import BuildReport
 from pipelines.filter.filter_manifest import FilterManifest
@@ -47,6 +48,7 @@ RECORD_COUNTS = RecordCounts(bad={"not JSON": 1}, skipped={"status 404": 2}, rep
 MANIFEST = BuildManifest(
     version=2,
     folder="versions/000002-ab",
+    vectors_from=VectorsReference(version=2, folder="versions/000002-ab/vectors"),
     bitcipher="1.0",
     options=OPTIONS,
     fingerprint=fingerprint(OPTIONS),
@@ -74,6 +76,7 @@ MANIFEST = BuildManifest(
         sample=1,
         vector_moves=VectorMoves(median=0.99, percentile_1=0.9, furthest={"new": 0.8}),
     ),
+    drift_from=1,
 )
 PARTS = {"train": 1, "development": 0, "test": 0}
 COUNTS = {"documents": PARTS, "words": 9, "constrained": PARTS, "unconstrained": {**PARTS, "missing": 1}}
