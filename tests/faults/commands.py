@@ -90,5 +90,7 @@ def unreferenced_files(build: object) -> set[str]:
     }
     needed |= {f"versions/{manifest.version:06d}.json" for manifest in manifests}
     folders = tuple(f"{manifest.folder}/" for manifest in manifests)
+    # The files of a version stay while a later version has its vectors.
+    folders += tuple(m.vectors_from.folder.removesuffix("vectors") for m in manifests if m.vectors_from)
     names = [os.path.relpath(path, build) for path in Path(build).rglob("*") if path.is_file()]
     return {name for name in names if name not in needed and not name.startswith((*folders, "lease/"))}

@@ -51,6 +51,8 @@ class Job:
 JOBS = {
     "build": Job(("build", "0.jsonl", "1.jsonl", "--out", "target", *FLAGS)),
     "update": Job(("update", "target", "0.jsonl", "1.jsonl", "2.jsonl", "3.jsonl"), "one"),
+    "update counts": Job(("update", "target", *(f"{i}.jsonl" for i in range(4)), "--vectors", "later"), "one"),
+    "update vectors": Job(("update", "target"), "counted"),
     "prune": Job(("prune", "target", "--keep", "1"), "two"),
     "embed": Job(("embed", "one", "--mode", "sum", "--out", "target"), None, _contents),
     "shard": Job(("shard", "0.jsonl", "1.jsonl", "--out", "target"), None, _contents),
@@ -59,11 +61,13 @@ JOBS = {
 
 
 def write_originals(folder: Path, documents: list[str]) -> None:
-    """Write four sources, a build of one version, and a build of two versions."""
+    """Write four sources, a build of one version, a build of two versions, and one whose second has no vectors."""
     files = [write_lines(folder / f"{i}.jsonl", documents[i * 10 : i * 10 + 10]) for i in range(4)]
     run_build(files[:3], folder / "one", FEW)
     shutil.copytree(folder / "one", folder / "two")
+    shutil.copytree(folder / "one", folder / "counted")
     run_update(folder / "two", files)
+    run_update(folder / "counted", files, vectors="later")
 
 
 def prepare(folder: Path, job: Job) -> list[Path]:
