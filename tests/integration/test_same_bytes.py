@@ -11,7 +11,7 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
 
 # Fields that contain generated names and so differ between equal builds.
-UNIQUE = ("folder", "shards", "segments")
+UNIQUE = ("folder", "vectors_from", "shards", "segments")
 
 
 def test_ray_and_in_process_builds_are_equal(ray_cluster, documents, tmp_path, monkeypatch):
