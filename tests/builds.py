@@ -41,9 +41,10 @@ def run_build(
     options: BuildOptions = OPTIONS,
     workers: Workers = 0,
     vectors: Literal["now", "later"] = "now",
+    threads: int = 1,
 ) -> dict:
     """Make a build and return its manifest."""
-    with StageProgress() as progress, open_runtime(workers, options.memory_mib << 20) as runtime:
+    with StageProgress() as progress, open_runtime(workers, options.memory_mib << 20, threads) as runtime:
         build(list(map(str, patterns)), str(target), options, runtime, progress, vectors)
     return read_manifest(str(target)).to_dict()
 

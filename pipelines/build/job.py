@@ -61,8 +61,8 @@ class Job:
 
     @property
     def budget(self) -> MemoryBudget:
-        """Memory of each worker."""
-        return MemoryBudget(self.options.memory_mib)
+        """Memory of each worker, or of this process and its threads."""
+        return MemoryBudget(self.options.memory_mib, self.runtime.threads)
 
     def file(self, name: str) -> str:
         """Return the URI of a file or folder of the new version."""

@@ -112,7 +112,7 @@ def embed_build(
             options,
             vectors,
             storage.join(work, "products"),
-            MemoryBudget(memory_mib),
+            MemoryBudget(memory_mib, runtime.threads),
             runtime,
             progress,
             Costs(),

@@ -77,7 +77,8 @@ def _hash(sources: Sequence[Source], runtime: Runtime) -> Iterator[Source]:
         groups[-1].append(source.read_uri)
         room -= source.size
     found: dict[str, ContentHash] = {}
-    for result in runtime.stream(StageSpec("identify", ContentHashStage, {}), [tuple(group) for group in groups]):
+    spec = StageSpec("identify", ContentHashStage, {}, in_threads=True)
+    for result in runtime.stream(spec, [tuple(group) for group in groups]):
         found.update(result.value)
     for source in sources:
         content = found[source.read_uri]

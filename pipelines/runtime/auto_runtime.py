@@ -44,6 +44,11 @@ class AutoRuntime(Generic[AnyRuntime]):
         return self._runtime.workers
 
     @property
+    def threads(self) -> int:
+        """Number of instances of a stage that can share the memory of a process."""
+        return self._runtime.threads
+
+    @property
     def is_local(self) -> bool:
         """Whether all workers run on this machine."""
         return self._runtime.is_local

@@ -1,7 +1,7 @@
 """Costs of stages: time, CPU time and peak memory."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -19,9 +19,9 @@ class StageCost(Record):
     """Cost of a stage, or of one of its results."""
 
     seconds: float = Field(0.0, ge=0)
-    """Wall time, summed over workers."""
+    """Wall time, summed over workers and threads."""
     cpu_seconds: float = Field(0.0, ge=0)
-    """CPU time, summed over workers."""
+    """CPU time, summed over workers and threads."""
     peak_bytes: int = Field(0, ge=0)
     """Peak resident memory of one worker while the stage ran."""
 
@@ -47,13 +47,20 @@ class CostReport(Record):
 
 
 class CostMeter:
-    """Context manager that measures the cost of a `with` block in this process."""
+    """Context manager that measures the cost of a `with` block in this process.
+
+    Args:
+        cpu_clock: clock of the CPU time, of the process or of a thread.
+    """
 
     cost: StageCost
     """Cost of the block, set at its end."""
 
+    def __init__(self, cpu_clock: Callable[[], float] = time.process_time):
+        self._cpu_clock = cpu_clock
+
     def __enter__(self) -> "CostMeter":
-        self._wall, self._cpu = time.perf_counter(), time.process_time()
+        self._wall, self._cpu = time.perf_counter(), self._cpu_clock()
         self._memory = PeakMemory().__enter__()
         return self
 
@@ -61,7 +68,7 @@ class CostMeter:
         self._memory.__exit__(*exception)
         self.cost = StageCost(
             seconds=max(0.0, time.perf_counter() - self._wall),
-            cpu_seconds=max(0.0, time.process_time() - self._cpu),
+            cpu_seconds=max(0.0, self._cpu_clock() - self._cpu),
             peak_bytes=self._memory.bytes,
         )
 

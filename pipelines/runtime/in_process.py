@@ -5,13 +5,21 @@ from typing import Self
 
 from pipelines.runtime.measured_stage import MeasuredStage
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
+from pipelines.runtime.stage_threads import stream_in_threads
 
 
 class InProcessRuntime:
-    """Runs stages in this process, one input after another."""
+    """Runs stages in this process.
+
+    Args:
+        threads: number of threads for stages that can run in threads. They share the memory of the process.
+    """
 
     workers = 0
     is_local = True
+
+    def __init__(self, threads: int = 1):
+        self.threads = threads
 
     def __enter__(self) -> Self:
         return self
@@ -23,7 +31,10 @@ class InProcessRuntime:
         """Do nothing."""
 
     def stream(self, spec: StageSpec[In, Out], inputs: Sequence[In]) -> Iterator[StageResult[Out]]:
-        """Run a stage over inputs, and yield the results in order."""
+        """Run a stage over inputs, and yield the results: in order, or in threads as they become ready."""
+        if spec.in_threads and self.threads > 1 and len(inputs) > 1:
+            yield from stream_in_threads(spec, inputs, self.threads)
+            return
         stage = MeasuredStage(spec)
         for item in inputs:
             yield from stage(item)

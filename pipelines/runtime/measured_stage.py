@@ -1,6 +1,7 @@
 """Stage wrapper that measures the cost of each output."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Generic
 
 from pipelines.runtime.costs import CostMeter
@@ -8,9 +9,15 @@ from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
 
 
 class MeasuredStage(Generic[In, Out]):
-    """Instance of a stage that yields results with their costs."""
+    """Instance of a stage that yields results with their costs.
 
-    def __init__(self, spec: StageSpec[In, Out]):
+    Args:
+        spec: the stage.
+        cpu_clock: clock of the CPU time: of the process, or of a thread if several threads run stages.
+    """
+
+    def __init__(self, spec: StageSpec[In, Out], cpu_clock: Callable[[], float] = time.process_time):
+        self._cpu_clock = cpu_clock
         self._name = spec.name
         self._stage = spec.make(**spec.arguments)
 
@@ -18,7 +25,7 @@ class MeasuredStage(Generic[In, Out]):
         """Yield the outputs for an input, each with the cost since the previous output."""
         outputs = iter(self._stage(item))
         while True:
-            with CostMeter() as meter:
+            with CostMeter(self._cpu_clock) as meter:
                 try:
                     value = next(outputs)
                 except StopIteration:

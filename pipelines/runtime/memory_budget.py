@@ -31,6 +31,9 @@ BYTES_PER_WORD = 81
 # word, with 2 million words of 3 to 16 segments.
 BYTES_PER_SUMMED_WORD = 400
 
+# Minimum memory of each thread of a process, in addition to the libraries.
+BYTES_PER_THREAD = 512 << 20
+
 # Minimum budget in MiB: the libraries, and some memory for work.
 MIN_MIB = 600
 
@@ -54,6 +57,8 @@ class MemoryBudget:
 
     mib: int
     """Memory of the worker in MiB."""
+    threads: int = 1
+    """Number of threads that share the memory. All sizes of work are those of a thread, unless they say otherwise."""
 
     def __post_init__(self) -> None:
         if self.mib < MIN_MIB:
@@ -86,9 +91,10 @@ class MemoryBudget:
 
     @property
     def weighted_entries(self) -> int:
-        """Maximum number of entries (stored pairs) that can be weighted in memory, all at the same time."""
-        return self._free // BYTES_PER_WEIGHTED_ENTRY
+        """Maximum number of entries (stored pairs) that can be weighted in memory, all at the same time, by all threads
+        together."""
+        return self._free * self.threads // BYTES_PER_WEIGHTED_ENTRY
 
     @property
     def _free(self) -> int:
-        return self.bytes - LIBRARY_BYTES
+        return (self.bytes - LIBRARY_BYTES) // self.threads

@@ -36,6 +36,7 @@ class RayDataRuntime:
 
     def __init__(self, workers: int | None, memory_bytes: int):
         self.workers = workers or 0
+        self.threads = 1
         self.is_local = False
         self._memory_bytes = memory_bytes
         self._stack = ExitStack()

@@ -32,6 +32,8 @@ class StageSpec(Generic[In, Out]):
     """Class of the stage."""
     arguments: dict[str, Any]
     """Keyword arguments of the class."""
+    in_threads: bool = False
+    """Whether instances can run in several threads of a process at the same time, and share its memory."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,11 @@ class Runtime(Protocol):
         ...
 
     @property
+    def threads(self) -> int:
+        """Number of instances of a stage that can share the memory of a process."""
+        ...
+
+    @property
     def is_local(self) -> bool:
         """Whether all workers run on this machine."""
         ...
@@ -70,21 +77,22 @@ class Runtime(Protocol):
         ...
 
 
-def open_runtime(workers: Workers, memory_bytes: int = 0) -> AbstractContextManager[Runtime]:
+def open_runtime(workers: Workers, memory_bytes: int = 0, threads: int = 1) -> AbstractContextManager[Runtime]:
     """Return a runtime: in process if `workers` is 0, else on a pool of Ray actors.
 
     Args:
         workers: maximum number of actors; "auto" for one per CPU if there is enough text, else for none.
         memory_bytes: memory that Ray reserves for each actor.
+        threads: number of threads if stages run in this process.
     """
     from pipelines.runtime.in_process import InProcessRuntime
 
     if workers == 0:
-        return InProcessRuntime()
+        return InProcessRuntime(threads)
     if workers == "auto":
         from pipelines.runtime.auto_runtime import AutoRuntime
 
-        return AutoRuntime(InProcessRuntime(), lambda: _on_ray(None, memory_bytes))
+        return AutoRuntime(InProcessRuntime(threads), lambda: _on_ray(None, memory_bytes))
     return _on_ray(workers, memory_bytes)
 
 

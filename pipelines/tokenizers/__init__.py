@@ -40,9 +40,9 @@ def make_tokenizer(name: str, lowercase: bool, max_chunks: int = MAX_CHUNKS) -> 
 
         return ChunkTokenizer(WhitespaceRule(lowercase), max_chunks)
     if name == "spacy":
-        from pipelines.tokenizers.spacy_english import SpacyRule
+        from pipelines.tokenizers.spacy_english import make_spacy_rule
 
-        return ChunkTokenizer(SpacyRule(lowercase), max_chunks)
+        return ChunkTokenizer(make_spacy_rule(lowercase), max_chunks)
     if name == "spacy-exact":
         from pipelines.tokenizers.spacy_english import SpacyExactTokenizer
 

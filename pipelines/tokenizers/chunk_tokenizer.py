@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from bitcipher.counts import TokenizedShard
 from pipelines.tokenizers import chunk_kernels as kernels
 from pipelines.tokenizers.boundary_rules import BoundaryRules
+from pipelines.tokenizers.chunk_tokens import ChunkTokens
 
 # Maximum number of chunks in the cache: 400 MB, with about 200 bytes per chunk and its tokens.
 MAX_CHUNKS = 2_000_000
@@ -31,8 +32,8 @@ class Rule(Protocol):
 
     joins: frozenset[tuple[str, str]]
 
-    def __call__(self, chunks: pa.LargeStringArray) -> tuple[pa.LargeStringArray, np.ndarray]:
-        """Return the tokens of all chunks, and the number of tokens of each chunk, (chunks,) int64."""
+    def __call__(self, chunks: pa.LargeStringArray) -> ChunkTokens:
+        """Return the tokens of chunks."""
         ...
 
 

@@ -12,6 +12,7 @@ import spacy
 from spacy.attrs import IS_SPACE, LOWER, ORTH
 from spacy.lang.en import English
 from spacy.lang.lex_attrs import LEX_ATTRS
+from spacy.lang.tokenizer_exceptions import URL_PATTERN
 from spacy.language import Language
 from spacy.strings import StringStore
 from spacy.tokenizer import Tokenizer
@@ -21,6 +22,8 @@ from spacy.vocab import Vocab
 from bitcipher.counts import TokenizedShard
 from bitcipher.errors import BitcipherError
 from pipelines.tokenizers.affix_peeling import AffixPeeler
+from pipelines.tokenizers.chunk_tokens import ChunkTokens, merge_tokens
+from pipelines.tokenizers.shaped_rule import ShapedRule
 
 # Number of bytes of a chunk above which our linear implementation of spaCy's rules is used. spaCy needs quadratic time
 # for punctuation: 7 µs per character for this length. One in 1,000 distinct chunks of web pages is longer.
@@ -34,23 +37,30 @@ CHUNKS_PER_CALL = 5_000
 CHUNKS_BEFORE_RENEWAL = 200_000
 
 
+def make_spacy_rule(lowercase: bool) -> ShapedRule:
+    """Return the rule that splits chunks as spaCy does.
+
+    Args:
+        lowercase: lowercase the tokens, as spaCy's `lower_`.
+    """
+    defaults = cast(Any, English.Defaults)  # its types allow missing patterns
+    patterns = [*defaults.prefixes, *defaults.suffixes, *defaults.infixes, URL_PATTERN]
+    return ShapedRule(SpacyRule(), lowercase, [*defaults.tokenizer_exceptions, *patterns])
+
+
 class SpacyRule:
     """Rule that splits chunks as spaCy does.
 
     The tokens of a chunk depend only on the chunk, except for special cases, which can cross a space (see `joins`).
     Chunks are passed to spaCy on separate lines, because special cases never cross a line feed. Long chunks, and those
     with which spaCy can damage memory, are tokenized by `AffixPeeler`, which gives the same tokens in linear time.
-
-    Args:
-        lowercase: lowercase the tokens, as spaCy's `lower_`.
     """
 
-    def __init__(self, lowercase: bool):
-        self._form = LOWER if lowercase else ORTH
+    def __init__(self):
         self.joins = find_joins()
 
-    def __call__(self, chunks: pa.LargeStringArray) -> tuple[pa.LargeStringArray, np.ndarray]:
-        """Return the tokens of chunks, and the number of tokens of each."""
+    def __call__(self, chunks: pa.LargeStringArray) -> ChunkTokens:
+        """Return the tokens of chunks."""
         peeled = pc.or_(
             pc.greater(pc.binary_length(chunks), LONG_CHUNK_BYTES),
             pc.match_substring_regex(chunks, unsafe_cases().pattern),
@@ -58,52 +68,31 @@ class SpacyRule:
         by_spacy = self._split_by_spacy(chunks.filter(pc.invert(peeled)))
         if not pc.any(peeled).as_py():
             return by_spacy
-        return _merge(peeled.to_numpy(zero_copy_only=False), by_spacy, self._peel(chunks.filter(peeled).to_pylist()))
+        by_peeler = self._peel(chunks.filter(peeled).to_pylist())
+        return merge_tokens(peeled.to_numpy(zero_copy_only=False), by_spacy, by_peeler)
 
-    def _split_by_spacy(self, chunks: pa.LargeStringArray) -> tuple[pa.LargeStringArray, np.ndarray]:
+    def _split_by_spacy(self, chunks: pa.LargeStringArray) -> ChunkTokens:
         tokens, sizes = [pa.array([], pa.large_string())], [np.empty(0, np.int64)]
         for start in range(0, len(chunks), CHUNKS_BEFORE_RENEWAL):
             new_tokens, new_sizes = self._split_batch(chunks.slice(start, CHUNKS_BEFORE_RENEWAL).to_pylist())
             tokens.append(new_tokens)
             sizes.append(new_sizes)
-        return pa.concat_arrays(tokens), np.concatenate(sizes)
+        return ChunkTokens(pa.concat_arrays(tokens), np.concatenate(sizes))
 
-    def _peel(self, chunks: list[str]) -> tuple[pa.LargeStringArray, np.ndarray]:
-        tokens, sizes = [], []
-        for chunk in chunks:
-            words = affix_peeler().tokenize(chunk)
-            sizes.append(len(words))
-            if self._form == LOWER:
-                lower = {word: word.lower() for word in set(words)}
-                words = [lower[word] for word in words]
-            tokens.append(pa.array(words, pa.large_string()))
-        return pa.concat_arrays(tokens), np.array(sizes, np.int64)
+    def _peel(self, chunks: list[str]) -> ChunkTokens:
+        tokens = [pa.array(affix_peeler().tokenize(chunk), pa.large_string()) for chunk in chunks]
+        return ChunkTokens(pa.concat_arrays(tokens), np.array([len(each) for each in tokens], np.int64))
 
-    def _split_batch(self, chunks: list[str]) -> tuple[pa.LargeStringArray, np.ndarray]:
+    def _split_batch(self, chunks: list[str]) -> ChunkTokens:
         tokenizer = english_tokenizer()
         forms, sizes = [], []
         for start in range(0, len(chunks), CHUNKS_PER_CALL):
             text = "\n".join(chunks[start : start + CHUNKS_PER_CALL])
-            columns = tokenizer(text).to_array([self._form, IS_SPACE])
+            columns = tokenizer(text).to_array([ORTH, IS_SPACE])
             is_break = columns[:, 1] != 0
             forms.append(columns[~is_break, 0])
             sizes.append(np.diff(np.flatnonzero(is_break), prepend=-1, append=len(columns)) - 1)
-        return strings_of(np.concatenate(forms), tokenizer.vocab.strings), np.concatenate(sizes)
-
-
-def _merge(
-    is_second: np.ndarray,
-    first: tuple[pa.LargeStringArray, np.ndarray],
-    second: tuple[pa.LargeStringArray, np.ndarray],
-) -> tuple[pa.LargeStringArray, np.ndarray]:
-    """Return the tokens and sizes of chunks in order, from those of both kinds of chunks."""
-    sizes = np.empty(len(is_second), np.int64)
-    sizes[~is_second], sizes[is_second] = first[1], second[1]
-    of_second = np.repeat(is_second, sizes)
-    positions = np.empty(len(of_second), np.int64)
-    positions[~of_second] = np.arange(len(first[0]))
-    positions[of_second] = len(first[0]) + np.arange(len(second[0]))
-    return pa.concat_arrays([first[0], second[0]]).take(pa.array(positions)), sizes
+        return ChunkTokens(strings_of(np.concatenate(forms), tokenizer.vocab.strings), np.concatenate(sizes))
 
 
 @cache

@@ -3,6 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
+from pipelines.tokenizers.chunk_tokens import ChunkTokens
+
 
 class WhitespaceRule:
     """Rule that makes each chunk a token.
@@ -16,8 +18,8 @@ class WhitespaceRule:
     def __init__(self, lowercase: bool):
         self._lowercase = lowercase
 
-    def __call__(self, chunks: pa.LargeStringArray) -> tuple[pa.LargeStringArray, np.ndarray]:
+    def __call__(self, chunks: pa.LargeStringArray) -> ChunkTokens:
         """Return one token per chunk."""
         if self._lowercase:
             chunks = pa.array([chunk.lower() for chunk in chunks.to_pylist()], pa.large_string())
-        return chunks, np.ones(len(chunks), np.int64)
+        return ChunkTokens(chunks, np.ones(len(chunks), np.int64))

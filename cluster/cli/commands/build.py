@@ -44,13 +44,18 @@ def build(
     """
     from cluster.cli.display import builds
     from pipelines.build.build import build as run
+    from pipelines.runtime.cores import threads_within
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
 
     values, recipe_sources = read_recipe(recipe, RECIPES, BuildOptions) if recipe else ({}, [])
     options = BuildOptions.parse({**values, **option_values}, name=option_name)
     chosen = UpdateOptions.parse({"vectors": vectors}, name=option_name)
-    with resumable(), StageProgress() as progress, open_runtime(workers, options.memory_mib << 20) as runtime:
+    with (
+        resumable(),
+        StageProgress() as progress,
+        open_runtime(workers, options.memory_mib << 20, threads_within(options.memory_mib << 20)) as runtime,
+    ):
         run(sources or recipe_sources, out, options, runtime, progress, chosen.vectors)
     builds.print_build(out)
 
@@ -83,11 +88,12 @@ def embed(
     """
     from cluster.cli.display import builds
     from pipelines.embed.embed_counts import embed_build
+    from pipelines.runtime.cores import threads_within
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
     from pipelines.store.manifest import read_manifest
 
     budget: int = memory_mib or read_manifest(build, version).options.memory_mib
-    with StageProgress() as progress, open_runtime(workers, budget << 20) as runtime:
+    with StageProgress() as progress, open_runtime(workers, budget << 20, threads_within(budget << 20)) as runtime:
         sizes = embed_build(build, out, option_values, budget, runtime, progress, version, basis)
     builds.print_embedding(out, sizes)

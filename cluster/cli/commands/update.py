@@ -46,6 +46,7 @@ def update(
     from pipelines.build.build import update as run
     from pipelines.build.version_drift import DriftError
     from pipelines.options import UpdateOptions
+    from pipelines.runtime.cores import threads_within
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
     from pipelines.store.manifest import read_manifest
@@ -54,7 +55,11 @@ def update(
     before = read_manifest(build)
     budget: int = memory_mib or before.options.memory_mib
     try:
-        with resumable(), StageProgress() as progress, open_runtime(workers, budget << 20) as runtime:
+        with (
+            resumable(),
+            StageProgress() as progress,
+            open_runtime(workers, budget << 20, threads_within(budget << 20)) as runtime,
+        ):
             manifest, changes = run(build, sources or [], options, budget, runtime, progress)
     except DriftError as error:
         print_text(f"bitcipher: {error}", err=True)

@@ -73,7 +73,7 @@ def factor(
     def run(
         make: Callable[..., Callable[[In], Iterator[Out]]], arguments: dict[str, Any], inputs: Sequence[In]
     ) -> Iterator[Out]:
-        for result in runtime.stream(StageSpec("products", make, arguments), inputs):
+        for result in runtime.stream(StageSpec("products", make, arguments, in_threads=True), inputs):
             on_result(result)
             yield result.value
 

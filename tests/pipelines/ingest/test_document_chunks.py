@@ -25,7 +25,7 @@ def test_joined_chunks_are_the_document(text, limit, size):
 
 @given(texts, st.integers(20, 60))
 def test_chunks_begin_at_white_space_that_spacy_rules_do_not_cross(text, limit):
-    rule = SpacyRule(lowercase=True)
+    rule = SpacyRule()
     for chunk in list(split_document([text], limit))[1:]:
         assert chunk.text[0].isspace()
     # spaCy's rules could match across a split between punctuation, but not between letters or at a line ending.

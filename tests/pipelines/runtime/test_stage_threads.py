@@ -1,0 +1,91 @@
+"""Stages in threads of this process."""
+
+import threading
+import time
+
+import pytest
+
+from bitcipher.errors import BitcipherError
+from pipelines.runtime.cores import available_cores, threads_within
+from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.memory_budget import BYTES_PER_THREAD, LIBRARY_BYTES, MemoryBudget
+from pipelines.runtime.runtime import StageSpec
+
+
+class Together:
+    """Stage whose instances wait for each other, so it ends only if they run at the same time."""
+
+    def __init__(self, barrier):
+        self.barrier = barrier
+
+    def __call__(self, item):
+        self.barrier.wait(timeout=60)
+        yield item, threading.current_thread()
+        yield item, threading.current_thread()
+
+
+def test_inputs_are_processed_at_the_same_time_and_all_results_are_returned():
+    spec = StageSpec("together", Together, {"barrier": threading.Barrier(3)}, in_threads=True)
+    results = list(InProcessRuntime(threads=3).stream(spec, [1, 2, 3]))
+    assert sorted(result.value[0] for result in results) == [1, 1, 2, 2, 3, 3]
+    assert len({result.value[1] for result in results}) == 3
+
+
+def test_other_stages_run_in_the_main_thread():
+    spec = StageSpec("together", Together, {"barrier": threading.Barrier(1)})
+    results = InProcessRuntime(threads=3).stream(spec, [1, 2])
+    assert {result.value[1] for result in results} == {threading.main_thread()}
+
+
+class Busy:
+    """Stage that fails at the input -1, sleeps at 0, and uses as many seconds of CPU time as other inputs say."""
+
+    def __init__(self, ended):
+        self.ended = ended
+
+    def __call__(self, item):
+        try:
+            if item < 0:
+                raise BitcipherError("The input is damaged.")
+            start = time.thread_time()
+            while item == 0 or time.thread_time() - start < item:
+                time.sleep(0 if item else 0.01)
+            yield item
+        finally:
+            self.ended.append(item)
+
+
+def test_cpu_time_is_that_of_the_thread():
+    spec = StageSpec("busy", Busy, {"ended": []}, in_threads=True)
+    costs = {result.value: result.cost for result in InProcessRuntime(threads=2).stream(spec, [0.1, 0.6])}
+    assert 0.1 <= costs[0.1].cpu_seconds < 0.4
+    assert 0.6 <= costs[0.6].cpu_seconds < 0.9
+
+
+def test_error_of_a_thread_is_raised_after_the_other_threads_were_interrupted():
+    ended = []
+    spec = StageSpec("busy", Busy, {"ended": ended}, in_threads=True)
+    with pytest.raises(BitcipherError, match="The input is damaged"):
+        list(InProcessRuntime(threads=2).stream(spec, [0, -1, 0]))
+    assert sorted(ended) == [-1, 0]
+    assert "busy" not in [thread.name for thread in threading.enumerate()]
+
+
+@pytest.mark.parametrize("reason", [GeneratorExit, KeyboardInterrupt])
+def test_threads_end_when_the_caller_stops(reason):
+    ended = []
+    results = InProcessRuntime(threads=2).stream(StageSpec("busy", Busy, {"ended": ended}, in_threads=True), [0.01, 0])
+    assert next(results).value == 0.01
+    with pytest.raises(reason):
+        results.throw(reason)
+    assert ended == [0.01, 0]
+    assert "busy" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_threads_share_the_memory_of_the_process():
+    assert threads_within(0) == 1
+    assert threads_within(LIBRARY_BYTES + BYTES_PER_THREAD) == 1
+    assert threads_within(1 << 50) == available_cores()
+    alone, shared = MemoryBudget(1500), MemoryBudget(1500, threads=2)
+    assert shared.range_entries == alone.range_entries // 2
+    assert abs(shared.weighted_entries - alone.weighted_entries) <= 1
