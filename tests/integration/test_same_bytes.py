@@ -43,15 +43,14 @@ def test_shards_and_batches_do_not_change_the_bytes(corpus, tmp_path, monkeypatc
     assert digests(tmp_path / "whole") == digests(tmp_path / "pieces")
 
 
-def test_threads_do_not_change_the_bytes(corpus, tmp_path, monkeypatch):
-    options = BuildOptions(tokenizer="whitespace", memory_mib=600)
-    run_build([corpus], tmp_path / "alone", options)
-    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 20_000)
-    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.weighted_entries", 0)
-    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_SUMMED_WORD", 1 << 17)  # ranges of 1,000 words
-    files = [corpus / name for name in ("a.jsonl", "b.jsonl.gz", "c.txt", "d.txt.gz")]
-    manifest = run_build(files, tmp_path / "threads", options.derive({"shard_mib": 1}), threads=3)
-    assert len(manifest["segments"][0]["parts"]) > 3
+def test_threads_do_not_change_the_bytes(documents, tmp_path, monkeypatch):
+    files = [write_lines(tmp_path / f"{i}.jsonl", documents[i:]) for i in range(3)]  # of equal size, to be merged
+    run_build(files, tmp_path / "alone")
+    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 50_000)
+    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.weighted_entries", 0)  # weights in ranges
+    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_SUMMED_WORD", 1 << 18)  # ranges of 1,000 words
+    threads = run_build(files, tmp_path / "threads", threads=3)
+    assert max(len(segment["parts"]) for segment in threads["segments"]) > 1
     assert digests(tmp_path / "alone") == digests(tmp_path / "threads")
 
 
