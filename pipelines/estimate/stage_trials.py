@@ -39,6 +39,7 @@ class MeteredRuntime(InProcessRuntime):
     """In-process runtime that adds up the CPU seconds of each stage class."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.cpu_seconds: dict[Any, float] = {}
 
     def stream(self, spec: StageSpec[In, Out], inputs: Sequence[In]) -> Iterator[StageResult[Out]]:

@@ -18,7 +18,7 @@ from pipelines.runtime.measured_stage import MeasuredStage
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
 
 
-class _Stopped(BaseException):
+class _ThreadStopped(BaseException):
     """Raised in threads whose results are no longer needed."""
 
 
@@ -68,7 +68,7 @@ def stream_in_threads(spec: StageSpec[In, Out], inputs: Sequence[In], threads: i
 
 def _work(spec: StageSpec[Any, Any], waiting: SimpleQueue[Any], messages: SimpleQueue[Any]) -> None:
     """Process inputs until none is waiting."""
-    with suppress(_Stopped):
+    with suppress(_ThreadStopped):
         try:
             stage = MeasuredStage(spec, time.thread_time)
             while (item := waiting.get()) is not None:
@@ -85,4 +85,6 @@ def _interrupt(pool: Sequence[threading.Thread]) -> None:
     for thread in pool:
         if thread.is_alive():
             # Python raises the exception in the thread as soon as the thread executes Python code.
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stopped))
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_ThreadStopped)
+            )

@@ -19,6 +19,7 @@ class StatusRecorder(InProcessRuntime):
     """Runtime that records the status of a build after each result of a stage, and can interrupt a stage."""
 
     def __init__(self, target, stop_at=None):
+        super().__init__()
         self._target = str(target)
         self._stop_at = stop_at
         self.seen = []

@@ -23,6 +23,7 @@ class RecordingRuntime(InProcessRuntime):
     """Runtime that records its inputs."""
 
     def __init__(self):
+        super().__init__()
         self.read = []
 
     def stream(self, spec, inputs):
@@ -96,6 +97,7 @@ class ChangingRuntime(InProcessRuntime):
     """Runtime that changes a file before it is read."""
 
     def __init__(self, uri, content):
+        super().__init__()
         self._uri, self._content = uri, content
 
     def stream(self, spec, inputs):
