@@ -40,11 +40,11 @@ def iter_batches(
         chunks: the chunks of the shard. The last document is complete.
         tokenizer: tokenizer of the build.
         window: maximum number of tokens that a batch repeats from the preceding batch, if a document continues.
-        batch_bytes: bytes of UTF-8 text per batch. A batch exceeds it by at most one chunk.
+        batch_bytes: bytes of UTF-8 text per batch. A batch exceeds it by at most one chunk. It is smaller if it has
+            more distinct words than the tokenizer has memory for.
     """
     carried = waiting = _NO_WORDS  # tokens of a document that continues: counted, and not yet counted
-    for texts, continues, text_bytes in _group_chunks(chunks, batch_bytes):
-        tokens = tokenizer.tokenize(texts)
+    for tokens, continues, text_bytes in _tokenize_groups(chunks, tokenizer, batch_bytes):
         ends = tokens.ends[~continues]
         before = pa.concat_arrays([carried, waiting])
         tokens = TokenizedShard(*_prepend(before, tokens), ends + len(before))
@@ -61,10 +61,22 @@ def iter_batches(
         yield CountBatch(tokens, context, text_bytes, len(ends))
 
 
+def _tokenize_groups(
+    chunks: Iterable[DocumentChunk], tokenizer: Tokenizer, batch_bytes: int
+) -> Iterator[tuple[TokenizedShard, np.ndarray, int]]:
+    """Yield the tokens of the chunks of each batch, whether each chunk continues, and the number of bytes."""
+    for texts, continues in _group_chunks(chunks, batch_bytes):
+        while len(texts):
+            tokens = tokenizer.tokenize(texts, in_part=True)
+            done = len(tokens.ends)
+            yield tokens, continues[:done], pc.sum(pc.binary_length(texts.slice(0, done))).as_py()
+            texts, continues = texts.slice(done), continues[done:]
+
+
 def _group_chunks(
     chunks: Iterable[DocumentChunk], batch_bytes: int
-) -> Iterator[tuple[pa.LargeStringArray, np.ndarray, int]]:
-    """Yield the texts of the chunks of each batch, whether each chunk continues, and the number of bytes."""
+) -> Iterator[tuple[pa.LargeStringArray, np.ndarray]]:
+    """Yield the texts of the chunks of each group, and whether each chunk continues."""
     texts: list[bytes] = []
     continues: list[bool] = []
     size = 0
@@ -73,10 +85,10 @@ def _group_chunks(
         continues.append(chunk.continues)
         size += len(texts[-1])
         if size >= batch_bytes:
-            yield pa.array(texts, pa.large_string()), np.array(continues), size
+            yield pa.array(texts, pa.large_string()), np.array(continues)
             texts, continues, size = [], [], 0
     if texts:
-        yield pa.array(texts, pa.large_string()), np.array(continues), size
+        yield pa.array(texts, pa.large_string()), np.array(continues)
 
 
 def _prepend(words: pa.LargeStringArray, tokens: TokenizedShard) -> tuple[pa.LargeStringArray, np.ndarray]:

@@ -71,6 +71,8 @@ class CountStage:
         self._ledger = Ledger(ledger)
         self._options = options
         self._budget = MemoryBudget(options.memory_mib)
+        # The tokenizer keeps its cache while batches are merged.
+        self._merge_limits = MemoryBudget(options.memory_mib, threads=2).range_limits
         self._tokenizer = make_tokenizer(options.tokenizer, options.lowercase, self._budget.chunks)
         self._context_window = options.context_window
         self._shard_bytes = shard_bytes or options.shard_mib << 20
@@ -151,7 +153,7 @@ class CountStage:
         """Merge segments, remove them, and return the merged segment."""
         work = storage.join(self._build, WORK, name)
         merges = {name: Merge(tuple(segments))}
-        (merged,) = merge_segments(merges, self._build, SHARDS, work, self._budget.range_limits, InProcessRuntime())
+        (merged,) = merge_segments(merges, self._build, SHARDS, work, self._merge_limits, InProcessRuntime())
         for segment in segments:
             for part in segment.parts:
                 remove_part(storage.join(self._build, part))

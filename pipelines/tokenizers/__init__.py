@@ -13,8 +13,13 @@ from pipelines.tokenizers.chunk_tokenizer import MAX_CHUNKS, ChunkTokenizer
 class Tokenizer(Protocol):
     """Interface of a tokenizer."""
 
-    def tokenize(self, documents: pa.LargeStringArray) -> TokenizedShard:
-        """Return the tokens of documents. Tokens of white space are left out."""
+    def tokenize(self, documents: pa.LargeStringArray, in_part: bool = False) -> TokenizedShard:
+        """Return the tokens of documents. Tokens of white space are left out.
+
+        Args:
+            documents: the documents.
+            in_part: whether to stop when the tokenizer's memory is full, after at least one document.
+        """
         ...
 
 

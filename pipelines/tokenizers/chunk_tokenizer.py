@@ -22,6 +22,10 @@ MAX_CHUNKS = 2_000_000
 MAX_CHUNK_BYTES = 1 << 28
 
 
+# Number of new chunks per call of the rule, so that its working memory does not depend on the text.
+CHUNKS_PER_CALL = 1 << 18
+
+
 class Rule(Protocol):
     """Rule that splits chunks into tokens.
 
@@ -43,7 +47,7 @@ class ChunkTokenizer:
     Args:
         rule: rule that splits chunks into tokens.
         max_chunks: maximum number of chunks in the cache. If the cache has more chunks, or more than
-            `MAX_CHUNK_BYTES` of text, it is cleared before the next shard.
+            `MAX_CHUNK_BYTES` of text, it is full, and is cleared before the next documents.
     """
 
     def __init__(self, rule: Rule, max_chunks: int = MAX_CHUNKS):
@@ -51,16 +55,19 @@ class ChunkTokenizer:
         self._max_chunks = max_chunks
         self._clear()
 
-    def tokenize(self, documents: pa.LargeStringArray) -> TokenizedShard:
-        """Return the tokens of documents."""
-        if self._known > self._max_chunks or self._starts[self._known] > MAX_CHUNK_BYTES:
+    def tokenize(self, documents: pa.LargeStringArray, in_part: bool = False) -> TokenizedShard:
+        """Return the tokens of documents; in part, if the cache is full before the last document."""
+        if self._is_full():
             self._clear()
-        numbers, spaced, ends = self._number_chunks(documents)
+        numbers, spaced, ends = self._number_chunks(documents, in_part)
         if self._rule.joins:
             numbers, ends = self._join_chunks(numbers, spaced, ends)
         self._tokenize_new_chunks()
         ids, ends = kernels.expand(numbers, ends, self._token_starts, self._tokens)
         return TokenizedShard(self._words, ids, ends)
+
+    def _is_full(self) -> bool:
+        return self._known > self._max_chunks or self._starts[self._known] > MAX_CHUNK_BYTES
 
     def _clear(self) -> None:
         self._known = 0
@@ -73,7 +80,9 @@ class ChunkTokenizer:
         self._joined: dict[str, int] = {}
         self._boundaries = BoundaryRules(self._rule.joins)
 
-    def _number_chunks(self, documents: pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _number_chunks(
+        self, documents: pa.LargeStringArray, in_part: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         offsets = np.frombuffer(documents.buffers()[1], np.int64)[documents.offset :][: len(documents) + 1]
         # An array of empty strings can lack the text buffer.
         text = np.frombuffer(documents.buffers()[2] or b"", np.uint8)[: offsets[-1]]
@@ -97,6 +106,9 @@ class ChunkTokenizer:
                 ends,
                 n,
             )
+            if in_part and 0 < document < len(documents) and self._is_full():
+                n = int(ends[document - 1])
+                return numbers[:n], spaced[:n], ends[:document]
             if document < len(documents):
                 self._grow(int(offsets[document + 1] - at))
         return numbers[:n], spaced[:n], ends
@@ -148,7 +160,9 @@ class ChunkTokenizer:
         new = pa.LargeStringArray.from_buffers(
             self._known - seen, pa.py_buffer(starts - starts[0]), pa.py_buffer(self._arena[starts[0] : starts[-1]])
         )
-        tokens, sizes = self._rule(new)
+        results = [self._rule(new.slice(start, CHUNKS_PER_CALL)) for start in range(0, len(new), CHUNKS_PER_CALL)]
+        tokens, sizes = pa.concat_arrays([each.words for each in results]), np.concatenate([r.sizes for r in results])
+        del results
         self._tokens = np.concatenate([self._tokens, self._number_words(tokens)])
         self._token_starts = np.concatenate([self._token_starts, self._token_starts[-1] + np.cumsum(sizes)])
 

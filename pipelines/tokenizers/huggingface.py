@@ -36,8 +36,8 @@ class HuggingFaceTokenizer:
         tokens = [self._tokenizer.id_to_token(number) for number in range(size)]
         self._words = pa.array([token if token is not None else "" for token in tokens], pa.large_string())
 
-    def tokenize(self, documents: pa.LargeStringArray) -> TokenizedShard:
-        """Return the tokens of documents."""
+    def tokenize(self, documents: pa.LargeStringArray, in_part: bool = False) -> TokenizedShard:
+        """Return the tokens of all documents, also if `in_part`."""
         ids: list[np.ndarray] = []
         batch: list[str] = []
         size = 0

@@ -166,8 +166,8 @@ class SpacyExactTokenizer:
     def __init__(self, lowercase: bool):
         self._form = LOWER if lowercase else ORTH
 
-    def tokenize(self, documents: pa.LargeStringArray) -> TokenizedShard:
-        """Return the tokens of documents.
+    def tokenize(self, documents: pa.LargeStringArray, in_part: bool = False) -> TokenizedShard:
+        """Return the tokens of all documents, also if `in_part`.
 
         Raises:
             BitcipherError: if spaCy could damage memory (see `AffixPeeler.growing_cases`).

@@ -67,3 +67,19 @@ def test_batches_have_the_requested_size():
     chunks = [DocumentChunk("abcd", False)] * 10
     batches = list(count_batches.iter_batches(chunks, make_tokenizer("whitespace", lowercase=True), 2, 12))
     assert [batch.text_bytes for batch in batches] == [12, 12, 12, 4]
+
+
+def test_batches_end_when_the_memory_of_the_tokenizer_is_full():
+    # More distinct words than the smallest table of the tokenizer has room for.
+    texts = [" ".join(f"w{number}" for number in range(start, start + 7_000)) for start in range(0, 140_000, 5_000)]
+    tokenizer = make_tokenizer("whitespace", lowercase=True, max_chunks=20_000)
+    whole = counts_of(make_tokenizer("whitespace", True).tokenize(pa.array(texts, pa.large_string())), ContextWindow(2))
+    chunks = [chunk for text in texts for chunk in split_document([text], 9_000)]
+    batches = list(count_batches.iter_batches(chunks, tokenizer, 2, batch_bytes=10**6))
+    assert len(batches) > 3
+    assert max(len(batch.tokens.words) for batch in batches) < 70_000
+    counted = [counts_of(batch.tokens, ContextWindow(2), batch.carried) for batch in batches]
+    for kind in range(3):
+        assert sum((batch[kind] for batch in counted), Counter()) == whole[kind]
+    assert sum(batch.text_bytes for batch in batches) == sum(map(len, texts))
+    assert sum(batch.documents for batch in batches) == len(texts)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pipelines.tokenizers import chunk_kernels, chunk_tokenizer, make_tokenizer
 from pipelines.tokenizers.chunk_tokenizer import ChunkTokenizer
+from pipelines.tokenizers.chunk_tokens import ChunkTokens
 from pipelines.tokenizers.whitespace import WhitespaceRule
 
 SPACES = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()]
@@ -125,7 +126,8 @@ def test_rule_is_applied_once_per_chunk_and_may_return_any_number_of_tokens(toke
     def letters(chunks):
         seen.extend(chunks.to_pylist())
         tokens = [chunk.replace("-", "") for chunk in chunks.to_pylist()]
-        return large_strings(list("".join(tokens))), np.array([len(letters) for letters in tokens], np.int64)
+        sizes = np.array([len(letters) for letters in tokens], np.int64)
+        return ChunkTokens(large_strings(list("".join(tokens))), sizes)
 
     letters.joins = frozenset()
     tokenizer = ChunkTokenizer(letters)
