@@ -11,6 +11,7 @@ from pipelines.ingest.hf_datasets import hash_split, is_dataset
 from pipelines.ingest.source_groups import estimate_text_bytes
 from pipelines.ingest.sources import Source
 from pipelines.runtime.runtime import Runtime, StageSpec
+from pipelines.runtime.stage_threads import end_if_stopped
 
 # Files are grouped into inputs of about this number of bytes, about one second of work.
 INPUT_BYTES = 1 << 30
@@ -98,6 +99,7 @@ def hash_content(uri: str) -> ContentHash:
     digest, size, blocks = hashlib.sha256(), 0, []
     with storage.reading(uri) as stream:
         while block := stream.read(BLOCK_BYTES):
+            end_if_stopped()
             digest.update(block)
             blocks.append(hash_block(block))
             size += len(block)

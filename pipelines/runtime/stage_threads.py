@@ -4,12 +4,10 @@ Most of the work of a stage is done by functions of numba, NumPy, Arrow and zlib
 few threads share the cores of a machine almost as well as processes, and start at once.
 """
 
-import ctypes
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import repeat
 from queue import SimpleQueue
 from typing import Any
@@ -18,7 +16,7 @@ from pipelines.runtime.measured_stage import MeasuredStage
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
 
 
-class _ThreadStopped(BaseException):
+class ThreadStopped(BaseException):
     """Raised in threads whose results are no longer needed."""
 
 
@@ -29,11 +27,39 @@ class _Ended:
     error: BaseException | None
 
 
+@dataclass(frozen=True)
+class _Queues:
+    """What the threads of a stage share."""
+
+    waiting: SimpleQueue[Any] = field(default_factory=SimpleQueue)
+    """Inputs, and a None for each thread."""
+    messages: SimpleQueue[StageResult[Any] | _Ended] = field(default_factory=SimpleQueue)
+    stopped: threading.Event = field(default_factory=threading.Event)
+    """Set when no more results are needed."""
+
+
+_thread = threading.local()
+
+
+def end_if_stopped() -> None:
+    """End the thread of a stage if its results are no longer needed. Functions that take long call this in their loops.
+
+    Threads are not interrupted from outside: an exception between any two instructions, as Ctrl-C raises it in the main
+    thread, could leave a lock of Python's imports or of numba's compiler locked.
+
+    Raises:
+        ThreadStopped: if another thread has failed, or if the caller of the stage has stopped.
+    """
+    queues: _Queues | None = getattr(_thread, "queues", None)
+    if queues is not None and queues.stopped.is_set():
+        raise ThreadStopped
+
+
 def stream_in_threads(spec: StageSpec[In, Out], inputs: Sequence[In], threads: int) -> Iterator[StageResult[Out]]:
     """Run a stage over inputs, and yield the results as they become ready, in any order.
 
-    If a thread fails, or if the caller stops, the other threads are interrupted, as Ctrl-C interrupts the main thread,
-    and have ended when this function returns.
+    If a thread fails, or if the caller stops, the other threads end after their current result, or where they call
+    `end_if_stopped`, and have ended when this function returns.
 
     Args:
         spec: the stage. Each thread has its own instance.
@@ -43,48 +69,37 @@ def stream_in_threads(spec: StageSpec[In, Out], inputs: Sequence[In], threads: i
     Raises:
         BaseException: what a thread raised.
     """
-    waiting: SimpleQueue[In | None] = SimpleQueue()
+    queues = _Queues()
     number = min(threads, len(inputs))
     for item in (*inputs, *repeat(None, number)):
-        waiting.put(item)
-    messages: SimpleQueue[StageResult[Out] | _Ended] = SimpleQueue()
-    arguments = (spec, waiting, messages)
-    pool = [threading.Thread(target=_work, args=arguments, name=spec.name, daemon=True) for _ in range(number)]
-    for thread in pool:
-        thread.start()
+        queues.waiting.put(item)
+    pool = [threading.Thread(target=_work, args=(spec, queues), name=spec.name, daemon=True) for _ in range(number)]
     try:
+        for thread in pool:
+            thread.start()
         for _ in pool:
-            while not isinstance(message := messages.get(), _Ended):
+            while not isinstance(message := queues.messages.get(), _Ended):
                 yield message
             if message.error is not None:
                 raise message.error
-    except BaseException:
-        _interrupt(pool)
-        raise
     finally:
+        queues.stopped.set()
         for thread in pool:
-            thread.join()
+            if thread.ident is not None:
+                thread.join()
 
 
-def _work(spec: StageSpec[Any, Any], waiting: SimpleQueue[Any], messages: SimpleQueue[Any]) -> None:
-    """Process inputs until none is waiting."""
-    with suppress(_ThreadStopped):
-        try:
-            stage = MeasuredStage(spec, time.thread_time)
-            while (item := waiting.get()) is not None:
-                for result in stage(item):
-                    messages.put(result)
-        except Exception as error:
-            messages.put(_Ended(error))
-        else:
-            messages.put(_Ended(None))
-
-
-def _interrupt(pool: Sequence[threading.Thread]) -> None:
-    """Interrupt the threads that still run."""
-    for thread in pool:
-        if thread.is_alive():
-            # Python raises the exception in the thread as soon as the thread executes Python code.
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_ThreadStopped)
-            )
+def _work(spec: StageSpec[Any, Any], queues: _Queues) -> None:
+    """Process inputs until none is waiting, or until no more results are needed."""
+    _thread.queues = queues
+    try:
+        stage = MeasuredStage(spec, time.thread_time)
+        while (item := queues.waiting.get()) is not None:
+            for result in stage(item):
+                queues.messages.put(result)
+                end_if_stopped()
+            end_if_stopped()
+    except BaseException as error:  # also KeyboardInterrupt: the caller waits for a message of every thread
+        queues.messages.put(_Ended(error))
+    else:
+        queues.messages.put(_Ended(None))

@@ -10,6 +10,7 @@ from pipelines.runtime.cores import available_cores, threads_within
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.memory_budget import BYTES_PER_THREAD, LIBRARY_BYTES, MemoryBudget
 from pipelines.runtime.runtime import StageSpec
+from pipelines.runtime.stage_threads import end_if_stopped
 
 
 class Together:
@@ -37,49 +38,82 @@ def test_other_stages_run_in_the_main_thread():
     assert {result.value[1] for result in results} == {threading.main_thread()}
 
 
-class Busy:
-    """Stage that fails at the input -1, sleeps at 0, and uses as many seconds of CPU time as other inputs say."""
+class Sleeping:
+    """Stage that sleeps at 0 until it is stopped. Meanwhile it raises inputs that are exceptions, and yields others."""
 
     def __init__(self, ended):
         self.ended = ended
+        self.asleep = ended.asleep
 
     def __call__(self, item):
         try:
-            if item < 0:
-                raise BitcipherError("The input is damaged.")
-            start = time.thread_time()
-            while item == 0 or time.thread_time() - start < item:
-                time.sleep(0 if item else 0.01)
+            while item == 0:
+                self.asleep.set()
+                end_if_stopped()
+                time.sleep(0.01)
+            assert self.asleep.wait(60)
+            if isinstance(item, BaseException):
+                raise item
             yield item
         finally:
             self.ended.append(item)
 
 
-def test_cpu_time_is_that_of_the_thread():
-    spec = StageSpec("busy", Busy, {"ended": []}, in_threads=True)
-    costs = {result.value: result.cost for result in InProcessRuntime(threads=2).stream(spec, [0.1, 0.6])}
-    assert 0.1 <= costs[0.1].cpu_seconds < 0.4
-    assert 0.6 <= costs[0.6].cpu_seconds < 0.9
+class Ended(list):
+    """Inputs whose processing has ended."""
+
+    def __init__(self):
+        self.asleep = threading.Event()
 
 
-def test_error_of_a_thread_is_raised_after_the_other_threads_were_interrupted():
-    ended = []
-    spec = StageSpec("busy", Busy, {"ended": ended}, in_threads=True)
-    with pytest.raises(BitcipherError, match="The input is damaged"):
-        list(InProcessRuntime(threads=2).stream(spec, [0, -1, 0]))
-    assert sorted(ended) == [-1, 0]
-    assert "busy" not in [thread.name for thread in threading.enumerate()]
+def names_of_threads():
+    return [thread.name for thread in threading.enumerate()]
+
+
+@pytest.mark.parametrize("error", [BitcipherError("The input is damaged."), KeyboardInterrupt(), SystemExit("ended")])
+def test_error_of_a_thread_is_raised_after_the_other_threads_ended(error):
+    spec = StageSpec("sleeping", Sleeping, {"ended": (ended := Ended())}, in_threads=True)
+    with pytest.raises(type(error)) as raised:
+        list(InProcessRuntime(threads=2).stream(spec, [0, error, 0]))
+    assert raised.value is error
+    assert ended == [error, 0]
+    assert "sleeping" not in names_of_threads()
 
 
 @pytest.mark.parametrize("reason", [GeneratorExit, KeyboardInterrupt])
 def test_threads_end_when_the_caller_stops(reason):
-    ended = []
-    results = InProcessRuntime(threads=2).stream(StageSpec("busy", Busy, {"ended": ended}, in_threads=True), [0.01, 0])
-    assert next(results).value == 0.01
+    spec = StageSpec("sleeping", Sleeping, {"ended": (ended := Ended())}, in_threads=True)
+    results = InProcessRuntime(threads=2).stream(spec, [1, 0])
+    assert next(results).value == 1
     with pytest.raises(reason):
         results.throw(reason)
-    assert ended == [0.01, 0]
-    assert "busy" not in [thread.name for thread in threading.enumerate()]
+    assert sorted(ended) == [0, 1]
+    assert "sleeping" not in names_of_threads()
+
+
+def test_threads_take_no_further_inputs_when_the_caller_stops():
+    spec = StageSpec("sleeping", Sleeping, {"ended": (ended := Ended())}, in_threads=True)
+    results = InProcessRuntime(threads=2).stream(spec, [0, *range(1, 10_000)])
+    next(results)
+    results.close()
+    assert 2 <= len(ended) < 10_000
+
+
+class Working:
+    """Stage that uses as many seconds of CPU time as an input says."""
+
+    def __call__(self, item):
+        start = time.thread_time()
+        while time.thread_time() - start < item:
+            time.sleep(0)
+        yield item
+
+
+def test_cpu_time_is_that_of_the_thread():
+    spec = StageSpec("working", Working, {}, in_threads=True)
+    costs = {result.value: result.cost for result in InProcessRuntime(threads=2).stream(spec, [0.1, 0.6])}
+    assert 0.1 <= costs[0.1].cpu_seconds < 0.4
+    assert 0.6 <= costs[0.6].cpu_seconds < 0.9
 
 
 def test_threads_share_the_memory_of_the_process():
