@@ -163,7 +163,7 @@ class CountOptions(Record):
     shard_mib: int = Field(64, ge=1)
     """MiB of text per shard, the unit of work that is repeated when a worker dies."""
     memory_mib: int = Field(1500, ge=MIN_MIB)
-    """MiB of memory per worker. Work that needs more memory is split into batches and ranges of words."""
+    """MiB of memory per worker; without workers, per core. Work that needs more is split into batches and ranges."""
 
     @model_validator(mode="after")
     def _check_word_list(self) -> Self:

@@ -3,6 +3,10 @@
 The tokens are in one array of word numbers; the number of a word is its rank in the shard. For each left word, the
 words that follow its positions are counted in a dense array, so a pair costs one addition and no hashing or sorting.
 All pairs of a left word and an offset form a row.
+
+The positions of a word are all over the text. The words that follow them are first collected, some at a time, in a loop
+without other work, so that the processor waits for many of them at once. Then they are counted. This takes half of the
+time of one loop for both.
 """
 
 import numpy as np
@@ -13,6 +17,9 @@ from bitcipher.counts.bitset import drain, insert
 # Maximum occurrences of a row that is sorted by insertion; for larger rows the bitset is faster. The time is
 # flat between 16 and 48.
 SMALL_ROW = 24
+
+# Number of words that are collected before they are counted. They stay in the cache.
+COLLECTED = 1 << 14
 
 
 @njit(cache=True, nogil=True)
@@ -94,6 +101,7 @@ def count_rows(
     low,
     high,
     small,
+    collected,
     left,
     offset,
     length,
@@ -115,6 +123,7 @@ def count_rows(
         totals: (words,) zeros of a dtype that can hold any count, working memory.
         low, high: an empty bitset, working memory.
         small: (SMALL_ROW,) int32, working memory for sorting.
+        collected: (COLLECTED,) int32, working memory, at least as long as a band.
         left, offset, length: (rows,) int32, int16 and int64, output: the columns of the rows with at least one pair.
         right, count: (entries,) int32 and int64, output: the pairs.
 
@@ -138,15 +147,16 @@ def count_rows(
                     tokens, positions, carried, first, stop, low_offset, high_offset, words, small, right, count, n
                 )
             else:
-                for i in range(first, stop):
-                    position = positions[i]
-                    for neighbor in range(max(carried, position + low_offset), position + high_offset + 1):
-                        other = tokens[neighbor]
-                        if other == words:
-                            break
-                        if totals[other] == 0:
-                            insert(low, high, other)
-                        totals[other] += 1
+                i = first
+                while i < stop:
+                    i, size = _collect(tokens, positions, carried, i, stop, low_offset, high_offset, words, collected)
+                    for k in range(size):
+                        other = np.uint64(collected[np.uint64(k)])
+                        if other < words:
+                            total = totals[other]
+                            totals[other] = total + 1
+                            if total == 0:
+                                insert(low, high, other)
                 n = drain(low, high, totals, right, count, n)
             if n > before:
                 left[rows] = word
@@ -157,6 +167,33 @@ def count_rows(
         band = 0
         row += 1
     return row, band, rows, n
+
+
+@njit(cache=True, nogil=True)
+def _collect(tokens, positions, carried, i, stop, low_offset, high_offset, separator, collected):
+    """Write the words that follow some positions of a word, and perhaps separators, to `collected`.
+
+    Returns:
+        The index into `positions` to resume from, and the number of written words.
+    """
+    size = 0
+    if low_offset == high_offset:
+        while i < stop and positions[i] + low_offset < carried:
+            i += 1
+        size = min(stop - i, len(collected))
+        for k in range(size):
+            collected[np.uint64(k)] = tokens[np.uint64(positions[np.uint64(i + k)] + low_offset)]
+        return i + size, size
+    while i < stop and size + high_offset - low_offset < len(collected):
+        position = positions[np.uint64(i)]
+        for neighbor in range(max(carried, position + low_offset), position + high_offset + 1):
+            other = tokens[np.uint64(neighbor)]
+            if other == separator:
+                break
+            collected[np.uint64(size)] = other
+            size += 1
+        i += 1
+    return i, size
 
 
 @njit(cache=True, nogil=True)

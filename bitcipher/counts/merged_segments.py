@@ -1,6 +1,8 @@
 """Merged counts of segments: their sum, computed while it is read."""
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
 import numpy as np
@@ -14,12 +16,12 @@ from bitcipher.counts.segment import check_numbers, iter_words
 from bitcipher.counts.word_ranges import choose_ranges, sample_step, sample_words
 from bitcipher.vocabulary import Vocabulary
 
-# Number of entries (stored pairs) merged at a time: 12 bytes each, in three copies.
+# Number of entries (stored pairs) merged at a time, by all threads together: 12 bytes each, in three copies.
 RANGE_ENTRIES = 1 << 24
 
 
 def open_merged(
-    vocabulary: Vocabulary, context_window: ContextWindow, segments: Sequence[Sequence[str]]
+    vocabulary: Vocabulary, context_window: ContextWindow, segments: Sequence[Sequence[str]], threads: int = 1
 ) -> MergedCounts:
     """Return the merged counts of segments. Each iteration over them reads the segments again, block by block.
 
@@ -27,6 +29,7 @@ def open_merged(
         vocabulary: vocabulary of the counts.
         context_window: window of the counts.
         segments: URIs of the parts of each segment.
+        threads: number of threads that read and add up rows.
     """
     ranks = [ranks_of(vocabulary, parts) for parts in segments]
 
@@ -40,7 +43,7 @@ def open_merged(
         def select(block: PairBlock, segment: int) -> PairBlock:
             return renumber(limit_window(block, window), ranks[segment])
 
-        return iter_merged_rows(segments, select, vocabulary.row_order(), vocabulary.oov_rank)
+        return iter_merged_rows(segments, select, vocabulary.row_order(), vocabulary.oov_rank, threads)
 
     return MergedCounts(vocabulary, context_window, rows, partials)
 
@@ -50,8 +53,9 @@ def iter_merged_rows(
     select: Callable[[PairBlock, int], PairBlock],
     order: np.ndarray,
     oov_rank: int,
+    threads: int = 1,
 ) -> Iterator[PairBlock]:
-    """Yield the sums of the rows of segments. One range of words is read and added up at a time.
+    """Yield the sums of the rows of segments. Each thread reads and adds up one range of words at a time.
 
     Args:
         segments: URIs of the parts of each segment.
@@ -59,20 +63,32 @@ def iter_merged_rows(
             has the word numbers of the segment, which is given by its index.
         order: (N,) int64, the position of each rank in the order of the words' bytes.
         oov_rank: rank of `<oov>`, whose rows every range contributes to and which come last, or -1.
+        threads: number of threads.
     """
-    step = sample_step(RANGE_ENTRIES, len(segments))
-    ranges = choose_ranges([sample_words(parts, "entries", step) for parts in segments], RANGE_ENTRIES)
+    limit = RANGE_ENTRIES // threads
+    step = sample_step(limit, len(segments))
+    ranges = choose_ranges([sample_words(parts, "entries", step) for parts in segments], limit)
     located = [locate_ranges(parts, ranges) for parts in segments]
-    oov: list[PairBlock] = []
-    for i in range(len(ranges)):
+
+    def add_up(index: int) -> tuple[PairBlock, PairBlock]:
         blocks = [
             select(row_range.read(segment.words), number)
             for number, segment in enumerate(located)
-            for row_range in segment.row_ranges[i]
+            for row_range in segment.row_ranges[index]
         ]
-        merged, oov_rows = merge_rows(blocks, order, oov_rank)
-        oov = [merge_rows([*oov, oov_rows], order, oov_rank)[1]]
-        yield merged
+        return merge_rows(blocks, order, oov_rank)
+
+    oov: list[PairBlock] = []
+    with ThreadPoolExecutor(threads) as pool:
+        # A thread starts a range when the caller has taken an earlier one, so sums do not pile up.
+        running = deque(pool.submit(add_up, index) for index in range(min(threads, len(ranges))))
+        for index in range(len(ranges)):
+            merged, oov_rows = running.popleft().result()
+            if index + threads < len(ranges):
+                running.append(pool.submit(add_up, index + threads))
+            oov = [merge_rows([*oov, oov_rows], order, oov_rank)[1]]
+            yield merged
+            del merged
     yield from oov
 
 

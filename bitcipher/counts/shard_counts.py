@@ -133,6 +133,7 @@ def _count_pairs(
     totals = np.zeros(words, np.int32 if max_count < 2**31 else np.int64)
     low, high = empty_set(words)
     small = np.empty(kernels.SMALL_ROW, np.int32)
+    collected = np.empty(max(kernels.COLLECTED, context_window.size), np.int32)
     entries = max(block_entries, words)
     rows = max(1, entries // 2)
     block = PairBlock(
@@ -159,6 +160,7 @@ def _count_pairs(
             low,
             high,
             small,
+            collected,
             *block,
         )
         if filled_rows:

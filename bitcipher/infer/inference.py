@@ -106,10 +106,11 @@ def _weight_contexts(contexts: np.ndarray, pair_counts: np.ndarray, block: int, 
         (n,) float64.
     """
     word_sum = pair_counts.sum()
-    context_sums = marginals.sums[opposite_block(block, len(marginals.sums))][contexts]
+    opposite = opposite_block(block, len(marginals.sums))
+    context_sums = marginals.sums[opposite][contexts]
     seen = context_sums > 0
     weights = np.zeros(len(contexts))
-    weights[seen] = np.log(pair_counts[seen]) - np.log(word_sum) - marginals.log_shares[block][contexts[seen]]
+    weights[seen] = np.log(pair_counts[seen]) - np.log(word_sum) - marginals.terms[opposite, contexts[seen], 1]
     rarer = np.minimum(word_sum, context_sums)
     return np.maximum(weights, 0) * (pair_counts / (pair_counts + DISCOUNT)) * (rarer / (rarer + DISCOUNT))
 

@@ -24,7 +24,7 @@ def symmetric_counts(
     """
     vocabulary = counts.vocabulary
     if selected is None:
-        blocks = forward_and_backward(counts, window)
+        blocks = [forward_and_backward(counts, window)]
     else:
         blocks = [
             block

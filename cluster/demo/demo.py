@@ -29,8 +29,8 @@ from pipelines.duplicates.options import DuplicateOptions
 from pipelines.embed.embed_counts import embed_build
 from pipelines.options import BuildOptions
 from pipelines.reports.maps import require_libraries
-from pipelines.runtime.cores import threads_within
 from pipelines.runtime.grouping import open_grouping_runtime
+from pipelines.runtime.machine_size import threads_of
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
 from pipelines.runtime.visible_console import VisibleConsole
@@ -110,7 +110,7 @@ def _make(out: str, roots: Sequence[Path], workers: int, progress: StageProgress
         write_docstrings(roots, docstrings, progress)
     with _timed(seconds, "shard"), open_grouping_runtime(workers, SHARD_OPTIONS.memory_mib << 20) as runtime:
         shard_corpus([docstrings], documents, SHARD_OPTIONS, runtime, progress)
-    with open_runtime(workers, OPTIONS.memory_mib << 20, threads_within(OPTIONS.memory_mib << 20)) as runtime:
+    with open_runtime(workers, OPTIONS.memory_mib << 20, threads_of(OPTIONS.memory_mib << 20)) as runtime:
         build([documents], built, OPTIONS, runtime, progress)
         report = read_report(built, read_manifest(built))
         seconds.update((name, stage.seconds) for name, stage in report.stages.items())

@@ -8,10 +8,9 @@ import resource
 import shutil
 import sys
 import tempfile
-from pathlib import Path
 
 from cluster.doctor.check_result import CheckResult, check_minimum, ok, warning
-from pipelines.runtime.cores import available_cores
+from pipelines.runtime.machine_size import available_cores, memory_bytes
 
 GB = 1e9
 
@@ -31,9 +30,6 @@ MIN_FILES = 1_024
 # Sorted batches are spilled to disk; a smaller disk fills within minutes.
 RECOMMENDED_DISK_BYTES = 10 * GB
 MIN_DISK_BYTES = 1 * GB
-
-# Files with the memory limit of a container: cgroup version 2, and version 1.
-MEMORY_LIMITS = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def check_machine() -> list[CheckResult]:
@@ -106,17 +102,3 @@ def check_encoding(encoding: str) -> CheckResult:
     if encoding.lower().replace("-", "") == "utf8":
         return ok("encoding", "File names are UTF-8.")
     return warning("encoding", f"File names are {encoding}: set PYTHONUTF8=1, or LANG=C.UTF-8.")
-
-
-def memory_bytes(root: str = "/") -> float:
-    """Return the usable memory in bytes: the limit of the container if there is one, else the memory of the machine.
-
-    Args:
-        root: root of the file system, which tests replace.
-    """
-    total = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    for name in MEMORY_LIMITS:
-        limit = Path(root, name)
-        if limit.is_file() and (text := limit.read_text().strip()).isdigit():
-            total = min(total, float(text))
-    return total

@@ -2,6 +2,7 @@
 
 A worker counts documents as soon as it has read them, so nothing accumulates between reading and counting. A shard that
 does not fit in memory is counted in batches. Each batch is written as a sorted segment, and these segments are merged.
+In threads of one process, one thread tokenizes while the others read, count pairs and write.
 """
 
 import uuid
@@ -33,12 +34,13 @@ from pipelines.merge.merge_segments import merge_segments
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.memory_budget import MemoryBudget
+from pipelines.runtime.stage_threads import end_if_stopped
 from pipelines.store.job_ledger import COUNTED_SHARDS, COUNTED_TASKS
 from pipelines.store.layout import SHARDS, WORK
 from pipelines.store.ledger import Ledger
 from pipelines.store.manifest import CountedTask
 from pipelines.store.segments import FAN_IN, Merge, Segment
-from pipelines.tokenizers import make_tokenizer
+from pipelines.tokenizers.shared_tokenizer import share_tokenizer
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,7 @@ class CountStage:
         self._ledger = Ledger(ledger)
         self._options = options
         self._budget = MemoryBudget(options.memory_mib)
-        # The tokenizer keeps its cache while batches are merged.
-        self._merge_limits = MemoryBudget(options.memory_mib, threads=2).range_limits
-        self._tokenizer = make_tokenizer(options.tokenizer, options.lowercase, self._budget.chunks)
+        self._tokenizer = share_tokenizer(options.tokenizer, options.lowercase, self._budget.chunks)
         self._context_window = options.context_window
         self._shard_bytes = shard_bytes or options.shard_mib << 20
 
@@ -98,7 +98,9 @@ class CountStage:
         """Yield the chunks of the sources of a task, and add the counts of their other records to `records`."""
         for source in task.sources:
             quarantine = Quarantine(source.uri, self._options.max_bad_share)
-            yield from read_chunks(source, self._options, quarantine)
+            for chunk in read_chunks(source, self._options, quarantine):
+                end_if_stopped()
+                yield chunk
             # Of the tasks that read a large source, only the last one counts its records.
             if task.stop is None and quarantine.counts != RecordCounts():
                 records[source.sha256] = quarantine.counts
@@ -152,8 +154,8 @@ class CountStage:
     def _merge(self, name: str, segments: list[Segment]) -> Segment:
         """Merge segments, remove them, and return the merged segment."""
         work = storage.join(self._build, WORK, name)
-        merges = {name: Merge(tuple(segments))}
-        (merged,) = merge_segments(merges, self._build, SHARDS, work, self._merge_limits, InProcessRuntime())
+        merges, limits = {name: Merge(tuple(segments))}, self._budget.range_limits_while_counting
+        (merged,) = merge_segments(merges, self._build, SHARDS, work, limits, InProcessRuntime())
         for segment in segments:
             for part in segment.parts:
                 remove_part(storage.join(self._build, part))

@@ -19,8 +19,8 @@ from pipelines.embed.spectral import ProgressProducts
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.embed.table_vectors import check_summed, table_vectors
 from pipelines.options import SPECTRAL, EmbeddingOptions
-from pipelines.runtime.cores import available_cores
 from pipelines.runtime.costs import Costs
+from pipelines.runtime.machine_size import available_cores
 from pipelines.runtime.memory_budget import MemoryBudget
 from pipelines.runtime.runtime import Runtime
 
@@ -149,7 +149,8 @@ class SpectralJob:
             return estimator.factor(products, vocabulary, blocks)
 
         if self.runtime.is_local and counts.entries <= self.budget.weighted_entries:
-            products = InMemoryProducts.from_counts(counts.open(), window.size, columns, available_cores())
+            threads = available_cores()
+            products = InMemoryProducts.from_counts(counts.open(threads), window.size, columns, threads)
             return use_products(products, products.blocks)
         return spectral.factor(
             spectral.CountPaths(counts.vocabulary, counts.segments, self.work),

@@ -66,6 +66,10 @@ class StoredCounts:
             },
         )
 
-    def open(self) -> MergedCounts:
-        """Return the merged counts."""
-        return open_merged(self.vocabulary.read(), self.context_window, self.segments)
+    def open(self, threads: int = 1) -> MergedCounts:
+        """Return the merged counts.
+
+        Args:
+            threads: number of threads that read and add up rows.
+        """
+        return open_merged(self.vocabulary.read(), self.context_window, self.segments, threads)

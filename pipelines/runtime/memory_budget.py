@@ -19,8 +19,8 @@ BYTES_PER_TEXT_BYTE = 10
 # Bytes of memory per entry (stored pair) while ranges are merged: the entry as read, sorted, and as written.
 BYTES_PER_ENTRY = 64
 
-# Bytes of memory per entry of the segments, while all entries are weighted in memory. Measured: 111 bytes.
-BYTES_PER_WEIGHTED_ENTRY = 112
+# Bytes of memory per entry of the segments, while all entries are weighted in memory. Measured: 66 bytes.
+BYTES_PER_WEIGHTED_ENTRY = 72
 
 # Bytes of memory per word of a range while its rows are merged: a table row, a number, a position, a total and two
 # hashes.
@@ -30,9 +30,6 @@ BYTES_PER_WORD = 81
 # the words of the segments, Arrow's groups, and the sorted copy. Measured: 7 to 9.4 tables of words, of 42 bytes per
 # word, with 2 million words of 3 to 16 segments.
 BYTES_PER_SUMMED_WORD = 400
-
-# Minimum memory of each thread of a process, in addition to the libraries.
-BYTES_PER_THREAD = 512 << 20
 
 # Minimum budget in MiB: the libraries, and some memory for work.
 MIN_MIB = 600
@@ -49,16 +46,16 @@ class RangeLimits(NamedTuple):
 
 @dataclass(frozen=True)
 class MemoryBudget:
-    """Memory budget of a worker, and the sizes of work that fit in it.
+    """Memory budget of a worker, or of each thread of a process without workers, and the sizes of work that fit in it.
 
     Raises:
         BitcipherError: if the budget is below the minimum.
     """
 
     mib: int
-    """Memory of the worker in MiB."""
+    """Memory of a worker or thread in MiB."""
     threads: int = 1
-    """Number of threads that share the memory. All sizes of work are those of a thread, unless they say otherwise."""
+    """Number of threads of the process. All sizes of work are those of one thread, unless they say otherwise."""
 
     def __post_init__(self) -> None:
         if self.mib < MIN_MIB:
@@ -66,7 +63,7 @@ class MemoryBudget:
 
     @property
     def bytes(self) -> int:
-        """Memory of the worker in bytes."""
+        """Memory of a worker or thread in bytes."""
         return self.mib << 20
 
     @property
@@ -90,11 +87,16 @@ class MemoryBudget:
         return RangeLimits(self.range_entries, self._free // BYTES_PER_SUMMED_WORD)
 
     @property
+    def range_limits_while_counting(self) -> RangeLimits:
+        """Maximum sizes of the ranges that can be merged in memory while a tokenizer keeps its cache."""
+        return RangeLimits(*(int(limit * (1 - CHUNK_SHARE)) for limit in self.range_limits))
+
+    @property
     def weighted_entries(self) -> int:
         """Maximum number of entries (stored pairs) that can be weighted in memory, all at the same time, by all threads
         together."""
-        return self._free * self.threads // BYTES_PER_WEIGHTED_ENTRY
+        return (self.bytes * self.threads - LIBRARY_BYTES) // BYTES_PER_WEIGHTED_ENTRY
 
     @property
     def _free(self) -> int:
-        return (self.bytes - LIBRARY_BYTES) // self.threads
+        return self.bytes - LIBRARY_BYTES

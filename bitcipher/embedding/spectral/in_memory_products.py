@@ -45,14 +45,13 @@ class InMemoryProducts:
             threads: number of threads.
         """
         vocabulary = counts.vocabulary
-        pairs = concatenate(
-            merge_rows(forward_and_backward(counts, window), vocabulary.row_order(), vocabulary.oov_rank)
-        )
+        pairs = forward_and_backward(counts, window)
+        if counts.context_window.summed:
+            pairs = concatenate(merge_rows([pairs], np.arange(len(vocabulary)), -1))
         marginals = compute_marginals([pairs], window, counts.context_window.summed, len(vocabulary))
-        groups = list(_split_by_word(pairs, threads * GROUPS_PER_THREAD))
-        del pairs
+        groups = _split_by_word(pairs, threads * GROUPS_PER_THREAD)
         with ThreadPoolExecutor(threads) as pool:
-            rows = list(pool.map(lambda group: weight_rows(group, marginals, columns), groups))
+            rows = list(pool.map(lambda group: weight_rows(pairs, marginals, columns, group), groups))
         return cls(rows, columns, threads)
 
     @property
@@ -103,16 +102,14 @@ def _used(scales: np.ndarray) -> Iterator[tuple[int, float]]:
     return ((block, scale) for block, scale in enumerate(scales) if scale)
 
 
-def _split_by_word(pairs: PairBlock, groups: int) -> Iterator[PairBlock]:
-    """Yield the rows in at most `groups` blocks of about equal size, each with all rows of its words."""
-    if not len(pairs.left):
-        yield pairs
-        return
-    ends = np.cumsum(pairs.length)
-    first_rows = np.flatnonzero(np.diff(pairs.left, prepend=-1))
-    goals = len(pairs.right) * np.arange(groups) // groups
-    words = np.searchsorted((ends - pairs.length)[first_rows], goals)
-    starts = np.unique(first_rows[np.minimum(words, len(first_rows) - 1)])
-    for start, stop in zip(starts, [*starts[1:], len(ends)], strict=True):
-        rows, entries = slice(start, stop), slice(ends[start] - pairs.length[start], ends[stop - 1])
-        yield PairBlock(*(c[rows] for c in pairs[:3]), *(c[entries] for c in pairs[3:]))
+def _split_by_word(pairs: PairBlock, groups: int) -> list[np.ndarray]:
+    """Return the indices of the rows in at most `groups` groups with about equal numbers of pairs.
+
+    Each group has all rows of its words. They are sorted by word, then by offset.
+    """
+    rows = np.lexsort((pairs.offset, pairs.left))
+    ends = np.cumsum(pairs.length[rows])
+    firsts = np.flatnonzero(np.diff(pairs.left[rows], prepend=-1))
+    goals = len(pairs.right) * np.arange(1, groups) // groups
+    bounds = firsts[np.minimum(np.searchsorted(ends[firsts], goals), len(firsts) - 1)] if len(firsts) else []
+    return np.split(rows, np.unique(bounds))

@@ -18,41 +18,40 @@ ROUNDING = 1e-9
 
 
 @njit(cache=True, nogil=True)
-def weight_pairs(block, first_pairs, first_rows, blocks_of_rows, sums, log_sums, log_shares, discount, columns):
-    """Return the weights of all pairs of some words.
+def weight_pairs(block, starts, first_rows, blocks_of_rows, terms, discount, columns, contexts, weights):
+    """Write the weights of all pairs of some words.
 
     Args:
         block: `PairBlock` with forward and backward offsets; the rows of a word are adjacent, in the order of offsets.
-        first_pairs: (rows + 1,) int64, the start of each row's pairs.
+        starts: (rows,) int64, the start of each row's pairs.
         first_rows: (n + 1,) int64, the start of each word's rows.
         blocks_of_rows: (rows,) int64, the block of each row's offset.
-        sums: (blocks, N) int64, number of pairs of each word in each block.
-        log_sums, log_shares: (blocks, N) float64, see `Marginals`.
+        terms: (blocks, N, 3) float64, see `Marginals.terms`.
         discount: d in the factors n / (n + d), which reduce the weights of small counts n.
         columns: (N,) int32, the column of each word as a context word, or -1 for words to leave out.
+        contexts: (pairs,) int32, output: the columns of the pairs with a weight above 0, word after word.
+        weights: (pairs, 2) float32, output: their weights, first in the row of the word, then in the row of the context
+            word, in the opposite block.
 
     Returns:
-        For each block and word, the number of pairs with a weight above 0, (blocks, n) int64; the columns of these
-        pairs, (pairs,) int32, word after word; and their weights, (pairs, 2) float32: first in the row of the
-        word, then in the row of the context word, in the opposite block.
+        For each block and word, the number of pairs with a weight above 0, (blocks, n) int64.
     """
-    blocks = len(sums)
+    blocks = len(terms)
     window_block = blocks - 1
-    pairs = len(block.right)
-    # The window has no more pairs than all offsets together.
-    contexts = np.empty(2 * pairs, np.int32)
-    weights = np.empty((2 * pairs, 2), np.float32)
+    logs = _small_logs()
     sizes = np.zeros((blocks, len(first_rows) - 1), np.int64)
     window_counts = np.zeros(len(columns), np.int64)
     seen = np.empty(len(columns), np.int32)
     used = 0
     for word in range(len(first_rows) - 1):
         distinct = 0
+        left = block.left[first_rows[word]]
         for row in range(first_rows[word], first_rows[word + 1]):
-            left, row_block = block.left[row], blocks_of_rows[row]
+            row_block = blocks_of_rows[row]
             before = used
-            for pair in range(first_pairs[row], first_pairs[row + 1]):
-                right, n = block.right[pair], block.count[pair]
+            left_terms, right_terms = terms[row_block, left], terms[window_block - 1 - row_block]
+            for pair in range(starts[row], starts[row] + block.length[row]):
+                right, n = np.uint64(block.right[pair]), block.count[pair]
                 if columns[right] < 0:
                     continue
                 if window_counts[right] == 0:
@@ -60,67 +59,66 @@ def weight_pairs(block, first_pairs, first_rows, blocks_of_rows, sums, log_sums,
                     distinct += 1
                 window_counts[right] += n
                 if row_block < window_block:
-                    used = _append_pair(
-                        n,
-                        left,
-                        right,
-                        row_block,
-                        sums,
-                        log_sums,
-                        log_shares,
-                        discount,
-                        columns,
-                        contexts,
-                        weights,
-                        used,
-                    )
+                    weight, opposite = _weigh(n, left_terms, right_terms[right], discount, logs)
+                    if weight > 0 or opposite > 0:
+                        contexts[used], weights[used, 0], weights[used, 1] = columns[right], weight, opposite
+                        used += 1
             sizes[row_block, word] = used - before
         before = used
+        left_terms, right_terms = terms[window_block, left], terms[window_block]
         for index in range(distinct):
-            right = seen[index]
-            n = window_counts[right]
+            right = np.uint64(seen[index])
+            weight, opposite = _weigh(window_counts[right], left_terms, right_terms[right], discount, logs)
             window_counts[right] = 0
-            used = _append_pair(
-                n, left, right, window_block, sums, log_sums, log_shares, discount, columns, contexts, weights, used
-            )
+            if weight > 0 or opposite > 0:
+                contexts[used], weights[used, 0], weights[used, 1] = columns[right], weight, opposite
+                used += 1
         sizes[window_block, word] = used - before
-    return sizes, contexts[:used], weights[:used]
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _append_pair(n, left, right, block, sums, log_sums, log_shares, discount, columns, contexts, weights, used):
-    """Append a pair if one of its two weights is above 0, and return the new number of pairs."""
-    opposite = len(sums) - 2 - block if block < len(sums) - 1 else block
-    log = math.log(n)
-    weight = log - log_sums[block, left] - log_shares[block, right]
-    opposite_weight = log - log_sums[opposite, right] - log_shares[opposite, left]
-    weight = weight if weight > ROUNDING else 0.0
-    opposite_weight = opposite_weight if opposite_weight > ROUNDING else 0.0
-    if weight == 0 and opposite_weight == 0:
-        return used
-    rarer = min(sums[block, left], sums[opposite, right])
-    certainty = (n / (n + discount)) * (rarer / (rarer + discount))
-    contexts[used] = columns[right]
-    weights[used, 0] = certainty * weight
-    weights[used, 1] = certainty * opposite_weight
-    return used + 1
+    return sizes
 
 
 @njit(cache=True, nogil=True)
-def sort_by_block(sizes, starts, contexts, weights):
-    """Return the same pairs sorted by block instead of by word, since `multiply` takes one block at a time.
+def _small_logs():
+    """Return the natural log of each count below 4,096, which most counts are, (4096,) float64."""
+    logs = np.empty(4096)
+    for n in range(len(logs)):
+        logs[n] = math.log(n) if n else -np.inf
+    return logs
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _weigh(n, left, right, discount, logs):
+    """Return the weight of a pair in the row of the left word, and in the row of the right word, at least 0.
+
+    Args:
+        n: count of the pair.
+        left: (3,) float64, the terms of the left word in the block of the pair.
+        right: (3,) float64, the terms of the right word in the opposite block.
+        discount: see `weight_pairs`.
+        logs: from `_small_logs`.
+    """
+    log = logs[np.uint64(n)] if n < len(logs) else math.log(n)
+    weight = log - left[0] - right[1]
+    opposite_weight = log - right[0] - left[1]
+    weight = weight if weight > ROUNDING else 0.0
+    opposite_weight = opposite_weight if opposite_weight > ROUNDING else 0.0
+    rarer = min(left[2], right[2])
+    certainty = (n / (n + discount)) * (rarer / (rarer + discount))
+    return certainty * weight, certainty * opposite_weight
+
+
+@njit(cache=True, nogil=True)
+def sort_by_block(sizes, starts, contexts, weights, sorted_contexts, sorted_weights, sorted_opposite):
+    """Write the same pairs sorted by block instead of by word, since `multiply` takes one block at a time.
 
     Args:
         sizes: (blocks, n) int64, number of pairs of each word in each block, from `weight_pairs`.
         starts: (blocks, n) int64, the start in the output of the pairs of each word in each block.
         contexts, weights: from `weight_pairs`.
-
-    Returns:
-        Columns, (pairs,) int32; weights in the row of the word, (pairs,) float32; and weights in the row of the
-        context word, (pairs,) float32.
+        sorted_contexts: (pairs,) int32, output: columns.
+        sorted_weights: (pairs,) float32, output: weights in the row of the word.
+        sorted_opposite: (pairs,) float32, output: weights in the row of the context word.
     """
-    sorted_contexts = np.empty_like(contexts)
-    sorted_weights, sorted_opposite = np.empty(len(weights), np.float32), np.empty(len(weights), np.float32)
     pair = 0
     for word in range(sizes.shape[1]):
         for block in range(len(sizes)):
@@ -130,7 +128,6 @@ def sort_by_block(sizes, starts, contexts, weights):
                 sorted_weights[target] = weights[pair, 0]
                 sorted_opposite[target] = weights[pair, 1]
                 pair += 1
-    return sorted_contexts, sorted_weights, sorted_opposite
 
 
 # Fused multiply-add is allowed, but no other order of additions, so that the bytes do not depend on the compiler.

@@ -7,6 +7,7 @@ word. If the counts were summed over offsets while counting, M has only the wind
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -35,23 +36,19 @@ class Marginals:
 
     sums: np.ndarray
 
-    @property
-    def log_sums(self) -> np.ndarray:
-        """Natural log of the number of pairs of each word in each block, (blocks, N) float64; -inf for 0."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.sums)
+    @cached_property
+    def terms(self) -> np.ndarray:
+        """Terms of the weights of a word's pairs, (blocks, N, 3) float64, adjacent in memory.
 
-    @property
-    def log_shares(self) -> np.ndarray:
-        """Log of the share of each context word in a block's pairs, (blocks, N) float64.
-
-        In blocks of offsets, the number of pairs is raised to the power of `OFFSET_EXPONENT` first.
+        They are the natural log of the number of pairs with the word on the left; the log of its share as a context
+        word in the opposite block; and the number of pairs. In blocks of offsets, the numbers of pairs of context words
+        are raised to the power of `OFFSET_EXPONENT` first. The log of 0 is -inf.
         """
-        blocks = len(self.sums)
-        shares = self.sums[[opposite_block(block, blocks) for block in range(blocks)]].astype(np.float64)
+        shares = self.sums.astype(np.float64)
         shares[:-1] **= OFFSET_EXPONENT
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.log(shares / shares.sum(axis=1, keepdims=True))
+            log_shares = np.log(shares / shares.sum(axis=1, keepdims=True))
+            return np.stack([np.log(self.sums), log_shares, self.sums], axis=2)
 
 
 class WeightedRows(NamedTuple):
@@ -126,40 +123,54 @@ def compute_marginals(blocks_of_pairs: Iterable[PairBlock], window: int, summed:
     blocks = block_count(window, summed)
     sums = np.zeros((blocks, words), np.int64)
     for block in blocks_of_pairs:
-        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(block.length)])
-        running = np.concatenate([np.zeros(1, np.int64), np.cumsum(block.count)])
-        totals = running[starts[1:]] - running[starts[:-1]]
+        totals = np.zeros(len(block.left), np.int64)
+        rows = np.flatnonzero(block.length)
+        if len(rows):
+            totals[rows] = np.add.reduceat(block.count, (np.cumsum(block.length) - block.length)[rows])
         np.add.at(sums, (block_of(block.offset, blocks), block.left), totals)
     if not summed:
         sums[-1] = sums[:-1].sum(axis=0)
     return Marginals(sums)
 
 
-def weight_rows(block: PairBlock, marginals: Marginals, columns: np.ndarray) -> WeightedRows:
+def weight_rows(
+    block: PairBlock, marginals: Marginals, columns: np.ndarray, rows: np.ndarray | None = None
+) -> WeightedRows:
     """Return the weighted rows of some words.
 
     Args:
-        block: all forward and backward pairs of these words, merged; the rows of a word are adjacent, in ascending
-            order of their offsets.
+        block: forward and backward pairs, merged.
         marginals: marginals of all words.
         columns: (N,) int32, the column of each word as a context word, or -1 for words to leave out.
+        rows: (rows,) int64, indices of all rows of these words. The rows of a word are adjacent, in ascending order of
+            their offsets. By default, all rows of the block, in the order of the block.
     """
     blocks = len(marginals.sums)
+    starts = np.cumsum(block.length) - block.length
+    if rows is not None:
+        block = block._replace(left=block.left[rows], offset=block.offset[rows], length=block.length[rows])
+        starts = starts[rows]
     first_rows = np.append(np.flatnonzero(np.diff(block.left, prepend=-1)), len(block.left))
-    first_pairs = np.concatenate([np.zeros(1, np.int64), np.cumsum(block.length)])
-    sizes, contexts, weights = kernels.weight_pairs(
+    # The window has no more pairs than all offsets together. NumPy asks the system for huge pages for large arrays,
+    # numba does not, and most of the time of an array that is used once is that of its first use.
+    pairs = 2 * int(block.length.sum())
+    contexts, weights = np.empty(pairs, np.int32), np.empty((pairs, 2), np.float32)
+    sizes = kernels.weight_pairs(
         block,
-        first_pairs,
+        starts,
         first_rows,
         block_of(block.offset, blocks),
-        marginals.sums,
-        marginals.log_sums,
-        marginals.log_shares,
+        marginals.terms,
         DISCOUNT,
         columns,
+        contexts,
+        weights,
     )
+    pairs = int(sizes.sum())
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
     indices = np.arange(blocks)[:, None] * (len(first_rows) - 1) + np.arange(len(first_rows))
     starts = ends[indices]
     words = block.left[first_rows[:-1]]
-    return WeightedRows(words, columns[words], starts, *kernels.sort_by_block(sizes, starts, contexts, weights))
+    by_block = (np.empty(pairs, np.int32), np.empty(pairs, np.float32), np.empty(pairs, np.float32))
+    kernels.sort_by_block(sizes, starts, contexts, weights, *by_block)
+    return WeightedRows(words, columns[words], starts, *by_block)

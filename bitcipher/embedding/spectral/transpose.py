@@ -4,13 +4,37 @@ import numpy as np
 from numba import njit
 
 from bitcipher.counts.merged_counts import MergedCounts
-from bitcipher.counts.pairs import PairBlock, concatenate, limit_window
+from bitcipher.counts.pairs import PairBlock, limit_window
 
 
-def forward_and_backward(counts: MergedCounts, window: int) -> list[PairBlock]:
-    """Return the pairs of a corpus with offsets up to `window` in one block, and their transpose in another."""
-    forward = concatenate(limit_window(block, window) for block in counts.rows(window))
-    return [forward, transpose(forward, len(counts.vocabulary))]
+def forward_and_backward(counts: MergedCounts, window: int) -> PairBlock:
+    """Return the pairs of a corpus with offsets up to `window`, and after them the same pairs transposed.
+
+    Right words are ascending in all rows. If the counts were summed over offsets, a word can have a row in both halves.
+    """
+    blocks = [limit_window(block, window) for block in counts.rows(window)]
+    pairs = sum(len(block.right) for block in blocks)
+    # Both halves are in one array from the start, because a copy of all pairs would take most of the memory.
+    rights, pair_counts = np.empty(2 * pairs, np.int32), np.empty(2 * pairs, np.int64)
+    left = _join([block.left for block in blocks], np.int32)
+    offset = _join([block.offset for block in blocks], np.int16)
+    length = _join([block.length for block in blocks], np.int64)
+    at = 0
+    while blocks:
+        block = blocks.pop(0)
+        rights[at : at + len(block.right)] = block.right
+        pair_counts[at : at + len(block.right)] = block.count
+        at += len(block.right)
+    forward = PairBlock(left, offset, length, rights[:pairs], pair_counts[:pairs])
+    by_rank = np.argsort(forward.left, kind="stable")
+    backward = _transpose(forward, by_rank, len(counts.vocabulary), rights[pairs:], pair_counts[pairs:])
+    return PairBlock(
+        np.concatenate([left, backward.left]),
+        np.concatenate([offset, backward.offset]),
+        np.concatenate([length, backward.length]),
+        rights,
+        pair_counts,
+    )
 
 
 def transpose(block: PairBlock, words: int) -> PairBlock:
@@ -23,34 +47,59 @@ def transpose(block: PairBlock, words: int) -> PairBlock:
     Returns:
         Rows in the order of left words, then of offsets, -1 first. Right words have the order of the input rows.
     """
+    rows = np.arange(len(block.left))
+    return _transpose(block, rows, words, np.empty_like(block.right), np.empty_like(block.count))
+
+
+def _join(columns: list[np.ndarray], dtype: type) -> np.ndarray:
+    """Return one array with the elements of all columns, of which there can be none."""
+    return np.concatenate([np.empty(0, dtype), *columns])
+
+
+def _transpose(block: PairBlock, rows: np.ndarray, words: int, rights: np.ndarray, counts: np.ndarray) -> PairBlock:
+    """Return the transposed pairs.
+
+    Args:
+        block: the rows to transpose.
+        rows: (rows,) int64, the order in which the rows become right words.
+        words: number of words.
+        rights: (pairs,) int32, array for the right words of the result.
+        counts: (pairs,) int64, array for the counts of the result.
+    """
     offsets, offset_indices = np.unique(block.offset, return_inverse=True)
-    lefts, counts, sizes = _exchange(block, offset_indices, len(offsets), words)
+    starts = np.cumsum(block.length) - block.length
+    sizes = _exchange(block, rows, starts, offset_indices, len(offsets), words, rights, counts)
     used = np.flatnonzero(sizes)
-    rows, indices = used // max(len(offsets), 1), used % max(len(offsets), 1)
-    return PairBlock(rows.astype(np.int32), -offsets[indices], sizes[used], lefts, counts)
+    lefts, indices = used // max(len(offsets), 1), used % max(len(offsets), 1)
+    return PairBlock(lefts.astype(np.int32), -offsets[indices], sizes[used], rights, counts)
 
 
 @njit(cache=True, nogil=True)
-def _exchange(block, offset_indices, offsets, words):
-    """Return the pairs sorted by right word and offset index, and the number of pairs of each combination.
+def _exchange(block, rows, starts, offset_indices, offsets, words, rights, counts):
+    """Write the pairs sorted by right word and offset index, and return the number of pairs of each combination.
+
+    Args:
+        block: the pairs.
+        rows: (rows,) int64, the order in which the rows are read.
+        starts: (rows,) int64, the start of each row's pairs.
+        offset_indices: (rows,) int64, index of the offset of each row.
+        offsets: number of offsets.
+        words: number of words.
+        rights: (pairs,) int32, output: the left words.
+        counts: (pairs,) int64, output: the counts.
 
     Returns:
-        Left words, (pairs,) int32; counts, (pairs,) int64; and the numbers of pairs, (words · offsets,) int64.
+        (words · offsets,) int64.
     """
     sizes = np.zeros(words * offsets, np.int64)
-    pair = 0
-    for row in range(len(block.left)):
-        for _ in range(block.length[row]):
+    for row in rows:
+        for pair in range(starts[row], starts[row] + block.length[row]):
             sizes[block.right[pair] * offsets + offset_indices[row]] += 1
-            pair += 1
     ends = np.cumsum(sizes) - sizes
-    lefts, counts = np.empty_like(block.right), np.empty_like(block.count)
-    pair = 0
-    for row in range(len(block.left)):
-        for _ in range(block.length[row]):
+    for row in rows:
+        for pair in range(starts[row], starts[row] + block.length[row]):
             key = block.right[pair] * offsets + offset_indices[row]
-            lefts[ends[key]] = block.left[row]
+            rights[ends[key]] = block.left[row]
             counts[ends[key]] = block.count[pair]
             ends[key] += 1
-            pair += 1
-    return lefts, counts, sizes
+    return sizes

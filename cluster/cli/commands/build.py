@@ -44,7 +44,7 @@ def build(
     """
     from cluster.cli.display import builds
     from pipelines.build.build import build as run
-    from pipelines.runtime.cores import threads_within
+    from pipelines.runtime.machine_size import threads_of
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
 
@@ -54,7 +54,7 @@ def build(
     with (
         resumable(),
         StageProgress() as progress,
-        open_runtime(workers, options.memory_mib << 20, threads_within(options.memory_mib << 20)) as runtime,
+        open_runtime(workers, options.memory_mib << 20, threads_of(options.memory_mib << 20)) as runtime,
     ):
         run(sources or recipe_sources, out, options, runtime, progress, chosen.vectors)
     builds.print_build(out)
@@ -77,7 +77,8 @@ def embed(
     ] = None,
     workers: Workers = 0,
     memory_mib: Annotated[
-        int | None, typer.Option(help="MiB of memory per worker.", show_default="as in the build")
+        int | None,
+        typer.Option(help="MiB of memory per worker; without workers, per core.", show_default="as in the build"),
     ] = None,
 ) -> None:
     """Make vectors with other options from the counts of a build, without reading text again.
@@ -88,12 +89,12 @@ def embed(
     """
     from cluster.cli.display import builds
     from pipelines.embed.embed_counts import embed_build
-    from pipelines.runtime.cores import threads_within
+    from pipelines.runtime.machine_size import threads_of
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
     from pipelines.store.manifest import read_manifest
 
     budget: int = memory_mib or read_manifest(build, version).options.memory_mib
-    with StageProgress() as progress, open_runtime(workers, budget << 20, threads_within(budget << 20)) as runtime:
+    with StageProgress() as progress, open_runtime(workers, budget << 20, threads_of(budget << 20)) as runtime:
         sizes = embed_build(build, out, option_values, budget, runtime, progress, version, basis)
     builds.print_embedding(out, sizes)

@@ -68,7 +68,7 @@ def plan(
     from cluster.doctor.machine import memory_bytes
     from pipelines.estimate.build_cost import Cluster
     from pipelines.estimate.build_estimate import EstimateRequest, estimate_build
-    from pipelines.runtime.cores import available_cores
+    from pipelines.runtime.machine_size import available_cores
 
     cluster = Cluster(nodes, cores or available_cores(), memory_gb * 1e9 if memory_gb else memory_bytes())
     request = EstimateRequest(

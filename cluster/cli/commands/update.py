@@ -31,7 +31,8 @@ def update(
     ] = None,
     workers: AutoWorkers = "auto",
     memory_mib: Annotated[
-        int | None, typer.Option(help="MiB of memory per worker.", show_default="as in the build")
+        int | None,
+        typer.Option(help="MiB of memory per worker; without workers, per core.", show_default="as in the build"),
     ] = None,
 ) -> None:
     """Count the new files of a corpus, and publish a new version of a build.
@@ -46,7 +47,7 @@ def update(
     from pipelines.build.build import update as run
     from pipelines.build.version_drift import DriftError
     from pipelines.options import UpdateOptions
-    from pipelines.runtime.cores import threads_within
+    from pipelines.runtime.machine_size import threads_of
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
     from pipelines.store.manifest import read_manifest
@@ -58,7 +59,7 @@ def update(
         with (
             resumable(),
             StageProgress() as progress,
-            open_runtime(workers, budget << 20, threads_within(budget << 20)) as runtime,
+            open_runtime(workers, budget << 20, threads_of(budget << 20)) as runtime,
         ):
             manifest, changes = run(build, sources or [], options, budget, runtime, progress)
     except DriftError as error:

@@ -25,7 +25,6 @@ from cluster.doctor.machine import (
     check_memory,
     check_open_files,
     check_shared_memory,
-    memory_bytes,
 )
 from cluster.doctor.nodes import check_shared, read_results
 from cluster.doctor.package_versions import MUST_MATCH, check_same_versions, check_versions, installed_versions
@@ -64,17 +63,6 @@ def test_too_little_memory_is_reported():
     small = check_memory(4 * GB, 8)
     assert (small.level, "at most 2 workers" in small.message) == (WARNING, True)
     assert check_memory(1 * GB, 1).level is PROBLEM
-
-
-def test_memory_limit_of_a_container_is_respected(tmp_path):
-    machine = memory_bytes(str(tmp_path))
-    assert machine == os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    limit = tmp_path / "sys" / "fs" / "cgroup" / "memory.max"
-    limit.parent.mkdir(parents=True)
-    limit.write_text("max\n")
-    assert memory_bytes(str(tmp_path)) == machine
-    limit.write_text("100000000\n")
-    assert memory_bytes(str(tmp_path)) == 100_000_000
 
 
 def test_too_little_shared_memory_is_reported(tmp_path):
