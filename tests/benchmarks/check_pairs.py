@@ -48,20 +48,20 @@ def bands(lefts: np.ndarray, words: int) -> Iterator[tuple[slice, int, int]]:
     """Yield bands: a slice of the records, and the range of words whose records it contains."""
     start = first = 0
     while first < words:
-        stop, stop = len(lefts), words
+        end, stop = len(lefts), words
         if start + BAND_RECORDS < len(lefts):
             cut = lefts[start + BAND_RECORDS]
-            stop, stop = bisect_left(lefts, cut, start), int(cut) - 1
-            if stop == start:  # one word has more records than a band
-                stop, stop = bisect_right(lefts, cut, start), int(cut)
-        yield slice(start, stop), first, stop
-        start, first = stop, stop
+            end, stop = bisect_left(lefts, cut, start), int(cut) - 1
+            if end == start:  # one word has more records than a band
+                end, stop = bisect_right(lefts, cut, start), int(cut)
+        yield slice(start, end), first, stop
+        start, first = end, stop
 
 
 def symmetric_band(folder: str, numbers: np.ndarray, first: int, stop: int) -> sp.csr_array:
     """Return the rows of C + Cᵀ for the words from `first` up to `stop`."""
     blocks = []
-    for block in iter_pairs(f"{folder}/counts"):
+    for block in iter_pairs(f"{folder}/counts", len(numbers)):
         lefts, rights = np.repeat(numbers[block.left], block.length), numbers[block.right]
         for rows, columns in ((lefts, rights), (rights, lefts)):
             inside = (rows >= first) & (rows < stop)

@@ -58,7 +58,8 @@ def count_sources(data: list[str], folder: str, window: int) -> tuple[Vocabulary
 
 def read_matrices(shard: str, vocabulary: Vocabulary, window: int) -> list[sp.csr_array]:
     """Return the counts of one shard as one matrix per offset, with ranks as rows and columns."""
-    table, rows = read_words([shard]), concatenate(iter_pairs(shard))
+    table = read_words([shard])
+    rows = concatenate(iter_pairs(shard, len(table)))
     ranks = np.empty(len(table), np.int32)
     ranks[table["number"].to_numpy()] = vocabulary.ranks(table["word"].combine_chunks())
     lefts, offsets = (np.repeat(column, rows.length) for column in (ranks[rows.left], rows.offset))
