@@ -1,4 +1,4 @@
-"""Files whose SHA-256 is computed while they are written."""
+"""Files whose SHA-256 is computed while they are written, and compared when they are read."""
 
 import hashlib
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from bitcipher import storage
+from bitcipher.errors import BitcipherError
 
 
 class HashingStream:
@@ -50,3 +51,24 @@ def hashing(uri: str) -> Iterator[HashingStream]:
     """
     with storage.writing(uri) as stream:
         yield HashingStream(stream)
+
+
+def read_checked(uri: str, sha256: str) -> bytes:
+    """Return the content of a file of a version.
+
+    Args:
+        uri: path or URI of the file.
+        sha256: SHA-256 in the manifest of the version, in hexadecimal digits.
+
+    Raises:
+        BitcipherError: if the file is missing, or its SHA-256 differs.
+    """
+    content = storage.read_bytes(uri)
+    if content is None:
+        raise BitcipherError(f"There is no file {uri}.")
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise BitcipherError(
+            f"{uri} is damaged, because its SHA-256 differs from the manifest of its version: restore it from a copy, "
+            "or build again."
+        )
+    return content

@@ -1,12 +1,13 @@
 """The parts of a version's manifest that the library reads."""
 
-from typing import Annotated
-
 from pydantic import ConfigDict, Field
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import FROM_LIST, Record, Strings
+from bitcipher.record_table import TableReference, read_records
+from bitcipher.records import Record, Strings
+
+SEGMENTS = "segments.parquet"  # table of the segments of a version, in its folder
 
 
 class VectorsReference(Record):
@@ -66,12 +67,20 @@ class CountedOptions(Record):
 
 
 class CountedSegment(Record):
-    """Segment of a version."""
+    """Segment of a version: the files of its counts."""
 
     model_config = ConfigDict(extra="ignore")
 
     parts: Strings
     """Paths of the parts relative to the build, in the order of their words."""
+
+
+class CountedTables(Record):
+    """Tables of a version that say where its counts are stored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    segments: TableReference
 
 
 class CountedDigests(Record):
@@ -88,5 +97,13 @@ class CountedVersion(VersionManifest):
 
     options: CountedOptions
     digests: CountedDigests
-    segments: Annotated[tuple[CountedSegment, ...], FROM_LIST]
-    """Segments whose sum is the counts of the version."""
+    tables: CountedTables
+
+    def part_uris(self, build: str) -> list[list[str]]:
+        """Return the URIs of the parts of each segment. The sum of the segments is the counts of the version.
+
+        Raises:
+            BitcipherError: if the table of segments is missing or damaged.
+        """
+        segments = read_records(storage.join(build, self.folder, SEGMENTS), self.tables.segments, CountedSegment)
+        return [[storage.join(build, part) for part in segment.parts] for segment in segments]

@@ -14,12 +14,15 @@ from bitcipher.counts import open_merged
 from bitcipher.version_manifest import VectorsReference
 from bitcipher.versions import WORDS, manifest_uri
 from pipelines.build.build import build, update
+from pipelines.embed.stored_counts import StoredCounts
 from pipelines.ingest.record_counts import RecordCounts
 from pipelines.ingest.source_changes import SourceChanges
 from pipelines.options import BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Workers, open_runtime
 from pipelines.store.manifest import BuildManifest, VectorSizes, VersionDigests, read_manifest
+from pipelines.store.stored_versions import StoredVersion, StoredVersions
+from pipelines.store.version_tables import KINDS, VersionContents
 
 OPTIONS = BuildOptions(tokenizer="whitespace", shard_mib=1, memory_mib=600)
 # Options of an update whose vectors are those of a build from scratch.
@@ -43,22 +46,28 @@ def run_build(
     vectors: Literal["now", "later"] = "now",
     threads: int = 1,
 ) -> dict:
-    """Make a build and return its manifest."""
+    """Make a build and return its manifest and its tables."""
     with StageProgress() as progress, open_runtime(workers, options.memory_mib << 20, threads) as runtime:
         build(list(map(str, patterns)), str(target), options, runtime, progress, vectors)
-    return read_manifest(str(target)).to_dict()
+    return describe(StoredVersions(str(target)).find())
 
 
 def run_update(
     target: object, patterns: Iterable[object], workers: int = 0, **chosen: Any
 ) -> tuple[dict, SourceChanges]:
-    """Update a build with new axes, as a build from scratch has; return its manifest and the source changes."""
+    """Update a build with new axes, as a build from scratch has; return its manifest and tables, and the changes."""
     if chosen.get("vectors") != "later":
         chosen = {"basis": "refresh", **chosen}
     with StageProgress() as progress, open_runtime(workers, 600 << 20) as runtime:
         options = UpdateOptions(**chosen)
         manifest, changes = update(str(target), list(map(str, patterns)), options, 600, runtime, progress)
-    return manifest.to_dict(), changes
+    return describe(StoredVersions(str(target)).find(manifest.version)), changes
+
+
+def describe(version: StoredVersion) -> dict[str, Any]:
+    """Return the manifest of a version, and the rows of its tables by name."""
+    tables = {name: [record.to_dict() for record in version.table(name)] for name in KINDS}
+    return {**version.manifest.to_dict(), **tables}
 
 
 def digests(target: object, version: int | None = None) -> Digests:
@@ -76,7 +85,7 @@ def digests(target: object, version: int | None = None) -> Digests:
 def _counts_digest(build: str, manifest: BuildManifest) -> str:
     vocabulary = manifest.vocabulary_file(build).read()
     context_window = manifest.options.context_window
-    counts = open_merged(vocabulary, context_window, manifest.part_uris(build))
+    counts = open_merged(vocabulary, context_window, StoredCounts.of_version(build, manifest).segments)
     columns = list(zip(*counts.rows(context_window.size), strict=True))
     total = hashlib.sha256()
     for column in columns:
@@ -97,10 +106,7 @@ def write_manifest(target: str, **sizes: int) -> None:
         aligned=None,
         **{**no_sizes, **sizes},
         records=RecordCounts(),
-        sources=(),
-        tasks=(),
-        shards=(),
-        segments=(),
+        tables=VersionContents().write(storage.join(target, "versions/000001-test")),
         digests=VersionDigests(words="", counts="", vectors=""),
         vectors=VectorSizes(words=0, dimensions=0, empty_words=0),
         basis=None,

@@ -31,7 +31,8 @@ def open_build(uri: str | os.PathLike[str], version: int | None = None) -> "Buil
         version: number of the version, by default the newest.
 
     Raises:
-        BitcipherError: if the folder is not a build or has no such version, or if its manifest is damaged.
+        BitcipherError: if the folder is not a build or has no such version, or if its manifest or the table of its
+            segments is damaged.
     """
     uri = os.fspath(uri)
     if not versions(uri) and storage.exists(storage.join(uri, MANIFEST)):
@@ -42,7 +43,8 @@ def open_build(uri: str | os.PathLike[str], version: int | None = None) -> "Buil
 class Build:
     """Vocabulary and co-occurrence counts of a version of a build. `open_build` makes it.
 
-    Opening a build reads only its manifest. Each call of `cooccurrence` reads the stored counts again.
+    Opening a build reads only its manifest and the table of its segments. Each call of `cooccurrence` reads the stored
+    counts again.
 
     Attributes:
         uri: folder of the build.
@@ -57,7 +59,7 @@ class Build:
         self.window = manifest.options.window
         self.summed = manifest.options.summed
         self._words = VocabularyFile(storage.join(uri, manifest.folder, WORDS), manifest.digests.words)
-        self._segments = [[storage.join(uri, part) for part in segment.parts] for segment in manifest.segments]
+        self._segments = manifest.part_uris(uri)
 
     def __repr__(self) -> str:
         """URI and version."""

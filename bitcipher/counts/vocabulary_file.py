@@ -1,13 +1,11 @@
 """File of a vocabulary, with the SHA-256 that it must have."""
 
-import hashlib
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bitcipher import storage
-from bitcipher.errors import BitcipherError
+from bitcipher.hashed_files import read_checked
 from bitcipher.vocabulary import Vocabulary
 
 
@@ -25,14 +23,7 @@ class VocabularyFile(NamedTuple):
         Raises:
             BitcipherError: if the file is missing, or its SHA-256 differs.
         """
-        content = storage.read_bytes(self.uri)
-        if content is None:
-            raise BitcipherError(f"There is no file {self.uri}.")
-        if hashlib.sha256(content).hexdigest() != self.sha256:
-            raise BitcipherError(
-                f"{self.uri} is damaged, because its SHA-256 differs from the manifest of its version: restore it from "
-                "a copy, or build again."
-            )
+        content = read_checked(self.uri, self.sha256)
         return pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
 
     def read(self) -> Vocabulary:

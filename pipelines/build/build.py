@@ -22,9 +22,10 @@ from pipelines.runtime.runtime import Runtime
 from pipelines.store import layout
 from pipelines.store.job_ledger import count_recorded_shards, find_job
 from pipelines.store.lease import Lease, list_generations
-from pipelines.store.manifest import BuildManifest, read_manifest
+from pipelines.store.manifest import BuildManifest
 from pipelines.store.removal import leasing_folder
 from pipelines.store.stored_files import use_given_files
+from pipelines.store.stored_versions import StoredVersions
 
 
 def build(
@@ -52,15 +53,16 @@ def build(
     """
     target = storage.absolute(target)
     listed = list_sources(patterns, options.format)
-    if _is_published(target, listed, options, runtime, vectors == "now"):
+    stored = StoredVersions(target)
+    if _is_published(stored, listed, options, runtime, vectors == "now"):
         with Lease(target):
-            clean_up(target)
+            clean_up(stored)
         return
     _check_target(target)
     with leasing_folder(
         target, layout.JOB_FOLDERS, lambda: bool(versions(target) or count_recorded_shards(target))
     ) as lease:
-        job = start_job(target, options, None, lease, runtime, progress)
+        job = start_job(stored, options, None, lease, runtime, progress)
         sources = hash_sources(listed, [], runtime)
         changes = compare_sources(sources, [], patterns)
         plan = plan_version(sources, changes, False, None, options.shard_mib << 20)
@@ -97,39 +99,43 @@ def update(
             for the next attempt.
     """
     target = storage.absolute(target)
-    read_manifest(target)  # raise before the lease is written, if there is no build
+    stored = StoredVersions(target)
+    stored.find()  # raise before the lease is written, if there is no build
     with Lease(target) as lease:
-        base = read_manifest(target)
+        previous = stored.find()
+        base = previous.manifest
         _check_options(target, base, patterns, options)
         known_words = _read_known_words(target, options.align)  # raise before counting, if there are none
-        stored = base.options.derive({"memory_mib": memory_mib})
-        build_options = use_given_files(stored, target, tokenizer=options.tokenizer, word_list=options.word_list)
-        job = start_job(target, build_options, base, lease, runtime, progress)
+        base_options = base.options.derive({"memory_mib": memory_mib})
+        build_options = use_given_files(base_options, target, tokenizer=options.tokenizer, word_list=options.word_list)
+        job = start_job(stored, build_options, previous, lease, runtime, progress)
         if not patterns:
             _check_no_counted_shards(target)
-        known = list(base.sources)
+        known = previous.sources
         sources = hash_sources(list_sources(patterns, build_options.format), known, runtime) if patterns else []
         changes = compare_sources(sources, known, patterns)
-        plan = plan_version(sources, changes, options.replace, base, build_options.shard_mib << 20)
+        plan = plan_version(sources, changes, options.replace, previous, build_options.shard_mib << 20)
         check_given([source for task in plan.to_count for source in task.sources], sources)
-        if not plan.to_count and len(plan.kept_tasks) == len(base.tasks) and not _makes_other_vectors(base, options):
+        is_counted = not plan.to_count and len(plan.kept_tasks) == len(previous.tasks)
+        if is_counted and not _makes_other_vectors(base, options):
             finish_job(job)
             return base, changes
         return make_version(job, plan, options, known_words), changes
 
 
 def _is_published(
-    target: str, listed: Sequence[Source], options: BuildOptions, runtime: Runtime, has_vectors: bool
+    stored: StoredVersions, listed: Sequence[Source], options: BuildOptions, runtime: Runtime, has_vectors: bool
 ) -> bool:
     """Return whether a call with the same arguments published the only version, and stopped before it cleaned up."""
-    job = find_job(target) if versions(target) == [1] else None
+    job = find_job(stored.build) if versions(stored.build) == [1] else None
     if job is None or job.version != 1:
         return False
-    manifest = read_manifest(target)
+    version = stored.find()
+    manifest = version.manifest
     if manifest.has_own_vectors != has_vectors:
         return False
-    hashes = {source.sha256 for source in hash_sources(listed, manifest.sources, runtime)}
-    return manifest.options == options.redacted() and hashes == {source.sha256 for source in manifest.sources}
+    hashes = {source.sha256 for source in hash_sources(listed, version.sources, runtime)}
+    return manifest.options == options.redacted() and hashes == {source.sha256 for source in version.sources}
 
 
 def _check_target(target: str) -> None:

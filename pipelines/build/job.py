@@ -25,6 +25,7 @@ from pipelines.store.job_ledger import (
 from pipelines.store.lease import Lease
 from pipelines.store.ledger import Ledger
 from pipelines.store.manifest import BuildManifest
+from pipelines.store.stored_versions import StoredVersion, StoredVersions
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,10 @@ class Job:
     build: str
     """Folder of the build."""
     options: BuildOptions
-    base: BuildManifest | None
-    """Manifest of the version that is updated; None for a new build."""
+    versions: StoredVersions
+    """Published versions of the build."""
+    previous: StoredVersion | None
+    """The version that is updated; None for a new build."""
     entry: JobEntry
     """The job as recorded in the ledger of the build."""
     lease: Lease
@@ -50,9 +53,14 @@ class Job:
         object.__setattr__(self, "folder", folder)
 
     @property
+    def base(self) -> BuildManifest | None:
+        """Manifest of the version that is updated; None for a new build."""
+        return self.previous and self.previous.manifest
+
+    @property
     def version(self) -> int:
         """Number of the new version."""
-        return _next_version(self.base)
+        return _next_version(self.previous)
 
     @property
     def ledger(self) -> Ledger:
@@ -74,9 +82,9 @@ class Job:
 
 
 def start_job(
-    build: str,
+    versions: StoredVersions,
     options: BuildOptions,
-    base: BuildManifest | None,
+    previous: StoredVersion | None,
     lease: Lease,
     runtime: Runtime,
     progress: StageProgress,
@@ -84,9 +92,9 @@ def start_job(
     """Start a job, or resume the unfinished job of the build.
 
     Args:
-        build: folder of the build.
+        versions: published versions of the build.
         options: options of the build.
-        base: manifest of the version that is updated; None for a new build.
+        previous: the version that is updated; None for a new build.
         lease: lease on the build.
         runtime: runtime of the stages.
         progress: progress bars.
@@ -95,11 +103,12 @@ def start_job(
         BitcipherError: if the version or the unfinished job was made with other options.
     """
     current = fingerprint(options)
-    if base:
-        check_same(base.fingerprint, current, build, "make a new build from all sources")
+    build = versions.build
+    if previous:
+        check_same(previous.manifest.fingerprint, current, build, "make a new build from all sources")
     job = JobEntry(
         id=uuid.uuid4().hex[:8],
-        version=_next_version(base),
+        version=_next_version(previous),
         fingerprint=current,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
     )
@@ -108,7 +117,7 @@ def start_job(
     entry = record_job(build, job)
     advice = "use the same options to resume it, or drop it with `bitcipher prune --unfinished`"
     check_same(entry.fingerprint, current, f"The unfinished job in {build}", advice)
-    return Job(build, options, base, entry, lease, runtime, progress, Costs())
+    return Job(build, options, versions, previous, entry, lease, runtime, progress, Costs())
 
 
 def _clear_published(build: str, version: int) -> None:
@@ -118,8 +127,8 @@ def _clear_published(build: str, version: int) -> None:
         build_ledger(build).clear()
 
 
-def _next_version(base: BuildManifest | None) -> int:
-    return base.version + 1 if base else 1
+def _next_version(previous: StoredVersion | None) -> int:
+    return previous.manifest.version + 1 if previous else 1
 
 
 def finish_job(job: Job) -> None:
@@ -129,10 +138,10 @@ def finish_job(job: Job) -> None:
     """
     # Without the lease, this job was suspended after it published, and another job has taken over the ledger.
     if job.lease.is_held():
-        clean_up(job.build)
+        clean_up(job.versions)
 
 
-def clean_up(build: str) -> None:
+def clean_up(versions: StoredVersions) -> None:
     """Remove the ledger of a job that has published its version, and unused files. The lease must be held."""
-    build_ledger(build).clear()
-    collect_garbage(build)
+    build_ledger(versions.build).clear()
+    collect_garbage(versions)

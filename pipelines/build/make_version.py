@@ -5,7 +5,6 @@ the content of their sources, and merged ranges by the names of the merged segme
 """
 
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -28,7 +27,6 @@ from pipelines.embed.stored_counts import StoredCounts
 from pipelines.ingest.content_hash import add_block_hashes, sha256
 from pipelines.ingest.record_counts import RecordCounts, sum_record_counts
 from pipelines.ingest.source_groups import estimate_text_bytes
-from pipelines.ingest.sources import Source
 from pipelines.merge.merge_segments import MergedRange, merge_segments
 from pipelines.merge.vocabulary import choose_vocabulary, find_candidates
 from pipelines.options import SPECTRAL, UpdateOptions
@@ -38,6 +36,8 @@ from pipelines.store import layout
 from pipelines.store.job_ledger import COUNTED_SHARDS, COUNTED_TASKS, PLANS, CountPlan
 from pipelines.store.manifest import BuildManifest, CountDigests, CountedTask, VersionDigests
 from pipelines.store.segments import Merge, Segment, next_merges, subtract_shards, total_digest
+from pipelines.store.stored_versions import StoredVersion
+from pipelines.store.version_tables import VersionContents
 from pipelines.tokenizers import tokenizer_path
 
 
@@ -68,7 +68,9 @@ def make_version(
         BitcipherError: if a step fails; finished work stays in the ledger.
     """
     counted = run_count_tasks(job, plan.to_count)
-    kept_shards = [shard for shard in job.base.shards if shard.name in plan.kept_shards] if job.base else []
+    before = job.previous.shards if job.previous else ()
+    kept_names = plan.kept_shards
+    kept_shards = [shard for shard in before if shard.name in kept_names]
     segments = merge_shards(job, kept_shards, counted.shards)
     vocabulary = write_vocabulary(job, segments, known_words)
     words = job.file(WORDS)
@@ -78,7 +80,12 @@ def make_version(
     else:
         counts = StoredCounts.of_segments(job.build, words, segments, job.options, digests)
         vectors = make_vectors(job, counts, options)
-    tasks = (*plan.kept_tasks, *counted.tasks)
+    contents = VersionContents(
+        sources=tuple(plan.sources),
+        tasks=(*plan.kept_tasks, *counted.tasks),
+        shards=(*kept_shards, *counted.shards),
+        segments=tuple(segments),
+    )
     manifest = BuildManifest(
         version=job.version,
         folder=job.folder,
@@ -92,18 +99,15 @@ def make_version(
         tokens=sum(segment.tokens for segment in segments),
         vocabulary=len(vocabulary),
         oov_tokens=int(vocabulary.counts[vocabulary.oov_rank]),
-        records=_sum_records(plan.sources, tasks),
-        sources=tuple(plan.sources),
-        tasks=tasks,
-        shards=(*kept_shards, *counted.shards),
-        segments=tuple(segments),
+        records=_sum_records(contents),
+        tables=contents.write(storage.join(job.build, job.folder)),
         digests=VersionDigests(words=digests.words, counts=digests.counts, vectors=vectors.sha256),
         vectors=vectors.sizes,
         basis=vectors.basis,
         drift=vectors.drift,
         drift_from=vectors.drift_from,
     )
-    _publish(job, manifest, counted.tokens)
+    _publish(job, StoredVersion(job.build, manifest, contents), counted.tokens)
     return manifest
 
 
@@ -165,10 +169,11 @@ def merge_shards(job: Job, kept_shards: list[Segment], new_shards: list[Segment]
         kept_shards: shards of the previous version that the new version contains. The others are removed.
         new_shards: shards that were counted for the new version.
     """
-    before = list(job.base.segments) if job.base else []
-    names = {shard.name for shard in kept_shards}
-    removed = {shard.name: shard for shard in job.base.shards if shard.name not in names} if job.base else {}
-    segments, merges = subtract_shards(before, removed)
+    segments, merges = [], []
+    if job.previous:
+        names = {shard.name for shard in kept_shards}
+        removed = {shard.name: shard for shard in job.previous.shards if shard.name not in names}
+        segments, merges = subtract_shards(job.previous.segments, removed)
     segments += new_shards
     while merges := merges or next_merges(segments):
         members = {member.name for merge in merges for member in merge.members}
@@ -197,11 +202,12 @@ def write_vocabulary(job: Job, segments: list[Segment], known_words: pa.LargeStr
     return vocabulary
 
 
-def _publish(job: Job, manifest: BuildManifest, counted_tokens: int) -> None:
+def _publish(job: Job, version: StoredVersion, counted_tokens: int) -> None:
     report = BuildReport(**dict(job.costs.report(job.runtime.workers)), tokens=counted_tokens)
     json_files.write(job.file(layout.REPORT), report.to_dict())
-    publish(job.build, manifest, job.lease)
-    log_event("published", build=job.build, version=manifest.version, tokens=manifest.tokens)
+    publish(job.build, version.manifest, job.lease)
+    job.versions.add(version)
+    log_event("published", build=job.build, version=job.version, tokens=version.manifest.tokens)
     finish_job(job)
 
 
@@ -241,10 +247,10 @@ def _read_finished(job: Job) -> dict[str, list[Segment]]:
     }
 
 
-def _sum_records(sources: Iterable[Source], tasks: Iterable[CountedTask]) -> RecordCounts:
+def _sum_records(contents: VersionContents) -> RecordCounts:
     """Return the sums over all sources. The example is from the first source with a bad record."""
-    by_content = {sha256: counts for task in tasks for sha256, counts in task.records.items()}
-    return sum_record_counts(by_content[source.sha256] for source in sources if source.sha256 in by_content)
+    by_content = {sha256: counts for task in contents.tasks for sha256, counts in task.records.items()}
+    return sum_record_counts(by_content[source.sha256] for source in contents.sources if source.sha256 in by_content)
 
 
 def _text_bytes(task: CountTask) -> int:

@@ -9,8 +9,9 @@ from bitcipher.versions import VERSIONS, manifest_uri, versions
 from pipelines.store import layout
 from pipelines.store.job_ledger import build_ledger, count_recorded_shards, find_job, recorded_parts
 from pipelines.store.lease import Lease
-from pipelines.store.manifest import BuildManifest, read_manifest
+from pipelines.store.manifest import BuildManifest
 from pipelines.store.removal import list_names, remove_below, remove_empty
+from pipelines.store.stored_versions import StoredVersion, StoredVersions
 
 # Names that jobs give to files of counts (also while they are written), versions and temporary folders. Other files in
 # the folders of a build are left alone.
@@ -48,14 +49,15 @@ def prune(build: str, keep: int) -> list[int]:
     """
     if keep < 1:
         raise BitcipherError(f"`keep` must be at least 1, got {keep}. To remove all versions, remove the folder.")
-    read_manifest(build)
+    stored = StoredVersions(build)
+    stored.find()
     _check_no_links(build)
     with Lease(build) as lease:
         removed = versions(build)[:-keep]
         lease.check()
         for version in removed:
             storage.remove(manifest_uri(build, version))
-        collect_garbage(build)
+        collect_garbage(stored)
     return removed
 
 
@@ -72,7 +74,7 @@ def drop_unfinished(build: str) -> int:
         shards = 0 if _has_published(build) else count_recorded_shards(build)
         lease.check()  # a job that has taken over in the meantime uses the ledger
         build_ledger(build).clear()
-        collect_garbage(build, unpublished=True)
+        collect_garbage(StoredVersions(build), unpublished=True)
     return shards
 
 
@@ -85,18 +87,20 @@ def _has_published(build: str) -> bool:
     return job is not None and job.version in versions(build)
 
 
-def collect_garbage(build: str, *, unpublished: bool = False) -> None:
+def collect_garbage(stored: StoredVersions, *, unpublished: bool = False) -> None:
     """Remove files that neither a version nor an unfinished job refers to. The lease must be held.
 
     Files behind symbolic links are kept, because they can belong to another build or to the user. By default, the files
     of versions above the newest version are kept, too, because a suspended job can still publish them. While a manifest
     is damaged, it is unknown to which counts and to which earlier vectors its version refers, so all counts are kept,
-    and the files of all versions up to this one.
+    and the files of all versions up to this one. All counts are kept, too, while a table of shards or segments is
+    damaged.
 
     Args:
-        build: folder of the build.
+        stored: versions of the build.
         unpublished: also remove the files of versions above the newest version.
     """
+    build = stored.build
     # Files are listed before references are read, so files that are added in the meantime are not removed.
     counts = [
         storage.join(folder, file)
@@ -104,14 +108,14 @@ def collect_garbage(build: str, *, unpublished: bool = False) -> None:
         for file in storage.list_files(storage.join(build, folder), unfinished=True)
     ]
     entries = {file.split("/")[0] for file in storage.list_files(storage.join(build, VERSIONS), unfinished=True)}
-    manifests, damaged = _read_manifests(build)
-    if not damaged:
-        parts = {part for manifest in manifests for s in (*manifest.segments, *manifest.shards) for part in s.parts}
-        parts |= recorded_parts(build)
+    published, damaged = _read_versions(stored)
+    parts = None if damaged else _needed_parts(build, published)
+    if parts is not None:
         needed = {file for part in parts for file in part_files(part)}
         for file in counts:
             if file not in needed and _COUNTS.fullmatch(file):
                 remove_below(build, file)
+    manifests = [version.manifest for version in published]
     newest = max((manifest.version for manifest in manifests), default=0)
     needed = {name for m in manifests for name in (m.folder, storage.join(VERSIONS, f"{m.version:06d}.json"))}
     needed |= {m.vectors_from.folder.rpartition("/")[0] for m in manifests if m.vectors_from}
@@ -125,16 +129,25 @@ def collect_garbage(build: str, *, unpublished: bool = False) -> None:
     remove_empty(storage.join(build, layout.WORK))
 
 
-def _read_manifests(build: str) -> tuple[list[BuildManifest], set[str]]:
-    """Return the manifests of a build, and the numbers of the versions, with six digits, whose manifest is damaged."""
-    manifests: list[BuildManifest] = []
+def _read_versions(stored: StoredVersions) -> tuple[list[StoredVersion], set[str]]:
+    """Return the versions of a build, and the numbers of those, with six digits, whose manifest is damaged."""
+    published: list[StoredVersion] = []
     damaged: set[str] = set()
-    for version in versions(build):
+    for version in versions(stored.build):
         try:
-            manifests.append(read_manifest(build, version))
+            published.append(stored.find(version))
         except BitcipherError:
             damaged.add(f"{version:06d}")
-    return manifests, damaged
+    return published, damaged
+
+
+def _needed_parts(build: str, published: list[StoredVersion]) -> set[str] | None:
+    """Return the parts that versions and unfinished jobs refer to, or None if a table is damaged."""
+    try:
+        parts = {part for version in published for part in version.parts()}
+    except BitcipherError:
+        return None
+    return parts | recorded_parts(build)
 
 
 def _check_no_links(build: str) -> None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pipelines.count.count_tasks import CountTask, plan_tasks
 from pipelines.ingest.source_changes import SourceChanges
 from pipelines.ingest.sources import Source
-from pipelines.store.manifest import BuildManifest, CountedTask
+from pipelines.store.manifest import CountedTask
+from pipelines.store.stored_versions import StoredVersion
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class VersionPlan:
 
 
 def plan_version(
-    sources: list[Source], changes: SourceChanges, replace: bool, base: BuildManifest | None, shard_bytes: int
+    sources: list[Source], changes: SourceChanges, replace: bool, base: StoredVersion | None, shard_bytes: int
 ) -> VersionPlan:
     """Return the plan of a version.
 
@@ -34,7 +35,7 @@ def plan_version(
         sources: the listed sources, with content hashes.
         changes: difference between the listed sources and those of the previous version.
         replace: subtract the counts of removed content, and count changed sources.
-        base: manifest of the previous version, or None.
+        base: the previous version, or None.
         shard_bytes: bytes of UTF-8 text per shard.
     """
     known = list(base.sources) if base else []

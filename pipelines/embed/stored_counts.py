@@ -10,6 +10,7 @@ from bitcipher.versions import WORDS
 from pipelines.options import BuildOptions
 from pipelines.store.manifest import BuildManifest, CountDigests
 from pipelines.store.segments import Segment
+from pipelines.store.stored_versions import StoredVersion
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,13 @@ class StoredCounts:
 
     @classmethod
     def of_version(cls, build: str, manifest: BuildManifest) -> "StoredCounts":
-        """Return the counts of a published version of a build."""
-        uri = manifest.file(build, WORDS)
-        return cls.of_segments(build, uri, manifest.segments, manifest.options, manifest.digests, manifest.bitcipher)
+        """Return the counts of a published version of a build.
+
+        Raises:
+            BitcipherError: if the table of segments is missing or damaged.
+        """
+        uri, segments = manifest.file(build, WORDS), StoredVersion(build, manifest).segments
+        return cls.of_segments(build, uri, segments, manifest.options, manifest.digests, manifest.bitcipher)
 
     @classmethod
     def of_segments(

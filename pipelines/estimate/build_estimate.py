@@ -21,8 +21,9 @@ from pipelines.ingest.source_changes import check_given
 from pipelines.ingest.sources import list_sources
 from pipelines.options import BuildOptions
 from pipelines.store.fingerprint import COUNTING_FIELDS, check_same, fingerprint
-from pipelines.store.manifest import BuildManifest, read_manifest
+from pipelines.store.manifest import BuildManifest
 from pipelines.store.stored_files import use_given_files
+from pipelines.store.stored_versions import StoredVersions
 
 
 class EstimateRequest(Record):
@@ -81,19 +82,19 @@ def estimate_build(request: EstimateRequest, sample_bytes: int = SAMPLE_BYTES) -
     Raises:
         BitcipherError: if sources, build or options are not valid.
     """
-    manifest = read_manifest(storage.absolute(request.build)) if request.build else None
-    options = _options(request, manifest)
+    counted = StoredVersions(storage.absolute(request.build)).find() if request.build else None
+    options = _options(request, counted and counted.manifest)
     patterns = request.sources or request.sample
     if patterns:
         files, sampled = list_sources(patterns, options.format), redact(", ".join(patterns))
-    elif manifest:
-        files, sampled = manifest.sources, f"the sources of {request.build}"
+    elif counted:
+        files, sampled = counted.sources, f"the sources of {request.build}"
         check_given(files, [])
     else:
         raise BitcipherError("A plan needs text: give sources, a sample, or a build.")
     sample = read_sample(files, options, sample_bytes)
     calibration = calibrate(sample.documents, options)
-    laws = fit_laws(calibration, manifest, options.max_vocab_size, _max_types(options.tokenizer))
+    laws = fit_laws(calibration, counted, options.max_vocab_size, _max_types(options.tokenizer))
     tokens = request.tokens
     if tokens is None:
         text_bytes = sum(file.size for file in files) * sample.text_per_stored_byte

@@ -7,7 +7,7 @@ import numpy as np
 
 from pipelines.estimate.calibration import Calibration
 from pipelines.estimate.growth_law import PAIRS_BENDING, WORDS_BENDING, Bound, GrowthLaw, fit_growth_law
-from pipelines.store.manifest import BuildManifest
+from pipelines.store.stored_versions import StoredVersion
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class CorpusLaws:
 
 def fit_laws(
     calibration: Calibration,
-    manifest: BuildManifest | None,
+    counted: StoredVersion | None,
     max_vocab_size: int | None = None,
     max_types: float = math.inf,
 ) -> CorpusLaws:
@@ -46,19 +46,19 @@ def fit_laws(
 
     Args:
         calibration: measurements of the sample.
-        manifest: manifest of a build with the same counting options, or None. Its segments are further data points.
+        counted: version of a build with the same counting options, or None. Its segments are further data points.
         max_vocab_size: maximum size of the vocabulary.
         max_types: maximum number of distinct words.
     """
     points = calibration.points
     tokens = [point.tokens for point in points]
-    counted = build_sizes(manifest) if manifest else np.empty((0, 3))
-    all_tokens = [*tokens, *counted[:, 0]]
-    types = fit_growth_law(all_tokens, [*(point.types for point in points), *counted[:, 1]], WORDS_BENDING, max_types)
-    entries = fit_growth_law(all_tokens, [*(point.entries for point in points), *counted[:, 2]], PAIRS_BENDING)
+    sizes = build_sizes(counted) if counted else np.empty((0, 3))
+    all_tokens = [*tokens, *sizes[:, 0]]
+    types = fit_growth_law(all_tokens, [*(point.types for point in points), *sizes[:, 1]], WORDS_BENDING, max_types)
+    entries = fit_growth_law(all_tokens, [*(point.entries for point in points), *sizes[:, 2]], PAIRS_BENDING)
     vocabulary, vocabulary_tokens = calibration.vocabulary, points[-1].tokens
-    if manifest:
-        vocabulary, vocabulary_tokens = manifest.vocabulary, manifest.tokens
+    if counted:
+        vocabulary, vocabulary_tokens = counted.manifest.vocabulary, counted.manifest.tokens
     return CorpusLaws(
         types=types,
         chunks=fit_growth_law(tokens, [point.chunks for point in points], WORDS_BENDING),
@@ -69,7 +69,7 @@ def fit_laws(
     )
 
 
-def build_sizes(manifest: BuildManifest) -> np.ndarray:
+def build_sizes(version: StoredVersion) -> np.ndarray:
     """Return tokens, types and entries of an average shard and of each merged segment, (1 + segments, 3) float64.
 
     Shards have similar sizes, so only their geometric mean is a data point.
@@ -77,7 +77,7 @@ def build_sizes(manifest: BuildManifest) -> np.ndarray:
     fields = ("tokens", "types", "entries")
     shards, segments = (
         np.array([[getattr(segment, name) for name in fields] for segment in kind if segment.tokens], np.float64)
-        for kind in (manifest.shards, manifest.segments)
+        for kind in (version.shards, version.segments)
     )
-    merged = [len(segment.shards) > 1 for segment in manifest.segments if segment.tokens]
+    merged = [len(segment.shards) > 1 for segment in version.segments if segment.tokens]
     return np.concatenate([np.exp(np.log(shards).mean(axis=0))[None], segments[merged]])

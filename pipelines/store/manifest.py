@@ -1,4 +1,4 @@
-"""Manifests of versions: options, sources, counts and vectors of a build."""
+"""Manifests of versions: options, sizes, digests and vectors of a build, and references to the tables of a version."""
 
 from typing import Annotated, Literal
 
@@ -7,15 +7,14 @@ from pydantic import ConfigDict, Field
 from bitcipher import json_files, storage, versions
 from bitcipher.counts import VocabularyFile
 from bitcipher.errors import BitcipherError
-from bitcipher.records import FROM_LIST, Count, Record, Strings
+from bitcipher.record_table import TableReference
+from bitcipher.records import Count, Record, Strings
 from bitcipher.version_manifest import VersionManifest
 from pipelines.ingest.record_counts import RecordCounts
-from pipelines.ingest.sources import Source
 from pipelines.options import BuildOptions
 from pipelines.store.fingerprint import Fingerprint
-from pipelines.store.segments import Segment
 
-FORMAT: Literal["bitcipher-build/7"] = "bitcipher-build/7"
+FORMAT: Literal["bitcipher-build/8"] = "bitcipher-build/8"
 
 
 class CountedTask(Record):
@@ -107,15 +106,24 @@ class BasisState(Record):
     """How much the axes of the previous vectors missed of the counts of these; None if they were not tried."""
 
 
+class VersionTables(Record):
+    """Tables of a version, in its folder (see `pipelines.store.version_tables`)."""
+
+    sources: TableReference
+    tasks: TableReference
+    shards: TableReference
+    segments: TableReference
+
+
 class BuildManifest(VersionManifest):
-    """Manifest of a version of a build.
+    """Manifest of a version of a build. Its size does not grow with the corpus.
 
     The fields about vectors (`digests.vectors`, `vectors` and `basis`) describe those of `vectors_from`.
     """
 
     model_config = ConfigDict(extra="forbid")
 
-    format: Literal["bitcipher-build/7"] = FORMAT
+    format: Literal["bitcipher-build/8"] = FORMAT
     bitcipher: str
     """Version of bitcipher that made the version."""
     options: BuildOptions
@@ -131,13 +139,7 @@ class BuildManifest(VersionManifest):
     """Number of tokens outside the vocabulary."""
     records: RecordCounts
     """Sums of the counts of bad and skipped records of all sources."""
-    sources: Annotated[tuple[Source, ...], FROM_LIST]
-    """All sources, without copies of the same content."""
-    tasks: Annotated[tuple[CountedTask, ...], FROM_LIST]
-    shards: Annotated[tuple[Segment, ...], FROM_LIST]
-    """Counts of each shard, which `--replace` subtracts."""
-    segments: Annotated[tuple[Segment, ...], FROM_LIST]
-    """Segments whose sum is the counts of the version."""
+    tables: VersionTables
     digests: VersionDigests
     vectors: VectorSizes | None
     """Sizes of the vectors; None if there are no vectors yet."""
@@ -155,10 +157,6 @@ class BuildManifest(VersionManifest):
     def vocabulary_file(self, build: str) -> VocabularyFile:
         """Return the file of the vocabulary."""
         return VocabularyFile(self.file(build, versions.WORDS), self.digests.words)
-
-    def part_uris(self, build: str) -> list[list[str]]:
-        """Return the URIs of the parts of each segment."""
-        return [[storage.join(build, part) for part in segment.parts] for segment in self.segments]
 
 
 def read_manifest(build: str, version: int | None = None) -> BuildManifest:

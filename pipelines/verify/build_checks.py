@@ -10,8 +10,10 @@ from pipelines.build.report import read_report
 from pipelines.store import layout
 from pipelines.store.job_ledger import COUNTED_SHARDS, JOB, JOB_KINDS, MERGED_PARTS, all_job_ledgers, build_ledger
 from pipelines.store.lease import GENERATION, LeaseHolder
-from pipelines.store.manifest import BuildManifest, read_manifest
+from pipelines.store.manifest import BuildManifest
 from pipelines.store.segments import Segment, total_digest
+from pipelines.store.stored_versions import StoredVersion, StoredVersions
+from pipelines.store.version_tables import KINDS, table_uri
 from pipelines.verify.checks import PartCheck, SegmentCheck, VectorsCheck, VocabularyCheck
 from pipelines.verify.damage import Check, KnownDamage, error_of
 
@@ -29,29 +31,46 @@ def build_checks(build: str, sizes: dict[str, int]) -> list[Check]:
         build: folder of the build.
         sizes: bytes of each file, by its path relative to the build.
     """
-    manifests: list[BuildManifest] = []
+    stored = StoredVersions(build)
+    published: list[StoredVersion] = []
     checks: list[Check] = []
     for version in versions(build):
         try:
-            manifests.append(read_manifest(build, version))
+            published.append(stored.find(version))
         except BitcipherError as error:
             advice = f"{_RESTORE}, or remove it: version {version} is lost, and other versions are not affected."
             checks.append(KnownDamage(str(error), advice, sizes.get(f"versions/{version:06d}.json", 0)))
-    for manifest in manifests:
-        checks += _version_checks(build, manifest, sizes)
-    checks += _vectors_checks(build, manifests, sizes)
+    intact: list[StoredVersion] = []
+    for version in published:
+        damaged_tables = list(_table_checks(version, sizes))
+        intact += [] if damaged_tables else [version]
+        checks += [*damaged_tables, *_version_checks(build, version.manifest, sizes)]
+    checks += _vectors_checks(build, [version.manifest for version in published], sizes)
     checks += _ledger_checks(build)
-    checks += _count_checks(build, manifests, sizes)
+    checks += _count_checks(build, intact, sizes)
     return checks
 
 
-def _version_checks(build: str, manifest: BuildManifest, sizes: dict[str, int]) -> Iterator[Check]:
-    """Yield the checks of the files of a version, except for its counts and its vectors."""
-    number, folder = manifest.version, manifest.folder
-    version = f"version {number}"
-    if manifest.digests.counts != total_digest(manifest.segments):
-        sentence = f"{manifest_uri(build, number)} is damaged: its segments have another digest than its counts."
+def _table_checks(version: StoredVersion, sizes: dict[str, int]) -> Iterator[Check]:
+    """Yield the damaged tables of a version. The others are read."""
+    number, folder = version.manifest.version, version.manifest.folder
+    damaged = False
+    for name in KINDS:
+        if sentence := error_of(version.table, name):
+            damaged = True
+            advice = (
+                f"It is the table of {name} of version {number}, whose counts are therefore not checked. {_RESTORE}."
+            )
+            yield KnownDamage(sentence, advice, sizes.get(table_uri(folder, name), 0))
+    if not damaged and version.manifest.digests.counts != total_digest(version.segments):
+        uri = manifest_uri(version.build, number)
+        sentence = f"{uri} is damaged: the segments of the version have another digest than its counts."
         yield KnownDamage(sentence, f"{_RESTORE}, or build again.")
+
+
+def _version_checks(build: str, manifest: BuildManifest, sizes: dict[str, int]) -> Iterator[Check]:
+    """Yield the checks of the vocabulary and the report of a version."""
+    folder, version = manifest.folder, f"version {manifest.version}"
     advice = f"It is the vocabulary of {version}. {_RESTORE}, or build again."
     yield VocabularyCheck(manifest.vocabulary_file(build), advice, sizes.get(f"{folder}/{WORDS}", 0))
     if sentence := error_of(read_report, build, manifest):
@@ -92,7 +111,7 @@ def _ledger_checks(build: str) -> Iterator[Check]:
             yield KnownDamage(sentence, "It is a lease. The next job waits until it expires, and then replaces it.")
 
 
-def _count_checks(build: str, manifests: list[BuildManifest], sizes: dict[str, int]) -> Iterator[Check]:
+def _count_checks(build: str, published: list[StoredVersion], sizes: dict[str, int]) -> Iterator[Check]:
     """Yield the checks of all segments that versions or the unfinished job refer to, each once."""
     found: dict[tuple[str, ...], tuple[Segment, str]] = {}
     for ledger in all_job_ledgers(build):
@@ -100,9 +119,10 @@ def _count_checks(build: str, manifests: list[BuildManifest], sizes: dict[str, i
             found[shard.parts] = (shard, UNFINISHED)
         for entry in ledger.entries(MERGED_PARTS).values():
             yield _part_check(build, entry.part, entry.sha256, UNFINISHED, sizes)
-    for manifest in manifests:
-        for segment in (*manifest.shards, *manifest.segments):
-            found[segment.parts] = (segment, _segment_advice(manifest, segment))
+    for version in published:
+        sources = _sources_of_shards(version)
+        for segment in (*version.shards, *version.segments):
+            found[segment.parts] = (segment, _segment_advice(segment, sources))
     for segment, advice in found.values():
         parts = tuple(
             _part_check(build, *part, advice, sizes) for part in zip(segment.parts, segment.part_hashes, strict=True)
@@ -115,11 +135,18 @@ def _part_check(build: str, part: str, sha256: str, advice: str, sizes: dict[str
     return PartCheck(storage.join(build, part), sha256, advice, sum(sizes.get(file, 0) for file in part_files(part)))
 
 
-def _segment_advice(manifest: BuildManifest, segment: Segment) -> str:
-    shards = set(segment.shards)
-    hashes = {sha256 for task in manifest.tasks if shards & set(task.shards) for sha256 in task.sources}
-    sources = _list_sources(source.uri for source in manifest.sources if source.sha256 in hashes)
-    return f"It holds counts of {sources}. {_RESTORE}, or build again in a new folder."
+def _sources_of_shards(version: StoredVersion) -> dict[str, tuple[str, ...]]:
+    """Return the URIs of the sources of each shard of a version."""
+    uris = {source.sha256: source.uri for source in version.sources}
+    by_task = [(task, tuple(uris[sha256] for sha256 in task.sources if sha256 in uris)) for task in version.tasks]
+    return {shard: sources for task, sources in by_task for shard in task.shards}
+
+
+def _segment_advice(segment: Segment, sources: dict[str, tuple[str, ...]]) -> str:
+    # The shards of a task share one tuple, so each is added once.
+    groups = {id(uris): uris for shard in segment.shards for uris in [sources.get(shard, ())]}
+    uris = {uri for group in groups.values() for uri in group}
+    return f"It holds counts of {_list_sources(uris)}. {_RESTORE}, or build again in a new folder."
 
 
 def _list_sources(uris: Iterable[str]) -> str:

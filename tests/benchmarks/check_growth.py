@@ -24,8 +24,8 @@ from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.memory_budget import MemoryBudget
 from pipelines.runtime.progress import StageProgress
-from pipelines.store.manifest import read_manifest
 from pipelines.store.segments import Merge, Segment
+from pipelines.store.stored_versions import StoredVersions
 
 # Small shards, so that the build merges segments.
 SHARD_MEGABYTES = 8
@@ -58,9 +58,10 @@ def measure(data: str, target: str) -> list[float]:
     with StageProgress() as progress, InProcessRuntime() as runtime:
         build([data], target, BuildOptions(shard_mib=SHARD_MEGABYTES), runtime, progress)
     seconds = time.process_time() - start
-    manifest = read_manifest(target)
+    version = StoredVersions(target).find()
+    manifest = version.manifest
     stages = read_report(target, manifest).stages
-    merges = {"whole": Merge(manifest.segments)}
+    merges = {"whole": Merge(version.segments)}
     (whole,) = merge_segments(
         merges, target, "whole", f"{target}/work", MemoryBudget(1500).range_limits, InProcessRuntime()
     )
@@ -69,8 +70,8 @@ def measure(data: str, target: str) -> list[float]:
         whole.types,
         whole.entries,
         manifest.vocabulary,
-        _stored(target, manifest.shards),
-        _stored(target, [segment for segment in manifest.segments if len(segment.shards) > 1]),
+        _stored(target, version.shards),
+        _stored(target, [segment for segment in version.segments if len(segment.shards) > 1]),
         stages["count"].cpu_seconds,
         stages["embed"].cpu_seconds,
         seconds,

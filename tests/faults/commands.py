@@ -13,7 +13,7 @@ from bitcipher import storage
 from bitcipher.counts import part_files
 from bitcipher.versions import versions
 from pipelines.store import job_ledger
-from pipelines.store.manifest import read_manifest
+from pipelines.store.stored_versions import StoredVersions
 
 
 class Command:
@@ -80,14 +80,10 @@ def recorded_shards(build: object) -> dict[str, list[str]]:
 def unreferenced_files(build: object) -> set[str]:
     """Return the files of a build that no version refers to. A successful job leaves none."""
     build = str(build)
-    manifests = [read_manifest(build, version) for version in versions(build)]
-    needed = {
-        file
-        for manifest in manifests
-        for segment in (*manifest.segments, *manifest.shards)
-        for part in segment.parts
-        for file in part_files(part)
-    }
+    stored = StoredVersions(build)
+    published = [stored.find(version) for version in versions(build)]
+    needed = {file for version in published for part in version.parts() for file in part_files(part)}
+    manifests = [version.manifest for version in published]
     needed |= {f"versions/{manifest.version:06d}.json" for manifest in manifests}
     folders = tuple(f"{manifest.folder}/" for manifest in manifests)
     # The files of a version stay while a later version has its vectors.

@@ -107,6 +107,7 @@ FORMATS = {
     "build: mode cat": ReadFormat(lambda files: files.build(), "**/*", _build_commands),
     "build: mode spectral": ReadFormat(lambda files: files.build("spectral"), "**/*", _build_commands),
     "manifest of a build": ReadFormat(lambda files: files.build(), "versions/*.json", _build_commands),
+    "tables of a version": ReadFormat(lambda files: files.build(), "versions/*/*s.parquet", _build_commands),
     "ledger and lease": ReadFormat(lambda files: files.interrupted, "le*/**/*", _resume),
     "counts of an interrupted build": ReadFormat(lambda files: files.interrupted, "shards/*", _resume),
     "document shards": ReadFormat(

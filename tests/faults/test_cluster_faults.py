@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from builds import FRESH, OPTIONS, digests, run_build
+from builds import FRESH, OPTIONS, describe, digests, run_build
 from commands import Command, recorded_shards, unreferenced_files
 from ray_nodes import RayNodes
 
 from bitcipher.versions import versions
-from pipelines.store.manifest import read_manifest
+from pipelines.store.stored_versions import StoredVersions
 
 WORKERS = 4
 FAST = OPTIONS.derive({"tokenizer": "spacy"})
@@ -61,7 +61,7 @@ class FaultyJobs:
         self._reference_builds = reference_builds
         self._folder = folder
         self._random = random.Random(9)
-        self._reference = read_manifest(str(reference_builds / "whole")).to_dict()
+        self._reference = describe(StoredVersions(str(reference_builds / "whole")).find())
         self._digests = digests(reference_builds / "whole")
         self.measurements: Counter[str] = Counter()
 
@@ -99,7 +99,7 @@ class FaultyJobs:
             if not was_killed:
                 break
         assert code == 0, command.error_output()
-        manifest = read_manifest(str(build)).to_dict()
+        manifest = describe(StoredVersions(str(build)).find())
         assert manifest["digests"] == self._reference["digests"]
         assert digests(build) == self._digests
         for count in ("tokens", "documents", "text_bytes"):

@@ -20,6 +20,7 @@ from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from pipelines.store.job_ledger import JobEntry, find_job, record_job
 from pipelines.store.lease import Lease
+from pipelines.store.stored_versions import StoredVersions
 
 TEXTS = ["the cat saw the dog", "the dog saw a cat and a bird", "one dog and the cat"] * 9
 FEW = BuildOptions(tokenizer="whitespace", min_count=1, memory_mib=600)
@@ -268,7 +269,7 @@ def test_prune_and_update_remove_nothing_behind_links(texts, tmp_path, name):
     for remove in (lambda: prune(str(built), 1), lambda: drop_unfinished(str(built))):
         with pytest.raises(BitcipherError, match=f"{name} is a symbolic link"):
             remove()
-    collect_garbage(str(built))  # at the end of an update
+    collect_garbage(StoredVersions(str(built)))  # at the end of an update
     assert content(disk) == before
     assert (built / name).is_symlink()
     assert versions(str(built)) == [1, 2]

@@ -15,6 +15,7 @@ from pipelines.build.version_drift import DriftError
 from pipelines.count import count_stage
 from pipelines.store import fingerprint
 from pipelines.store.manifest import read_manifest
+from pipelines.store.stored_versions import StoredVersions
 
 
 @pytest.fixture
@@ -146,8 +147,8 @@ def test_old_versions_are_readable_until_pruned(parts, tmp_path):
     assert digests(build) == digests(tmp_path / "whole")
     with pytest.raises(BitcipherError, match=r"has no version 1\. Its versions are 4, 5"):
         digests(build, 1)
-    kinds = [read_manifest(str(build), number).to_dict()[kind] for number in (4, 5) for kind in ("segments", "shards")]
-    needed = {part for segments in kinds for segment in segments for part in segment["parts"]}
+    stored = [StoredVersions(str(build)).find(number) for number in (4, 5)]
+    needed = {part for version in stored for each in (*version.segments, *version.shards) for part in each.parts}
     assert len([file for file in files_of(build) if file.parts[0] in ("shards", "segments")]) == 3 * len(needed)
     with pytest.raises(BitcipherError, match="`keep` must be at least 1"):
         prune(str(build), keep=0)
@@ -204,8 +205,9 @@ def test_build_that_fails_before_counting_leaves_no_files(tmp_path):
 def test_manifest_is_plain_json(parts, tmp_path):
     run_build(parts[:2], tmp_path / "build")
     manifest = json.loads((tmp_path / "build" / "versions" / "000001.json").read_text())
-    assert manifest["tokens"] == sum(shard["tokens"] for shard in manifest["shards"])
-    assert all(source["sha256"] for source in manifest["sources"])
+    version = StoredVersions(str(tmp_path / "build")).find()
+    assert manifest["tokens"] == sum(shard.tokens for shard in version.shards)
+    assert all(source.sha256 for source in version.sources)
 
 
 def test_unfinished_build_resumes_with_another_shard_size(documents, tmp_path, monkeypatch):

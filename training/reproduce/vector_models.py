@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
-from bitcipher.counts import open_merged
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 from bitcipher.vectors import CipherVectors
 from pipelines.embed.embed_counts import embed
+from pipelines.embed.stored_counts import StoredCounts
 from pipelines.options import BuildOptions, EmbeddingOptions
 from pipelines.store.manifest import BuildManifest, read_manifest
 from training.probes.paper_tables import PaperGrid
@@ -92,8 +92,8 @@ class CountedBuild:
             return CipherVectors(vocabulary.words, rows / np.linalg.norm(rows, axis=1, keepdims=True))
         if options == self.options.embedding and self.manifest.has_own_vectors:
             return CipherVectors.load(self.manifest.vectors_folder(self.uri), verify=True)
-        segments = self.manifest.part_uris(self.uri)
-        return embed(open_merged(vocabulary, self.options.context_window, segments), options, {})
+        counts = StoredCounts.of_version(self.uri, self.manifest).open()
+        return embed(counts, options, {})
 
 
 def grid_models(grid: PaperGrid) -> list[VectorModel]:

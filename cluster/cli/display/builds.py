@@ -1,6 +1,5 @@
 """Output about builds and vectors: summaries, status, neighbors and contents."""
 
-from contextlib import suppress
 from typing import Any
 
 from bitcipher import storage
@@ -85,11 +84,12 @@ def print_changes(changes: SourceChanges, replaced: bool) -> None:
 def print_status(build: str) -> None:
     """Print the versions of a build, and the progress of its running or interrupted job."""
     status = read_status(build)
+    newest = None
     for number in status.versions:
-        OUT.print(f"version {number}: {_describe_version(build, number)}")
-    with suppress(BitcipherError):  # the line above says what is wrong with the manifest
-        if status.versions and not (newest := read_manifest(build, status.versions[-1])).has_own_vectors:
-            _print_missing_vectors(build, newest)
+        newest, description = _describe_version(build, number)
+        OUT.print(f"version {number}: {description}")
+    if newest and not newest.has_own_vectors:
+        _print_missing_vectors(build, newest)
     if status.job is None:
         OUT.print("No job is running, and none was interrupted.")
         return
@@ -136,9 +136,10 @@ def print_contents(uri: str, version: int | None) -> None:
     """Print the manifest of a build or of vectors, and the sizes of its files."""
     if versions(uri) or version is not None:
         manifest = read_manifest(uri, version)
-        lists = ("sources", "tasks", "shards", "segments")
-        _print_fields({name: value for name, value in manifest.to_dict().items() if name not in lists})
-        OUT.print(", ".join(f"{len(getattr(manifest, name)):,} {name}" for name in lists) + "\n")
+        fields = manifest.to_dict()
+        tables = fields.pop("tables")
+        _print_fields(fields)
+        OUT.print(", ".join(f"{table['rows']:,} {name}" for name, table in tables.items()) + "\n")
         print_version(uri, manifest)
     else:
         vectors = CipherVectors.load(uri, verify=True)
@@ -149,13 +150,13 @@ def print_contents(uri: str, version: int | None) -> None:
         OUT.print(f"{format_size(size):>10}  {name}")
 
 
-def _describe_version(build: str, number: int) -> str:
-    """Return the sizes and the drift of a version, or what is wrong with its manifest."""
+def _describe_version(build: str, number: int) -> tuple[BuildManifest | None, str]:
+    """Return the manifest of a version, and its sizes and drift; or None, and what is wrong with the manifest."""
     try:
         manifest = read_manifest(build, number)
     except BitcipherError as error:
-        return f"{error} Restore the file from a copy, or remove the version with `bitcipher prune --keep`."
-    return (
+        return None, f"{error} Restore the file from a copy, or remove the version with `bitcipher prune --keep`."
+    return manifest, (
         f"{manifest.documents:,} documents{_left_out(manifest)}, {manifest.tokens:,} tokens, "
         f"{manifest.vocabulary:,} words{_describe_vectors(manifest)}"
     )

@@ -1,6 +1,5 @@
 """The whole demo, on a generated package."""
 
-import json
 import random
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from cluster.demo.demo import make_demo, show_demo
 from pipelines.runtime.progress import StageProgress
+from pipelines.store.stored_versions import StoredVersions
 
 SUBJECTS = ("matrix", "function", "array", "number", "list", "table")
 VERBS = ("should", "must", "can", "will")
@@ -49,9 +49,9 @@ def test_demo_writes_one_complete_directory(demo, packages):
 
 
 def test_build_records_the_final_path_of_the_text(demo):
-    (source,) = json.loads((demo / "build" / "versions" / "000001.json").read_text())["sources"]
-    assert source["uri"].startswith(f"{demo}/documents/documents/")
-    assert Path(source["uri"]).stat().st_size == source["size"]
+    (source,) = StoredVersions(str(demo / "build")).find().sources
+    assert source.uri.startswith(f"{demo}/documents/documents/")
+    assert Path(source.uri).stat().st_size == source.size
 
 
 def test_both_tables_have_the_same_words(demo):

@@ -24,6 +24,8 @@ from pipelines.store.layout import LEASE
 from pipelines.store.lease import Lease
 from pipelines.store.manifest import BuildManifest, CountedTask, VectorSizes, VersionDigests, read_manifest
 from pipelines.store.segments import Segment
+from pipelines.store.stored_versions import StoredVersions
+from pipelines.store.version_tables import KINDS, VersionContents
 
 SIZES = dict.fromkeys(("documents", "total_passages", "text_bytes", "tokens", "types", "entries"), 1)
 
@@ -33,8 +35,10 @@ def segment_of(parts):
     return Segment(name=parts[0], parts=tuple(parts), part_hashes=hashes, shards=(parts[0],), digest="0" * 32, **SIZES)
 
 
-def manifest_of(version, segments, shards, suffix="ab", vectors_from=None):
+def write_version(build, version, segments, shards, suffix="ab", vectors_from=None):
+    """Write the tables of a version, and return its manifest."""
     folder = f"versions/{version:06d}-{suffix}"
+    contents = VersionContents(shards=tuple(map(segment_of, shards)), segments=tuple(map(segment_of, segments)))
     return BuildManifest(
         version=version,
         folder=folder,
@@ -45,10 +49,7 @@ def manifest_of(version, segments, shards, suffix="ab", vectors_from=None):
         aligned=None,
         **dict.fromkeys(("documents", "text_bytes", "tokens", "vocabulary", "oov_tokens"), 1),
         records=RecordCounts(),
-        sources=(),
-        tasks=(),
-        shards=tuple(map(segment_of, shards)),
-        segments=tuple(map(segment_of, segments)),
+        tables=contents.write(storage.join(build, folder)),
         digests=VersionDigests(words="", counts="", vectors=""),
         vectors=VectorSizes(words=1, dimensions=1, empty_words=0),
         basis=None,
@@ -76,8 +77,8 @@ def stored_names(build):
     return parts, {file.split("/")[1] for file in files if file.startswith("versions/")}
 
 
-FIRST = manifest_of(1, [["shards/a"], ["shards/b"]], [["shards/a"], ["shards/b"]])
-SECOND = manifest_of(2, [["segments/abc-0", "segments/abc-1"]], [["shards/a"], ["shards/b"], ["shards/c"]])
+FIRST = (1, [["shards/a"], ["shards/b"]], [["shards/a"], ["shards/b"]])
+SECOND = (2, [["segments/abc-0", "segments/abc-1"]], [["shards/a"], ["shards/b"], ["shards/c"]])
 
 
 @pytest.fixture
@@ -85,7 +86,8 @@ def build(base_uri):
     """URI of a build with two versions. The segment of version 2 merges the shards of version 1 and a new shard."""
     uri = storage.join(base_uri, "build")
     write_parts(uri, "shards/a", "shards/b", "shards/c", "segments/abc-0", "segments/abc-1")
-    for manifest in (FIRST, SECOND):
+    for version in (FIRST, SECOND):
+        manifest = write_version(uri, *version)
         write(uri, f"{manifest.folder}/words.parquet", f"{manifest.folder}/vectors/manifest.json")
         with Lease(uri) as lease:
             publish(uri, manifest, lease)
@@ -97,7 +99,7 @@ def test_collect_garbage_removes_unreferenced_files(build):
     write_parts(build, "shards/lost", "segments/lost-0")
     work = f"work/{uuid.uuid4().hex}/words.parquet"
     write(build, "shards/half.rows.parquet", work, "versions/000002-late/words.parquet")
-    collect_garbage(build)
+    collect_garbage(StoredVersions(build))
     assert stored_names(build) == needed
     assert not storage.exists(storage.join(build, "work"))
 
@@ -106,10 +108,12 @@ def test_unfinished_files_of_dead_processes_are_removed(tmp_path):
     build = str(tmp_path)
     write(build, f"shards/a.words.parquet.123{storage.UNFINISHED}", f"versions/000001-ab/x{storage.UNFINISHED}")
     with Lease(build) as lease:
-        publish(build, manifest_of(1, [], [], suffix="cd"), lease)
-    collect_garbage(build)
+        publish(build, write_version(build, 1, [], [], suffix="cd"), lease)
+    collect_garbage(StoredVersions(build))
+    tables = [f"versions/000001-cd/{name}.parquet" for name in sorted(KINDS)]
     assert [name for name in storage.list_files(build, unfinished=True) if "lease" not in name] == [
-        "versions/000001.json"
+        *tables,
+        "versions/000001.json",
     ]
 
 
@@ -122,7 +126,7 @@ def test_work_of_an_unfinished_job_is_kept(build):
     ledger.record(COUNTED_TASKS, "task", CountedTask(id="task", sources=(), shards=("shards/d",), records={}))
     ledger.record(MERGED_PARTS, "cd/0-9", MergedPart(part="segments/cd-0", sha256="0" * 64, entries=1, digest="0" * 32))
     needed = stored_names(build)[0] - {"shards/lost"}
-    collect_garbage(build)
+    collect_garbage(StoredVersions(build))
     assert stored_names(build)[0] == needed
     prune(build, keep=1)
     assert stored_names(build)[0] == needed
@@ -134,7 +138,7 @@ def test_work_of_an_unfinished_job_is_kept(build):
 
 def test_files_of_a_higher_unpublished_version_are_kept(build):
     write(build, "versions/000003-ab/words.parquet", "versions/000002-cd/words.parquet")
-    collect_garbage(build)
+    collect_garbage(StoredVersions(build))
     assert stored_names(build)[1] == {"000001.json", "000001-ab", "000002.json", "000002-ab", "000003-ab"}
     drop_unfinished(build)
     assert stored_names(build)[1] == {"000001.json", "000001-ab", "000002.json", "000002-ab"}
@@ -152,17 +156,18 @@ def test_prune_keeps_the_newest_versions_and_their_shards(build):
 
 
 def test_prune_keeps_vectors_that_a_kept_version_refers_to(build):
+    second = read_manifest(build, 2)
     for version in (3, 4):
-        later = manifest_of(version, [["shards/c"]], [["shards/c"]], vectors_from=SECOND.vectors_from)
+        later = write_version(build, version, [["shards/c"]], [["shards/c"]], vectors_from=second.vectors_from)
         write(build, f"{later.folder}/words.parquet")
         with Lease(build) as lease:
             publish(build, later, lease)
     assert prune(build, keep=1) == [1, 2, 3]
     assert stored_names(build)[1] == {"000002-ab", "000004.json", "000004-ab"}
-    assert vectors_of(build) == storage.join(build, SECOND.folder, "vectors")
+    assert vectors_of(build) == storage.join(build, second.folder, "vectors")
     write(build, "versions/000005-ab/words.parquet")
     with Lease(build) as lease:
-        publish(build, manifest_of(5, [["shards/c"]], [["shards/c"]]), lease)
+        publish(build, write_version(build, 5, [["shards/c"]], [["shards/c"]]), lease)
     assert prune(build, keep=1) == [4]
     assert stored_names(build)[1] == {"000005.json", "000005-ab"}
 
@@ -173,10 +178,10 @@ def test_files_of_earlier_versions_are_kept_while_a_manifest_is_damaged(build):
     write(build, "versions/000003-ab/words.parquet")
     storage.remove(manifest_uri(build, 1))
     with Lease(build) as lease:
-        publish(build, manifest_of(4, [["shards/c"]], [["shards/c"]]), lease)
-    collect_garbage(build)
+        publish(build, write_version(build, 4, [["shards/c"]], [["shards/c"]]), lease)
+    collect_garbage(StoredVersions(build))
     assert stored_names(build)[0] == needed[0]
-    names = {"000001-ab", "000002.json", "000002-ab", "000003.json", "000003-ab", "000004.json"}
+    names = {"000001-ab", "000002.json", "000002-ab", "000003.json", "000003-ab", "000004.json", "000004-ab"}
     assert stored_names(build)[1] == names
 
 
@@ -193,9 +198,10 @@ def test_prune_raises_without_a_build_or_during_a_job(build, base_uri):
 
 
 def test_publishing_an_existing_version_raises(build):
+    second = read_manifest(build, 2)
     with Lease(build) as lease, pytest.raises(BitcipherError, match="Another job published version 2"):
-        publish(build, manifest_of(2, [], [], suffix="other"), lease)
-    assert read_manifest(build, 2) == SECOND
+        publish(build, write_version(build, 2, [], [], suffix="other"), lease)
+    assert read_manifest(build, 2) == second
 
 
 def test_job_that_lost_its_lease_publishes_nothing(build):
@@ -203,6 +209,6 @@ def test_job_that_lost_its_lease_publishes_nothing(build):
         (mine,) = storage.list_files(storage.join(build, LEASE))
         write(build, f"{LEASE}/{int(mine.removesuffix('.json')) + 1:06d}.json")  # another job took over
         with pytest.raises(BitcipherError, match="Another job has taken over"):
-            publish(build, manifest_of(3, [], []), lost)
+            publish(build, write_version(build, 3, [], []), lost)
     assert versions(build) == [1, 2]
     assert not storage.exists(manifest_uri(build, 3))

@@ -11,7 +11,7 @@ from pipelines.estimate.build_estimate import EstimateRequest, estimate_build
 from pipelines.estimate.calibrate import calibrate
 from pipelines.estimate.corpus_laws import build_sizes
 from pipelines.estimate.growth_law import Bound
-from pipelines.store.manifest import read_manifest
+from pipelines.store.stored_versions import StoredVersions
 
 CLUSTER = Cluster(2, 4, 8e9)
 
@@ -80,7 +80,7 @@ def test_estimate_from_a_build_uses_its_options_and_growth(counted):
     low, point, high = (found.costs[bound] for bound in (Bound.LOW, Bound.POINT, Bound.HIGH))
     assert low.types <= point.types <= high.types
     assert low.entries <= point.entries <= high.entries
-    assert build_sizes(read_manifest(str(build)))[0][0] == pytest.approx(manifest["tokens"])
+    assert build_sizes(StoredVersions(str(build)).find())[0][0] == pytest.approx(manifest["tokens"])
     with pytest.raises(BitcipherError, match=r"leave out --window\.$"):
         estimate_build(
             EstimateRequest(tokens=1e9, build=str(build), options={"window": 2, "tokenizer": "spacy"}, cluster=CLUSTER)

@@ -9,6 +9,7 @@ from mutated_records import assert_mutation_is_read_or_refused
 
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.record_table import TableReference
 from bitcipher.version_manifest import VectorsReference
 from bitcipher.versions import manifest_uri
 from pipelines.build.report import BuildReport
@@ -29,6 +30,7 @@ from pipelines.store.manifest import (
     VectorMoves,
     VectorSizes,
     VersionDigests,
+    VersionTables,
     read_manifest,
 )
 from pipelines.store.segments import Segment
@@ -44,6 +46,7 @@ SEGMENT = Segment(
     digest="0123456789abcdef" * 2,
     **SIZES,
 )
+TABLE = TableReference(rows=3, sha256="0" * 64)
 RECORD_COUNTS = RecordCounts(bad={"not JSON": 1}, skipped={"status 404": 2}, replacements=3, example="Line 1 is bad.")
 MANIFEST = BuildManifest(
     version=2,
@@ -59,10 +62,7 @@ MANIFEST = BuildManifest(
     vocabulary=2,
     oov_tokens=1,
     records=RECORD_COUNTS,
-    sources=(Source(uri="/corpus/a.txt", size=3, format="text", stamp="1.5", sha256="ab"),),
-    tasks=(CountedTask(id="a", sources=("ab",), shards=("a-00000",), records={"ab": RECORD_COUNTS}),),
-    shards=(SEGMENT,),
-    segments=(SEGMENT,),
+    tables=VersionTables(**dict.fromkeys(("sources", "tasks", "shards", "segments"), TABLE)),
     digests=VersionDigests(words="w", counts="c", vectors="v"),
     vectors=VectorSizes(words=2, dimensions=5, empty_words=0),
     basis=BasisState(version=1, residual=0.02),
@@ -95,6 +95,8 @@ RECORDS = [
     MANIFEST,
     FILTERED,
     SEGMENT,
+    Source(uri="/corpus/a.txt", size=3, format="text", stamp="1.5", sha256="ab"),
+    CountedTask(id="a", sources=("ab",), shards=("a-00000",), records={"ab": RECORD_COUNTS}),
     JobEntry(id="ab", version=1, fingerprint=fingerprint(OPTIONS), started=TIME),
     CountPlan(tasks=("a", "b"), text_bytes=9),
     MergedPart(part="segments/a-0", sha256="0" * 64, entries=9, digest="0" * 32),
