@@ -7,14 +7,18 @@ from typing import Any
 from bitcipher import storage
 from bitcipher.counts import MergedCounts
 from bitcipher.embedding import Refinement
+from bitcipher.embedding.row_blocks import ArrayRows
 from bitcipher.embedding.spectral import SpectralEmbedding
 from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS
 from bitcipher.vectors import CipherVectors
-from pipelines.embed.spectral_vectors import EarlierBasis, SpectralJob, check_basis, earlier_vectors, spectral_vectors
+from pipelines.embed.spectral_vectors import EarlierBasis, SpectralJob, check_basis, earlier_vectors, spectral_table
+from pipelines.embed.stage_runner import stage_runner
 from pipelines.embed.stored_counts import StoredCounts
-from pipelines.embed.table_vectors import check_summed, table_vectors
+from pipelines.embed.table_vectors import RawTable, check_summed
+from pipelines.embed.write_vectors import write_vectors
 from pipelines.options import SPECTRAL, EmbeddingOptions
 from pipelines.runtime.costs import Costs
+from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.memory_budget import MemoryBudget
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
@@ -39,15 +43,20 @@ class EmbedStage:
     Args:
         counts: stored counts of a version.
         options: options of the vectors.
+        work: folder for temporary files.
     """
 
-    def __init__(self, counts: StoredCounts, options: EmbeddingOptions):
+    def __init__(self, counts: StoredCounts, options: EmbeddingOptions, work: str):
         self._counts = counts
+        self._work = work
         self._options = options
 
     def __call__(self, target: str) -> Iterator[VectorSizes]:
         """Save the vectors in a folder, and yield their sizes."""
-        yield _save(embed(self._counts.open(), self._options, self._counts.provenance), target)
+        counts, provenance = self._counts.open(), self._counts.provenance
+        table = raw_table(counts, self._options)
+        fields = table.fields(counts.vocabulary, self._options, provenance)
+        yield write_vectors(table, fields, target, self._work, stage_runner(InProcessRuntime()))
 
 
 def embed(counts: MergedCounts, options: EmbeddingOptions, provenance: dict[str, Any]) -> CipherVectors:
@@ -61,15 +70,26 @@ def embed(counts: MergedCounts, options: EmbeddingOptions, provenance: dict[str,
     Raises:
         BitcipherError: if the options do not match the counts, or there is too little text.
     """
+    return raw_table(counts, options).to_vectors(counts.vocabulary, options, provenance)
+
+
+def raw_table(counts: MergedCounts, options: EmbeddingOptions) -> RawTable:
+    """Compute the raw rows of all words in this process, with all arrays in memory.
+
+    Args:
+        counts: merged counts of a version.
+        options: options of the vectors.
+
+    Raises:
+        BitcipherError: if the options do not match the counts, or there is too little text.
+    """
     check_summed(options, counts.context_window)
     estimator = options.estimator()
     if isinstance(estimator, SpectralEmbedding):
-        spectrum = estimator.table(counts, options.window)
-        return spectral_vectors(counts.vocabulary, spectrum, options, provenance)
-    refinement = Refinement()
-    table = refinement.fit_transform(estimator.table(counts))
-    learned = {"mean": refinement.mean_, "matrix": refinement.matrix_}
-    return table_vectors(counts.vocabulary, table, learned, options, provenance)
+        return spectral_table(estimator.table(counts, options.window))
+    table = estimator.table(counts)
+    refinement = Refinement().fit(table)
+    return RawTable(ArrayRows(table), refinement.transform, refinement.arrays, {})
 
 
 def embed_build(
@@ -152,21 +172,18 @@ def embed_counts(
     def report(note: str) -> None:
         progress.advance(bar, 1, note)
 
-    if options.mode == SPECTRAL:
-        with costs.measure("embed"):
-            made = SpectralJob(counts, options, work, budget, runtime, costs, report).embed(earlier)
-            embedded = EmbeddedVectors(_save(made.vectors, target), made.residual, made.is_kept)
-    else:
-        spec = StageSpec("embed", EmbedStage, {"counts": counts, "options": options})
-        (result,) = runtime.stream(spec, [target])
-        costs.add(result)
-        embedded = EmbeddedVectors(result.value)
+    try:
+        if options.mode == SPECTRAL:
+            with costs.measure("embed"):
+                job = SpectralJob(counts, options, work, budget, runtime, costs, report)
+                embedded = EmbeddedVectors(*job.embed(target, earlier))
+        else:
+            spec = StageSpec("embed", EmbedStage, {"counts": counts, "options": options, "work": work})
+            (result,) = runtime.stream(spec, [target])
+            costs.add(result)
+            embedded = EmbeddedVectors(result.value)
+    finally:
+        storage.remove(work)
     report(f"{embedded.sizes.words:,} × {embedded.sizes.dimensions}")
     progress.end(bar)
     return embedded
-
-
-def _save(vectors: CipherVectors, target: str) -> VectorSizes:
-    vectors.save(target)
-    empty = int((~vectors.vectors.any(axis=1)).sum())
-    return VectorSizes(words=len(vectors), dimensions=vectors.vector_size, empty_words=empty)

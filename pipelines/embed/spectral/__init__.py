@@ -5,6 +5,7 @@ gather_ranges   pairs of each range of words, added up over all segments, and tr
 ppmi_ranges     PPMI weights of each range of the vocabulary, in both directions
 range_products  products of the weighted matrix and a table
 factorization   all steps in order
+stored_rows     rows of the last product, in files
 progress        wrapper of products that reports progress
 array_files     arrays in temporary files
 """

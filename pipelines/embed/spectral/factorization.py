@@ -1,6 +1,6 @@
 """Factorization of stored counts that do not fit in memory."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -20,11 +20,11 @@ from pipelines.embed.spectral.gather_ranges import (
     read_sums,
 )
 from pipelines.embed.spectral.ppmi_ranges import PpmiInput, PpmiStage, write_inputs
-from pipelines.embed.spectral.range_products import RangeProducts, RunStage
+from pipelines.embed.spectral.range_products import RangeProducts
 from pipelines.embed.spectral.rank_ranges import RankInput, RankStage
+from pipelines.embed.stage_runner import RunStage
 from pipelines.merge.sample_stage import SampleInput, SampleStage
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY
-from pipelines.runtime.runtime import In, Out, Runtime, StageResult, StageSpec
 
 Factored = TypeVar("Factored")
 
@@ -52,13 +52,13 @@ def factor(
     columns: np.ndarray,
     use_products: Callable[[Products, int], Factored],
     range_entries: int,
-    runtime: Runtime,
-    on_result: Callable[[StageResult[Any]], None] = lambda result: None,
+    row_bytes: int,
+    run: RunStage,
 ) -> Factored:
     """Factor counts of any size, in ranges of words.
 
     The products have the same bytes as those of `InMemoryProducts`, for any ranges. Ranges are processed by the
-    workers of the runtime. Arrays with one row per word of the vocabulary are processed in this process.
+    workers of the runtime. This process holds tables with a row per context word, and some integers per word.
 
     Args:
         paths: URIs of the counts, and folder for temporary files.
@@ -66,16 +66,9 @@ def factor(
         columns: (N,) int32, the column of each word as a context word, or -1 for words to leave out.
         use_products: called with the products and the number of blocks; returns the result.
         range_entries: maximum number of entries (stored pairs) in the memory of a worker.
-        runtime: runtime of the stages.
-        on_result: called with each result of a stage.
+        row_bytes: bytes of a row of the last product, which a worker holds for each word of its range.
+        run: function that runs a stage over inputs.
     """
-
-    def run(
-        make: Callable[..., Callable[[In], Iterator[Out]]], arguments: dict[str, Any], inputs: Sequence[In]
-    ) -> Iterator[Out]:
-        for result in runtime.stream(StageSpec("products", make, arguments, in_threads=True), inputs):
-            on_result(result)
-            yield result.value
 
     vocabulary = paths.vocabulary.read()
     words, blocks = len(vocabulary), block_count(context_window.size, context_window.summed)
@@ -85,7 +78,7 @@ def factor(
         names = _gather(paths, context_window, range_entries, run)
         sums = cast(np.ndarray, sum(read_sums(paths.work, name) for name in names))
         write_inputs(paths.work, sums[:-1], columns)
-        entries = sums[-1][np.argsort(vocabulary.row_order())]
+        entries = sums[-1][np.argsort(vocabulary.row_order())] + -(-row_bytes // BYTES_PER_ENTRY)
         ranges = _weight(paths, names, entries, range_entries, run)
         return use_products(RangeProducts(paths.work, ranges, columns, run), blocks)
     finally:
@@ -119,7 +112,7 @@ def _weight(paths: CountPaths, names: list[str], entries: np.ndarray, range_entr
     Args:
         paths: URIs of the counts, and folder for temporary files.
         names: names of the gathered ranges.
-        entries: (words,) int64, number of pairs of each word, sorted by the bytes of the words.
+        entries: (words,) int64, size of each word in memory, in pairs, sorted by the bytes of the words.
         range_entries: maximum number of pairs of a range.
         run: function that runs a stage over inputs.
 
