@@ -70,6 +70,11 @@ class MemoryBudget:
         return self.mib << 20
 
     @property
+    def free_bytes(self) -> int:
+        """Memory of the worker in bytes, without its libraries, for all threads together."""
+        return self.bytes - LIBRARY_BYTES
+
+    @property
     def chunks(self) -> int:
         """Maximum number of text chunks in a tokenizer's cache."""
         return int(self._free * CHUNK_SHARE) // CHUNK_BYTES
