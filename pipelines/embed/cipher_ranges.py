@@ -13,17 +13,14 @@ from bitcipher.counts import ContextWindow, VocabularyFile
 from bitcipher.embedding import CipherEmbedding, Refinement
 from bitcipher.embedding.cipher_embedding import WordCiphers
 from bitcipher.embedding.row_blocks import Measure, RowSource, group_starts, sum_group, sum_in_order
-from pipelines.embed.spectral.factorization import entries_left
+from bitcipher.embedding.spectral import block_count
 from pipelines.embed.spectral.gather_ranges import read_sums
 from pipelines.embed.spectral.stored_rows import RankedRows, StoredRows, write_ranked
-from pipelines.embed.spectral.word_ranges import CountPaths, LocatedWords, gather, locate, remove_gathered
+from pipelines.embed.spectral.word_ranges import CountPaths, LocatedWords, entries_left, gather, locate, remove_gathered
 from pipelines.embed.stage_runner import RunStage
 from pipelines.embed.table_vectors import RawTable
 from pipelines.options import EmbeddingOptions
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY
-
-# Bytes of memory of a worker per word of the vocabulary: its name, position, code, weight and dense totals.
-BYTES_PER_WORD = 160
 
 
 class SumStage:
@@ -135,7 +132,7 @@ def _sum_ranges(
     embedding.check_context_window(context_window)
     vocabulary = paths.vocabulary.read()
     window = ContextWindow(embedding.window, context_window.summed)
-    range_entries = entries_left(range_entries, len(vocabulary), BYTES_PER_WORD)
+    range_entries = entries_left(range_entries, len(vocabulary), block_count(window.size, window.summed))
     names = gather(paths, window, range_entries, run)
     entries = sum(read_sums(paths.work, name)[-1] for name in names)
     # A worker holds the sums of a row, the row, and its copy while it is written.

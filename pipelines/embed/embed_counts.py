@@ -208,7 +208,7 @@ def _embed_ciphers(
     """
     check_summed(options, counts.context_window)
     vocabulary = counts.vocabulary.read()
-    sums = sums_bytes(len(vocabulary), options, budget)
+    sums = sums_bytes(len(vocabulary), counts.types, options, budget)
     if sums is not None and not prefers_ranges(counts.entries, budget, runtime):
         arguments = {"counts": counts, "options": options, "work": work, "sums_bytes": sums}
         (result,) = runtime.stream(StageSpec("embed", EmbedStage, arguments), [target])

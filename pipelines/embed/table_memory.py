@@ -13,20 +13,22 @@ TABLE_SHARE = 0.75
 MIN_WORKERS = 5
 
 
-def table_bytes(words: int, options: EmbeddingOptions) -> int:
-    """Return the bytes of the raw table, float64."""
-    return words * options.estimator().vector_size * 8
+# Bytes of the rank of a word of a segment, and bytes per word of the vocabulary for the lookup of ranks.
+RANK_BYTES = 4
+INDEX_BYTES = 70
 
 
-def sums_bytes(words: int, options: EmbeddingOptions, budget: MemoryBudget) -> int | None:
+def sums_bytes(words: int, types: int, options: EmbeddingOptions, budget: MemoryBudget) -> int | None:
     """Return the maximum bytes of the sums in memory beside the table; None if the table is made in ranges.
 
     Args:
         words: size of the vocabulary.
+        types: number of words in all segments.
         options: options of the vectors.
         budget: memory of a process.
     """
-    free = int(budget.free_bytes * TABLE_SHARE) - table_bytes(words, options)
+    table = words * options.estimator().vector_size * 8
+    free = int(budget.free_bytes * TABLE_SHARE) - table - types * RANK_BYTES - words * INDEX_BYTES
     return min(SUMS_BYTES, free) if pass_bytes(words, options) <= free else None
 
 

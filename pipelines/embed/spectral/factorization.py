@@ -11,27 +11,11 @@ from bitcipher.embedding.spectral import Products, block_count
 from pipelines.embed.spectral.gather_ranges import read_sums
 from pipelines.embed.spectral.ppmi_ranges import PpmiInput, PpmiStage, write_inputs
 from pipelines.embed.spectral.range_products import RangeProducts
-from pipelines.embed.spectral.word_ranges import CountPaths, gather, locate, remove_gathered
+from pipelines.embed.spectral.word_ranges import CountPaths, entries_left, gather, locate, remove_gathered
 from pipelines.embed.stage_runner import RunStage
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY
 
 Factored = TypeVar("Factored")
-
-# Bytes of memory of a worker, in addition to its range: per word of the vocabulary (position, name and dense totals),
-# and per word and block (a sum and two logarithms). A block has the pairs at one offset, or in the whole window.
-BYTES_PER_WORD = 64
-BYTES_PER_SUM = 24
-
-
-def entries_left(range_entries: int, words: int, word_bytes: int) -> int:
-    """Return how many entries fit in the memory of a worker beside numbers for each word of the vocabulary.
-
-    Args:
-        range_entries: number of entries (stored pairs) that fit in its memory.
-        words: number of words.
-        word_bytes: bytes per word.
-    """
-    return max(range_entries - words * word_bytes // BYTES_PER_ENTRY, range_entries // 4, 1)
 
 
 def factor(
@@ -60,7 +44,7 @@ def factor(
 
     vocabulary = paths.vocabulary.read()
     words, blocks = len(vocabulary), block_count(context_window.size, context_window.summed)
-    range_entries = entries_left(range_entries, words, BYTES_PER_WORD + blocks * BYTES_PER_SUM)
+    range_entries = entries_left(range_entries, words, blocks)
     try:
         names = gather(paths, context_window, range_entries, run)
         sums = cast(np.ndarray, sum(read_sums(paths.work, name) for name in names))

@@ -20,6 +20,31 @@ from pipelines.embed.spectral.gather_ranges import (
 from pipelines.embed.spectral.rank_ranges import RankInput, RankStage
 from pipelines.embed.stage_runner import RunStage
 from pipelines.merge.sample_stage import SampleInput, SampleStage
+from pipelines.runtime.memory_budget import BYTES_PER_ENTRY
+
+# Bytes of memory of a worker, in addition to its range: per word of the vocabulary (position, name and dense totals),
+# and per word and block (a sum and two logarithms). A block has the pairs at one offset, or in the whole window.
+BYTES_PER_WORD = 64
+BYTES_PER_SUM = 24
+
+# A range has at least this part of the entries that fit, however many words there are.
+MIN_SHARE = 4
+
+
+def word_bytes(blocks: int) -> int:
+    """Return the bytes that a worker needs for each word of the vocabulary, with a number of blocks."""
+    return BYTES_PER_WORD + blocks * BYTES_PER_SUM
+
+
+def entries_left(range_entries: int, words: int, blocks: int) -> int:
+    """Return how many entries fit in the memory of a worker beside numbers for each word of the vocabulary.
+
+    Args:
+        range_entries: number of entries (stored pairs) that fit in its memory.
+        words: number of words.
+        blocks: number of blocks.
+    """
+    return max(range_entries - words * word_bytes(blocks) // BYTES_PER_ENTRY, range_entries // MIN_SHARE, 1)
 
 
 @dataclass(frozen=True)
