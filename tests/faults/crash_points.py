@@ -34,7 +34,7 @@ memory_budget.BYTES_PER_SUMMED_WORD = 1 << 19
 # Bytes of memory per pair, as if they were many: vectors are made in several ranges of words. They are written in
 # several files.
 memory_budget.BYTES_PER_WEIGHTED_ENTRY = 1 << 40
-memory_budget.BYTES_PER_ENTRY = 1 << 12
+memory_budget.BYTES_PER_ENTRY = 1 << 10
 vector_files.PAGE_BYTES = 1 << 12
 vector_files.MAX_FILE_BYTES = 1 << 20
 
