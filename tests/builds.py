@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,7 +78,7 @@ def digests(target: object, version: int | None = None) -> Digests:
     words = storage.read_bytes(manifest.file(build, WORDS))
     vectors = hashlib.sha256()
     folder_of_vectors = manifest.vectors_folder(build)
-    for name in ("vectors.safetensors", "refinement.safetensors"):
+    for name in filter(re.compile(r"(vectors|refinement)\b.*").fullmatch, storage.list_files(folder_of_vectors)):
         vectors.update(storage.read_bytes(storage.join(folder_of_vectors, name)))
     return Digests(hashlib.sha256(words).hexdigest(), _counts_digest(build, manifest), vectors.hexdigest())
 

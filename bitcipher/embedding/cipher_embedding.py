@@ -1,9 +1,13 @@
 """`CipherEmbedding`: the raw table of modes cat, sum and cipher (Zhao & Williams 2023, *Bit Cipher*, section 3.5)."""
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
 import numpy as np
 
 from bitcipher import noise as noises
-from bitcipher.cipher import BitCipher
+from bitcipher.cipher import ActiveBits, BitCipher
+from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.counts.pairs import PairBlock
 from bitcipher.embedding import kernels
@@ -24,6 +28,44 @@ BLOCK_ROWS = 1024
 # Maximum bytes of the integer sums in memory. A table that needs more is built in several passes over the counts, each
 # for some of the offsets.
 SUMS_BYTES = 1 << 30
+
+
+class ContextCiphers(NamedTuple):
+    """Noisy ciphers of all words as context words.
+
+    Attributes:
+        code: codes and weights.
+        noise_distribution: (bits,) float64, the noise probability σ of each bit.
+        ranks: (N,) int32, 0, 1, …
+    """
+
+    code: FixedCode
+    noise_distribution: np.ndarray
+    ranks: np.ndarray
+
+
+class WordCiphers(NamedTuple):
+    """Noisy ciphers of all words as rows of the table of mode cipher.
+
+    Attributes:
+        codes: active bits of all words.
+        beta: (N,) float64, the weight β of each word's cipher.
+        noise_distribution: (bits,) float64, the noise probability σ of each bit.
+    """
+
+    codes: ActiveBits
+    beta: np.ndarray
+    noise_distribution: np.ndarray
+
+    def rows(self, start: int, stop: int) -> np.ndarray:
+        """Return the rows of the words with ranks from `start` on and before `stop`, (n, bits) float64."""
+        starts = self.codes.starts[start : stop + 1]
+        sizes = np.diff(starts)
+        ciphers = np.zeros((stop - start, len(self.noise_distribution)))
+        words = np.repeat(np.arange(len(sizes)), sizes)
+        ciphers[words, self.codes.bits[starts[0] : starts[-1]]] = np.repeat(1.0 / sizes, sizes)
+        beta = self.beta[start:stop]
+        return beta[:, None] * ciphers + np.outer(1 - beta, self.noise_distribution)
 
 
 class CipherEmbedding:
@@ -74,8 +116,13 @@ class CipherEmbedding:
         """Number of columns of the table."""
         return self.bits * (2 * self.window if self.mode == "cat" else 1)
 
-    def table(self, counts: MergedCounts) -> np.ndarray:
+    def table(self, counts: MergedCounts, sums_bytes: int = SUMS_BYTES) -> np.ndarray:
         """Return the raw table, (N, vector_size) float64, in order of rank.
+
+        Args:
+            counts: counts of a corpus.
+            sums_bytes: maximum bytes of the integer sums in memory, see `SUMS_BYTES`. Sums of one offset are always in
+                memory. The result does not depend on this number.
 
         A word without any context has a row of zeros. If a word has context, but not at all offsets, and `log` is
         "aggregate", the dimensions of an offset without context are equal.
@@ -83,29 +130,78 @@ class CipherEmbedding:
         Raises:
             BitcipherError: if the counts have a smaller window, or more words than the bits have codes.
         """
-        vocabulary = counts.vocabulary
+        words = len(counts.vocabulary)
+        if self.mode == "cipher":
+            return self.word_ciphers(counts.vocabulary).rows(0, words)
+        self.check_context_window(counts.context_window)
+        ciphers = self.context_ciphers(counts.vocabulary)
+        table = np.empty((words, self.vector_size))
+        has_context = np.zeros(words, bool)
+        for forward, backward, columns in self.plan_passes(counts, sums_bytes):
+            sums = np.zeros((len(columns), words, self.bits + 1), np.int64)
+            self._add(counts, ciphers.code, forward, backward, sums)
+            for block, column in enumerate(columns):
+                has_context |= sums[block, :, self.bits] != 0
+                target = table[:, column * self.bits : (column + 1) * self.bits]
+                self._finish(sums[block], ciphers.code.drops, ciphers.noise_distribution, target)
+        table[~has_context] = 0
+        return table
+
+    def context_ciphers(self, vocabulary: Vocabulary) -> "ContextCiphers":
+        """Return the noisy ciphers of the words of a vocabulary, which all rows of modes cat and sum are made from.
+
+        Raises:
+            BitcipherError: if there are more words than the bits have codes.
+        """
+        codes, beta, noise_distribution = self._noisy_codes(vocabulary)
+        code = fixed_code(codes, self.bits, beta, self._bounds(vocabulary))
+        return ContextCiphers(code, noise_distribution, np.arange(len(vocabulary), dtype=np.int32))
+
+    def word_ciphers(self, vocabulary: Vocabulary) -> "WordCiphers":
+        """Return the noisy ciphers of the words of a vocabulary, which are the rows of mode cipher.
+
+        Raises:
+            BitcipherError: if there are more words than the bits have codes.
+        """
+        return WordCiphers(*self._noisy_codes(vocabulary))
+
+    def rows(self, ranks: np.ndarray, pairs: Iterable[PairBlock], ciphers: "ContextCiphers") -> np.ndarray:
+        """Return the rows of some words in the table of mode cat or sum, (n, vector_size) float64.
+
+        Args:
+            ranks: (n,) int32, the words, ascending.
+            pairs: all pairs of these words, forward and backward, numbered by rank. Each pair occurs once, with its
+                total count. Counts that were summed over offsets have each pair once in either direction.
+            ciphers: the noisy ciphers of all words.
+        """
+        # The block of dimensions of each offset. A negative offset counts from the end.
+        blocks = np.zeros(2 * self.window + 1, np.int64)
+        if self.mode == "cat":
+            blocks[:] = [0, *range(self.window, 2 * self.window), *range(self.window)]
+        code = ciphers.code._replace(drops=ciphers.code.drops[ranks])
+        sums = np.zeros((self.vector_size // self.bits, len(ranks), self.bits + 1), np.int64)
+        for block in pairs:
+            left = np.searchsorted(ranks, block.left).astype(np.int32)
+            starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(block.length)])
+            rows = np.argsort(block.offset, kind="stable")
+            if self.log == "counts":
+                kernels.add_forward_logs(block, rows, starts, left, np.log1p(block.count), code, blocks, sums)
+            else:
+                kernels.add_forward(block, rows, starts, left, ciphers.ranks, 1, code, blocks, sums)
+        table = np.empty((len(ranks), self.vector_size))
+        for block, each in enumerate(sums):
+            target = table[:, block * self.bits : (block + 1) * self.bits]
+            self._finish(each, code.drops, ciphers.noise_distribution, target)
+        table[~sums[:, :, self.bits].any(axis=0)] = 0
+        return table
+
+    def _noisy_codes(self, vocabulary: Vocabulary) -> tuple[ActiveBits, np.ndarray, np.ndarray]:
+        """Return the codes of all words, their weights β, and the noise distribution."""
         codes = self.cipher.active_bits(len(vocabulary))
-        beta = noises.beta(self.noise, vocabulary)
         noise_distribution = (
             np.zeros(self.bits) if self.noise == "none" else noises.noise_distribution(codes, self.bits, vocabulary)
         )
-        if self.mode == "cipher":
-            ciphers = self.cipher.encipher(len(vocabulary)).toarray()
-            return beta[:, None] * ciphers + np.outer(1 - beta, noise_distribution)
-        self._check_context_window(counts)
-        code = fixed_code(codes, self.bits, beta, self._bounds(vocabulary))
-        table = np.empty((len(vocabulary), self.vector_size))
-        has_context = np.zeros(len(vocabulary), bool)
-        for forward, backward, columns in self._plan_passes(counts):
-            sums = np.zeros((len(columns), len(vocabulary), self.bits + 1), np.int64)
-            self._add(counts, code, forward, backward, sums)
-            for block, column in enumerate(columns):
-                has_context |= sums[block, :, self.bits] != 0
-                self._finish(
-                    sums[block], code, noise_distribution, table[:, column * self.bits : (column + 1) * self.bits]
-                )
-        table[~has_context] = 0
-        return table
+        return codes, noises.beta(self.noise, vocabulary), noise_distribution
 
     def _bounds(self, vocabulary: Vocabulary) -> np.ndarray:
         """Return an upper bound of the sum of a word's counts, or of their logs, in a block, (N,) float64."""
@@ -123,7 +219,9 @@ class CipherEmbedding:
         if self.log == "counts":
             for block in counts.rows(window):
                 rows, starts = _rows_by_offset(block, forward)
-                kernels.add_logs(block, rows, starts, np.log1p(block.count), code, forward, backward, sums)
+                logs = np.log1p(block.count)
+                kernels.add_forward_logs(block, rows, starts, block.left, logs, code, forward, sums)
+                kernels.add_backward_logs(block, rows, starts, block.left, logs, code, backward, sums)
         else:
             for block, ranks, sign in counts.partials(window):
                 rows, starts = _rows_by_offset(block, forward)
@@ -131,26 +229,32 @@ class CipherEmbedding:
                 kernels.add_forward(block, rows, starts, left, ranks, sign, code, forward, sums)
                 kernels.add_backward(block, rows, starts, left, ranks, sign, code, backward, sums)
 
-    def _finish(self, sums: np.ndarray, code: FixedCode, noise_distribution: np.ndarray, table: np.ndarray) -> None:
+    def _finish(self, sums: np.ndarray, drops: np.ndarray, noise_distribution: np.ndarray, table: np.ndarray) -> None:
         """Add the noise to the sums of a block, take the log if it is "aggregate", and write the result to `table`.
 
         Args:
-            sums: (N, bits + 1) int64, the sums of one block.
-            code: the code of all words.
+            sums: (n, bits + 1) int64, the sums of one block.
+            drops: (n,) int64, digits dropped from the weights in each row.
             noise_distribution: (bits,) float64.
-            table: (N, bits) float64, the columns of this block, updated in place.
+            table: (n, bits) float64, the columns of this block, updated in place.
         """
         for start in range(0, len(sums), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
             block = kernels.to_floats(
-                sums[rows], code.drops[rows], self.log == "counts", self.log == "aggregate", noise_distribution
+                sums[rows], drops[rows], self.log == "counts", self.log == "aggregate", noise_distribution
             )
             if self.log == "aggregate":
                 np.log(np.maximum(block, SHARE_FLOOR, out=block), out=block)
             table[rows] = block
 
-    def _plan_passes(self, counts: MergedCounts) -> list[tuple[np.ndarray, np.ndarray, list[int]]]:
+    def plan_passes(
+        self, counts: MergedCounts, sums_bytes: int = SUMS_BYTES
+    ) -> list[tuple[np.ndarray, np.ndarray, list[int]]]:
         """Return what each pass over the counts adds up.
+
+        Args:
+            counts: counts of a corpus.
+            sums_bytes: maximum bytes of the sums of a pass.
 
         Returns:
             For each pass: the block in `sums` of each offset, (offsets,) int64, and of its opposite, -1 for offsets of
@@ -162,7 +266,7 @@ class CipherEmbedding:
             block_of_offset[offsets] = 0
             return [(block_of_offset, block_of_offset, [0])]
         words = len(counts.vocabulary)
-        offsets_per_pass = max(1, SUMS_BYTES // (2 * words * (self.bits + 1) * 8))
+        offsets_per_pass = max(1, sums_bytes // (2 * words * (self.bits + 1) * 8))
         passes = []
         for first in range(0, len(offsets), offsets_per_pass):
             group = offsets[first : first + offsets_per_pass]
@@ -174,8 +278,12 @@ class CipherEmbedding:
             passes.append((forward, backward, columns))
         return passes
 
-    def _check_context_window(self, counts: MergedCounts) -> None:
-        context_window = counts.context_window
+    def check_context_window(self, context_window: ContextWindow) -> None:
+        """Check that counts of a window give the rows of this embedding.
+
+        Raises:
+            BitcipherError: if the window is smaller, or the counts were summed over another window.
+        """
         if context_window.summed and (self.mode == "cat" or self.window != context_window.size):
             raise BitcipherError(
                 f"The counts are summed over a window of {context_window.size}, which allows only mode sum with that "

@@ -76,26 +76,38 @@ def add_backward(block, rows, starts, left, ranks, sign, code, blocks, sums):
 
 
 @njit(cache=True, nogil=True)
-def add_logs(block, rows, starts, logs, code, forward, backward, sums):
-    """Add log(1 + C)·(β∘P) and the sums of logs, for the offsets and their opposites.
+def add_forward_logs(block, rows, starts, left, logs, code, blocks, sums):
+    """Add log(1 + C)·(β∘P) and the sums of logs.
 
     The log of a sum is not a sum of logs, so each pair must occur once, with its total count.
 
     Args:
         block: `PairBlock` with words numbered by rank.
-        rows, starts: as in `add_forward`.
+        rows, starts, left: as in `add_forward`.
         logs: (entries,) float64, log(1 + n) of each pair.
         code: the `FixedCode` of all ranks.
-        forward, backward: (offsets,) int64, the block of sums of each offset and of its opposite.
+        blocks: (offsets,) int64, the block of sums of each offset.
         sums: (blocks, N, b + 1) int64, updated in place: one column per bit of the code, then the sum of logs, all with
             the fraction digits of the row.
     """
     for row in rows:
-        left, offset = block.left[row], block.offset[row]
+        word_sums = sums[blocks[block.offset[row]], left[row]]
+        drop = code.drops[left[row]]
+        for entry in range(starts[row], starts[row + 1]):
+            _add_log(word_sums, logs[entry], code, block.right[entry], drop)
+
+
+@njit(cache=True, nogil=True)
+def add_backward_logs(block, rows, starts, left, logs, code, blocks, sums):
+    """Add log(1 + Cᵀ)·(β∘P), the product for the opposite offsets, and the sums of logs.
+
+    The arguments are those of `add_forward_logs`, with the block of sums of each opposite offset in `blocks`.
+    """
+    for row in rows:
+        opposite = sums[blocks[block.offset[row]]]
         for entry in range(starts[row], starts[row + 1]):
             right = block.right[entry]
-            _add_log(sums[forward[offset], left], logs[entry], code, right, code.drops[left])
-            _add_log(sums[backward[offset], right], logs[entry], code, left, code.drops[right])
+            _add_log(opposite[right], logs[entry], code, left[row], code.drops[right])
 
 
 @njit(cache=True, nogil=True)
@@ -105,7 +117,7 @@ def to_floats(sums, drops, are_logs, normalize, noise_distribution):
     Args:
         sums: (n, b + 1) int64, n rows of a block of sums.
         drops: (n,) int64, digits dropped from the weights in each row.
-        are_logs: whether the sums come from `add_logs`.
+        are_logs: whether the sums are those of logs.
         normalize: whether to divide each row by its sum. All values of a zero row become 1 / b.
         noise_distribution: (b,) float64, σ.
 

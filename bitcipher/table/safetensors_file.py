@@ -1,4 +1,4 @@
-"""Streaming writer and locator for a single float32 matrix in a safetensors file.
+"""Streaming writer and locator for a float32 matrix in a safetensors file.
 
 The format (github.com/huggingface/safetensors, "Format") is the length of the header as 8 little-endian bytes, the
 header as JSON with the dtype, shape and byte range of every tensor, and then the tensors end to end. The safetensors
@@ -6,7 +6,7 @@ library copies a tensor when it writes or reads it, so tables that are memory-ma
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 import numpy as np
@@ -21,24 +21,37 @@ LENGTH_BYTES = 8
 WRITE_BYTES = 1 << 24
 
 
-def iter_bytes(matrix: np.ndarray, name: str = NAME) -> Iterator[bytes]:
-    """Yield the bytes of the file of an (n, d) matrix in blocks. They equal the bytes of the safetensors library."""
-    entry = {"dtype": "F32", "shape": list(matrix.shape), "data_offsets": [0, matrix.size * DTYPE.itemsize]}
+def iter_bytes(
+    shape: tuple[int, int], blocks: Iterable[np.ndarray], name: str = NAME, alignment: int = LENGTH_BYTES
+) -> Iterator[bytes]:
+    """Yield the bytes of the file of an (n, d) matrix in blocks.
+
+    With the default alignment, they equal the bytes of the safetensors library.
+
+    Args:
+        shape: n and d.
+        blocks: the rows of the matrix, in consecutive blocks.
+        name: name of the tensor.
+        alignment: the data begin at a multiple of this number of bytes. The header is padded with spaces.
+    """
+    entry = {"dtype": "F32", "shape": list(shape), "data_offsets": [0, shape[0] * shape[1] * DTYPE.itemsize]}
     header = json.dumps({name: entry}, separators=(",", ":")).encode()
-    header += b" " * (-len(header) % 8)  # the data begin at a multiple of 8
+    header += b" " * (-(LENGTH_BYTES + len(header)) % alignment)
     yield len(header).to_bytes(LENGTH_BYTES, "little") + header
-    rows = max(1, WRITE_BYTES // (matrix.shape[1] * DTYPE.itemsize))
-    for start in range(0, len(matrix), rows):
-        yield matrix[start : start + rows].astype(DTYPE, copy=False).tobytes()
+    rows = max(1, WRITE_BYTES // (shape[1] * DTYPE.itemsize))
+    for block in blocks:
+        for start in range(0, len(block), rows):
+            yield block[start : start + rows].astype(DTYPE, copy=False).tobytes()
 
 
-def locate_matrix(stream: IO[bytes], size: int, uri: str) -> tuple[tuple[int, int], int]:
+def locate_matrix(stream: IO[bytes], size: int, uri: str, name: str = NAME) -> tuple[tuple[int, int], int]:
     """Return the shape of the matrix and the offset of its first byte in the file.
 
     Args:
         stream: the file, at its beginning.
         size: size of the file in bytes.
         uri: name of the file for error messages.
+        name: name of the tensor.
 
     Raises:
         BitcipherError: if there is no such matrix, or its byte range does not fit the file.
@@ -49,16 +62,16 @@ def locate_matrix(stream: IO[bytes], size: int, uri: str) -> tuple[tuple[int, in
     try:
         tensors = json.loads(stream.read(length))
         tensors.pop("__metadata__", None)
-        is_float32 = tensors[NAME]["dtype"] == "F32"
-        rows, columns = _check_integers(tensors[NAME]["shape"])
-        begin, end = _check_integers(tensors[NAME]["data_offsets"])
+        is_float32 = tensors[name]["dtype"] == "F32"
+        rows, columns = _check_integers(tensors[name]["shape"])
+        begin, end = _check_integers(tensors[name]["data_offsets"])
         data_end = max(_check_integers(tensor["data_offsets"])[1] for tensor in tensors.values())
     except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError):
-        raise BitcipherError(f"The header of {uri} has no matrix named {NAME!r}: fetch or build it again.") from None
+        raise BitcipherError(f"The header of {uri} has no matrix named {name!r}: fetch or build it again.") from None
     data = LENGTH_BYTES + length
     if not is_float32 or not 0 < rows * columns * DTYPE.itemsize == end - begin or data + data_end != size:
         raise BitcipherError(
-            f"{uri} has {size:,} bytes, but its header describes {rows:,} x {columns:,} {tensors[NAME]['dtype']}. "
+            f"{uri} has {size:,} bytes, but its header describes {rows:,} x {columns:,} {tensors[name]['dtype']}. "
             "The type must be F32 and the sizes must agree: fetch or build it again."
         )
     return (rows, columns), data + begin

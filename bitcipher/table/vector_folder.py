@@ -1,6 +1,7 @@
 """Reader and writer for the folder that stores a `VectorTable`.
 
-    vectors.safetensors     one tensor "vectors", (N, d) float32
+    vectors.safetensors     one tensor "vectors", (N, d) float32; above 1 GiB several files and an index, see
+                            `vector_files`
     words.parquet           columns word and, if the table has them, count and passages, in order of rank
     refinement.safetensors  named arrays, if the table has a refinement
     manifest.json           format, sizes and SHA-256 of the other files, and provenance
@@ -8,10 +9,9 @@
 The manifest is written last, so its presence shows that the folder is complete.
 """
 
-import hashlib
-import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,33 @@ import safetensors.numpy
 
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.table import safetensors_file
 from bitcipher.table.manifest import FORMAT, MANIFEST, FileEntry, TableManifest
+from bitcipher.table.vector_files import (
+    are_vectors,
+    is_vectors,
+    plan_files,
+    read_checked,
+    read_vectors,
+    write_bytes,
+    write_file,
+    write_index,
+)
 from bitcipher.table.vector_table import VectorTable
 from bitcipher.vocabulary import SCHEMA
 
-VECTORS = "vectors.safetensors"
 WORDS = "words.parquet"
 REFINEMENT = "refinement.safetensors"
+
+
+@dataclass(frozen=True)
+class TableFields:
+    """Everything that a folder stores besides the vectors. The fields are those of `VectorTable`."""
+
+    words: pa.LargeStringArray
+    counts: np.ndarray | None
+    passages: np.ndarray | None
+    refinement: Mapping[str, np.ndarray] | None
+    manifest: dict[str, Any]
 
 
 def write_folder(uri: str, table: VectorTable, overwrite: bool = False) -> None:
@@ -38,25 +57,43 @@ def write_folder(uri: str, table: VectorTable, overwrite: bool = False) -> None:
         BitcipherError: if `uri` exists and is not a folder of vectors to overwrite, or if it cannot be written.
     """
     _check_target(uri, overwrite)
-    provenance = _check_json(table.manifest)
+    fields = TableFields(table.words, table.counts, table.passages, table.refinement, _check_json(table.manifest))
     with storage.writing_folder(uri) as folder:
         files = {
-            VECTORS: _write(folder, VECTORS, safetensors_file.iter_bytes(table.vectors)),
-            WORDS: _write(folder, WORDS, [_words_to_bytes(table)]),
+            file.name: write_file(folder, file, table.vector_size, [table.vectors[file.start : file.stop]])
+            for file in plan_files(len(table), table.vector_size)
         }
-        if table.refinement:
-            files[REFINEMENT] = _write(folder, REFINEMENT, [safetensors.numpy.save(table.refinement)])
-        manifest = TableManifest(
-            format=FORMAT,
-            words=len(table),
-            vector_size=table.vector_size,
-            files=files,
-            provenance=provenance,
-        )
-        json_files.write(storage.join(folder, MANIFEST), manifest.to_dict())
+        complete_folder(folder, fields, table.vector_size, files)
         if overwrite:
             _check_target(uri, overwrite)  # other files can have taken its place in the meantime
             storage.remove(uri)
+
+
+def complete_folder(uri: str, fields: TableFields, vector_size: int, files: Mapping[str, FileEntry]) -> TableManifest:
+    """Write the other files of a folder whose vectors are written, and return its manifest.
+
+    Args:
+        uri: the folder.
+        fields: the table without its vectors.
+        vector_size: number of dimensions.
+        files: sizes and digests of the files of vectors, by name (see `plan_files` and `write_file`).
+
+    Raises:
+        BitcipherError: if a file cannot be written, or JSON cannot hold the manifest.
+    """
+    total_bytes = len(fields.words) * vector_size * np.dtype(np.float32).itemsize
+    files = {**files, **write_index(uri, files, total_bytes), WORDS: write_bytes(uri, WORDS, [_words_to_bytes(fields)])}
+    if fields.refinement:
+        files[REFINEMENT] = write_bytes(uri, REFINEMENT, [safetensors.numpy.save(dict(fields.refinement))])
+    manifest = TableManifest(
+        format=FORMAT,
+        words=len(fields.words),
+        vector_size=vector_size,
+        files=files,
+        provenance=_check_json(fields.manifest),
+    )
+    json_files.write(storage.join(uri, MANIFEST), manifest.to_dict())
+    return manifest
 
 
 def read_folder(uri: str, mmap: bool = True, verify: bool = False) -> VectorTable:
@@ -71,15 +108,9 @@ def read_folder(uri: str, mmap: bool = True, verify: bool = False) -> VectorTabl
         BitcipherError: if `uri` is not a folder of vectors, has another format version, or is damaged.
     """
     manifest = TableManifest.read(uri)
-    _check_files(uri, manifest.files)
+    vector_files = _check_files(uri, manifest.files)
     words, counts, passages = _read_words(uri, manifest.files[WORDS])
-    path = storage.local_path(storage.join(uri, VECTORS))
-    if mmap and path is not None:
-        if verify:
-            _check_sha256(path, manifest.files[VECTORS])
-        vectors = _map_vectors(path, manifest.files[VECTORS])
-    else:
-        vectors = _read_vectors(uri, manifest.files[VECTORS])
+    vectors = read_vectors(uri, vector_files, mmap, verify)
     if vectors.shape != (manifest.words, manifest.vector_size) or len(words) != len(vectors):
         raise BitcipherError(
             f"{uri} holds {len(words):,} words and vectors of the shape {vectors.shape}, but {MANIFEST} describes "
@@ -102,17 +133,7 @@ def _check_target(uri: str, overwrite: bool) -> None:
         raise BitcipherError(f"{uri} is not overwritten, because it is not a folder of vectors: {error}") from None
 
 
-def _write(folder: str, name: str, blocks: Iterable[bytes]) -> FileEntry:
-    size, digest = 0, hashlib.sha256()
-    with storage.writing(storage.join(folder, name)) as stream:
-        for block in blocks:
-            stream.write(block)
-            digest.update(block)
-            size += len(block)
-    return FileEntry(bytes=size, sha256=digest.hexdigest())
-
-
-def _words_to_bytes(table: VectorTable) -> bytes:
+def _words_to_bytes(table: TableFields) -> bytes:
     columns = dict(zip(SCHEMA.names, (table.words, table.counts, table.passages), strict=True))
     columns = {name: pa.array(column) for name, column in columns.items() if column is not None}
     words = pa.Table.from_pydict(columns, pa.schema([SCHEMA.field(name) for name in columns]))
@@ -129,8 +150,11 @@ def _check_json(provenance: dict[str, Any]) -> dict[str, Any]:
         raise BitcipherError(f"JSON cannot hold the manifest of the vectors: {error}.") from None
 
 
-def _check_files(uri: str, files: Mapping[str, FileEntry]) -> None:
-    if not {VECTORS, WORDS} <= files.keys() <= {VECTORS, WORDS, REFINEMENT}:
+def _check_files(uri: str, files: Mapping[str, FileEntry]) -> dict[str, FileEntry]:
+    """Check the names and sizes of all files, and return those of the vectors."""
+    vector_files = {name: entry for name, entry in files.items() if is_vectors(name)}
+    others = files.keys() - vector_files.keys()
+    if not are_vectors(vector_files) or not {WORDS} <= others <= {WORDS, REFINEMENT}:
         raise BitcipherError(f"The list of files in {uri}/{MANIFEST} is damaged: fetch or build it again.")
     present = storage.list_files(uri)
     if (REFINEMENT in present) != (REFINEMENT in files):
@@ -142,25 +166,11 @@ def _check_files(uri: str, files: Mapping[str, FileEntry]) -> None:
                 f"{storage.join(uri, name)} {state}, but {MANIFEST} lists {entry.bytes:,} bytes: "
                 "fetch or build the folder again."
             )
-
-
-def _read_checked(uri: str, name: str, entry: FileEntry) -> bytes:
-    path = storage.join(uri, name)
-    with storage.reading(path) as stream:
-        data = stream.read()
-    if hashlib.sha256(data).hexdigest() != entry.sha256:
-        raise BitcipherError(f"The SHA-256 of {path} differs from {MANIFEST}: fetch or build the folder again.")
-    return data
-
-
-def _check_sha256(path: str, entry: FileEntry) -> None:
-    with storage.reading(path) as stream:
-        if hashlib.file_digest(stream, "sha256").hexdigest() != entry.sha256:  # pyright: ignore[reportArgumentType]
-            raise BitcipherError(f"The SHA-256 of {path} differs from {MANIFEST}: fetch or build the folder again.")
+    return vector_files
 
 
 def _read_words(uri: str, entry: FileEntry) -> tuple[pa.LargeStringArray, np.ndarray | None, np.ndarray | None]:
-    data = _read_checked(uri, WORDS, entry)
+    data = read_checked(storage.join(uri, WORDS), entry)
     try:
         table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
         columns = {
@@ -177,20 +187,8 @@ def _read_words(uri: str, entry: FileEntry) -> tuple[pa.LargeStringArray, np.nda
     return words, numbers.get("count"), numbers.get("passages")
 
 
-def _map_vectors(path: str, entry: FileEntry) -> np.ndarray:
-    with storage.reading(path) as stream:
-        shape, offset = safetensors_file.locate_matrix(stream, entry.bytes, path)
-    return np.memmap(path, safetensors_file.DTYPE, "r", offset, shape)
-
-
-def _read_vectors(uri: str, entry: FileEntry) -> np.ndarray:
-    data = _read_checked(uri, VECTORS, entry)
-    shape, offset = safetensors_file.locate_matrix(io.BytesIO(data), len(data), storage.join(uri, VECTORS))
-    return np.frombuffer(data, safetensors_file.DTYPE, shape[0] * shape[1], offset).reshape(shape)
-
-
 def _read_refinement(uri: str, entry: FileEntry) -> dict[str, np.ndarray]:
-    data = _read_checked(uri, REFINEMENT, entry)
+    data = read_checked(storage.join(uri, REFINEMENT), entry)
     try:
         return safetensors.numpy.load(data)
     except (safetensors.SafetensorError, KeyError) as error:

@@ -66,7 +66,8 @@ class CipherVectors(WordSimilarity):
         """Write the vectors to a folder, which appears under its name only when it is complete.
 
         The folder holds `vectors.safetensors`, `words.parquet`, `manifest.json`, and `refinement.safetensors` if there
-        is a refinement. Equal vectors give equal bytes.
+        is a refinement. More than 1 GiB of vectors are several files with an index, as in transformers. Equal vectors
+        give equal bytes.
 
         Args:
             uri: a local path or a URI that fsspec supports.

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from bitcipher import storage
+from bitcipher.table import vectors_digest
+from bitcipher.table.manifest import TableManifest
 from bitcipher.version_manifest import VectorsReference
 from bitcipher.versions import VECTORS
 from pipelines.build.job import Job
@@ -10,7 +12,6 @@ from pipelines.build.version_drift import DriftStage, check_drift
 from pipelines.embed.embed_counts import EmbeddedVectors, embed_counts
 from pipelines.embed.spectral_vectors import MAX_RESIDUAL, EarlierBasis
 from pipelines.embed.stored_counts import StoredCounts
-from pipelines.ingest.content_hash import sha256
 from pipelines.options import SPECTRAL, UpdateOptions
 from pipelines.runtime.runtime import StageSpec
 from pipelines.store.manifest import BasisState, Drift, VectorSizes
@@ -23,7 +24,7 @@ class VersionVectors:
     reference: VectorsReference | None = None
     """Reference to the vectors; None if no version has made vectors yet."""
     sha256: str | None = None
-    """SHA-256 of the file of vectors."""
+    """SHA-256 of the file of vectors, or of the index of several files."""
     sizes: VectorSizes | None = None
     basis: BasisState | None = None
     drift: Drift | None = None
@@ -66,7 +67,7 @@ def make_vectors(job: Job, counts: StoredCounts, options: UpdateOptions) -> Vers
     drift = _measure_drift(job, options.max_drift, embedded.is_kept)
     return VersionVectors(
         reference=VectorsReference(version=job.version, folder=storage.join(job.folder, VECTORS)),
-        sha256=sha256(storage.join(job.file(VECTORS), "vectors.safetensors")),
+        sha256=vectors_digest(TableManifest.read(job.file(VECTORS)).files),
         sizes=embedded.sizes,
         basis=_basis_state(job, embedded),
         drift=drift,

@@ -7,14 +7,22 @@ from typing import Any
 from bitcipher import storage
 from bitcipher.counts import MergedCounts
 from bitcipher.embedding import Refinement
+from bitcipher.embedding.cipher_embedding import SUMS_BYTES
+from bitcipher.embedding.row_blocks import ArrayRows
 from bitcipher.embedding.spectral import SpectralEmbedding
 from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS
 from bitcipher.vectors import CipherVectors
-from pipelines.embed.spectral_vectors import EarlierBasis, SpectralJob, check_basis, earlier_vectors, spectral_vectors
+from pipelines.embed.cipher_ranges import cipher_table
+from pipelines.embed.spectral import CountPaths
+from pipelines.embed.spectral_vectors import EarlierBasis, SpectralJob, check_basis, earlier_vectors, spectral_table
+from pipelines.embed.stage_runner import stage_runner
 from pipelines.embed.stored_counts import StoredCounts
-from pipelines.embed.table_vectors import check_summed, table_vectors
+from pipelines.embed.table_memory import prefers_ranges, sums_bytes
+from pipelines.embed.table_vectors import RawTable, check_summed
+from pipelines.embed.write_vectors import write_vectors
 from pipelines.options import SPECTRAL, EmbeddingOptions
 from pipelines.runtime.costs import Costs
+from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.memory_budget import MemoryBudget
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
@@ -39,15 +47,22 @@ class EmbedStage:
     Args:
         counts: stored counts of a version.
         options: options of the vectors.
+        work: folder for temporary files.
+        sums_bytes: maximum bytes of sums in memory beside the table.
     """
 
-    def __init__(self, counts: StoredCounts, options: EmbeddingOptions):
+    def __init__(self, counts: StoredCounts, options: EmbeddingOptions, work: str, sums_bytes: int):
         self._counts = counts
+        self._sums_bytes = sums_bytes
+        self._work = work
         self._options = options
 
     def __call__(self, target: str) -> Iterator[VectorSizes]:
         """Save the vectors in a folder, and yield their sizes."""
-        yield _save(embed(self._counts.open(), self._options, self._counts.provenance), target)
+        counts, provenance = self._counts.open(), self._counts.provenance
+        table = raw_table(counts, self._options, self._sums_bytes)
+        fields = table.fields(counts.vocabulary, self._options, provenance)
+        yield write_vectors(table, fields, target, self._work, stage_runner(InProcessRuntime()))
 
 
 def embed(counts: MergedCounts, options: EmbeddingOptions, provenance: dict[str, Any]) -> CipherVectors:
@@ -61,15 +76,27 @@ def embed(counts: MergedCounts, options: EmbeddingOptions, provenance: dict[str,
     Raises:
         BitcipherError: if the options do not match the counts, or there is too little text.
     """
+    return raw_table(counts, options).to_vectors(counts.vocabulary, options, provenance)
+
+
+def raw_table(counts: MergedCounts, options: EmbeddingOptions, sums_bytes: int = SUMS_BYTES) -> RawTable:
+    """Compute the raw rows of all words in this process, with all arrays in memory.
+
+    Args:
+        counts: merged counts of a version.
+        options: options of the vectors.
+        sums_bytes: in modes cat, sum and cipher, maximum bytes of sums in memory beside the table.
+
+    Raises:
+        BitcipherError: if the options do not match the counts, or there is too little text.
+    """
     check_summed(options, counts.context_window)
     estimator = options.estimator()
     if isinstance(estimator, SpectralEmbedding):
-        spectrum = estimator.table(counts, options.window)
-        return spectral_vectors(counts.vocabulary, spectrum, options, provenance)
-    refinement = Refinement()
-    table = refinement.fit_transform(estimator.table(counts))
-    learned = {"mean": refinement.mean_, "matrix": refinement.matrix_}
-    return table_vectors(counts.vocabulary, table, learned, options, provenance)
+        return spectral_table(estimator.table(counts, options.window))
+    table = estimator.table(counts, sums_bytes)
+    refinement = Refinement().fit(table)
+    return RawTable(ArrayRows(table), refinement.transform, refinement.arrays, {})
 
 
 def embed_build(
@@ -152,21 +179,42 @@ def embed_counts(
     def report(note: str) -> None:
         progress.advance(bar, 1, note)
 
-    if options.mode == SPECTRAL:
-        with costs.measure("embed"):
-            made = SpectralJob(counts, options, work, budget, runtime, costs, report).embed(earlier)
-            embedded = EmbeddedVectors(_save(made.vectors, target), made.residual, made.is_kept)
-    else:
-        spec = StageSpec("embed", EmbedStage, {"counts": counts, "options": options})
-        (result,) = runtime.stream(spec, [target])
-        costs.add(result)
-        embedded = EmbeddedVectors(result.value)
+    try:
+        if options.mode == SPECTRAL:
+            with costs.measure("embed"):
+                job = SpectralJob(counts, options, work, budget, runtime, costs, report)
+                embedded = EmbeddedVectors(*job.embed(target, earlier))
+        else:
+            embedded = EmbeddedVectors(_embed_ciphers(counts, options, target, work, budget, runtime, costs))
+    finally:
+        storage.remove(work)
     report(f"{embedded.sizes.words:,} × {embedded.sizes.dimensions}")
     progress.end(bar)
     return embedded
 
 
-def _save(vectors: CipherVectors, target: str) -> VectorSizes:
-    vectors.save(target)
-    empty = int((~vectors.vectors.any(axis=1)).sum())
-    return VectorSizes(words=len(vectors), dimensions=vectors.vector_size, empty_words=empty)
+def _embed_ciphers(
+    counts: StoredCounts,
+    options: EmbeddingOptions,
+    target: str,
+    work: str,
+    budget: MemoryBudget,
+    runtime: Runtime,
+    costs: Costs,
+) -> VectorSizes:
+    """Save vectors of mode cat, sum or cipher: in one worker if the table fits in its memory, else in ranges of words.
+
+    The arguments are those of `embed_counts`.
+    """
+    check_summed(options, counts.context_window)
+    vocabulary = counts.vocabulary.read()
+    sums = sums_bytes(len(vocabulary), counts.types, options, budget)
+    if sums is not None and not prefers_ranges(counts.entries, budget, runtime):
+        arguments = {"counts": counts, "options": options, "work": work, "sums_bytes": sums}
+        (result,) = runtime.stream(StageSpec("embed", EmbedStage, arguments), [target])
+        costs.add(result)
+        return result.value
+    run = stage_runner(runtime, costs.add)
+    paths = CountPaths(counts.vocabulary, counts.segments, work)
+    table = cipher_table(paths, counts.context_window, options, budget.range_entries, run)
+    return write_vectors(table, table.fields(vocabulary, options, counts.provenance), target, work, run)

@@ -1,28 +1,35 @@
 """Vectors of mode spectral from stored counts: of a fresh factorization, or in the basis of earlier vectors."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+import pyarrow.compute as pc
+from threadpoolctl import threadpool_limits
 
 from bitcipher.counts import ContextWindow
+from bitcipher.embedding.row_blocks import iter_blocks, sum_in_order
 from bitcipher.embedding.spectral import InMemoryProducts, Products, SpectralEmbedding, Spectrum, check_window
-from bitcipher.embedding.spectral.basis import ARRAYS, Basis, find_rotation
+from bitcipher.embedding.spectral.basis import ARRAYS, Basis, closest_rotation
 from bitcipher.errors import BitcipherError
-from bitcipher.evaluation.neighbors import match_rows
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import vectors_of
 from bitcipher.vocabulary import Vocabulary
 from pipelines.embed import spectral
 from pipelines.embed.spectral import ProgressProducts
+from pipelines.embed.stage_runner import RunStage, stage_runner
 from pipelines.embed.stored_counts import StoredCounts
-from pipelines.embed.table_vectors import check_summed, table_vectors
+from pipelines.embed.table_vectors import RawTable, check_summed
+from pipelines.embed.write_vectors import write_vectors
 from pipelines.options import SPECTRAL, EmbeddingOptions
 from pipelines.runtime.costs import Costs
 from pipelines.runtime.machine_size import available_cores
-from pipelines.runtime.memory_budget import MemoryBudget
+from pipelines.runtime.memory_budget import BYTES_PER_WEIGHTED_ENTRY, MemoryBudget
 from pipelines.runtime.runtime import Runtime
+from pipelines.store.manifest import VectorSizes
+
+Result = TypeVar("Result")
 
 # Largest residual with which `auto` keeps a basis. Measured on books and articles: 0.02 after an update by 1 % of the
 # text, 0.05 after ten of them, and 0.07 after 12 % more. With the basis of the books alone, it is 0.16 for all counts,
@@ -79,16 +86,16 @@ def check_basis(options: EmbeddingOptions, earlier: EarlierBasis | None) -> None
         earlier.load()
 
 
-class SpectralVectors(NamedTuple):
-    """Vectors of mode spectral.
+class SpectralResult(NamedTuple):
+    """Saved vectors of mode spectral.
 
     Attributes:
-        vectors: the vectors.
+        sizes: their sizes.
         residual: residual of the earlier basis, even if it was not kept; None without one.
         is_kept: whether the vectors have the earlier basis.
     """
 
-    vectors: CipherVectors
+    sizes: VectorSizes
     residual: float | None
     is_kept: bool
 
@@ -107,34 +114,50 @@ class SpectralJob:
     report: Callable[[str], None]
     """Called with a short description of each finished step."""
 
-    def embed(self, earlier: EarlierBasis | None = None) -> SpectralVectors:
-        """Return vectors, in the basis of earlier vectors if they are given.
+    def embed(self, target: str, earlier: EarlierBasis | None = None) -> SpectralResult:
+        """Save vectors in a folder, in the basis of earlier vectors if they are given.
 
         Raises:
             BitcipherError: if the options do not match the counts, or there is too little text.
         """
         vocabulary = self.counts.vocabulary.read()
+
+        def save(spectrum: Spectrum, axes: str | None = None) -> VectorSizes:
+            table = spectral_table(spectrum, axes)
+            fields = table.fields(vocabulary, self.options, self.counts.provenance)
+            return write_vectors(table, fields, target, self.work, self._run)
+
         if earlier is None:
-            return SpectralVectors(self._vectors(vocabulary, self._factor(vocabulary, None)), None, False)
+            return SpectralResult(self._factor(vocabulary, None, save), None, False)
         vectors, basis = earlier.load()
+        residual = 1.0
         if basis.share_in(vocabulary) >= MIN_SHARE:
-            spectrum = self._factor(vocabulary, basis)
-            if earlier.max_residual is None or spectrum.residual <= earlier.max_residual:
-                kept = self._vectors(vocabulary, spectrum, vectors.manifest["axes"])
-                return SpectralVectors(kept, spectrum.residual, True)
-            residual = spectrum.residual
+
+            def save_if_kept(spectrum: Spectrum) -> tuple[float, VectorSizes | None]:
+                is_kept = earlier.max_residual is None or spectrum.residual <= earlier.max_residual
+                return spectrum.residual, save(spectrum, vectors.manifest["axes"]) if is_kept else None
+
+            residual, sizes = self._factor(vocabulary, basis, save_if_kept)
+            if sizes:
+                return SpectralResult(sizes, residual, True)
         elif earlier.max_residual is None:
             raise BitcipherError(
                 f"The basis of {earlier.vectors} cannot be kept, because the vocabulary has too few of its words: make "
                 "a new one with `--basis refresh`, or name other vectors."
             )
-        else:
-            residual = 1.0
-        spectrum = _rotate_to(self._factor(vocabulary, None), vocabulary, vectors)
-        return SpectralVectors(self._vectors(vocabulary, spectrum), residual, False)
+        sizes = self._factor(vocabulary, None, lambda spectrum: save(rotate_to(spectrum, vocabulary, vectors)))
+        return SpectralResult(sizes, residual, False)
 
-    def _factor(self, vocabulary: Vocabulary, basis: Basis | None) -> Spectrum:
-        """Factor the counts: in this process if they fit, unless there is a cluster; else in ranges of words."""
+    def _factor(
+        self, vocabulary: Vocabulary, basis: Basis | None, use_spectrum: Callable[[Spectrum], Result]
+    ) -> Result:
+        """Factor the counts: in this process if they fit, unless there is a cluster; else in ranges of words.
+
+        Args:
+            vocabulary: words of the counts.
+            basis: the basis to keep, or None.
+            use_spectrum: called with the factorization, whose files are removed afterwards; returns the result.
+        """
         counts = self.counts
         check_summed(self.options, counts.context_window)
         window = ContextWindow(check_window(counts.context_window, self.options.window), counts.context_window.summed)
@@ -142,13 +165,15 @@ class SpectralJob:
         assert isinstance(estimator, SpectralEmbedding)  # the caller has checked the mode
         columns = basis.columns(vocabulary) if basis else estimator.columns(len(vocabulary))
 
-        def use_products(products: Products, blocks: int) -> Spectrum:
+        def use_products(products: Products, blocks: int) -> Result:
             products = ProgressProducts(products, self.report)
             if basis:
-                return estimator.factor_in_basis(products, vocabulary, blocks, basis)
-            return estimator.factor(products, vocabulary, blocks)
+                return use_spectrum(estimator.factor_in_basis(products, vocabulary, blocks, basis))
+            return use_spectrum(estimator.factor(products, vocabulary, blocks))
 
-        if self.runtime.is_local and counts.entries <= self.budget.weighted_entries:
+        row_bytes = estimator.vector_size * np.dtype(np.float32).itemsize
+        table_entries = len(vocabulary) * row_bytes // BYTES_PER_WEIGHTED_ENTRY
+        if self.runtime.is_local and counts.entries + table_entries <= self.budget.weighted_entries:
             threads = available_cores()
             products = InMemoryProducts.from_counts(counts.open(threads), window.size, columns, threads)
             return use_products(products, products.blocks)
@@ -158,57 +183,52 @@ class SpectralJob:
             columns,
             use_products,
             self.budget.range_entries,
-            self.runtime,
-            # In process, the caller measures the cost of the stages together with that of the linear algebra.
-            self.costs.add if self.runtime.workers else lambda result: None,
+            row_bytes,
+            self._run,
         )
 
-    def _vectors(self, vocabulary: Vocabulary, spectrum: Spectrum, axes: str | None = None) -> CipherVectors:
-        return spectral_vectors(vocabulary, spectrum, self.options, self.counts.provenance, axes)
+    @property
+    def _run(self) -> RunStage:
+        # In process, the caller measures the cost of the stages together with that of the linear algebra.
+        return stage_runner(self.runtime, self.costs.add if self.runtime.workers else lambda result: None)
 
 
-def spectral_vectors(
-    vocabulary: Vocabulary,
-    spectrum: Spectrum,
-    options: EmbeddingOptions,
-    provenance: dict[str, Any],
-    axes: str | None = None,
-) -> CipherVectors:
-    """Return the vectors of a spectral table: its rows, scaled to length 1. Rows of zeros are not changed.
+def spectral_table(spectrum: Spectrum, axes: str | None = None) -> RawTable:
+    """Return the table of a factorization. Its vectors are the raw rows, scaled to length 1; rows of zeros stay zeros.
 
     Args:
-        vocabulary: words of the rows.
-        spectrum: the table and its basis.
-        options: options of the vectors.
-        provenance: fields for the manifest of the vectors.
+        spectrum: the factorization.
         axes: the field `axes` of the manifest of the vectors whose basis was kept; None for a new basis.
 
     Raises:
         BitcipherError: if the table has no dimension.
     """
-    table = spectrum.table
-    if not table.shape[1]:
+    if not spectrum.images.shape[1]:
         raise BitcipherError(
             "No two words of the counts occur together more often than by chance, so there are no vectors: use more "
             "text."
         )
-    norms = np.sqrt(np.einsum("ij,ij->i", table, table, dtype=np.float64))[:, None]
-    unit = np.divide(table, norms, out=np.zeros_like(table), where=norms > 0, casting="same_kind")
-    provenance = {**provenance, "axes": axes or spectrum.basis.digest}
-    return table_vectors(vocabulary, unit, spectrum.basis.to_arrays(), options, provenance)
+    basis = spectrum.basis
+    return RawTable(spectrum.images, spectrum.rows, basis.to_arrays(), {"axes": axes or basis.digest})
 
 
-def _rotate_to(spectrum: Spectrum, vocabulary: Vocabulary, earlier: CipherVectors) -> Spectrum:
+@threadpool_limits.wrap(limits=1)
+def rotate_to(spectrum: Spectrum, vocabulary: Vocabulary, earlier: CipherVectors) -> Spectrum:
     """Rotate a fresh factorization such that the words that it shares with earlier vectors are as close as possible.
 
-    Words are weighted by their counts. If the numbers of dimensions differ, nothing is rotated.
+    Words are weighted by their counts. If the numbers of dimensions differ, nothing is rotated. The rows of both tables
+    are read in blocks.
     """
-    table = spectrum.table
-    if table.shape[1] != earlier.vector_size:
+    if spectrum.images.shape[1] != earlier.vector_size:
         return spectrum
-    norms = np.maximum(np.linalg.norm(table, axis=1, keepdims=True), np.finfo(np.float32).tiny)
-    rows = match_rows(CipherVectors(vocabulary.words, table), earlier)
-    shared = np.flatnonzero(rows >= 0)
-    units = table[shared] / norms[shared]
-    rotation = find_rotation(units, np.asarray(earlier.vectors)[rows[shared]], vocabulary.counts[shared])
-    return spectrum.rotate(rotation)
+    rows = np.asarray(pc.index_in(vocabulary.words, earlier.words).fill_null(-1), np.int64)
+    weights = vocabulary.counts.astype(np.float32)
+
+    def products() -> Iterator[np.ndarray]:
+        for start, images in iter_blocks(spectrum.images, 0, len(rows)):
+            matched = rows[start : start + len(images)]
+            shared = np.flatnonzero(matched >= 0)
+            units = spectrum.rows(images)[shared] * weights[start + shared][:, None]
+            yield units.T @ np.asarray(earlier.vectors[matched[shared]]).astype(np.float64)
+
+    return spectrum.rotate(closest_rotation(sum_in_order(products())))

@@ -25,6 +25,8 @@ class StoredCounts:
     """Window of the counts."""
     entries: int
     """Number of pairs in all segments."""
+    types: int
+    """Number of words in all segments."""
     provenance: dict[str, Any]
     """Fields for the manifest of the vectors."""
 
@@ -63,6 +65,7 @@ class StoredCounts:
             segments=[[storage.join(build, part) for part in segment.parts] for segment in segments],
             context_window=options.context_window,
             entries=sum(segment.entries for segment in segments),
+            types=sum(segment.types for segment in segments),
             provenance={
                 "bitcipher": bitcipher,
                 "options": options.redacted().to_dict(),

@@ -1,11 +1,14 @@
-"""Vectors with the provenance of their counts."""
+"""Tables of vectors with the provenance of their counts."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bitcipher.counts import ContextWindow
+from bitcipher.embedding.row_blocks import Finish, RowSource, finished_table
 from bitcipher.errors import BitcipherError
+from bitcipher.table import TableFields
 from bitcipher.vectors import CipherVectors
 from bitcipher.vocabulary import Vocabulary
 from pipelines.options import EmbeddingOptions
@@ -22,27 +25,42 @@ def check_summed(options: EmbeddingOptions, context_window: ContextWindow) -> No
         raise BitcipherError(conflict)
 
 
-def table_vectors(
-    vocabulary: Vocabulary,
-    table: np.ndarray,
-    learned: dict[str, np.ndarray],
-    options: EmbeddingOptions,
-    provenance: dict[str, Any],
-) -> CipherVectors:
-    """Return the vectors of a table.
+@dataclass(frozen=True)
+class RawTable:
+    """Raw rows of a table, from which the vectors are made when they are written."""
 
-    Args:
-        vocabulary: words of the rows.
-        table: (N, d) float32.
-        learned: arrays that map the contexts of new words to vectors.
-        options: options of the vectors.
-        provenance: fields for the manifest of the vectors.
-    """
-    return CipherVectors(
-        vocabulary.words,
-        table,
-        vocabulary.counts,
-        vocabulary.passages,
-        refinement=learned,
-        manifest={**provenance, "total_passages": vocabulary.total_passages, "embedding": options.to_dict()},
-    )
+    rows: RowSource
+    """(N, d) raw rows in order of rank."""
+    finish: Finish
+    """Makes the vectors of a block of rows."""
+    learned: dict[str, np.ndarray]
+    """Arrays that map the contexts of new words to vectors."""
+    provenance: dict[str, Any]
+    """Fields for the manifest of the vectors, in addition to those of the counts."""
+
+    def fields(self, vocabulary: Vocabulary, options: EmbeddingOptions, provenance: dict[str, Any]) -> TableFields:
+        """Return the table without its vectors.
+
+        Args:
+            vocabulary: words of the rows.
+            options: options of the vectors.
+            provenance: fields for the manifest of the vectors.
+        """
+        manifest = {**provenance, **self.provenance, "total_passages": vocabulary.total_passages}
+        return TableFields(
+            vocabulary.words,
+            vocabulary.counts,
+            vocabulary.passages,
+            self.learned,
+            {**manifest, "embedding": options.to_dict()},
+        )
+
+    def to_vectors(
+        self, vocabulary: Vocabulary, options: EmbeddingOptions, provenance: dict[str, Any]
+    ) -> CipherVectors:
+        """Return the vectors in memory. The arguments are those of `fields`."""
+        fields = self.fields(vocabulary, options, provenance)
+        table = finished_table(self.rows, self.finish)
+        return CipherVectors(
+            fields.words, table, fields.counts, fields.passages, dict(self.learned), manifest=fields.manifest
+        )

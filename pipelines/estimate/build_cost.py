@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from math import ceil
 
 from bitcipher.embedding.spectral import SpectralEmbedding
+from pipelines.embed.table_memory import sums_bytes
 from pipelines.estimate.calibration import Calibration, Rates
 from pipelines.estimate.corpus_laws import CorpusLaws
 from pipelines.estimate.growth_law import Bound
 from pipelines.estimate.memory import MemoryEstimate, count_passes, estimate_memory
 from pipelines.estimate.merge_tiers import MergeSize, plan_merges
-from pipelines.options import SPECTRAL, BuildOptions
+from pipelines.options import SPECTRAL, BuildOptions, EmbeddingOptions
 from pipelines.runtime.memory_budget import MemoryBudget, RangeLimits
 
 # Requests to an object store to read a small file: for its size, its footer and its content. A larger file takes one
@@ -23,6 +24,9 @@ SHARD_REQUESTS = 6
 
 # Files per part of a segment: words, rows and entries.
 FILES_PER_PART = 3
+
+# CPU time of sums in ranges, relative to sums in memory: pairs are gathered from all segments and transposed first.
+RANGES_COST = 2
 
 
 @dataclass(frozen=True)
@@ -129,9 +133,7 @@ def estimate_cost(
     costs = [[_merge_seconds(merge, rates, budget.range_limits) for merge in merges] for merges in merge_rounds]
     final_entries = sum(segment.entries for segment in final_segments)
     final_types = sum(segment.types for segment in final_segments)
-    passes = count_passes(vocabulary, options.embedding)
-    embed_entries = final_entries * (min(1, passes) * rates.embed_entry + max(0, passes - 1) * rates.walk_entry)
-    is_spectral = options.mode == SPECTRAL
+    embed = _embed_seconds(final_entries, final_types, vocabulary, rates, options.embedding, budget)
     cpu = {
         "identify": stored_bytes * rates.stored_byte,
         "count": shards * rates.shard
@@ -144,15 +146,14 @@ def estimate_cost(
         ),
         "merge": sum(cost.summing + cost.numbering + cost.merging for round in costs for cost in round),
         "words": final_types * rates.sum_type,
-        "embed": embed_entries + vocabulary * rates.embed_word,
+        "embed": embed.alone + embed.shared,
     }
     wall = {
         "identify": cpu["identify"] / workers,
         "count": cpu["count"] / min(workers, shards),
         "merge": sum(_wall_of_round(round, workers) for round in costs),
         "words": cpu["words"] / min(workers, max(1, ceil(final_types / budget.range_limits.words))),
-        # In mode spectral, all workers share weighting and products.
-        "embed": embed_entries / (workers if is_spectral else 1) + vocabulary * rates.embed_word,
+        "embed": embed.alone + embed.shared / workers,
     }
 
     def stored(entries: float, types: float) -> float:
@@ -195,6 +196,30 @@ def estimate_cost(
         rounds=sum(merge.member_entries for merge in merges) / shard_entries,
         requests=requests,
         row_entries=laws.row_entries.at(tokens, bound),
+    )
+
+
+@dataclass(frozen=True)
+class _EmbedSeconds:
+    """CPU seconds of embedding in one process, and of stages that all workers share."""
+
+    alone: float
+    shared: float
+
+
+def _embed_seconds(
+    entries: float, types: float, vocabulary: int, rates: Rates, embedding: EmbeddingOptions, budget: MemoryBudget
+) -> _EmbedSeconds:
+    words = vocabulary * rates.embed_word
+    if embedding.mode == SPECTRAL:
+        # All workers share weighting and products.
+        return _EmbedSeconds(words, entries * rates.embed_entry)
+    if sums_bytes(vocabulary, int(types), embedding, budget) is None:
+        pairs = 0 if embedding.mode == "cipher" else entries * rates.embed_entry * RANGES_COST
+        return _EmbedSeconds(0, pairs + words)
+    passes = count_passes(vocabulary, int(types), embedding, budget)
+    return _EmbedSeconds(
+        words + entries * (min(1, passes) * rates.embed_entry + max(0, passes - 1) * rates.walk_entry), 0
     )
 
 

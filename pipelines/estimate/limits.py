@@ -37,11 +37,12 @@ def limits_reached(cost: BuildCost, options: BuildOptions, cluster: Cluster) -> 
             f"The most frequent word has about {cost.row_entries:,.0f} pairs, which are merged together and do not fit "
             f"in the memory of a worker: use --memory-mib {needed:.0f}."
         )
-    if memory.embed_worker > node:
+    node_workers = max(1, cost.workers // cluster.nodes)
+    if memory.embed_worker * node_workers > node:
         sentences["embed"] = (
-            f"Vectors are made in one process, which needs about {format_size(memory.embed_worker)}, and a node has "
-            f"{format_size(node)}: a higher --min-count, a --max-vocab-size, or fewer dimensions "
-            f"({'--vector-size' if options.mode == SPECTRAL else '--bits, --window'}) reduce it."
+            f"Each worker that makes vectors holds numbers for all words, about {format_size(memory.embed_worker)}, "
+            f"and a node with {node_workers} workers has {format_size(node)}: use a higher --min-count, a "
+            "--max-vocab-size, fewer --workers, or larger nodes."
         )
     bits = options.bits
     if cost.vocabulary >= 2**bits and options.mode != SPECTRAL:

@@ -1,9 +1,11 @@
-"""Memory of the processes of a build. Merging has fixed bounds; making vectors grows with the vocabulary."""
+"""Memory of the processes of a build. Only numbers for each word of the vocabulary grow with the corpus."""
 
 from dataclasses import dataclass
 
-from bitcipher.embedding.cipher_embedding import SUMS_BYTES
+from bitcipher.embedding.spectral import block_count
 from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, SpectralEmbedding, columns_per_product
+from pipelines.embed.spectral.word_ranges import MIN_SHARE, word_bytes
+from pipelines.embed.table_memory import RANK_BYTES, pass_bytes, sums_bytes
 from pipelines.options import EmbeddingOptions
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, BYTES_PER_SUMMED_WORD, LIBRARY_BYTES, MemoryBudget
 
@@ -11,20 +13,15 @@ from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, BYTES_PER_SUMMED_WO
 # concatenation, the vocabulary, and its sorted copy.
 VOCABULARY_TABLES = 5
 
-# Bytes per word and dimension in the process that makes vectors: modes cat and sum have float64, float32, and a float32
-# copy for writing; mode spectral has four tables in float32.
-EMBED_BYTES = 8 + 4 + 4
+# Bytes per word and block in the driver while vectors are made: the sums of a range, and of all ranges so far.
+SUM_BYTES = 2 * 8
 
 # Bytes per landmark and column in mode spectral: inputs and outputs of the products in float32, and a copy of both
 # while columns are appended.
 SPECTRAL_BYTES = 2 * (4 + 4)
 
-# Bytes per word of a segment in the process that makes vectors: the rank; for the segment that is read, also a number
-# and a rank in the order of the words.
-RANK_BYTES = 4
+# Bytes per word of the segment that a worker reads, beside its rank: a number and a rank in the order of the words.
 READ_BYTES = 8
-# Bytes per word of the vocabulary for the lookup of ranks.
-INDEX_BYTES = 70
 
 
 @dataclass(frozen=True)
@@ -36,9 +33,9 @@ class MemoryEstimate:
     merge_worker: float
     """Worker that merges segments."""
     driver: float
-    """Process of the job, which holds the vocabulary."""
+    """Process of the job, which holds the vocabulary, and in mode spectral the tables of the landmarks."""
     embed_worker: float
-    """Process that makes the vectors."""
+    """Worker that makes vectors: its memory budget, or more if the numbers for each word do not fit."""
 
 
 def estimate_memory(
@@ -65,29 +62,34 @@ def estimate_memory(
     summing = LIBRARY_BYTES + min(types, limits.words) * BYTES_PER_SUMMED_WORD
     merging = LIBRARY_BYTES + max(limits.entries, row_entries) * BYTES_PER_ENTRY
     estimator = embedding.estimator()
-    table = vocabulary * estimator.vector_size * EMBED_BYTES
+    blocks = block_count(embedding.window, summed=False)
+    ranks = max(segment_types, default=0) * (RANK_BYTES + READ_BYTES)
+    embedding_driver = vocabulary * (type_memory + blocks * SUM_BYTES)
     if isinstance(estimator, SpectralEmbedding):
-        table += estimator.rows(vocabulary) * columns_per_product(estimator.vector_size) * PRODUCTS * SPECTRAL_BYTES
-    ranks = sum(segment_types) * RANK_BYTES + max(segment_types, default=0) * READ_BYTES + vocabulary * INDEX_BYTES
+        landmarks = estimator.rows(vocabulary)
+        embedding_driver += landmarks * columns_per_product(estimator.vector_size) * PRODUCTS * SPECTRAL_BYTES
+    least = budget.free_bytes / MIN_SHARE + vocabulary * word_bytes(blocks) + ranks
     return MemoryEstimate(
         count_worker=float(budget.bytes),
         merge_worker=max(summing, merging),
-        driver=LIBRARY_BYTES + vocabulary * type_memory * VOCABULARY_TABLES,
-        embed_worker=LIBRARY_BYTES + table + sums_bytes(vocabulary, embedding) + ranks,
+        driver=LIBRARY_BYTES + max(vocabulary * type_memory * VOCABULARY_TABLES, embedding_driver),
+        embed_worker=max(float(budget.bytes), LIBRARY_BYTES + least),
     )
 
 
-def sums_bytes(vocabulary: int, embedding: EmbeddingOptions) -> int:
-    """Return the bytes of the sums in memory while vectors are made."""
-    offset = 2 * vocabulary * (embedding.bits + 1) * 8
-    if embedding.mode == "sum":
-        return offset // 2
-    return max(offset, min(SUMS_BYTES, embedding.window * offset)) if embedding.mode == "cat" else 0
+def count_passes(vocabulary: int, types: int, embedding: EmbeddingOptions, budget: MemoryBudget) -> int:
+    """Return the number of passes over all pairs in modes cat, sum and cipher, with the table in memory.
 
+    Mode cat needs several if the sums of all offsets are too large. The result is 0 if the table is made in ranges.
 
-def count_passes(vocabulary: int, embedding: EmbeddingOptions) -> int:
-    """Return the number of passes over all pairs. Mode cat needs several if the sums of all offsets are too large."""
-    if embedding.mode != "cat":
-        return 0 if embedding.mode == "cipher" else 1
-    offset = 2 * max(1, vocabulary) * (embedding.bits + 1) * 8
-    return -(-embedding.window // max(1, SUMS_BYTES // offset))
+    Args:
+        vocabulary: size of the vocabulary.
+        types: number of words in all segments.
+        embedding: options of the vectors.
+        budget: memory of a worker.
+    """
+    sums = sums_bytes(vocabulary, types, embedding, budget)
+    if sums is None or embedding.mode == "cipher":
+        return 0
+    offsets = max(1, sums // max(1, pass_bytes(vocabulary, embedding)))
+    return -(-embedding.window // offsets) if embedding.mode == "cat" else 1

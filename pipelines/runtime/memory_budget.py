@@ -67,6 +67,11 @@ class MemoryBudget:
         return self.mib << 20
 
     @property
+    def free_bytes(self) -> int:
+        """Memory of the worker in bytes, or of all threads together, without the libraries."""
+        return self.bytes * self.threads - LIBRARY_BYTES
+
+    @property
     def chunks(self) -> int:
         """Maximum number of text chunks in a tokenizer's cache."""
         return int(self._free * CHUNK_SHARE) // CHUNK_BYTES
@@ -95,7 +100,7 @@ class MemoryBudget:
     def weighted_entries(self) -> int:
         """Maximum number of entries (stored pairs) that can be weighted in memory, all at the same time, by all threads
         together."""
-        return (self.bytes * self.threads - LIBRARY_BYTES) // BYTES_PER_WEIGHTED_ENTRY
+        return self.free_bytes // BYTES_PER_WEIGHTED_ENTRY
 
     @property
     def _free(self) -> int:

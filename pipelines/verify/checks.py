@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 from bitcipher import storage
 from bitcipher.counts import VocabularyFile, digest_segment, part_files, read_pair_hashes
 from bitcipher.errors import BitcipherError, first_line
-from bitcipher.table import read_folder
+from bitcipher.table import read_folder, vectors_digest
 from bitcipher.table.manifest import TableManifest
 from pipelines.ingest.content_hash import sha256
 from pipelines.verify.damage import Damage, error_of
@@ -82,7 +82,7 @@ class VectorsCheck:
     advice: str
     size: int
     sha256: str | None = None
-    """SHA-256 of the file of vectors in the manifest of a build, or None."""
+    """Digest of the vectors in the manifest of a build, or None."""
 
     def find_damage(self) -> list[Damage]:
         """Return the damaged files. If none has another SHA-256, but they cannot be read, return one entry for all."""
@@ -100,9 +100,11 @@ class VectorsCheck:
 
     def _check(self) -> None:
         read_folder(self.folder, verify=True)
-        file = storage.join(self.folder, "vectors.safetensors")
-        if self.sha256 not in (None, sha256(file)):
-            raise BitcipherError(f"{file} belongs to another version: its SHA-256 differs from the manifest's.")
+        digest = vectors_digest(TableManifest.read(self.folder).files)
+        if self.sha256 not in (None, digest):
+            raise BitcipherError(
+                f"The vectors in {self.folder} belong to another version: their SHA-256 differs from the manifest's."
+            )
 
 
 @dataclass(frozen=True)

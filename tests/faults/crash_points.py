@@ -24,11 +24,19 @@ from builds import digests, run_build, run_update
 from change_faults import CRASHED, crash_at
 from commands import unreferenced_files
 
+from bitcipher.table import vector_files
 from bitcipher.versions import versions
 from pipelines.runtime import memory_budget
 
 # Bytes of memory per word, as if they were many: words are added up in ranges of a few hundred words.
 memory_budget.BYTES_PER_SUMMED_WORD = 1 << 19
+
+# Bytes of memory per pair, as if they were many: vectors are made in several ranges of words. They are written in
+# several files.
+memory_budget.BYTES_PER_WEIGHTED_ENTRY = 1 << 40
+memory_budget.BYTES_PER_ENTRY = 1 << 10
+vector_files.PAGE_BYTES = 1 << 12
+vector_files.MAX_FILE_BYTES = 1 << 20
 
 
 def run_and_crash(make: Callable[[], None], number: int) -> int:

@@ -17,6 +17,7 @@ from bitcipher.counts import ContextWindow, merged_segments
 from bitcipher.versions import WORDS, manifest_uri
 from bitcipher.vocabulary import Vocabulary
 from pipelines.ingest.content_hash import sha256
+from pipelines.store.version_tables import VersionContents
 
 context_windows = st.builds(ContextWindow, st.sampled_from([1, 2, 5]), st.booleans())
 corpora = st.tuples(documents.filter(any), choices, st.lists(st.integers(0, 6), max_size=2))
@@ -36,7 +37,7 @@ def write_build(shards, context_window, words, total_passages):
         "vectors_from": None,
         "options": {"window": context_window.size, "summed": context_window.summed, "mode": "cat"},
         "digests": {"words": sha256(file)},
-        "segments": [segment.to_dict() for segment in segments],
+        "tables": VersionContents(segments=tuple(segments)).write(f"{uri}/versions/000001-test").to_dict(),
     }
     json_files.write(manifest_uri(uri, 1), manifest)
     return uri

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import reference
@@ -6,8 +8,9 @@ from hypothesis import strategies as st
 from small_corpora import CountedShards, choices, cut, documents
 
 from bitcipher import BitcipherError, CipherEmbedding
-from bitcipher.counts import ContextWindow, MergedCounts, split
-from bitcipher.embedding import LOGS, MODES, cipher_embedding
+from bitcipher.counts import ContextWindow, MergedCounts, select_rows, split
+from bitcipher.embedding import LOGS, MODES
+from bitcipher.embedding.spectral.transpose import forward_and_backward
 from bitcipher.noise import NOISES
 
 corpora = st.tuples(documents.filter(any), choices, st.lists(st.integers(0, 6), max_size=2))
@@ -76,11 +79,27 @@ def test_number_of_passes_does_not_change_the_bytes(mode, corpus, window, log, o
     counts, words, _ = build(corpus, ContextWindow(7))
     embedding = CipherEmbedding(sufficient_bits(words, 0), window, mode, log=log)
     expected = embedding.table(counts).tobytes()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cipher_embedding, "SUMS_BYTES", offsets_per_pass * 2 * len(words) * (embedding.bits + 1) * 8)
-        assert embedding.table(counts).tobytes() == expected
-        patch.setattr(cipher_embedding, "SUMS_BYTES", 1)
-        assert embedding.table(counts).tobytes() == expected
+    for sums_bytes in (offsets_per_pass * 2 * len(words) * (embedding.bits + 1) * 8, 1):
+        assert embedding.table(counts, sums_bytes).tobytes() == expected
+
+
+@pytest.mark.parametrize("summed", [False, True])
+@pytest.mark.parametrize("log", LOGS)
+@given(corpora, window_sizes, st.sampled_from(list(NOISES)), st.lists(st.integers(0, 60), max_size=3))
+@settings(max_examples=30, deadline=None)
+def test_rows_of_ranges_have_the_bytes_of_the_table(summed, log, corpus, window, noise, cuts):
+    counts, words, _ = build(corpus, ContextWindow(window, summed))
+    for mode in ("sum",) if summed else ("cat", "sum"):
+        embedding = CipherEmbedding(sufficient_bits(words, 0), window, mode, noise, log)
+        ciphers = embedding.context_ciphers(counts.vocabulary)
+        pairs = forward_and_backward(counts, window)
+        bounds = [0, *sorted(min(cut, len(words)) for cut in cuts), len(words)]
+        rows = []
+        for start, stop in pairwise(bounds):
+            ranks = np.arange(start, stop, dtype=np.int32)
+            of_range = [select_rows(block, (start <= block.left) & (block.left < stop)) for block in pairs]
+            rows.append(embedding.rows(ranks, of_range, ciphers))
+        assert np.vstack(rows).tobytes() == embedding.table(counts).tobytes()
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -129,7 +129,7 @@ def test_products_match_dense_matrices(corpus, context_window, seed):
     expected = sum(
         scale * block @ (block[ranks[:landmarks]].T @ table) for scale, block in zip(scales, weights, strict=True)
     )
-    np.testing.assert_allclose(products.extend(table, scales), expected, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(products.extend(table, scales).array, expected, rtol=1e-3, atol=1e-3)
     found = products.gram_product(table, scales)
     np.testing.assert_allclose(found, expected[ranks[:landmarks]], rtol=1e-3, atol=1e-3)
 

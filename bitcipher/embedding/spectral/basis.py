@@ -130,7 +130,6 @@ def symmetric_power(matrix: np.ndarray, exponent: float) -> np.ndarray:
     return (vectors * values**exponent) @ vectors.T
 
 
-@threadpool_limits.wrap(limits=1)
 def find_rotation(table: np.ndarray, target: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the rotation of a table that is closest to a target, (d, d) float64 (orthogonal Procrustes).
 
@@ -139,5 +138,15 @@ def find_rotation(table: np.ndarray, target: np.ndarray, weights: np.ndarray) ->
         target: (n, d) float32.
         weights: (n,) weight of each row.
     """
-    left, _, right = np.linalg.svd(gram(table * weights[:, None].astype(np.float32), target))
+    return closest_rotation(gram(table * weights[:, None].astype(np.float32), target))
+
+
+@threadpool_limits.wrap(limits=1)
+def closest_rotation(products: np.ndarray) -> np.ndarray:
+    """Return the rotation of a table that is closest to a target, (d, d) float64.
+
+    Args:
+        products: (d, d) float64, tableᵀ · weights · target.
+    """
+    left, _, right = np.linalg.svd(products)
     return left @ right

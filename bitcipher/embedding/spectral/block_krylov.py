@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-# Rows that are added up at once, as in `bitcipher.embedding.refinement`.
-BLOCK_ROWS = 4096
+from bitcipher.embedding.row_blocks import block_slices
 
 # Directions with a smaller squared length, relative to the longest one, are rounding errors of float32.
 MIN_SQUARED_LENGTH = 1e-10
@@ -98,8 +97,7 @@ def _new_directions(image: np.ndarray, basis: np.ndarray) -> np.ndarray:
 def gram(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return leftᵀ·right, (l, r) float64, for `left` (N, l) and `right` (N, r) float32, summed in a fixed order."""
     total = np.zeros((left.shape[1], right.shape[1]))
-    for start in range(0, len(left), BLOCK_ROWS):
-        rows = slice(start, start + BLOCK_ROWS)
+    for rows in block_slices(len(left)):
         total += left[rows].T @ right[rows]
     return total
 
@@ -108,6 +106,6 @@ def combine(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return columns · weights, (N, d) float32, for `columns` (N, b) float32 and `weights` (b, d)."""
     weights = weights.astype(np.float32)
     result = np.empty((len(columns), weights.shape[1]), np.float32)
-    for start in range(0, len(columns), BLOCK_ROWS):
-        np.matmul(columns[start : start + BLOCK_ROWS], weights, out=result[start : start + BLOCK_ROWS])
+    for rows in block_slices(len(columns)):
+        np.matmul(columns[rows], weights, out=result[rows])
     return result

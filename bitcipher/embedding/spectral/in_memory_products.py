@@ -8,6 +8,7 @@ import numpy as np
 from bitcipher.counts.merge import merge_rows
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.counts.pairs import PairBlock, concatenate
+from bitcipher.embedding.row_blocks import ArrayRows
 from bitcipher.embedding.spectral.ppmi import WeightedRows, compute_marginals, weight_rows
 from bitcipher.embedding.spectral.transpose import forward_and_backward
 
@@ -74,12 +75,12 @@ class InMemoryProducts:
             self._map(lambda rows, j=block, v=vectors: rows.add(j, 1, v, rows.targets(landmarks), total))
         return total
 
-    def extend(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    def extend(self, table: np.ndarray, scales: np.ndarray) -> ArrayRows:
         """Return the rows of `gram_product` for all words, see `Products.extend`."""
         total = np.zeros((self._words, table.shape[1]), np.float32)
         for block, vectors in self._context_vectors(table, scales):
             self._map(lambda rows, j=block, v=vectors: rows.add(j, 1, v, rows.words, total))
-        return total
+        return ArrayRows(total)
 
     def _context_vectors(self, table: np.ndarray, scales: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
         """Yield each block j and scaleⱼ · Mⱼᵀ · table, the vectors of its context words."""

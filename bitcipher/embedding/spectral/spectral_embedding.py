@@ -1,5 +1,6 @@
 """`SpectralEmbedding`: the leading directions of the weighted counts of each offset and of the whole window."""
 
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -9,6 +10,7 @@ from threadpoolctl import threadpool_limits
 from bitcipher.cipher import BitCipher
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.merged_counts import MergedCounts
+from bitcipher.embedding.row_blocks import ArrayRows, RowSource, finished_table, take_rows
 from bitcipher.embedding.spectral.basis import Basis, symmetric_power
 from bitcipher.embedding.spectral.block_krylov import combine, gram, leading_eigenvectors
 from bitcipher.embedding.spectral.damping import COMMON_WORDS, damping_matrix
@@ -97,7 +99,7 @@ class Products(Protocol):
         """
         ...
 
-    def extend(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    def extend(self, table: np.ndarray, scales: np.ndarray) -> RowSource:
         """Return Σⱼ scaleⱼ · Mⱼ · Lⱼᵀ · table, with Lⱼ for the rows of the landmarks of Mⱼ, (N, b) float32.
 
         The arguments are those of `gram_product`, whose result has the rows of the landmarks.
@@ -105,24 +107,55 @@ class Products(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class UnitRows:
+    """Function that makes vectors of length 1 from blocks of images. Rows of zeros stay zeros.
+
+    Attributes:
+        factors: (d, d) matrices that the images are multiplied by, one after the other.
+    """
+
+    factors: tuple[np.ndarray, ...]
+
+    def __call__(self, images: np.ndarray) -> np.ndarray:
+        """Return the vectors of a block of images, (n, d) float32."""
+        rows = self.scale(images)
+        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))[:, None]
+        return np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0, casting="same_kind")
+
+    def scale(self, images: np.ndarray) -> np.ndarray:
+        """Return the raw rows of a block of images, (n, d) float32."""
+        for factor in self.factors:
+            images = combine(images, factor)
+        return images
+
+
 class Spectrum(NamedTuple):
     """A factorization of the weighted counts.
 
     Attributes:
-        table: (N, d) float32, the raw table: M times the vectors of the contexts.
+        images: (N, d) float32, M times the vectors of the contexts, before they are scaled.
+        rows: the function that makes the vectors from the images.
         basis: the directions. Lᵀ times the scaled directions are the vectors of the contexts, with L for the rows of
             the landmarks of M.
         residual: part of the image of the basis that is outside of the basis, 0 to 1: how much a kept basis misses of
             the leading directions. 0 for a fresh factorization.
     """
 
-    table: np.ndarray
+    images: RowSource
+    rows: UnitRows
     basis: Basis
     residual: float
 
+    @property
+    def table(self) -> np.ndarray:
+        """The raw table in memory, (N, d) float32: M times the scaled vectors of the contexts."""
+        return finished_table(self.images, self.rows.scale)
+
     def rotate(self, rotation: np.ndarray) -> "Spectrum":
         """Return the same factorization in other axes, given an orthogonal matrix, (d, d)."""
-        return self._replace(table=combine(self.table, rotation), basis=self.basis.rotate(rotation))
+        rows = UnitRows((*self.rows.factors, rotation))
+        return self._replace(rows=rows, basis=self.basis.rotate(rotation))
 
 
 class SpectralEmbedding:
@@ -217,9 +250,12 @@ class SpectralEmbedding:
         directions, images, values = leading_eigenvectors(
             lambda table: products.gram_product(table, scales), start, PRODUCTS, self.vector_size
         )
-        images = products.extend(directions, scales) if landmarks < words else images * values.astype(np.float32)
+        if landmarks < words:
+            rows = products.extend(directions, scales)
+        else:
+            rows = ArrayRows(images * values.astype(np.float32))
         contexts = vocabulary.words.slice(0, self.contexts(words))
-        return _make_spectrum(images, contexts, directions, np.diag(values**POWER), 0.0)
+        return _make_spectrum(rows, contexts, directions, np.diag(values**POWER), 0.0)
 
     @threadpool_limits.wrap(limits=1)
     def factor_in_basis(self, products: Products, vocabulary: Vocabulary, blocks: int, basis: Basis) -> Spectrum:
@@ -236,7 +272,7 @@ class SpectralEmbedding:
         images = products.extend(directions, self.scales(blocks))
         landmarks = np.zeros_like(directions)
         ranks = np.flatnonzero((0 <= columns) & (columns < len(directions)))
-        landmarks[columns[ranks]] = images[ranks]
+        landmarks[columns[ranks]] = take_rows(images, ranks)
         projected = gram(directions, landmarks)
         missed = landmarks - combine(directions, projected)
         residual = float(np.sqrt(_squares(missed) / max(_squares(landmarks), np.finfo(float).tiny)))
@@ -244,7 +280,7 @@ class SpectralEmbedding:
 
 
 def _make_spectrum(
-    images: np.ndarray, contexts: pa.LargeStringArray, directions: np.ndarray, power: np.ndarray, residual: float
+    images: RowSource, contexts: pa.LargeStringArray, directions: np.ndarray, power: np.ndarray, residual: float
 ) -> Spectrum:
     """Return the spectrum with damped directions.
 
@@ -255,8 +291,9 @@ def _make_spectrum(
         power: (d, d), the matrix that the images are multiplied by before damping.
         residual: see `Spectrum`.
     """
-    scaling = power @ damping_matrix(combine(images[:COMMON_WORDS], power))
-    return Spectrum(combine(images, scaling), Basis(contexts, directions, scaling), residual)
+    common = images.read(0, min(COMMON_WORDS, images.shape[0]))
+    scaling = power @ damping_matrix(combine(common, power))
+    return Spectrum(images, UnitRows((scaling,)), Basis(contexts, directions, scaling), residual)
 
 
 def _squares(table: np.ndarray) -> float:

@@ -2,14 +2,17 @@
 
 rank_ranges     rank of each word of a segment, and rows of each range of words in the segment
 gather_ranges   pairs of each range of words, added up over all segments, and transposed
+word_ranges     both steps, and the pairs of each range of the vocabulary in the gathered files
 ppmi_ranges     PPMI weights of each range of the vocabulary, in both directions
 range_products  products of the weighted matrix and a table
 factorization   all steps in order
+stored_rows     rows of the last product, in files
 progress        wrapper of products that reports progress
 array_files     arrays in temporary files
 """
 
-from pipelines.embed.spectral.factorization import CountPaths, factor
+from pipelines.embed.spectral.factorization import factor
 from pipelines.embed.spectral.progress import ProgressProducts
+from pipelines.embed.spectral.word_ranges import CountPaths
 
 __all__ = ["CountPaths", "ProgressProducts", "factor"]

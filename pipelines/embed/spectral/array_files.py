@@ -28,6 +28,17 @@ def read_array(uri: str) -> np.ndarray:
     return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
 
 
+def read_slice(uri: str, start: int, stop: int) -> np.ndarray:
+    """Return the rows of an array from `start` on and before `stop`. Only these are read from its file."""
+    with storage.reading(uri) as stream:
+        np.lib.format.read_magic(stream)
+        shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+        row_bytes = int(np.prod(shape[1:])) * dtype.itemsize
+        stream.seek(stream.tell() + start * row_bytes)
+        content = stream.read((stop - start) * row_bytes)
+    return np.frombuffer(content, dtype).reshape(stop - start, *shape[1:])
+
+
 def write_rows(uri: str, rows: WeightedRows) -> None:
     """Write weighted rows, one file per array, because each product needs only some of the arrays."""
     for name, array in rows._asdict().items():

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from bitcipher.embedding.row_blocks import RowSource
 from bitcipher.embedding.spectral import Products
 from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS
 
@@ -31,7 +32,7 @@ class ProgressProducts:
         """See `Products`."""
         return self._finish(self._products.gram_product(table, scales))
 
-    def extend(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    def extend(self, table: np.ndarray, scales: np.ndarray) -> RowSource:
         """See `Products`."""
         return self._products.extend(table, scales)
 

@@ -3,9 +3,9 @@
 The matrix consists of blocks, side by side: a block has the weights at one offset, or in the whole window.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,17 +13,8 @@ from bitcipher import storage
 from bitcipher.embedding.spectral import WeightedRows
 from pipelines.embed.spectral.array_files import read_array, read_rows, write_array
 from pipelines.embed.spectral.ppmi_ranges import rows_uri
-from pipelines.runtime.runtime import In, Out
-
-
-class RunStage(Protocol):
-    """Function that runs a stage over inputs."""
-
-    def __call__(
-        self, make: Callable[..., Callable[[In], Iterator[Out]]], arguments: dict[str, Any], inputs: Sequence[In]
-    ) -> Iterator[Out]:
-        """Make a stage from keyword arguments, and yield its outputs for the inputs."""
-        ...
+from pipelines.embed.spectral.stored_rows import RankedRows, StoredRows, write_ranked
+from pipelines.embed.stage_runner import RunStage
 
 
 @dataclass(frozen=True)
@@ -34,8 +25,8 @@ class MultiplyInput:
     """Number of the range."""
     target: str
     """File for the sum of the products, (rows, columns) float32."""
-    landmarks: int | None
-    """Number of landmarks, whose rows are computed; None for the rows of all words."""
+    landmarks: int
+    """Number of landmarks, whose rows are computed."""
     terms: list[tuple[int, float, str]]
     """For each product: number of the block, scale, and file of the table, (contexts, columns) float32."""
 
@@ -52,14 +43,42 @@ class MultiplyStage:
 
     def __call__(self, item: MultiplyInput) -> Iterator[str]:
         """Yield the file of the sum when it is written."""
-        rows = read_rows(rows_uri(self._work, item.index), "words", "columns", "starts", "contexts", "weights")
-        targets = np.arange(len(rows.words)) if item.landmarks is None else _local_targets(rows, item.landmarks)
-        columns = read_array(item.terms[0][2]).shape[1]
-        result = np.zeros((np.count_nonzero(targets >= 0), columns), np.float32)
-        for block, scale, uri in item.terms:
-            rows.add(block, scale, read_array(uri), targets, result)
-        write_array(item.target, result)
+        rows = _read_factors(self._work, item.index)
+        write_array(item.target, _multiply(rows, item.terms, _local_targets(rows, item.landmarks)))
         yield item.target
+
+
+@dataclass(frozen=True)
+class ExtendInput:
+    """Products of all rows of a range with one table per block."""
+
+    index: int
+    """Number of the range."""
+    target: str
+    """Folder and beginning of the names of the files for the sum of the products, in order of rank."""
+    words: int
+    """Number of words of the vocabulary."""
+    terms: list[tuple[int, float, str]]
+    """For each product: number of the block, scale, and file of the table, (contexts, columns) float32."""
+
+
+class ExtendStage:
+    """Stage that multiplies each block of all rows of a range by a table, and adds up the products.
+
+    Args:
+        work: folder for temporary files.
+    """
+
+    def __init__(self, work: str):
+        self._work = work
+
+    def __call__(self, item: ExtendInput) -> Iterator[RankedRows]:
+        """Yield the files of the sum when they are written."""
+        rows = _read_factors(self._work, item.index)
+        order = np.argsort(rows.words)
+        targets = np.empty(len(order), np.int64)
+        targets[order] = np.arange(len(order))
+        yield write_ranked(item.target, rows.words[order], _multiply(rows, item.terms, targets), item.words)
 
 
 @dataclass(frozen=True)
@@ -132,14 +151,24 @@ class RangeProducts:
 
     def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """See `Products`."""
-        return self._multiply_gram(table, scales, len(table))
-
-    def extend(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
-        """See `Products`."""
-        return self._multiply_gram(table, scales, None)
-
-    def _multiply_gram(self, table: np.ndarray, scales: np.ndarray, landmarks: int | None) -> np.ndarray:
         folder = self._begin()
+        terms = self._context_vectors(folder, table, scales)
+        return self._end(folder, self._multiply(folder, terms, len(table), table.shape[1]))
+
+    def extend(self, table: np.ndarray, scales: np.ndarray) -> StoredRows:
+        """See `Products`. The files remain until the folder for temporary files is removed."""
+        folder = self._begin()
+        terms = self._context_vectors(folder, table, scales)
+        words = len(self._columns)
+        inputs = [
+            ExtendInput(index, storage.join(folder, f"rows-{index:05d}"), words, terms)
+            for index in range(len(self._words))
+        ]
+        files = sorted(self._run(ExtendStage, {"work": self._work}, inputs), key=lambda file: file.rows)
+        return StoredRows((words, table.shape[1]), "float32", files)
+
+    def _context_vectors(self, folder: str, table: np.ndarray, scales: np.ndarray) -> list[tuple[int, float, str]]:
+        """Write scaleⱼ · Mⱼᵀ · table for each block j, and return the number of the block, 1, and the file."""
         operand = storage.join(folder, "operand.npy")
         write_array(operand, table)
         blocks = [(block, float(scale)) for block, scale in enumerate(scales) if scale]
@@ -152,12 +181,9 @@ class RangeProducts:
         for i, (block, _) in enumerate(blocks):
             terms.append((block, 1.0, storage.join(folder, f"block-{block}.npy")))
             write_array(terms[-1][2], self._join([result[i] for result in results], self._contexts, table.shape[1]))
-        del results
-        return self._end(folder, self._multiply(folder, terms, landmarks, table.shape[1]))
+        return terms
 
-    def _multiply(
-        self, folder: str, terms: list[tuple[int, float, str]], landmarks: int | None, width: int
-    ) -> np.ndarray:
+    def _multiply(self, folder: str, terms: list[tuple[int, float, str]], landmarks: int, width: int) -> np.ndarray:
         inputs = [
             MultiplyInput(index, self._target(folder, "sums", index), landmarks, terms)
             for index in range(len(self._words))
@@ -170,20 +196,18 @@ class RangeProducts:
             pass
         return [read_array(item.target) for item in inputs]
 
-    def _join(self, results: Sequence[np.ndarray], columns: int | None, width: int) -> np.ndarray:
+    def _join(self, results: Sequence[np.ndarray], columns: int, width: int) -> np.ndarray:
         """Return the rows of all ranges as one table, float32.
 
         Args:
-            results: rows of each range.
-            columns: the rows are those of the words of this many columns, in order; None for all words by rank.
+            results: for each range, the rows of its words that have one of the first columns.
+            columns: number of columns, whose rows the table has in order.
             width: number of columns of the table.
         """
-        table = np.zeros((len(self._columns) if columns is None else columns, width), np.float32)
+        table = np.zeros((columns, width), np.float32)
         for words, rows in zip(self._words, results, strict=True):
-            if columns is not None:
-                words = self._columns[words]
-                words = words[(0 <= words) & (words < columns)]
-            table[words] = rows
+            targets = self._columns[words]
+            table[targets[(0 <= targets) & (targets < columns)]] = rows
         return table
 
     def _begin(self) -> str:
@@ -203,3 +227,23 @@ def _local_targets(rows: WeightedRows, columns: int) -> np.ndarray:
     """Return the index of each word among those of the first columns, and -1 for the other words, (n,) int64."""
     selected = rows.targets(columns) >= 0
     return np.where(selected, np.cumsum(selected) - 1, -1)
+
+
+def _read_factors(work: str, index: int) -> WeightedRows:
+    """Return the rows of a range, with the arrays that a product needs."""
+    return read_rows(rows_uri(work, index), "words", "columns", "starts", "contexts", "weights")
+
+
+def _multiply(rows: WeightedRows, terms: list[tuple[int, float, str]], targets: np.ndarray) -> np.ndarray:
+    """Return the sum of the products of rows with one table per block, (used targets, columns) float32.
+
+    Args:
+        rows: the rows.
+        terms: for each product: number of the block, scale, and file of the table.
+        targets: (n,) int64, the row of the result for each word, or -1 for words to leave out.
+    """
+    columns = read_array(terms[0][2]).shape[1]
+    result = np.zeros((np.count_nonzero(targets >= 0), columns), np.float32)
+    for block, scale, uri in terms:
+        rows.add(block, scale, read_array(uri), targets, result)
+    return result

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher import BitcipherError, Refinement
-from bitcipher.embedding import refinement as module
+from bitcipher.embedding import row_blocks
 
 
 def table_of(rows, columns, rank=None, seed=0):
@@ -145,5 +145,5 @@ def test_fit_returns_self_and_does_not_change_the_table():
 def test_block_size_does_not_change_the_vectors(monkeypatch):
     table = np.insert(table_of(1_000, 5), [0, 400], 0, axis=0)
     whole = Refinement().fit_transform(table)
-    monkeypatch.setattr(module, "BLOCK_ROWS", 300)
+    monkeypatch.setattr(row_blocks, "BLOCK_ROWS", 300)
     np.testing.assert_allclose(Refinement().fit_transform(table), whole, atol=1e-6)

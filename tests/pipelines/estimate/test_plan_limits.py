@@ -2,13 +2,15 @@
 
 import pytest
 
+from pipelines.embed.table_memory import sums_bytes
 from pipelines.estimate.build_cost import Cluster, estimate_cost
 from pipelines.estimate.calibration import Calibration, GrowthPoint, Rates
 from pipelines.estimate.corpus_laws import CorpusLaws
 from pipelines.estimate.growth_law import WORDS_BENDING, fit_growth_law
 from pipelines.estimate.limits import limits_reached
-from pipelines.estimate.memory import count_passes, sums_bytes
+from pipelines.estimate.memory import count_passes
 from pipelines.options import BuildOptions, EmbeddingOptions
+from pipelines.runtime.memory_budget import MemoryBudget
 
 RATES = Rates(1e-9, 0.5, 2e-7, 1e-5, 5e-7, 1e-7, 1e-8, 5e-8, 1e-8, 3e-8, 1e-5)
 TOKENS = [1e5, 1e6, 1e7, 1e8]
@@ -50,7 +52,7 @@ def test_trillion_tokens_reach_limits_of_memory_and_bits():
 def test_mode_spectral_has_no_limit_of_bits():
     found = limits(1e12, Cluster(10, 16, 32e9))
     assert set(found) == {"row", "embed"}
-    assert "--vector-size" in found["embed"]
+    assert "--max-vocab-size" in found["embed"]
 
 
 def test_small_nodes_reach_the_limits_of_the_driver_and_of_workers():
@@ -102,8 +104,9 @@ def test_number_of_passes_equals_that_of_the_embedding():
     from bitcipher.counts import ContextWindow, MergedCounts
     from bitcipher.vocabulary import Vocabulary
 
-    options = EmbeddingOptions(mode="cat", bits=25, window=4)
-    for words in (1_000, 1_000_000, 3_000_000):
+    options, budget = EmbeddingOptions(mode="cat", bits=25, window=4), MemoryBudget(8000)
+    found = []
+    for words in (1_000, 1_000_000, 2_500_000, 30_000_000):
 
         class Sized(Vocabulary):
             def __init__(self, size):
@@ -112,7 +115,11 @@ def test_number_of_passes_equals_that_of_the_embedding():
             def __len__(self):
                 return self.size
 
-        counts = MergedCounts(Sized(words), ContextWindow(4), None, None)
-        taken = options.estimator()._plan_passes(counts)
-        assert count_passes(words, options) == len(taken)
-        assert sums_bytes(words, options) >= max(len(columns) for _, _, columns in taken) * words * 26 * 8
+        sums = sums_bytes(words, words, options, budget)
+        found.append(count_passes(words, words, options, budget))
+        if sums is not None:
+            counts = MergedCounts(Sized(words), ContextWindow(4), None, None)
+            taken = options.estimator().plan_passes(counts, sums)
+            assert found[-1] == len(taken)
+            assert sums >= max(len(columns) for _, _, columns in taken) * words * 26 * 8
+    assert found == [1, 2, 4, 0]

@@ -44,7 +44,7 @@ def test_table_matches_the_definition(later):
     columns = earlier.columns(counts.vocabulary)
     products = InMemoryProducts.from_counts(counts, 2, columns)
     landmarks = len(earlier.directions)
-    matrix = products.extend(np.eye(landmarks, dtype=np.float32), EMBEDDING.scales(products.blocks)).astype(float)
+    matrix = products.extend(np.eye(landmarks, dtype=np.float32), EMBEDDING.scales(products.blocks)).array.astype(float)
     known = np.isin(np.arange(landmarks), columns)
     assert known.all() == (later == TEXT)
     kept = np.where(known[:, None], earlier.directions, 0)

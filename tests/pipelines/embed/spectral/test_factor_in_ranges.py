@@ -9,6 +9,7 @@ from bitcipher import storage
 from bitcipher.counts import ContextWindow
 from bitcipher.embedding.spectral import InMemoryProducts, SpectralEmbedding
 from pipelines.embed.spectral import CountPaths, factor
+from pipelines.embed.stage_runner import stage_runner
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.runtime import open_runtime
@@ -17,15 +18,18 @@ EMBEDDING = SpectralEmbedding(30, landmarks=200, landmark_contexts=400)
 
 
 def factor_in_ranges(build, work, range_entries, window=4, runtime=None, use_products=None, segments=None, **more):
+    """Return the bytes of the factorization, or what `use_products` returns."""
     file, stored = segments_of(build)
     vocabulary = file.read()
 
     def use(products, blocks):
-        return use_products(products, blocks) if use_products else EMBEDDING.factor(products, vocabulary, blocks)
+        if use_products:
+            return use_products(products, blocks)
+        return bytes_of(EMBEDDING.factor(products, vocabulary, blocks))
 
     paths, columns = CountPaths(file, segments or stored, str(work)), EMBEDDING.columns(len(vocabulary))
-    runtime = runtime or InProcessRuntime()
-    return factor(paths, ContextWindow(window), columns, use, range_entries, runtime, **more)
+    run = stage_runner(runtime or InProcessRuntime(), **more)
+    return factor(paths, ContextWindow(window), columns, use, range_entries, 120, run)
 
 
 def bytes_of(spectrum):
@@ -51,34 +55,34 @@ def test_size_of_ranges_does_not_change_the_bytes(build, expected, tmp_path, ran
         build, tmp_path / "work", range_entries, use_products=lambda products, blocks: len(products._words)
     )
     assert (ranges > 10) == (range_entries == 60_000)
-    assert bytes_of(factor_in_ranges(build, tmp_path / "work", range_entries)) == expected
+    assert factor_in_ranges(build, tmp_path / "work", range_entries) == expected
     assert storage.list_files(str(tmp_path)) == {}
 
 
 def test_order_and_number_of_segments_do_not_change_the_bytes(build, expected, corpus, tmp_path):
     one = run_build([corpus], tmp_path / "one", BuildOptions(tokenizer="whitespace"))
     assert len(one["segments"]) == 1
-    assert bytes_of(factor_in_ranges(tmp_path / "one", tmp_path / "work", 200_000)) == expected
+    assert factor_in_ranges(tmp_path / "one", tmp_path / "work", 200_000) == expected
     _, segments = segments_of(build)
-    assert bytes_of(factor_in_ranges(build, tmp_path / "work", 200_000, segments=segments[::-1])) == expected
+    assert factor_in_ranges(build, tmp_path / "work", 200_000, segments=segments[::-1]) == expected
 
 
 def test_smaller_window_gives_the_bytes_of_memory(build, tmp_path):
-    spectrum = factor_in_ranges(build, tmp_path / "work", 200_000, window=2)
-    assert bytes_of(spectrum) == bytes_of(EMBEDDING.table(open_counts(build), window=2))
+    factored = factor_in_ranges(build, tmp_path / "work", 200_000, window=2)
+    assert factored == bytes_of(EMBEDDING.table(open_counts(build), window=2))
 
 
 def test_work_folder_in_a_store_gives_the_same_bytes(build, expected):
     work = "memory://spectral-work"
-    assert bytes_of(factor_in_ranges(build, work, 100_000)) == expected
+    assert factor_in_ranges(build, work, 100_000) == expected
     assert storage.list_files(work) == {}
 
 
 def test_ray_workers_give_the_same_bytes(ray_cluster, build, expected, tmp_path):
     output = []
     with open_runtime(2, 600 << 20) as runtime:
-        spectrum = factor_in_ranges(build, tmp_path / "work", 100_000, runtime=runtime, on_result=output.append)
-    assert bytes_of(spectrum) == expected
+        factored = factor_in_ranges(build, tmp_path / "work", 100_000, runtime=runtime, on_result=output.append)
+    assert factored == expected
     assert {result.stage for result in output} == {"products"}
     assert storage.list_files(str(tmp_path)) == {}
 
@@ -104,11 +108,12 @@ def test_products_give_the_bytes_of_memory(build, tmp_path):
 
     def compare(products, blocks):
         seen = []
+        rows = (7, len(counts.vocabulary) - 3)
         table = np.random.default_rng(0).normal(size=(400, 16)).astype(np.float32)
         for scales in (np.ones(9, np.float32), np.eye(9, dtype=np.float32)[8]):
             projects = [each.project(table, scales, 200).tobytes() for each in (products, whole)]
             gram_products = [each.gram_product(table[:200], scales).tobytes() for each in (products, whole)]
-            extended = [each.extend(table[:200], scales).tobytes() for each in (products, whole)]
+            extended = [each.extend(table[:200], scales).read(*rows).tobytes() for each in (products, whole)]
             seen += [len(set(projects)), len(set(gram_products)), len(set(extended))]
         return seen
 
