@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -118,8 +119,8 @@ def locate(
         for rows in run(LocateStage, arguments, [LocateInput(name, bounds) for name in names])
     }
     return [
-        LocatedWords(*bounds[index : index + 2], [each for name in names for each in located[name][index]])
-        for index in range(len(bounds) - 1)
+        LocatedWords(start, stop, [each for name in names for each in located[name][index]])
+        for index, (start, stop) in enumerate(pairwise(bounds))
     ]
 
 
