@@ -47,12 +47,12 @@ MAX_ABBREVIATIONS = 100
 
 def write(table: VectorTable, target: str, advance: Advance) -> None:
     """Write the folder. A table without `<oov>` gets a zero vector for it, since a tokenizer needs an unknown token."""
-    words, rows = table.index_to_key, table.vectors
+    words, blocks = table.index_to_key, [table.vectors]
     if OOV not in table.key_to_index:
-        words, rows = [*words, OOV], np.concatenate([rows, np.zeros((1, table.vector_size), np.float32)])
+        words, blocks = [*words, OOV], [table.vectors, np.zeros((1, table.vector_size), np.float32)]
     with storage.writing_folder(target) as folder:
         with storage.writing(storage.join(folder, "model.safetensors")) as stream:
-            stream.writelines(safetensors_file.iter_bytes(rows, TENSOR))
+            stream.writelines(safetensors_file.iter_bytes((len(words), table.vector_size), blocks, TENSOR))
         advance(len(table))
         whitespace_only = tokenizer_name(table) == "whitespace"
         with storage.writing(storage.join(folder, "tokenizer.json")) as stream:
