@@ -97,8 +97,8 @@ def test_rows_of_ranges_have_the_bytes_of_the_table(summed, log, corpus, window,
         rows = []
         for start, stop in pairwise(bounds):
             ranks = np.arange(start, stop, dtype=np.int32)
-            of_range = [select_rows(block, (start <= block.left) & (block.left < stop)) for block in pairs]
-            rows.append(embedding.rows(ranks, of_range, ciphers))
+            of_range = select_rows(pairs, (start <= pairs.left) & (pairs.left < stop))
+            rows.append(embedding.rows(ranks, [of_range], ciphers))
         assert np.vstack(rows).tobytes() == embedding.table(counts).tobytes()
 
 

@@ -1,7 +1,12 @@
-"""Temporary files of arrays and of weighted rows."""
+"""Temporary files of arrays and of weighted rows.
+
+A file has a line of JSON with the type and the shape of the array, and then its values. NumPy's own format is not used,
+because NumPy reads its header with Python's parser, which can fail in Python 3.11 if several threads use it.
+"""
 
 import io
-from typing import Any
+import json
+from typing import IO, Any
 
 import numpy as np
 
@@ -9,11 +14,18 @@ from bitcipher import storage
 from bitcipher.embedding.spectral import WeightedRows
 from bitcipher.errors import BitcipherError
 
+ENDING = ".array"
+
+# The values begin at a multiple of this number of bytes, the size of a line of the cache.
+ALIGNMENT = 64
+
 
 def write_array(uri: str, array: np.ndarray) -> None:
-    """Write an array as a .npy file."""
+    """Write an array."""
+    header = json.dumps({"dtype": array.dtype.str, "shape": array.shape}).encode()
     with storage.writing(uri) as stream:
-        np.save(stream, array, allow_pickle=False)
+        stream.write(header + b" " * (-(len(header) + 1) % ALIGNMENT) + b"\n")
+        stream.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
 
 
 def read_array(uri: str) -> np.ndarray:
@@ -23,20 +35,30 @@ def read_array(uri: str) -> np.ndarray:
         content = storage.read_bytes(uri)
         if content is None:
             raise BitcipherError(f"{uri} is missing.")
-        return np.load(io.BytesIO(content), allow_pickle=False)
-    # Mode "c" (copy-on-write), although nothing is written: numba would compile its kernels again for read-only arrays.
-    return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
+        stream = io.BytesIO(content)
+        dtype, shape = _read_header(stream)
+        return np.frombuffer(content, dtype, offset=stream.tell()).reshape(shape)
+    with open(path, "rb") as stream:
+        dtype, shape = _read_header(stream)
+        # Mode "c" (copy-on-write), although nothing is written: numba would compile its kernels again for read-only
+        # arrays.
+        return np.asarray(np.memmap(stream, dtype, "c", stream.tell(), shape))
 
 
 def read_slice(uri: str, start: int, stop: int) -> np.ndarray:
     """Return the rows of an array from `start` on and before `stop`. Only these are read from its file."""
     with storage.reading(uri) as stream:
-        np.lib.format.read_magic(stream)
-        shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+        dtype, shape = _read_header(stream)
         row_bytes = int(np.prod(shape[1:])) * dtype.itemsize
         stream.seek(stream.tell() + start * row_bytes)
         content = stream.read((stop - start) * row_bytes)
     return np.frombuffer(content, dtype).reshape(stop - start, *shape[1:])
+
+
+def _read_header(stream: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    """Return the type and the shape of an array, and leave the stream at the first of its values."""
+    header = json.loads(stream.readline())
+    return np.dtype(header["dtype"]), tuple(header["shape"])
 
 
 def write_rows(uri: str, rows: WeightedRows) -> None:
@@ -54,4 +76,4 @@ def read_rows(uri: str, *names: str) -> WeightedRows:
 
 
 def _file(uri: str, name: str) -> str:
-    return f"{uri}.{name}.npy"
+    return f"{uri}.{name}{ENDING}"

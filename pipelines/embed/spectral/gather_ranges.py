@@ -35,7 +35,7 @@ OOV_RANGE = "oov"
 
 # Files of a range: its pairs sorted by left word, the same pairs sorted by right word, pairs of left words outside the
 # vocabulary, and marginals.
-FORWARD, BACKWARD, OOV, SUMS = "forward", "backward", "oov", "sums.npy"
+FORWARD, BACKWARD, OOV, SUMS = "forward", "backward", "oov", "sums.array"
 
 
 @dataclass(frozen=True)

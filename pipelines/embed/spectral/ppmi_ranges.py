@@ -77,8 +77,8 @@ def rows_uri(work: str, index: int) -> str:
 
 
 def _sums_uri(work: str) -> str:
-    return storage.join(work, "sums.npy")
+    return storage.join(work, "sums.array")
 
 
 def _columns_uri(work: str) -> str:
-    return storage.join(work, "columns.npy")
+    return storage.join(work, "columns.array")

@@ -144,7 +144,7 @@ class RangeProducts:
     def project(self, table: np.ndarray, scales: np.ndarray, landmarks: int) -> np.ndarray:
         """See `Products`."""
         folder = self._begin()
-        operand = storage.join(folder, "operand.npy")
+        operand = storage.join(folder, "operand.array")
         write_array(operand, table)
         terms = [(block, float(scale), operand) for block, scale in enumerate(scales) if scale]
         return self._end(folder, self._multiply(folder, terms, landmarks, table.shape[1]))
@@ -169,7 +169,7 @@ class RangeProducts:
 
     def _context_vectors(self, folder: str, table: np.ndarray, scales: np.ndarray) -> list[tuple[int, float, str]]:
         """Write scaleⱼ · Mⱼᵀ · table for each block j, and return the number of the block, 1, and the file."""
-        operand = storage.join(folder, "operand.npy")
+        operand = storage.join(folder, "operand.array")
         write_array(operand, table)
         blocks = [(block, float(scale)) for block, scale in enumerate(scales) if scale]
         inputs = [
@@ -179,7 +179,7 @@ class RangeProducts:
         results = self._map(TransposeStage, inputs)
         terms = []
         for i, (block, _) in enumerate(blocks):
-            terms.append((block, 1.0, storage.join(folder, f"block-{block}.npy")))
+            terms.append((block, 1.0, storage.join(folder, f"block-{block}.array")))
             write_array(terms[-1][2], self._join([result[i] for result in results], self._contexts, table.shape[1]))
         return terms
 
@@ -220,7 +220,7 @@ class RangeProducts:
         return result
 
     def _target(self, folder: str, name: str, index: int) -> str:
-        return storage.join(folder, f"{name}-{index:05d}.npy")
+        return storage.join(folder, f"{name}-{index:05d}.array")
 
 
 def _local_targets(rows: WeightedRows, columns: int) -> np.ndarray:

@@ -36,7 +36,7 @@ def write_ranked(uri: str, ranks: np.ndarray, rows: np.ndarray, words: int) -> R
         rows: (n, columns)
         words: number of words N.
     """
-    files = RankedRows(f"{uri}.ranks.npy", f"{uri}.rows.npy", _positions(ranks, words))
+    files = RankedRows(f"{uri}.ranks.array", f"{uri}.rows.array", _positions(ranks, words))
     write_array(files.ranks, ranks)
     write_array(files.rows, rows)
     return files
