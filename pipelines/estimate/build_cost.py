@@ -132,6 +132,12 @@ def estimate_cost(
     passes = count_passes(vocabulary, options.embedding)
     embed_entries = final_entries * (min(1, passes) * rates.embed_entry + max(0, passes - 1) * rates.walk_entry)
     is_spectral = options.mode == SPECTRAL
+    estimator = options.estimator()
+    landmarks = estimator.rows(vocabulary) if isinstance(estimator, SpectralEmbedding) else 0
+    # Forward and backward, each pair occurs twice.
+    product_entries = min(2 * final_entries, laws.landmark_entries.at(tokens, bound)) if landmarks else 0
+    shared_embed = embed_entries + product_entries * rates.product_entry
+    own_embed = landmarks * rates.landmark + vocabulary * rates.embed_word
     cpu = {
         "identify": stored_bytes * rates.stored_byte,
         "count": shards * rates.shard
@@ -144,7 +150,7 @@ def estimate_cost(
         ),
         "merge": sum(cost.summing + cost.numbering + cost.merging for round in costs for cost in round),
         "words": final_types * rates.sum_type,
-        "embed": embed_entries + vocabulary * rates.embed_word,
+        "embed": shared_embed + own_embed,
     }
     wall = {
         "identify": cpu["identify"] / workers,
@@ -152,7 +158,7 @@ def estimate_cost(
         "merge": sum(_wall_of_round(round, workers) for round in costs),
         "words": cpu["words"] / min(workers, max(1, ceil(final_types / budget.range_limits.words))),
         # In mode spectral, all workers share weighting and products.
-        "embed": embed_entries / (workers if is_spectral else 1) + vocabulary * rates.embed_word,
+        "embed": shared_embed / (workers if is_spectral else 1) + own_embed,
     }
 
     def stored(entries: float, types: float) -> float:
@@ -161,10 +167,8 @@ def estimate_cost(
     shard_bytes = shards * stored(laws.entries.at(tokens / shards, bound), laws.types.at(tokens / shards, bound))
     merged = [segment for segment in final_segments if segment.tokens > 1.5 * tokens / shards]
     segment_bytes = sum(stored(segment.entries, segment.types) for segment in merged)
-    estimator = options.estimator()
     vector_size = estimator.vector_size
     # The directions of the landmarks are stored with the vectors.
-    landmarks = estimator.rows(vocabulary) if isinstance(estimator, SpectralEmbedding) else 0
     vector_bytes = (vocabulary + landmarks) * 4 * vector_size + vocabulary * calibration.type_bytes
     read = sum(stored(merge.member_entries, merge.member_types) for merge in merges)
     written = sum(stored(merge.entries, merge.types) for merge in merges)

@@ -3,9 +3,9 @@
     git clone --bare https://github.com/rcdm-uga/Gutenberg_Text
     python tests/benchmarks/make_books.py Gutenberg_Text.git --out books
 
-Files are decoded as UTF-8, or else as Windows-1252, and lines end with "\\n". A book is a copy of an earlier one if both
-have the same Project Gutenberg number or the same text. The files of the output have about 50 MB each. Prints numbers of
-books and bytes as JSON.
+Files are decoded as UTF-8, or else as Windows-1252, and lines end with "\\n". A book is a copy of an earlier one if
+both have the same Project Gutenberg number or the same text. The files of the output have about 50 MB each. Prints
+numbers of books and bytes as JSON.
 """
 
 import argparse
@@ -40,7 +40,8 @@ def read_files(source: Path) -> Iterator[tuple[str, bytes]]:
     listing = subprocess.run([*git, "ls-tree", "-r", "-z", "HEAD"], check=True, capture_output=True).stdout
     entries = [line.split(b"\t", 1) for line in listing.split(b"\0") if line.endswith(b".txt")]
     with subprocess.Popen([*git, "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin and process.stdout
+        assert process.stdin is not None
+        assert process.stdout is not None
         for meta, path in sorted(entries, key=lambda entry: entry[1]):
             process.stdin.write(meta.split()[2] + b"\n")
             process.stdin.flush()
