@@ -164,7 +164,8 @@ def write_text(chunks, words, texts, text_starts, core_places, word_texts, word_
         chunks, words: the chunks, and the word of each core, or -1.
         texts, text_starts: bytes of all chunks.
         core_places: (all chunks, 2) int32, the bytes of the core in the text of a chunk.
-        word_texts, word_starts: bytes of all words of the real text. Words with higher numbers are spelled in syllables.
+        word_texts, word_starts: bytes of all words of the real text. Words with higher numbers are made of
+            syllables.
         letters: (syllables, 2) uint8, letters of each syllable.
         marker: (m,) uint8, letters at the end of new words, which no word of the real text has.
         buffer: uint8, large enough.

@@ -1,8 +1,8 @@
-"""Generate text of any size whose distinct words and pairs grow as those of a real text. The same seed gives the same bytes.
+"""Generate text of any size whose distinct words and pairs grow as those of a real text.
 
     python tests/benchmarks/make_corpus.py --data ../shared/data/{gutenberg,enwiki} --tokens 1e9 --out corpus
 
-Writes JSON lines with the field `text`. Memory holds the real text, about 6 bytes per token, and its distinct words.
+Writes JSON lines with the field `text`; the same seed gives the same bytes. Memory holds the real text, about 6 bytes per token, and its distinct words.
 Prints the numbers of documents, tokens, words and pairs as JSON. See README.md.
 """
 

@@ -2,11 +2,11 @@
 
 The first pass over the real text yields its documents as they are, in random order. In all further passes, the words of
 a document are put together from fragments of the document at random positions, which makes new pairs, and rare words
-are replaced by new ones. The length of the fragments and the share of new words are adjusted after each block, such that
-the numbers of distinct pairs and words follow the growth laws of `bitcipher plan`, which are fitted to the real text.
+are replaced by new ones. The length of the fragments and the share of new words are adjusted after each block, such
+that the numbers of distinct pairs and words follow the growth laws of `bitcipher plan`, fitted to the real text.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from itertools import product
 
 import growth_kernels as kernels
@@ -19,7 +19,7 @@ SKETCH_SLOTS = 1 << 22  # the standard error of the number of distinct pairs is 
 RECENT_WORDS = 1 << 22
 BLOCK_TOKENS = 1 << 18
 PASSAGE_TOKENS = 2000
-MAX_FRAGMENT = 200.0
+MIN_FRAGMENT, MAX_FRAGMENT = 1.01, 200.0
 FIRST_FRAGMENT = 8.0
 
 # Sizes at which the growth of the real text is measured: 1/64, 1/32 … 1 of its tokens.
@@ -63,7 +63,7 @@ class TextGenerator:
     def documents(self) -> Iterator[bytes]:
         """Yield documents in JSON, without end."""
         words, pairs = yield from self._first_pass()
-        fragment, new_share, rare = FIRST_FRAGMENT, 0.5, 0
+        fragment, new_share = FIRST_FRAGMENT, 0.5
         rare_words, end = int(self._numbers[0]), self.tokens + BLOCK_TOKENS
         pairs_before = self.pairs
         while True:
@@ -79,10 +79,10 @@ class TextGenerator:
                 made, pairs_before = self.pairs - pairs_before, self.pairs
                 needed = max(1.0, pairs.at(end) - self.pairs)
                 # Noise of the estimate is damped by the square root.
-                fragment = min(MAX_FRAGMENT, max(1.0, 1 + (fragment - 1) * np.sqrt(max(1, made) / needed)))
-                fragment = max(fragment, 1.01)
+                fragment = 1 + (fragment - 1) * np.sqrt(max(1, made) / needed)
+                fragment = min(MAX_FRAGMENT, max(MIN_FRAGMENT, fragment))
 
-    def _first_pass(self):
+    def _first_pass(self) -> Generator[bytes, None, tuple[GrowthLaw, GrowthLaw]]:
         """Yield the documents of the real text; return the growth laws of words and of pairs."""
         real = self._real
         order = self._random.permutation(len(real.ends))
