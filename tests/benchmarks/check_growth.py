@@ -9,26 +9,19 @@ the text, its range, and the measured value.
 
 import argparse
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
-from bitcipher.counts import part_files
+from measured_build import estimated_values, measured_values
+
 from pipelines.build.build import build
-from pipelines.build.report import read_report
 from pipelines.estimate.build_cost import BuildCost, Cluster
 from pipelines.estimate.build_estimate import EstimateRequest, estimate_build
 from pipelines.estimate.growth_law import Bound
 from pipelines.ingest.source_groups import estimate_text_bytes
 from pipelines.ingest.sources import list_sources
-from pipelines.merge.merge_segments import merge_segments
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
-from pipelines.runtime.memory_budget import MemoryBudget
 from pipelines.runtime.progress import StageProgress
-from pipelines.store.manifest import read_manifest
-from pipelines.store.segments import Merge, Segment
-
-STAGES = ("identify", "count", "merge", "words", "embed")
 
 HEADER = "| corpus | | planned | range | measured | error |\n|---|---|---|---|---|---|"
 
@@ -40,52 +33,16 @@ def estimate_from_share(data: list[str], share: float, options: dict[str, object
     return estimate_build(request, int(text_bytes / share)).costs
 
 
-def items_of(cost: BuildCost) -> dict[str, float]:
-    """Return the estimated values, by name."""
-    return {
-        "tokens": cost.tokens,
-        "words": cost.types,
-        "pairs": cost.entries,
-        "vocabulary": cost.vocabulary,
-        "bytes of shards": cost.shard_bytes,
-        "bytes of merged segments": cost.segment_bytes,
-        "bytes of vectors": cost.vector_bytes,
-        **{f"CPU seconds of {stage}": cost.cpu_seconds[stage] for stage in STAGES},
-        "CPU seconds of all": sum(cost.cpu_seconds.values()),
-    }
-
-
 def measure(data: list[str], target: str, options: dict[str, object]) -> dict[str, float]:
-    """Build the whole corpus, and return the measured values, by name."""
+    """Build the whole corpus in this process, and return the measured values."""
     with StageProgress() as progress, InProcessRuntime() as runtime:
         build(data, target, BuildOptions.parse(options), runtime, progress)
-    manifest = read_manifest(target)
-    seconds = {name: cost.cpu_seconds for name, cost in read_report(target, manifest).stages.items()}
-    merges = {"whole": Merge(manifest.segments)}
-    limits = MemoryBudget(1500).range_limits
-    (whole,) = merge_segments(merges, target, "whole", f"{target}/work", limits, InProcessRuntime())
-    version = Path(target, manifest.folder)
-    return {
-        "tokens": manifest.tokens,
-        "words": whole.types,
-        "pairs": whole.entries,
-        "vocabulary": manifest.vocabulary,
-        "bytes of shards": _stored(target, manifest.shards),
-        "bytes of merged segments": _stored(target, [part for part in manifest.segments if len(part.shards) > 1]),
-        "bytes of vectors": sum(file.stat().st_size for file in version.rglob("*") if file.is_file()),
-        **{f"CPU seconds of {stage}": seconds.get(stage, 0.0) for stage in STAGES},
-        "CPU seconds of all": sum(seconds.values()),
-    }
-
-
-def _stored(build: str, segments: Sequence[Segment]) -> int:
-    files = [file for segment in segments for part in segment.parts for file in part_files(f"{build}/{part}")]
-    return sum(Path(file).stat().st_size for file in files)
+    return measured_values(target)
 
 
 def rows_of(corpus: str, costs: dict[Bound, BuildCost], found: dict[str, float]) -> list[str]:
     """Return the rows of the table of one corpus."""
-    bounds = {bound: items_of(cost) for bound, cost in costs.items()}
+    bounds = {bound: estimated_values(cost) for bound, cost in costs.items()}
     rows = []
     for name, real in found.items():
         low, point, high = (bounds[bound][name] for bound in (Bound.LOW, Bound.POINT, Bound.HIGH))

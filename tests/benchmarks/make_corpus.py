@@ -2,8 +2,8 @@
 
     python tests/benchmarks/make_corpus.py --data ../shared/data/{gutenberg,enwiki} --tokens 1e9 --out corpus
 
-Writes JSON lines with the field `text`; the same seed gives the same bytes. Memory holds the real text, about 6 bytes per token, and its distinct words.
-Prints the numbers of documents, tokens, words and pairs as JSON. See README.md.
+Writes JSON lines with the field `text`; the same seed gives the same bytes. Memory holds the real text, about 6 bytes
+per token, and its distinct words. Prints the numbers of documents, tokens, words and pairs as JSON. See README.md.
 """
 
 import argparse
