@@ -3,7 +3,7 @@
     python tests/benchmarks/make_corpus.py --data books ../shared/data/enwiki --tokens 1e9 --out corpus
     python tests/benchmarks/check_large_build.py corpus --workers 2 --out billion
 
-Prints two Markdown tables: planned and measured values, and the cost of the build with the memory of driver and workers.
+Prints two Markdown tables: planned and measured values, and the cost of the build with the memory of its processes.
 The build stays in --out. Linux only.
 """
 
@@ -24,9 +24,7 @@ def main() -> None:
     parser.add_argument("data", type=Path, nargs="+", help="folders of the corpus")
     parser.add_argument("--out", type=Path, required=True, help="folder of the build, which must not exist")
     parser.add_argument("--workers", type=int, default=2, help="workers on Ray; 0 is in process")
-    parser.add_argument(
-        "--memory-mib", type=int, default=MEMORY_MIB, help="memory budget of the driver and each worker"
-    )
+    parser.add_argument("--memory-mib", type=int, default=MEMORY_MIB, help="memory of the driver and each worker")
     parser.add_argument("--mode", default="spectral", help="mode of the vectors")
     parser.add_argument("--share", type=float, default=20, help="the plan uses the first 1 / SHARE of the corpus")
     parser.add_argument("--sample-megabytes", type=float, default=64, help="MB of text that the plan counts")
