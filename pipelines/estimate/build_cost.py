@@ -10,7 +10,7 @@ from pipelines.estimate.corpus_laws import CorpusLaws
 from pipelines.estimate.growth_law import Bound
 from pipelines.estimate.memory import MemoryEstimate, count_passes, estimate_memory
 from pipelines.estimate.merge_tiers import MergeSize, plan_merges
-from pipelines.options import SPECTRAL, BuildOptions, EmbeddingOptions
+from pipelines.options import BuildOptions, EmbeddingOptions
 from pipelines.runtime.memory_budget import MemoryBudget, RangeLimits
 
 # Requests to an object store to read a small file: for its size, its footer and its content. A larger file takes one
@@ -133,7 +133,9 @@ def estimate_cost(
     costs = [[_merge_seconds(merge, rates, budget.range_limits) for merge in merges] for merges in merge_rounds]
     final_entries = sum(segment.entries for segment in final_segments)
     final_types = sum(segment.types for segment in final_segments)
-    embed = _embed_seconds(final_entries, final_types, vocabulary, rates, options.embedding, budget)
+    # Forward and backward, each pair occurs twice.
+    product_entries = min(2 * final_entries, laws.landmark_entries.at(tokens, bound))
+    embed = _embed_seconds(final_entries, final_types, vocabulary, product_entries, rates, options.embedding, budget)
     cpu = {
         "identify": stored_bytes * rates.stored_byte,
         "count": shards * rates.shard
@@ -164,8 +166,8 @@ def estimate_cost(
     segment_bytes = sum(stored(segment.entries, segment.types) for segment in merged)
     estimator = options.estimator()
     vector_size = estimator.vector_size
-    # The directions of the landmarks are stored with the vectors.
     landmarks = estimator.rows(vocabulary) if isinstance(estimator, SpectralEmbedding) else 0
+    # The directions of the landmarks are stored with the vectors.
     vector_bytes = (vocabulary + landmarks) * 4 * vector_size + vocabulary * calibration.type_bytes
     read = sum(stored(merge.member_entries, merge.member_types) for merge in merges)
     written = sum(stored(merge.entries, merge.types) for merge in merges)
@@ -208,12 +210,19 @@ class _EmbedSeconds:
 
 
 def _embed_seconds(
-    entries: float, types: float, vocabulary: int, rates: Rates, embedding: EmbeddingOptions, budget: MemoryBudget
+    entries: float,
+    types: float,
+    vocabulary: int,
+    product_entries: float,
+    rates: Rates,
+    embedding: EmbeddingOptions,
+    budget: MemoryBudget,
 ) -> _EmbedSeconds:
-    words = vocabulary * rates.embed_word
-    if embedding.mode == SPECTRAL:
+    words, estimator = vocabulary * rates.embed_word, embedding.estimator()
+    if isinstance(estimator, SpectralEmbedding):
         # All workers share weighting and products.
-        return _EmbedSeconds(words, entries * rates.embed_entry)
+        shared = entries * rates.embed_entry + product_entries * rates.product_entry
+        return _EmbedSeconds(words + estimator.rows(vocabulary) * rates.landmark, shared)
     if sums_bytes(vocabulary, int(types), embedding, budget) is None:
         pairs = 0 if embedding.mode == "cipher" else entries * rates.embed_entry * RANGES_COST
         return _EmbedSeconds(0, pairs + words)

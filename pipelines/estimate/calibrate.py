@@ -4,8 +4,9 @@
    The difference in time is the cost of tokenizing new chunks.
 2. The parts are merged one by one into a growing segment. The sizes after each merge give the growth of words and
    pairs, and the times give the cost of merging.
-3. Vectors are made with a small and a large vocabulary. The two times separate the cost per pair from the cost per
-   word.
+3. Vectors are made. In mode spectral, the products with the landmarks and the algebra between them are timed
+   separately, because they stop growing with the corpus. In other modes, the times with a small and a large vocabulary
+   separate the cost per pair from the cost per word.
 """
 
 import os
@@ -18,11 +19,11 @@ from bitcipher import storage
 from bitcipher.counts import merge_words
 from bitcipher.errors import BitcipherError
 from pipelines.estimate.calibration import Calibration, Rates
+from pipelines.estimate.embed_trial import embed_sample
 from pipelines.estimate.sample import partition, write_documents
 from pipelines.estimate.stage_trials import (
     count_chunks,
     count_parts,
-    embed_sample,
     file_sizes,
     fixed_and_rate,
     merge_parts,

@@ -26,9 +26,14 @@ class Rates:
     walk_entry: float
     """Reading one pair again, in each embedding pass after the first."""
     embed_entry: float
-    """Reading one pair and adding it to the sums, in the first embedding pass."""
+    """Reading one pair and adding it to the sums, in the first embedding pass; in mode spectral, also weighting it, and
+    multiplying it in the last product."""
     embed_word: float
     """Computing and refining the vector of one word."""
+    product_entry: float
+    """All products of mode spectral with one pair of a landmark and a context word, in either direction."""
+    landmark: float
+    """Linear algebra of mode spectral between the products, per landmark."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +43,16 @@ class GrowthPoint:
     tokens: int
     types: int
     """Number of distinct words."""
+    single_passage_types: int
+    """Number of words that occur in one passage only."""
     chunks: int
     """Number of distinct text chunks, split at white space."""
     entries: int
     """Number of distinct pairs."""
     row_entries: int
     """Number of pairs of the word with the most pairs, the minimum size of the range that contains it."""
+    landmark_entries: int
+    """Number of pairs of a landmark and a context word in mode spectral, forward and backward."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ class CorpusLaws:
     """Number of distinct pairs."""
     row_entries: GrowthLaw
     """Number of pairs of the word with the most pairs."""
+    landmark_entries: GrowthLaw
+    """Number of pairs in the products of mode spectral."""
     thinning: float
     """Ratio from which the vocabulary is predicted: the vocabulary of a corpus of N tokens is as large as the number of
     distinct words in N / `thinning` tokens. With a minimum count of 5, the ratio is about 5, because a word with 5
@@ -54,9 +56,16 @@ def fit_laws(
     tokens = [point.tokens for point in points]
     sizes = build_sizes(counted) if counted else np.empty((0, 3))
     all_tokens = [*tokens, *sizes[:, 0]]
-    types = fit_growth_law(all_tokens, [*(point.types for point in points), *sizes[:, 1]], WORDS_BENDING, max_types)
+    last = points[-1]
+    types = fit_growth_law(
+        all_tokens,
+        [*(point.types for point in points), *sizes[:, 1]],
+        WORDS_BENDING,
+        max_types,
+        last.single_passage_types / last.types if last.tokens == max(all_tokens) else None,
+    )
     entries = fit_growth_law(all_tokens, [*(point.entries for point in points), *sizes[:, 2]], PAIRS_BENDING)
-    vocabulary, vocabulary_tokens = calibration.vocabulary, points[-1].tokens
+    vocabulary, vocabulary_tokens = calibration.vocabulary, last.tokens
     if counted:
         vocabulary, vocabulary_tokens = counted.manifest.vocabulary, counted.manifest.tokens
     return CorpusLaws(
@@ -64,6 +73,7 @@ def fit_laws(
         chunks=fit_growth_law(tokens, [point.chunks for point in points], WORDS_BENDING),
         entries=entries,
         row_entries=fit_growth_law(tokens, [point.row_entries for point in points], PAIRS_BENDING),
+        landmark_entries=fit_growth_law(tokens, [point.landmark_entries for point in points], PAIRS_BENDING),
         thinning=max(1.0, vocabulary_tokens / types.tokens_at(vocabulary)),
         max_vocab_size=max_vocab_size,
     )

@@ -21,12 +21,16 @@ from pipelines.ingest.sources import Source, compression_of
 # Bytes of text that a calibration counts: a few seconds of work, and enough doublings to measure a falling exponent.
 SAMPLE_BYTES = 24 << 20
 
-# Number of files in the sample, evenly spaced in the listing.
-SAMPLE_SOURCES = 8
+# Maximum number of files in the sample, evenly spaced in the listing. Each contributes in proportion to its text.
+SAMPLE_SOURCES = 16
 
 # Of the documents at the beginning of a file, one in SPREAD is sampled. Neighboring documents are often similar, so
 # consecutive documents have fewer distinct words than a sample of the corpus.
-SPREAD = 4
+SPREAD = 8
+
+# Maximum number of characters of a sampled document. Longer documents are split, because a sample of few books has
+# fewer distinct words than one of parts of many books.
+MAX_CHARACTERS = 1 << 16
 
 # Minimum number of documents. A smaller sample is split into about this number of texts.
 MIN_DOCUMENTS = 64
@@ -70,16 +74,21 @@ def read_sample(sources: Sequence[Source], options: ReadOptions, sample_bytes: i
     Raises:
         BitcipherError: if the sources have no text, or the beginning of a file has only bad records.
     """
-    stride = max(1, len(sources) // SAMPLE_SOURCES)
-    sampled = [source for source in sources[::stride] if source.size][:SAMPLE_SOURCES]
-    if not sampled:
+    filled = [source for source in sources if source.size]
+    if not filled:
         raise BitcipherError("All sources of the sample are empty: leave out empty files.")
-    heads = [_read_head(source, options, SPREAD * sample_bytes // len(sampled)) for source in sampled]
+    number = min(len(filled), SAMPLE_SOURCES)
+    sampled = [filled[i * len(filled) // number] for i in range(number)]
+    sizes = [estimate_text_bytes(source) for source in sampled]
+    heads = [
+        _read_head(source, options, max(1, SPREAD * sample_bytes * size // sum(sizes)))
+        for source, size in zip(sampled, sizes, strict=True)
+    ]
     text_bytes = sum(head.text_bytes for head in heads)
     if not text_bytes:
         raise BitcipherError("The sources have no documents: check that they contain text, and that `field` is right.")
     spread = min(SPREAD, max(1, round(text_bytes / sample_bytes)))
-    documents = list(chain.from_iterable(_interleave([head.documents[::spread] for head in heads])))
+    documents = list(chain.from_iterable(_interleave([_split_long(head.documents)[::spread] for head in heads])))
     if len(documents) < MIN_DOCUMENTS:
         limit = max(1, sum(map(len, documents)) // MIN_DOCUMENTS)
         documents = [part.text for document in documents for part in split_document([document], limit)]
@@ -188,6 +197,10 @@ def _unread_bytes(documents: list[str], source: Source) -> float:
     # contain the end, so documents are weighted by their size.
     buffered = BUFFER_BYTES if is_compressed else 0
     return (sum(size * size for size in sizes) / sum(sizes) + buffered) / 2
+
+
+def _split_long(documents: list[str]) -> list[str]:
+    return [chunk.text for document in documents for chunk in split_document([document], MAX_CHARACTERS)]
 
 
 def _sizes(documents: list[str]) -> list[int]:

@@ -11,18 +11,15 @@ import pyarrow as pa
 from scipy.optimize import nnls
 
 from bitcipher import storage
-from bitcipher.counts import iter_pairs, open_merged, part_files, read_words
-from bitcipher.errors import BitcipherError
-from bitcipher.vocabulary import Vocabulary
+from bitcipher.counts import part_files, read_words
 from pipelines.count.count_stage import CountStage
 from pipelines.count.count_tasks import CountTask
-from pipelines.embed.embed_counts import embed
 from pipelines.estimate.calibration import GrowthPoint
+from pipelines.estimate.embed_trial import check_has_pairs, count_landmark_entries
 from pipelines.ingest.content_hash import sha256
 from pipelines.ingest.sources import list_sources
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.merge.row_stage import MergeStage
-from pipelines.merge.vocabulary import choose_vocabulary, find_candidates
 from pipelines.merge.word_stages import NumberStage
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
@@ -75,7 +72,7 @@ def count_parts(build: str, files: list[str], options: BuildOptions) -> CountedP
     _count_file(_count_stage(build, options), "warm-up", files[0])  # load the kernels
     stage = _count_stage(build, options)
     shards, cold = zip(*(_count_file(stage, f"cold{i}", file) for i, file in enumerate(files)), strict=True)
-    _check_has_pairs(sum(shard.entries for shard in shards))
+    check_has_pairs(sum(shard.entries for shard in shards))
     warm = [_count_file(stage, f"warm{i}", file)[1] for i, file in enumerate(files)]
     return CountedParts(list(shards), np.array(cold), np.array(warm))
 
@@ -115,7 +112,7 @@ def merge_parts(
     _merge_two(build, shards[0], shards[1], "warm-up", options, MeteredRuntime())
     runtime = MeteredRuntime()
     merged = shards[0]
-    points = [_point(build, merged, chunks[0])]
+    points = [_point(build, merged, chunks[0], options)]
     seconds, member_types, prepared_types, member_entries = 0.0, 0, 0, 0
     for number, shard in enumerate(shards[1:], start=1):
         start = time.process_time()
@@ -125,7 +122,7 @@ def merge_parts(
         prepared_types += result.types
         member_entries += merged.entries + shard.entries
         merged = result
-        points.append(_point(build, merged, chunks[number]))
+        points.append(_point(build, merged, chunks[number], options))
     numbering, merging = (runtime.cpu_seconds[stage] for stage in (NumberStage, MergeStage))
     rates = {
         "sum_type": (seconds - numbering - merging) / member_types,
@@ -133,11 +130,6 @@ def merge_parts(
         "merge_entry": merging / member_entries,
     }
     return merged, rates, points
-
-
-def _check_has_pairs(entries: int) -> None:
-    if not entries:
-        raise BitcipherError("The sources have too little text for an estimate: no two words occur near each other.")
 
 
 def _merge_two(
@@ -151,35 +143,18 @@ def _merge_two(
     return segment
 
 
-def _point(build: str, segment: Segment, chunks: int) -> GrowthPoint:
-    words = read_words([storage.join(build, part) for part in segment.parts])
-    row_entries = int(words["entries"].to_numpy().max())
-    return GrowthPoint(segment.tokens, segment.types, chunks, segment.entries, row_entries)
-
-
-def embed_sample(build: str, merged: Segment, options: BuildOptions) -> tuple[dict[str, float], int]:
-    """Return the fields of `Rates` that embedding determines, and the size of the vocabulary."""
-    parts = [storage.join(build, part) for part in merged.parts]
-    start = time.process_time()
-    entries = sum(len(block.right) for part in parts for block in iter_pairs(part, merged.types))
-    _check_has_pairs(entries)
-    walk_entry = (time.process_time() - start) / entries
-    small, large = (_vocabulary(build, merged, each) for each in (options, BuildOptions(min_count=1)))
-    runs = []
-    for number, vocabulary in enumerate((small, small, large)):
-        start = time.process_time()
-        vectors = embed(open_merged(vocabulary, options.context_window, [parts]), options.embedding, {})
-        vectors.save(storage.join(build, f"vectors{number}"))
-        runs.append((len(vocabulary), time.process_time() - start))
-    (few, seconds), (many, more_seconds) = runs[1:]  # the first run loaded the kernels
-    embed_word = max(0.0, (more_seconds - seconds) / (many - few)) if many > few else 0.0
-    embed_entry = max(walk_entry, (seconds - few * embed_word) / entries)
-    return {"walk_entry": walk_entry, "embed_entry": embed_entry, "embed_word": embed_word}, len(small)
-
-
-def _vocabulary(build: str, merged: Segment, options: BuildOptions) -> Vocabulary:
-    words = find_candidates([merged], build, options, None, ALL_IN_ONE_RANGE.words, InProcessRuntime())
-    return choose_vocabulary(words, merged.total_passages, options)
+def _point(build: str, segment: Segment, chunks: int, options: BuildOptions) -> GrowthPoint:
+    parts = [storage.join(build, part) for part in segment.parts]
+    words = read_words(parts)
+    return GrowthPoint(
+        tokens=segment.tokens,
+        types=segment.types,
+        single_passage_types=int((words["passages"].to_numpy() == 1).sum()),
+        chunks=chunks,
+        entries=segment.entries,
+        row_entries=int(words["entries"].to_numpy().max()),
+        landmark_entries=count_landmark_entries(parts, segment.types, options.embedding),
+    )
 
 
 def fixed_and_rate(sizes: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:

@@ -1,104 +1,73 @@
-"""Compare the estimate from a tenth of a corpus with a build of the whole corpus.
+"""Compare the estimate from a part of a corpus with a build of the whole corpus.
 
-    python tests/benchmarks/check_growth.py ../shared/data/gutenberg ../shared/data/enwiki ../shared/data/imdb
+    python tests/benchmarks/check_growth.py --data ../shared/data/gutenberg ../shared/data/enwiki --share 20
+    python tests/benchmarks/check_growth.py --data ../shared/data/gutenberg --data ../shared/data/imdb --share 10
 
-Prints a Markdown table: for each corpus the estimate, its range, and the measured value.
+Each --data is a corpus of one or more folders. Prints a Markdown table: for each corpus the estimate from 1 / share of
+the text, its range, and the measured value.
 """
 
-import sys
+import argparse
 import tempfile
-import time
-from collections.abc import Sequence
 from pathlib import Path
 
-from bitcipher.counts import part_files
+from measured_build import estimated_values, measured_values
+
 from pipelines.build.build import build
-from pipelines.build.report import read_report
 from pipelines.estimate.build_cost import BuildCost, Cluster
 from pipelines.estimate.build_estimate import EstimateRequest, estimate_build
 from pipelines.estimate.growth_law import Bound
 from pipelines.ingest.source_groups import estimate_text_bytes
 from pipelines.ingest.sources import list_sources
-from pipelines.merge.merge_segments import merge_segments
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
-from pipelines.runtime.memory_budget import MemoryBudget
 from pipelines.runtime.progress import StageProgress
-from pipelines.store.segments import Merge, Segment
-from pipelines.store.stored_versions import StoredVersions
 
-# Small shards, so that the build merges segments.
-SHARD_MEGABYTES = 8
-
-SHARE = 10
-
-ITEMS = {
-    "tokens": lambda cost: cost.tokens,
-    "words": lambda cost: cost.types,
-    "pairs": lambda cost: cost.entries,
-    "vocabulary": lambda cost: cost.vocabulary,
-    "bytes of shards": lambda cost: cost.shard_bytes,
-    "bytes of merged segments": lambda cost: cost.segment_bytes,
-    "CPU seconds of counting": lambda cost: cost.cpu_seconds["count"],
-    "CPU seconds of vectors": lambda cost: cost.cpu_seconds["embed"],
-    "CPU seconds of all": lambda cost: sum(cost.cpu_seconds.values()),
-}
+HEADER = "| corpus | | planned | range | measured | error |\n|---|---|---|---|---|---|"
 
 
-def estimate_from_a_tenth(data: str) -> dict[Bound, BuildCost]:
-    """Return the estimated cost of a build of the whole corpus, from a sample of a tenth."""
-    text_bytes = sum(estimate_text_bytes(source) for source in list_sources([data]))
-    request = EstimateRequest(sources=(data,), options={"shard_mib": SHARD_MEGABYTES}, cluster=Cluster(1, 1, 16e9))
-    return estimate_build(request, text_bytes // SHARE).costs
+def estimate_from_share(data: list[str], share: float, options: dict[str, object]) -> dict[Bound, BuildCost]:
+    """Return the estimated cost of a build of a corpus, from a sample of 1 / `share` of its text."""
+    text_bytes = sum(estimate_text_bytes(source) for source in list_sources(data))
+    request = EstimateRequest(sources=tuple(data), options=options, cluster=Cluster(1, 1, 16e9))
+    return estimate_build(request, int(text_bytes / share)).costs
 
 
-def measure(data: str, target: str) -> list[float]:
-    """Build the whole corpus, and return the measured values in the order of ITEMS."""
-    start = time.process_time()
+def measure(data: list[str], target: str, options: dict[str, object]) -> dict[str, float]:
+    """Build the whole corpus in this process, and return the measured values."""
     with StageProgress() as progress, InProcessRuntime() as runtime:
-        build([data], target, BuildOptions(shard_mib=SHARD_MEGABYTES), runtime, progress)
-    seconds = time.process_time() - start
-    version = StoredVersions(target).find()
-    manifest = version.manifest
-    stages = read_report(target, manifest).stages
-    merges = {"whole": Merge(version.segments)}
-    (whole,) = merge_segments(
-        merges, target, "whole", f"{target}/work", MemoryBudget(1500).range_limits, InProcessRuntime()
-    )
-    return [
-        manifest.tokens,
-        whole.types,
-        whole.entries,
-        manifest.vocabulary,
-        _stored(target, version.shards),
-        _stored(target, [segment for segment in version.segments if len(segment.shards) > 1]),
-        stages["count"].cpu_seconds,
-        stages["embed"].cpu_seconds,
-        seconds,
-    ]
+        build(data, target, BuildOptions.parse(options), runtime, progress)
+    return measured_values(target)
 
 
-def _stored(build: str, segments: Sequence[Segment]) -> int:
-    files = [file for segment in segments for part in segment.parts for file in part_files(f"{build}/{part}")]
-    return sum(Path(file).stat().st_size for file in files)
+def rows_of(corpus: str, costs: dict[Bound, BuildCost], found: dict[str, float]) -> list[str]:
+    """Return the rows of the table of one corpus."""
+    bounds = {bound: estimated_values(cost) for bound, cost in costs.items()}
+    rows = []
+    for name, real in found.items():
+        low, point, high = (bounds[bound][name] for bound in (Bound.LOW, Bound.POINT, Bound.HIGH))
+        cells = [f"{number:,.1f}" if number < 1000 else f"{number:,.0f}" for number in (point, low, high, real)]
+        error = f"{point / real - 1:+.1%}" if real else "–"
+        rows.append(f"| {corpus} | {name} | {cells[0]} | {cells[1]} – {cells[2]} | {cells[3]} | {error} |")
+    return rows
 
 
-def main(corpora: list[str]) -> None:
+def main() -> None:
     """Print the table."""
-    print("| corpus | | planned from a tenth | range | the whole | error |\n|---|---|---|---|---|---|")
-    for data in corpora:
-        costs = estimate_from_a_tenth(data)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", nargs="+", action="append", required=True, help="folders of a corpus")
+    parser.add_argument("--share", type=float, default=20, help="the sample is one part in SHARE of the text")
+    parser.add_argument("--shard-mib", type=int, default=8, help="shard size; small shards, so that segments merge")
+    parser.add_argument("--mode", default="spectral", help="mode of the vectors")
+    arguments = parser.parse_args()
+    options: dict[str, object] = {"shard_mib": arguments.shard_mib, "mode": arguments.mode}
+    print(HEADER, flush=True)
+    for data in arguments.data:
+        costs = estimate_from_share(data, arguments.share, options)
         with tempfile.TemporaryDirectory() as scratch:
-            found = measure(data, f"{scratch}/build")
-        for (name, value), real in zip(ITEMS.items(), found, strict=True):
-            low, point, high = (value(costs[bound]) for bound in (Bound.LOW, Bound.POINT, Bound.HIGH))
-            cells = [f"{number:,.1f}" if number < 1000 else f"{number:,.0f}" for number in (point, low, high, real)]
-            error = f"{point / real - 1:+.1%}"
-            print(
-                f"| {Path(data).name} | {name} | {cells[0]} | {cells[1]} – {cells[2]} | {cells[3]} | {error} |",
-                flush=True,
-            )
+            found = measure(data, f"{scratch}/build", options)
+        print("\n".join(rows_of(" + ".join(Path(folder).name for folder in data), costs, found)), flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -9,33 +9,19 @@ that of all processes of Ray. See README.md.
 
 import argparse
 import json
-import os
 import shutil
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from compare_build import BITCIPHER
-from measure import HERE, ONE_THREAD, require_space, run_script, scratch
-from process_tree import cpu_seconds, resident_bytes
-
-SAMPLE_SECONDS = 0.2
+from measure import require_space, run_script, scratch
+from sampled_run import run_sampled
 
 # Compressed bytes of archives and document shards per uncompressed byte.
 DISK_SHARE = 0.4
 
 HEADER = "| WARC | pages | files | peak memory | CPU | wall | kept |\n|---|---|---|---|---|---|---|"
-
-
-class MemoryRun(NamedTuple):
-    """Cost of a command and all its descendants."""
-
-    peak: int  # bytes
-    cpu: float  # seconds, until the last sample
-    seconds: float
 
 
 def main() -> None:
@@ -63,7 +49,16 @@ def measure_size(gigabytes: float, options: argparse.Namespace) -> int:
         size = json.loads(run_script(*archives, *options.data, folder=folder).output)
         out = folder / "documents"
         command = [*BITCIPHER, "shard", folder / "archives", "--recipe", options.recipe, "--out", out]
-        cost = run_sampled([*command, "--workers", options.workers], out, size["files"])
+        done = 0
+
+        def report(seconds: float, now: int, peak: int) -> None:
+            nonlocal done
+            finished = sum(1 for _ in _iter_entries(out))
+            if finished > done:
+                done = finished
+                _print_progress(done, size["files"], seconds, now, peak)
+
+        cost = run_sampled([*command, "--workers", options.workers], on_sample=report)
         accounts = json.loads((out / "manifests" / "000001.json").read_text())["accounts"]
         shutil.rmtree(out)
     cells = [
@@ -77,31 +72,6 @@ def measure_size(gigabytes: float, options: argparse.Namespace) -> int:
     ]
     print(f"| {' | '.join(cells)} |", flush=True)
     return cost.peak
-
-
-def run_sampled(command: list[object], out: Path, files: int) -> MemoryRun:
-    """Run a command, sample the memory of all its processes, and report each cleaned file.
-
-    Raises:
-        SystemExit: if the command fails.
-    """
-    started = time.perf_counter()
-    peak, cpu, done = 0, 0.0, 0
-    environment = {**os.environ, **ONE_THREAD}
-    with subprocess.Popen(
-        [str(part) for part in command], cwd=HERE.parent.parent, env=environment, stdout=subprocess.DEVNULL
-    ) as process:
-        while process.poll() is None:
-            now = resident_bytes(process.pid)
-            peak, cpu = max(peak, now), max(cpu, cpu_seconds(process.pid))
-            finished = sum(1 for _ in _iter_entries(out))
-            if finished > done:
-                done = finished
-                _print_progress(done, files, time.perf_counter() - started, now, peak)
-            time.sleep(SAMPLE_SECONDS)
-    if process.returncode:
-        raise SystemExit(f"{command} ended with {process.returncode}.")
-    return MemoryRun(peak, cpu, time.perf_counter() - started)
 
 
 def _iter_entries(out: Path) -> Iterator[Path]:

@@ -13,7 +13,20 @@ def cpu_seconds(root: int) -> float:
 
 def resident_bytes(root: int) -> int:
     """Return the resident memory of a process and its descendants. Shared pages count once (PSS)."""
-    return sum(_proportional_bytes(pid) for pid, _ in _iter_tree(root))
+    return sum(resident_of_each(root).values())
+
+
+def resident_of_each(root: int) -> dict[int, int]:
+    """Return the resident memory of a process and of each descendant, by process id, in bytes (PSS)."""
+    return {pid: _proportional_bytes(pid) for pid, _ in _iter_tree(root)}
+
+
+def is_ray_worker(pid: int) -> bool:
+    """Return whether a process is a worker of Ray."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"ray::")
+    except OSError:  # ended meanwhile
+        return False
 
 
 def _iter_tree(root: int) -> Iterator[tuple[int, list[str]]]:

@@ -28,8 +28,8 @@ def print_plan(estimate: BuildEstimate) -> None:
     )
     OUT.print(
         f"Measured here: counting {1e6 * rates.token:.3f} µs per token and {1e6 * rates.chunk:.1f} µs per new chunk, "
-        f"merging {1e6 * rates.merge_entry:.3f} µs per pair, vectors {1e6 * rates.embed_entry:.3f} µs per pair and "
-        f"{1e6 * rates.embed_word:.1f} µs per word\n"
+        f"merging {1e6 * rates.merge_entry:.3f} µs per pair, vectors {1e6 * rates.embed_entry:.3f} µs per pair, "
+        f"{1e6 * rates.product_entry:.3f} µs per pair of landmarks and {1e6 * rates.embed_word:.1f} µs per word\n"
     )
     _print_growth(estimate)
     _print_sizes(estimate)

@@ -12,7 +12,7 @@ from pipelines.estimate.memory import count_passes
 from pipelines.options import BuildOptions, EmbeddingOptions
 from pipelines.runtime.memory_budget import MemoryBudget
 
-RATES = Rates(1e-9, 0.5, 2e-7, 1e-5, 5e-7, 1e-7, 1e-8, 5e-8, 1e-8, 3e-8, 1e-5)
+RATES = Rates(1e-9, 0.5, 2e-7, 1e-5, 5e-7, 1e-7, 1e-8, 5e-8, 1e-8, 3e-8, 1e-5, 1e-8, 1e-5)
 TOKENS = [1e5, 1e6, 1e7, 1e8]
 
 
@@ -21,11 +21,11 @@ def make_laws(words: float, thinning: float = 8) -> CorpusLaws:
         fit_growth_law(TOKENS, [a * n**b for n in TOKENS], WORDS_BENDING)
         for a, b in ((words, 0.6), (30, 0.8), (9, 0.6))
     )
-    return CorpusLaws(types, types, pairs, rows, thinning)
+    return CorpusLaws(types, types, pairs, rows, pairs, thinning)
 
 
 def cost_of(tokens: float, corpus_laws: CorpusLaws, options: BuildOptions, cluster: Cluster):
-    point = GrowthPoint(10**8, 10**5, 10**6, 10**7, 10**5)
+    point = GrowthPoint(10**8, 10**5, 10**4, 10**6, 10**7, 10**5, 10**7)
     calibration = Calibration(RATES, [point], 5.0, 2.3, 13.0, 40.0, 10**4)
     return estimate_cost(tokens, tokens * 2, calibration, corpus_laws, options, cluster)
 
