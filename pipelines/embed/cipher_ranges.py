@@ -23,7 +23,7 @@ from pipelines.options import EmbeddingOptions
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY
 
 
-class SumStage:
+class RawRowStage:
     """Stage that computes the raw rows of a range of words in mode cat or sum.
 
     Args:
@@ -140,7 +140,7 @@ def _sum_ranges(
     sizes = np.asarray(entries)[np.argsort(vocabulary.row_order())] + -(-row_bytes // BYTES_PER_ENTRY)
     located = locate(paths, names, sizes, range_entries, run)
     arguments = {"vocabulary": paths.vocabulary, "work": paths.work, "options": options}
-    files = sorted(run(SumStage, arguments, located), key=lambda file: file.rows)
+    files = sorted(run(RawRowStage, arguments, located), key=lambda file: file.rows)
     remove_gathered(paths)
     return StoredRows((len(vocabulary), embedding.vector_size), "float64", files)
 

@@ -17,7 +17,7 @@ from pipelines.store.manifest import VectorSizes
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """Output of `WriteStage`: a file of vectors."""
+    """Output of `WriteVectorsStage`: a file of vectors."""
 
     name: str
     """Name of the file."""
@@ -27,7 +27,7 @@ class WrittenFile:
     """Number of words whose vectors are zeros."""
 
 
-class WriteStage:
+class WriteVectorsStage:
     """Stage that makes and writes the vectors of a range of rows.
 
     Args:
@@ -77,10 +77,10 @@ def write_vectors(table: RawTable, fields: TableFields, target: str, work: str, 
     folder = storage.join(work, "vectors")
     arguments = {"folder": folder, "rows": table.rows, "finish": table.finish}
     if isinstance(table.rows, ArrayRows):
-        stage = WriteStage(**arguments)
+        stage = WriteVectorsStage(**arguments)
         written = [each for file in files for each in stage(file)]
     else:
-        written = list(run(WriteStage, arguments, files))
+        written = list(run(WriteVectorsStage, arguments, files))
     entries = {each.name: each.entry for each in sorted(written, key=lambda each: each.name)}
     complete_folder(folder, fields, vector_size, entries)
     storage.move(folder, target)

@@ -60,7 +60,9 @@ class Source(Record):
         return self._read_uri or self.uri
 
     def with_read_uri(self, uri: str) -> Self:
-        """Return a copy that is opened by another URI than its own."""
+        """Return a copy that is opened by another URI than its own, or the source itself."""
+        if uri == self.read_uri:
+            return self
         copy = self.model_copy()
         copy._read_uri = uri if uri != self.uri else ""
         return copy

@@ -3,6 +3,10 @@
     versions/000002.json            manifest of version 2; creating it publishes the version
     versions/000002-1f3a9c04/       files of the version, under a unique name:
         words.parquet               vocabulary in order of rank
+        sources.parquet             sources of the version (see `version_tables`)
+        tasks.parquet               count tasks, with their bad records
+        shards.parquet              counts of each shard
+        segments.parquet            segments whose sum is the counts
         vectors/                    vectors with the options of the build; not with `--vectors later`
         report.json                 cost of each stage; the only file that differs between equal builds
     shards/                         words and pairs of each shard, independent of any vocabulary

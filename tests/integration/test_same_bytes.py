@@ -11,7 +11,7 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
 
 # Fields that contain generated names and so differ between equal builds.
-UNIQUE = ("folder", "vectors_from", "shards", "segments")
+UNIQUE = ("folder", "vectors_from", "tables", "shards", "segments")
 
 
 def test_ray_and_in_process_builds_are_equal(ray_cluster, documents, tmp_path, monkeypatch):
@@ -25,6 +25,7 @@ def test_ray_and_in_process_builds_are_equal(ray_cluster, documents, tmp_path, m
     assert {name: here[name] for name in here if name not in UNIQUE} == {
         name: on_ray[name] for name in on_ray if name not in UNIQUE
     }
+    assert all(here["tables"][name] == on_ray["tables"][name] for name in ("sources", "tasks"))
     assert digests(tmp_path / "here") == digests(tmp_path / "on_ray")
 
 
