@@ -54,7 +54,7 @@ def test_plan_prints_the_share_of_bad_records(run, documents, tmp_path):
 
 @pytest.mark.long
 def test_plan_of_a_trillion_tokens_has_ranges_and_limits(run, corpus):
-    arguments = ("--tokenizer", "whitespace", "--cores", 8, "--memory-gb", 4)
+    arguments = ("--tokenizer", "whitespace", "--cores", 8, "--memory-gb", 1)
     code, out, _ = run("--tokens", "1e12", "--sample", corpus, *arguments)
     assert code == 0
     assert "1 trillion" in out
