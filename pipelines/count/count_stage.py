@@ -132,6 +132,7 @@ class CountStage:
 
         def add_digests() -> Iterator[PairBlock]:
             for block in counts.pairs:
+                end_if_stopped()
                 digests.append(digest_pairs(block, hashes))
                 yield block
 
