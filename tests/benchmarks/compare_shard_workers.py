@@ -28,8 +28,8 @@ def figures(options: argparse.Namespace) -> Iterator[Ratio]:
     runs: dict[int, list[dict[str, Any]]] = {workers: [] for workers in WORKERS}
     with scratch() as folder:
         warm_up, archives = folder / "warm-up", folder / "archives"
-        _make_archives(warm_up, WARM_UP_GIGABYTES, WARM_UP_MEGABYTES, options.data)
-        _make_archives(archives, options.gigabytes, FILE_MEGABYTES, options.data)
+        _make_archives(warm_up, WARM_UP_GIGABYTES, WARM_UP_MEGABYTES, options.web)
+        _make_archives(archives, options.gigabytes, FILE_MEGABYTES, options.web)
         for _ in range(options.runs):
             for workers in WORKERS:
                 output = run_script("shard_warm.py", workers, RECIPE, warm_up, archives, folder=folder).output
