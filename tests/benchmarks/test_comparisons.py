@@ -76,3 +76,24 @@ def test_comparison_gives_figures(corpus, tmp_path, name):
     for figure in outcome["figures"]:
         assert len(figure["ours"]) == len(figure["theirs"]) == 1
         assert f"| {figure['name']} | " in process.stdout
+
+
+IMPORT_ALL = """
+import importlib, sys
+for name in sys.argv[2:]:
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name.split(".")[0] not in sys.argv[1].split(","):
+            raise
+"""
+
+
+@pytest.mark.long
+def test_all_scripts_can_be_imported():
+    scripts = sorted(path.stem for path in HERE.glob("*.py") if not path.name.startswith("test_"))
+    peers = "datatrove,fasttext,gensim,accelerate"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
+    command = [sys.executable, "-c", IMPORT_ALL, peers, *scripts]
+    process = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert process.returncode == 0, process.stderr
