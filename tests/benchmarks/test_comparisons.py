@@ -64,8 +64,14 @@ def run(corpus, folder, *names):
     return process, [json.loads(line) for line in results.read_text().splitlines()]
 
 
+# Ray Data takes a minute or more for each number of workers, whatever the size.
+SLOW = {"shard-workers"}
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("name", COMPARISONS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in COMPARISONS]
+)
 def test_comparison_gives_figures(corpus, tmp_path, name):
     if missing := missing_peer(name, argparse.Namespace(glove=True, datatrove=True, web=True)):
         pytest.skip(f"needs {missing}")
