@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/ready
 
-.PHONY: demo test checks test-long docs format lock
+.PHONY: demo test checks test-long bench docs format lock
 
 # Build vectors from the docstrings of the installed packages, and a page with maps of words: demo/report.html.
 demo: $(READY)
@@ -26,6 +26,11 @@ checks: $(READY)
 test-long: $(READY)
 	.ci/chromium
 	$(VENV)/bin/python -m pytest -m "long and not slow"
+
+# Small computations against plain references: prints what became slower than tests/benchmarks/ratios.json, and fails only
+# if a result is wrong.
+bench: $(READY)
+	$(VENV)/bin/python tests/benchmarks/check_ratios.py
 
 # The API reference and the pages, in site/. Warnings are errors.
 docs: $(READY)

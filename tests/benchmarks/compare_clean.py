@@ -12,15 +12,7 @@ RULES = ("gopher_repetition", "gopher_quality", "c4", "fineweb")
 
 
 def figures(options: argparse.Namespace) -> Iterator[Ratio]:
-    """Compare the decisions of each rule, and the CPU seconds of all rules without the start of the process.
-
-    Raises:
-        SystemExit: if the Python of datatrove is not given.
-    """
-    if not options.datatrove:
-        raise SystemExit(
-            "clean needs --datatrove PATH, the Python of an environment with datatrove[processing] and spacy."
-        )
+    """Compare the decisions of each rule, and the CPU seconds of all rules without the start of the process."""
     with scratch() as folder:
         texts = folder / "documents.jsonl"
         run_script("prepare.py", "documents", texts, *options.data, folder=folder)

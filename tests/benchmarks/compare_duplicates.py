@@ -13,15 +13,7 @@ Document = tuple[str, str]  # file and row
 
 
 def figures(options: argparse.Namespace) -> Iterator[Ratio]:
-    """Compare CPU and peak memory, and count the planted pairs that both sides join.
-
-    Raises:
-        SystemExit: if the Python of datatrove is not given.
-    """
-    if not options.datatrove:
-        raise SystemExit(
-            "duplicates needs --datatrove PATH, the Python of an environment with datatrove[processing,io]."
-        )
+    """Compare CPU and peak memory, and count the planted pairs that both sides join."""
     with scratch() as folder:
         run_script("plant_copies.py", folder, *options.data, folder=folder)
         corpus = folder / "corpus"

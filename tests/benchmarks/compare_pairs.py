@@ -18,8 +18,6 @@ SPILL_PER_OFFSET = 2
 
 def figures(options: argparse.Namespace) -> Iterator[Ratio]:
     """Compare CPU, peak memory and file sizes for each window and form."""
-    if options.glove is None:
-        raise SystemExit("The comparison of pairs needs --glove, the folder of GloVe's programs.")
     with scratch() as folder:
         text = folder / "text.txt"
         run_script("prepare.py", "words", text, *options.data, folder=folder)

@@ -39,22 +39,13 @@ class ShardRun(NamedTuple):
 
 
 def figures(options: argparse.Namespace) -> Iterator[Ratio]:
-    """Compare CPU seconds, documents per CPU second, peak memory, and the number of kept documents.
-
-    Raises:
-        SystemExit: if the Python of datatrove is not given.
-    """
-    if not options.datatrove:
-        raise SystemExit(
-            "shard needs --datatrove PATH, the Python of an environment with datatrove[processing,io], spacy and "
-            "lxml_html_clean."
-        )
+    """Compare CPU seconds, documents per CPU second, peak memory, and the number of kept documents."""
     with scratch() as folder:
         for format, share in INPUTS.items():
             documents = max(1, int(options.documents * share))
-            make_archives(format, documents, folder / format, options.data)
+            make_archives(format, documents, folder / format, options.web)
             ours, theirs = [], []
-            run_ours(format, make_warm_up(format, folder, options.data), folder)  # fills numba's cache
+            run_ours(format, make_warm_up(format, folder, options.web), folder)  # fills numba's cache
             for _ in range(options.runs):
                 ours.append(run_ours(format, folder / format, folder))
                 theirs.append(run_theirs(format, folder / format, folder, options.datatrove))

@@ -13,8 +13,8 @@ RECIPE = "commoncrawl-warc"
 
 # Small files, so that a worker has many tasks.
 FILE_MEGABYTES = 32
-WARM_UP_GIGABYTES = 0.04
-WARM_UP_MEGABYTES = 5
+WARM_UP_SHARE = 1 / 60
+WARM_UP_FILES = 8
 
 WORKERS = (0, 1, 2)
 
@@ -28,8 +28,9 @@ def figures(options: argparse.Namespace) -> Iterator[Ratio]:
     runs: dict[int, list[dict[str, Any]]] = {workers: [] for workers in WORKERS}
     with scratch() as folder:
         warm_up, archives = folder / "warm-up", folder / "archives"
-        _make_archives(warm_up, WARM_UP_GIGABYTES, WARM_UP_MEGABYTES, options.data)
-        _make_archives(archives, options.gigabytes, FILE_MEGABYTES, options.data)
+        few = options.gigabytes * WARM_UP_SHARE
+        _make_archives(warm_up, few, 1000 * few / WARM_UP_FILES, options.web)
+        _make_archives(archives, options.gigabytes, FILE_MEGABYTES, options.web)
         for _ in range(options.runs):
             for workers in WORKERS:
                 output = run_script("shard_warm.py", workers, RECIPE, warm_up, archives, folder=folder).output

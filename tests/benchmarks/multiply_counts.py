@@ -92,6 +92,13 @@ def table_of_ours(
     return CipherEmbedding(bits, window, "cat", noise="frequency", log="counts").table(counts)
 
 
+def codes_of(vocabulary: Vocabulary, bits: int) -> np.ndarray:
+    """Return the dense code with frequency noise, (N, bits) float64."""
+    ciphers, beta = BitCipher(bits).encipher(len(vocabulary)).toarray(), noise.frequency(vocabulary)
+    noise_distribution = noise.noise_distribution(BitCipher(bits).active_bits(len(vocabulary)), bits, vocabulary)
+    return beta[:, None] * ciphers + np.outer(1 - beta, noise_distribution)
+
+
 def table_of_scipy(parts: Parts, codes: np.ndarray) -> np.ndarray:
     """Return the table by SciPy. Matrices are added in pairs, which is faster than sequentially."""
     window, bits = len(parts[0]), codes.shape[1]
@@ -119,9 +126,7 @@ def main(folder: str, window: int, runs: int, all_bits: list[int], data: list[st
     blocks, order = [as_rows(matrices) for matrices in parts], vocabulary.row_order()
     seconds = {bits: {"ours": [], "theirs": []} for bits in all_bits}
     for bits in all_bits:
-        ciphers, beta = BitCipher(bits).encipher(len(vocabulary)).toarray(), noise.frequency(vocabulary)
-        noise_distribution = noise.noise_distribution(BitCipher(bits).active_bits(len(vocabulary)), bits, vocabulary)
-        codes = beta[:, None] * ciphers + np.outer(1 - beta, noise_distribution)
+        codes = codes_of(vocabulary, bits)
         table_of_ours(blocks, order, vocabulary, bits, window)  # compiles numba's kernels
         for _ in range(runs):
             our_seconds, ours = timed(table_of_ours, blocks, order, vocabulary, bits, window)

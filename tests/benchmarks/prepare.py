@@ -5,7 +5,7 @@ prepare.py shards FOLDER DATA...  Parquet files with 64 MB of documents each
 prepare.py tokens FILE DATA...    spaCy's tokens in lowercase, separated by spaces, in lines of at most 10,000 tokens
 prepare.py files FOLDER DATA...   100 files of JSON lines, with the documents distributed in turn
 prepare.py documents FILE DATA... one document per line, as a JSON string
-prepare.py long FILE DATA...      700 MB: the documents as in `words`, then repeatedly with their words shuffled
+prepare.py long FILE MB DATA...   the documents as in `words`, then repeatedly with their words shuffled, up to a size
 """
 
 import gzip
@@ -30,7 +30,6 @@ SHARD_BYTES = 64 << 20  # the default of a build
 LINE_TOKENS = 10_000  # gensim splits longer sentences
 BATCH_DOCUMENTS = 500
 FILES = 100
-LONG_BYTES = 700 << 20  # more than ten default shards, and more than 100 million tokens of English
 
 
 def read_texts(data: list[str]) -> Iterator[str]:
@@ -98,7 +97,8 @@ def write_documents(target: str, data: list[str]) -> None:
 
 
 def write_long(target: str, data: list[str]) -> None:
-    """Write like `write_words`, up to a size."""
+    """Write like `write_words`, up to a size, the first of `data`."""
+    size, data = int(data[0]) << 20, data[1:]
     shuffle = random.Random(1).shuffle
     with open(target, "wb") as lines:
         for number in count():
@@ -107,7 +107,7 @@ def write_long(target: str, data: list[str]) -> None:
                 if number:
                     shuffle(words)
                 lines.write(" ".join(words).encode() + b"\n")
-                if lines.tell() >= LONG_BYTES:
+                if lines.tell() >= size:
                     return
 
 

@@ -24,10 +24,13 @@ class Ratio:
     goal: str = "–"
     aim: str = "–"
 
+    def median(self) -> float:
+        """Return the median of the pairs' ratios."""
+        return median(self._ratios())
+
     def row(self) -> str:
         """Return a row below `HEADER`: the median of the pairs' ratios, and the median of each side."""
-        ratios = [ours / theirs for ours, theirs in zip(self.ours, self.theirs, strict=True)]
-        middle = median(ratios)
+        ratios, middle = self._ratios(), self.median()
         inverse = f" = 1/{1 / middle:.1f}" if 0 < middle < 0.5 else ""
         cells = [
             self.name,
@@ -40,6 +43,9 @@ class Ratio:
             str(len(ratios)),
         ]
         return f"| {' | '.join(cells)} |"
+
+    def _ratios(self) -> list[float]:
+        return [ours / theirs for ours, theirs in zip(self.ours, self.theirs, strict=True)]
 
     def _value(self, value: float) -> str:
         return {"s": f"{value:,.1f} s", "B": f"{value / 1e6:,.0f} MB", "": f"{value:,.0f}"}[self.unit]

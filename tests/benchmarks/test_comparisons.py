@@ -1,0 +1,105 @@
+"""All comparisons of run.py on a tiny corpus: they must give figures, whatever these are."""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import stand_ins
+import web_pages
+from peers import missing_peer
+from run import COMPARISONS
+
+HERE = Path(__file__).parent
+
+# Text of a corpus with pages of few words, and words of a Zipf distribution, so that there are rare words.
+PAGES = 240
+RARE_WORDS = 400
+
+TINY = "--runs 1 --window 4 128 --documents 20 --gigabytes 0.004 --long-megabytes 3".split()
+
+# A process has at least the peak memory of the one that it was forked from, and that of pytest is too large for run.py.
+FORKED_FROM_SHELL = ["sh", "-c", '"$@"; exit $?', "run"]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """Folders of texts in two files, of pages with texts, and of the stand-ins."""
+    folder = tmp_path_factory.mktemp("corpus")
+    draw = random.Random(1)
+    for name in ("data", "web", "peers"):
+        (folder / name).mkdir()
+    lines = []
+    for number in range(PAGES):
+        rare = " ".join(f"word{int(RARE_WORDS ** draw.random())}" for _ in range(150))
+        lines.append(json.dumps({"text": f"{web_pages.page(number)}\n{rare}"}) + "\n")
+    for number in range(2):
+        (folder / "data" / f"{number}.jsonl").write_text("".join(lines[number::2]))
+    (folder / "web" / "texts.jsonl").write_text("".join(lines))
+    (folder / "web" / "pages.warc.gz").write_bytes(web_pages.warc(*map(web_pages.page, range(5))))
+    stand_ins.write_stand_ins(folder / "peers")
+    return folder
+
+
+def run(corpus, folder, *names):
+    """Run comparisons, and return the process and the records of the results."""
+    results = folder / "results.jsonl"
+    command = [sys.executable, HERE / "run.py", *names, *TINY, "--results", results]
+    command += ["--data", corpus / "data", "--web", corpus / "web"]
+    command += ["--glove", corpus / "peers", "--datatrove", corpus / "peers" / "datatrove"]
+    environment = {**os.environ, "TMPDIR": str(folder), "RAY_USAGE_STATS_ENABLED": "0"}
+    # Ray's sockets need short paths.
+    environment["RAY_TMPDIR"] = "/tmp"
+    process = subprocess.run(
+        [*FORKED_FROM_SHELL, *map(str, command)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=HERE.parent.parent,
+    )
+    return process, [json.loads(line) for line in results.read_text().splitlines()]
+
+
+# Ray Data takes a minute or more for each number of workers, whatever the size.
+SLOW = {"shard-workers"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in COMPARISONS]
+)
+def test_comparison_gives_figures(corpus, tmp_path, name):
+    if missing := missing_peer(name, argparse.Namespace(glove=True, datatrove=True, web=True)):
+        pytest.skip(f"needs {missing}")
+    process, (described, outcome) = run(corpus, tmp_path, name)
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert len(described["commit"]["commit"]) == 40
+    assert outcome["figures"]
+    for figure in outcome["figures"]:
+        assert len(figure["ours"]) == len(figure["theirs"]) == 1
+        assert f"| {figure['name']} | " in process.stdout
+
+
+IMPORT_ALL = """
+import importlib, sys
+for name in sys.argv[2:]:
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name.split(".")[0] not in sys.argv[1].split(","):
+            raise
+"""
+
+
+@pytest.mark.long
+def test_all_scripts_can_be_imported():
+    scripts = sorted(path.stem for path in HERE.glob("*.py") if not path.name.startswith("test_"))
+    peers = "datatrove,fasttext,gensim,accelerate"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
+    command = [sys.executable, "-c", IMPORT_ALL, peers, *scripts]
+    process = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert process.returncode == 0, process.stderr
