@@ -17,8 +17,9 @@ from pathlib import Path
 import pytest
 from builds import OPTIONS, Digests, digests, run_build, run_update, write_lines
 
-from bitcipher import json_files, storage
+from bitcipher import storage
 from bitcipher.versions import versions
+from pipelines.store.stored_versions import StoredVersions
 
 ORDERS = range(20)
 WORKERS = (0, 1, 2, 4)
@@ -86,9 +87,9 @@ class MatrixBuilds:
                 self._kill(build, files, workers, random.Random(f"{order} {workers}"))
             if not versions(str(build)):
                 run_build(files, build, workers=workers)
-        manifest = json_files.read(str(build / "versions" / f"{versions(str(build))[-1]:06d}.json"))
-        assert manifest["tokens"] == sum(len(text.split()) for text in self._texts)
-        self.shards.add(tuple(sorted(shard["digest"] for shard in manifest["shards"])))
+        version = StoredVersions(str(build)).find()
+        assert version.manifest.tokens == sum(len(text.split()) for text in self._texts)
+        self.shards.add(tuple(sorted(shard.digest for shard in version.shards)))
         return digests(build)
 
     def _kill(self, build: Path, files: list[Path], workers: int, chosen: random.Random) -> None:
