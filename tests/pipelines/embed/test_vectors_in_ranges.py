@@ -34,7 +34,7 @@ def small_blocks(monkeypatch):
 
 
 def use_ranges(monkeypatch, entries):
-    """Let no table fit in memory, and ranges have so many pairs."""
+    """Limit memory so that tables are made in ranges with a given number of pairs."""
     monkeypatch.setattr("pipelines.embed.embed_counts.EmbedStage", None)
     monkeypatch.setattr("pipelines.embed.spectral_vectors.InMemoryProducts", None)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.weighted_entries", 0)
