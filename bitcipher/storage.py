@@ -156,8 +156,12 @@ def reading(uri: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def writing(uri: str) -> Iterator[IO[bytes]]:
+def writing(uri: str, durable: bool = True) -> Iterator[IO[bytes]]:
     """Open a file for writing bytes. The file appears under its name only if the `with` block ends without an error.
+
+    Args:
+        uri: the file.
+        durable: whether the file has its content even after a power cut. Temporary files are written faster without.
 
     Raises:
         BitcipherError: if the target cannot be written.
@@ -167,7 +171,8 @@ def writing(uri: str) -> Iterator[IO[bytes]]:
         with _translating_errors("write", uri, filesystem), _temporary_file(path) as unfinished:
             with open(unfinished, "xb") as stream:
                 yield stream
-                _flush_to_disk(stream)
+                if durable:
+                    _flush_to_disk(stream)
             os.replace(unfinished, path)
     elif "memory" in _protocols(filesystem):  # fsspec shows a memory file while it is written
         yield (stream := io.BytesIO())

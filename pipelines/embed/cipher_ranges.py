@@ -15,6 +15,7 @@ from bitcipher.embedding.cipher_embedding import WordCiphers
 from bitcipher.embedding.row_blocks import Measure, RowSource, group_starts, sum_group, sum_in_order
 from bitcipher.embedding.spectral import block_count
 from pipelines.embed.spectral.gather_ranges import read_sums
+from pipelines.embed.spectral.pair_arrays import read_ranges
 from pipelines.embed.spectral.stored_rows import RankedRows, StoredRows, write_ranked
 from pipelines.embed.spectral.word_ranges import CountPaths, LocatedWords, entries_left, gather, locate, remove_gathered
 from pipelines.embed.stage_runner import RunStage
@@ -42,7 +43,7 @@ class RawRowStage:
     def __call__(self, item: LocatedWords) -> Iterator[RankedRows]:
         """Yield the files of the rows when they are written."""
         ranks = np.sort(self._ranks[item.start : item.stop]).astype(np.int32)
-        pairs = (row_range.read(len(self._ranks)) for row_range in item.row_ranges)
+        pairs = (read_ranges([row_range]) for row_range in item.row_ranges)
         rows = self._embedding.rows(ranks, pairs, self._ciphers)
         uri = storage.join(self._work, "rows", f"{item.start:011d}")
         yield write_ranked(uri, ranks, rows, len(self._ranks))

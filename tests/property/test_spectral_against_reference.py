@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from small_corpora import CountedShards, choices, cut, documents, keep_rows
 
 from bitcipher import BitcipherError
-from bitcipher.counts import ContextWindow, concatenate, merge_rows, split
+from bitcipher.counts import ContextWindow, concatenate, split
 from bitcipher.embedding.spectral import (
     CONTEXTS,
     InMemoryProducts,
@@ -181,7 +181,7 @@ def test_grouping_of_words_does_not_change_the_bytes(corpus, context_window):
     forward = concatenate(counts.rows(window))
     marginals = compute_marginals([forward, transpose(forward, words)], window, context_window.summed, words)
     columns = np.arange(words, dtype=np.int32)
-    pieces = [weight_rows(rows_of_word(forward, word, words), marginals, columns) for word in reversed(range(words))]
+    pieces = [weighted_row(forward, word, marginals, columns) for word in reversed(range(words))]
     embedding = SpectralEmbedding(5)
     single, grouped = (
         embedding.factor(products, counts.vocabulary, whole.blocks)
@@ -191,8 +191,8 @@ def test_grouping_of_words_does_not_change_the_bytes(corpus, context_window):
     assert single.basis.directions.tobytes() == grouped.basis.directions.tobytes()
 
 
-def rows_of_word(forward, word, words):
-    """Return all forward and backward rows of one word, in order."""
-    both = [forward, transpose(forward, words)]
-    rows, _ = merge_rows([keep_rows(block, block.left == word) for block in both], np.arange(words), -1)
-    return rows
+def weighted_row(forward, word, marginals, columns):
+    """Return the weighted row of one word."""
+    both = concatenate([forward, transpose(forward, len(columns))])
+    rows = keep_rows(both, both.left == word)
+    return weight_rows(rows, marginals, columns, np.argsort(rows.offset, kind="stable"))

@@ -5,9 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from bitcipher.counts.merge import merge_rows
 from bitcipher.counts.merged_counts import MergedCounts
-from bitcipher.counts.pairs import PairBlock, concatenate
+from bitcipher.counts.pairs import PairBlock
 from bitcipher.embedding.row_blocks import ArrayRows
 from bitcipher.embedding.spectral.ppmi import WeightedRows, compute_marginals, weight_rows
 from bitcipher.embedding.spectral.transpose import forward_and_backward
@@ -47,8 +46,6 @@ class InMemoryProducts:
         """
         vocabulary = counts.vocabulary
         pairs = forward_and_backward(counts, window)
-        if counts.context_window.summed:
-            pairs = concatenate(merge_rows([pairs], np.arange(len(vocabulary)), -1))
         marginals = compute_marginals([pairs], window, counts.context_window.summed, len(vocabulary))
         groups = _split_by_word(pairs, threads * GROUPS_PER_THREAD)
         with ThreadPoolExecutor(threads) as pool:

@@ -18,76 +18,85 @@ ROUNDING = 1e-9
 
 
 @njit(cache=True, nogil=True)
-def weight_pairs(block, starts, first_rows, blocks_of_rows, terms, discount, columns, contexts, weights):
-    """Write the weights of all pairs of some words.
+def weight_pairs(
+    block, starts, first_rows, blocks_of_rows, terms, discount, columns, contexts, weights, opposite_weights
+):
+    """Write the weights of all pairs of some words, block after block, and in each block word after word.
 
     Args:
-        block: `PairBlock` with forward and backward offsets; the rows of a word are adjacent, in the order of offsets.
+        block: `PairBlock` with forward and backward offsets; the rows of a word are adjacent, in the order of blocks. A
+            word can have several rows in a block.
         starts: (rows,) int64, the start of each row's pairs.
         first_rows: (n + 1,) int64, the start of each word's rows.
         blocks_of_rows: (rows,) int64, the block of each row's offset.
         terms: (blocks, N, 3) float64, see `Marginals.terms`.
         discount: d in the factors n / (n + d), which reduce the weights of small counts n.
         columns: (N,) int32, the column of each word as a context word, or -1 for words to leave out.
-        contexts: (pairs,) int32, output: the columns of the pairs with a weight above 0, word after word.
-        weights: (pairs, 2) float32, output: their weights, first in the row of the word, then in the row of the context
-            word, in the opposite block.
+        contexts: (2 · pairs,) int32, output: the columns of the pairs with a weight above 0.
+        weights: (2 · pairs,) float32, output: their weights in the row of the word.
+        opposite_weights: (2 · pairs,) float32, output: their weights in the row of the context word, in the opposite
+            block.
 
     Returns:
-        For each block and word, the number of pairs with a weight above 0, (blocks, n) int64.
+        For each block, the start of each word's pairs, and the end of the last word's pairs, (blocks, n + 1) int64.
     """
-    blocks = len(terms)
-    window_block = blocks - 1
-    logs = _small_logs()
-    sizes = np.zeros((blocks, len(first_rows) - 1), np.int64)
-    window_counts = np.zeros(len(columns), np.int64)
-    seen = np.empty(len(columns), np.int32)
+    words, window_block = len(first_rows) - 1, len(terms) - 1
+    small = _small_count_terms(discount)
+    result = np.empty((len(terms), words + 1), np.int64)
+    next_rows = first_rows[:-1].copy()
     used = 0
-    for word in range(len(first_rows) - 1):
+    # One block at a time, because the terms of a block fit into the cache.
+    for index in range(window_block):
+        right_terms = terms[window_block - 1 - index]
+        for word in range(words):
+            result[index, word] = used
+            while next_rows[word] < first_rows[word + 1] and blocks_of_rows[next_rows[word]] == index:
+                row = next_rows[word]
+                next_rows[word] += 1
+                left_terms = terms[index, block.left[row]]
+                for pair in range(starts[row], starts[row] + block.length[row]):
+                    right = np.uint64(block.right[pair])
+                    if columns[right] < 0:
+                        continue
+                    weight, opposite = _weigh(block.count[pair], left_terms, right_terms[right], discount, small)
+                    # Without a branch, which the processor would often predict wrongly.
+                    contexts[used], weights[used], opposite_weights[used] = columns[right], weight, opposite
+                    used += (weight > 0) | (opposite > 0)
+        result[index, words] = used
+    window_counts = np.zeros(len(columns), np.int64)
+    seen = np.empty(len(columns) + 1, np.int32)
+    for word in range(words):
+        result[window_block, word] = used
         distinct = 0
-        left = block.left[first_rows[word]]
         for row in range(first_rows[word], first_rows[word + 1]):
-            row_block = blocks_of_rows[row]
-            before = used
-            left_terms, right_terms = terms[row_block, left], terms[window_block - 1 - row_block]
             for pair in range(starts[row], starts[row] + block.length[row]):
-                right, n = np.uint64(block.right[pair]), block.count[pair]
-                if columns[right] < 0:
-                    continue
-                if window_counts[right] == 0:
+                right = np.uint64(block.right[pair])
+                if columns[right] >= 0:
                     seen[distinct] = right
-                    distinct += 1
-                window_counts[right] += n
-                if row_block < window_block:
-                    weight, opposite = _weigh(n, left_terms, right_terms[right], discount, logs)
-                    if weight > 0 or opposite > 0:
-                        contexts[used], weights[used, 0], weights[used, 1] = columns[right], weight, opposite
-                        used += 1
-            sizes[row_block, word] = used - before
-        before = used
-        left_terms, right_terms = terms[window_block, left], terms[window_block]
-        for index in range(distinct):
-            right = np.uint64(seen[index])
-            weight, opposite = _weigh(window_counts[right], left_terms, right_terms[right], discount, logs)
+                    distinct += window_counts[right] == 0
+                    window_counts[right] += block.count[pair]
+        left_terms, right_terms = terms[window_block, block.left[first_rows[word]]], terms[window_block]
+        for i in range(distinct):
+            right = np.uint64(seen[i])
+            weight, opposite = _weigh(window_counts[right], left_terms, right_terms[right], discount, small)
             window_counts[right] = 0
-            if weight > 0 or opposite > 0:
-                contexts[used], weights[used, 0], weights[used, 1] = columns[right], weight, opposite
-                used += 1
-        sizes[window_block, word] = used - before
-    return sizes
+            contexts[used], weights[used], opposite_weights[used] = columns[right], weight, opposite
+            used += (weight > 0) | (opposite > 0)
+    result[window_block, words] = used
+    return result
 
 
 @njit(cache=True, nogil=True)
-def _small_logs():
-    """Return the natural log of each count below 4,096, which most counts are, (4096,) float64."""
-    logs = np.empty(4096)
-    for n in range(len(logs)):
-        logs[n] = math.log(n) if n else -np.inf
-    return logs
+def _small_count_terms(discount):
+    """Return the natural log of each count n below 4,096, which most counts are, and n / (n + d), (4096, 2) float64."""
+    terms = np.empty((4096, 2))
+    for n in range(len(terms)):
+        terms[n, 0], terms[n, 1] = math.log(n) if n else -np.inf, n / (n + discount)
+    return terms
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _weigh(n, left, right, discount, logs):
+def _weigh(n, left, right, discount, small):
     """Return the weight of a pair in the row of the left word, and in the row of the right word, at least 0.
 
     Args:
@@ -95,39 +104,18 @@ def _weigh(n, left, right, discount, logs):
         left: (3,) float64, the terms of the left word in the block of the pair.
         right: (3,) float64, the terms of the right word in the opposite block.
         discount: see `weight_pairs`.
-        logs: from `_small_logs`.
+        small: from `_small_count_terms`.
     """
-    log = logs[np.uint64(n)] if n < len(logs) else math.log(n)
+    if n < len(small):
+        log, certainty = small[np.uint64(n), 0], small[np.uint64(n), 1]
+    else:
+        log, certainty = math.log(n), n / (n + discount)
     weight = log - left[0] - right[1]
     opposite_weight = log - right[0] - left[1]
     weight = weight if weight > ROUNDING else 0.0
     opposite_weight = opposite_weight if opposite_weight > ROUNDING else 0.0
-    rarer = min(left[2], right[2])
-    certainty = (n / (n + discount)) * (rarer / (rarer + discount))
+    certainty *= min(left[2], right[2])
     return certainty * weight, certainty * opposite_weight
-
-
-@njit(cache=True, nogil=True)
-def sort_by_block(sizes, starts, contexts, weights, sorted_contexts, sorted_weights, sorted_opposite):
-    """Write the same pairs sorted by block instead of by word, since `multiply` takes one block at a time.
-
-    Args:
-        sizes: (blocks, n) int64, number of pairs of each word in each block, from `weight_pairs`.
-        starts: (blocks, n) int64, the start in the output of the pairs of each word in each block.
-        contexts, weights: from `weight_pairs`.
-        sorted_contexts: (pairs,) int32, output: columns.
-        sorted_weights: (pairs,) float32, output: weights in the row of the word.
-        sorted_opposite: (pairs,) float32, output: weights in the row of the context word.
-    """
-    pair = 0
-    for word in range(sizes.shape[1]):
-        for block in range(len(sizes)):
-            start = starts[block, word]
-            for target in range(start, start + sizes[block, word]):
-                sorted_contexts[target] = contexts[pair]
-                sorted_weights[target] = weights[pair, 0]
-                sorted_opposite[target] = weights[pair, 1]
-                pair += 1
 
 
 # Fused multiply-add is allowed, but no other order of additions, so that the bytes do not depend on the compiler.
@@ -137,8 +125,8 @@ def multiply(starts, contexts, weights, scale, targets, table, result):
 
     Args:
         starts: (n + 1,) int64, the start of each word's pairs in this block.
-        contexts: (pairs,) int32, columns from `sort_by_block`.
-        weights: (pairs,) float32, one of the two arrays of weights from `sort_by_block`.
+        contexts: (pairs,) int32, columns from `weight_pairs`.
+        weights: (pairs,) float32, one of the two arrays of weights from `weight_pairs`.
         scale: factor of all weights.
         targets: (n,) int64, the row of the result for each word, or -1 for words to skip.
         table: (m, b) float32, rows of the first m columns. Pairs in other columns are skipped.

@@ -40,15 +40,15 @@ class Marginals:
     def terms(self) -> np.ndarray:
         """Terms of the weights of a word's pairs, (blocks, N, 3) float64, adjacent in memory.
 
-        They are the natural log of the number of pairs with the word on the left; the log of its share as a context
-        word in the opposite block; and the number of pairs. In blocks of offsets, the numbers of pairs of context words
-        are raised to the power of `OFFSET_EXPONENT` first. The log of 0 is -inf.
+        They are the natural log of the number n of pairs with the word on the left; the log of its share as a context
+        word in the opposite block; and the factor n / (n + d), with d = `DISCOUNT`. In blocks of offsets, the numbers
+        of pairs of context words are raised to the power of `OFFSET_EXPONENT` first. The log of 0 is -inf.
         """
         shares = self.sums.astype(np.float64)
         shares[:-1] **= OFFSET_EXPONENT
         with np.errstate(divide="ignore", invalid="ignore"):
             log_shares = np.log(shares / shares.sum(axis=1, keepdims=True))
-            return np.stack([np.log(self.sums), log_shares, self.sums], axis=2)
+            return np.stack([np.log(self.sums), log_shares, self.sums / (self.sums + DISCOUNT)], axis=2)
 
 
 class WeightedRows(NamedTuple):
@@ -143,7 +143,7 @@ def weight_rows(
         marginals: marginals of all words.
         columns: (N,) int32, the column of each word as a context word, or -1 for words to leave out.
         rows: (rows,) int64, indices of all rows of these words. The rows of a word are adjacent, in ascending order of
-            their offsets. By default, all rows of the block, in the order of the block.
+            their offsets; several can have the same offset. By default, all rows in the order of the block.
     """
     blocks = len(marginals.sums)
     starts = np.cumsum(block.length) - block.length
@@ -151,11 +151,15 @@ def weight_rows(
         block = block._replace(left=block.left[rows], offset=block.offset[rows], length=block.length[rows])
         starts = starts[rows]
     first_rows = np.append(np.flatnonzero(np.diff(block.left, prepend=-1)), len(block.left))
-    # The window has no more pairs than all offsets together. NumPy asks the system for huge pages for large arrays,
-    # numba does not, and most of the time of an array that is used once is that of its first use.
+    # The window has no more pairs than all offsets together. What is behind the last pair with a weight is never used,
+    # so it takes no memory.
     pairs = 2 * int(block.length.sum())
-    contexts, weights = np.empty(pairs, np.int32), np.empty((pairs, 2), np.float32)
-    sizes = kernels.weight_pairs(
+    contexts, weights, opposite_weights = (
+        np.empty(pairs, np.int32),
+        np.empty(pairs, np.float32),
+        np.empty(pairs, np.float32),
+    )
+    ends = kernels.weight_pairs(
         block,
         starts,
         first_rows,
@@ -165,12 +169,7 @@ def weight_rows(
         columns,
         contexts,
         weights,
+        opposite_weights,
     )
-    pairs = int(sizes.sum())
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    indices = np.arange(blocks)[:, None] * (len(first_rows) - 1) + np.arange(len(first_rows))
-    starts = ends[indices]
-    words = block.left[first_rows[:-1]]
-    by_block = (np.empty(pairs, np.int32), np.empty(pairs, np.float32), np.empty(pairs, np.float32))
-    kernels.sort_by_block(sizes, starts, contexts, weights, *by_block)
-    return WeightedRows(words, columns[words], starts, *by_block)
+    words, used = block.left[first_rows[:-1]], slice(0, int(ends[-1, -1]))
+    return WeightedRows(words, columns[words], ends, contexts[used], weights[used], opposite_weights[used])

@@ -10,7 +10,8 @@ from bitcipher.counts.pairs import PairBlock, limit_window
 def forward_and_backward(counts: MergedCounts, window: int) -> PairBlock:
     """Return the pairs of a corpus with offsets up to `window`, and after them the same pairs transposed.
 
-    Right words are ascending in all rows. If the counts were summed over offsets, a word can have a row in both halves.
+    Right words are ascending in forward rows, and in the order of `counts.rows` in backward rows. If the counts were
+    summed over offsets, a word can have a row in both halves.
     """
     blocks = [limit_window(block, window) for block in counts.rows(window)]
     pairs = sum(len(block.right) for block in blocks)
@@ -26,8 +27,7 @@ def forward_and_backward(counts: MergedCounts, window: int) -> PairBlock:
         pair_counts[at : at + len(block.right)] = block.count
         at += len(block.right)
     forward = PairBlock(left, offset, length, rights[:pairs], pair_counts[:pairs])
-    by_rank = np.argsort(forward.left, kind="stable")
-    backward = _transpose(forward, by_rank, len(counts.vocabulary), rights[pairs:], pair_counts[pairs:])
+    backward = _transpose(forward, len(counts.vocabulary), rights[pairs:], pair_counts[pairs:])
     return PairBlock(
         np.concatenate([left, backward.left]),
         np.concatenate([offset, backward.offset]),
@@ -47,8 +47,7 @@ def transpose(block: PairBlock, words: int) -> PairBlock:
     Returns:
         Rows in the order of left words, then of offsets, -1 first. Right words have the order of the input rows.
     """
-    rows = np.arange(len(block.left))
-    return _transpose(block, rows, words, np.empty_like(block.right), np.empty_like(block.count))
+    return _transpose(block, words, np.empty_like(block.right), np.empty_like(block.count))
 
 
 def _join(columns: list[np.ndarray], dtype: type) -> np.ndarray:
@@ -56,31 +55,29 @@ def _join(columns: list[np.ndarray], dtype: type) -> np.ndarray:
     return np.concatenate([np.empty(0, dtype), *columns])
 
 
-def _transpose(block: PairBlock, rows: np.ndarray, words: int, rights: np.ndarray, counts: np.ndarray) -> PairBlock:
+def _transpose(block: PairBlock, words: int, rights: np.ndarray, counts: np.ndarray) -> PairBlock:
     """Return the transposed pairs.
 
     Args:
         block: the rows to transpose.
-        rows: (rows,) int64, the order in which the rows become right words.
         words: number of words.
         rights: (pairs,) int32, array for the right words of the result.
         counts: (pairs,) int64, array for the counts of the result.
     """
     offsets, offset_indices = np.unique(block.offset, return_inverse=True)
     starts = np.cumsum(block.length) - block.length
-    sizes = _exchange(block, rows, starts, offset_indices, len(offsets), words, rights, counts)
+    sizes = _exchange(block, starts, offset_indices, len(offsets), words, rights, counts)
     used = np.flatnonzero(sizes)
     lefts, indices = used // max(len(offsets), 1), used % max(len(offsets), 1)
     return PairBlock(lefts.astype(np.int32), -offsets[indices], sizes[used], rights, counts)
 
 
 @njit(cache=True, nogil=True)
-def _exchange(block, rows, starts, offset_indices, offsets, words, rights, counts):
+def _exchange(block, starts, offset_indices, offsets, words, rights, counts):
     """Write the pairs sorted by right word and offset index, and return the number of pairs of each combination.
 
     Args:
         block: the pairs.
-        rows: (rows,) int64, the order in which the rows are read.
         starts: (rows,) int64, the start of each row's pairs.
         offset_indices: (rows,) int64, index of the offset of each row.
         offsets: number of offsets.
@@ -92,11 +89,11 @@ def _exchange(block, rows, starts, offset_indices, offsets, words, rights, count
         (words · offsets,) int64.
     """
     sizes = np.zeros(words * offsets, np.int64)
-    for row in rows:
+    for row in range(len(starts)):
         for pair in range(starts[row], starts[row] + block.length[row]):
             sizes[block.right[pair] * offsets + offset_indices[row]] += 1
     ends = np.cumsum(sizes) - sizes
-    for row in rows:
+    for row in range(len(starts)):
         for pair in range(starts[row], starts[row] + block.length[row]):
             key = block.right[pair] * offsets + offset_indices[row]
             rights[ends[key]] = block.left[row]

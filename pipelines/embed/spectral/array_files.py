@@ -23,7 +23,7 @@ ALIGNMENT = 64
 def write_array(uri: str, array: np.ndarray) -> None:
     """Write an array."""
     header = json.dumps({"dtype": array.dtype.str, "shape": array.shape}).encode()
-    with storage.writing(uri) as stream:
+    with storage.writing(uri, durable=False) as stream:
         stream.write(header + b" " * (-(len(header) + 1) % ALIGNMENT) + b"\n")
         stream.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
 
@@ -49,10 +49,29 @@ def read_slice(uri: str, start: int, stop: int) -> np.ndarray:
     """Return the rows of an array from `start` on and before `stop`. Only these are read from its file."""
     with storage.reading(uri) as stream:
         dtype, shape = _read_header(stream)
-        row_bytes = int(np.prod(shape[1:])) * dtype.itemsize
-        stream.seek(stream.tell() + start * row_bytes)
-        content = stream.read((stop - start) * row_bytes)
-    return np.frombuffer(content, dtype).reshape(stop - start, *shape[1:])
+        return _read_rows(stream, start, np.empty((stop - start, *shape[1:]), dtype))
+
+
+def read_into(uri: str, start: int, result: np.ndarray) -> None:
+    """Fill an array with the rows of a stored one from `start` on. Its type must hold the stored values."""
+    with storage.reading(uri) as stream:
+        dtype, shape = _read_header(stream)
+        if dtype == result.dtype:
+            _read_rows(stream, start, result)
+        else:
+            result[:] = _read_rows(stream, start, np.empty((len(result), *shape[1:]), dtype))
+
+
+def _read_rows(stream: IO[bytes], start: int, result: np.ndarray) -> np.ndarray:
+    """Fill an array with rows, given a stream at the first value, and return it."""
+    stream.seek(stream.tell() + start * int(np.prod(result.shape[1:])) * result.itemsize)
+    rest = result.reshape(-1).view(np.uint8).data
+    while rest:
+        read = stream.readinto(rest)
+        if not read:
+            raise BitcipherError("A temporary file is shorter than it was: start again.")
+        rest = rest[read:]
+    return result
 
 
 def _read_header(stream: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...]]:

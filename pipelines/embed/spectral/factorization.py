@@ -52,7 +52,7 @@ def factor(
         sizes = sums[-1][np.argsort(vocabulary.row_order())] + -(-row_bytes // BYTES_PER_ENTRY)
         located = locate(paths, names, sizes, range_entries, run)
         inputs = [PpmiInput(index, each.row_ranges) for index, each in enumerate(located)]
-        for _ in run(PpmiStage, {"vocabulary": paths.vocabulary, "work": paths.work}, inputs):
+        for _ in run(PpmiStage, {"work": paths.work}, inputs):
             pass
         remove_gathered(paths)
         return use_products(RangeProducts(paths.work, len(inputs), columns, run), blocks)

@@ -6,6 +6,7 @@ vocabulary occur in all ranges. Together they are the word <oov>, so their rows 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,20 +16,14 @@ from bitcipher.counts import (
     PairBlock,
     RowRange,
     VocabularyFile,
-    iter_pairs,
     limit_window,
     merge_rows,
     renumber,
-    split,
-    write_pairs,
 )
-from bitcipher.counts.pairs import pair_files
 from bitcipher.embedding.spectral import compute_marginals, transpose
 from pipelines.embed.spectral.array_files import read_array, write_array
+from pipelines.embed.spectral.pair_arrays import read_all, read_left, read_lengths, write_pairs
 from pipelines.embed.spectral.rank_ranges import read_ranks
-
-# Number of pairs per row group of the written files.
-BLOCK_ENTRIES = 1 << 22
 
 # Name of the range of left words outside the vocabulary.
 OOV_RANGE = "oov"
@@ -81,11 +76,11 @@ class GatherStage:
         else:
             name = item.name
             rows, oov_rows = merge_rows([*self._read(item.row_ranges)], self._order, self._oov_rank)
-            _write(_uri(self._work, name, OOV), oov_rows)
-        _write(_uri(self._work, name, FORWARD), rows)
+            write_pairs(gathered_uri(self._work, name, OOV), oov_rows)
+        write_pairs(gathered_uri(self._work, name, FORWARD), rows)
         transposed = self._transpose(rows)
-        _write(_uri(self._work, name, BACKWARD), transposed)
-        write_array(_uri(self._work, name, SUMS), self._sums(rows, transposed))
+        write_pairs(gathered_uri(self._work, name, BACKWARD), transposed)
+        write_array(gathered_uri(self._work, name, SUMS), self._sums(rows, transposed))
         yield name
 
     def _read(self, row_ranges: list[tuple[int, list[RowRange]]]) -> Iterator[PairBlock]:
@@ -97,7 +92,7 @@ class GatherStage:
     def _merge_oov(self, ranges: list[str]) -> PairBlock:
         blocks: list[PairBlock] = []
         for name in ranges:
-            blocks += iter_pairs(_uri(self._work, name, OOV), len(self._order))
+            blocks.append(read_all(gathered_uri(self._work, name, OOV)))
             if sum(len(block.right) for block in blocks) > self._range_entries:
                 blocks = [merge_rows(blocks, self._order, self._oov_rank)[1]]
         return merge_rows(blocks, self._order, self._oov_rank)[1]
@@ -122,10 +117,10 @@ class GatherStage:
 
 @dataclass(frozen=True)
 class LocateInput:
-    """A gathered range, and the ranges of the vocabulary to find in it."""
+    """Pairs of a gathered range in one direction, and the ranges of the vocabulary to find in them."""
 
-    name: str
-    """Name of the gathered range."""
+    uri: str
+    """Their URI."""
     bounds: list[int]
     """Start of each range of the vocabulary, as a position among the words sorted by their bytes, followed by the
     number of words."""
@@ -133,37 +128,30 @@ class LocateInput:
 
 @dataclass(frozen=True)
 class LocatedRows:
-    """Output of `LocateStage` for a gathered range."""
+    """Output of `LocateStage`."""
 
-    name: str
-    """Name of the gathered range."""
-    row_ranges: list[list[RowRange]]
-    """Rows of the gathered range in each range of the vocabulary."""
+    uri: str
+    """URI of the pairs."""
+    row_ranges: list[RowRange]
+    """Their rows in each range of the vocabulary."""
 
 
 class LocateStage:
-    """Stage that finds the rows of each range of the vocabulary in a gathered range.
+    """Stage that finds the rows of each range of the vocabulary in gathered pairs.
 
     Args:
         vocabulary: file of the vocabulary.
-        work: folder for temporary files.
     """
 
-    def __init__(self, vocabulary: VocabularyFile, work: str):
+    def __init__(self, vocabulary: VocabularyFile):
         self._order = vocabulary.read().row_order()
-        self._work = work
 
     def __call__(self, item: LocateInput) -> Iterator[LocatedRows]:
         """Yield the rows of each range of the vocabulary."""
-        found: list[list[RowRange]] = [[] for _ in item.bounds[1:]]
-        for uri in (_uri(self._work, item.name, direction) for direction in (FORWARD, BACKWARD)):
-            table = storage.read_table(pair_files(uri)[0])
-            rows = np.searchsorted(self._order[table["left"].to_numpy()], item.bounds)
-            entries = np.concatenate([np.zeros(1, np.int64), np.cumsum(table["length"].to_numpy())])[rows]
-            for i, row_ranges in enumerate(found):
-                if rows[i] < rows[i + 1]:
-                    row_ranges.append(RowRange(uri, *map(int, (rows[i], rows[i + 1], entries[i], entries[i + 1]))))
-        yield LocatedRows(item.name, found)
+        rows = np.searchsorted(self._order[read_left(item.uri)], item.bounds)
+        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(read_lengths(item.uri))])[rows]
+        bounds = zip(pairwise(rows.tolist()), pairwise(ends.tolist()), strict=True)
+        yield LocatedRows(item.uri, [RowRange(item.uri, *rows, *entries) for rows, entries in bounds])
 
 
 def read_sums(work: str, name: str) -> np.ndarray:
@@ -172,12 +160,9 @@ def read_sums(work: str, name: str) -> np.ndarray:
     Returns:
         (blocks + 1, words) int64. A block has the pairs at one offset, or in the whole window.
     """
-    return read_array(_uri(work, name, SUMS))
+    return read_array(gathered_uri(work, name, SUMS))
 
 
-def _write(uri: str, rows: PairBlock) -> None:
-    write_pairs(uri, split(rows, BLOCK_ENTRIES))
-
-
-def _uri(work: str, name: str, kind: str) -> str:
+def gathered_uri(work: str, name: str, kind: str) -> str:
+    """Return the URI of a file, or of the pairs in a direction, of a gathered range."""
     return storage.join(work, "ranges", f"{name}-{kind}")

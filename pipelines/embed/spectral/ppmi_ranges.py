@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.counts import RowRange, VocabularyFile, merge_rows
+from bitcipher.counts import RowRange
 from bitcipher.embedding.spectral import Marginals, weight_rows
 from pipelines.embed.spectral.array_files import read_array, write_array, write_rows
+from pipelines.embed.spectral.pair_arrays import read_ranges
 
 
 @dataclass(frozen=True)
@@ -40,21 +41,18 @@ class PpmiStage:
     """Stage that computes the PPMI weights of a range of the vocabulary.
 
     Args:
-        vocabulary: file of the vocabulary.
         work: folder for temporary files.
     """
 
-    def __init__(self, vocabulary: VocabularyFile, work: str):
-        self._order = vocabulary.read().row_order()
+    def __init__(self, work: str):
         self._marginals = Marginals(read_array(_sums_uri(work)))
         self._columns = read_array(_columns_uri(work))
         self._work = work
 
     def __call__(self, item: PpmiInput) -> Iterator[WeightedRange]:
         """Yield a range when its weighted rows are written."""
-        # No word has the rank -1, so `merge_rows` treats <oov> like all other words.
-        pairs, _ = merge_rows([row_range.read(len(self._order)) for row_range in item.row_ranges], self._order, -1)
-        rows = weight_rows(pairs, self._marginals, self._columns)
+        pairs = read_ranges(item.row_ranges)
+        rows = weight_rows(pairs, self._marginals, self._columns, np.lexsort((pairs.offset, pairs.left)))
         write_rows(rows_uri(self._work, item.index), rows)
         yield WeightedRange(item.index, len(rows.contexts))
 

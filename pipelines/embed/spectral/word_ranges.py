@@ -11,12 +11,15 @@ import pyarrow as pa
 from bitcipher import storage
 from bitcipher.counts import ContextWindow, RowRange, VocabularyFile, choose_ranges, cut_ranges, sample_step
 from pipelines.embed.spectral.gather_ranges import (
+    BACKWARD,
+    FORWARD,
     OOV_RANGE,
     GatherInput,
     GatherOovInput,
     GatherStage,
     LocateInput,
     LocateStage,
+    gathered_uri,
 )
 from pipelines.embed.spectral.rank_ranges import RankInput, RankStage
 from pipelines.embed.stage_runner import RunStage
@@ -69,7 +72,8 @@ class LocatedWords:
     stop: int
     """Position after the last word."""
     row_ranges: list[RowRange]
-    """All pairs of these words, forward and backward. Each pair occurs once in either direction."""
+    """All pairs of these words, first forward, then backward. Each pair occurs once in either direction. The order of
+    the pairs of a word and an offset does not depend on the ranges."""
 
 
 def gather(paths: CountPaths, context_window: ContextWindow, range_entries: int, run: RunStage) -> list[str]:
@@ -113,13 +117,16 @@ def locate(
         run: function that runs a stage over inputs.
     """
     bounds = [start for start, _ in cut_ranges(pa.table({"entries": sizes}), range_entries)] + [len(sizes)]
-    arguments = {"vocabulary": paths.vocabulary, "work": paths.work}
-    located = {
-        rows.name: rows.row_ranges
-        for rows in run(LocateStage, arguments, [LocateInput(name, bounds) for name in names])
-    }
+    inputs = [
+        LocateInput(gathered_uri(paths.work, name, direction), bounds)
+        for direction in (FORWARD, BACKWARD)
+        for name in names
+    ]
+    located = {rows.uri: rows.row_ranges for rows in run(LocateStage, {"vocabulary": paths.vocabulary}, inputs)}
     return [
-        LocatedWords(start, stop, [each for name in names for each in located[name][index]])
+        LocatedWords(
+            start, stop, [each for item in inputs if (each := located[item.uri][index]).row_start < each.row_stop]
+        )
         for index, (start, stop) in enumerate(pairwise(bounds))
     ]
 
