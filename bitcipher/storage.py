@@ -161,7 +161,7 @@ def writing(uri: str, durable: bool = True) -> Iterator[IO[bytes]]:
 
     Args:
         uri: the file.
-        durable: whether the file has its content even after a power cut. Temporary files are written faster without.
+        durable: whether the file has its content even after a power cut. Without, temporary files are written faster.
 
     Raises:
         BitcipherError: if the target cannot be written.

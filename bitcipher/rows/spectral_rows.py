@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bitcipher.counts.merged_counts import MergedCounts
-from bitcipher.embedding.spectral import Marginals, compute_marginals, weight_rows
+from bitcipher.embedding.spectral import Marginals, Operand, compute_marginals, weight_rows
 from bitcipher.rows.symmetric_counts import stream_marginals, symmetric_counts
 
 
@@ -79,5 +79,5 @@ class SpectralRows:
             (n, d), one row per word in `rows`, of the dtype of the table.
         """
         result = np.zeros((len(self.rows.words), table.shape[1]), table.dtype)
-        self.rows.add_transposed(block, 1, table, np.arange(len(result)), result)
+        self.rows.add_transposed(block, 1, Operand.exact(table), np.arange(len(result)), result)
         return result

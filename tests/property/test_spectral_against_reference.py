@@ -12,6 +12,7 @@ from bitcipher.counts import ContextWindow, concatenate, split
 from bitcipher.embedding.spectral import (
     CONTEXTS,
     InMemoryProducts,
+    Operand,
     SpectralEmbedding,
     compute_marginals,
     opposite_block,
@@ -123,15 +124,23 @@ def test_products_match_dense_matrices(corpus, context_window, seed):
     products = InMemoryProducts.from_counts(counts, context_window.size, columns, threads=2)
     weights = [block[:, ranks] for block in weights_of(blocks)]
     table = random.normal(size=(contexts, 16)).astype(np.float32)
-    expected = sum(scale * block @ table for scale, block in zip(scales, weights, strict=True))[ranks[:landmarks]]
+    expected = sum(scale * block @ rounded(table) for scale, block in zip(scales, weights, strict=True))
+    expected = expected[ranks[:landmarks]]
     np.testing.assert_allclose(products.project(table, scales, landmarks), expected, rtol=1e-4, atol=1e-4)
     table = random.normal(size=(landmarks, 16)).astype(np.float32)
     expected = sum(
-        scale * block @ (block[ranks[:landmarks]].T @ table) for scale, block in zip(scales, weights, strict=True)
+        block @ rounded(scale * block[ranks[:landmarks]].T @ rounded(table))
+        for scale, block in zip(scales, weights, strict=True)
     )
     np.testing.assert_allclose(products.extend(table, scales).array, expected, rtol=1e-3, atol=1e-3)
     found = products.gram_product(table, scales)
     np.testing.assert_allclose(found, expected[ranks[:landmarks]], rtol=1e-3, atol=1e-3)
+
+
+def rounded(table):
+    """Return a table with the 16 bits per value that products have."""
+    values, scales = Operand.rounded(table.astype(np.float32))
+    return values * scales[:, None]
 
 
 # All pairs are as frequent as chance predicts.

@@ -1,6 +1,7 @@
 """Mode spectral: factorization of weighted counts by a block Krylov method that starts from the ciphers."""
 
 from bitcipher.embedding.spectral.in_memory_products import InMemoryProducts
+from bitcipher.embedding.spectral.operand import Operand
 from bitcipher.embedding.spectral.ppmi import (
     Marginals,
     WeightedRows,
@@ -25,6 +26,7 @@ __all__ = [
     "InMemoryProducts",
     "Landmarks",
     "Marginals",
+    "Operand",
     "Products",
     "SpectralEmbedding",
     "Spectrum",

@@ -8,6 +8,7 @@ import numpy as np
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.counts.pairs import PairBlock
 from bitcipher.embedding.row_blocks import ArrayRows
+from bitcipher.embedding.spectral.operand import Operand
 from bitcipher.embedding.spectral.ppmi import WeightedRows, compute_marginals, weight_rows
 from bitcipher.embedding.spectral.transpose import forward_and_backward
 
@@ -59,9 +60,9 @@ class InMemoryProducts:
 
     def project(self, table: np.ndarray, scales: np.ndarray, landmarks: int) -> np.ndarray:
         """Return Σⱼ scaleⱼ · Mⱼ · table over the blocks j, see `Products.project`."""
-        total = np.zeros((landmarks, table.shape[1]), np.float32)
+        total, operand = np.zeros((landmarks, table.shape[1]), np.float32), Operand.rounded(table)
         for block, scale in _used(scales):
-            self._map(lambda rows, j=block, s=scale: rows.add(j, s, table, rows.targets(landmarks), total))
+            self._map(lambda rows, j=block, s=scale: rows.add(j, s, operand, rows.targets(landmarks), total))
         return total
 
     def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
@@ -79,14 +80,15 @@ class InMemoryProducts:
             self._map(lambda rows, j=block, v=vectors: rows.add(j, 1, v, rows.words, total))
         return ArrayRows(total)
 
-    def _context_vectors(self, table: np.ndarray, scales: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    def _context_vectors(self, table: np.ndarray, scales: np.ndarray) -> Iterator[tuple[int, Operand]]:
         """Yield each block j and scaleⱼ · Mⱼᵀ · table, the vectors of its context words."""
+        operand = Operand.rounded(table)
         for block, scale in _used(scales):
             vectors = np.zeros((self._contexts, table.shape[1]), np.float32)
             self._map(
-                lambda rows, j=block, s=scale, v=vectors: rows.add_transposed(j, s, table, rows.targets(len(v)), v)
+                lambda rows, j=block, s=scale, v=vectors: rows.add_transposed(j, s, operand, rows.targets(len(v)), v)
             )
-            yield block, vectors
+            yield block, Operand.rounded(vectors)
 
     def _map(self, add: Callable[[WeightedRows], None]) -> None:
         """Call a function with each group of rows."""

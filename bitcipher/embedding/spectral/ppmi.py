@@ -14,6 +14,7 @@ import numpy as np
 
 from bitcipher.counts.pairs import PairBlock
 from bitcipher.embedding.spectral import kernels
+from bitcipher.embedding.spectral.operand import Operand
 
 # d in the factors n / (n + d), which reduce the weights of small counts n. Pantel & Lin (2002), "Discovering word
 # senses from text", use 1.
@@ -70,21 +71,19 @@ class WeightedRows(NamedTuple):
     weights: np.ndarray
     opposite_weights: np.ndarray
 
-    def add(self, block: int, scale: float, table: np.ndarray, targets: np.ndarray, result: np.ndarray) -> None:
+    def add(self, block: int, scale: float, table: Operand, targets: np.ndarray, result: np.ndarray) -> None:
         """Add scale · Mⱼ · table to `result` for these rows of the block j.
 
         Args:
             block: the block j.
             scale: factor of all weights.
-            table: (m, b) float32, rows of the first m columns. Pairs in other columns are left out.
+            table: (m, b), rows of the first m columns. Pairs in other columns are left out.
             targets: (n,) int64, the row of the result for each word, or -1 for words to leave out.
             result: (k, b) float32, updated in place.
         """
         kernels.multiply(self.starts[block], self.contexts, self.weights, np.float32(scale), targets, table, result)
 
-    def add_transposed(
-        self, block: int, scale: float, table: np.ndarray, targets: np.ndarray, result: np.ndarray
-    ) -> None:
+    def add_transposed(self, block: int, scale: float, table: Operand, targets: np.ndarray, result: np.ndarray) -> None:
         """Add scale · Mⱼᵀ · table to `result` for the rows of Mⱼᵀ of these words. The arguments are those of `add`."""
         starts = self.starts[opposite_block(block, len(self.starts))]
         kernels.multiply(starts, self.contexts, self.opposite_weights, np.float32(scale), targets, table, result)

@@ -19,6 +19,9 @@ ENDING = ".array"
 # The values begin at a multiple of this number of bytes, the size of a line of the cache.
 ALIGNMENT = 64
 
+# Bytes that are read at once: few enough for the cache of a core.
+READ_BYTES = 1 << 18
+
 
 def write_array(uri: str, array: np.ndarray) -> None:
     """Write an array."""
@@ -67,10 +70,11 @@ def _read_rows(stream: IO[bytes], start: int, result: np.ndarray) -> np.ndarray:
     stream.seek(stream.tell() + start * int(np.prod(result.shape[1:])) * result.itemsize)
     rest = result.reshape(-1).view(np.uint8).data
     while rest:
-        read = stream.readinto(rest)
-        if not read:
+        content = stream.read(min(len(rest), READ_BYTES))
+        if not content:
             raise BitcipherError("A temporary file is shorter than it was: start again.")
-        rest = rest[read:]
+        rest[: len(content)] = content
+        rest = rest[len(content) :]
     return result
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.embedding.spectral import WeightedRows
+from bitcipher.embedding.spectral import Operand, WeightedRows
 from pipelines.embed.spectral.array_files import read_array, read_rows, write_array
 from pipelines.embed.spectral.ppmi_ranges import rows_uri
 from pipelines.embed.spectral.stored_rows import RankedRows, StoredRows, write_ranked
@@ -28,7 +28,7 @@ class MultiplyInput:
     landmarks: int
     """Number of landmarks, whose rows are computed."""
     terms: list[tuple[int, float, str]]
-    """For each product: number of the block, scale, and file of the table, (contexts, columns) float32."""
+    """For each product: number of the block, scale, and URI of the table, (contexts, columns)."""
 
 
 class MultiplyStage:
@@ -59,7 +59,7 @@ class ExtendInput:
     words: int
     """Number of words of the vocabulary."""
     terms: list[tuple[int, float, str]]
-    """For each product: number of the block, scale, and file of the table, (contexts, columns) float32."""
+    """For each product: number of the block, scale, and URI of the table, (contexts, columns)."""
 
 
 class ExtendStage:
@@ -92,7 +92,7 @@ class TransposeInput:
     contexts: int
     """Number of columns of the blocks, which are rows of the products."""
     table: str
-    """File of the table, (landmarks, columns) float32."""
+    """URI of the table, (landmarks, columns)."""
     blocks: list[tuple[int, float]]
     """Number and scale of each block."""
 
@@ -111,8 +111,8 @@ class TransposeStage:
         """Yield the file of the products when it is written."""
         rows = read_rows(rows_uri(self._work, item.index), "columns", "starts", "contexts", "opposite_weights")
         targets = _local_targets(rows, item.contexts)
-        table = read_array(item.table)
-        results = np.zeros((len(item.blocks), np.count_nonzero(targets >= 0), table.shape[1]), np.float32)
+        table = _read_operand(item.table)
+        results = np.zeros((len(item.blocks), np.count_nonzero(targets >= 0), table.values.shape[1]), np.float32)
         for (block, scale), result in zip(item.blocks, results, strict=True):
             rows.add_transposed(block, scale, table, targets, result)
         write_array(item.target, results)
@@ -144,8 +144,8 @@ class RangeProducts:
     def project(self, table: np.ndarray, scales: np.ndarray, landmarks: int) -> np.ndarray:
         """See `Products`."""
         folder = self._begin()
-        operand = storage.join(folder, "operand.array")
-        write_array(operand, table)
+        operand = storage.join(folder, "operand")
+        _write_operand(operand, table)
         terms = [(block, float(scale), operand) for block, scale in enumerate(scales) if scale]
         return self._end(folder, self._multiply(folder, terms, landmarks, table.shape[1]))
 
@@ -169,8 +169,8 @@ class RangeProducts:
 
     def _context_vectors(self, folder: str, table: np.ndarray, scales: np.ndarray) -> list[tuple[int, float, str]]:
         """Write scaleⱼ · Mⱼᵀ · table for each block j, and return the number of the block, 1, and the file."""
-        operand = storage.join(folder, "operand.array")
-        write_array(operand, table)
+        operand = storage.join(folder, "operand")
+        _write_operand(operand, table)
         blocks = [(block, float(scale)) for block, scale in enumerate(scales) if scale]
         inputs = [
             TransposeInput(index, self._target(folder, "contexts", index), self._contexts, operand, blocks)
@@ -179,8 +179,8 @@ class RangeProducts:
         results = self._map(TransposeStage, inputs)
         terms = []
         for i, (block, _) in enumerate(blocks):
-            terms.append((block, 1.0, storage.join(folder, f"block-{block}.array")))
-            write_array(terms[-1][2], self._join([result[i] for result in results], self._contexts, table.shape[1]))
+            terms.append((block, 1.0, storage.join(folder, f"block-{block}")))
+            _write_operand(terms[-1][2], self._join([result[i] for result in results], self._contexts, table.shape[1]))
         return terms
 
     def _multiply(self, folder: str, terms: list[tuple[int, float, str]], landmarks: int, width: int) -> np.ndarray:
@@ -239,11 +239,21 @@ def _multiply(rows: WeightedRows, terms: list[tuple[int, float, str]], targets: 
 
     Args:
         rows: the rows.
-        terms: for each product: number of the block, scale, and file of the table.
+        terms: for each product: number of the block, scale, and URI of the table.
         targets: (n,) int64, the row of the result for each word, or -1 for words to leave out.
     """
-    columns = read_array(terms[0][2]).shape[1]
+    columns = _read_operand(terms[0][2]).values.shape[1]
     result = np.zeros((np.count_nonzero(targets >= 0), columns), np.float32)
     for block, scale, uri in terms:
-        rows.add(block, scale, read_array(uri), targets, result)
+        rows.add(block, scale, _read_operand(uri), targets, result)
     return result
+
+
+def _write_operand(uri: str, table: np.ndarray) -> None:
+    """Write a table for products, rounded to 16 bits."""
+    for name, array in Operand.rounded(table)._asdict().items():
+        write_array(f"{uri}.{name}.array", array)
+
+
+def _read_operand(uri: str) -> Operand:
+    return Operand(*(read_array(f"{uri}.{name}.array") for name in Operand._fields))
