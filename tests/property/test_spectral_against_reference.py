@@ -169,8 +169,8 @@ def test_tables_span_the_leading_eigenvectors(context, corpus, context_window, v
     assert table.dtype == directions.dtype == np.float32
     assert table.shape == (len(counts.vocabulary), directions.shape[1])
     assert table.shape[1] <= min(vector_size, np.count_nonzero(expected > 1e-12 * max(expected[0], 1e-12)))
-    # Weak directions are less accurate in float32.
-    strong = np.flatnonzero(expected[: table.shape[1]] > 1e-3 * expected[0])
+    # Weak directions are less accurate in products of 16 bits.
+    strong = np.flatnonzero(expected[: table.shape[1]] > 1e-2 * expected[0])
     table, directions, expected = table[:, strong], directions[:, strong], expected[strong]
     np.testing.assert_allclose(table, products @ directions, rtol=1e-2, atol=1e-3)
     table = table[:words]
