@@ -42,6 +42,7 @@ def weight_pairs(
         For each block, the start of each word's pairs, and the end of the last word's pairs, (blocks, n + 1) int64.
     """
     words, window_block = len(first_rows) - 1, len(terms) - 1
+    outputs = contexts, weights, opposite_weights
     small = _small_count_terms(discount)
     result = np.empty((len(terms), words + 1), np.int64)
     next_rows = first_rows[:-1].copy()
@@ -54,37 +55,70 @@ def weight_pairs(
             while next_rows[word] < first_rows[word + 1] and blocks_of_rows[next_rows[word]] == index:
                 row = next_rows[word]
                 next_rows[word] += 1
+                pairs = slice(starts[row], starts[row] + block.length[row])
                 left_terms = terms[index, block.left[row]]
-                for pair in range(starts[row], starts[row] + block.length[row]):
-                    right = np.uint64(block.right[pair])
-                    if columns[right] < 0:
-                        continue
-                    weight, opposite = _weigh(block.count[pair], left_terms, right_terms[right], discount, small)
-                    # Without a branch, which the processor would often predict wrongly.
-                    contexts[used], weights[used], opposite_weights[used] = columns[right], weight, opposite
-                    used += (weight > 0) | (opposite > 0)
+                rights, counts = block.right[pairs], block.count[pairs]
+                used = _weigh(rights, counts, left_terms, right_terms, small, discount, columns, outputs, used)
         result[index, words] = used
     window_counts = np.zeros(len(columns), np.int64)
-    seen = np.empty(len(columns) + 1, np.int32)
+    # One element more than there are words, because the element behind the last one is written, too.
+    seen, seen_counts = np.empty(len(columns) + 1, np.int32), np.empty(len(columns) + 1, np.int64)
     for word in range(words):
         result[window_block, word] = used
-        distinct = 0
+        distinct = np.uint64(0)
         for row in range(first_rows[word], first_rows[word + 1]):
-            for pair in range(starts[row], starts[row] + block.length[row]):
+            for pair in range(np.uint64(starts[row]), np.uint64(starts[row] + block.length[row])):
                 right = np.uint64(block.right[pair])
                 if columns[right] >= 0:
                     seen[distinct] = right
-                    distinct += window_counts[right] == 0
+                    distinct += np.uint64(window_counts[right] == 0)
                     window_counts[right] += block.count[pair]
-        left_terms, right_terms = terms[window_block, block.left[first_rows[word]]], terms[window_block]
-        for i in range(distinct):
-            right = np.uint64(seen[i])
-            weight, opposite = _weigh(window_counts[right], left_terms, right_terms[right], discount, small)
+        for index in range(distinct):
+            right = np.uint64(seen[index])
+            seen_counts[index] = window_counts[right]
             window_counts[right] = 0
-            contexts[used], weights[used], opposite_weights[used] = columns[right], weight, opposite
-            used += (weight > 0) | (opposite > 0)
+        left_terms, rights, counts = (
+            terms[window_block, block.left[first_rows[word]]],
+            seen[:distinct],
+            seen_counts[:distinct],
+        )
+        used = _weigh(rights, counts, left_terms, terms[window_block], small, discount, columns, outputs, used)
     result[window_block, words] = used
     return result
+
+
+@njit(cache=True, nogil=True)
+def _weigh(rights, counts, left_terms, right_terms, small, discount, columns, outputs, used):
+    """Write the weights of a word's pairs in a block, and return the number of all pairs that are written.
+
+    Args:
+        rights: (n,) int32, right words of the pairs.
+        counts: (n,) int64, their counts.
+        left_terms: (3,) float64, the terms of the word in the block, see `Marginals.terms`.
+        right_terms: (N, 3) float64, the terms of all words in the opposite block.
+        small: from `_small_count_terms`.
+        discount, columns: see `weight_pairs`.
+        outputs: contexts, weights and opposite weights, see `weight_pairs`.
+        used: number of pairs that are already written.
+    """
+    contexts, weights, opposite_weights = outputs
+    left_log, left_share, left_certainty = left_terms[0], left_terms[1], left_terms[2]
+    used = np.uint64(used)
+    for pair in range(len(rights)):
+        right, n = np.uint64(rights[pair]), counts[pair]
+        if n < len(small):
+            log, certainty = small[np.uint64(n), 0], small[np.uint64(n), 1]
+        else:
+            log, certainty = math.log(n), n / (n + discount)
+        weight = log - left_log - right_terms[right, 1]
+        opposite = log - right_terms[right, 0] - left_share
+        weight = weight if weight > ROUNDING else 0.0
+        opposite = opposite if opposite > ROUNDING else 0.0
+        certainty *= min(left_certainty, right_terms[right, 2])
+        contexts[used], weights[used], opposite_weights[used] = columns[right], certainty * weight, certainty * opposite
+        # Without a branch, which the processor would often predict wrongly.
+        used += np.uint64(((weight > 0) | (opposite > 0)) & (columns[right] >= 0))
+    return used
 
 
 @njit(cache=True, nogil=True)
@@ -94,29 +128,6 @@ def _small_count_terms(discount):
     for n in range(len(terms)):
         terms[n, 0], terms[n, 1] = math.log(n) if n else -np.inf, n / (n + discount)
     return terms
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _weigh(n, left, right, discount, small):
-    """Return the weight of a pair in the row of the left word, and in the row of the right word, at least 0.
-
-    Args:
-        n: count of the pair.
-        left: (3,) float64, the terms of the left word in the block of the pair.
-        right: (3,) float64, the terms of the right word in the opposite block.
-        discount: see `weight_pairs`.
-        small: from `_small_count_terms`.
-    """
-    if n < len(small):
-        log, certainty = small[np.uint64(n), 0], small[np.uint64(n), 1]
-    else:
-        log, certainty = math.log(n), n / (n + discount)
-    weight = log - left[0] - right[1]
-    opposite_weight = log - right[0] - left[1]
-    weight = weight if weight > ROUNDING else 0.0
-    opposite_weight = opposite_weight if opposite_weight > ROUNDING else 0.0
-    certainty *= min(left[2], right[2])
-    return certainty * weight, certainty * opposite_weight
 
 
 # Fused multiply-add is allowed, but no other order of additions, so that the bytes do not depend on the compiler.
