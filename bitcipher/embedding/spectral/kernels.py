@@ -144,6 +144,7 @@ def multiply(starts, contexts, weights, scale, targets, table, result):
         table: `Operand` with the rows of the first m columns, (m, b). Pairs in other columns are skipped.
         result: (k, b) float32, updated in place.
     """
+    values, scales, columns = table.values, table.scales, np.uint64(result.shape[1])
     longest = 0
     for word in range(len(targets)):
         longest = max(longest, starts[word + 1] - starts[word])
@@ -155,23 +156,23 @@ def multiply(starts, contexts, weights, scale, targets, table, result):
         for pair in range(np.uint64(starts[word]), np.uint64(starts[word + 1])):
             # Without a branch, which the processor would often predict wrongly.
             used_contexts[used], used_weights[used] = contexts[pair], scale * weights[pair]
-            used += np.uint64((contexts[pair] < len(table.scales)) & (weights[pair] > 0))
+            used += np.uint64((contexts[pair] < len(scales)) & (weights[pair] > 0))
         for pair in range(used):
-            used_weights[pair] *= table.scales[used_contexts[pair]]
-        row = result[targets[word]]
+            used_weights[pair] *= scales[used_contexts[pair]]
+        target = np.uint64(targets[word])
         pair = np.uint64(0)
         # Four pairs at once take half of the time, because the row is loaded and stored a quarter as often.
         while pair + _THREE < used:
-            a, b, c, d = pair, pair + _ONE, pair + _TWO, pair + _THREE
-            row_a, row_b = table.values[used_contexts[a]], table.values[used_contexts[b]]
-            row_c, row_d = table.values[used_contexts[c]], table.values[used_contexts[d]]
-            weight_a, weight_b, weight_c, weight_d = used_weights[a], used_weights[b], used_weights[c], used_weights[d]
-            for i in range(len(row)):
-                first_two = (row[i] + weight_a * _float(row_a[i])) + weight_b * _float(row_b[i])
-                row[i] = (first_two + weight_c * _float(row_c[i])) + weight_d * _float(row_d[i])
+            a, b = used_contexts[pair], used_contexts[pair + _ONE]
+            c, d = used_contexts[pair + _TWO], used_contexts[pair + _THREE]
+            weight_a, weight_b = used_weights[pair], used_weights[pair + _ONE]
+            weight_c, weight_d = used_weights[pair + _TWO], used_weights[pair + _THREE]
+            for i in range(columns):
+                first_two = (result[target, i] + weight_a * _float(values[a, i])) + weight_b * _float(values[b, i])
+                result[target, i] = (first_two + weight_c * _float(values[c, i])) + weight_d * _float(values[d, i])
             pair += _FOUR
         while pair < used:
-            weight, context_row = used_weights[pair], table.values[used_contexts[pair]]
-            for i in range(len(row)):
-                row[i] += weight * _float(context_row[i])
+            a, weight_a = used_contexts[pair], used_weights[pair]
+            for i in range(columns):
+                result[target, i] += weight_a * _float(values[a, i])
             pair += _ONE

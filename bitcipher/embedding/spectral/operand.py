@@ -12,6 +12,9 @@ from numba import njit
 
 LARGEST = np.float32(np.iinfo(np.int16).max)
 
+# Rows without a larger value become zeros, because their scale could not be divided by.
+SMALLEST = np.float32(1e-30)
+
 
 class Operand(NamedTuple):
     """A table whose rows are values times a scale.
@@ -44,6 +47,6 @@ def _round(table, values, scales):
         for value in table[row]:
             largest = max(largest, abs(value))
         scales[row] = largest / LARGEST
-        factor = LARGEST / largest if largest > 0 else np.float32(0)
+        factor = LARGEST / largest if largest > SMALLEST else np.float32(0)
         for i in range(table.shape[1]):
             values[row, i] = np.int16(np.rint(table[row, i] * factor))
