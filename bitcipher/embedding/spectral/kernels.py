@@ -11,8 +11,9 @@ import numpy as np
 from numba import njit
 
 # Indices are unsigned in inner loops, since numba checks each signed index for a negative value.
-_float = np.float32
 _ONE, _TWO, _THREE, _FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+
+_float = np.float32
 
 # Weights up to this value are rounding errors of pairs that are exactly as frequent as chance predicts.
 ROUNDING = 1e-9
@@ -46,7 +47,7 @@ def weight_pairs(
     small = _small_count_terms(discount)
     result = np.empty((len(terms), words + 1), np.int64)
     next_rows = first_rows[:-1].copy()
-    used = 0
+    used = np.uint64(0)
     # One block at a time, because the terms of a block fit into the cache.
     for index in range(window_block):
         right_terms = terms[window_block - 1 - index]
@@ -77,11 +78,8 @@ def weight_pairs(
             right = np.uint64(seen[index])
             seen_counts[index] = window_counts[right]
             window_counts[right] = 0
-        left_terms, rights, counts = (
-            terms[window_block, block.left[first_rows[word]]],
-            seen[:distinct],
-            seen_counts[:distinct],
-        )
+        left_terms = terms[window_block, block.left[first_rows[word]]]
+        rights, counts = seen[:distinct], seen_counts[:distinct]
         used = _weigh(rights, counts, left_terms, terms[window_block], small, discount, columns, outputs, used)
     result[window_block, words] = used
     return result
@@ -99,11 +97,10 @@ def _weigh(rights, counts, left_terms, right_terms, small, discount, columns, ou
         small: from `_small_count_terms`.
         discount, columns: see `weight_pairs`.
         outputs: contexts, weights and opposite weights, see `weight_pairs`.
-        used: number of pairs that are already written.
+        used: uint64, number of pairs that are already written.
     """
     contexts, weights, opposite_weights = outputs
     left_log, left_share, left_certainty = left_terms[0], left_terms[1], left_terms[2]
-    used = np.uint64(used)
     for pair in range(len(rights)):
         right, n = np.uint64(rights[pair]), counts[pair]
         if n < len(small):
