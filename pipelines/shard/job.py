@@ -12,8 +12,8 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import StageSpec
 from pipelines.shard.clean_stage import CLEANED_TASKS, CleanedTask, CleanStage, ShardTask
 from pipelines.shard.document_table import stem
+from pipelines.shard.document_version import DocumentVersion, PublishedTask
 from pipelines.shard.find_duplicates import DuplicateSearch
-from pipelines.shard.manifest import DocumentManifest, PublishedTask
 from pipelines.shard.options import ShardOptions
 from pipelines.shard.write_stage import WriteInput, WriteStage, WrittenTask
 from pipelines.store.fingerprint import Fingerprint, check_same
@@ -38,8 +38,8 @@ class ShardJob:
     out: str
     """Folder of the document shards."""
     options: ShardOptions
-    base: DocumentManifest | None
-    """Manifest of the newest version; None for a new folder."""
+    base: DocumentVersion | None
+    """The newest version; None for a new folder."""
     lease: Lease
     runtime: GroupingRuntime
     progress: StageProgress
@@ -47,7 +47,7 @@ class ShardJob:
     @property
     def version(self) -> int:
         """Number of the new version."""
-        return self.base.version + 1 if self.base else 1
+        return self.base.manifest.version + 1 if self.base else 1
 
     @property
     def work(self) -> str:
@@ -60,14 +60,15 @@ class ShardJob:
         return Ledger(storage.join(self.out, LEDGER))
 
     def check_base(self) -> None:
-        """Check that the newest version has the same options.
+        """Check that the newest version has the same options, and that its tables fit together.
 
         Raises:
-            BitcipherError: if it has other options.
+            BitcipherError: if it has other options, or a table is missing or damaged.
         """
         if self.base:
             advice = "use the same options, or choose another folder"
-            check_same(self.base.fingerprint, self.options.fingerprint(), self.out, advice)
+            check_same(self.base.manifest.fingerprint, self.options.fingerprint(), self.out, advice)
+            self.base.check_tasks()
 
     def record_request(self) -> None:
         """Record the options of the unfinished version, or check that they are the same.
@@ -109,7 +110,7 @@ def find_removals(job: ShardJob, kept: list[PublishedTask], cleaned: list[Cleane
         kept: published tasks, whose documents are never removed.
         cleaned: cleaned tasks, sorted by id.
     """
-    published = [(stem(file.name), task.id) for task in kept for file in task.files]
+    published = [(stem(name), task.id) for task in kept for name in task.files]
     new = [(file.name, task.id) for task in cleaned for file in task.files]
     owners = pa.array([task for _, task in (*published, *new)], pa.string())
     folders = [storage.join(job.out, "keys")] * len(published) + [storage.join(job.work, "keys")] * len(new)
