@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.sources import list_sources
+from pipelines.shard.clean_stage import CleanStage
 from pipelines.shard.document_version import read_newest
 
 NOTICE = (
@@ -221,16 +222,32 @@ def test_damaged_manifest_is_named(corpus, tmp_path):
         list_sources([str(tmp_path / "out")])
 
 
-def test_source_that_changes_while_it_is_read_raises(corpus, tmp_path, monkeypatch):
-    original = storage.write_table
+def test_source_that_changes_before_it_is_read_raises(corpus, tmp_path, monkeypatch):
+    original = CleanStage.__call__
 
-    def change_source(uri, table):
-        original(uri, table)
+    def change_source_and_clean(*arguments):
         write_lines(corpus / "a.jsonl", "Other text.")
+        return original(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(storage, "write_table", change_source)
+        patch.setattr(CleanStage, "__call__", change_source_and_clean)
         with pytest.raises(BitcipherError, match=r"a\.jsonl changed while it was read"):
             make_shards(tmp_path / "out", corpus, **NEAR)
     make_shards(tmp_path / "out", corpus, **NEAR)
     assert "Other text." in texts_in(tmp_path / "out")
+
+
+def test_source_that_changes_after_it_was_read_is_changed_for_the_next_call(corpus, tmp_path, monkeypatch):
+    make_shards(tmp_path / "expected", corpus, **NEAR)
+    original = storage.write_table
+
+    def write_and_change_source(uri, table):
+        original(uri, table)
+        write_lines(corpus / "a.jsonl", "Other text.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "write_table", write_and_change_source)
+        make_shards(tmp_path / "out", corpus, **NEAR)
+    assert texts_in(tmp_path / "out") == texts_in(tmp_path / "expected")
+    changes = make_shards(tmp_path / "out", corpus, **NEAR).changes
+    assert [source.uri for source in changes.changed] == [str(corpus / "a.jsonl")]
