@@ -63,7 +63,7 @@ def build(
         target, layout.JOB_FOLDERS, lambda: bool(versions(target) or count_recorded_shards(target))
     ) as lease:
         job = start_job(stored, options, None, lease, runtime, progress)
-        sources = hash_sources(listed, [], runtime)
+        sources = job.hash_sources(listed, [])
         changes = compare_sources(sources, [], patterns)
         plan = plan_version(sources, changes, False, None, options.shard_mib << 20)
         make_version(job, plan, UpdateOptions(vectors=vectors), None)
@@ -112,7 +112,7 @@ def update(
         if not patterns:
             _check_no_counted_shards(target)
         known = previous.sources
-        sources = hash_sources(list_sources(patterns, build_options.format), known, runtime) if patterns else []
+        sources = job.hash_sources(list_sources(patterns, build_options.format), known) if patterns else []
         changes = compare_sources(sources, known, patterns)
         plan = plan_version(sources, changes, options.replace, previous, build_options.shard_mib << 20)
         check_given([source for task in plan.to_count for source in task.sources], sources)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from bitcipher import storage
+from bitcipher.record_table import TableReference
 from bitcipher.records import Count, Record, Strings, Time
 from pipelines.store.fingerprint import Fingerprint
 from pipelines.store.layout import LEDGER
@@ -56,13 +57,14 @@ class MergedPart(Record):
 _ADVICE = "Drop the unfinished job with `bitcipher prune --unfinished`, then run its command again."
 
 JOB = EntryKind("job", JobEntry, _ADVICE)
+HASHED = EntryKind("hashed", TableReference, _ADVICE)
 PLANS = EntryKind("plan", CountPlan, _ADVICE)
 COUNTED_SHARDS = EntryKind("shard", Segment, _ADVICE)
 COUNTED_TASKS = EntryKind("task", CountedTask, _ADVICE)
 MERGED_PARTS = EntryKind("merge", MergedPart, _ADVICE)
 
 # Kinds of the entries of a job's work.
-JOB_KINDS = (PLANS, COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS)
+JOB_KINDS = (HASHED, PLANS, COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS)
 
 
 def build_ledger(build: str) -> Ledger:
