@@ -93,10 +93,12 @@ def clean_tasks(job: ShardJob, tasks: list[ShardTask]) -> list[CleanedTask]:
     job.progress.advance(bar, sum(sizes[name] for name in cleaned), "")
     arguments = {"work": job.work, "ledger": job.ledger.uri, "options": job.options}
     waiting = [task for task in tasks if task.id not in cleaned]
+    read = sum(task.accounts.records for task in cleaned.values())
+    kept = sum(task.accounts.kept for task in cleaned.values())
     for result in job.runtime.stream(StageSpec("clean", CleanStage, arguments), waiting):
         cleaned[result.value.id] = result.value
-        read = sum(task.accounts.records for task in cleaned.values())
-        kept = sum(task.accounts.kept for task in cleaned.values())
+        read += result.value.accounts.records
+        kept += result.value.accounts.kept
         job.progress.advance(bar, sizes[result.value.id], f"{read:,} records, {kept:,} kept")
     job.progress.end(bar)
     return [cleaned[name] for name in sorted(cleaned)]
@@ -133,11 +135,11 @@ def find_removals(job: ShardJob, kept: list[PublishedTask], cleaned: list[Cleane
 def write_tasks(job: ShardJob, inputs: list[WriteInput]) -> list[WrittenTask]:
     """Write the document shards of cleaned tasks, and return the written tasks, sorted by id."""
     bar = job.progress.begin("write", len(inputs))
-    written = []
+    written, documents = [], 0
     arguments = {"out": job.out, "work": job.work, "version": job.version, "options": job.options}
     for result in job.runtime.stream(StageSpec("write", WriteStage, arguments), inputs):
         written.append(result.value)
-        documents = sum(task.accounts.kept for task in written)
+        documents += result.value.accounts.kept
         job.progress.advance(bar, 1, f"{documents:,} documents")
     job.progress.end(bar)
     return sorted(written, key=lambda task: task.id)
