@@ -1,15 +1,12 @@
 """Jobs: each makes a version of a build, and resumes the work of interrupted attempts."""
 
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from bitcipher import storage
 from bitcipher.versions import VERSIONS
 from pipelines.build.publish import collect_garbage
-from pipelines.ingest.content_hash import hash_sources
-from pipelines.ingest.sources import Source
 from pipelines.options import BuildOptions
 from pipelines.runtime.costs import Costs
 from pipelines.runtime.memory_budget import MemoryBudget
@@ -17,7 +14,6 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
 from pipelines.store import layout
 from pipelines.store.fingerprint import check_same, fingerprint
-from pipelines.store.hashed_sources import record_hashes, recorded_hashes
 from pipelines.store.job_ledger import (
     JobEntry,
     build_ledger,
@@ -75,25 +71,6 @@ class Job:
     def budget(self) -> MemoryBudget:
         """Memory of each worker, or of this process and its threads."""
         return MemoryBudget(self.options.memory_mib, self.runtime.threads)
-
-    @property
-    def attempt(self) -> str:
-        """Unique name of this attempt."""
-        return self.folder.rpartition("/")[2]
-
-    def hash_sources(self, listed: Sequence[Source], known: Sequence[Source]) -> list[Source]:
-        """Return the listed sources with content hashes, and record those that are read for them.
-
-        Args:
-            listed: the listed sources.
-            known: sources with hashes. Those that earlier attempts have recorded are known, too.
-
-        Raises:
-            BitcipherError: if a source has changed since it was listed, or cannot be read.
-        """
-        sources = hash_sources(listed, [*known, *recorded_hashes(self.build, self.entry)], self.runtime)
-        record_hashes(self.build, self.entry, self.attempt, sources)
-        return sources
 
     def file(self, name: str) -> str:
         """Return the URI of a file or folder of the new version."""

@@ -120,7 +120,9 @@ def run_count_tasks(job: Job, tasks: list[CountTask]) -> CountResult:
     finished = _read_finished(job)
     open_tasks = _add_block_hashes([task for task in tasks if task.id not in finished], job)
     total = sum(map(_text_bytes, tasks))
-    job.ledger.record(PLANS, job.attempt, CountPlan(tasks=tuple(task.id for task in tasks), text_bytes=total))
+    job.ledger.record(
+        PLANS, job.folder.rpartition("/")[2], CountPlan(tasks=tuple(task.id for task in tasks), text_bytes=total)
+    )
     bar = job.progress.begin("count", total)
     job.progress.advance(bar, total - sum(map(_text_bytes, open_tasks)), "")
     # The path must be absolute, because workers have other working directories.

@@ -15,13 +15,7 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.shard.accounts import sum_accounts
 from pipelines.shard.clean_stage import CLEANED_TASKS, ShardTask, plan_tasks
 from pipelines.shard.document_table import stem
-from pipelines.shard.document_version import (
-    KINDS,
-    DocumentContents,
-    DocumentVersion,
-    PublishedTask,
-    read_newest,
-)
+from pipelines.shard.document_version import KINDS, DocumentContents, DocumentVersion, PublishedTask, read_newest
 from pipelines.shard.job import ShardJob, clean_tasks, find_removals, write_tasks
 from pipelines.shard.manifest import DocumentManifest
 from pipelines.shard.options import ShardOptions

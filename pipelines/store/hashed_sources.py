@@ -1,47 +1,51 @@
 """Hashes of the sources of an unfinished job, so a later attempt does not read finished sources again to hash them."""
 
+import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.record_table import read_records, write_records
+from bitcipher.record_table import TableReference, read_records, write_records
+from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.sources import Source
-from pipelines.store.job_ledger import HASHED, JobEntry, job_ledger
+from pipelines.runtime.runtime import Runtime
+from pipelines.store.ledger import EntryKind, Ledger
 from pipelines.store.version_tables import KINDS
 
+# Each entry refers to a table of sources, in a file next to the entry.
+HASHED = EntryKind("hashed", TableReference)
 
-def record_hashes(build: str, job: JobEntry, attempt: str, sources: Sequence[Source]) -> None:
-    """Record the hashes of the sources that an attempt of a job has read.
+
+def hash_for_job(listed: Sequence[Source], known: Sequence[Source], ledger: Ledger, runtime: Runtime) -> list[Source]:
+    """Return the sources with their content hashes, and record those that are read for them in the ledger of the job.
 
     Args:
-        build: folder of the build.
-        job: the job.
-        attempt: unique name of the attempt.
-        sources: the listed sources, with content hashes.
+        listed: the listed sources.
+        known: sources with hashes (see `hash_sources`). Those that the ledger has are known, too.
+        ledger: ledger of the job.
+        runtime: runtime of the stage that reads the remaining files.
 
     Raises:
-        BitcipherError: if they cannot be written.
+        BitcipherError: if a source has changed since it was listed, or a file cannot be read or written.
     """
-    # Only sources that this attempt has read have block hashes. Those without a stamp are read again in any case.
+    sources = hash_sources(listed, [*known, *_recorded(ledger)], runtime)
+    # Only sources that were read now have block hashes. Those without a stamp are read again in any case.
     hashed = [source for source in sources if source.block_hashes and source.stamp]
     if hashed:
-        reference = write_records(_table_uri(build, job, attempt), hashed, KINDS["sources"].schema)
-        job_ledger(build, job).record(HASHED, attempt, reference)
-
-
-def recorded_hashes(build: str, job: JobEntry) -> list[Source]:
-    """Return the sources that earlier attempts of a job have hashed. Those of a damaged table are left out.
-
-    Raises:
-        BitcipherError: if an entry is of another version of bitcipher, or cannot be read.
-    """
-    sources: list[Source] = []
-    for attempt, reference in job_ledger(build, job).entries(HASHED).items():
-        with suppress(BitcipherError):
-            sources += read_records(_table_uri(build, job, attempt), reference, Source)
+        key = uuid.uuid4().hex
+        ledger.record(HASHED, key, write_records(_table_uri(ledger, key), hashed, KINDS["sources"].schema))
     return sources
 
 
-def _table_uri(build: str, job: JobEntry, attempt: str) -> str:
-    return storage.join(job_ledger(build, job).uri, HASHED.name, f"{attempt}.parquet")
+def _recorded(ledger: Ledger) -> list[Source]:
+    """Return the sources that earlier attempts have hashed. Those of a damaged table are left out."""
+    sources: list[Source] = []
+    for key, reference in ledger.entries(HASHED).items():
+        with suppress(BitcipherError):
+            sources += read_records(_table_uri(ledger, key), reference, Source)
+    return sources
+
+
+def _table_uri(ledger: Ledger, key: str) -> str:
+    return storage.join(ledger.uri, HASHED.name, f"{key}.parquet")

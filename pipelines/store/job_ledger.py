@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from bitcipher import storage
-from bitcipher.record_table import TableReference
 from bitcipher.records import Count, Record, Strings, Time
 from pipelines.store.fingerprint import Fingerprint
+from pipelines.store.hashed_sources import HASHED
 from pipelines.store.layout import LEDGER
 from pipelines.store.ledger import EntryKind, Ledger
 from pipelines.store.manifest import CountedTask
@@ -57,7 +57,6 @@ class MergedPart(Record):
 _ADVICE = "Drop the unfinished job with `bitcipher prune --unfinished`, then run its command again."
 
 JOB = EntryKind("job", JobEntry, _ADVICE)
-HASHED = EntryKind("hashed", TableReference, _ADVICE)
 PLANS = EntryKind("plan", CountPlan, _ADVICE)
 COUNTED_SHARDS = EntryKind("shard", Segment, _ADVICE)
 COUNTED_TASKS = EntryKind("task", CountedTask, _ADVICE)
