@@ -140,8 +140,8 @@ def _plan(
     while more := {task.id for task in tasks if task.id not in stale and stale & set(task.copies_of)}:
         stale |= more
     kept = [task for task in tasks if task.id not in stale]
-    contained = {sha256 for task in kept for sha256 in task.sources}
-    wanted = {s.sha256: s for s in (*known, *sources) if s.sha256 not in contained | removed}
+    excluded = removed.union(*(task.sources for task in kept))
+    wanted = {s.sha256: s for s in (*known, *sources) if s.sha256 not in excluded}
     if not replace:
         for source in changes.changed:
             wanted.pop(source.sha256, None)
