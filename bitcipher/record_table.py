@@ -40,10 +40,15 @@ def write_records(uri: str, records: Iterable[Record], schema: pa.Schema) -> Tab
     Raises:
         BitcipherError: if the file cannot be written.
     """
-    table = pa.Table.from_pylist([_to_row(record) for record in records], schema)
+    table = to_table(records, schema)
     with hashing(uri) as stream:
         storage.write_parquet(stream, table)
     return TableReference(rows=len(table), sha256=stream.sha256)
+
+
+def to_table(records: Iterable[Record], schema: pa.Schema) -> pa.Table:
+    """Return the table of records that `write_records` writes."""
+    return pa.Table.from_pylist([_to_row(record) for record in records], schema)
 
 
 def read_records(

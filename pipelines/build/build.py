@@ -20,6 +20,7 @@ from pipelines.options import SPECTRAL, BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
 from pipelines.store import layout
+from pipelines.store.hashed_sources import hash_for_job
 from pipelines.store.job_ledger import count_recorded_shards, find_job
 from pipelines.store.lease import Lease, list_generations
 from pipelines.store.manifest import BuildManifest
@@ -63,7 +64,7 @@ def build(
         target, layout.JOB_FOLDERS, lambda: bool(versions(target) or count_recorded_shards(target))
     ) as lease:
         job = start_job(stored, options, None, lease, runtime, progress)
-        sources = hash_sources(listed, [], runtime)
+        sources = hash_for_job(listed, [], job.ledger, runtime)
         changes = compare_sources(sources, [], patterns)
         plan = plan_version(sources, changes, False, None, options.shard_mib << 20)
         make_version(job, plan, UpdateOptions(vectors=vectors), None)
@@ -112,7 +113,8 @@ def update(
         if not patterns:
             _check_no_counted_shards(target)
         known = previous.sources
-        sources = hash_sources(list_sources(patterns, build_options.format), known, runtime) if patterns else []
+        listed = list_sources(patterns, build_options.format) if patterns else []
+        sources = hash_for_job(listed, known, job.ledger, runtime)
         changes = compare_sources(sources, known, patterns)
         plan = plan_version(sources, changes, options.replace, previous, build_options.shard_mib << 20)
         check_given([source for task in plan.to_count for source in task.sources], sources)

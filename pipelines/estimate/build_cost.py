@@ -19,8 +19,8 @@ READ_REQUESTS = 3
 WRITE_REQUESTS = 3
 BLOCK_BYTES = 8 << 20
 
-# Requests per shard: the sizes of the sources before and after counting, and the ledger entries of shard and task.
-SHARD_REQUESTS = 6
+# Requests per shard: the size of the source, and the ledger entries of shard and task.
+SHARD_REQUESTS = 4
 
 # Files per part of a segment: words, rows and entries.
 FILES_PER_PART = 3
@@ -89,6 +89,7 @@ class BuildCost:
 def estimate_cost(
     tokens: float,
     stored_bytes: float,
+    sources: int,
     calibration: Calibration,
     laws: CorpusLaws,
     options: BuildOptions,
@@ -100,6 +101,7 @@ def estimate_cost(
     Args:
         tokens: number of tokens of the corpus.
         stored_bytes: size of the files of the corpus in bytes.
+        sources: number of files, as far as it is known.
         calibration: measurements of similar text.
         laws: growth laws of similar text.
         options: options of the build.
@@ -124,6 +126,7 @@ def estimate_cost(
         laws.row_entries.at(tokens, bound),
         [segment.types for segment in final_segments],
         vocabulary,
+        sources,
         options.embedding,
     )
     node_workers = min(cluster.cores, int(cluster.memory_bytes // max(memory.count_worker, memory.merge_worker)))

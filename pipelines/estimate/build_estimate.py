@@ -100,8 +100,9 @@ def estimate_build(request: EstimateRequest, sample_bytes: int = SAMPLE_BYTES) -
         text_bytes = sum(file.size for file in files) * sample.text_per_stored_byte
         tokens = text_bytes / calibration.text_per_token
     stored_bytes = tokens * calibration.text_per_token / sample.text_per_stored_byte
+    number = len(files) if request.sources else 0
     costs = {
-        bound: estimate_cost(tokens, stored_bytes, calibration, laws, options, request.cluster, bound)
+        bound: estimate_cost(tokens, stored_bytes, number, calibration, laws, options, request.cluster, bound)
         for bound in Bound
     }
     limits, highest = (limits_reached(costs[bound], options, request.cluster) for bound in (Bound.POINT, Bound.HIGH))

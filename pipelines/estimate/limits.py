@@ -1,10 +1,11 @@
 """Limits of bitcipher and of the cluster that a build reaches, and remedies."""
 
 from collections.abc import Iterable
+from itertools import islice
 
 from bitcipher.sizes import format_size
 from pipelines.estimate.build_cost import BuildCost, Cluster
-from pipelines.estimate.sample import SampledRecords
+from pipelines.estimate.sample import SAMPLE_SOURCES, SampledRecords
 from pipelines.options import SPECTRAL, BuildOptions
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, MemoryBudget
 
@@ -54,11 +55,12 @@ def limits_reached(cost: BuildCost, options: BuildOptions, cluster: Cluster) -> 
 
 
 def bad_record_limits(records: Iterable[SampledRecords], max_bad_share: float) -> list[str]:
-    """Return a sentence for each sampled file whose share of bad records is above the maximum."""
-    return [
+    """Return a sentence for each of the first sampled files whose share of bad records is above the maximum."""
+    sentences = (
         f"{each.bad:,} of the first {each.read:,} records of {each.uri} are bad ({each.bad / each.read:.1%}), and a "
         f"build fails if a whole file has a share above --max-bad-share {max_bad_share}: correct the file, or use a "
         f"higher share. The first bad record: {each.example}"
         for each in records
         if each.bad > max_bad_share * each.read
-    ]
+    )
+    return list(islice(sentences, SAMPLE_SOURCES))

@@ -1,4 +1,4 @@
-"""Memory of the processes of a build. Only numbers for each word of the vocabulary grow with the corpus."""
+"""Memory of the processes of a build. Only numbers for words of the vocabulary and for sources grow with the corpus."""
 
 from dataclasses import dataclass
 
@@ -12,6 +12,9 @@ from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, BYTES_PER_SUMMED_WO
 # Number of copies of the table of the vocabulary in the driver while it is chosen: the candidates of all ranges, their
 # concatenation, the vocabulary, and its sorted copy.
 VOCABULARY_TABLES = 5
+
+# Bytes per source in the driver, which lists, hashes and compares all sources.
+SOURCE_BYTES = 5_000
 
 # Bytes per word and block in the driver while vectors are made: the sums of a range, and of all ranges so far.
 SUM_BYTES = 2 * 8
@@ -33,7 +36,7 @@ class MemoryEstimate:
     merge_worker: float
     """Worker that merges segments."""
     driver: float
-    """Process of the job, which holds the vocabulary, and in mode spectral the tables of the landmarks."""
+    """Process of the job, which holds the sources, the vocabulary, and in mode spectral the tables of the landmarks."""
     embed_worker: float
     """Worker that makes vectors: its memory budget, or more if the numbers for each word do not fit."""
 
@@ -45,6 +48,7 @@ def estimate_memory(
     row_entries: float,
     segment_types: list[int],
     vocabulary: int,
+    sources: int,
     embedding: EmbeddingOptions,
 ) -> MemoryEstimate:
     """Return the maximum memory of each kind of process.
@@ -56,6 +60,7 @@ def estimate_memory(
         row_entries: number of pairs of the word with the most pairs.
         segment_types: number of words of each final segment.
         vocabulary: size of the vocabulary.
+        sources: number of sources.
         embedding: options of the vectors.
     """
     limits = budget.range_limits
@@ -72,7 +77,9 @@ def estimate_memory(
     return MemoryEstimate(
         count_worker=float(budget.bytes),
         merge_worker=max(summing, merging),
-        driver=LIBRARY_BYTES + max(vocabulary * type_memory * VOCABULARY_TABLES, embedding_driver),
+        driver=LIBRARY_BYTES
+        + sources * SOURCE_BYTES
+        + max(vocabulary * type_memory * VOCABULARY_TABLES, embedding_driver),
         embed_worker=max(float(budget.bytes), LIBRARY_BYTES + least),
     )
 

@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from tempfile import TemporaryDirectory
@@ -21,8 +22,10 @@ from pipelines.ingest.sources import Source, compression_of
 # Bytes of text that a calibration counts: a few seconds of work, and enough doublings to measure a falling exponent.
 SAMPLE_BYTES = 24 << 20
 
-# Maximum number of files in the sample, evenly spaced in the listing. Each contributes in proportion to its text.
+# Number of files in the sample, evenly spaced in the listing: 16, or as many small files as have the text of a sample.
+# More than the maximum would take longer to open than to count. Each contributes in proportion to its text.
 SAMPLE_SOURCES = 16
+MAX_SAMPLE_SOURCES = 4096
 
 # Of the documents at the beginning of a file, one in SPREAD is sampled. Neighboring documents are often similar, so
 # consecutive documents have fewer distinct words than a sample of the corpus.
@@ -77,13 +80,16 @@ def read_sample(sources: Sequence[Source], options: ReadOptions, sample_bytes: i
     filled = [source for source in sources if source.size]
     if not filled:
         raise BitcipherError("All sources of the sample are empty: leave out empty files.")
-    number = min(len(filled), SAMPLE_SOURCES)
+    whole = sample_bytes * len(filled) // max(1, sum(map(estimate_text_bytes, filled)))
+    number = min(len(filled), max(SAMPLE_SOURCES, min(whole, MAX_SAMPLE_SOURCES)))
     sampled = [filled[i * len(filled) // number] for i in range(number)]
-    sizes = [estimate_text_bytes(source) for source in sampled]
-    heads = [
-        _read_head(source, options, max(1, SPREAD * sample_bytes * size // sum(sizes)))
-        for source, size in zip(sampled, sizes, strict=True)
-    ]
+    total = sum(map(estimate_text_bytes, sampled))
+
+    def read_head(source: Source) -> _Head:
+        return _read_head(source, options, max(1, SPREAD * sample_bytes * estimate_text_bytes(source) // total))
+
+    with ThreadPoolExecutor(storage.REQUESTS) as pool:
+        heads = list(pool.map(read_head, sampled))
     text_bytes = sum(head.text_bytes for head in heads)
     if not text_bytes:
         raise BitcipherError("The sources have no documents: check that they contain text, and that `field` is right.")

@@ -15,6 +15,9 @@ from pipelines.runtime.stage_threads import end_if_stopped
 
 # Files are grouped into inputs of about this number of bytes, about one second of work.
 INPUT_BYTES = 1 << 30
+# A file counts as at least this number of bytes, because a request to a store takes as long as reading them. Otherwise
+# one worker would open all files of a corpus of small files.
+FILE_BYTES = 1 << 20
 
 
 class ContentHash(NamedTuple):
@@ -76,7 +79,7 @@ def _hash(sources: Sequence[Source], runtime: Runtime) -> Iterator[Source]:
             groups.append([])
             room = INPUT_BYTES
         groups[-1].append(source.read_uri)
-        room -= source.size
+        room -= max(source.size, FILE_BYTES)
     found: dict[str, ContentHash] = {}
     spec = StageSpec("identify", ContentHashStage, {}, in_threads=True)
     for result in runtime.stream(spec, [tuple(group) for group in groups]):

@@ -1,16 +1,21 @@
 """Folders of document shards, as `bitcipher shard` writes them: the files of the newest version."""
 
 import re
-from typing import Annotated, Literal
+from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from bitcipher import storage
-from bitcipher.records import FROM_LIST, Count, Record
+from bitcipher import json_files, storage
+from bitcipher.errors import BitcipherError
+from bitcipher.record_table import TableReference, read_records
+from bitcipher.records import Count, Record
 
-FORMAT: Literal["bitcipher-documents/2"] = "bitcipher-documents/2"
+FORMAT: Literal["bitcipher-documents/3"] = "bitcipher-documents/3"
 MANIFESTS = "manifests"
 DOCUMENTS = "documents"
+# Table of the document shards of a version, and its columns that hold JSON.
+FILES = "files"
+JSON_OF_FILES = ("key_hashes",)
 
 _MANIFEST = re.compile(r"(\d{6})\.json")
 
@@ -32,21 +37,34 @@ class DocumentFile(Record):
     """Bytes of UTF-8 text."""
 
 
+class FileTables(Record):
+    """Tables of a version that list the document shards."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    files: TableReference
+    """All document shards, sorted by name."""
+
+
 class DocumentFolder(Record):
     """Fields of a manifest that list the document shards. `pipelines.shard.manifest` has the others."""
 
     # Without `extra="ignore"`, the other fields of a manifest would be errors.
     model_config = ConfigDict(extra="ignore")
 
-    format: Literal["bitcipher-documents/2"] = FORMAT
+    format: Literal["bitcipher-documents/3"] = FORMAT
     version: int = Field(ge=1)
-    files: Annotated[tuple[DocumentFile, ...], FROM_LIST]
-    """All document shards, sorted by name."""
+    tables: FileTables
 
 
 def manifest_uri(folder: str, version: int) -> str:
     """Return the URI of the manifest of a version."""
     return storage.join(folder, MANIFESTS, f"{version:06d}.json")
+
+
+def table_uri(folder: str, version: int, name: str, reference: TableReference) -> str:
+    """Return the URI of a table of a version, whose name has the first digits of its SHA-256."""
+    return storage.join(folder, MANIFESTS, f"{version:06d}-{name}-{reference.sha256[:8]}.parquet")
 
 
 def newest_manifest(folder: str) -> str | None:
@@ -56,11 +74,30 @@ def newest_manifest(folder: str) -> str | None:
     return manifest_uri(folder, max(versions)) if versions else None
 
 
+def read_values(uri: str) -> dict[str, Any]:
+    """Return the values of a manifest.
+
+    Raises:
+        BitcipherError: if the manifest is damaged, or has the format of another version of bitcipher.
+    """
+    values = json_files.read(uri)
+    if values.get("format") != FORMAT:
+        raise BitcipherError(
+            f"{uri}: the format is {values.get('format')!r}, and this version of bitcipher reads {FORMAT!r}. Use the "
+            "version that made it, or choose a new folder."
+        )
+    return values
+
+
 def find_document_files(folder: str) -> tuple[DocumentFile, ...] | None:
     """Return the document shards of a folder, or None if `bitcipher shard` did not write it.
 
     Raises:
-        BitcipherError: if the manifest is damaged.
+        BitcipherError: if the manifest or its table is damaged, or has the format of another version of bitcipher.
     """
     uri = newest_manifest(folder)
-    return None if uri is None else DocumentFolder.read(uri).files
+    if uri is None:
+        return None
+    newest = DocumentFolder.parse(read_values(uri), uri)
+    files = newest.tables.files
+    return read_records(table_uri(folder, newest.version, FILES, files), files, DocumentFile, JSON_OF_FILES)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from fsspec.utils import glob_translate
 
@@ -65,11 +66,9 @@ def compare_sources(listed: Sequence[Source], known: Sequence[Source], patterns:
             seen.add(source.sha256)
     uris = {source.uri for source in listed}
     hashes = {source.sha256 for source in listed}
-    matchers = [_matcher(pattern) for pattern in patterns]
+    matches = _matcher(patterns)
     changes.vanished = [
-        source
-        for source in known
-        if source.uri not in uris and source.sha256 not in hashes and any(matches(source.uri) for matches in matchers)
+        source for source in known if source.uri not in uris and source.sha256 not in hashes and matches(source.uri)
     ]
     return changes
 
@@ -77,10 +76,15 @@ def compare_sources(listed: Sequence[Source], known: Sequence[Source], patterns:
 def check_unchanged(sources: Iterable[Source]) -> None:
     """Check that sources have not changed since they were listed.
 
+    Sources with block hashes are not listed again, which would take a request per source: what was read of them is
+    what was hashed.
+
     Raises:
         BitcipherError: if the size or the stamp of a source differs.
     """
     for source in sources:
+        if source.block_hashes:
+            continue
         current = list_again(source)
         if (current.size, current.stamp) != (source.size, source.stamp):
             raise BitcipherError(
@@ -107,12 +111,27 @@ def check_given(to_read: Sequence[Source], listed: Sequence[Source]) -> None:
             )
 
 
-def _matcher(pattern: str) -> Callable[[str], bool]:
-    """Return a function that says whether a URI matches a pattern, as a glob, in its folder, or as a split."""
-    if is_dataset(pattern):
-        given = {name: value for name, value in parse_uri(pattern)._asdict().items() if value}
-        return lambda uri: is_dataset(uri) and given.items() <= parse_uri(uri)._asdict().items()
+def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """Return a function that says whether a URI matches one of the patterns, as a glob, in its folder, or as a split.
+
+    The time does not grow with the number of patterns without wildcards, of which a shell can give thousands.
+    """
+    splits = [parse_uri(pattern)._asdict() for pattern in patterns if is_dataset(pattern)]
+    given = [{name: value for name, value in split.items() if value}.items() for split in splits]
+    paths = {_path(pattern) for pattern in patterns if not is_dataset(pattern)}
+    globs = [re.compile(glob_translate(path), re.DOTALL) for path in sorted(paths) if re.search(r"[*?[]", path)]
+
+    def matches(uri: str) -> bool:
+        if is_dataset(uri):
+            values = parse_uri(uri)._asdict().items()
+            return any(each <= values for each in given)
+        path = url_to_fs(uri)[1]
+        folders = accumulate(path.split("/"), "{}/{}".format)
+        return not paths.isdisjoint(folders) or any(each.fullmatch(path) for each in globs)
+
+    return matches
+
+
+def _path(pattern: str) -> str:
     folder, split = split_pattern(redact(pattern))
-    path = "/".join([url_to_fs(folder)[1].rstrip("/"), *filter(None, [split])])
-    expression = re.compile(f"{re.escape(path)}(/.*)?|{glob_translate(path)}", re.DOTALL)
-    return lambda uri: not is_dataset(uri) and expression.fullmatch(url_to_fs(uri)[1]) is not None
+    return "/".join([url_to_fs(folder)[1].rstrip("/"), *filter(None, [split])])

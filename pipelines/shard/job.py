@@ -12,8 +12,8 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import StageSpec
 from pipelines.shard.clean_stage import CLEANED_TASKS, CleanedTask, CleanStage, ShardTask
 from pipelines.shard.document_table import stem
+from pipelines.shard.document_version import DocumentVersion, PublishedTask
 from pipelines.shard.find_duplicates import DuplicateSearch
-from pipelines.shard.manifest import DocumentManifest, PublishedTask
 from pipelines.shard.options import ShardOptions
 from pipelines.shard.write_stage import WriteInput, WriteStage, WrittenTask
 from pipelines.store.fingerprint import Fingerprint, check_same
@@ -38,8 +38,8 @@ class ShardJob:
     out: str
     """Folder of the document shards."""
     options: ShardOptions
-    base: DocumentManifest | None
-    """Manifest of the newest version; None for a new folder."""
+    base: DocumentVersion | None
+    """The newest version; None for a new folder."""
     lease: Lease
     runtime: GroupingRuntime
     progress: StageProgress
@@ -47,7 +47,7 @@ class ShardJob:
     @property
     def version(self) -> int:
         """Number of the new version."""
-        return self.base.version + 1 if self.base else 1
+        return self.base.manifest.version + 1 if self.base else 1
 
     @property
     def work(self) -> str:
@@ -60,14 +60,15 @@ class ShardJob:
         return Ledger(storage.join(self.out, LEDGER))
 
     def check_base(self) -> None:
-        """Check that the newest version has the same options.
+        """Check that the newest version has the same options, and that its tables fit together.
 
         Raises:
-            BitcipherError: if it has other options.
+            BitcipherError: if it has other options, or a table is missing or damaged.
         """
         if self.base:
             advice = "use the same options, or choose another folder"
-            check_same(self.base.fingerprint, self.options.fingerprint(), self.out, advice)
+            check_same(self.base.manifest.fingerprint, self.options.fingerprint(), self.out, advice)
+            self.base.check_tasks()
 
     def record_request(self) -> None:
         """Record the options of the unfinished version, or check that they are the same.
@@ -92,10 +93,12 @@ def clean_tasks(job: ShardJob, tasks: list[ShardTask]) -> list[CleanedTask]:
     job.progress.advance(bar, sum(sizes[name] for name in cleaned), "")
     arguments = {"work": job.work, "ledger": job.ledger.uri, "options": job.options}
     waiting = [task for task in tasks if task.id not in cleaned]
+    read = sum(task.accounts.records for task in cleaned.values())
+    kept = sum(task.accounts.kept for task in cleaned.values())
     for result in job.runtime.stream(StageSpec("clean", CleanStage, arguments), waiting):
         cleaned[result.value.id] = result.value
-        read = sum(task.accounts.records for task in cleaned.values())
-        kept = sum(task.accounts.kept for task in cleaned.values())
+        read += result.value.accounts.records
+        kept += result.value.accounts.kept
         job.progress.advance(bar, sizes[result.value.id], f"{read:,} records, {kept:,} kept")
     job.progress.end(bar)
     return [cleaned[name] for name in sorted(cleaned)]
@@ -109,7 +112,7 @@ def find_removals(job: ShardJob, kept: list[PublishedTask], cleaned: list[Cleane
         kept: published tasks, whose documents are never removed.
         cleaned: cleaned tasks, sorted by id.
     """
-    published = [(stem(file.name), task.id) for task in kept for file in task.files]
+    published = [(stem(name), task.id) for task in kept for name in task.files]
     new = [(file.name, task.id) for task in cleaned for file in task.files]
     owners = pa.array([task for _, task in (*published, *new)], pa.string())
     folders = [storage.join(job.out, "keys")] * len(published) + [storage.join(job.work, "keys")] * len(new)
@@ -132,11 +135,11 @@ def find_removals(job: ShardJob, kept: list[PublishedTask], cleaned: list[Cleane
 def write_tasks(job: ShardJob, inputs: list[WriteInput]) -> list[WrittenTask]:
     """Write the document shards of cleaned tasks, and return the written tasks, sorted by id."""
     bar = job.progress.begin("write", len(inputs))
-    written = []
+    written, documents = [], 0
     arguments = {"out": job.out, "work": job.work, "version": job.version, "options": job.options}
     for result in job.runtime.stream(StageSpec("write", WriteStage, arguments), inputs):
         written.append(result.value)
-        documents = sum(task.accounts.kept for task in written)
+        documents += result.value.accounts.kept
         job.progress.advance(bar, 1, f"{documents:,} documents")
     job.progress.end(bar)
     return sorted(written, key=lambda task: task.id)

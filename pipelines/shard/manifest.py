@@ -1,29 +1,25 @@
 """Manifests of folders of document shards."""
 
-from typing import Annotated, Self
+from pydantic import ConfigDict
 
-from pydantic import ConfigDict, model_validator
-
-from bitcipher import json_files
-from bitcipher.errors import BitcipherError
-from bitcipher.records import FROM_LIST, Strings
-from pipelines.ingest.document_folder import FORMAT, DocumentFolder, newest_manifest
-from pipelines.ingest.sources import Source
+from bitcipher.record_table import TableReference
+from pipelines.ingest.document_folder import DocumentFolder, FileTables
 from pipelines.shard.accounts import Accounts
 from pipelines.shard.options import ShardOptions
-from pipelines.shard.write_stage import WrittenTask
 from pipelines.store.fingerprint import Fingerprint
 
 
-class PublishedTask(WrittenTask):
-    """A task of a published version."""
+class DocumentTables(FileTables):
+    """Tables of a version, next to its manifest (see `pipelines.shard.document_version`)."""
 
-    sources: Strings
-    """SHA-256 of each source."""
+    model_config = ConfigDict(extra="forbid")
+
+    sources: TableReference
+    tasks: TableReference
 
 
 class DocumentManifest(DocumentFolder):
-    """Manifest of a version of a folder of document shards."""
+    """Manifest of a version of a folder of document shards. Its size does not grow with the corpus."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -31,33 +27,6 @@ class DocumentManifest(DocumentFolder):
     """Version of bitcipher that made the version."""
     options: ShardOptions
     fingerprint: Fingerprint
-    sources: Annotated[tuple[Source, ...], FROM_LIST]
-    """All sources, without copies of the same content."""
-    tasks: Annotated[tuple[PublishedTask, ...], FROM_LIST]
+    tables: DocumentTables
     accounts: Accounts
     """Sums over all tasks."""
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        listed = {source.sha256 for source in self.sources}
-        if any(sha256 not in listed for task in self.tasks for sha256 in task.sources):
-            raise ValueError("`tasks` have sources that are not in `sources`.")
-        return self
-
-
-def read_newest(folder: str) -> DocumentManifest | None:
-    """Return the manifest of the newest version, or None if there is none.
-
-    Raises:
-        BitcipherError: if the manifest is damaged, or has the format of another version of bitcipher.
-    """
-    uri = newest_manifest(folder)
-    if uri is None:
-        return None
-    values = json_files.read(uri)
-    if values.get("format") != FORMAT:
-        raise BitcipherError(
-            f"{uri}: the format is {values.get('format')!r}, and this version of bitcipher reads {FORMAT!r}. Use the "
-            "version that made it, or choose a new folder."
-        )
-    return DocumentManifest.parse(values, uri)

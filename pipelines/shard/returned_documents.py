@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from bitcipher import storage
-from pipelines.shard.manifest import DocumentManifest
+from pipelines.shard.document_version import DocumentVersion
 
 
 class ReturnedDocument(NamedTuple):
@@ -14,16 +14,16 @@ class ReturnedDocument(NamedTuple):
     url: str
 
 
-def find_returned(folder: str, before: DocumentManifest, after: DocumentManifest) -> list[ReturnedDocument]:
+def find_returned(folder: str, before: DocumentVersion, after: DocumentVersion) -> list[ReturnedDocument]:
     """Return the documents of sources that both versions contain, but that only the later version keeps.
 
     Args:
         folder: folder of the document shards. It still contains the files of both versions.
-        before: manifest of the version before.
-        after: manifest of the later version.
+        before: the version before.
+        after: the later version.
     """
     unchanged = {source.uri for source in before.sources} & {source.uri for source in after.sources}
-    old, new = ({file.name for file in manifest.files} for manifest in (before, after))
+    old, new = ({file.name for file in version.files} for version in (before, after))
     kept_before = {row[:2] for name in sorted(old - new) for row in _rows(folder, name)}
     rows = (row for name in sorted(new - old) for row in _rows(folder, name))
     return sorted(row for row in rows if row.source in unchanged and row[:2] not in kept_before)

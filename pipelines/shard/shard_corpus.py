@@ -15,8 +15,9 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.shard.accounts import sum_accounts
 from pipelines.shard.clean_stage import CLEANED_TASKS, ShardTask, plan_tasks
 from pipelines.shard.document_table import stem
+from pipelines.shard.document_version import KINDS, DocumentContents, DocumentVersion, PublishedTask, read_newest
 from pipelines.shard.job import ShardJob, clean_tasks, find_removals, write_tasks
-from pipelines.shard.manifest import DocumentManifest, PublishedTask, read_newest
+from pipelines.shard.manifest import DocumentManifest
 from pipelines.shard.options import ShardOptions
 from pipelines.shard.returned_documents import ReturnedDocument, find_returned
 from pipelines.shard.write_stage import WrittenTask
@@ -31,8 +32,12 @@ FILE_FOLDERS = ("documents", "keys", "dropped", "quarantine")
 _OWN_FILE = re.compile(r"\d{6}-[0-9a-f]{20}(-\d{5})?-[0-9a-f]{8}\.parquet")
 # Page that `pipelines.reports.shard` writes.
 REPORT = "report.html"
-# Names of reports and manifests that were not written completely.
-_UNFINISHED = re.compile(rf"({re.escape(REPORT)}|\d+\.json)\.[0-9a-f]{{32}}{re.escape(storage.UNFINISHED)}")
+# Names of the tables of versions.
+_TABLE = re.compile(rf"\d{{6}}-({'|'.join(KINDS)})-[0-9a-f]{{8}}\.parquet")
+# Names of reports, manifests and tables that were not written completely.
+_UNFINISHED = re.compile(
+    rf"({re.escape(REPORT)}|\d+\.json|{_TABLE.pattern})\.[0-9a-f]{{32}}{re.escape(storage.UNFINISHED)}"
+)
 
 
 @dataclass(frozen=True)
@@ -97,17 +102,17 @@ def _add_version(job: ShardJob, patterns: Sequence[str], replace: bool) -> Shard
         # The work of a call that was killed after it had published; that of an interrupted call has other tasks.
         if set(job.ledger.keys(CLEANED_TASKS)) <= {task.id for task in base.tasks}:
             _remove_work(job.out, base)
-        return ShardResult(base, changes, False, [])
+        return ShardResult(base.manifest, changes, False, [])
     job.record_request()
     tasks = plan_tasks(add_block_hashes(to_read, job.runtime), job.options)
     written = write_tasks(job, find_removals(job, kept, clean_tasks(job, tasks)))
-    manifest = _make_manifest(job, kept, tasks, written, [*known, *sources])
-    _publish(job, manifest)
-    returned = find_returned(job.out, base, manifest) if base and replace else []
+    version = _write_version(job, kept, tasks, written, [*known, *sources])
+    _publish(job, version.manifest)
+    returned = find_returned(job.out, base, version) if base and replace else []
     # Without the lease, this job was suspended after it published, and another job uses these folders.
     if job.lease.is_held():
-        _remove_work(job.out, manifest)
-    return ShardResult(manifest, changes, True, returned)
+        _remove_work(job.out, version)
+    return ShardResult(version.manifest, changes, True, returned)
 
 
 def _check_target(out: str) -> None:
@@ -124,7 +129,7 @@ def _check_target(out: str) -> None:
 
 
 def _plan(
-    base: DocumentManifest | None, sources: list[Source], changes: SourceChanges, replace: bool
+    base: DocumentVersion | None, sources: list[Source], changes: SourceChanges, replace: bool
 ) -> tuple[list[PublishedTask], list[Source]]:
     """Return the published tasks that are kept, and the sources to read."""
     known = list(base.sources) if base else []
@@ -135,32 +140,41 @@ def _plan(
     while more := {task.id for task in tasks if task.id not in stale and stale & set(task.copies_of)}:
         stale |= more
     kept = [task for task in tasks if task.id not in stale]
-    contained = {sha256 for task in kept for sha256 in task.sources}
-    wanted = {s.sha256: s for s in (*known, *sources) if s.sha256 not in contained | removed}
+    excluded = removed.union(*(task.sources for task in kept))
+    wanted = {s.sha256: s for s in (*known, *sources) if s.sha256 not in excluded}
     if not replace:
         for source in changes.changed:
             wanted.pop(source.sha256, None)
     return kept, sorted(wanted.values(), key=lambda source: source.uri.encode())
 
 
-def _make_manifest(
+def _write_version(
     job: ShardJob, kept: list[PublishedTask], tasks: list[ShardTask], written: list[WrittenTask], sources: list[Source]
-) -> DocumentManifest:
+) -> DocumentVersion:
+    """Write the tables of the new version, and return the version. It is not published yet."""
     hashes = {task.id: tuple(source.sha256 for source in task.sources) for task in tasks}
-    new = [PublishedTask(**dict(task), sources=hashes[task.id]) for task in written]
+    new = [
+        PublishedTask(**{**dict(task), "files": tuple(file.name for file in task.files)}, sources=hashes[task.id])
+        for task in written
+    ]
     published = sorted((*kept, *new), key=lambda task: task.id)
     by_content = {source.sha256: source for source in reversed(sources)}
     contained = sorted((by_content[each] for task in published for each in task.sources), key=lambda s: s.uri.encode())
-    return DocumentManifest(
+    names = {name for task in kept for name in task.files}
+    files = [file for file in job.base.files if file.name in names] if job.base else []
+    files += [file for task in written for file in task.files]
+    contents = DocumentContents(
+        files=tuple(sorted(files, key=lambda file: file.name)), sources=tuple(contained), tasks=tuple(published)
+    )
+    manifest = DocumentManifest(
         version=job.version,
         bitcipher=__version__,
         options=job.options.redacted(),
         fingerprint=job.options.fingerprint(),
-        sources=tuple(contained),
-        tasks=tuple(published),
+        tables=contents.write(job.out, job.version),
         accounts=sum_accounts(task.accounts for task in published),
-        files=tuple(sorted((file for task in published for file in task.files), key=lambda file: file.name)),
     )
+    return DocumentVersion(job.out, manifest, contents)
 
 
 def _publish(job: ShardJob, manifest: DocumentManifest) -> None:
@@ -171,7 +185,7 @@ def _publish(job: ShardJob, manifest: DocumentManifest) -> None:
         )
 
 
-def _remove_work(out: str, manifest: DocumentManifest) -> None:
+def _remove_work(out: str, version: DocumentVersion) -> None:
     """Remove temporary files, and files of interrupted calls that no version refers to."""
     for folder in FILE_FOLDERS:
         remove_below(out, storage.join(WORK, folder))
@@ -179,10 +193,14 @@ def _remove_work(out: str, manifest: DocumentManifest) -> None:
     remove_below(out, LEDGER)
     for name in filter(_UNFINISHED.fullmatch, list_names(out)):
         remove_below(out, name)
-    for name in filter(_UNFINISHED.fullmatch, list_names(storage.join(out, MANIFESTS))):
-        remove_below(out, storage.join(MANIFESTS, name))
-    needed = {name for task in manifest.tasks for name in (*task.dropped_files, *task.quarantine_files)}
-    needed |= {file.name for file in manifest.files}
+    tables = {version.table_uri(name).rpartition("/")[2] for name in KINDS}
+    for name in list_names(storage.join(out, MANIFESTS)) - tables:
+        # Tables of earlier versions stay, as their manifests do.
+        is_unused = _TABLE.fullmatch(name) and name.startswith(f"{version.manifest.version:06d}-")
+        if is_unused or _UNFINISHED.fullmatch(name):
+            remove_below(out, storage.join(MANIFESTS, name))
+    needed = {name for task in version.tasks for name in (*task.dropped_files, *task.quarantine_files)}
+    needed |= {file.name for file in version.files}
     stems = {f"{stem(name)}.parquet" for name in needed if name.startswith("documents/")}
     for folder in FILE_FOLDERS:
         for name in storage.list_files(storage.join(out, folder), unfinished=True):

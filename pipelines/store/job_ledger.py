@@ -11,6 +11,7 @@ from pydantic import Field
 from bitcipher import storage
 from bitcipher.records import Count, Record, Strings, Time
 from pipelines.store.fingerprint import Fingerprint
+from pipelines.store.hashed_sources import HASHED
 from pipelines.store.layout import LEDGER
 from pipelines.store.ledger import EntryKind, Ledger
 from pipelines.store.manifest import CountedTask
@@ -62,7 +63,7 @@ COUNTED_TASKS = EntryKind("task", CountedTask, _ADVICE)
 MERGED_PARTS = EntryKind("merge", MergedPart, _ADVICE)
 
 # Kinds of the entries of a job's work.
-JOB_KINDS = (PLANS, COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS)
+JOB_KINDS = (HASHED, PLANS, COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS)
 
 
 def build_ledger(build: str) -> Ledger:

@@ -12,20 +12,21 @@ from pipelines.store.manifest import CountedTask, VersionTables
 from pipelines.store.segments import Segment
 
 
-def _column(name: str, kind: pa.DataType) -> pa.Field:
+def column(name: str, kind: pa.DataType) -> pa.Field:
+    """Return a column without nulls."""
     return pa.field(name, kind, nullable=False)
 
 
-_STRINGS = pa.list_(_column("element", pa.string()))
+STRINGS = pa.list_(column("element", pa.string()))
 _SEGMENTS = pa.schema(
     [
-        _column("name", pa.string()),
-        *(_column(name, _STRINGS) for name in ("parts", "part_hashes", "shards")),
+        column("name", pa.string()),
+        *(column(name, STRINGS) for name in ("parts", "part_hashes", "shards")),
         *(
-            _column(name, pa.int64())
+            column(name, pa.int64())
             for name in ("documents", "total_passages", "text_bytes", "tokens", "types", "entries")
         ),
-        _column("digest", pa.string()),
+        column("digest", pa.string()),
     ]
 )
 
@@ -44,14 +45,14 @@ KINDS = {
     "sources": TableKind(
         Source,
         pa.schema(
-            _column(name, pa.int64() if name == "size" else pa.string())
+            column(name, pa.int64() if name == "size" else pa.string())
             for name in ("uri", "size", "format", "stamp", "sha256")
         ),
     ),
     "tasks": TableKind(
         CountedTask,
         pa.schema(
-            _column(name, _STRINGS if name in ("sources", "shards") else pa.string())
+            column(name, STRINGS if name in ("sources", "shards") else pa.string())
             for name in ("id", "sources", "shards", "records")
         ),
         json_fields=("records",),

@@ -5,9 +5,9 @@ import re
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.shard.document_table import stem
-from pipelines.shard.manifest import read_newest
+from pipelines.shard.document_version import KINDS, read_newest
 from pipelines.verify.checks import HashCheck
-from pipelines.verify.damage import Check, KnownDamage
+from pipelines.verify.damage import Check, KnownDamage, error_of
 
 _ADVICE = "Restore the file from a copy, or run `bitcipher shard` with the same sources and a new folder."
 
@@ -16,24 +16,28 @@ _HASH = re.compile(r"-([0-9a-f]{8})\.parquet$")
 
 
 def document_checks(folder: str, sizes: dict[str, int]) -> list[Check]:
-    """Return the checks of all files that the newest manifest of a folder of document shards refers to.
+    """Return the checks of all files that the newest version of a folder of document shards refers to.
+
+    The files that a damaged table lists are not checked.
 
     Args:
         folder: the folder.
         sizes: bytes of each file, by its path relative to the folder.
     """
     try:
-        manifest = read_newest(folder)
+        version = read_newest(folder)
     except BitcipherError as error:
         return [KnownDamage(str(error), _ADVICE)]
-    assert manifest is not None  # the caller has found it
-    checks: list[Check] = [
-        HashCheck(storage.join(folder, file.name), file.sha256, _ADVICE, file.size) for file in manifest.files
-    ]
-    for name in (name for task in manifest.tasks for name in (*task.dropped_files, *task.quarantine_files)):
+    assert version is not None  # the caller has found it
+    errors = {name: error_of(version.table, name) for name in KINDS}
+    checks: list[Check] = [KnownDamage(sentence, _ADVICE) for sentence in sorted(filter(None, set(errors.values())))]
+    files = () if errors["files"] else version.files
+    tasks = () if errors["tasks"] else version.tasks
+    checks += [HashCheck(storage.join(folder, file.name), file.sha256, _ADVICE, file.size) for file in files]
+    for name in (name for task in tasks for name in (*task.dropped_files, *task.quarantine_files)):
         hashed = _HASH.search(name)
         checks.append(HashCheck(storage.join(folder, name), hashed[1] if hashed else "", _ADVICE, sizes.get(name, 0)))
-    for file in manifest.files:
+    for file in files:
         for kind, sha256 in file.key_hashes.items():
             name = f"keys/{kind}/{stem(file.name)}.parquet"
             checks.append(HashCheck(storage.join(folder, name), sha256, _ADVICE, sizes.get(name, 0)))

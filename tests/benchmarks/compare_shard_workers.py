@@ -35,7 +35,7 @@ def figures(options: argparse.Namespace) -> Iterator[Ratio]:
             for workers in WORKERS:
                 output = run_script("shard_warm.py", workers, RECIPE, warm_up, archives, folder=folder).output
                 runs[workers].append(json.loads(output))
-                if runs[workers][-1]["digests"] != runs[0][0]["digests"]:
+                if runs[workers][-1]["digest"] != runs[0][0]["digest"]:
                     raise SystemExit(f"With {workers} workers, the document shards differ from those made in process.")
     seconds = {workers: [run["seconds"] for run in runs[workers]] for workers in WORKERS}
     name = f"shard on Ray, {options.gigabytes:g} GB of WARC"

@@ -42,7 +42,10 @@ def main(share: float, sample_megabytes: float, workers: int, memory_mib: int, m
     stored = sum(source.size for source in sources)
     tokens = stored * sample.text_per_stored_byte / calibration.text_per_token
     cluster = Cluster(1, max(1, workers), NODE_BYTES)
-    costs = {bound: estimate_cost(tokens, stored, calibration, laws, options, cluster, bound) for bound in Bound}
+    costs = {
+        bound: estimate_cost(tokens, stored, len(sources), calibration, laws, options, cluster, bound)
+        for bound in Bound
+    }
     seconds = {bound.value: sum(cost.wall_seconds.values()) for bound, cost in costs.items()}
     values = {bound.value: estimated_values(cost) for bound, cost in costs.items()}
     print(json.dumps({bound: {**values[bound], "wall seconds": seconds[bound]} for bound in values}))

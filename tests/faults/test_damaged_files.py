@@ -75,7 +75,10 @@ KINDS = {
     "document shard": ("shards", "documents/*", (BUILD, SHARD)),
     "keys": ("shards", "keys/*/*", (BUILD, SHARD)),
     "dropped records": ("shards", "dropped/*", (BUILD, SHARD)),
-    "manifest of shards": ("shards", "manifests/*", (BUILD, SHARD)),
+    "manifest of shards": ("shards", "manifests/*.json", (BUILD, SHARD)),
+    "table of shards of documents": ("shards", "manifests/*-files-*", (BUILD, SHARD)),
+    "table of sources of shards": ("shards", "manifests/*-sources-*", (BUILD, SHARD)),
+    "table of tasks of shards": ("shards", "manifests/*-tasks-*", (BUILD, SHARD)),
 }
 
 

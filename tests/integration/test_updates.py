@@ -13,6 +13,7 @@ from bitcipher.versions import versions
 from pipelines.build.publish import drop_unfinished, prune
 from pipelines.build.version_drift import DriftError
 from pipelines.count import count_stage
+from pipelines.ingest import content_hash
 from pipelines.store import fingerprint
 from pipelines.store.manifest import read_manifest
 from pipelines.store.stored_versions import StoredVersions
@@ -174,6 +175,33 @@ def test_unfinished_build_resumes_only_with_the_same_options(parts, tmp_path, mo
     run_build(parts, tmp_path / "whole")
     assert digests(tmp_path / "build") == digests(tmp_path / "whole")
     assert {file.parts[0] for file in files_of(tmp_path / "build")} == {"shards", "segments", "versions"}
+
+
+@pytest.mark.parametrize("is_damaged", [False, True], ids=["hashes", "damaged hashes"])
+def test_resumed_build_counts_what_sources_contain_now(parts, documents, tmp_path, monkeypatch, is_damaged):
+    monkeypatch.setattr(storage, "create", fail_at("versions/000001.json", storage.create))
+    with pytest.raises(OSError, match="power"):
+        run_build(parts, tmp_path / "build")
+    monkeypatch.undo()
+    write_lines(parts[3], documents[:7])
+    (table,) = (tmp_path / "build").glob("ledger/jobs/*/hashed/*.parquet")
+    if is_damaged:
+        table.write_bytes(table.read_bytes()[:-1])
+    run_build(parts, tmp_path / "build")
+    run_build(parts, tmp_path / "whole")
+    assert digests(tmp_path / "build") == digests(tmp_path / "whole")
+
+
+def test_resumed_update_hashes_no_counted_source_again(parts, tmp_path, monkeypatch):
+    run_build(parts[:3], tmp_path / "build")
+    monkeypatch.setattr(storage, "create", fail_at("versions/000002.json", storage.create))
+    with pytest.raises(OSError, match="power"):
+        run_update(tmp_path / "build", parts)
+    monkeypatch.undo()
+    hashed, original = [], content_hash.hash_content
+    monkeypatch.setattr(content_hash, "hash_content", lambda uri: hashed.append(uri) or original(uri))
+    run_update(tmp_path / "build", parts)
+    assert not {*hashed} & {*map(str, parts)}
 
 
 def fail_at(name, create):

@@ -35,7 +35,7 @@ def print_shards(result: ShardResult, out: str, report: str, *, replace: bool) -
     if result.returned:
         names = [document.url or f"{document.source}:{document.offset}" for document in result.returned]
         OUT.print(f"\n{format_count(len(names), 'document')} came back: {list_examples(names, RETURNED)}")
-    shards = format_count(len(manifest.files), "shard")
+    shards = format_count(manifest.tables.files.rows, "shard")
     OUT.print(
         f"\nVersion {manifest.version}: {accounts.kept:,} documents with {accounts.words:,} words in {shards} → {out}\n"
         f"Report: {report}"

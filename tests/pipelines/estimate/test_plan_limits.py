@@ -27,7 +27,7 @@ def make_laws(words: float, thinning: float = 8) -> CorpusLaws:
 def cost_of(tokens: float, corpus_laws: CorpusLaws, options: BuildOptions, cluster: Cluster):
     point = GrowthPoint(10**8, 10**5, 10**4, 10**6, 10**7, 10**5, 10**7)
     calibration = Calibration(RATES, [point], 5.0, 2.3, 13.0, 40.0, 10**4)
-    return estimate_cost(tokens, tokens * 2, calibration, corpus_laws, options, cluster)
+    return estimate_cost(tokens, tokens * 2, 0, calibration, corpus_laws, options, cluster)
 
 
 def limits(tokens, cluster, corpus_laws=None, **options):

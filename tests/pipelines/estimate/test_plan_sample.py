@@ -27,6 +27,16 @@ def test_small_corpus_is_read_completely(corpus, documents):
     assert sorted(sample.documents) == sorted(filter(str.strip, documents))
 
 
+def test_sample_has_as_many_small_files_as_its_text_needs(tmp_path):
+    for number in range(100):
+        write_lines(tmp_path / f"{number:03d}.jsonl", [f"text-{number} " * 50])
+    sources = list_sources([str(tmp_path)])
+    sample = read_sample(sources, ReadOptions(), sum(source.size for source in sources) // 2)
+    texts = {document.split(" ")[0] for document in sample.documents}
+    assert len(texts) == pytest.approx(50, abs=3)
+    assert {f"text-{number}" for number in (0, 50, 98)} <= texts  # evenly spaced
+
+
 @pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz"])
 def test_text_per_stored_byte_is_measured_at_the_beginning_of_files(documents, tmp_path, ending):
     lines = "".join(json.dumps({"url": "https://example.org", "text": text}) + "\n" for text in documents * 4).encode()

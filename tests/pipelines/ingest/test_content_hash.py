@@ -74,8 +74,9 @@ def test_sources_without_a_stamp_are_hashed(corpus):
 
 def test_small_files_share_an_input_and_large_files_do_not(corpus, monkeypatch):
     listing = list_sources([corpus])  # of 4, 36 and 4 bytes
-    for input_bytes, files in ((1 << 30, [3]), (5, [2, 1]), (1, [1, 1, 1])):
+    for input_bytes, file_bytes, files in ((1 << 30, 1, [3]), (5, 1, [2, 1]), (1, 1, [1, 1, 1]), (80, 40, [2, 1])):
         monkeypatch.setattr(module, "INPUT_BYTES", input_bytes)
+        monkeypatch.setattr(module, "FILE_BYTES", file_bytes)
         runtime = RecordingRuntime()
         hash_sources(listing, [], runtime)
         assert [len(row) for row in runtime.read] == files

@@ -1,3 +1,9 @@
+import re
+
+from fsspec.utils import glob_translate
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from pipelines.ingest.source_changes import compare_sources
 from pipelines.ingest.sources import Source
 
@@ -47,3 +53,21 @@ def test_only_sources_that_match_a_pattern_can_vanish():
         "/corpus/b.txt",
         "/other/c.txt",
     ]
+
+
+NAMES = st.sampled_from(["a", "b", "ab", "a.b", "[b]"])
+GLOBS = NAMES | st.sampled_from(["*", "**", "a*", "?", "[ab]"])
+PATHS = st.lists(NAMES, min_size=1, max_size=3).map(lambda names: "/" + "/".join(names))
+PATTERNS = st.lists(GLOBS, max_size=3).map(lambda names: "/" + "/".join(names)) | PATHS.map("{}/".format)
+
+
+@given(paths=st.sets(PATHS, min_size=1), patterns=st.lists(PATTERNS, max_size=4))
+@settings(max_examples=300, deadline=None)
+def test_vanished_sources_are_in_a_folder_or_match_a_glob(paths, patterns):
+    known = [source(path, path) for path in sorted(paths)]
+    expressions = [
+        re.compile(f"{re.escape(pattern.rstrip('/'))}(/.*)?|{glob_translate(pattern.rstrip('/'))}")
+        for pattern in patterns
+    ]
+    expected = [one.uri for one in known if any(each.fullmatch(one.uri) for each in expressions)]
+    assert names(compare_sources([], known, patterns).vanished) == expected

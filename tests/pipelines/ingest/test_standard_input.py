@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from pipelines.shard.document_version import read_newest
+
 LINES = b"".join(json.dumps({"text": text}).encode() + b"\n" for text in ("The cat saw the dog.", "قال القط"))
 
 
@@ -21,8 +23,8 @@ def test_shard_reads_standard_input_and_recognizes_it(tmp_path, pack):
     first = run(tmp_path, *arguments, content=pack(LINES))
     assert first.returncode == 0, first.stderr
     assert "2 documents with 7 words" in first.stdout.decode()
-    (source,) = json.loads((tmp_path / "documents/manifests/000001.json").read_text())["sources"]
-    assert source["uri"].startswith("stdin-")
+    (source,) = read_newest(str(tmp_path / "documents")).sources
+    assert source.uri.startswith("stdin-")
     more = run(tmp_path, *arguments, content=pack(LINES + b'{"text": "One more."}\n'))
     assert "Version 2: 3 documents" in more.stdout.decode()
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.sources import list_sources
-from pipelines.shard.manifest import read_newest
+from pipelines.shard.clean_stage import CleanStage
+from pipelines.shard.document_version import read_newest
 
 NOTICE = (
     "The museum is open from ten to five on all days but Monday, and the garden is open until dusk in the summer. "
@@ -174,7 +175,7 @@ def test_texts_are_those_of_the_sources_without_copies(tmp_path_factory, documen
         return
     result = make_shards(folder / "out", *files)
     expected = {text for texts in documents for text in texts if text}
-    assert texts_in(folder / "out") == sorted(expected) if expected else not result.manifest.files
+    assert texts_in(folder / "out") == sorted(expected) if expected else result.manifest.tables.files.rows == 0
     result.manifest.accounts.check("all")
 
 
@@ -204,9 +205,9 @@ def test_other_options_are_refused(corpus, tmp_path):
 def test_folder_is_read_by_its_manifest(corpus, tmp_path):
     out = tmp_path / "out"
     make_shards(out, corpus, keep_dropped=True)
-    manifest = read_newest(str(out))
-    assert [source.sha256 for source in list_sources([str(out)])] == [file.sha256 for file in manifest.files]
-    (out / manifest.files[0].name).unlink()
+    files = read_newest(str(out)).files
+    assert [source.sha256 for source in list_sources([str(out)])] == [file.sha256 for file in files]
+    (out / files[0].name).unlink()
     with pytest.raises(BitcipherError, match=r"\.parquet is missing"):
         list_sources([str(out)])
 
@@ -215,22 +216,38 @@ def test_damaged_manifest_is_named(corpus, tmp_path):
     make_shards(tmp_path / "out", corpus)
     uri = tmp_path / "out/manifests/000001.json"
     values = json.loads(uri.read_text())
-    values["files"][0]["name"] = "../../etc/passwd"
+    values["tables"]["files"]["rows"] = -1
     uri.write_text(json.dumps(values))
     with pytest.raises(BitcipherError, match=r"000001\.json"):
         list_sources([str(tmp_path / "out")])
 
 
-def test_source_that_changes_while_it_is_read_raises(corpus, tmp_path, monkeypatch):
-    original = storage.write_table
+def test_source_that_changes_before_it_is_read_raises(corpus, tmp_path, monkeypatch):
+    original = CleanStage.__call__
 
-    def change_source(uri, table):
-        original(uri, table)
+    def change_source_and_clean(*arguments):
         write_lines(corpus / "a.jsonl", "Other text.")
+        return original(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(storage, "write_table", change_source)
+        patch.setattr(CleanStage, "__call__", change_source_and_clean)
         with pytest.raises(BitcipherError, match=r"a\.jsonl changed while it was read"):
             make_shards(tmp_path / "out", corpus, **NEAR)
     make_shards(tmp_path / "out", corpus, **NEAR)
     assert "Other text." in texts_in(tmp_path / "out")
+
+
+def test_source_that_changes_after_it_was_read_is_changed_for_the_next_call(corpus, tmp_path, monkeypatch):
+    make_shards(tmp_path / "expected", corpus, **NEAR)
+    original = storage.write_table
+
+    def write_and_change_source(uri, table):
+        original(uri, table)
+        write_lines(corpus / "a.jsonl", "Other text.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "write_table", write_and_change_source)
+        make_shards(tmp_path / "out", corpus, **NEAR)
+    assert texts_in(tmp_path / "out") == texts_in(tmp_path / "expected")
+    changes = make_shards(tmp_path / "out", corpus, **NEAR).changes
+    assert [source.uri for source in changes.changed] == [str(corpus / "a.jsonl")]

@@ -11,6 +11,7 @@ from pipelines.build.publish import prune
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.ray_runtime import RayRuntime
+from pipelines.shard.document_version import KINDS
 from pipelines.store.job_ledger import COUNTED_SHARDS, all_job_ledgers
 from pipelines.verify import verify
 
@@ -127,16 +128,19 @@ def shards(tmp_path_factory) -> Path:
     return folder / "out"
 
 
-@pytest.mark.parametrize("kind", ["documents", "keys/documents", "quarantine", "dropped", "manifests"])
+FOLDERS = ("documents/*", "keys/documents/*", "quarantine/*", "dropped/*")
+
+
+@pytest.mark.parametrize("kind", [*FOLDERS, "manifests/000001.json", *(f"manifests/*-{name}-*" for name in KINDS)])
 def test_folder_of_document_shards(shards, tmp_path, kind):
     folder = shutil.copytree(shards, tmp_path / "out")
     assert damage_of(folder) == []
-    file = first(folder / kind, "*.*")
+    file = first(folder, kind)
     flip(file)
     ((sentence, advice),) = damage_of(folder)
     assert str(file) in sentence
     assert "bitcipher shard" in advice
-    if kind != "manifests":
+    if kind != "manifests/000001.json":
         file.unlink()
         assert [str(file) in sentence for sentence, _ in damage_of(folder)] == [True]
 
