@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bitcipher.counts.segment import SEGMENT_WORDS, iter_words
+from bitcipher.counts.segment import SEGMENT_WORDS
 from bitcipher.counts.word_ranges import ALL_WORDS, WordRange
 from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import byte_order
@@ -42,7 +42,7 @@ def merge_words(
 
 
 def _signed_words(parts: Sequence[str], sign: int, words: WordRange) -> pa.Table:
-    tables = (_sized_words(words.select(table), sign) for part in parts for table in iter_words(part))
+    tables = (_sized_words(table, sign) for part in parts for table in words.iter_words(part))
     return pa.concat_tables([_sized_words(SEGMENT_WORDS.empty_table(), sign), *tables]).combine_chunks()
 
 

@@ -17,7 +17,6 @@ from bitcipher.counts import (
     WordRange,
     cut_ranges,
     find_row_ranges,
-    iter_words,
     merge_words,
     ranges_from,
     word_hashes,
@@ -140,14 +139,12 @@ def _read_operand(parts: list[str], words: WordRange, ranges: list[WordRange]) -
     """
     selected = [SEGMENT_WORDS.empty_table().select(["word", "number"])]
 
-    def select(part: str) -> Iterator[pa.Table]:
-        for table in iter_words(part):
-            selected.append(words.select(table.select(["word", "number"])))
-            yield table
+    def select(table: pa.Table) -> None:
+        selected.append(words.select(table.select(["word", "number"])))
 
     row_ranges: list[list[RowRange]] = [[] for _ in ranges]
     for part in parts:
-        for rows, row_range in zip(row_ranges, find_row_ranges(part, select(part), ranges), strict=True):
+        for rows, row_range in zip(row_ranges, find_row_ranges(part, ranges, select), strict=True):
             rows += [row_range] if row_range else []
     return pa.concat_tables(selected), row_ranges
 
