@@ -172,7 +172,8 @@ class WordGroup(NamedTuple):
     def sizes(self) -> tuple[int, int]:
         """Return the numbers of rows and of entries of the words. No words are read."""
         table = self.group.read(["rows", "entries"])
-        return tuple(int(column.to_numpy().astype(np.int64).sum()) for column in table.columns)
+        rows, entries = (int(column.to_numpy().astype(np.int64).sum()) for column in table.columns)
+        return rows, entries
 
 
 def _check_words(table: pa.Table, uri: str) -> None:
