@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import fsspec
 import pyarrow as pa
@@ -310,6 +310,38 @@ def iter_table(uri: str) -> Iterator[pa.Table]:
             yield file.read(use_threads=False)
 
 
+class RowGroup(NamedTuple):
+    """Row group of an open Parquet file."""
+
+    file: pq.ParquetFile
+    number: int
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.file.metadata.row_group(self.number).num_rows
+
+    def bounds(self, column: int) -> tuple[str, str] | None:
+        """Return the smallest and the largest value of a column of strings, or None if the file does not have them."""
+        statistics = self.file.metadata.row_group(self.number).column(column).statistics
+        return (statistics.min, statistics.max) if statistics is not None and statistics.has_min_max else None
+
+    def read(self, columns: list[str] | None = None) -> pa.Table:
+        """Return some columns of the row group, by default all."""
+        return self.file.read_row_group(self.number, columns=columns, use_threads=False)
+
+
+def iter_row_groups(uri: str) -> Iterator[RowGroup]:
+    """Yield the row groups of a Parquet file, none of an empty file. They are read on demand.
+
+    Raises:
+        BitcipherError: if the file is missing or damaged.
+    """
+    with _parquet_file(uri) as file:
+        for number in range(file.num_row_groups):
+            yield RowGroup(file, number)
+
+
 @contextmanager
 def _parquet_file(uri: str) -> Iterator[pq.ParquetFile]:
     try:
@@ -326,9 +358,9 @@ def write_table(uri: str, table: pa.Table) -> None:
         write_parquet(stream, table)
 
 
-def write_parquet(stream: Any, table: pa.Table) -> None:
-    """Write a table to a stream in the form of `write_table`."""
-    pq.write_table(table, stream, compression="zstd", write_page_checksum=True)
+def write_parquet(stream: Any, table: pa.Table, group_rows: int | None = None) -> None:
+    """Write a table to a stream in the form of `write_table`, with at most so many rows in a row group."""
+    pq.write_table(table, stream, row_group_size=group_rows, compression="zstd", write_page_checksum=True)
 
 
 def remove(uri: str) -> None:

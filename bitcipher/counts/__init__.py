@@ -29,6 +29,7 @@ from bitcipher.counts.segment import (
     write_part,
 )
 from bitcipher.counts.segment_digest import digest_segment
+from bitcipher.counts.segment_ranks import RankFinder, SegmentRanks
 from bitcipher.counts.segment_words import cut_ranges, merge_words
 from bitcipher.counts.shard_counts import PASSAGE_TOKENS, ShardCounts, count_shard
 from bitcipher.counts.tokenized_shard import TokenizedShard
@@ -54,7 +55,9 @@ __all__ = [
     "NumberSet",
     "PairBlock",
     "PartialCounts",
+    "RankFinder",
     "RowRange",
+    "SegmentRanks",
     "SegmentSample",
     "ShardCounts",
     "TokenizedShard",

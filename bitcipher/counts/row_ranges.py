@@ -1,13 +1,13 @@
 """Row ranges: the rows of a range of words in the parts of a segment."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from bitcipher.counts.pairs import PairBlock, read_row_range
-from bitcipher.counts.segment import iter_words
+from bitcipher.counts.segment import iter_word_groups
 from bitcipher.counts.word_ranges import WordRange
 
 
@@ -46,31 +46,38 @@ def locate_ranges(parts: Sequence[str], ranges: Sequence[WordRange]) -> LocatedR
         parts: URIs of the parts of the segment.
         ranges: the ranges of words.
     """
-    sizes = [0]
-
-    def count(words: Iterable[pa.Table]) -> Iterator[pa.Table]:
-        for table in words:
-            sizes.append(len(table))
-            yield table
-
+    words = 0
     row_ranges: list[list[RowRange]] = [[] for _ in ranges]
     for part in parts:
-        for found, row_range in zip(row_ranges, find_row_ranges(part, count(iter_words(part)), ranges), strict=True):
+        words += sum(group.words for group in iter_word_groups(part))
+        for found, row_range in zip(row_ranges, find_row_ranges(part, ranges), strict=True):
             found += [row_range] if row_range else []
-    return LocatedRanges(sum(sizes), row_ranges)
+    return LocatedRanges(words, row_ranges)
 
 
-def find_row_ranges(part: str, words: Iterable[pa.Table], ranges: Sequence[WordRange]) -> list[RowRange | None]:
+def find_row_ranges(
+    part: str, ranges: Sequence[WordRange], on_words: Callable[[pa.Table], None] = lambda words: None
+) -> list[RowRange | None]:
     """Return the rows of each range of words in a part; None if there are none.
 
     Args:
         part: URI of the part.
-        words: words of the part, from `iter_words`.
-        ranges: the ranges of words.
+        ranges: consecutive ranges of words.
+        on_words: called with the words of each row group that can have words of the ranges.
+
+    Raises:
+        BitcipherError: if the file of words is missing or damaged.
     """
     # Start and stop of each range, in rows and in entries: how many there are in the words before.
     bounds = np.zeros((len(ranges), 2, 2), np.int64)
-    for table in words:
+    for group in iter_word_groups(part) if ranges else ():
+        side = group.compare(ranges[0].start, ranges[-1].stop)
+        if side < 0:
+            bounds += group.sizes()
+        if side:
+            continue
+        table = group.read()
+        on_words(table)
         before = [
             np.concatenate([np.zeros(1, np.int64), np.cumsum(table[name].to_numpy().astype(np.int64))])
             for name in ("rows", "entries")

@@ -37,6 +37,9 @@ SEGMENT_WORDS = pa.schema(
 """Schema of the words of a part. `rows` and `entries` are the numbers of rows and pairs with the word on the left."""
 
 
+# Maximum number of words of a row group. A worker that reads a range of words reads whole row groups.
+GROUP_WORDS = 1 << 16
+
 # Names in the metadata of the file of words: the SHA-256 of the files of rows and of entries.
 _HASHES = (b"bitcipher.rows", b"bitcipher.entries")
 
@@ -88,7 +91,7 @@ def write_part(
     schema = add_name(SEGMENT_WORDS.with_metadata(dict(zip(_HASHES, hashes, strict=True))), file)
     table = pa.Table.from_arrays([pa.array(column) for column in columns], schema=schema)
     with hashing(file) as stream:
-        storage.write_parquet(stream, table)
+        storage.write_parquet(stream, table, GROUP_WORDS)
     return WrittenPart(int(entries.sum()), stream.sha256)
 
 
@@ -115,7 +118,7 @@ def read_words(parts: Iterable[str]) -> pa.Table:
 
 
 def iter_words(part: str) -> Iterator[pa.Table]:
-    """Yield the words of a part as tables of at most 2²⁰ words, with the schema `SEGMENT_WORDS`.
+    """Yield the words of a part as tables of few words, with the schema `SEGMENT_WORDS`.
 
     Raises:
         BitcipherError: if the file is missing or damaged, or the counts are too large.
@@ -124,6 +127,53 @@ def iter_words(part: str) -> Iterator[pa.Table]:
     for table in storage.iter_table(file):
         _check_words(table, file)
         yield table
+
+
+def iter_word_groups(part: str) -> Iterator["WordGroup"]:
+    """Yield the row groups of the words of a part, none if it is empty. They are read on demand.
+
+    Raises:
+        BitcipherError: if the file is missing or damaged.
+    """
+    file = part_files(part)[0]
+    return (WordGroup(file, group) for group in storage.iter_row_groups(file))
+
+
+class WordGroup(NamedTuple):
+    """Row group of the words of a part."""
+
+    uri: str
+    """URI of the file of words."""
+    group: storage.RowGroup
+
+    @property
+    def words(self) -> int:
+        """Number of words."""
+        return self.group.rows
+
+    def compare(self, start: bytes, stop: bytes | None) -> int:
+        """Return -1 if all words are before `start`, 1 if all are `stop` or words after it, and else 0."""
+        bounds = self.group.bounds(SEGMENT_WORDS.get_field_index("word"))
+        if bounds is None:  # Arrow writes no bounds of very long words
+            return 0
+        first, last = (word.encode() for word in bounds)
+        return -1 if last < start else 1 if stop is not None and first >= stop else 0
+
+    def read(self) -> pa.Table:
+        """Return the words, with the schema `SEGMENT_WORDS`.
+
+        Raises:
+            BitcipherError: if the file is damaged, or the counts are too large.
+        """
+        table = self.group.read()
+        _check_words(table, self.uri)
+        return table
+
+    def sizes(self) -> tuple[int, int]:
+        """Return the numbers of rows and of entries of the words. No words are read."""
+        table = self.group.read(["rows", "entries"])
+        rows, entries = (int(column.to_numpy().astype(np.int64).sum()) for column in table.columns)
+        return rows, entries
 
 
 def _check_words(table: pa.Table, uri: str) -> None:

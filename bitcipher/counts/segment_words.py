@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bitcipher.counts.segment import SEGMENT_WORDS, iter_words
+from bitcipher.counts.segment import SEGMENT_WORDS
 from bitcipher.counts.word_ranges import ALL_WORDS, WordRange
 from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import byte_order
 
-COUNTS = ("count", "passages", "entries")
+COUNTS = ("count", "passages", "size")
 
 # Number of segments whose words are added at a time. Memory holds their words in addition to the sum so far.
 SEGMENTS_PER_STEP = 16
@@ -28,9 +28,9 @@ def merge_words(
         words: the range of words to add up. Other words are not held in memory.
 
     Returns:
-        Table with the columns word, count, passages and entries (number of pairs). `entries` is the sum over all
-        segments, including the subtracted segments, so it is an upper bound for the merged segment. A word that is
-        subtracted completely has a count of 0.
+        Table with the columns word, count, passages and size. `size` is the number of rows and entries (stored pairs)
+        of the word that a merge reads, in all segments, including the subtracted ones. A word that is subtracted
+        completely has a count of 0.
     """
     if not added:
         raise BitcipherError("The sources have no documents: check that they contain text, and that `field` is right.")
@@ -42,14 +42,15 @@ def merge_words(
 
 
 def _signed_words(parts: Sequence[str], sign: int, words: WordRange) -> pa.Table:
-    names = ["word", *COUNTS]
-    tables = (words.select(table.select(names)) for part in parts for table in iter_words(part))
-    table = pa.concat_tables([SEGMENT_WORDS.empty_table().select(names), *tables]).combine_chunks()
-    if sign < 0:
-        for name in ("count", "passages"):
-            column = pa.array(-table[name].to_numpy())
-            table = table.set_column(table.column_names.index(name), table.field(name), column)
-    return table
+    tables = (_sized_words(table, sign) for part in parts for table in words.iter_words(part))
+    return pa.concat_tables([_sized_words(SEGMENT_WORDS.empty_table(), sign), *tables]).combine_chunks()
+
+
+def _sized_words(words: pa.Table, sign: int) -> pa.Table:
+    """Return the columns of `merge_words` of some words of a segment."""
+    counts, passages, rows, entries = (words[name].to_numpy() for name in ("count", "passages", "rows", "entries"))
+    columns = (sign * counts, sign * passages, rows + entries)
+    return pa.table({"word": words["word"], **dict(zip(COUNTS, columns, strict=True))})
 
 
 def _add_up(tables: list[pa.Table]) -> pa.Table:
@@ -71,18 +72,17 @@ def _add_up(tables: list[pa.Table]) -> pa.Table:
     return pa.concat_tables([table, rest.filter(pa.array(~found))]).combine_chunks()
 
 
-def cut_ranges(words: pa.Table, range_entries: int) -> list[tuple[int, int]]:
-    """Split words into ranges with about the same number of entries.
+def cut_ranges(sizes: np.ndarray, range_size: int) -> list[tuple[int, int]]:
+    """Split words into ranges with about the same size.
 
     Args:
-        words: table of `merge_words`.
-        range_entries: maximum number of entries of a range. A range can exceed it by the entries of one word.
+        sizes: (words,) int64, size of each word.
+        range_size: maximum size of a range. A range can exceed it by the size of one word.
 
     Returns:
-        Start and stop of each range, as positions in the table.
+        Start and stop of each range, as positions in the array.
     """
-    filled = np.cumsum(words["entries"].to_numpy())
-    # A word belongs to the range of its first entry.
-    range_of_word = np.concatenate([np.zeros(1, np.int64), filled[:-1]]) // range_entries
+    # A word belongs to the range of the first of its units of size.
+    range_of_word = (np.cumsum(sizes) - sizes) // range_size
     firsts = np.flatnonzero(np.diff(range_of_word, prepend=-1))
-    return list(zip(firsts.tolist(), [*firsts[1:].tolist(), len(words)], strict=True)) if len(words) else []
+    return list(zip(firsts.tolist(), [*firsts[1:].tolist(), len(sizes)], strict=True)) if len(sizes) else []

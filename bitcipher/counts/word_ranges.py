@@ -5,13 +5,13 @@ entries (stored pairs), of the segment. Nothing but the samples is held in memor
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from bitcipher.counts.segment import iter_words
+from bitcipher.counts.segment import iter_word_groups, iter_words
 
 
 class WordRange(NamedTuple):
@@ -33,6 +33,16 @@ class WordRange(NamedTuple):
         """
         start, stop = self.positions(words)
         return words if stop - start == len(words) else words.take(pa.array(np.arange(start, stop)))
+
+    def iter_words(self, part: str) -> Iterator[pa.Table]:
+        """Yield the words of a part in the range, some at a time. Row groups with other words only are not read.
+
+        Raises:
+            BitcipherError: if the file is missing or damaged.
+        """
+        for group in iter_word_groups(part):
+            if not group.compare(self.start, self.stop):
+                yield self.select(group.read())
 
 
 ALL_WORDS = WordRange(b"", None)

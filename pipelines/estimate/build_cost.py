@@ -25,6 +25,9 @@ SHARD_REQUESTS = 4
 # Files per part of a segment: words, rows and entries.
 FILES_PER_PART = 3
 
+# Rows and entries (stored pairs) per entry: in text, a row has about four entries.
+SIZE_PER_ENTRY = 1.25
+
 # CPU time of sums in ranges, relative to sums in memory: pairs are gathered from all segments and transposed first.
 RANGES_COST = 2
 
@@ -178,7 +181,7 @@ def estimate_cost(
     requests = (
         shards * (FILES_PER_PART * WRITE_REQUESTS + SHARD_REQUESTS)
         + (stored_bytes * 2 + shard_bytes + read + written) / BLOCK_BYTES
-        + sum(_merge_requests(merge, budget.range_entries) for merge in merges)
+        + sum(_merge_requests(merge, budget.range_limits) for merge in merges)
     )
     return BuildCost(
         tokens=tokens,
@@ -255,7 +258,7 @@ def _wall_of_round(merges: list[_MergeSeconds], workers: int) -> float:
 
 
 def _merge_seconds(merge: MergeSize, rates: Rates, limits: RangeLimits) -> _MergeSeconds:
-    ranges = ceil(merge.member_entries / limits.entries)
+    ranges = _range_count(merge, limits)
     again = (ranges - 1) * merge.member_types * rates.number_again
     return _MergeSeconds(
         summing=merge.member_types * rates.sum_type,
@@ -266,12 +269,16 @@ def _merge_seconds(merge: MergeSize, rates: Rates, limits: RangeLimits) -> _Merg
     )
 
 
-def _merge_requests(merge: MergeSize, range_entries: int) -> float:
+def _range_count(merge: MergeSize, limits: RangeLimits) -> int:
+    return ceil(merge.member_entries * SIZE_PER_ENTRY / limits.size)
+
+
+def _merge_requests(merge: MergeSize, limits: RangeLimits) -> float:
     """Return the number of requests of a merge.
 
     The words of each member are read twice, its numbers are written once, and all its files are read for each range.
     """
-    ranges = ceil(merge.member_entries / range_entries)
+    ranges = _range_count(merge, limits)
     members = merge.members * (2 * READ_REQUESTS + WRITE_REQUESTS)
     return members + ranges * (merge.members * FILES_PER_PART * READ_REQUESTS + FILES_PER_PART * WRITE_REQUESTS)
 

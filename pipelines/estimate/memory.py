@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from bitcipher.embedding.spectral import block_count
 from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, SpectralEmbedding, columns_per_product
 from pipelines.embed.spectral.word_ranges import MIN_SHARE, word_bytes
-from pipelines.embed.table_memory import RANK_BYTES, pass_bytes, sums_bytes
+from pipelines.embed.table_memory import pass_bytes, sums_bytes
 from pipelines.options import EmbeddingOptions
-from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, BYTES_PER_SUMMED_WORD, LIBRARY_BYTES, MemoryBudget
+from pipelines.runtime.memory_budget import BYTES_PER_MERGED, BYTES_PER_SUMMED_WORD, LIBRARY_BYTES, MemoryBudget
 
 # Number of copies of the table of the vocabulary in the driver while it is chosen: the candidates of all ranges, their
 # concatenation, the vocabulary, and its sorted copy.
@@ -23,8 +23,10 @@ SUM_BYTES = 2 * 8
 # while columns are appended.
 SPECTRAL_BYTES = 2 * (4 + 4)
 
-# Bytes per word of the segment that a worker reads, beside its rank: a number and a rank in the order of the words.
-READ_BYTES = 8
+# Bytes per word of the segment that a worker reads, and per word of the vocabulary in this segment, while its ranks are
+# found: three bits and positions; a number and three ranks (`bitcipher.counts.SegmentRanks`).
+SEGMENT_WORD_BYTES = 0.5
+FOUND_WORD_BYTES = 4 * 4
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,11 @@ def estimate_memory(
     """
     limits = budget.range_limits
     summing = LIBRARY_BYTES + min(types, limits.words) * BYTES_PER_SUMMED_WORD
-    merging = LIBRARY_BYTES + max(limits.entries, row_entries) * BYTES_PER_ENTRY
+    merging = LIBRARY_BYTES + max(limits.size, row_entries) * BYTES_PER_MERGED
     estimator = embedding.estimator()
     blocks = block_count(embedding.window, summed=False)
-    ranks = max(segment_types, default=0) * (RANK_BYTES + READ_BYTES)
+    largest = max(segment_types, default=0)
+    ranks = largest * SEGMENT_WORD_BYTES + min(largest, vocabulary) * FOUND_WORD_BYTES
     embedding_driver = vocabulary * (type_memory + blocks * SUM_BYTES)
     if isinstance(estimator, SpectralEmbedding):
         landmarks = estimator.rows(vocabulary)

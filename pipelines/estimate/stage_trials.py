@@ -29,7 +29,7 @@ from pipelines.store.layout import LEDGER, SEGMENTS, WORK
 from pipelines.store.segments import Merge, Segment
 from pipelines.tokenizers import make_tokenizer
 
-ALL_IN_ONE_RANGE = RangeLimits(entries=1 << 62, words=1 << 62)
+ALL_IN_ONE_RANGE = RangeLimits(size=1 << 62, words=1 << 62)
 
 
 class MeteredRuntime(InProcessRuntime):

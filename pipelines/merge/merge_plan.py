@@ -84,7 +84,7 @@ class MergePlan:
         return [OrderInput(table, number) for table in tables for number in range(table.slices)]
 
     def ranges(self) -> list[MergeInput]:
-        """Return the ranges of words and entries for `MergeStage`."""
+        """Return the ranges of words and rows for `MergeStage`."""
         numbered = [self.numbered[index] for index in range(len(self._words))]
         sizes = [sum(counts) for counts in zip(*(each.operand_words for each in numbered), strict=True)]
         *tables, hashes = self._tables
@@ -93,7 +93,7 @@ class MergePlan:
         before = [0, *accumulate(self.summed[index].words for index in range(len(self._words)))]
         inputs: list[MergeInput] = []
         for words in numbered:
-            for number, (start, stop) in enumerate(words.entry_ranges):
+            for number, (start, stop) in enumerate(words.bounds):
                 rows = [
                     RangeRows(sign, table, row_ranges[number])
                     for sign, table, row_ranges in zip(signs, tables, words.row_ranges, strict=True)

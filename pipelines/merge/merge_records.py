@@ -68,16 +68,16 @@ class NumberInput:
 
 @dataclass(frozen=True)
 class NumberedWords:
-    """Output of `NumberStage`: a range of words, numbered, and split by entries (stored pairs)."""
+    """Output of `NumberStage`: a range of words, numbered, and split by the memory that merging its rows takes."""
 
     merge: str
     """Name of the merged segment."""
     index: int
     """Number of the range of words."""
-    entry_ranges: list[tuple[int, int]]
-    """Start and stop of each range of entries, as positions in the sorted words of the range."""
+    bounds: list[tuple[int, int]]
+    """Start and stop of each range of rows, as positions in the sorted words of the range."""
     row_ranges: list[list[list[RowRange]]]
-    """Rows of each operand in each range of entries."""
+    """Rows of each operand in each range of rows."""
     operand_words: list[int]
     """Number of words of each operand in the range."""
 
@@ -93,7 +93,7 @@ class OrderInput:
 
 @dataclass(frozen=True)
 class RangeRows:
-    """Rows of one operand in a range of entries."""
+    """Rows of one operand in a range of rows."""
 
     sign: int
     """1 to add the rows, -1 to subtract them."""

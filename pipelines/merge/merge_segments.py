@@ -27,8 +27,9 @@ from pipelines.runtime.memory_budget import RangeLimits
 from pipelines.runtime.runtime import In, Out, Runtime, StageResult, StageSpec
 from pipelines.store.segments import Merge, Segment
 
-# Minimum number of entries (stored pairs) of a range, unless memory limits it: they are merged in a fifth of a second.
-MIN_RANGE_ENTRIES = 1 << 20
+# Minimum number of rows and entries (stored pairs) of a range, unless memory limits it: they are merged in a fifth of a
+# second.
+MIN_RANGE_SIZE = 1 << 20
 
 
 def merge_segments(
@@ -74,8 +75,8 @@ def merge_segments(
     for result in run(SumStage, {"work": work}, sums):
         plans[result.value.merge].summed[result.value.index] = result.value
     numberings = [item for plan in plans.values() for item in plan.numberings(limits.words)]
-    range_entries = _choose_range_entries(merges.values(), limits.entries, max(runtime.workers, runtime.threads))
-    for result in run(NumberStage, {"work": work, "range_entries": range_entries}, numberings):
+    range_size = _choose_range_size(merges.values(), limits.size, max(runtime.workers, runtime.threads))
+    for result in run(NumberStage, {"work": work, "range_size": range_size}, numberings):
         plans[result.value.merge].numbered[result.value.index] = result.value
     orders = [item for plan in plans.values() for item in plan.orders()]
     for _ in run(OrderStage, {}, orders):
@@ -93,10 +94,12 @@ def merge_segments(
     ]
 
 
-def _choose_range_entries(merges: Iterable[Merge], maximum: int, instances: int) -> int:
-    """Return the number of entries of a range such that each instance of a stage gets a range, if they are worth it."""
+def _choose_range_size(merges: Iterable[Merge], maximum: int, instances: int) -> int:
+    """Return the number of rows and entries of a range such that each instance of a stage gets a range, if they are
+    worth it.
+    """
     entries = sum(segment.entries for merge in merges for segment in merge.operands)
-    return min(maximum, max(MIN_RANGE_ENTRIES, -(-entries // instances)))
+    return min(maximum, max(MIN_RANGE_SIZE, -(-entries // instances)))
 
 
 def _merged_segment(merge: Merge, name: str, ranges: list[MergedRange], types: int) -> Segment:

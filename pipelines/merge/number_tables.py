@@ -74,11 +74,13 @@ class NumberTable(NamedTuple):
             numbers: (n,) int32, the rows, ascending.
             cache: cache of the slice that was read last.
         """
-        found = [
-            [column[numbers[start:stop] - number * self.slice_rows] for column in cache.read(self._slice(number))]
-            for number, start, stop in self._cut(numbers)
-        ]
-        return [np.concatenate(columns) for columns in zip(*found, strict=True)]
+        found: list[np.ndarray] = []
+        for number, start, stop in self._cut(numbers):
+            columns = cache.read(self._slice(number))
+            found = found or [np.empty(len(numbers), column.dtype) for column in columns]
+            for values, column in zip(found, columns, strict=True):
+                values[start:stop] = column[numbers[start:stop] - number * self.slice_rows]
+        return found
 
     def _cut(self, numbers: np.ndarray) -> list[tuple[int, int, int]]:
         """Return each slice that has some of the numbers, ascending, with the positions of the first and behind the

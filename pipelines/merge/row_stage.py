@@ -10,6 +10,7 @@ from bitcipher import storage
 from bitcipher.counts import (
     NumberSet,
     PairBlock,
+    concatenate,
     digest_pairs,
     digest_words,
     merge_rows,
@@ -65,8 +66,7 @@ class MergeStage:
         words = self._read_words(words_file(self._work, item.merge, item.words))
         words = words.slice(item.start, item.stop - item.start)
         rows, used = self._merge(item.rows, words["number"].to_numpy(), item.hashes.rows)
-        (first, second) = item.hashes.read(used.members, self._hashes)
-        hashes = np.stack([first, second], axis=1)
+        hashes = np.stack(item.hashes.read(used.members, self._hashes), axis=1)
         # A word without a count was subtracted completely. Only a word of the left context of a batch can have pairs.
         positions = used.positions(words["number"].to_numpy())
         kept = (words["count"].to_numpy() > 0) | np.isin(positions, rows.left)
@@ -94,18 +94,25 @@ class MergeStage:
             own = NumberSet.of((column for block in read for column in (block.left, block.right)), operand.numbers.rows)
             numbers_of_blocks += operand.numbers.read(own.members, SliceCache())
             while read:
-                block = read.pop()
-                block = block._replace(left=own.positions(block.left), right=own.positions(block.right))
-                blocks.append(block if operand.sign > 0 else negate(block))
+                blocks.append(_replace_numbers(read.pop(), own, operand.sign))
                 owners.append(len(numbers_of_blocks) - 1)
         used = NumberSet.of(numbers_of_blocks, size)
         positions = [used.positions(each) for each in numbers_of_blocks]
         blocks = [renumber(block, positions[owner]) for block, owner in zip(blocks, owners, strict=True)]
+        # Memory holds the rows twice: now as blocks and in one block, and then in one block and merged.
+        joined = concatenate(blocks)
+        blocks.clear()
         order = np.zeros(len(used.members), np.int64)
         order[positions[0]] = np.arange(len(numbers))
-        return merge_rows(blocks, order, -1)[0], used
+        return merge_rows([joined], order, -1)[0], used
 
     def _read_words(self, uri: str) -> pa.Table:
         if self._words is None or self._words[0] != uri:
             self._words = uri, storage.read_table(uri)
         return self._words[1]
+
+
+def _replace_numbers(block: PairBlock, numbers: NumberSet, sign: int) -> PairBlock:
+    """Return rows with the positions of their numbers, to add (sign 1) or to subtract (sign -1)."""
+    block = block._replace(left=numbers.positions(block.left), right=numbers.positions(block.right))
+    return block if sign > 0 else negate(block)

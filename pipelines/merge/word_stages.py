@@ -17,7 +17,6 @@ from bitcipher.counts import (
     WordRange,
     cut_ranges,
     find_row_ranges,
-    iter_words,
     merge_words,
     ranges_from,
     word_hashes,
@@ -29,7 +28,7 @@ from pipelines.merge.merge_records import (
     SumInput,
     SummedWords,
 )
-from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, BYTES_PER_WORD
+from pipelines.runtime.memory_budget import BYTES_PER_MERGED, BYTES_PER_WORD
 
 
 class SumStage:
@@ -75,41 +74,41 @@ class NumberStage:
 
     Args:
         work: folder for temporary files.
-        range_entries: maximum number of entries (stored pairs) that a worker can hold. The words of the range take some
-            of this memory, so ranges have fewer entries.
+        range_size: maximum number of rows and entries (stored pairs) that a worker can hold. The words of the range
+            take some of this memory, so ranges have fewer.
     """
 
-    def __init__(self, work: str, range_entries: int):
+    def __init__(self, work: str, range_size: int):
         self._work = work
-        self._range_entries = range_entries
+        self._range_size = range_size
 
     def __call__(self, item: NumberInput) -> Iterator[NumberedWords]:
-        """Yield the ranges of entries, and the rows of each operand in them."""
+        """Yield the ranges of rows, and the rows of each operand in them."""
         words = storage.read_table(_summed_file(self._work, item.merge, item.index))
         numbers = _number(words["count"].to_numpy(), item.first_numbers)
-        words = words.append_column("number", pa.array(numbers))
+        sizes, words = words["size"].to_numpy(), words.drop_columns(["size"]).append_column("number", pa.array(numbers))
         storage.write_table(words_file(self._work, item.merge, item.index), words)
         names = words["word"].combine_chunks()
         *tables, hash_table = item.tables
         first, second = word_hashes(names).T
         hash_table.write(item.index, numbers, {"first": first, "second": second})
-        entry_ranges = cut_ranges(words, self._entries_beside(len(words)))
-        starts = names.take(pa.array([start for start, _ in entry_ranges], pa.int64())).cast(pa.large_binary())
+        bounds = cut_ranges(sizes, self._size_beside(len(words)))
+        starts = names.take(pa.array([start for start, _ in bounds], pa.int64())).cast(pa.large_binary())
         ranges = ranges_from(starts.to_pylist(), item.words.stop)
         own, row_ranges = zip(*(_read_operand(parts, item.words, ranges) for parts in item.operands), strict=True)
         # One lookup for all operands, because Arrow makes an index of all words for each lookup.
         every = pa.concat_tables(own).combine_chunks()
         found = numbers[np.asarray(pc.index_in(every["word"].combine_chunks(), names), np.int64)]
-        sizes = [len(each) for each in own]
-        mine, merged = (np.split(each, np.cumsum(sizes)[:-1]) for each in (every["number"].to_numpy(), found))
+        operand_words = [len(each) for each in own]
+        mine, merged = (np.split(each, np.cumsum(operand_words)[:-1]) for each in (every["number"].to_numpy(), found))
         for table, operand_numbers, merged_numbers in zip(tables, mine, merged, strict=True):
             table.write(item.index, operand_numbers, {"number_in_merge": merged_numbers})
-        yield NumberedWords(item.merge, item.index, entry_ranges, list(row_ranges), sizes)
+        yield NumberedWords(item.merge, item.index, bounds, list(row_ranges), operand_words)
 
-    def _entries_beside(self, words: int) -> int:
-        """Return how many entries a worker can hold beside the words of a range."""
-        words_in_entries = words * BYTES_PER_WORD // BYTES_PER_ENTRY
-        return max(self._range_entries - words_in_entries, self._range_entries // 4, 1)
+    def _size_beside(self, words: int) -> int:
+        """Return how many rows and entries a worker can hold beside the words of a range."""
+        size_of_words = words * BYTES_PER_WORD // BYTES_PER_MERGED
+        return max(self._range_size - size_of_words, self._range_size // 4, 1)
 
 
 class OrderStage:
@@ -140,14 +139,12 @@ def _read_operand(parts: list[str], words: WordRange, ranges: list[WordRange]) -
     """
     selected = [SEGMENT_WORDS.empty_table().select(["word", "number"])]
 
-    def select(part: str) -> Iterator[pa.Table]:
-        for table in iter_words(part):
-            selected.append(words.select(table.select(["word", "number"])))
-            yield table
+    def select(table: pa.Table) -> None:
+        selected.append(words.select(table.select(["word", "number"])))
 
     row_ranges: list[list[RowRange]] = [[] for _ in ranges]
     for part in parts:
-        for rows, row_range in zip(row_ranges, find_row_ranges(part, select(part), ranges), strict=True):
+        for rows, row_range in zip(row_ranges, find_row_ranges(part, ranges, select), strict=True):
             rows += [row_range] if row_range else []
     return pa.concat_tables(selected), row_ranges
 

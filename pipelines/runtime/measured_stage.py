@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Generic
 
 from pipelines.runtime.costs import CostMeter
+from pipelines.runtime.free_memory import release_memory
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
 
 
@@ -19,6 +20,7 @@ class MeasuredStage(Generic[In, Out]):
     def __init__(self, spec: StageSpec[In, Out], cpu_clock: Callable[[], float] = time.process_time):
         self._cpu_clock = cpu_clock
         self._name = spec.name
+        release_memory()  # of the preceding stage
         self._stage = spec.make(**spec.arguments)
 
     def __call__(self, item: In) -> Iterator[StageResult[Out]]:

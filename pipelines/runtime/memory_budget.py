@@ -16,8 +16,13 @@ CHUNK_SHARE = 0.25
 # Bytes of memory per byte of English text of a count batch, while spaCy tokenizes it and while it is counted.
 BYTES_PER_TEXT_BYTE = 10
 
-# Bytes of memory per entry (stored pair) while ranges are merged: the entry as read, sorted, and as written.
+# Bytes of memory per entry (stored pair) while entries are gathered and weighted for vectors.
 BYTES_PER_ENTRY = 64
+
+# Bytes of memory per entry, and per row, while segments are merged. Both are held as read and as merged (24 bytes for
+# an entry, 28 for a row), and rows also with the position of their entries and their place in the order (16). Measured
+# on text, where a row has about four entries: 36 bytes.
+BYTES_PER_MERGED = 48
 
 # Bytes of memory per entry of the segments, while all entries are weighted in memory. Measured: 66 bytes.
 BYTES_PER_WEIGHTED_ENTRY = 72
@@ -28,8 +33,9 @@ BYTES_PER_WORD = 81
 
 # Bytes of memory per word, in the segments that are added up, while a range of their words is added up: the sum so far,
 # the words of the segments, Arrow's groups, and the sorted copy. Measured: 7 to 9.4 tables of words, of 42 bytes per
-# word, with 2 million words of 3 to 16 segments.
-BYTES_PER_SUMMED_WORD = 400
+# word, with 2 million words of 3 to 16 segments. Merging the rows of a range takes more if almost all words occur once:
+# 520 bytes per word, with the words, hashes and totals of the right words.
+BYTES_PER_SUMMED_WORD = 540
 
 # Minimum budget in MiB: the libraries, and some memory for work.
 MIN_MIB = 600
@@ -38,8 +44,8 @@ MIN_MIB = 600
 class RangeLimits(NamedTuple):
     """Maximum sizes of the ranges that a worker merges."""
 
-    entries: int
-    """Number of entries (stored pairs) of all segments."""
+    size: int
+    """Number of rows and entries (stored pairs) of all segments."""
     words: int
     """Number of words of all segments."""
 
@@ -83,13 +89,13 @@ class MemoryBudget:
 
     @property
     def range_entries(self) -> int:
-        """Maximum number of entries (stored pairs) that can be merged in memory."""
+        """Maximum number of entries (stored pairs) that can be gathered in memory."""
         return self._free // BYTES_PER_ENTRY
 
     @property
     def range_limits(self) -> RangeLimits:
         """Maximum sizes of the ranges that can be merged in memory."""
-        return RangeLimits(self.range_entries, self._free // BYTES_PER_SUMMED_WORD)
+        return RangeLimits(self._free // BYTES_PER_MERGED, self._free // BYTES_PER_SUMMED_WORD)
 
     @property
     def range_limits_while_counting(self) -> RangeLimits:

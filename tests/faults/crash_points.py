@@ -31,10 +31,10 @@ from pipelines.runtime import memory_budget
 # Bytes of memory per word, as if they were many: words are added up in ranges of a few hundred words.
 memory_budget.BYTES_PER_SUMMED_WORD = 1 << 19
 
-# Bytes of memory per pair, as if they were many: vectors are made in several ranges of words. They are written in
-# several files.
+# Bytes of memory per pair, as if they were many: segments are merged and vectors are made in several ranges of words.
+# Vectors are written in several files.
 memory_budget.BYTES_PER_WEIGHTED_ENTRY = 1 << 40
-memory_budget.BYTES_PER_ENTRY = 1 << 10
+memory_budget.BYTES_PER_MERGED = memory_budget.BYTES_PER_ENTRY = 1 << 10
 vector_files.PAGE_BYTES = 1 << 12
 vector_files.MAX_FILE_BYTES = 1 << 20
 

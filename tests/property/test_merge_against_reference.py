@@ -1,7 +1,10 @@
+from itertools import islice
+
 import numpy as np
 import reference
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from pair_blocks import block_of
 from small_corpora import CountedShards, choices, context_windows, cut, documents, keep_rows, rows_of
 
 from bitcipher import BitcipherError
@@ -98,3 +101,32 @@ def test_subtracting_shards_leaves_the_others(remaining, replaced, context_windo
     left = CountedShards([remaining], context_window).renumbered(vocabulary)
     for one, other in zip(merge_rows(blocks, *order), merge_rows(left, *order), strict=True):
         assert_same(one, other)
+
+
+@st.composite
+def rows(draw):
+    """Rows of some of six words, with negative offsets as transposed rows have them."""
+    numbers = st.integers(0, 5)
+    pairs = st.dictionaries(numbers, st.integers(-3, 3), min_size=1)
+    return block_of(draw(st.lists(st.tuples(numbers, st.integers(-3, 4), pairs), max_size=12)))
+
+
+@given(st.lists(rows(), max_size=3), st.permutations(range(6)), st.integers(-1, 5))
+def test_rows_are_sorted_by_word_and_offset(blocks, order, oov_rank):
+    sums = {}
+    for block in blocks:
+        pairs = iter(zip(block.right.tolist(), block.count.tolist(), strict=True))
+        for left, offset, length in zip(*(c.tolist() for c in block[:3]), strict=True):
+            for right, count in islice(pairs, length):
+                row = sums.setdefault((left, offset), {})
+                row[right] = row.get(right, 0) + count
+    kept = {row: {right: n for right, n in pairs.items() if n} for row, pairs in sums.items()}
+    expected = sorted((row for row in kept if kept[row]), key=lambda row: (order[row[0]], row[1]))
+    words, oov = merge_rows(blocks, np.array(order), oov_rank)
+    for found, is_oov in ((words, False), (oov, True)):
+        own = [row for row in expected if (row[0] == oov_rank) == is_oov]
+        assert list(zip(found.left.tolist(), found.offset.tolist(), strict=True)) == own
+        assert found.length.tolist() == [len(kept[row]) for row in own]
+        assert list(zip(found.right.tolist(), found.count.tolist(), strict=True)) == [
+            pair for row in own for pair in sorted(kept[row].items())
+        ]

@@ -4,16 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
 from bitcipher import storage
-from bitcipher.counts import (
-    RowRange,
-    VocabularyFile,
-    WordRange,
-    locate_ranges,
-    ranks_of,
-)
+from bitcipher.counts import RankFinder, RowRange, SegmentRanks, VocabularyFile, WordRange, locate_ranges
+from pipelines.embed.spectral.array_files import ENDING, read_array, write_array
 
 
 @dataclass(frozen=True)
@@ -39,7 +33,7 @@ class RankedSegment:
 
 
 class RankStage:
-    """Stage that writes the rank of each word of a segment, and finds the rows of each range of words.
+    """Stage that writes the ranks of the words of a segment, and finds the rows of each range of words.
 
     Args:
         vocabulary: file of the vocabulary.
@@ -47,20 +41,25 @@ class RankStage:
     """
 
     def __init__(self, vocabulary: VocabularyFile, work: str):
-        self._vocabulary = vocabulary.read()
+        self._finder = RankFinder(vocabulary.read())
         self._work = work
 
     def __call__(self, item: RankInput) -> Iterator[RankedSegment]:
         """Yield the row ranges of a segment."""
-        ranks = ranks_of(self._vocabulary, item.parts)
-        storage.write_table(_file(self._work, item.segment), pa.table({"rank": ranks}))
-        yield RankedSegment(item.segment, locate_ranges(item.parts, item.ranges).row_ranges)
+        located = locate_ranges(item.parts, item.ranges)
+        ranks = self._finder.find(item.parts, located.words)
+        sizes = np.array([ranks.words, ranks.oov_rank], np.int64)
+        for name, array in (("sizes", sizes), ("bits", ranks.bits), ("before", ranks.before), ("ranks", ranks.ranks)):
+            write_array(_file(self._work, item.segment, name), array)
+        yield RankedSegment(item.segment, located.row_ranges)
 
 
-def read_ranks(work: str, segment: int) -> np.ndarray:
-    """Return the rank of each word number of a segment, (words,) int32."""
-    return storage.read_table(_file(work, segment))["rank"].to_numpy()
+def read_ranks(work: str, segment: int) -> SegmentRanks:
+    """Return the rank of each word number of a segment, memory-mapped if the files are on this machine."""
+    sizes, *arrays = (read_array(_file(work, segment, name)) for name in ("sizes", "bits", "before", "ranks"))
+    words, oov_rank = sizes.tolist()
+    return SegmentRanks(words, oov_rank, *arrays)
 
 
-def _file(work: str, segment: int) -> str:
-    return storage.join(work, "ranks", f"{segment}.parquet")
+def _file(work: str, segment: int, name: str) -> str:
+    return storage.join(work, "ranks", f"{segment}-{name}{ENDING}")

@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from bitcipher import storage
 from bitcipher.counts import ContextWindow, RowRange, VocabularyFile, choose_ranges, cut_ranges, sample_step
@@ -116,7 +115,7 @@ def locate(
         range_entries: maximum size of a range.
         run: function that runs a stage over inputs.
     """
-    bounds = [start for start, _ in cut_ranges(pa.table({"entries": sizes}), range_entries)] + [len(sizes)]
+    bounds = [start for start, _ in cut_ranges(sizes, range_entries)] + [len(sizes)]
     inputs = [
         LocateInput(gathered_uri(paths.work, name, direction), bounds)
         for direction in (FORWARD, BACKWARD)

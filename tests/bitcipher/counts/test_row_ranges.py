@@ -25,7 +25,9 @@ def parts():
     segments = [write_segment(build, f"s{i}", [text.split()], ContextWindow(3)) for i, text in enumerate(TEXTS)]
     work = f"{build}/work"
     merges, limits = {"whole": Merge(tuple(segments))}, RangeLimits(12, 1000)
-    (whole,) = merge_segments(merges, build, "segments", work, limits, InProcessRuntime())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bitcipher.counts.segment.GROUP_WORDS", 2)
+        (whole,) = merge_segments(merges, build, "segments", work, limits, InProcessRuntime())
     assert len(whole.parts) > 4
     yield [f"{build}/{part}" for part in whole.parts]
     storage.remove(build)

@@ -1,7 +1,7 @@
 import uuid
 from collections import Counter
 
-import pyarrow as pa
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,12 +31,13 @@ def test_words_add_up(shards, data):
     assert names == sorted({word for texts in shards for text in texts for word in text}, key=str.encode)
     assert table["count"].to_pylist() == [counts.words[name] for name in names]
     assert table["passages"].to_pylist() == [counts.passages[name] for name in names]
-    # Number of entries to read: the sum over all segments, including subtracted ones.
-    entries = Counter()
+    # Number of rows and entries to read: the sum over all segments, including subtracted ones.
+    sizes = Counter()
     for i, texts in enumerate(shards):
-        for left, _, _ in reference(texts, ContextWindow(2)).pairs:
-            entries[left] += 2 if i in without else 1
-    assert table["entries"].to_pylist() == [entries[name] for name in names]
+        pairs = reference(texts, ContextWindow(2)).pairs
+        for left in [*(left for left, _, _ in pairs), *(left for left, _ in {pair[:2] for pair in pairs})]:
+            sizes[left] += 2 if i in without else 1
+    assert table["size"].to_pylist() == [sizes[name] for name in names]
 
 
 def test_no_segments_raise():
@@ -44,20 +45,16 @@ def test_no_segments_raise():
         merge_words([])
 
 
-def table_of(entries):
-    return pa.table({"entries": pa.array(entries, pa.int64())})
-
-
 @given(st.lists(st.integers(0, 50), max_size=60), st.integers(1, 100))
-def test_ranges_are_consecutive_and_have_about_the_requested_size(entries, range_entries):
-    ranges = cut_ranges(table_of(entries), range_entries)
-    assert [position for first, stop in ranges for position in range(first, stop)] == list(range(len(entries)))
+def test_ranges_are_consecutive_and_have_about_the_requested_size(sizes, range_size):
+    ranges = cut_ranges(np.array(sizes, np.int64), range_size)
+    assert [position for first, stop in ranges for position in range(first, stop)] == list(range(len(sizes)))
     for first, stop in ranges:
         assert first < stop
-        assert sum(entries[first : stop - 1]) <= range_entries
+        assert sum(sizes[first : stop - 1]) <= range_size
     # At most twice the minimum number of ranges.
-    assert len(ranges) <= 1 + 2 * sum(entries) // range_entries
+    assert len(ranges) <= 1 + 2 * sum(sizes) // range_size
 
 
 def test_word_with_many_entries_exceeds_the_size_of_a_range():
-    assert cut_ranges(table_of([1, 1000, 1, 1]), 10) == [(0, 2), (2, 4)]
+    assert cut_ranges(np.array([1, 1000, 1, 1]), 10) == [(0, 2), (2, 4)]

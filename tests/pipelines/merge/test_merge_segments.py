@@ -23,24 +23,26 @@ documents = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=25), 
 context_windows = st.builds(ContextWindow, st.integers(1, 4), st.booleans())
 
 
-def merged(build, merge, name, range_entries=7, range_words=1 << 30, **more):
-    merges, limits = {name: merge}, RangeLimits(range_entries, range_words)
+def merged(build, merge, name, range_size=7, range_words=1 << 30, **more):
+    merges, limits = {name: merge}, RangeLimits(range_size, range_words)
     (segment,) = merge_segments(merges, build, "segments", f"{build}/work", limits, InProcessRuntime(), **more)
     return segment
 
 
 @given(st.lists(documents, min_size=2, max_size=5), st.data(), context_windows, st.integers(1, 60), st.integers(1, 60))
 @settings(max_examples=60)
-def test_sums_and_differences_are_exact(shards, data, context_window, range_entries, range_words):
+def test_sums_and_differences_are_exact(shards, data, context_window, range_size, range_words):
     build = f"memory://{uuid.uuid4().hex}"
-    segments = [write_segment(build, f"s{i}", texts, context_window) for i, texts in enumerate(shards)]
-    whole = merged(build, Merge(tuple(segments)), "whole", range_entries, range_words)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bitcipher.counts.segment.GROUP_WORDS", data.draw(st.integers(1, 20)))
+        segments = [write_segment(build, f"s{i}", texts, context_window) for i, texts in enumerate(shards)]
+        whole = merged(build, Merge(tuple(segments)), "whole", range_size, range_words)
     assert read_counts(build, whole) == reference([text for texts in shards for text in texts], context_window)
     assert whole.digest == digest_of(build, whole.parts, whole.total_passages)
 
     removed = data.draw(st.sets(st.integers(0, len(shards) - 1), max_size=len(shards) - 1))
     rest = Merge((whole,), tuple(segments[i] for i in sorted(removed)))
-    left = merged(build, rest, "left", range_entries, range_words)
+    left = merged(build, rest, "left", range_size, range_words)
     kept = [text for i, texts in enumerate(shards) if i not in removed for text in texts]
     assert read_counts(build, left) == reference(kept, context_window)
     assert left.digest == digest_of(build, left.parts, left.total_passages)
@@ -63,10 +65,18 @@ def segments(build):
 
 
 def test_parts_are_consecutive_ranges_of_words(build, segments):
-    whole = merged(build, Merge(tuple(segments)), "whole", range_entries=5)
+    whole = merged(build, Merge(tuple(segments)), "whole", range_size=5)
     words = [read_words([f"{build}/{part}"])["word"].to_pylist() for part in whole.parts]
     assert len(words) > 3
     assert all(one[-1].encode() < other[0].encode() for one, other in pairwise(words))
+
+
+def test_ranges_are_limited_by_rows_and_entries(build, segments):
+    whole = merged(build, Merge(tuple(segments)), "whole", range_size=12)
+    for part in whole.parts:
+        table = read_words([f"{build}/{part}"])
+        sizes = table["rows"].to_numpy() + table["entries"].to_numpy()
+        assert sizes[:-1].sum() <= 12
 
 
 def test_numbers_are_ranks(build, segments):
@@ -78,9 +88,9 @@ def test_numbers_are_ranks(build, segments):
 
 
 def test_order_of_merges_does_not_change_counts(build, segments):
-    at_once = merged(build, Merge(tuple(segments)), "whole", range_entries=1000)
-    first = merged(build, Merge(tuple(segments[2:])), "first", range_entries=3)
-    in_steps = merged(build, Merge((first, segments[1], segments[0])), "steps", range_entries=4)
+    at_once = merged(build, Merge(tuple(segments)), "whole", range_size=1000)
+    first = merged(build, Merge(tuple(segments[2:])), "first", range_size=3)
+    in_steps = merged(build, Merge((first, segments[1], segments[0])), "steps", range_size=4)
     assert len(at_once.parts) == 1 < len(in_steps.parts)
     assert read_counts(build, at_once) == read_counts(build, in_steps)
     assert at_once.digest == in_steps.digest
@@ -127,8 +137,8 @@ def test_concurrent_merges_equal_sequential_ones(build, segments):
 
 def test_merge_resumed_with_another_budget_gives_the_same_counts(build, segments):
     ledger = f"{build}/ledger"
-    whole = merged(build, Merge(tuple(segments)), "whole", range_entries=4, ledger=ledger)
-    again = merged(build, Merge(tuple(segments)), "whole", range_entries=60, ledger=ledger)
+    whole = merged(build, Merge(tuple(segments)), "whole", range_size=4, ledger=ledger)
+    again = merged(build, Merge(tuple(segments)), "whole", range_size=60, ledger=ledger)
     assert len(again.parts) < len(whole.parts)
     assert read_counts(build, again) == read_counts(build, whole)
 
