@@ -15,6 +15,7 @@ from torch import nn
 from bitcipher.embedding.spectral.basis import find_rotation
 from bitcipher.evaluation.neighbors import match_rows
 from bitcipher.vectors import CipherVectors
+from bitcipher.vocabulary import OOV
 from training.probes import metrics
 from training.probes.data import TaskData
 from training.probes.fit import fit
@@ -104,10 +105,12 @@ def _score(key: Key, vectors: CipherVectors, next_folder: str | None, sets: Eval
 
 
 def load_units(folder: str) -> CipherVectors:
-    """Load vectors and scale their rows to length 1."""
+    """Load vectors without `<oov>`, which other tools lack, and scale their rows to length 1."""
     vectors = CipherVectors.load(folder)
-    lengths = np.maximum(vectors.norms, np.finfo(np.float32).tiny)[:, None].astype(np.float32)
-    return CipherVectors(vectors.words, vectors.vectors / lengths)
+    rows = np.flatnonzero(np.asarray(vectors.words) != OOV)
+    units = vectors.vectors[rows]
+    units /= np.maximum(np.linalg.norm(units, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    return CipherVectors(vectors.words.take(rows), units)
 
 
 def rotate(vectors: CipherVectors, earlier: CipherVectors) -> CipherVectors:
