@@ -103,22 +103,26 @@ def rows(records: dict[Key, Record]) -> Iterator[list[str]]:
     """Yield the rows of the table, as cells."""
     for size, numbers in STEPS.items():
         for title, (series, reading) in ROWS.items():
-            later = [key for key in records if key.series == series and key.version in numbers]
-            # Pairs of the records of two successive versions.
-            pairs = [(records[earlier], records[key]) for key in later if (earlier := before(key)) in records]
-            cosines = [old.following[reading]["cosine"] for old, _ in pairs if "cosine" in old.following[reading]]
-            cells = [describe(cosines, 3)]
+            plain, probed = (pairs_of(records, series, numbers, with_probes) for with_probes in (False, True))
+            cells = [describe([old.following[reading]["cosine"] for old, _ in plain], 3)]
             for name, digits in PROBES.items():
-                lost = [old.own[name] - old.following[reading][name] for old, _ in pairs if name in old.own]
-                cells.append(describe(lost, digits))
-            for name, digits in (PROBES | SCORES).items():
-                cells.append(describe([new.own[name] for _, new in pairs if name in new.own], digits))
-            yield [size, title, str(len(cosines)), *cells]
+                cells.append(describe([old.own[name] - old.following[reading][name] for old, _ in probed], digits))
+            for name, digits in PROBES.items():
+                cells.append(describe([new.own[name] - old.following[reading][name] for old, new in probed], digits))
+            cells += [describe([new.own[name] for _, new in probed], digits) for name, digits in PROBES.items()]
+            cells += [describe([new.own[name] for _, new in plain], digits) for name, digits in SCORES.items()]
+            yield [size, title, str(len(plain)), *cells]
 
 
-def before(key: Key) -> Key:
-    """Return the key of the previous version."""
-    return key._replace(version=key.version - 1)
+def pairs_of(records: dict[Key, Record], series: str, numbers: range, with_probes: bool) -> list[tuple[Record, Record]]:
+    """Return the records of each version of `numbers` and the one before: those of probes, or those without."""
+    found = []
+    for key, later in records.items():
+        earlier = key._replace(version=key.version - 1)
+        if key.series == series and key.version in numbers and (key.seed is not None) == with_probes:
+            if earlier in records:  # skip-gram has three versions
+                found.append((records[earlier], later))
+    return found
 
 
 def main() -> None:
@@ -136,8 +140,8 @@ def main() -> None:
     )
     series = {"kept": kept, "fresh": fresh, "skip-gram": trained}
     records = score_versions(series, options.seeds, sets, keep / "scores.jsonl")
-    lost = [f"points lost, {name}" for name in PROBES]
-    header = ["update", "vectors", "updates", "cosine", *lost, *PROBES, *SCORES]
+    changes = [f"{change}, {name}" for change in ("points lost", "less than a new probe") for name in PROBES]
+    header = ["update", "vectors", "updates", "cosine", *changes, *PROBES, *SCORES]
     for cells in (header, ["---"] * len(header), *rows(records)):
         print(f"| {' | '.join(cells)} |")
 

@@ -78,12 +78,14 @@ def test_table_has_medians_and_ranges():
         return Record(scores, {"as they are": later, "rotated": later})
 
     records = {
-        Key(name, version, 0): record(version / 10, 1 - version / 100, 50 + version)
+        Key(name, version, seed): record(version / 10, 1 - version / 100, 50 + version)
+        for seed in (None, 0)
         for name in ("kept", "fresh", "skip-gram")
         for version in range(1, 13)
     }
     first, *_, last = rows(records)
     assert first[:4] == ["1 %", "kept axes", "10", "0.945 (0.900 – 0.990)"]
     assert first[4] == "0.55 (0.10 – 1.00)"
-    assert first[7] == "56.50 (52.00 – 61.00)"
+    assert first[7] == "1.55 (1.10 – 2.00)"
+    assert first[10] == "56.50 (52.00 – 61.00)"
     assert last[:5] == ["10 %", "skip-gram, rotated", "1", "0.890", "1.10"]
