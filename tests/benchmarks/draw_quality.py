@@ -63,7 +63,7 @@ def main(scores: dict, picture: str) -> None:
     for axes, title in zip(grid.flat, PANELS, strict=True):
         draw_panel(axes, title, scores["vectors"])
     for axes in grid[1]:
-        axes.set_xlabel("CPU seconds, one thread", color=INK)
+        axes.set_xlabel("CPU seconds", color=INK)
     figure.savefig(picture, dpi=110, metadata={"Software": None})
 
 

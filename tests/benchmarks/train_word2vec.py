@@ -1,6 +1,6 @@
 """Train one epoch of gensim's skip-gram on a file of tokens; print the CPU seconds of scan and training as JSON.
 
-train_word2vec.py FILE
+train_word2vec.py FILE [FOLDER]     FOLDER gets the vectors, as `CipherVectors.save` writes them
 """
 
 import json
@@ -9,11 +9,21 @@ import time
 
 from gensim.models.word2vec import LineSentence, Word2Vec
 
-if __name__ == "__main__":
-    sentences = LineSentence(sys.argv[1])
+
+def main(tokens: str, *folders: str) -> None:
+    """Train, print, and write the vectors if there is a folder."""
+    sentences = LineSentence(tokens)
     model = Word2Vec(sg=1, vector_size=200, window=4, negative=5, min_count=5, workers=1, epochs=1, seed=1)
     start = time.process_time()
     model.build_vocab(sentences)
     scanned = time.process_time()
     model.train(sentences, total_examples=model.corpus_count, epochs=model.epochs)
     print(json.dumps({"scan": scanned - start, "train": time.process_time() - scanned}))
+    for folder in folders:
+        from bitcipher.vectors import CipherVectors  # here, so that its import is not part of what is measured
+
+        CipherVectors.from_gensim(model.wv).save(folder)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -9,7 +9,12 @@ from pathlib import Path
 from compare_build import BITCIPHER
 from measure import Cost, run, run_script
 
-OURS = {"spectral": "bitcipher, Spectral", "cat": "bitcipher, Cat", "sum": "bitcipher, Sum"}
+OURS = {
+    "spectral": "bitcipher, Spectral",
+    "spectral-all": "bitcipher, Spectral, all landmarks",
+    "cat": "bitcipher, Cat",
+    "sum": "bitcipher, Sum",
+}
 THEIRS = {
     "glove": "GloVe",
     "skip-gram": "word2vec, skip-gram",
@@ -62,12 +67,14 @@ class Trained:
     def _build(self, name: str, method: str) -> Path:
         target, unfinished = self.folder / name, self.folder / f"{name}.tmp"
         if not target.exists():
-            sizes = {
-                "spectral": ["--vector-size", self.dimensions],
-                "cat": ["--bits", self.dimensions // CAT_BLOCKS],
-                "sum": ["--bits", self.dimensions],
+            spectral = ["--mode", "spectral", "--vector-size", self.dimensions]
+            options = {
+                "spectral": spectral,
+                "spectral-all": [*spectral, "--landmarks", "all", "--landmark-contexts", "all"],
+                "cat": ["--mode", "cat", "--bits", self.dimensions // CAT_BLOCKS],
+                "sum": ["--mode", "sum", "--bits", self.dimensions],
             }
-            command = [*BITCIPHER, "build", *self.data, "--out", unfinished, "--mode", method, *sizes[method]]
+            command = [*BITCIPHER, "build", *self.data, "--out", unfinished, *options[method]]
             for _ in range(2):  # the first build fills numba's cache
                 shutil.rmtree(unfinished, ignore_errors=True)
                 cost = run(command, self.folder)
