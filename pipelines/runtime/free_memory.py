@@ -1,7 +1,6 @@
 """Memory that allocators keep after it was freed."""
 
 import ctypes
-import gc
 
 import pyarrow as pa
 
@@ -12,7 +11,6 @@ def release_memory() -> None:
     Arrow and the C library keep freed memory for later use. What one stage leaves would otherwise be added to what the
     next one needs, and exceed the memory budget.
     """
-    gc.collect()
     pa.default_memory_pool().release_unused()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc only
     if trim is not None:

@@ -15,6 +15,7 @@ import numpy as np
 from bitcipher.counts.pairs import PairBlock
 from bitcipher.embedding.spectral import kernels
 from bitcipher.embedding.spectral.operand import Operand
+from bitcipher.reused_arrays import ReusedArrays
 
 # d in the factors n / (n + d), which reduce the weights of small counts n. Pantel & Lin (2002), "Discovering word
 # senses from text", use 1.
@@ -133,7 +134,11 @@ def compute_marginals(blocks_of_pairs: Iterable[PairBlock], window: int, summed:
 
 
 def weight_rows(
-    block: PairBlock, marginals: Marginals, columns: np.ndarray, rows: np.ndarray | None = None
+    block: PairBlock,
+    marginals: Marginals,
+    columns: np.ndarray,
+    rows: np.ndarray | None = None,
+    arrays: ReusedArrays | None = None,
 ) -> WeightedRows:
     """Return the weighted rows of some words.
 
@@ -143,6 +148,7 @@ def weight_rows(
         columns: (N,) int32, the column of each word as a context word, or -1 for words to leave out.
         rows: (rows,) int64, indices of all rows of these words. The rows of a word are adjacent, in ascending order of
             their offsets; several can have the same offset. By default, all rows in the order of the block.
+        arrays: memory of the result, whose content changes with the next call; by default new memory.
     """
     blocks = len(marginals.sums)
     starts = np.cumsum(block.length) - block.length
@@ -153,11 +159,9 @@ def weight_rows(
     # The window has no more pairs than all offsets together. What is behind the last pair with a weight is never used,
     # so it takes no memory.
     pairs = 2 * int(block.length.sum())
-    contexts, weights, opposite_weights = (
-        np.empty(pairs, np.int32),
-        np.empty(pairs, np.float32),
-        np.empty(pairs, np.float32),
-    )
+    arrays = arrays or ReusedArrays()
+    contexts = arrays.empty("contexts", pairs, np.int32)
+    weights, opposite_weights = (arrays.empty(name, pairs, np.float32) for name in ("weights", "opposite weights"))
     ends = kernels.weight_pairs(
         block,
         starts,

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bitcipher.counts import PairBlock, RowRange
+from bitcipher.reused_arrays import ReusedArrays
 from pipelines.embed.spectral.array_files import read_array, read_into, write_array
 
 # Counts of a file are stored in the smallest of these types that holds them.
@@ -37,16 +38,22 @@ def read_all(uri: str) -> PairBlock:
     return read_ranges([RowRange(uri, 0, len(lengths), 0, int(lengths.sum()))])
 
 
-def read_ranges(row_ranges: Sequence[RowRange]) -> PairBlock:
-    """Return ranges of rows as one block, in the given order. The part of a range is the URI of the files."""
+def read_ranges(row_ranges: Sequence[RowRange], arrays: ReusedArrays | None = None) -> PairBlock:
+    """Return ranges of rows as one block, in the given order.
+
+    Args:
+        row_ranges: the ranges. The part of a range is the URI of the files.
+        arrays: memory of the pairs, whose content changes with the next call; by default new memory.
+    """
+    arrays = arrays or ReusedArrays()
     rows = sum(each.row_stop - each.row_start for each in row_ranges)
     pairs = sum(each.entry_stop - each.entry_start for each in row_ranges)
     result = PairBlock(
         np.empty(rows, np.int32),
         np.empty(rows, np.int16),
         np.empty(rows, np.int64),
-        np.empty(pairs, np.int32),
-        np.empty(pairs, np.int64),
+        arrays.empty("right", pairs, np.int32),
+        arrays.empty("count", pairs, np.int64),
     )
     row = pair = 0
     for each in row_ranges:

@@ -8,6 +8,7 @@ import numpy as np
 from bitcipher import storage
 from bitcipher.counts import RowRange
 from bitcipher.embedding.spectral import Marginals, weight_rows
+from bitcipher.reused_arrays import ReusedArrays
 from pipelines.embed.spectral.array_files import read_array, write_array, write_rows
 from pipelines.embed.spectral.pair_arrays import read_ranges
 
@@ -48,11 +49,13 @@ class PpmiStage:
         self._marginals = Marginals(read_array(_sums_uri(work)))
         self._columns = read_array(_columns_uri(work))
         self._work = work
+        self._arrays = ReusedArrays()
 
     def __call__(self, item: PpmiInput) -> Iterator[WeightedRange]:
         """Yield a range when its weighted rows are written."""
-        pairs = read_ranges(item.row_ranges)
-        rows = weight_rows(pairs, self._marginals, self._columns, np.lexsort((pairs.offset, pairs.left)))
+        pairs = read_ranges(item.row_ranges, self._arrays)
+        order = np.lexsort((pairs.offset, pairs.left))
+        rows = weight_rows(pairs, self._marginals, self._columns, order, self._arrays)
         write_rows(rows_uri(self._work, item.index), rows)
         yield WeightedRange(item.index, len(rows.contexts))
 
