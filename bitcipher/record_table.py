@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import Field, TypeAdapter, ValidationError
 
-from bitcipher import storage
+from bitcipher import parquet_files
 from bitcipher.errors import BitcipherError
 from bitcipher.hashed_files import hashing, read_checked
 from bitcipher.plain_values import check_plain
@@ -42,7 +42,7 @@ def write_records(uri: str, records: Iterable[Record], schema: pa.Schema) -> Tab
     """
     table = to_table(records, schema)
     with hashing(uri) as stream:
-        storage.write_parquet(stream, table)
+        parquet_files.write_parquet(stream, table)
     return TableReference(rows=len(table), sha256=stream.sha256)
 
 

@@ -12,11 +12,9 @@ import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import fsspec
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from bitcipher import http_files, object_store
 from bitcipher.errors import BitcipherError
@@ -284,83 +282,6 @@ def write_bytes(uri: str, content: bytes) -> None:
     else:
         with _translating_errors("write", uri, filesystem):
             filesystem.pipe_file(path, content)
-
-
-def read_table(uri: str) -> pa.Table:
-    """Return the table in a Parquet file.
-
-    Raises:
-        BitcipherError: if the file is missing or damaged.
-    """
-    with _parquet_file(uri) as file:
-        # A worker has one CPU, and Arrow's threads can crash a process that exits right afterwards.
-        return file.read(use_threads=False)
-
-
-def iter_table(uri: str) -> Iterator[pa.Table]:
-    """Yield the row groups of a Parquet file, of at most 2²⁰ rows if `write_table` wrote it. An empty file has one.
-
-    Raises:
-        BitcipherError: if the file is missing or damaged.
-    """
-    with _parquet_file(uri) as file:
-        for group in range(file.num_row_groups):
-            yield file.read_row_group(group, use_threads=False)
-        if not file.num_row_groups:
-            yield file.read(use_threads=False)
-
-
-class RowGroup(NamedTuple):
-    """Row group of an open Parquet file."""
-
-    file: pq.ParquetFile
-    number: int
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return self.file.metadata.row_group(self.number).num_rows
-
-    def bounds(self, column: int) -> tuple[str, str] | None:
-        """Return the smallest and the largest value of a column of strings, or None if the file does not have them."""
-        statistics = self.file.metadata.row_group(self.number).column(column).statistics
-        return (statistics.min, statistics.max) if statistics is not None and statistics.has_min_max else None
-
-    def read(self, columns: list[str] | None = None) -> pa.Table:
-        """Return some columns of the row group, by default all."""
-        return self.file.read_row_group(self.number, columns=columns, use_threads=False)
-
-
-def iter_row_groups(uri: str) -> Iterator[RowGroup]:
-    """Yield the row groups of a Parquet file, none of an empty file. They are read on demand.
-
-    Raises:
-        BitcipherError: if the file is missing or damaged.
-    """
-    with _parquet_file(uri) as file:
-        for number in range(file.num_row_groups):
-            yield RowGroup(file, number)
-
-
-@contextmanager
-def _parquet_file(uri: str) -> Iterator[pq.ParquetFile]:
-    try:
-        # `pq.read_table` would import Arrow's datasets and pandas, which takes 0.1 s.
-        with reading(uri) as stream, pq.ParquetFile(stream, page_checksum_verification=True) as file:
-            yield file
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: a damaged column name
-        raise BitcipherError(f"{uri} is not a Parquet file, or it is damaged: {error}.") from None
-
-
-def write_table(uri: str, table: pa.Table) -> None:
-    """Write a table as a Parquet file with checksums of its pages, which `read_table` verifies."""
-    with writing(uri) as stream:
-        write_parquet(stream, table)
-
-
-def write_parquet(stream: Any, table: pa.Table, group_rows: int | None = None) -> None:
-    """Write a table to a stream in the form of `write_table`, with at most so many rows in a row group."""
-    pq.write_table(table, stream, row_group_size=group_rows, compression="zstd", write_page_checksum=True)
 
 
 def remove(uri: str) -> None:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from bitcipher import storage
+from bitcipher import parquet_files, storage
 from bitcipher.count_limits import check_word_counts
 from bitcipher.counts.count_files import add_name, check_name
 from bitcipher.counts.pairs import PairBlock, pair_files, write_pairs
@@ -91,7 +91,7 @@ def write_part(
     schema = add_name(SEGMENT_WORDS.with_metadata(dict(zip(_HASHES, hashes, strict=True))), file)
     table = pa.Table.from_arrays([pa.array(column) for column in columns], schema=schema)
     with hashing(file) as stream:
-        storage.write_parquet(stream, table, GROUP_WORDS)
+        parquet_files.write_parquet(stream, table, GROUP_WORDS)
     return WrittenPart(int(entries.sum()), stream.sha256)
 
 
@@ -101,7 +101,7 @@ def read_pair_hashes(uri: str) -> tuple[str, str]:
     Raises:
         BitcipherError: if the file of words is missing or damaged.
     """
-    metadata = storage.read_table(part_files(uri)[0]).schema.metadata or {}
+    metadata = parquet_files.read_table(part_files(uri)[0]).schema.metadata or {}
     rows, entries = (metadata.get(name, b"").decode() for name in _HASHES)
     return rows, entries
 
@@ -124,7 +124,7 @@ def iter_words(part: str) -> Iterator[pa.Table]:
         BitcipherError: if the file is missing or damaged, or the counts are too large.
     """
     file = part_files(part)[0]
-    for table in storage.iter_table(file):
+    for table in parquet_files.iter_table(file):
         _check_words(table, file)
         yield table
 
@@ -136,7 +136,7 @@ def iter_word_groups(part: str) -> Iterator["WordGroup"]:
         BitcipherError: if the file is missing or damaged.
     """
     file = part_files(part)[0]
-    return (WordGroup(file, group) for group in storage.iter_row_groups(file))
+    return (WordGroup(file, group) for group in parquet_files.iter_row_groups(file))
 
 
 class WordGroup(NamedTuple):
@@ -144,7 +144,7 @@ class WordGroup(NamedTuple):
 
     uri: str
     """URI of the file of words."""
-    group: storage.RowGroup
+    group: parquet_files.RowGroup
 
     @property
     def words(self) -> int:

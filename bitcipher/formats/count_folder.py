@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from scipy.sparse import save_npz
 
-from bitcipher import storage
+from bitcipher import parquet_files, storage
 from bitcipher.cooccurrence import Build
 from bitcipher.formats.row_blocks import Advance
 
@@ -58,7 +58,7 @@ def write_counts(build: Build, target: str | os.PathLike[str], advance: Advance 
     storage.check_new(target)
     files = list_count_files(build)
     with storage.writing_folder(target) as folder:
-        storage.write_table(storage.join(folder, VOCABULARY), build.vocabulary)
+        parquet_files.write_table(storage.join(folder, VOCABULARY), build.vocabulary)
         for file in files:
             with storage.writing(storage.join(folder, file.name)) as stream:
                 save_npz(stream, build.cooccurrence(file.offset))

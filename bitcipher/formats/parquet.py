@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from bitcipher import storage
+from bitcipher import parquet_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.formats.row_blocks import Advance, iter_blocks
 from bitcipher.formats.table_builder import check_table
@@ -60,7 +60,7 @@ def read(uri: str) -> VectorTable:
     Raises:
         BitcipherError: if a column is missing, or if the vectors differ in length.
     """
-    columns = storage.read_table(uri)
+    columns = parquet_files.read_table(uri)
     if not {"word", VECTOR} <= set(columns.column_names):
         raise BitcipherError(
             f"{uri} must have the columns word and {VECTOR}; it has {', '.join(columns.column_names)}."

@@ -10,7 +10,7 @@ from itertools import islice
 
 import pyarrow as pa
 
-from bitcipher import __version__, json_files, storage
+from bitcipher import __version__, json_files, parquet_files, storage
 from bitcipher.cipher import BitCipher
 from bitcipher.errors import BitcipherError
 from bitcipher.redaction import redact
@@ -197,7 +197,7 @@ def write_vocabulary(job: Job, segments: list[Segment], known_words: pa.LargeStr
         vocabulary = choose_vocabulary(candidates, passages, job.options, known_words)
         if job.options.mode != SPECTRAL:
             BitCipher(job.options.bits).active_bits(len(vocabulary))  # raise before the long steps
-        storage.write_table(job.file(WORDS), vocabulary.to_table())
+        parquet_files.write_table(job.file(WORDS), vocabulary.to_table())
     job.progress.advance(bar, 1, f"{len(vocabulary):,} words")
     return vocabulary
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.optimize import nnls
 
-from bitcipher import storage
+from bitcipher import parquet_files, storage
 from bitcipher.counts import part_files, read_words
 from pipelines.count.count_stage import CountStage
 from pipelines.count.count_tasks import CountTask
@@ -177,9 +177,9 @@ def seconds_per_number(build: str, types: int) -> float:
     """Return the CPU seconds to read one word number, from numbers in random order."""
     file = storage.join(build, "numbers.parquet")
     numbers = np.random.default_rng(0).permutation(types).astype(np.int32)
-    storage.write_table(file, pa.table({"number": numbers}))
+    parquet_files.write_table(file, pa.table({"number": numbers}))
     start = time.process_time()
-    storage.read_table(file)["number"].to_numpy()
+    parquet_files.read_table(file)["number"].to_numpy()
     return (time.process_time() - start) / types
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from bitcipher import storage
+from bitcipher import parquet_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.word_filter import extract_corpus_words, read_frequencies, read_words
 from pipelines.filter.document_filter import most_frequent
@@ -51,7 +51,7 @@ class CountWordsStage:
         _flush_tokens(tokens, counts)
         words = sorted(counts)
         table = pa.table({"word": pa.array(words, pa.large_string()), "count": [counts[word] for word in words]})
-        storage.write_table(_counts_file(self._folder, item.id), table)
+        parquet_files.write_table(_counts_file(self._folder, item.id), table)
         yield CountedSource(item.id)
 
 
@@ -97,7 +97,7 @@ def count_vocabulary(
         progress.advance(bar, sizes[result.value.id], "counted")
     counts: Counter[str] = Counter()
     for item in inputs:
-        table = storage.read_table(_counts_file(work, item.id))
+        table = parquet_files.read_table(_counts_file(work, item.id))
         counts.update(dict(zip(table["word"].to_pylist(), table["count"].to_pylist(), strict=True)))
     progress.end(bar)
     if not counts:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from bitcipher import storage
+from bitcipher import parquet_files, storage
 from bitcipher.counts import check_numbers
 
 NUMBER = "number"
@@ -48,10 +48,10 @@ class NumberTable(NamedTuple):
         table = pa.table({NUMBER: numbers[order], **{name: column[order] for name, column in columns.items()}})
         if self.pieces == 1:
             check_numbers(numbers)
-            storage.write_table(self._slice(0), table.drop_columns([NUMBER]))
+            parquet_files.write_table(self._slice(0), table.drop_columns([NUMBER]))
             return
         for number, start, stop in self._cut(numbers[order]):
-            storage.write_table(storage.join(self._pieces(number), f"{piece:05d}.parquet"), table[start:stop])
+            parquet_files.write_table(storage.join(self._pieces(number), f"{piece:05d}.parquet"), table[start:stop])
 
     def combine(self, number: int) -> None:
         """Put the pieces of a slice together. They are kept, because a worker can repeat the work of one that died.
@@ -61,11 +61,11 @@ class NumberTable(NamedTuple):
         """
         folder = self._pieces(number)
         table = pa.concat_tables(
-            [storage.read_table(storage.join(folder, name)) for name in sorted(storage.list_files(folder))]
+            [parquet_files.read_table(storage.join(folder, name)) for name in sorted(storage.list_files(folder))]
         )
         order = np.empty(len(table), np.int64)
         order[check_numbers(table[NUMBER].to_numpy() - number * self.slice_rows)] = np.arange(len(table))
-        storage.write_table(self._slice(number), table.drop_columns([NUMBER]).take(pa.array(order)))
+        parquet_files.write_table(self._slice(number), table.drop_columns([NUMBER]).take(pa.array(order)))
 
     def read(self, numbers: np.ndarray, cache: "SliceCache") -> list[np.ndarray]:
         """Return the columns of some rows. One slice is in memory at a time.
@@ -107,6 +107,6 @@ class SliceCache:
     def read(self, uri: str) -> list[np.ndarray]:
         """Return the columns of a slice."""
         if self._uri != uri:
-            self._columns = [column.to_numpy() for column in storage.read_table(uri).columns]
+            self._columns = [column.to_numpy() for column in parquet_files.read_table(uri).columns]
             self._uri = uri
         return self._columns

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from bitcipher import storage
+from bitcipher import parquet_files, storage
 from bitcipher.counts import (
     NumberSet,
     PairBlock,
@@ -108,7 +108,7 @@ class MergeStage:
 
     def _read_words(self, uri: str) -> pa.Table:
         if self._words is None or self._words[0] != uri:
-            self._words = uri, storage.read_table(uri)
+            self._words = uri, parquet_files.read_table(uri)
         return self._words[1]
 
 

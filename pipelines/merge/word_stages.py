@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bitcipher import storage
+from bitcipher import parquet_files, storage
 from bitcipher.counts import (
     SEGMENT_WORDS,
     RowRange,
@@ -44,7 +44,7 @@ class SumStage:
     def __call__(self, item: SumInput) -> Iterator[SummedWords]:
         """Yield the counts of a range."""
         words = merge_words(item.members, item.subtracted, item.words)
-        storage.write_table(_summed_file(self._work, item.merge, item.index), words)
+        parquet_files.write_table(_summed_file(self._work, item.merge, item.index), words)
         counts, frequencies = np.unique(words["count"].to_numpy(), return_counts=True)
         yield SummedWords(item.merge, item.index, counts[::-1], frequencies[::-1])
 
@@ -84,10 +84,10 @@ class NumberStage:
 
     def __call__(self, item: NumberInput) -> Iterator[NumberedWords]:
         """Yield the ranges of rows, and the rows of each operand in them."""
-        words = storage.read_table(_summed_file(self._work, item.merge, item.index))
+        words = parquet_files.read_table(_summed_file(self._work, item.merge, item.index))
         numbers = _number(words["count"].to_numpy(), item.first_numbers)
         sizes, words = words["size"].to_numpy(), words.drop_columns(["size"]).append_column("number", pa.array(numbers))
-        storage.write_table(words_file(self._work, item.merge, item.index), words)
+        parquet_files.write_table(words_file(self._work, item.merge, item.index), words)
         names = words["word"].combine_chunks()
         *tables, hash_table = item.tables
         first, second = word_hashes(names).T

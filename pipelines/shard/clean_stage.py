@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import pyarrow as pa
 
-from bitcipher import storage
+from bitcipher import parquet_files, storage
 from bitcipher.records import FROM_LIST, Count, Record, Strings
 from pipelines.clean import load_rules
 from pipelines.duplicates.keys import compute_keys
@@ -172,24 +172,24 @@ class _TaskWriter:
     def _flush_kept(self) -> None:
         name = f"{self._task}-{len(self._files):05d}"
         table = self._kept.take()
-        storage.write_table(storage.join(self._work, "documents", f"{name}.parquet"), table)
+        parquet_files.write_table(storage.join(self._work, "documents", f"{name}.parquet"), table)
         hosts = pa.array(self._hosts, pa.string())
         self._hosts = []
         keys = compute_keys(table["text"], 0, self._options.duplicates, hosts)
         for kind, rows in key_tables(keys, self._options.duplicates).items():
-            storage.write_table(storage.join(self._work, "keys", kind, f"{name}.parquet"), rows)
+            parquet_files.write_table(storage.join(self._work, "keys", kind, f"{name}.parquet"), rows)
         self._files.append(CleanedFile(name=name, documents=len(table)))
 
     def _flush_dropped(self) -> None:
         name = f"dropped/{self._task}-{len(self._dropped_files):05d}.parquet"
-        storage.write_table(storage.join(self._work, name), self._dropped.take())
+        parquet_files.write_table(storage.join(self._work, name), self._dropped.take())
         self._dropped_files.append(name)
 
     def _write_quarantine(self) -> str | None:
         if not self._quarantined:
             return None
         name = f"quarantine/{self._task}.parquet"
-        storage.write_table(storage.join(self._work, name), pa.Table.from_pylist(self._quarantined, QUARANTINED))
+        parquet_files.write_table(storage.join(self._work, name), pa.Table.from_pylist(self._quarantined, QUARANTINED))
         return name
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from bitcipher import storage
+from bitcipher import parquet_files, storage
 from bitcipher.errors import BitcipherError
 from pipelines.duplicates.copies import (
     LINES,
@@ -49,7 +49,7 @@ class ReadKeysStage:
 
     def __call__(self, item: KeyFile) -> Iterator[pa.Table]:
         """Yield the keys, with document ids that contain the number of the file."""
-        table = storage.read_table(item.uri)
+        table = parquet_files.read_table(item.uri)
         if table.schema != KEY_SCHEMAS[item.kind]:
             raise BitcipherError(f"{item.uri} is damaged: it has other columns than keys. Restore it from a copy.")
         ids = table["document"].to_numpy() + np.uint64(document_id(item.file))

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from bitcipher import storage
+from bitcipher import parquet_files, storage
 from pipelines.shard.document_version import DocumentVersion
 
 
@@ -30,6 +30,6 @@ def find_returned(folder: str, before: DocumentVersion, after: DocumentVersion) 
 
 
 def _rows(folder: str, name: str) -> list[ReturnedDocument]:
-    table = storage.read_table(storage.join(folder, name))
+    table = parquet_files.read_table(storage.join(folder, name))
     columns = (table[column].to_pylist() for column in ReturnedDocument._fields)
     return [ReturnedDocument(*values) for values in zip(*columns, strict=True)]

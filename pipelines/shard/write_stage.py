@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bitcipher import storage
+from bitcipher import parquet_files, storage
 from bitcipher.hashed_files import hashing
 from bitcipher.records import FROM_LIST, Record, Strings
 from pipelines.clean.document import host_of
@@ -85,7 +85,7 @@ class WriteStage:
         task = item.task
         files, dropped_files, accounts = [], [], []
         for file, dropped, lines in zip(task.files, item.dropped, item.lines, strict=True):
-            table = storage.read_table(storage.join(self._work, "documents", f"{file.name}.parquet"))
+            table = parquet_files.read_table(storage.join(self._work, "documents", f"{file.name}.parquet"))
             table, reasons = _remove(table, dropped, lines)
             is_kept = np.array([reason is None for reason in reasons], bool)
             kept = table.filter(pa.array(is_kept))
@@ -118,7 +118,7 @@ class WriteStage:
         key_hashes = {}
         for kind, table in keys.items():
             with hashing(storage.join(self._out, "keys", kind, name.rpartition("/")[2])) as stream:
-                storage.write_parquet(stream, table)
+                parquet_files.write_parquet(stream, table)
             key_hashes[kind] = stream.sha256
         return DocumentFile(
             name=name,
@@ -133,14 +133,14 @@ class WriteStage:
     def _read_keys(self, file: CleanedFile, is_kept: np.ndarray) -> dict[str, pa.Table]:
         """Return the keys of the kept documents of a file, by kind."""
         keys = {
-            kind: storage.read_table(storage.join(self._work, "keys", kind, f"{file.name}.parquet"))
+            kind: parquet_files.read_table(storage.join(self._work, "keys", kind, f"{file.name}.parquet"))
             for kind in key_kinds(self._options.duplicates)
         }
         return {kind: _select_keys(table, is_kept) for kind, table in keys.items()}
 
     def _copy(self, kind: str, names: tuple[str, ...]) -> tuple[str, ...]:
         """Copy temporary files to their final names."""
-        tables = ((name, storage.read_table(storage.join(self._work, name))) for name in names)
+        tables = ((name, parquet_files.read_table(storage.join(self._work, name))) for name in names)
         return tuple(
             self._write(kind, name.rpartition("/")[2].removesuffix(".parquet"), table) for name, table in tables
         )

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from bitcipher import storage
+from bitcipher import parquet_files
 from pipelines.ingest.documents import read_documents
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import list_sources
@@ -58,7 +58,7 @@ def write_shards(target: str, data: list[str]) -> None:
 
 
 def _write_shard(target: str, texts: list[str]) -> None:
-    storage.write_table(target, pa.table({"text": pa.array(texts, pa.large_string())}))
+    parquet_files.write_table(target, pa.table({"text": pa.array(texts, pa.large_string())}))
 
 
 def write_tokens(target: str, data: list[str]) -> None:

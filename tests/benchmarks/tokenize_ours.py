@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from bitcipher import storage
+from bitcipher import parquet_files
 from pipelines.tokenizers import make_tokenizer
 
 
@@ -32,7 +32,7 @@ def main(folder: str, mode: str = "") -> None:
     tokenizer = make_tokenizer("spacy", lowercase=True)
     for shift in range(int(mode) if mode.isdigit() else 1):
         for shard in shards:
-            documents = storage.read_table(shard)["text"].combine_chunks()
+            documents = parquet_files.read_table(shard)["text"].combine_chunks()
             tokens = tokenizer.tokenize(shift_letters(documents, shift) if mode.isdigit() else documents)
             if mode == "digests":
                 words = tokens.words.to_pylist()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import spacy
 
-from bitcipher import storage
+from bitcipher import parquet_files
 
 
 def main(folder: str, mode: str = "") -> None:
@@ -19,7 +19,7 @@ def main(folder: str, mode: str = "") -> None:
     shards = sorted(str(path) for path in Path(folder).iterdir())
     tokenizer = spacy.blank("en").tokenizer
     for shard in shards:
-        texts = (text.as_py() for text in storage.read_table(shard)["text"])
+        texts = (text.as_py() for text in parquet_files.read_table(shard)["text"])
         for document in tokenizer.pipe(texts):
             if mode == "digests":
                 tokens = [token.lower_ for token in document if not token.is_space]

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from web_server import WebServer
 
-from bitcipher import http_connection, http_files, storage
+from bitcipher import http_connection, http_files, parquet_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.http_files import OVERLAP_BYTES
 
@@ -62,7 +62,7 @@ class TestReading:
         table = pa.table({"text": ["a", "b"] * 1000})
         pq.write_table(table, sink := io.BytesIO(), row_group_size=500)
         web.files["/a.parquet"] = sink.getvalue()
-        assert storage.read_table(f"{web.address}/a.parquet") == table
+        assert parquet_files.read_table(f"{web.address}/a.parquet") == table
 
     def test_empty_file_and_size(self, web):
         web.files["/empty"] = b""

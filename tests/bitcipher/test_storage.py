@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from object_store import Fault
 
-from bitcipher import json_files, object_store, storage
+from bitcipher import json_files, object_store, parquet_files, storage
 from bitcipher.errors import BitcipherError
 
 SMALL = b"a few bytes"
@@ -181,7 +181,7 @@ def test_missing_files_raise(base_uri):
     missing = storage.join(base_uri, "missing.json")
     assert storage.read_bytes(missing) is None
     assert storage.list_files(missing) == {}
-    for attempt in (read, json_files.read, storage.read_table):
+    for attempt in (read, json_files.read, parquet_files.read_table):
         with pytest.raises(BitcipherError, match=r"no file .*missing\.json"):
             attempt(missing)
 
@@ -195,8 +195,8 @@ def test_damaged_json_raises(base_uri, content):
 
 def test_tables_and_many_files_read_back(base_uri):
     table = pa.table({"word": ["a", "b"], "count": [1, 2]})
-    storage.write_table(storage.join(base_uri, "t.parquet"), table)
-    assert storage.read_table(storage.join(base_uri, "t.parquet")) == table
+    parquet_files.write_table(storage.join(base_uri, "t.parquet"), table)
+    assert parquet_files.read_table(storage.join(base_uri, "t.parquet")) == table
     uris = [storage.join(base_uri, f"{number}.json") for number in range(30)]
     for number, uri in enumerate(uris):
         json_files.write(uri, {"number": number})
@@ -301,10 +301,10 @@ def test_store_errors_during_reading_raise(s3, faulty_s3, fault):
 
 def test_store_errors_during_reading_of_a_table_raise(s3, faulty_s3):
     uri = storage.join(s3, "table.parquet")
-    storage.write_table(uri, pa.table({"n": np.random.default_rng(6).integers(0, 1 << 60, 200_000)}))
+    parquet_files.write_table(uri, pa.table({"n": np.random.default_rng(6).integers(0, 1 << 60, 200_000)}))
     faulty_s3.plan = [Fault("break", "GET")]
     with pytest.raises(BitcipherError, match=r"^Cannot read s3://.*table\.parquet"):
-        storage.read_table(uri)
+        parquet_files.read_table(uri)
 
 
 def test_missing_bucket_raises_and_is_not_created(s3_server):
@@ -340,7 +340,7 @@ def test_user_settings_take_precedence(monkeypatch):
 LIMITED_WRITES = """
 import resource, sys
 import pyarrow as pa
-from bitcipher import json_files, storage
+from bitcipher import json_files, parquet_files, storage
 from bitcipher.errors import BitcipherError
 
 folder, large = sys.argv[1], b"x" * 100_000
@@ -354,7 +354,7 @@ for attempt in (
     write,
     lambda uri: storage.create(uri, large),
     lambda uri: json_files.write(uri, {"text": large.decode()}),
-    lambda uri: storage.write_table(uri, pa.table({"n": list(range(50_000))})),
+    lambda uri: parquet_files.write_table(uri, pa.table({"n": list(range(50_000))})),
 ):
     try:
         attempt(folder + "/file")

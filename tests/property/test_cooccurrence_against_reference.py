@@ -12,7 +12,7 @@ from reference import choose_words, context_matrices
 from small_corpora import choices, cut, documents
 from written_segments import write_segment
 
-from bitcipher import Build, json_files, open_build, storage
+from bitcipher import Build, json_files, open_build, parquet_files, storage
 from bitcipher.counts import ContextWindow, merged_segments
 from bitcipher.versions import WORDS, manifest_uri
 from bitcipher.vocabulary import Vocabulary
@@ -30,7 +30,7 @@ def write_build(shards, context_window, words, total_passages):
     names, counts, passages = (list(column) for column in zip(*words, strict=True))
     vocabulary = Vocabulary(pa.array(names, pa.large_string()), counts, passages, total_passages)
     file = f"{uri}/versions/000001-test/{WORDS}"
-    storage.write_table(file, vocabulary.to_table())
+    parquet_files.write_table(file, vocabulary.to_table())
     manifest = {
         "version": 1,
         "folder": "versions/000001-test",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.csv
 
-from bitcipher import storage
+from bitcipher import parquet_files, storage
 from training.markdown import format_table
 from training.probes.paper_tables import PaperGrid, paper_tables
 from training.probes.probe_scores import ProbeResult
@@ -33,7 +33,7 @@ def write_tables(out: str, grids: Sequence[PaperGrid], results: Sequence[CellRes
         The URI of the Markdown page.
     """
     table = _as_rows(grids, results)
-    storage.write_table(storage.join(out, "tables.parquet"), table)
+    parquet_files.write_table(storage.join(out, "tables.parquet"), table)
     with storage.writing(storage.join(out, "tables.csv")) as stream:
         pyarrow.csv.write_csv(table, stream)
     page = storage.join(out, "tables.md")

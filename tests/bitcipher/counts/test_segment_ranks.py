@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from written_segments import write_segment
 
-from bitcipher import BitcipherError, Vocabulary, storage
+from bitcipher import BitcipherError, Vocabulary, parquet_files, storage
 from bitcipher.counts import ContextWindow, RankFinder, iter_words, part_files, read_words
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.runtime.in_process import InProcessRuntime
@@ -64,7 +64,7 @@ def test_missing_number_raises(build, numbers):
     (words,) = iter_words(part)
     index = words.column_names.index("number")
     damaged = words.set_column(index, words.schema.field(index), pa.array(numbers, pa.int32()))
-    storage.write_table(part_files(part)[0], damaged)
+    parquet_files.write_table(part_files(part)[0], damaged)
     vocabulary = Vocabulary.from_counts(["a"], np.ones(1), np.ones(1), 1)
     with pytest.raises(BitcipherError, match="some of their numbers are missing"):
         RankFinder(vocabulary).find([part], len(words))

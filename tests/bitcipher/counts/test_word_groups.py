@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from written_segments import write_segment
 
-from bitcipher import storage
+from bitcipher import parquet_files, storage
 from bitcipher.counts import ContextWindow, WordRange, find_row_ranges, read_words
 
 words = st.text("ab\0é😀", max_size=3)
@@ -18,14 +18,14 @@ bytes_of_words = words.map(str.encode)
 def reads(monkeypatch):
     """Names of the columns of each read, and the words if they are read."""
     reads = []
-    read = storage.RowGroup.read
+    read = parquet_files.RowGroup.read
 
     def record(self, columns=None):
         table = read(self, columns)
         reads.append(set(table["word"].to_pylist()) if "word" in table.column_names else None)
         return table
 
-    monkeypatch.setattr(storage.RowGroup, "read", record)
+    monkeypatch.setattr(parquet_files.RowGroup, "read", record)
     return reads
 
 

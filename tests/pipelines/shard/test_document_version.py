@@ -9,7 +9,7 @@ from document_shards import make_shards, write_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitcipher import json_files, storage
+from bitcipher import json_files, parquet_files, storage
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.document_folder import DocumentFile, find_document_files
 from pipelines.ingest.sources import Source, list_sources
@@ -104,11 +104,11 @@ def test_damaged_table_is_named(shards, tmp_path, name):
 def replace_table(shards, name, change):
     """Change the rows of a table, and refer to the changed table in the manifest."""
     version = read_newest(str(shards))
-    rows = storage.read_table(version.table_uri(name)).to_pylist()
+    rows = parquet_files.read_table(version.table_uri(name)).to_pylist()
     for row in rows:
         change(row)
     table = KINDS[name].schema.empty_table().from_pylist(rows, KINDS[name].schema)
-    storage.write_table(str(shards / "table"), table)
+    parquet_files.write_table(str(shards / "table"), table)
     content = (shards / "table").read_bytes()
     (shards / "table").unlink()
     sha256 = hashlib.sha256(content).hexdigest()

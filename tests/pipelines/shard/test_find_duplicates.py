@@ -2,7 +2,7 @@ import document_shards
 import pyarrow as pa
 import pytest
 
-from bitcipher import storage
+from bitcipher import parquet_files
 from bitcipher.errors import BitcipherError
 
 
@@ -11,6 +11,6 @@ def test_keys_with_other_columns_raise(tmp_path):
     second = document_shards.write_lines(tmp_path / "b.jsonl", "The dog ran to the door.")
     document_shards.make_shards(tmp_path / "out", first)
     (keys,) = (tmp_path / "out/keys/documents").iterdir()
-    storage.write_table(str(keys), pa.table({"key": [1]}))
+    parquet_files.write_table(str(keys), pa.table({"key": [1]}))
     with pytest.raises(BitcipherError, match=rf"{keys} is damaged: it has other columns"):
         document_shards.make_shards(tmp_path / "out", second)

@@ -8,7 +8,7 @@ from document_shards import content_of, make_shards, read_documents, texts_in, w
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitcipher import storage
+from bitcipher import parquet_files, storage
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.sources import list_sources
 from pipelines.shard.clean_stage import CleanStage
@@ -239,14 +239,14 @@ def test_source_that_changes_before_it_is_read_raises(corpus, tmp_path, monkeypa
 
 def test_source_that_changes_after_it_was_read_is_changed_for_the_next_call(corpus, tmp_path, monkeypatch):
     make_shards(tmp_path / "expected", corpus, **NEAR)
-    original = storage.write_table
+    original = parquet_files.write_table
 
     def write_and_change_source(uri, table):
         original(uri, table)
         write_lines(corpus / "a.jsonl", "Other text.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(storage, "write_table", write_and_change_source)
+        patch.setattr(parquet_files, "write_table", write_and_change_source)
         make_shards(tmp_path / "out", corpus, **NEAR)
     assert texts_in(tmp_path / "out") == texts_in(tmp_path / "expected")
     changes = make_shards(tmp_path / "out", corpus, **NEAR).changes

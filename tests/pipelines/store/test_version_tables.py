@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bitcipher import storage
+from bitcipher import parquet_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.record_table import TableReference
 from pipelines.ingest.record_counts import RecordCounts
@@ -78,7 +78,8 @@ def test_tables_are_read_back_equal_and_have_the_same_bytes_again(folder, conten
 
 def write_rows(folder, name, rows):
     """Write a table that can hold anything, with the reference that a manifest would have."""
-    storage.write_table(table_uri(folder, name), rows if isinstance(rows, pa.Table) else pa.Table.from_pylist(rows))
+    table = rows if isinstance(rows, pa.Table) else pa.Table.from_pylist(rows)
+    parquet_files.write_table(table_uri(folder, name), table)
     sha256 = hashlib.sha256(storage.read_bytes(table_uri(folder, name))).hexdigest()
     return TableReference(rows=len(rows), sha256=sha256)
 
@@ -86,7 +87,7 @@ def write_rows(folder, name, rows):
 def rows_of(contents, folder, name):
     """Return the rows of a table as it is stored."""
     contents.write(folder)
-    return storage.read_table(table_uri(folder, name)).to_pylist()
+    return parquet_files.read_table(table_uri(folder, name)).to_pylist()
 
 
 def records_or_error(folder, name, reference):
