@@ -18,7 +18,7 @@ class ReusedArrays:
 
     def empty(self, name: str, size: int, dtype: DTypeLike) -> np.ndarray[Any, Any]:
         """Return an array with any content, (size,). Use one name for arrays of one type."""
-        if len(self._arrays.get(name, ())) < size:
+        if name not in self._arrays or len(self._arrays[name]) < size:
             self._arrays.pop(name, None)  # before more is allocated
             self._arrays[name] = np.empty(size, dtype)
         return self._arrays[name][:size]

@@ -83,11 +83,12 @@ def read_counts(build: str, segment: Segment) -> Counts:
     assert sorted(word_of) == list(range(len(names)))
     rows, entries, pairs, order = Counter(), Counter(), Counter(), []
     for uri, of_part in zip(uris, tables, strict=True):
+        words_of_part = set(of_part["word"].to_pylist())
         for block in iter_pairs(uri, len(table)):
             cells = iter(zip(block.right.tolist(), block.count.tolist(), strict=True))
             for left, offset, length in zip(*(column.tolist() for column in block[:3]), strict=True):
                 order.append((word_of[left].encode(), offset))
-                assert word_of[left] in of_part["word"].to_pylist()
+                assert word_of[left] in words_of_part
                 rows[word_of[left]] += 1
                 entries[word_of[left]] += length
                 for right, n in islice(cells, length):

@@ -7,6 +7,7 @@ from bitcipher.reused_arrays import ReusedArrays
 
 def test_arrays_of_a_name_share_memory_and_grow():
     arrays = ReusedArrays()
+    assert arrays.empty("counts", 0, np.int64).shape == (0,)
     first = arrays.empty("counts", 8, np.int64)
     first[:] = 7
     assert np.shares_memory(first, arrays.empty("counts", 5, np.int64))
