@@ -35,9 +35,7 @@ def test_shards_and_batches_do_not_change_the_bytes(corpus, tmp_path, monkeypatc
     whole = run_build([corpus], tmp_path / "whole", options)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.batch_bytes", 300_000)
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 20_000)
-    monkeypatch.setattr(
-        "pipelines.runtime.memory_budget.BYTES_PER_MERGED", 1 << 16
-    )  # ranges of 20,000 rows and entries
+    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_MERGED", 1 << 16)  # 20,000 rows and entries
     monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_SUMMED_WORD", 1 << 17)  # ranges of 2,000 words
     names = ("d.txt.gz", "c.txt", "b.jsonl.gz", "a.jsonl")
     pieces = run_build([corpus / name for name in names], tmp_path / "pieces", options.derive({"shard_mib": 1}))
@@ -51,9 +49,7 @@ def test_threads_do_not_change_the_bytes(documents, tmp_path, monkeypatch):
     files = [write_lines(tmp_path / f"{i}.jsonl", documents[i:]) for i in range(3)]  # of equal size, to be merged
     run_build(files, tmp_path / "alone")
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 50_000)
-    monkeypatch.setattr(
-        "pipelines.runtime.memory_budget.BYTES_PER_MERGED", 1 << 15
-    )  # ranges of 40,000 rows and entries
+    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_MERGED", 1 << 15)  # 40,000 rows and entries
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.weighted_entries", 0)  # weights in ranges
     monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_SUMMED_WORD", 1 << 18)  # ranges of 1,000 words
     threads = run_build(files, tmp_path / "threads", threads=3)

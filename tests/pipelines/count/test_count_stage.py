@@ -76,7 +76,7 @@ def test_shards_have_whole_documents_and_add_up(file, texts, tmp_path):
 
 def test_large_shards_are_counted_in_batches(file, texts, tmp_path, monkeypatch):
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.batch_bytes", 1500)
-    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_MERGED", 1 << 19)  # ranges of 2,000 rows and entries
+    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_MERGED", 1 << 19)  # 2,000 rows and entries
     monkeypatch.setattr(count_stage, "FAN_IN", 4)  # so that sums of batches are summed again
     build = str(tmp_path / "build")
     (shard,) = run(stage_of(build, 1 << 20), tasks_of([file], 1 << 20))
@@ -94,9 +94,7 @@ def test_large_shards_are_counted_in_batches(file, texts, tmp_path, monkeypatch)
 def test_document_of_many_batches(tmp_path, monkeypatch):
     """The left context of a batch can be words that no batch of the same merge counts."""
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.batch_bytes", 20_000)
-    monkeypatch.setattr(
-        "pipelines.runtime.memory_budget.BYTES_PER_MERGED", 1 << 14
-    )  # ranges of 70,000 rows and entries
+    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_MERGED", 1 << 14)  # 70,000 rows and entries
     monkeypatch.setattr(count_stage, "FAN_IN", 2)
     words = [f"{i:063}" for i in range(100_000)]  # six batches, because each chunk of 1 MiB is one
     (tmp_path / "corpus.txt").write_text(" ".join(words))
