@@ -48,6 +48,24 @@ def insert(low, high, member):
 
 
 @njit(cache=True, nogil=True)
+def count_before(bits):
+    """Return how many bits are set in the elements before each one, (n,) int64, and in all."""
+    before = np.empty(len(bits), np.int64)
+    total = 0
+    for i in range(len(bits)):
+        before[i] = total
+        total += np.int64(bit_count(bits[i]))  # pyright: ignore[reportCallIssue] (an intrinsic)
+    return before, total
+
+
+@njit(cache=True, nogil=True, inline="always")
+def position_of(bits, before, number):
+    """Return how many of the set bits are those of smaller numbers, given `before` from `count_before`."""
+    smaller = bits[number >> 6] & ((_ONE << np.uint64(number & 63)) - _ONE)
+    return before[number >> 6] + np.int64(bit_count(smaller))  # pyright: ignore[reportCallIssue]
+
+
+@njit(cache=True, nogil=True)
 def drain(low, high, totals, members_out, totals_out, n):
     """Write the members to `members_out`, ascending, and their totals to `totals_out`, both from index n on.
 

@@ -10,17 +10,17 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from bitcipher.counts.bitset import bit_count, trailing_zeros
+from bitcipher.counts.bitset import count_before, position_of, trailing_zeros
 
 _ONE = np.uint64(1)
 
 
 class NumberSet(NamedTuple):
-    """Set of word numbers, which takes 1.5 bits per number below the largest possible one.
+    """Set of word numbers, which takes 2 bits per number below the largest possible one.
 
     Attributes:
         bits: (V / 64 + 1,) uint64, one bit per number.
-        before: (V / 64 + 1,) int32, how many members the preceding elements of `bits` have.
+        before: (V / 64 + 1,) int64, how many members the preceding elements of `bits` have.
         members: (n,) int32, the members, ascending.
     """
 
@@ -54,11 +54,7 @@ def _insert(bits, numbers):
 
 @njit(cache=True, nogil=True)
 def _list_members(bits):
-    before = np.empty(len(bits), np.int32)
-    total = 0
-    for i in range(len(bits)):
-        before[i] = total
-        total += np.int64(bit_count(bits[i]))  # pyright: ignore[reportCallIssue] (an intrinsic)
+    before, total = count_before(bits)
     members = np.empty(total, np.int32)
     n = 0
     for i in range(len(bits)):
@@ -74,7 +70,5 @@ def _list_members(bits):
 def _positions(bits, before, numbers):
     found = np.empty(len(numbers), np.int32)
     for i in range(len(numbers)):
-        number = numbers[i]
-        smaller = bits[number >> 6] & ((_ONE << np.uint64(number & 63)) - _ONE)
-        found[i] = before[number >> 6] + np.int64(bit_count(smaller))  # pyright: ignore[reportCallIssue]
+        found[i] = position_of(bits, before, numbers[i])
     return found

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numba import njit
 
-from bitcipher.counts.bitset import bit_count
+from bitcipher.counts.bitset import count_before, position_of
 from bitcipher.counts.segment import iter_words
 from bitcipher.counts.word_ranges import WordRange
 from bitcipher.errors import BitcipherError
@@ -83,8 +83,8 @@ class RankFinder:
                 ranks.append(ranks_of_table)
         all_numbers = np.concatenate(numbers)
         _insert(bits, all_numbers, words)
-        before, known_words = _count_before(bits)
-        if _count_before(seen)[1] != words:
+        before, known_words = count_before(bits)
+        if count_before(seen)[1] != words:
             raise _damaged()
         ranks_by_number = np.empty(known_words, np.int32)
         _fill(bits, before, all_numbers, np.concatenate(ranks), ranks_by_number)
@@ -124,27 +124,9 @@ def _insert(bits, numbers, words):
 
 
 @njit(cache=True, nogil=True)
-def _count_before(bits):
-    """Return how many bits are set in the elements before each one, and in all."""
-    before = np.empty(len(bits), np.int64)
-    total = 0
-    for i in range(len(bits)):
-        before[i] = total
-        total += np.int64(bit_count(bits[i]))  # pyright: ignore[reportCallIssue] (an intrinsic)
-    return before, total
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _position(bits, before, number):
-    """Return how many of the set bits are those of smaller numbers."""
-    smaller = bits[number >> 6] & ((_ONE << np.uint64(number & 63)) - _ONE)
-    return before[number >> 6] + np.int64(bit_count(smaller))  # pyright: ignore[reportCallIssue]
-
-
-@njit(cache=True, nogil=True)
 def _fill(bits, before, numbers, ranks, ranks_by_number):
     for i in range(len(numbers)):
-        ranks_by_number[_position(bits, before, numbers[i])] = ranks[i]
+        ranks_by_number[position_of(bits, before, numbers[i])] = ranks[i]
 
 
 @njit(cache=True, nogil=True)
@@ -154,5 +136,5 @@ def _look_up(bits, before, ranks, numbers, oov_rank):
         number = numbers[i]
         found[i] = oov_rank
         if bits[number >> 6] >> np.uint64(number & 63) & _ONE:
-            found[i] = ranks[_position(bits, before, number)]
+            found[i] = ranks[position_of(bits, before, number)]
     return found

@@ -9,6 +9,7 @@ factorization   all steps in order
 stored_rows     rows of the last product, in files
 progress        wrapper of products that reports progress
 array_files     arrays in temporary files
+pair_arrays     pairs in temporary files
 """
 
 from pipelines.embed.spectral.factorization import factor

@@ -1,4 +1,4 @@
-"""Temporary files of arrays and of weighted rows.
+"""Temporary files of arrays, and of named tuples of arrays.
 
 A file has a line of JSON with the type and the shape of the array, and then its values. NumPy's own format is not used,
 because NumPy reads its header with Python's parser, which can fail in Python 3.11 if several threads use it.
@@ -6,15 +6,19 @@ because NumPy reads its header with Python's parser, which can fail in Python 3.
 
 import io
 import json
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.embedding.spectral import WeightedRows
+from bitcipher.counts import PairBlock
+from bitcipher.embedding.spectral import Operand, WeightedRows
 from bitcipher.errors import BitcipherError
 
 ENDING = ".array"
+
+Arrays = WeightedRows | Operand | PairBlock
+AnyArrays = TypeVar("AnyArrays", WeightedRows, Operand, PairBlock)
 
 # The values begin at a multiple of this number of bytes, the size of a line of the cache.
 ALIGNMENT = 64
@@ -52,7 +56,7 @@ def read_slice(uri: str, start: int, stop: int) -> np.ndarray:
     """Return the rows of an array from `start` on and before `stop`. Only these are read from its file."""
     with storage.reading(uri) as stream:
         dtype, shape = _read_header(stream)
-        return _read_rows(stream, start, np.empty((stop - start, *shape[1:]), dtype))
+        return _read_rows(stream, uri, start, np.empty((stop - start, *shape[1:]), dtype))
 
 
 def read_into(uri: str, start: int, result: np.ndarray) -> None:
@@ -60,19 +64,19 @@ def read_into(uri: str, start: int, result: np.ndarray) -> None:
     with storage.reading(uri) as stream:
         dtype, shape = _read_header(stream)
         if dtype == result.dtype:
-            _read_rows(stream, start, result)
+            _read_rows(stream, uri, start, result)
         else:
-            result[:] = _read_rows(stream, start, np.empty((len(result), *shape[1:]), dtype))
+            result[:] = _read_rows(stream, uri, start, np.empty((len(result), *shape[1:]), dtype))
 
 
-def _read_rows(stream: IO[bytes], start: int, result: np.ndarray) -> np.ndarray:
+def _read_rows(stream: IO[bytes], uri: str, start: int, result: np.ndarray) -> np.ndarray:
     """Fill an array with rows, given a stream at the first value, and return it."""
     stream.seek(stream.tell() + start * int(np.prod(result.shape[1:])) * result.itemsize)
     rest = result.reshape(-1).view(np.uint8).data
     while rest:
         content = stream.read(min(len(rest), READ_BYTES))
         if not content:
-            raise BitcipherError("A temporary file is shorter than it was: start again.")
+            raise BitcipherError(f"{uri} is shorter than it was when it was written: start again.")
         rest[: len(content)] = content
         rest = rest[len(content) :]
     return result
@@ -84,19 +88,19 @@ def _read_header(stream: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...]]:
     return np.dtype(header["dtype"]), tuple(header["shape"])
 
 
-def write_rows(uri: str, rows: WeightedRows) -> None:
-    """Write weighted rows, one file per array, because each product needs only some of the arrays."""
-    for name, array in rows._asdict().items():
-        write_array(_file(uri, name), array)
+def write_arrays(uri: str, arrays: Arrays) -> None:
+    """Write a named tuple of arrays, one file per array, because most readers need only some of them."""
+    for name, array in zip(arrays._fields, arrays, strict=True):
+        write_array(array_file(uri, name), array)
 
 
-def read_rows(uri: str, *names: str) -> WeightedRows:
-    """Return weighted rows with the named arrays. The other arrays are None."""
-    arrays: dict[str, Any] = {
-        name: read_array(_file(uri, name)) if name in names else None for name in WeightedRows._fields
-    }
-    return WeightedRows(**arrays)
+def read_arrays(uri: str, kind: type[AnyArrays], *names: str) -> AnyArrays:
+    """Return a named tuple with the named arrays, by default all. The other arrays are None."""
+    used = names or kind._fields
+    arrays: list[Any] = [read_array(array_file(uri, name)) if name in used else None for name in kind._fields]
+    return kind(*arrays)
 
 
-def _file(uri: str, name: str) -> str:
+def array_file(uri: str, name: str) -> str:
+    """Return the file of an array of a named tuple."""
     return f"{uri}.{name}{ENDING}"

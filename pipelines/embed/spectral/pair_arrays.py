@@ -9,7 +9,7 @@ import numpy as np
 
 from bitcipher.counts import PairBlock, RowRange
 from bitcipher.reused_arrays import ReusedArrays
-from pipelines.embed.spectral.array_files import read_array, read_into, write_array
+from pipelines.embed.spectral.array_files import array_file, read_array, read_into, write_arrays
 
 # Counts of a file are stored in the smallest of these types that holds them.
 COUNT_TYPES = (np.dtype(np.uint32), np.dtype(np.int64))
@@ -18,18 +18,17 @@ COUNT_TYPES = (np.dtype(np.uint32), np.dtype(np.int64))
 def write_pairs(uri: str, block: PairBlock) -> None:
     """Write rows and their pairs to files whose names begin with `uri`."""
     dtype = next(dtype for dtype in COUNT_TYPES if block.count.max(initial=0) <= np.iinfo(dtype).max)
-    for name, column in block._replace(count=block.count.astype(dtype, copy=False))._asdict().items():
-        write_array(_file(uri, name), column)
+    write_arrays(uri, block._replace(count=block.count.astype(dtype, copy=False)))
 
 
 def read_left(uri: str) -> np.ndarray:
     """Return the left word of each row, (rows,) int32."""
-    return read_array(_file(uri, "left"))
+    return read_array(array_file(uri, "left"))
 
 
 def read_lengths(uri: str) -> np.ndarray:
     """Return the number of pairs of each row, (rows,) int64."""
-    return read_array(_file(uri, "length"))
+    return read_array(array_file(uri, "length"))
 
 
 def read_all(uri: str) -> PairBlock:
@@ -62,9 +61,5 @@ def read_ranges(row_ranges: Sequence[RowRange], arrays: ReusedArrays | None = No
         stops = (row, row, row, pair, pair)
         firsts = (each.row_start,) * 3 + (each.entry_start,) * 2
         for name, column, start, stop, first in zip(PairBlock._fields, result, starts, stops, firsts, strict=True):
-            read_into(_file(each.part, name), first, column[start:stop])
+            read_into(array_file(each.part, name), first, column[start:stop])
     return result
-
-
-def _file(uri: str, name: str) -> str:
-    return f"{uri}.{name}.array"

@@ -9,7 +9,7 @@ from bitcipher import storage
 from bitcipher.counts import RowRange
 from bitcipher.embedding.spectral import Marginals, weight_rows
 from bitcipher.reused_arrays import ReusedArrays
-from pipelines.embed.spectral.array_files import read_array, write_array, write_rows
+from pipelines.embed.spectral.array_files import read_array, write_array, write_arrays
 from pipelines.embed.spectral.pair_arrays import read_ranges
 
 
@@ -56,7 +56,7 @@ class PpmiStage:
         pairs = read_ranges(item.row_ranges, self._arrays)
         order = np.lexsort((pairs.offset, pairs.left))
         rows = weight_rows(pairs, self._marginals, self._columns, order, self._arrays)
-        write_rows(rows_uri(self._work, item.index), rows)
+        write_arrays(rows_uri(self._work, item.index), rows)
         yield WeightedRange(item.index, len(rows.contexts))
 
 
@@ -73,7 +73,7 @@ def write_inputs(work: str, sums: np.ndarray, columns: np.ndarray) -> None:
 
 
 def rows_uri(work: str, index: int) -> str:
-    """Return the URI of the weighted rows of a range (see `write_rows`)."""
+    """Return the URI of the weighted rows of a range (see `write_arrays`)."""
     return storage.join(work, "weighted", f"{index:05d}")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bitcipher import storage
 from bitcipher.embedding.spectral import Operand, WeightedRows
-from pipelines.embed.spectral.array_files import read_array, read_rows, write_array
+from pipelines.embed.spectral.array_files import read_array, read_arrays, write_array, write_arrays
 from pipelines.embed.spectral.ppmi_ranges import rows_uri
 from pipelines.embed.spectral.stored_rows import RankedRows, StoredRows, write_ranked
 from pipelines.embed.stage_runner import RunStage
@@ -109,9 +109,11 @@ class TransposeStage:
 
     def __call__(self, item: TransposeInput) -> Iterator[str]:
         """Yield the file of the products when it is written."""
-        rows = read_rows(rows_uri(self._work, item.index), "columns", "starts", "contexts", "opposite_weights")
+        rows = read_arrays(
+            rows_uri(self._work, item.index), WeightedRows, "columns", "starts", "contexts", "opposite_weights"
+        )
         targets = _local_targets(rows, item.contexts)
-        table = _read_operand(item.table)
+        table = read_arrays(item.table, Operand)
         results = np.zeros((len(item.blocks), np.count_nonzero(targets >= 0), table.values.shape[1]), np.float32)
         for (block, scale), result in zip(item.blocks, results, strict=True):
             rows.add_transposed(block, scale, table, targets, result)
@@ -138,14 +140,16 @@ class RangeProducts:
         self._contexts = int(columns.max(initial=-1)) + 1
         self._run = run
         # Copied, because a memory-mapped array keeps its file open.
-        self._words = [read_rows(rows_uri(work, index), "words").words.copy() for index in range(ranges)]
+        self._words = [
+            read_arrays(rows_uri(work, index), WeightedRows, "words").words.copy() for index in range(ranges)
+        ]
         self._products = 0
 
     def project(self, table: np.ndarray, scales: np.ndarray, landmarks: int) -> np.ndarray:
         """See `Products`."""
         folder = self._begin()
         operand = storage.join(folder, "operand")
-        _write_operand(operand, table)
+        write_arrays(operand, Operand.rounded(table))
         terms = [(block, float(scale), operand) for block, scale in enumerate(scales) if scale]
         return self._end(folder, self._multiply(folder, terms, landmarks, table.shape[1]))
 
@@ -170,7 +174,7 @@ class RangeProducts:
     def _context_vectors(self, folder: str, table: np.ndarray, scales: np.ndarray) -> list[tuple[int, float, str]]:
         """Write scaleⱼ · Mⱼᵀ · table for each block j, and return the number of the block, 1, and the file."""
         operand = storage.join(folder, "operand")
-        _write_operand(operand, table)
+        write_arrays(operand, Operand.rounded(table))
         blocks = [(block, float(scale)) for block, scale in enumerate(scales) if scale]
         inputs = [
             TransposeInput(index, self._target(folder, "contexts", index), self._contexts, operand, blocks)
@@ -180,7 +184,8 @@ class RangeProducts:
         terms = []
         for i, (block, _) in enumerate(blocks):
             terms.append((block, 1.0, storage.join(folder, f"block-{block}")))
-            _write_operand(terms[-1][2], self._join([result[i] for result in results], self._contexts, table.shape[1]))
+            vectors = self._join([result[i] for result in results], self._contexts, table.shape[1])
+            write_arrays(terms[-1][2], Operand.rounded(vectors))
         return terms
 
     def _multiply(self, folder: str, terms: list[tuple[int, float, str]], landmarks: int, width: int) -> np.ndarray:
@@ -231,7 +236,7 @@ def _local_targets(rows: WeightedRows, columns: int) -> np.ndarray:
 
 def _read_factors(work: str, index: int) -> WeightedRows:
     """Return the rows of a range, with the arrays that a product needs."""
-    return read_rows(rows_uri(work, index), "words", "columns", "starts", "contexts", "weights")
+    return read_arrays(rows_uri(work, index), WeightedRows, "words", "columns", "starts", "contexts", "weights")
 
 
 def _multiply(rows: WeightedRows, terms: list[tuple[int, float, str]], targets: np.ndarray) -> np.ndarray:
@@ -242,18 +247,8 @@ def _multiply(rows: WeightedRows, terms: list[tuple[int, float, str]], targets: 
         terms: for each product: number of the block, scale, and URI of the table.
         targets: (n,) int64, the row of the result for each word, or -1 for words to leave out.
     """
-    columns = _read_operand(terms[0][2]).values.shape[1]
+    columns = read_arrays(terms[0][2], Operand).values.shape[1]
     result = np.zeros((np.count_nonzero(targets >= 0), columns), np.float32)
     for block, scale, uri in terms:
-        rows.add(block, scale, _read_operand(uri), targets, result)
+        rows.add(block, scale, read_arrays(uri, Operand), targets, result)
     return result
-
-
-def _write_operand(uri: str, table: np.ndarray) -> None:
-    """Write a table for products, rounded to 16 bits."""
-    for name, array in Operand.rounded(table)._asdict().items():
-        write_array(f"{uri}.{name}.array", array)
-
-
-def _read_operand(uri: str) -> Operand:
-    return Operand(*(read_array(f"{uri}.{name}.array") for name in Operand._fields))

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import uuid
 
 import pytest
 from document_shards import make_shards, write_lines
@@ -57,14 +56,6 @@ def manifest(tmp_path_factory):
     """Manifest of some document shards."""
     folder = tmp_path_factory.mktemp("manifest")
     return make_shards(folder / "out", write_lines(folder / "a.jsonl", "A text.")).manifest
-
-
-@pytest.fixture(scope="module")
-def folder():
-    """URI of a folder in memory."""
-    uri = f"memory://{uuid.uuid4().hex}"
-    yield uri
-    storage.remove(uri)
 
 
 @given(contents=CONTENTS)

@@ -1,7 +1,6 @@
 """Tables of versions: read back equal, the same bytes for the same records, and one sentence about a damaged table."""
 
 import hashlib
-import uuid
 
 import pyarrow as pa
 import pytest
@@ -57,14 +56,6 @@ CONTENTS = st.builds(
     },
 )
 HOSTILE = (None, -1, 2.5, True, "", "x", b"\xff", [], [None], ["x"], [1], {"x": 1}, 2**62)
-
-
-@pytest.fixture(scope="module")
-def folder():
-    """URI of a folder in memory."""
-    uri = f"memory://{uuid.uuid4().hex}"
-    yield uri
-    storage.remove(uri)
 
 
 @given(contents=CONTENTS)
