@@ -84,5 +84,11 @@ def write_table(uri: str, table: pa.Table) -> None:
 
 
 def write_parquet(stream: Any, table: pa.Table, group_rows: int | None = None) -> None:
-    """Write a table to a stream in the form of `write_table`, with at most so many rows in a row group."""
+    """Write a table to a stream in the form of `write_table`.
+
+    Args:
+        stream: the stream.
+        table: the table.
+        group_rows: maximum number of rows of a row group, by default 2²⁰.
+    """
     pq.write_table(table, stream, row_group_size=group_rows, compression="zstd", write_page_checksum=True)

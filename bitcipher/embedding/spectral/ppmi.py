@@ -143,7 +143,7 @@ def weight_rows(
     """Return the weighted rows of some words.
 
     Args:
-        block: forward and backward pairs, merged.
+        block: forward and backward pairs.
         marginals: marginals of all words.
         columns: (N,) int32, the column of each word as a context word, or -1 for words to leave out.
         rows: (rows,) int64, indices of all rows of these words. The rows of a word are adjacent, in ascending order of

@@ -209,7 +209,7 @@ class SpectralEmbedding:
         return np.where(ranks < self.contexts(words), ranks, np.int32(-1))
 
     def table(self, counts: MergedCounts, window: int | None = None, threads: int = 1) -> Spectrum:
-        """Return the factorization of counts that fit into memory. It takes about 112 bytes per counted pair.
+        """Return the factorization of counts that fit into memory. It takes about 66 bytes per counted pair.
 
         Args:
             counts: counts of a corpus.
