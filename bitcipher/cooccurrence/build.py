@@ -13,7 +13,7 @@ from bitcipher import storage
 from bitcipher.cooccurrence.count_matrix import read_forward_counts
 from bitcipher.cooccurrence.ppmi_matrix import ppmi_matrix
 from bitcipher.cooccurrence.word_ranks import find_ranks
-from bitcipher.counts import ContextWindow, VocabularyFile, open_merged, ranks_of
+from bitcipher.counts import ContextWindow, RankFinder, VocabularyFile, open_merged
 from bitcipher.embedding.spectral import Marginals
 from bitcipher.errors import BitcipherError
 from bitcipher.rows import stream_marginals
@@ -128,7 +128,7 @@ class Build:
     @cached_property
     def _segment_ranks(self) -> list[np.ndarray]:
         """Rank of each word number of each segment."""
-        return [ranks_of(self._ranked_words, parts) for parts in self._segments]
+        return [*map(RankFinder(self._ranked_words).find_all, self._segments)]
 
     @cached_property
     def _marginals(self) -> Marginals:

@@ -4,7 +4,7 @@ from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.digest import CountDigest, digest_pairs, digest_words, word_hashes
 from bitcipher.counts.merge import merge_rows, negate, renumber
 from bitcipher.counts.merged_counts import MergedCounts, PartialCounts
-from bitcipher.counts.merged_segments import iter_merged_rows, open_merged, ranks_of
+from bitcipher.counts.merged_segments import iter_merged_rows, open_merged
 from bitcipher.counts.number_set import NumberSet
 from bitcipher.counts.pairs import (
     PairBlock,
@@ -83,7 +83,6 @@ __all__ = [
     "open_merged",
     "part_files",
     "ranges_from",
-    "ranks_of",
     "read_pair_hashes",
     "read_row_range",
     "read_words",

@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from bitcipher.counts.merge import merge_rows, renumber
 from bitcipher.counts.merged_counts import MergedCounts, PartialCounts
 from bitcipher.counts.pairs import PairBlock, iter_pairs, limit_window
 from bitcipher.counts.row_ranges import locate_ranges
-from bitcipher.counts.segment import check_numbers, iter_words
+from bitcipher.counts.segment_ranks import RankFinder
 from bitcipher.counts.word_ranges import choose_ranges, sample_step, sample_words
 from bitcipher.vocabulary import Vocabulary
 
@@ -31,7 +30,7 @@ def open_merged(
         segments: URIs of the parts of each segment.
         threads: number of threads that read and add up rows.
     """
-    ranks = [ranks_of(vocabulary, parts) for parts in segments]
+    ranks = [*map(RankFinder(vocabulary).find_all, segments)]
 
     def partials(window: int) -> Iterator[PartialCounts]:
         for names, ranks_of_segment in zip(segments, ranks, strict=True):
@@ -90,22 +89,3 @@ def iter_merged_rows(
             yield merged
             del merged
     yield from oov
-
-
-def ranks_of(vocabulary: Vocabulary, parts: Sequence[str]) -> np.ndarray:
-    """Return the rank of each word number of a segment, (words,) int32.
-
-    Args:
-        vocabulary: the vocabulary; words outside it have the rank of <oov>.
-        parts: URIs of the parts of the segment.
-
-    Raises:
-        BitcipherError: if a file is missing or damaged.
-    """
-    numbers, ranks = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
-    for words in chain.from_iterable(map(iter_words, parts)):
-        numbers.append(words["number"].to_numpy())
-        ranks.append(vocabulary.ranks(words["word"].combine_chunks()))
-    ranks_by_number = np.empty(sum(map(len, numbers)), np.int32)
-    ranks_by_number[check_numbers(np.concatenate(numbers))] = np.concatenate(ranks)
-    return ranks_by_number

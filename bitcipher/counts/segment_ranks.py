@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numba import njit
 
 from bitcipher.counts.bitset import count_before, position_of
-from bitcipher.counts.segment import iter_words
+from bitcipher.counts.segment import check_numbers, iter_words
 from bitcipher.counts.word_ranges import WordRange
 from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import Vocabulary, byte_order
@@ -89,6 +89,27 @@ class RankFinder:
         ranks_by_number = np.empty(known_words, np.int32)
         _fill(bits, before, all_numbers, np.concatenate(ranks), ranks_by_number)
         return SegmentRanks(words, self._oov_rank, bits, before, ranks_by_number)
+
+    def find_all(self, parts: Sequence[str]) -> np.ndarray:
+        """Return the rank of each word number of a segment as an array, (words,) int32.
+
+        Args:
+            parts: URIs of the parts of the segment.
+
+        Raises:
+            BitcipherError: if a file is missing or damaged.
+        """
+        numbers, ranks = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+        for part in parts:
+            for table in iter_words(part):
+                ranks_of_table = np.full(len(table), self._oov_rank, np.int32)
+                known, ranks_of_known = self._look_up(table["word"].combine_chunks())
+                ranks_of_table[known] = ranks_of_known
+                numbers.append(table["number"].to_numpy())
+                ranks.append(ranks_of_table)
+        ranks_by_number = np.empty(sum(map(len, numbers)), np.int32)
+        ranks_by_number[check_numbers(np.concatenate(numbers))] = np.concatenate(ranks)
+        return ranks_by_number
 
     def _look_up(self, words: pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray]:
         """Return the positions of the words that are in the vocabulary, and their ranks.
