@@ -8,6 +8,7 @@ import numpy as np
 from bitcipher import CipherEmbedding, CipherVectors, Refinement, Vocabulary
 from bitcipher.counts import ContextWindow, MergedCounts, TokenizedShard, count_shard, merge_rows, renumber
 from bitcipher.embedding.spectral import SpectralEmbedding
+from bitcipher.spelling import Spelling
 from pipelines.options import EmbeddingOptions
 
 
@@ -46,6 +47,11 @@ def make_vectors(counts: MergedCounts, **chosen: Any) -> CipherVectors:
         table = spectrum.table
         norms = np.linalg.norm(table.astype(np.float64), axis=1, keepdims=True)
         table, refinement_arrays = table / np.where(norms > 0, norms, 1), spectrum.basis.to_arrays()
+        if options.spelling_share:
+            known = np.where(np.arange(len(vocabulary)) == vocabulary.oov_rank, 0, vocabulary.counts)
+            spelling = Spelling.fit(vocabulary.words, table.astype(np.float32), known, options.spelling_share)
+            table = spelling.add_to(table.astype(np.float32), vocabulary.words)
+            refinement_arrays |= spelling.to_arrays()
     else:
         assert isinstance(embedding, CipherEmbedding)
         refinement = Refinement()

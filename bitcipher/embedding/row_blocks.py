@@ -35,6 +35,11 @@ class RowSource(Protocol):
         """Numbers of rows and columns."""
         ...
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether this process has the rows in memory, so that workers cannot read them."""
+        ...
+
     def read(self, start: int, stop: int) -> np.ndarray:
         """Return the rows from `start` on and before `stop`."""
         ...
@@ -52,6 +57,11 @@ class ArrayRows:
         """Numbers of rows and columns."""
         rows, columns = self.array.shape
         return rows, columns
+
+    @property
+    def in_memory(self) -> bool:
+        """Always true."""
+        return True
 
     def read(self, start: int, stop: int) -> np.ndarray:
         """Return the rows from `start` on and before `stop`."""

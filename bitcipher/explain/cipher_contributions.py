@@ -67,7 +67,7 @@ class CipherContributions:
         blocks = self._code.block_of(pairs.offsets)
         products = (self._code.ciphers(pairs.contexts) * slopes[blocks]).sum(axis=1)
         weights = self._code.transform_counts(pairs.counts) * products
-        return ContributionArrays(pairs.offsets, pairs.contexts, weights, float(shares.sum() - weights.sum()))
+        return ContributionArrays(pairs.offsets, pairs.contexts, weights, {}, float(shares.sum() - weights.sum()))
 
     def dimensions(self, row: int, other: int, topn: int, topn_contexts: int) -> list[DimensionShare]:
         """Return the dimensions with the strongest contributions, each with its strongest context words."""
@@ -82,7 +82,7 @@ class CipherContributions:
             in_block = blocks == block
             contexts = pairs.contexts[in_block]
             weights = factors[in_block] * self._code.ciphers(contexts)[:, bit] * slopes[block, bit]
-            arrays = ContributionArrays(pairs.offsets[in_block], contexts, weights, 0.0)
+            arrays = ContributionArrays(pairs.offsets[in_block], contexts, weights, {}, 0.0)
             contributions, _ = arrays.strongest(topn_contexts, words)
             result.append(DimensionShare(self._code.offset_of(block), bit, float(shares[block, bit]), contributions))
         return result

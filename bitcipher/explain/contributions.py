@@ -22,6 +22,18 @@ class Contribution(NamedTuple):
     weight: float
 
 
+class NgramContribution(NamedTuple):
+    """Contribution of a character n-gram of a word to a similarity.
+
+    Attributes:
+        ngram: the n-gram, with `<` before the word and `>` after it.
+        weight: the contribution. A negative one makes the words less similar.
+    """
+
+    ngram: str
+    weight: float
+
+
 @dataclass(frozen=True)
 class Explanation:
     """A similarity as the sum of contributions and a rest.
@@ -29,13 +41,15 @@ class Explanation:
     Attributes:
         words: the word, or the two words.
         similarity: their cosine; 1 for a word with itself, 0 if a word has a zero vector.
-        contributions: the strongest contributions, by absolute weight.
+        contributions: the strongest contributions of context words, by absolute weight.
+        ngrams: the strongest contributions of n-grams, by absolute weight, if the vectors depend on the spelling.
         rest: the sum of all other contributions, and of the part without a context word.
     """
 
     words: tuple[str, ...]
     similarity: float
     contributions: list[Contribution]
+    ngrams: list[NgramContribution]
     rest: float
 
 
@@ -62,18 +76,20 @@ class ContributionArrays(NamedTuple):
         offsets: (n,) int64, offset of each context word.
         contexts: (n,) int64, ranks of the context words. A word can occur once per offset.
         weights: (n,) float64, the contributions.
-        remainder: the part of the similarity that belongs to no context word.
+        ngrams: contributions of the n-grams of the words, by n-gram.
+        remainder: the part of the similarity that belongs to no context word and to no n-gram.
     """
 
     offsets: np.ndarray
     contexts: np.ndarray
     weights: np.ndarray
+    ngrams: dict[str, float]
     remainder: float
 
     @property
     def total(self) -> float:
         """The similarity: the sum of all contributions and the remainder."""
-        return math.fsum([*self.weights.tolist(), self.remainder])
+        return math.fsum([*self.weights.tolist(), *self.ngrams.values(), self.remainder])
 
     def strongest(self, topn: int, words: Sequence[str]) -> tuple[list[Contribution], float]:
         """Return the strongest contributions, and the sum of all others. Ties are broken by offset, then by rank."""
@@ -86,10 +102,19 @@ class ContributionArrays(NamedTuple):
         ]
         return contributions, math.fsum([*self.weights[others].tolist(), self.remainder])
 
+    def strongest_ngrams(self, topn: int) -> tuple[list[NgramContribution], float]:
+        """Return the strongest contributions of n-grams, and the sum of all others. Ties are broken by n-gram."""
+        ordered = sorted(self.ngrams.items(), key=lambda item: (-abs(item[1]), item[0]))
+        return [NgramContribution(*item) for item in ordered[:topn]], math.fsum(weight for _, weight in ordered[topn:])
+
 
 def average(first: ContributionArrays, second: ContributionArrays) -> ContributionArrays:
     """Return the mean of two explanations of a similarity: one by the contexts of each of the two words."""
     keys = np.stack([np.concatenate(pair) for pair in zip(first[:2], second[:2], strict=True)])
     (offsets, contexts), inverse = np.unique(keys, axis=1, return_inverse=True)
     weights = np.bincount(inverse.ravel(), np.concatenate([first.weights, second.weights]) / 2, len(offsets))
-    return ContributionArrays(offsets, contexts, weights, (first.remainder + second.remainder) / 2)
+    ngrams = {
+        ngram: (first.ngrams.get(ngram, 0) + second.ngrams.get(ngram, 0)) / 2
+        for ngram in [*first.ngrams, *(each for each in second.ngrams if each not in first.ngrams)]
+    }
+    return ContributionArrays(offsets, contexts, weights, ngrams, (first.remainder + second.remainder) / 2)

@@ -16,7 +16,7 @@ from bitcipher.table import Key, VectorTable
 
 
 class Explainer:
-    """Explanations of the vectors of a build by the contributions of context words.
+    """Explanations of the vectors of a build by the contributions of context words, and of n-grams if there are any.
 
     Args:
         vectors: vectors of a build, of mode cat, sum or spectral.
@@ -49,7 +49,7 @@ class Explainer:
             word: a word or a row number.
             other: another word or row number. The result is then the mean of both words' explanations, so it does not
                 depend on their order.
-            topn: number of contributions to list.
+            topn: number of contributions of context words, and of n-grams, to list.
 
         Raises:
             UnknownWordError: if a word has no row.
@@ -60,9 +60,9 @@ class Explainer:
             contributions = average(contributions, self._contributions.arrays(other_row, row))
         words = self._vectors.index_to_key
         strongest, rest = contributions.strongest(topn, words)
-        return Explanation(
-            tuple(words[each] for each in dict.fromkeys((row, other_row))), contributions.total, strongest, rest
-        )
+        ngrams, rest_of_ngrams = contributions.strongest_ngrams(topn)
+        explained = tuple(words[each] for each in dict.fromkeys((row, other_row)))
+        return Explanation(explained, contributions.total, strongest, ngrams, rest + rest_of_ngrams)
 
     def dimensions(
         self, word: Key, other: Key | None = None, topn: int = 10, topn_contexts: int = 5

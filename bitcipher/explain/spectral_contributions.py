@@ -4,6 +4,9 @@ The row of a word w is Σ scale · M[w, c] · v[c] over the blocks of the weight
 the whole window) and over the context words c, with the context vectors v = Mᵀ · directions. The product of the row
 with a direction u is therefore the sum of scale · M[w, c] · (v[c] · u). The products v · u = Mᵀ · (directions · u) are
 one column per block, so the context vectors themselves are not needed.
+
+If the vectors depend on the spelling, the vector of w is (row / |row| + share · spelling) / length. Its product with u
+is the product of the row, divided by |row| · length, and a product with each part of the spelling.
 """
 
 from typing import NamedTuple
@@ -17,6 +20,8 @@ from bitcipher.explain import kernels
 from bitcipher.explain.contributions import Contribution, ContributionArrays
 from bitcipher.explain.explained_vectors import ExplainedVectors
 from bitcipher.rows import SpectralRows, WordRows, symmetric_counts
+from bitcipher.spelling import Spelling
+from bitcipher.vocabulary import OOV
 
 # Rows that are converted to float64 at once.
 BLOCK_ROWS = 4096
@@ -46,6 +51,7 @@ class SpectralContributions:
 
     def __init__(self, explained: ExplainedVectors, embedding: SpectralEmbedding):
         self._vectors = explained.vectors
+        self._spelling = Spelling.from_arrays(explained.vectors.refinement)
         basis = Basis.from_arrays(explained.provenance.arrays)
         self._directions = basis.scaled_directions
         counts, window, selected = explained.counts, explained.provenance.window, explained.selected
@@ -57,7 +63,8 @@ class SpectralContributions:
     def arrays(self, row: int, other: int) -> ContributionArrays:
         """Return all contributions to the cosine of a word's vector with the direction of another word or itself."""
         pairs = [(block, *self._rows.pairs(row, block)) for block in np.flatnonzero(self._scales).tolist()]
-        projected = self._project_contexts(np.stack([self._unit(row), self._unit(other)], axis=1))
+        units = np.stack([self._context_units(row, row + 1)[0][0], self._unit(row), self._unit(other)], axis=1)
+        projected = self._project_contexts(units)
         products = np.concatenate(
             [
                 self._scales[block]
@@ -68,10 +75,16 @@ class SpectralContributions:
         )
         # The product of a row with its own direction is its length.
         length = products[:, 0].sum()
-        weights = products[:, 1] / length if length > 0 else products[:, 1]
+        own, weights = (products[:, column] / (length if length > 0 else 1) for column in (1, 2))
+        ngrams, parts = self._parts_of_spelling(row)
+        # The vector's product with itself is 1.
+        whole = own.sum() + (parts @ units[:, 1]).sum()
+        weights, shares = (each / (whole if whole > 0 else 1) for each in (weights, parts @ units[:, 2]))
         offsets = [np.full(len(contexts), self._rows.offset_of(block)) for block, contexts, _ in pairs]
         contexts = np.concatenate([contexts for _, contexts, _ in pairs]).astype(np.int64)
-        return ContributionArrays(np.concatenate(offsets), contexts, weights, 0.0)
+        return ContributionArrays(
+            np.concatenate(offsets), contexts, weights, dict(zip(ngrams, shares.tolist(), strict=True)), 0.0
+        )
 
     def strongest(self, rows: np.ndarray, topn: int) -> list[list[Contribution]]:
         """Return the strongest contributions to the similarity of each of many rows with itself.
@@ -116,10 +129,47 @@ class SpectralContributions:
                 totals,
                 *strongest,
             )
-        lengths = np.where(totals > 0, totals, 1).astype(np.float32)
+        lengths = np.where(totals > 0, totals, 1) * self._scales_of_spelling(units)
         # The kernel stores columns, which are 0 for unused entries.
         contexts = self._rows.rank_of_column[strongest.contexts].astype(np.int32)
-        return strongest._replace(weights=strongest.weights / lengths[:, None], contexts=contexts)
+        return strongest._replace(weights=strongest.weights / lengths[:, None].astype(np.float32), contexts=contexts)
+
+    def _scales_of_spelling(self, units: np.ndarray) -> np.ndarray:
+        """Return the number that each word's contributions are divided by, in addition to the product of row and unit.
+
+        The product of the row with the unit vector u of the word is |row| · (context · u), but its contributions to the
+        similarity are divided by |row| · length.
+
+        Args:
+            units: (N, d) float32, all vectors, scaled to length 1.
+        """
+        if self._spelling is None:
+            return np.ones(len(units))
+        scales = np.empty(len(units))
+        for start in range(0, len(units), BLOCK_ROWS):
+            block = units[start : start + BLOCK_ROWS]
+            contexts, lengths = self._context_units(start, start + len(block))
+            along = np.einsum("ij,ij->i", contexts, block)
+            scales[start : start + len(block)] = np.divide(lengths, along, out=np.ones_like(along), where=along > 0)
+        return scales
+
+    def _context_units(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the unit vectors of the contexts of some words, (n, d) float64, and the lengths of their sums with the
+        spelling, (n,) float64.
+        """
+        if self._spelling is None:
+            return np.stack([self._unit(row) for row in range(start, stop)]), np.ones(stop - start)
+        rows = np.asarray(self._vectors.vectors[start:stop])
+        return self._spelling.remove_from(rows, self._vectors.words.slice(start, stop - start))
+
+    def _parts_of_spelling(self, row: int) -> tuple[list[str], np.ndarray]:
+        """Return the n-grams of a word, and their parts in its vector before it is scaled to length 1, (n, d)."""
+        word = self._vectors.words[row].as_py()
+        if self._spelling is None or word == OOV or not self._vectors.norms[row]:
+            return [], np.zeros((0, self._vectors.vector_size))
+        parts = self._spelling.parts(word)
+        vectors = np.array([part.vector for part in parts], np.float64).reshape(len(parts), self._vectors.vector_size)
+        return [part.ngram for part in parts], self._spelling.share * vectors
 
     def _project_contexts(self, directions: np.ndarray) -> dict[int, np.ndarray]:
         """Return the products of the context vectors of each block with (d, m) directions, (n, m) float64 per block."""

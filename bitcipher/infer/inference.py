@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.embedding import CipherEmbedding, Refinement
@@ -12,6 +13,7 @@ from bitcipher.embedding.spectral.ppmi import DISCOUNT, Marginals, opposite_bloc
 from bitcipher.errors import BitcipherError
 from bitcipher.infer.context_counts import count_contexts
 from bitcipher.rows import CipherRows, ContextCounts, Provenance, SpectralRows, check_counts_match, read_provenance
+from bitcipher.spelling import Spelling
 from bitcipher.table import VectorTable
 from bitcipher.table.cosines import unit
 from bitcipher.vocabulary import OOV, Vocabulary
@@ -20,7 +22,7 @@ from bitcipher.vocabulary import OOV, Vocabulary
 def infer(
     vectors: VectorTable, contexts: Iterable[Sequence[str]], word: str, counts: MergedCounts | None = None
 ) -> np.ndarray:
-    """Return the vector of a word from sentences that contain it.
+    """Return the vector of a word from sentences that contain it, and from its spelling if the table has n-grams.
 
     Given all sentences of a word in the vocabulary, the result is its own vector.
 
@@ -44,7 +46,7 @@ def infer(
     if OOV not in vectors.key_to_index:
         raise BitcipherError(f"The table has no {OOV} for unknown context words: use the vectors of a build.")
     provenance = read_provenance(vectors, "inferred")
-    embedding = provenance.embedding
+    embedding, spelling = provenance.embedding, Spelling.from_arrays(vectors.refinement)
     # Whether offsets are added up first makes a difference only if logs of counts are taken.
     takes_logs = isinstance(embedding, CipherEmbedding) and embedding.log == "counts"
     row = count_contexts(contexts, word, provenance.window, vectors.key_to_index, takes_logs and provenance.summed)
@@ -53,7 +55,8 @@ def infer(
         return _infer_cipher(embedding, provenance, row, vocabulary)
     if counts is None:
         raise BitcipherError("Inference in mode spectral needs the counts of the build: pass `counts`.")
-    return _infer_spectral(embedding, provenance, row, counts)
+    vector = _infer_spectral(embedding, provenance, row, counts)
+    return spelling.add_to(vector[None], pa.array([word], pa.large_string()))[0] if spelling else vector
 
 
 def _infer_cipher(

@@ -179,8 +179,8 @@ def _check_refinement(refinement: dict[str, np.ndarray] | None) -> dict[str, np.
         return None
     arrays = {name: np.asarray(array, order="C") for name, array in refinement.items()}
     for name, array in arrays.items():
-        if array.dtype not in (np.float32, np.float64, np.int64, np.uint8):
+        if array.dtype not in (np.float16, np.float32, np.float64, np.int64, np.uint8):
             raise BitcipherError(
-                f"The refinement array {name!r} must be float32, float64, int64 or uint8, got {array.dtype}."
+                f"The refinement array {name!r} must be float16, float32, float64, int64 or uint8, got {array.dtype}."
             )
     return arrays

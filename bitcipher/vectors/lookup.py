@@ -1,18 +1,34 @@
 """gensim's methods that look up the vectors and counts of words."""
 
 from collections.abc import Iterable
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pyarrow as pa
 
 from bitcipher.errors import BitcipherError
 from bitcipher.table.cosines import unit
 from bitcipher.table.keys import Key, as_list
 from bitcipher.table.vector_table import VectorTable
 
+if TYPE_CHECKING:
+    from bitcipher.spelling import Spelling
+
+Oov = bool | Literal["spelling"]
+"""What an unknown word gets: an error (False), the vector of `<oov>` (True), or a vector from its spelling."""
+
 
 class WordLookup(VectorTable):
     """The part of `CipherVectors` that looks up single words. Keys are words or row numbers, as in gensim."""
+
+    @cached_property
+    def spelling(self) -> "Spelling | None":
+        """Vectors of n-grams, which give a vector to any string; None if the table has none."""
+        # Loading and querying vectors of known words does not load numba.
+        from bitcipher.spelling import Spelling
+
+        return Spelling.from_arrays(self.refinement)
 
     def has_index_for(self, key: Any) -> bool:
         """Return whether the key is a word of the table or a row number in range."""
@@ -28,18 +44,22 @@ class WordLookup(VectorTable):
             return self.get_vector(key_or_keys)
         return np.asarray(self.vectors)[self._get_rows(as_list(key_or_keys), oov=False)]
 
-    def get_vector(self, key: Key, norm: bool = False, oov: bool = False) -> np.ndarray:
+    def get_vector(self, key: Key, norm: bool = False, oov: Oov = False) -> np.ndarray:
         """Return the vector of a key, (d,) float32.
 
         Args:
             key: a word or a row number.
             norm: whether to scale it to length 1. A zero vector stays zero.
-            oov: whether an unknown word gets the vector of `<oov>`.
+            oov: whether an unknown word gets the vector of `<oov>`; "spelling" for a vector of length 1 from its
+                character n-grams, which is zero if the table knows none of them.
 
         Raises:
             UnknownWordError: if the key has no row.
+            BitcipherError: if `oov` is "spelling", and the table has no n-grams.
         """
-        vector = np.asarray(self.vectors[self.get_index(key, oov=oov)])
+        if self._is_spelled(key, oov):
+            return self._spell(str(key))
+        vector = np.asarray(self.vectors[self.get_index(key, oov=bool(oov))])
         return unit(vector).astype(np.float32) if norm else vector
 
     def get_mean_vector(
@@ -49,7 +69,7 @@ class WordLookup(VectorTable):
         pre_normalize: bool = True,
         post_normalize: bool = False,
         ignore_missing: bool = True,
-        oov: bool = False,
+        oov: Oov = False,
     ) -> np.ndarray:
         """Return the weighted mean of several vectors, (d,) float32: their sum divided by the sum of |weights|.
 
@@ -60,7 +80,7 @@ class WordLookup(VectorTable):
                 scaled.
             post_normalize: whether to scale the mean to length 1.
             ignore_missing: whether to skip unknown keys, as gensim does. If all are unknown, the mean is zero.
-            oov: whether unknown words get the vector of `<oov>`.
+            oov: whether unknown words get the vector of `<oov>`, or "spelling"; see `get_vector`.
 
         Raises:
             UnknownWordError: if a key has no row and `ignore_missing` is False.
@@ -75,7 +95,7 @@ class WordLookup(VectorTable):
         for key, weight in zip(keys, weights, strict=True):
             if isinstance(key, np.ndarray):
                 vector = self._check_vector(key)
-            elif ignore_missing and self._find_row(key, oov) is None:
+            elif ignore_missing and not self._is_spelled(key, oov) and self._find_row(key, bool(oov)) is None:
                 continue
             else:
                 vector = self.get_vector(key, pre_normalize, oov)
@@ -98,8 +118,24 @@ class WordLookup(VectorTable):
             raise BitcipherError(f"The table has no attribute {attr!r}; available attributes: {available}.")
         return int(columns[attr][self.get_index(key, oov=oov)])
 
-    def _get_rows(self, keys: list[Key], oov: bool) -> np.ndarray:
-        return np.array([self.get_index(key, oov=oov) for key in keys], np.int64)
+    def _get_rows(self, keys: list[Key], oov: Oov) -> np.ndarray:
+        """Return the rows of keys, (n,) int64. Keys with vectors from their spelling have none, and are left out."""
+        known = (key for key in keys if not self._is_spelled(key, oov))
+        return np.array([self.get_index(key, oov=bool(oov)) for key in known], np.int64)
+
+    def _is_spelled(self, key: Key, oov: Oov) -> bool:
+        """Return whether a key gets a vector from its spelling."""
+        if oov not in (False, True, "spelling"):
+            raise BitcipherError(f'`oov` must be False, True or "spelling", got {oov!r}.')
+        return oov == "spelling" and isinstance(key, str) and key not in self.key_to_index
+
+    def _spell(self, word: str) -> np.ndarray:
+        if self.spelling is None:
+            raise BitcipherError(
+                f"The table has no n-grams, so it has no vector for the unknown word {word!r}: make vectors with a "
+                "`spelling_share` above 0, or pass oov=True for the vector of <oov>."
+            )
+        return self.spelling.predict(pa.array([word], pa.large_string()))[0]
 
     def _check_vector(self, vector: Any) -> np.ndarray:
         vector = np.asarray(vector)

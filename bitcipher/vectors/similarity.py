@@ -2,7 +2,8 @@
 
 They differ from gensim's in four ways. `<oov>` and words with a zero vector are never returned as neighbors. The
 similarity of a zero vector to any vector is 0. An unknown word is an error in every method, even where gensim skips the
-word, unless `oov=True` gives it the vector of `<oov>`. Ties are broken by rank: the more frequent word comes first.
+word, unless `oov=True` gives it the vector of `<oov>`, or `oov="spelling"` one from its n-grams. Ties are broken by
+rank: the more frequent word comes first.
 """
 
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.table.cosines import cosines, top_indices, unit
 from bitcipher.table.keys import Key, as_list
 from bitcipher.vectors.ann_index import WordIndex
-from bitcipher.vectors.lookup import WordLookup
+from bitcipher.vectors.lookup import Oov, WordLookup
 from bitcipher.vocabulary import OOV
 
 Neighbors = list[tuple[str, float]]
@@ -30,7 +31,7 @@ class WordSimilarity(WordLookup):
         negative: Any = None,
         topn: int | None = 10,
         restrict_vocab: int | None = None,
-        oov: bool = False,
+        oov: Oov = False,
         index: WordIndex | None = None,
     ) -> Neighbors | np.ndarray:
         """Return the words most similar to the mean of `positive` minus `negative`.
@@ -41,7 +42,7 @@ class WordSimilarity(WordLookup):
             negative: like `positive`, with the default weight -1.
             topn: number of words to return, or None for the similarities of all words.
             restrict_vocab: search only this many of the most frequent words.
-            oov: whether unknown words get the vector of `<oov>`.
+            oov: whether unknown words get the vector of `<oov>`, or "spelling"; see `get_vector`.
             index: an index of this table. It makes the search in millions of words fast, but can miss a neighbor.
                 Without an index the search is exact.
 
@@ -75,7 +76,7 @@ class WordSimilarity(WordLookup):
         return [(self.index_to_key[row], float(scores[row])) for row in top_indices(scores, topn)]
 
     def similar_by_word(
-        self, word: Key, topn: int | None = 10, restrict_vocab: int | None = None, oov: bool = False
+        self, word: Key, topn: int | None = 10, restrict_vocab: int | None = None, oov: Oov = False
     ) -> Neighbors | np.ndarray:
         """Return the words most similar to one word; see `most_similar`."""
         return self.most_similar([word], topn=topn, restrict_vocab=restrict_vocab, oov=oov)
@@ -86,7 +87,7 @@ class WordSimilarity(WordLookup):
         """Return the words most similar to a vector, (d,); see `most_similar`."""
         return self.most_similar([self._check_vector(vector)], topn=topn, restrict_vocab=restrict_vocab)
 
-    def similarity(self, w1: Key, w2: Key, oov: bool = False) -> float:
+    def similarity(self, w1: Key, w2: Key, oov: Oov = False) -> float:
         """Return the cosine of two words.
 
         Raises:
@@ -94,11 +95,11 @@ class WordSimilarity(WordLookup):
         """
         return _cosine(self.get_vector(w1, oov=oov), self.get_vector(w2, oov=oov))
 
-    def distance(self, w1: Key, w2: Key, oov: bool = False) -> float:
+    def distance(self, w1: Key, w2: Key, oov: Oov = False) -> float:
         """Return 1 minus the cosine of two words."""
         return 1 - self.similarity(w1, w2, oov)
 
-    def n_similarity(self, ws1: Iterable[Key], ws2: Iterable[Key], oov: bool = False) -> float:
+    def n_similarity(self, ws1: Iterable[Key], ws2: Iterable[Key], oov: Oov = False) -> float:
         """Return the cosine between the means of two lists of words.
 
         Raises:
@@ -110,7 +111,7 @@ class WordSimilarity(WordLookup):
         return _cosine(*means)
 
     def distances(
-        self, word_or_vector: Key | np.ndarray, other_words: Iterable[Key] = (), oov: bool = False
+        self, word_or_vector: Key | np.ndarray, other_words: Iterable[Key] = (), oov: Oov = False
     ) -> np.ndarray:
         """Return 1 minus the cosines of a word or vector with some words, or with all words of the table.
 
@@ -124,10 +125,9 @@ class WordSimilarity(WordLookup):
         others = as_list(other_words)
         if not others:
             return 1 - self._cosines(query)
-        rows = self._get_rows(others, oov)
-        return 1 - cosines(np.asarray(self.vectors)[rows], self.norms[rows], query)
+        return 1 - self._cosines_of(others, query, oov)
 
-    def doesnt_match(self, words: Iterable[Key], oov: bool = False) -> Key:
+    def doesnt_match(self, words: Iterable[Key], oov: Oov = False) -> Key:
         """Return the word that is farthest from the mean of all given words.
 
         Raises:
@@ -139,29 +139,30 @@ class WordSimilarity(WordLookup):
         units = np.array([unit(self.get_vector(word, oov=oov)) for word in words])
         return words[int(np.argmin(units @ unit(units.mean(axis=0))))]
 
-    def most_similar_to_given(self, key1: Key, keys_list: Iterable[Key], oov: bool = False) -> Key:
+    def most_similar_to_given(self, key1: Key, keys_list: Iterable[Key], oov: Oov = False) -> Key:
         """Return the word in `keys_list` that is most similar to `key1`."""
         keys = as_list(keys_list)
         if not keys:
             raise BitcipherError("most_similar_to_given needs at least one word to choose from.")
         return keys[int(np.argmax([self.similarity(key1, key, oov) for key in keys]))]
 
-    def closer_than(self, key1: Key, key2: Key, oov: bool = False) -> list[str]:
+    def closer_than(self, key1: Key, key2: Key, oov: Oov = False) -> list[str]:
         """Return the words that are closer to `key1` than `key2` is, in order of rank.
 
         Raises:
             UnknownWordError: if a word has no row.
         """
-        scores = self._cosines(self._query_vector(key1, oov))
-        closer = (scores > scores[self.get_index(key2, oov=oov)]) & self._may_be_neighbor(len(scores))
-        closer[self.get_index(key1, oov=oov)] = False
+        query = self._query_vector(key1, oov)
+        scores = self._cosines(query)
+        closer = (scores > self._cosines_of([key2], query, oov)[0]) & self._may_be_neighbor(len(scores))
+        closer[self._get_rows([key1], oov)] = False
         return [self.index_to_key[row] for row in np.flatnonzero(closer)]
 
-    def rank(self, key1: Key, key2: Key, oov: bool = False) -> int:
+    def rank(self, key1: Key, key2: Key, oov: Oov = False) -> int:
         """Return the position of `key2` among the neighbors of `key1`, counted from 1."""
         return len(self.closer_than(key1, key2, oov)) + 1
 
-    def _query_vector(self, word_or_vector: Key | np.ndarray, oov: bool) -> np.ndarray:
+    def _query_vector(self, word_or_vector: Key | np.ndarray, oov: Oov) -> np.ndarray:
         if isinstance(word_or_vector, Key):
             return self.get_vector(word_or_vector, norm=True, oov=oov)
         return unit(self._check_vector(word_or_vector)).astype(np.float32)
@@ -170,6 +171,10 @@ class WordSimilarity(WordLookup):
         if restrict_vocab is not None and (not isinstance(restrict_vocab, Integral) or restrict_vocab < 1):
             raise BitcipherError(f"`restrict_vocab` must be an integer of at least 1, got {restrict_vocab!r}.")
         return cosines(np.asarray(self.vectors)[:restrict_vocab], self.norms[:restrict_vocab], query)
+
+    def _cosines_of(self, words: list[Key], query: np.ndarray, oov: Oov) -> np.ndarray:
+        rows = np.stack([self.get_vector(word, oov=oov) for word in words])
+        return cosines(rows, np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64)), query)
 
     def _search_index(self, index: WordIndex, query: np.ndarray, query_rows: np.ndarray, topn: int) -> Neighbors:
         if not query.any():

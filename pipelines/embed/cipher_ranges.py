@@ -63,6 +63,11 @@ class CipherModeRows:
         """Numbers of rows and columns."""
         return self.words, self.options.bits
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether this process has the rows in memory: never."""
+        return False
+
     @cached_property
     def _ciphers(self) -> WordCiphers:
         return cast(CipherEmbedding, self.options.estimator()).word_ciphers(self.vocabulary.read())

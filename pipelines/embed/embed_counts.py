@@ -15,6 +15,7 @@ from bitcipher.vectors import CipherVectors
 from pipelines.embed.cipher_ranges import cipher_table
 from pipelines.embed.spectral import CountPaths
 from pipelines.embed.spectral_vectors import EarlierBasis, SpectralJob, check_basis, earlier_vectors, spectral_table
+from pipelines.embed.spelled_rows import add_spelling
 from pipelines.embed.stage_runner import stage_runner
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.embed.table_memory import prefers_ranges, sums_bytes
@@ -93,7 +94,10 @@ def raw_table(counts: MergedCounts, options: EmbeddingOptions, sums_bytes: int =
     check_summed(options, counts.context_window)
     estimator = options.estimator()
     if isinstance(estimator, SpectralEmbedding):
-        return spectral_table(estimator.table(counts, options.window))
+        table = spectral_table(estimator.table(counts, options.window))
+        if options.spelling_share:
+            return add_spelling(table, counts.vocabulary, options.spelling_share, 1)
+        return table
     table = estimator.table(counts, sums_bytes)
     refinement = Refinement().fit(table)
     return RawTable(ArrayRows(table), refinement.transform, refinement.arrays, {})

@@ -18,6 +18,7 @@ from bitcipher.versions import vectors_of
 from bitcipher.vocabulary import Vocabulary
 from pipelines.embed import spectral
 from pipelines.embed.spectral import ProgressProducts
+from pipelines.embed.spelled_rows import add_spelling
 from pipelines.embed.stage_runner import RunStage, stage_runner
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.embed.table_vectors import RawTable, check_summed
@@ -124,6 +125,8 @@ class SpectralJob:
 
         def save(spectrum: Spectrum, axes: str | None = None) -> VectorSizes:
             table = spectral_table(spectrum, axes)
+            if self.options.spelling_share:
+                table = add_spelling(table, vocabulary, self.options.spelling_share, available_cores())
             fields = table.fields(vocabulary, self.options, self.counts.provenance)
             return write_vectors(table, fields, target, self.work, self._run)
 

@@ -7,7 +7,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bitcipher import storage
-from bitcipher.embedding.row_blocks import ArrayRows, Finish, RowSource, finished_rows
+from bitcipher.embedding.row_blocks import Finish, RowSource, finished_rows
 from bitcipher.table import TableFields, VectorFile, complete_folder, plan_files, write_file
 from bitcipher.table.manifest import FileEntry
 from pipelines.embed.stage_runner import RunStage
@@ -76,7 +76,7 @@ def write_vectors(table: RawTable, fields: TableFields, target: str, work: str, 
     files = plan_files(words, vector_size)
     folder = storage.join(work, "vectors")
     arguments = {"folder": folder, "rows": table.rows, "finish": table.finish}
-    if isinstance(table.rows, ArrayRows):
+    if table.rows.in_memory:
         stage = WriteVectorsStage(**arguments)
         written = [each for file in files for each in stage(file)]
     else:

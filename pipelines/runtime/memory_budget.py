@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from bitcipher.errors import BitcipherError
 
-# Bytes of memory of Python with NumPy, Arrow, numba and spaCy, before any work.
-LIBRARY_BYTES = 350 << 20
+# Bytes of memory of Python with NumPy, Arrow, numba, spaCy, and torch, which spaCy imports where it is installed,
+# before any work. About half of it are pages of library files.
+LIBRARY_BYTES = 500 << 20
 
 # Bytes of memory per text chunk in a tokenizer's cache, including the tokens of the chunk.
 CHUNK_BYTES = 200

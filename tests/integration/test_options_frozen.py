@@ -9,7 +9,10 @@ from bitcipher.yaml_files import read_yaml
 from cluster.cli.main import all_commands
 from pipelines.options import BuildOptions, EmbeddingOptions
 
-EMBEDDING = {"bits", "window", "mode", "vector_size", "context", "landmarks", "landmark_contexts", "noise", "log"}
+EMBEDDING = {
+    *("bits", "window", "mode", "vector_size", "context", "landmarks", "landmark_contexts", "spelling_share"),
+    *("noise", "log"),
+}
 READING = {"format", "document", "field", "encoding", "max_record_mib", "max_bad_share"}
 BUILD = (
     EMBEDDING

@@ -14,12 +14,14 @@ BAR_LENGTH = 16
 def print_contexts(explanation: Explanation) -> None:
     """Print the strongest contributions with their shares of the similarity, the remainder, and the sum."""
     OUT.print(f"{_title(explanation.words)}: cosine {explanation.similarity:.4f}\n")
-    table = _bar_table("context word", "position", "contribution", "share", "")
-    largest = max((abs(each.weight) for each in explanation.contributions), default=1.0)
-    for each in explanation.contributions:
-        share = _share(each.weight, explanation.similarity)
-        bar = _bar(each.weight, largest)
-        table.add_row(format_word(each.word), _position(each.offset), f"{each.weight:+.4f}", share, bar)
+    heading = "context word or n-gram" if explanation.ngrams else "context word"
+    table = _bar_table(heading, "position", "contribution", "share", "")
+    rows = [(each.word, _position(each.offset), each.weight) for each in explanation.contributions]
+    rows += [(each.ngram, "spelling", each.weight) for each in explanation.ngrams]
+    largest = max((abs(weight) for *_, weight in rows), default=1.0)
+    for word, position, weight in rows:
+        share, bar = _share(weight, explanation.similarity), _bar(weight, largest)
+        table.add_row(format_word(word), position, f"{weight:+.4f}", share, bar)
     table.add_row("all others", "", f"{explanation.rest:+.4f}", _share(explanation.rest, explanation.similarity))
     table.add_row("sum", "", f"{explanation.similarity:+.4f}", _share(explanation.similarity, explanation.similarity))
     OUT.print(table)

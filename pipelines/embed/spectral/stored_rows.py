@@ -57,6 +57,11 @@ class StoredRows:
     files: Sequence[RankedRows]
     """Files of the rows. A word is in at most one of them."""
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether this process has the rows in memory: never."""
+        return False
+
     def read(self, start: int, stop: int) -> np.ndarray:
         """Return the rows from `start` on and before `stop`."""
         result = np.zeros((stop - start, self.shape[1]), self.dtype)

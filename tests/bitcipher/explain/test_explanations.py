@@ -20,6 +20,8 @@ OPTIONS = [
     {"mode": "spectral", "vector_size": 20},
     {"mode": "spectral", "vector_size": 20, "context": "positions", "window": 2},
     {"mode": "spectral", "vector_size": 20, "context": "window"},
+    {"mode": "spectral", "vector_size": 20, "spelling_share": 0.4},
+    {"mode": "spectral", "vector_size": 20, "spelling_share": 1},
     {"mode": "spectral", "vector_size": 20, "landmarks": 30, "landmark_contexts": 50},
 ]
 
@@ -45,9 +47,11 @@ def test_contributions_and_rest_sum_to_the_cosine(vectors, explainer):
             explanation = explainer.explain(one, other, topn)
             assert explanation.words == tuple(vectors.index_to_key[vectors.get_index(key)] for key in (one, other))
             assert explanation.similarity == pytest.approx(vectors.similarity(one, other), abs=ROUNDING)
-            total = sum(each.weight for each in explanation.contributions) + explanation.rest
+            listed = [*explanation.contributions, *explanation.ngrams]
+            total = sum(each.weight for each in listed) + explanation.rest
             assert total == pytest.approx(explanation.similarity, abs=1e-12)
             assert len(explanation.contributions) <= topn
+            assert len(explanation.ngrams) <= topn
         sizes = [abs(each.weight) for each in explanation.contributions]
         assert sizes == sorted(sizes, reverse=True)
 
@@ -56,7 +60,8 @@ def test_contributions_of_a_word_with_itself_sum_to_1(vectors, counts):
     explanation = vectors.explain("w4", topn=3, counts=counts)
     assert explanation.words == ("w4",)
     assert explanation.similarity == pytest.approx(1, abs=1e-12)
-    assert sum(each.weight for each in explanation.contributions) + explanation.rest == pytest.approx(1, abs=1e-12)
+    listed = [*explanation.contributions, *explanation.ngrams]
+    assert sum(each.weight for each in listed) + explanation.rest == pytest.approx(1, abs=1e-12)
     assert explanation == vectors.explain("w4", "w4", topn=3, counts=counts)
 
 

@@ -131,7 +131,7 @@ def test_invalid_means_raise(table):
         ((["a"], [["x", "y"]]), "numeric array"),
         ((["a"], ROWS[:1], [1, 2]), "`counts`"),
         ((["a"], ROWS[:1], [1], [0.5]), "`passages`"),
-        ((["a"], ROWS[:1], None, None, {"mean": np.arange(3, dtype=np.int16)}), "'mean' must be float32"),
+        ((["a"], ROWS[:1], None, None, {"mean": np.arange(3, dtype=np.int16)}), "'mean' must be float16"),
     ],
 )
 def test_invalid_content_raises(arguments, message):

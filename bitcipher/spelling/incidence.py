@@ -1,0 +1,93 @@
+"""`Incidence`: which words have which n-grams, and products with this matrix of zeros and ones."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from bitcipher.spelling.ngrams import NgramLists
+
+
+class Incidence(NamedTuple):
+    """Matrix of zeros and ones in compressed rows.
+
+    Attributes:
+        starts: (rows + 1,) int64, the start of each row's ones.
+        indices: (ones,) int32, their columns, ascending per row.
+        columns: number of columns.
+    """
+
+    starts: np.ndarray
+    indices: np.ndarray
+    columns: int
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of ones of each row, (rows,) int64."""
+        return np.diff(self.starts)
+
+    def multiply(self, table: np.ndarray) -> np.ndarray:
+        """Return the sum of the table's rows at the ones of each row, in their order, (rows, b) float32.
+
+        Args:
+            table: (columns, b) float32.
+        """
+        result = np.empty((len(self.starts) - 1, table.shape[1]), np.float32)
+        _add_rows(self.starts, self.indices, np.ascontiguousarray(table), result)
+        return result
+
+    def transpose(self) -> "Incidence":
+        """Return the transposed matrix."""
+        rows = len(self.starts) - 1
+        return Incidence(*_transpose(self.starts, self.indices, self.columns), rows)
+
+
+def find_incidence(ngrams: NgramLists, known: np.ndarray) -> Incidence:
+    """Return the matrix with a row per word and a column per known n-gram.
+
+    Args:
+        ngrams: n-grams of the words.
+        known: (g,) int64, hashes of the known n-grams, ascending.
+    """
+    return Incidence(*_find(ngrams.starts, ngrams.hashes, known), len(known))
+
+
+@njit(cache=True, nogil=True)
+def _find(starts, hashes, known):
+    found, used = np.empty(len(hashes), np.int32), 0
+    found_starts = np.zeros_like(starts)
+    for word in range(len(starts) - 1):
+        for index in range(starts[word], starts[word + 1]):
+            column = np.searchsorted(known, hashes[index])
+            if column < len(known) and known[column] == hashes[index]:
+                found[used] = column
+                used += 1
+        found_starts[word + 1] = used
+    return found_starts, found[:used].copy()
+
+
+@njit(cache=True, nogil=True)
+def _transpose(starts, indices, columns):
+    result_starts = np.zeros(columns + 1, np.int64)
+    for column in indices:
+        result_starts[column + 1] += 1
+    result_starts = np.cumsum(result_starts)
+    rows, next_of_column = np.empty(len(indices), np.int32), result_starts[:-1].copy()
+    for row in range(len(starts) - 1):
+        for index in range(starts[row], starts[row + 1]):
+            column = indices[index]
+            rows[next_of_column[column]] = row
+            next_of_column[column] += 1
+    return result_starts, rows
+
+
+@njit(cache=True, nogil=True)
+def _add_rows(starts, indices, table, result):
+    columns = np.uint64(result.shape[1])
+    for row in range(len(starts) - 1):
+        for column in range(columns):
+            result[row, column] = 0
+        for index in range(starts[row], starts[row + 1]):
+            source = np.uint64(indices[index])
+            for column in range(columns):
+                result[row, column] += table[source, column]

@@ -1,0 +1,173 @@
+"""`Spelling`: vectors of words from their character n-grams."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bitcipher.errors import BitcipherError
+from bitcipher.spelling.incidence import find_incidence
+from bitcipher.spelling.ngrams import hash_ngram, list_ngrams, spell_ngrams
+from bitcipher.spelling.ridge import fit_ridge
+from bitcipher.vocabulary import OOV
+
+# Minimum and maximum number of characters of an n-gram.
+LENGTHS = (3, 6)
+
+# Minimum number of words that have an n-gram.
+MIN_WORDS = 4
+
+# Factor of the penalty of the regression.
+PENALTY = 10.0
+
+# Words are weighted by n / (n + SMALL_COUNT) with their count n, because vectors of rare words are inexact.
+SMALL_COUNT = 20
+
+# The regression uses this number of the most frequent words, so its cost does not grow with the vocabulary.
+FIT_WORDS = 100_000
+
+HASHES, VECTORS, LENGTH_RANGE, SHARE = "spelling_hashes", "spelling_vectors", "spelling_lengths", "spelling_share"
+
+
+class NgramPart(NamedTuple):
+    """Part of an n-gram in the vector that a word's spelling gives."""
+
+    ngram: str
+    """The n-gram, with `<` before the word and `>` after it."""
+    vector: np.ndarray
+    """(d,) float32. The parts of a word add up to a vector of length 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spelling:
+    """Vectors of words from their character n-grams, fitted to the vectors of known words.
+
+    Attributes:
+        hashes: (g,) int64, hashes of the n-grams, ascending.
+        vectors: (g, d) float16.
+        lengths: minimum and maximum number of characters of an n-gram.
+        share: length of the part from the spelling in the vector of a known word, above 0 and at most 1, relative to
+            the part from its contexts.
+    """
+
+    hashes: np.ndarray
+    vectors: np.ndarray
+    lengths: tuple[int, int]
+    share: float
+
+    @classmethod
+    def fit(
+        cls, words: pa.LargeStringArray, vectors: np.ndarray, counts: np.ndarray, share: float, threads: int = 1
+    ) -> "Spelling":
+        """Fit n-gram vectors to the vectors of words. The result does not depend on the number of threads.
+
+        Args:
+            words: (n,) words.
+            vectors: (n, d) float32, vectors of length 1. A word with a zero vector has no influence.
+            counts: (n,) int64, occurrences of each word; 0 for words without influence.
+            share: see `Spelling`.
+            threads: number of threads.
+        """
+        ngrams = list_ngrams(words, LENGTHS)
+        hashes, number_of_words = np.unique(ngrams.hashes, return_counts=True)
+        hashes = hashes[number_of_words >= MIN_WORDS]
+        weights = np.where(vectors.any(axis=1), counts / (counts + SMALL_COUNT), 0).astype(np.float32)
+        fitted = fit_ridge(find_incidence(ngrams, hashes), vectors, weights, PENALTY, threads)
+        return cls(hashes, fitted.astype(np.float16), LENGTHS, share)
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray] | None) -> "Spelling | None":
+        """Return the spelling that is stored with vectors, or None if there is none.
+
+        Raises:
+            BitcipherError: if the arrays are damaged.
+        """
+        if not arrays or HASHES not in arrays:
+            return None
+        try:
+            hashes, vectors = arrays[HASHES], arrays[VECTORS]
+            shortest, longest = arrays[LENGTH_RANGE].tolist()
+            (share,) = arrays[SHARE].tolist()
+        except (KeyError, ValueError, TypeError):
+            raise _damaged() from None
+        is_table = vectors.dtype == np.float16 and vectors.ndim == 2 and hashes.shape == (len(vectors),)
+        if not is_table or hashes.dtype != np.int64 or not (hashes[1:] > hashes[:-1]).all():
+            raise _damaged()
+        if not (isinstance(longest, int) and 1 <= shortest <= longest and 0 < share <= 1):
+            raise _damaged()
+        return cls(hashes, vectors, (shortest, longest), share)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays to store with vectors."""
+        return {
+            HASHES: self.hashes,
+            VECTORS: self.vectors,
+            LENGTH_RANGE: np.array(self.lengths, np.int64),
+            SHARE: np.array([self.share], np.float64),
+        }
+
+    def predict(self, words: pa.LargeStringArray) -> np.ndarray:
+        """Return vectors of length 1 from the spelling of words, (n, d) float32; zeros without known n-grams."""
+        incidence = find_incidence(list_ngrams(words, self.lengths), self.hashes)
+        return _unit_rows(incidence.multiply(self._table))
+
+    def add_to(self, rows: np.ndarray, words: pa.LargeStringArray) -> np.ndarray:
+        """Return the vectors of known words: unit(context + share · spelling), (n, d) float32. Zero vectors stay zero.
+
+        Args:
+            rows: (n, d) float32, vectors of length 1 from the contexts of the words.
+            words: (n,) the words. `<oov>` keeps its vector, because it has no spelling.
+        """
+        return _unit_rows(rows + self._shares(rows, words))
+
+    def remove_from(self, rows: np.ndarray, words: pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the vectors of the contexts: the inverse of `add_to`. It is unique because the share is at most 1.
+
+        Args:
+            rows: (n, d) float32, vectors that `add_to` returned.
+            words: (n,) the words.
+
+        Returns:
+            The vectors of length 1 from the contexts, (n, d) float64, and the lengths of their sums with the spelling,
+            which `add_to` divided by, (n,) float64.
+        """
+        shares = self._shares(rows, words).astype(np.float64)
+        along = np.einsum("ij,ij->i", rows, shares)
+        # The context has length 1: |length · row - share|² = 1.
+        lengths = along + np.sqrt(np.maximum(0, 1 + along**2 - np.einsum("ij,ij->i", shares, shares)))
+        return lengths[:, None] * rows - shares, lengths
+
+    def parts(self, word: str) -> list[NgramPart]:
+        """Return the parts of the known n-grams of a word. They add up to the vector that `predict` returns."""
+        ngrams = spell_ngrams(word, self.lengths)
+        hashes = np.array([*map(hash_ngram, ngrams)], np.int64)
+        columns = np.searchsorted(self.hashes, hashes)
+        known = columns < len(self.hashes)
+        known[known] = self.hashes[columns[known]] == hashes[known]
+        vectors = self._table[columns[known]]
+        length = np.linalg.norm(vectors.sum(axis=0, dtype=np.float64))
+        names = [ngram for ngram, is_known in zip(ngrams, known, strict=True) if is_known]
+        return [
+            NgramPart(name, (vector / length).astype(np.float32)) for name, vector in zip(names, vectors, strict=True)
+        ]
+
+    def _shares(self, rows: np.ndarray, words: pa.LargeStringArray) -> np.ndarray:
+        shares = self.predict(words) * np.float32(self.share)
+        shares[~rows.any(axis=1) | np.asarray(pc.equal(words, OOV))] = 0
+        return shares
+
+    @cached_property
+    def _table(self) -> np.ndarray:
+        return self.vectors.astype(np.float32)
+
+
+def _unit_rows(rows: np.ndarray) -> np.ndarray:
+    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))[:, None]
+    return np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0, casting="same_kind")
+
+
+def _damaged() -> BitcipherError:
+    return BitcipherError("The n-grams of the vectors are damaged: fetch or build the vectors again.")

@@ -1,0 +1,64 @@
+"""Tables of vectors that also depend on the spelling of words."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from bitcipher.embedding.row_blocks import Finish, RowSource, finished_rows
+from bitcipher.spelling import FIT_WORDS, Spelling
+from bitcipher.vocabulary import Vocabulary
+from pipelines.embed.table_vectors import RawTable
+
+
+@dataclass(frozen=True)
+class SpelledRows:
+    """Vectors of the contexts of words, and of their spelling."""
+
+    rows: RowSource
+    """(N, d) raw rows in order of rank."""
+    finish: Finish
+    """Makes the vectors of the contexts from a block of raw rows."""
+    words: pa.LargeStringArray
+    """(N,) words in order of rank."""
+    spelling: Spelling
+    """Vectors of n-grams."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self.rows.shape
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether this process has the rows in memory."""
+        return self.rows.in_memory
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        """Return the vectors from `start` on and before `stop`, (n, d) float32."""
+        blocks = list(finished_rows(self.rows, self.finish, start, stop))
+        contexts = np.concatenate([np.empty((0, self.shape[1]), np.float32), *blocks])
+        return self.spelling.add_to(contexts, self.words.slice(start, len(contexts)))
+
+
+def add_spelling(table: RawTable, vocabulary: Vocabulary, share: float, threads: int) -> RawTable:
+    """Return a table whose vectors also depend on the spelling of words. It is fitted to the most frequent words.
+
+    Args:
+        table: raw rows whose vectors have length 1.
+        vocabulary: words of the rows.
+        share: see `Spelling`.
+        threads: number of threads. The result does not depend on it.
+    """
+    number = min(FIT_WORDS, len(vocabulary))
+    vectors = np.concatenate(list(finished_rows(table.rows, table.finish, 0, number)))
+    words = vocabulary.words.slice(0, number)
+    counts = np.where(np.arange(number) == vocabulary.oov_rank, 0, vocabulary.counts[:number])
+    spelling = Spelling.fit(words, vectors, counts, share, threads)
+    rows = SpelledRows(table.rows, table.finish, vocabulary.words, spelling)
+    return RawTable(rows, keep_rows, {**table.learned, **spelling.to_arrays()}, table.provenance)
+
+
+def keep_rows(rows: np.ndarray) -> np.ndarray:
+    """Return a block of vectors as it is."""
+    return rows
