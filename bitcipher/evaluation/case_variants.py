@@ -24,6 +24,10 @@ class CaseVariants:
         """Return the form that all variants of a word share."""
         return word.upper() if self._case_insensitive else word
 
+    def spell(self, word: str) -> str:
+        """Return the spelling whose n-grams an unknown word has: lowercase if case is ignored."""
+        return word.lower() if self._case_insensitive else word
+
     def __contains__(self, word: str) -> bool:
         return self.normalize(word) in self.rows
 

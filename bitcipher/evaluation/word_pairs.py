@@ -2,13 +2,14 @@
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from bitcipher.errors import BitcipherError
 from bitcipher.evaluation.case_variants import CaseVariants
 from bitcipher.evaluation.evaluation_sets import read_pairs
+from bitcipher.spelling import Spelling
 from bitcipher.table import VectorTable
 
 
@@ -40,8 +41,9 @@ def evaluate_word_pairs(
     restrict_vocab: int | None = 300_000,
     case_insensitive: bool = True,
     dummy4unknown: bool = False,
+    oov: Literal["spelling"] | None = None,
 ) -> WordPairsResult:
-    """Correlate cosines with human similarity scores. Names and defaults are gensim's.
+    """Correlate cosines with human similarity scores. Names and defaults are gensim's, except for `oov`.
 
     Args:
         vectors: the vectors.
@@ -50,39 +52,51 @@ def evaluate_word_pairs(
         restrict_vocab: use only this many of the most frequent words.
         case_insensitive: whether to ignore case. Among words that differ only in case, the most frequent one is used.
         dummy4unknown: whether pairs with an unknown word get the cosine 0 instead of being skipped.
+        oov: "spelling" to give unknown words vectors from their character n-grams. All pairs are then scored. If case
+            is ignored, the n-grams are those of the lowercase word.
 
     Raises:
-        BitcipherError: if the file is missing or damaged, or if the vocabulary covers fewer than two pairs.
+        BitcipherError: if the file is missing or damaged, if the vocabulary covers fewer than two pairs, or if `oov` is
+            "spelling", and the vectors have no n-grams.
     """
     scored = read_pairs(pairs, delimiter)
     variants = CaseVariants(vectors.index_to_key[:restrict_vocab], case_insensitive)
     is_covered = np.array([pair.first in variants and pair.second in variants for pair in scored])
-    covered = [pair for pair, covers in zip(scored, is_covered, strict=True) if covers]
-    if len(covered) < 2:
+    covered = int(is_covered.sum())
+    if covered < 2:
         raise BitcipherError(
-            f"The vocabulary covers {len(covered)} of the {len(scored):,} pairs in {os.fspath(pairs)}, and at least 2 "
+            f"The vocabulary covers {covered} of the {len(scored):,} pairs in {os.fspath(pairs)}, and at least 2 "
             "are needed: check that the language is the same."
         )
     # Imported only here, since importing scipy.stats takes most of a second.
     from scipy import stats
 
-    cosines = np.zeros(len(scored))
-    cosines[is_covered] = _cosines(
-        vectors, [variants.row(pair.first) for pair in covered], [variants.row(pair.second) for pair in covered]
-    )
-    is_scored = np.ones(len(scored), bool) if dummy4unknown else is_covered
+    words = sorted({word for pair in scored for word in pair[:2]})
+    units, position = _units(vectors, variants, words, oov), {word: row for row, word in enumerate(words)}
+    first, second = [position[pair.first] for pair in scored], [position[pair.second] for pair in scored]
+    cosines = np.einsum("ij,ij->i", units[first], units[second])
+    is_scored = np.ones(len(scored), bool) if dummy4unknown or oov else is_covered
     scores = np.array([pair.score for pair in scored])
     spearman, pearson = 0.0, 0.0
     if np.ptp(cosines[is_scored]) and np.ptp(scores[is_scored]):
         ranked: Any = stats.spearmanr(scores[is_scored], cosines[is_scored])
         linear: Any = stats.pearsonr(scores[is_scored], cosines[is_scored])
         spearman, pearson = ranked.statistic, linear.statistic
-    unknown = {word for pair in scored for word in pair[:2] if word not in variants}
-    return WordPairsResult(float(spearman), float(pearson), len(scored), len(covered), tuple(sorted(unknown)))
+    unknown = tuple(word for word in words if word not in variants)
+    return WordPairsResult(float(spearman), float(pearson), len(scored), covered, unknown)
 
 
-def _cosines(vectors: VectorTable, first: list[int], second: list[int]) -> np.ndarray:
-    rows = np.asarray(vectors.vectors)
-    products = np.einsum("ij,ij->i", rows[first], rows[second], dtype=np.float64)
-    lengths = vectors.norms[first] * vectors.norms[second]
-    return np.divide(products, lengths, out=np.zeros(len(first)), where=lengths > 0)
+def _units(
+    vectors: VectorTable, variants: CaseVariants, words: list[str], oov: Literal["spelling"] | None
+) -> np.ndarray:
+    """Return vectors of length 1, (n, d) float64. Unknown words have zeros, or vectors from their spelling."""
+    is_known = np.array([word in variants for word in words])
+    rows = np.array([variants.row(word) for word in words if word in variants], np.int64)
+    units = np.zeros((len(words), vectors.vector_size))
+    lengths = vectors.norms[rows, None]
+    units[is_known] = np.asarray(vectors.vectors)[rows] / np.where(lengths > 0, lengths, 1)
+    unknown = [word for word in words if word not in variants]
+    if oov and unknown:
+        spelling = Spelling.require(vectors.refinement, unknown[0])
+        units[~is_known] = spelling.predict([variants.spell(word) for word in unknown])
+    return units

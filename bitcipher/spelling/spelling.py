@@ -1,5 +1,6 @@
 """`Spelling`: vectors of words from their character n-grams."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -100,6 +101,25 @@ class Spelling:
             raise _damaged()
         return cls(hashes, vectors, (shortest, longest), share)
 
+    @classmethod
+    def require(cls, arrays: dict[str, np.ndarray] | None, word: str) -> "Spelling":
+        """Return the spelling that is stored with vectors.
+
+        Args:
+            arrays: arrays that are stored with the vectors.
+            word: an unknown word that needs a vector, for the error message.
+
+        Raises:
+            BitcipherError: if there is none, or it is damaged.
+        """
+        spelling = cls.from_arrays(arrays)
+        if spelling is None:
+            raise BitcipherError(
+                f"The vectors have no n-grams, which the unknown word {word!r} needs: make them with a "
+                "`spelling_share` above 0, or do not ask for vectors of unknown words by spelling."
+            )
+        return spelling
+
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays to store with vectors."""
         return {
@@ -109,9 +129,9 @@ class Spelling:
             SHARE: np.array([self.share], np.float64),
         }
 
-    def predict(self, words: pa.LargeStringArray) -> np.ndarray:
+    def predict(self, words: Sequence[str] | pa.LargeStringArray) -> np.ndarray:
         """Return vectors of length 1 from the spelling of words, (n, d) float32; zeros without known n-grams."""
-        incidence = find_incidence(list_ngrams(words, self.lengths), self.hashes)
+        incidence = find_incidence(list_ngrams(pa.array(words, pa.large_string()), self.lengths), self.hashes)
         return _unit_rows(incidence.multiply(self._table))
 
     def add_to(self, rows: np.ndarray, words: pa.LargeStringArray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -159,6 +159,7 @@ class CipherVectors(WordSimilarity):
         restrict_vocab: int | None = 300_000,
         case_insensitive: bool = True,
         dummy4unknown: bool = False,
+        oov: Literal["spelling"] | None = None,
     ) -> "WordPairsResult":
         """Correlate cosines with human similarity scores; see `bitcipher.evaluation.evaluate_word_pairs`.
 
@@ -167,7 +168,7 @@ class CipherVectors(WordSimilarity):
         """
         from bitcipher.evaluation import evaluate_word_pairs
 
-        return evaluate_word_pairs(self, pairs, delimiter, restrict_vocab, case_insensitive, dummy4unknown)
+        return evaluate_word_pairs(self, pairs, delimiter, restrict_vocab, case_insensitive, dummy4unknown, oov)
 
     def evaluate_word_analogies(
         self,

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pyarrow as pa
 
 from bitcipher.errors import BitcipherError
 from bitcipher.table.cosines import unit
@@ -29,6 +28,16 @@ class WordLookup(VectorTable):
         from bitcipher.spelling import Spelling
 
         return Spelling.from_arrays(self.refinement)
+
+    def spelling_for(self, word: str) -> "Spelling":
+        """Return the vectors of n-grams, which an unknown word needs.
+
+        Raises:
+            BitcipherError: if the table has none.
+        """
+        from bitcipher.spelling import Spelling
+
+        return self.spelling or Spelling.require(self.refinement, word)
 
     def has_index_for(self, key: Any) -> bool:
         """Return whether the key is a word of the table or a row number in range."""
@@ -58,7 +67,7 @@ class WordLookup(VectorTable):
             BitcipherError: if `oov` is "spelling", and the table has no n-grams.
         """
         if self._is_spelled(key, oov):
-            return self._spell(str(key))
+            return self.spelling_for(str(key)).predict([str(key)])[0]
         vector = np.asarray(self.vectors[self.get_index(key, oov=bool(oov))])
         return unit(vector).astype(np.float32) if norm else vector
 
@@ -128,14 +137,6 @@ class WordLookup(VectorTable):
         if oov not in (False, True, "spelling"):
             raise BitcipherError(f'`oov` must be False, True or "spelling", got {oov!r}.')
         return oov == "spelling" and isinstance(key, str) and key not in self.key_to_index
-
-    def _spell(self, word: str) -> np.ndarray:
-        if self.spelling is None:
-            raise BitcipherError(
-                f"The table has no n-grams, so it has no vector for the unknown word {word!r}: make vectors with a "
-                "`spelling_share` above 0, or pass oov=True for the vector of <oov>."
-            )
-        return self.spelling.predict(pa.array([word], pa.large_string()))[0]
 
     def _check_vector(self, vector: Any) -> np.ndarray:
         vector = np.asarray(vector)

@@ -40,7 +40,7 @@ def test_options_of_each_command():
     assert options_of("infer") == {"vectors", "word", "contexts", "topn", "counts", "version", "tokenizer"}
     assert options_of("explore") == {"vectors", "out", "compare", "words", "version"}
     assert options_of("export") == {"vectors", "format", "out", "version"}
-    assert options_of("probe") == {"vectors", "task", "data", "seeds"}
+    assert options_of("probe") == {"vectors", "task", "data", "seeds", "oov"}
     cutting = {"level", "span", "stride", "held_out_share", "unconstrained"}
     assert options_of("filter") == cutting | READING | {"sources", "out", "vocabulary", "top", "seed", "workers"}
     candidates = {"kind", "size", "reference", "lowercase", "words", "examples"}
@@ -48,7 +48,7 @@ def test_options_of_each_command():
     assert options_of("sample") == READING | {"sources", "number", "recipe", "characters"}
     sharding = {"sources", "out", "recipe", "replace", "workers", "shard_mib", "keep_dropped", "memory_mib"}
     assert options_of("shard") == READING | sharding
-    assert options_of("evaluate") == {"vectors", "similarity", "analogies"}
+    assert options_of("evaluate") == {"vectors", "similarity", "analogies", "oov"}
     reproduce = {
         name: {parameter.name for parameter in command.params}
         for name, command in all_commands()["reproduce"].commands.items()

@@ -1,7 +1,7 @@
 """Evaluation of word vectors by probes."""
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 import torch
@@ -60,7 +60,12 @@ class ProbeResult(Record):
         return [getattr(seed, metric) for seed in self.seeds]
 
 
-def probe(vectors: CipherVectors, task: TaskData, seeds: Iterable[int] = (0, 1, 2)) -> ProbeResult:
+def probe(
+    vectors: CipherVectors,
+    task: TaskData,
+    seeds: Iterable[int] = (0, 1, 2),
+    oov: Literal["spelling"] | None = None,
+) -> ProbeResult:
     """Train one probe per seed and evaluate it on the test split.
 
     Words without a vector get the vector of `<oov>`, or zeros if the table has no `<oov>`. All vectors are scaled to
@@ -71,11 +76,13 @@ def probe(vectors: CipherVectors, task: TaskData, seeds: Iterable[int] = (0, 1, 
         vectors: vectors of this project or of another tool.
         task: the task, from `training.probes.tasks.read_task`.
         seeds: seeds of the probes.
+        oov: "spelling" to give words without a vector one from their character n-grams.
 
     Raises:
-        BitcipherError: if no test word has a vector, a vector is not finite, or `seeds` is empty.
+        BitcipherError: if no test word has a vector, a vector is not finite, `seeds` is empty, or `oov` is "spelling",
+            and the vectors have no n-grams.
     """
-    features, covered = look_up(vectors, task.words)
+    features, covered = look_up(vectors, task.words, oov)
     test = np.unique(task.test.words)
     if not covered[test].any():
         raise BitcipherError(
@@ -91,13 +98,18 @@ def probe(vectors: CipherVectors, task: TaskData, seeds: Iterable[int] = (0, 1, 
     )
 
 
-def look_up(vectors: CipherVectors, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
+def look_up(
+    vectors: CipherVectors, words: list[str], oov: Literal["spelling"] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return features of words, (n, d) float32 of length √d or 0, and whether each word has a vector, (n,) bool."""
     rows = np.array([vectors.key_to_index.get(word, -1) for word in words])
     covered = rows >= 0
     features = np.zeros((len(words), vectors.vector_size), np.float32)
     features[covered] = np.asarray(vectors.vectors)[rows[covered]]
-    if OOV in vectors:
+    if oov and not covered.all():
+        unknown = [word for word, is_covered in zip(words, covered, strict=True) if not is_covered]
+        features[~covered] = vectors.spelling_for(unknown[0]).predict(unknown)
+    elif OOV in vectors:
         features[~covered] = vectors.get_vector(OOV)
     lengths = np.linalg.norm(features, axis=1, keepdims=True)
     return np.sqrt(vectors.vector_size, dtype=np.float32) * features / np.where(lengths > 0, lengths, 1), covered

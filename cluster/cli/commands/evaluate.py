@@ -1,7 +1,7 @@
 """Commands that measure the quality of vectors: `probe` and `evaluate`."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -17,6 +17,10 @@ VectorFiles = Annotated[
     list[str],
     typer.Argument(help="Builds, directories of vectors, or word2vec, GloVe or fastText files.", metavar=PATH),
 ]
+UnknownWords = Annotated[
+    str | None,
+    typer.Option("--oov", help="Vectors of unknown words: from their character n-grams.", metavar="spelling"),
+]
 Seeds = Annotated[
     int, typer.Option(min=1, help="Number of seeds. Results are means and standard deviations over the seeds.")
 ]
@@ -30,11 +34,13 @@ def probe(
         str, typer.Option(help="Directory of the corpus: GUM (CoNLL-U) for pos, CoNLL-2003 for ner.", metavar=PATH)
     ],
     seeds: Seeds = 3,
+    oov: UnknownWords = None,
 ) -> None:
     """Train small classifiers that predict a word's part of speech or entity type from its vector alone.
 
     For example: bitcipher probe vectors glove.6B.200d.txt --task pos --data gum
     """
+    unknown = _check_oov(oov)
     require_extra("training", "`bitcipher probe`")
     from cluster.cli.display import evaluation
     from training.probes import read_task
@@ -42,8 +48,10 @@ def probe(
     labeled = read_task(task, data)
     from training.probes import probe as run  # not at the top: the import of torch takes seconds
 
-    results = ((name, table.vector_size, run(table, labeled, range(seeds))) for name, table in _read_each(vectors))
-    evaluation.print_probes(labeled, results)
+    results = (
+        (name, table.vector_size, run(table, labeled, range(seeds), unknown)) for name, table in _read_each(vectors)
+    )
+    evaluation.print_probes(labeled, results, unknown is not None)
 
 
 def evaluate(
@@ -54,6 +62,7 @@ def evaluate(
     analogies: Annotated[
         str | None, typer.Option(help="Analogy questions in the format of Google's questions-words.txt.", metavar=PATH)
     ] = None,
+    oov: UnknownWords = None,
 ) -> None:
     """Evaluate vectors on word similarity and analogies.
 
@@ -61,16 +70,23 @@ def evaluate(
     """
     if similarity is None and analogies is None:
         raise BitcipherError("Give --similarity, --analogies, or both.")
+    unknown = _check_oov(oov)
     from bitcipher.evaluation.evaluation_sets import list_similarity_files
     from cluster.cli.display import evaluation
 
     files = list_similarity_files(similarity) if similarity else []
     tables = list(_read_each(vectors))
     if files:
-        scores = {file: [table.evaluate_word_pairs(file) for _, table in tables] for file in files}
+        scores = {file: [table.evaluate_word_pairs(file, oov=unknown) for _, table in tables] for file in files}
         evaluation.print_similarity([name for name, _ in tables], scores)
     if analogies:
         evaluation.print_analogies([(name, table.evaluate_word_analogies(analogies)) for name, table in tables])
+
+
+def _check_oov(oov: str | None) -> Literal["spelling"] | None:
+    if oov not in (None, "spelling"):
+        raise BitcipherError(f"`--oov` must be spelling, got {oov!r}.")
+    return "spelling" if oov else None
 
 
 def _read_each(vectors: Sequence[str]) -> "Iterator[tuple[str, CipherVectors]]":

@@ -6,6 +6,7 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.sizes import format_size
 from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.lookup import Oov
 from bitcipher.versions import vectors_of, versions
 from cluster.cli.display.console import (
     OUT,
@@ -123,9 +124,11 @@ def print_embedding(target: str, sizes: VectorSizes) -> None:
 def print_neighbors(uri: str, words: list[str], topn: int, oov: bool, version: int | None) -> None:
     """Print a table of nearest words for each word."""
     vectors = CipherVectors.load(vectors_of(uri, version), verify=True)
-    neighbors = {word: vectors.most_similar(word, topn=topn, oov=oov) for word in words}
+    unknown: Oov = oov or ("spelling" if vectors.spelling else False)
+    neighbors = {word: vectors.most_similar(word, topn=topn, oov=unknown) for word in words}
     for word, nearest in neighbors.items():
-        table = make_table(format_word(word), "cosine")
+        is_spelled = unknown == "spelling" and word not in vectors
+        table = make_table(f"{format_word(word)}{' (from its spelling)' if is_spelled else ''}", "cosine")
         for other, cosine in nearest:
             table.add_row(format_word(other), f"{cosine:.3f}")
         OUT.print(table)

@@ -14,8 +14,15 @@ if TYPE_CHECKING:
 EXAMPLES = 5
 
 
-def print_probes(task: "TaskData", results: Iterable[tuple[str, int, "ProbeResult"]]) -> None:
-    """Print the scores of each table of vectors on a task in percent, mean ± standard deviation over seeds."""
+def print_probes(task: "TaskData", results: Iterable[tuple[str, int, "ProbeResult"]], is_spelled: bool) -> None:
+    """Print the scores of each table of vectors on a task in percent, mean ± standard deviation over seeds.
+
+    Args:
+        task: the task.
+        results: name of the vectors, number of dimensions, and scores.
+        is_spelled: whether unknown words have vectors from their n-grams.
+    """
+    unknown = "a vector from their n-grams" if is_spelled else "the vector of <oov>, or zeros if there is none"
     metrics = {"accuracy": "accuracy", "weighted F1": "weighted_f1"} | (
         {"span F1": "span_f1"} if task.has_spans else {}
     )
@@ -27,7 +34,7 @@ def print_probes(task: "TaskData", results: Iterable[tuple[str, int, "ProbeResul
     OUT.print(table)
     OUT.print(
         f"\n{task.name}: {len(task.train):,} tokens for training, {len(task.validation):,} for validation, "
-        f"{len(task.test):,} for testing. Unknown words have the vector of <oov>, or zeros if there is none."
+        f"{len(task.test):,} for testing. Unknown words have {unknown}."
     )
 
 
