@@ -48,9 +48,9 @@ def make_vectors(counts: MergedCounts, **chosen: Any) -> CipherVectors:
         norms = np.linalg.norm(table.astype(np.float64), axis=1, keepdims=True)
         table, refinement_arrays = table / np.where(norms > 0, norms, 1), spectrum.basis.to_arrays()
         if options.spelling_share:
-            known = np.where(np.arange(len(vocabulary)) == vocabulary.oov_rank, 0, vocabulary.counts)
-            spelling = Spelling.fit(vocabulary.words, table.astype(np.float32), known, options.spelling_share)
-            table = spelling.add_to(table.astype(np.float32), vocabulary.words)
+            table = table.astype(np.float32)
+            spelling = Spelling.fit(vocabulary.words, table, vocabulary.counts, options.spelling_share)
+            table = spelling.add_to(table, vocabulary.words)
             refinement_arrays |= spelling.to_arrays()
     else:
         assert isinstance(embedding, CipherEmbedding)

@@ -61,21 +61,26 @@ class Spelling:
 
     @classmethod
     def fit(
-        cls, words: pa.LargeStringArray, vectors: np.ndarray, counts: np.ndarray, share: float, threads: int = 1
+        cls, words: pa.LargeStringArray, vectors: np.ndarray, counts: np.ndarray | None, share: float, threads: int = 1
     ) -> "Spelling":
         """Fit n-gram vectors to the vectors of words. The result does not depend on the number of threads.
 
+        `<oov>` and words with a zero vector have no influence.
+
         Args:
-            words: (n,) words.
-            vectors: (n, d) float32, vectors of length 1. A word with a zero vector has no influence.
-            counts: (n,) int64, occurrences of each word; 0 for words without influence.
+            words: (n,) words, most frequent first. The first `FIT_WORDS` are used.
+            vectors: (n, d) float32, vectors of length 1.
+            counts: (n,) int64, occurrences of each word, or None for equal weights.
             share: see `Spelling`.
             threads: number of threads.
         """
+        words, vectors = words.slice(0, FIT_WORDS), np.asarray(vectors[:FIT_WORDS])
+        certainty = 1 if counts is None else counts[:FIT_WORDS] / (counts[:FIT_WORDS] + SMALL_COUNT)
         ngrams = list_ngrams(words, LENGTHS)
         hashes, number_of_words = np.unique(ngrams.hashes, return_counts=True)
         hashes = hashes[number_of_words >= MIN_WORDS]
-        weights = np.where(vectors.any(axis=1), counts / (counts + SMALL_COUNT), 0).astype(np.float32)
+        has_spelling = vectors.any(axis=1) & ~np.asarray(pc.equal(words, OOV))
+        weights = np.where(has_spelling, certainty, 0).astype(np.float32)
         fitted = fit_ridge(find_incidence(ngrams, hashes), vectors, weights, PENALTY, threads)
         return cls(hashes, fitted.astype(np.float16), LENGTHS, share)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from bitcipher.errors import BitcipherError
 from bitcipher.table import Key, read_folder, write_folder
 from bitcipher.vectors.similarity import WordSimilarity
 from bitcipher.versions import vectors_of
@@ -197,6 +198,40 @@ class CipherVectors(WordSimilarity):
         from bitcipher.explain import explain
 
         return explain(self, counts, word, other, topn)
+
+    def with_spelling(self, share: float = 0.4) -> "CipherVectors":
+        """Return vectors that also depend on the spelling of words, and give a vector to any string.
+
+        Vectors are scaled to length 1. n-gram vectors are fitted to those of the most frequent words, see
+        `bitcipher.spelling`. Vectors of a build have this if they were made with `spelling_share`; this method is for
+        vectors of other tools.
+
+        Args:
+            share: share of the spelling in the vector of a known word, above 0 and at most 1, relative to 1 for its
+                vector so far. Small shares change known words little.
+
+        Raises:
+            BitcipherError: if the share is out of bounds, or the vectors depend on the spelling already.
+
+        >>> import numpy as np
+        >>> stems, endings = ["walk", "talk", "jump", "laugh"], ["s", "ed", "ing"]
+        >>> words = [stem + ending for stem in stems for ending in endings]
+        >>> table = np.array([[1, i, j] for i in range(len(stems)) for j in range(len(endings))])
+        >>> vectors = CipherVectors(words, table).with_spelling()
+        >>> vectors.most_similar("leaping", topn=1, oov="spelling")[0][0]
+        'talking'
+        """
+        from bitcipher.spelling import Spelling
+
+        if not 0 < share <= 1:
+            raise BitcipherError(f"`share` must be above 0 and at most 1, got {share!r}.")
+        if self.spelling:
+            raise BitcipherError("These vectors depend on the spelling already: use them as they are.")
+        units = (self.vectors / np.where(self.norms > 0, self.norms, 1)[:, None]).astype(np.float32)
+        spelling = Spelling.fit(self.words, units, self.counts, share)
+        arrays = {**(self.refinement or {}), **spelling.to_arrays()}
+        table = spelling.add_to(units, self.words)
+        return CipherVectors(self.words, table, self.counts, self.passages, arrays, self.manifest)
 
     def infer(self, contexts: Iterable[Sequence[str]], word: str, counts: "MergedCounts | None" = None) -> np.ndarray:
         """Return the vector of a new word from sentences that contain it, (d,) float32; see `bitcipher.infer.infer`.

@@ -52,9 +52,7 @@ def add_spelling(table: RawTable, vocabulary: Vocabulary, share: float, threads:
     """
     number = min(FIT_WORDS, len(vocabulary))
     vectors = np.concatenate(list(finished_rows(table.rows, table.finish, 0, number)))
-    words = vocabulary.words.slice(0, number)
-    counts = np.where(np.arange(number) == vocabulary.oov_rank, 0, vocabulary.counts[:number])
-    spelling = Spelling.fit(words, vectors, counts, share, threads)
+    spelling = Spelling.fit(vocabulary.words, vectors, vocabulary.counts, share, threads)
     rows = SpelledRows(table.rows, table.finish, vocabulary.words, spelling)
     return RawTable(rows, keep_rows, {**table.learned, **spelling.to_arrays()}, table.provenance)
 
