@@ -17,14 +17,14 @@ CHUNK_SHARE = 0.25
 # Bytes of memory per byte of English text of a count batch, while spaCy tokenizes it and while it is counted.
 BYTES_PER_TEXT_BYTE = 10
 
-# Bytes of memory per entry (stored pair) while entries are gathered and weighted for vectors.
-BYTES_PER_ENTRY = 64
+# Bytes of memory per entry (stored pair) while entries are gathered and weighted for vectors. Measured: 72 bytes.
+BYTES_PER_ENTRY = 76
 
 # Bytes of memory per entry, and per row, while segments are merged. Both are held as read and as merged (24 bytes for
 # an entry, 28 for a row), and rows also with the position of their entries and their place in the order (16). Measured
 # on text, where a row has about four entries: 36 bytes. Measured on 200 million words that occur once, where a row has
-# one entry and each entry another right word, whose number, hashes and place in the order are held too: 70 bytes.
-BYTES_PER_MERGED = 72
+# one entry and each entry another right word, whose number, hashes and place in the order are held too: 75 bytes.
+BYTES_PER_MERGED = 78
 
 # Bytes of memory per entry of the segments, while all entries are weighted in memory. Measured: 66 bytes.
 BYTES_PER_WEIGHTED_ENTRY = 72
