@@ -171,3 +171,18 @@ def test_invalid_arguments_raise(counts):
         make_vectors(summed, mode="sum", bits=20, log="counts").explain("w1", counts=summed)
     with pytest.raises(BitcipherError, match="by context word"):
         Explainer(make_vectors(counts, mode="spectral", vector_size=5), counts).dimensions("w1")
+
+
+def test_contexts_and_ngrams_have_their_parts_of_the_similarity(counts):
+    options = {"mode": "spectral", "vector_size": 20}
+    contexts, vectors = make_vectors(counts, **options), make_vectors(counts, **options, spelling_share=0.6)
+    expected = np.zeros(2)  # of the contexts, and of the spelling
+    for word, other in (("w3", "w40"), ("w40", "w3")):
+        context, spelling = contexts[word].astype(float), 0.6 * vectors.spelling.predict([word])[0].astype(float)
+        length = np.linalg.norm(context + spelling)
+        expected += np.array([context @ vectors[other], spelling @ vectors[other]]) / length / 2
+    explanation = Explainer(vectors, counts).explain("w3", "w40", topn=100_000)
+    found = [sum(each.weight for each in listed) for listed in (explanation.contributions, explanation.ngrams)]
+    assert found == pytest.approx(expected, abs=ROUNDING)
+    assert explanation.rest == 0
+    assert {"<w3", "<w4"} <= {each.ngram for each in explanation.ngrams}
