@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from bitcipher.embedding.spectral import block_count
 from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, SpectralEmbedding, columns_per_product
+from bitcipher.spelling import FIT_WORDS
 from pipelines.embed.spectral.word_ranges import MIN_SHARE, word_bytes
 from pipelines.embed.table_memory import pass_bytes, sums_bytes
 from pipelines.options import EmbeddingOptions
@@ -22,6 +23,10 @@ SUM_BYTES = 2 * 8
 # Bytes per landmark and column in mode spectral: inputs and outputs of the products in float32, and a copy of both
 # while columns are appended.
 SPECTRAL_BYTES = 2 * (4 + 4)
+
+# Bytes per word and dimension while n-grams are fitted: vectors of words, and of about as many n-grams, in float32 and
+# float16, and the tables of the iteration. Measured: 14 with one thread, 18 with two.
+SPELLING_BYTES = 20
 
 # Bytes per word of the segment that a worker reads, and per word of the vocabulary in this segment, while its ranks are
 # found: three bits and positions; a number and three ranks (`bitcipher.counts.SegmentRanks`).
@@ -76,6 +81,8 @@ def estimate_memory(
     if isinstance(estimator, SpectralEmbedding):
         landmarks = estimator.rows(vocabulary)
         embedding_driver += landmarks * columns_per_product(estimator.vector_size) * PRODUCTS * SPECTRAL_BYTES
+        if embedding.spelling_share:
+            embedding_driver += min(FIT_WORDS, vocabulary) * estimator.vector_size * SPELLING_BYTES
     least = budget.free_bytes / MIN_SHARE + vocabulary * word_bytes(blocks) + ranks
     return MemoryEstimate(
         count_worker=float(budget.bytes),
