@@ -40,7 +40,7 @@ def test_small_corpus_reaches_no_limit():
 
 
 def test_trillion_tokens_reach_limits_of_memory_and_bits():
-    found = limits(1e12, Cluster(10, 16, 32e9), mode="cat")
+    found = limits(1e12, Cluster(10, 16, 28e9), mode="cat")
     assert set(found) == {"row", "embed", "bits"}
     assert "33,554,431 words: use --bits" in found["bits"]
     assert "--memory-mib" in found["row"]
@@ -50,7 +50,7 @@ def test_trillion_tokens_reach_limits_of_memory_and_bits():
 
 
 def test_mode_spectral_has_no_limit_of_bits():
-    found = limits(1e12, Cluster(10, 16, 32e9))
+    found = limits(1e12, Cluster(10, 16, 28e9))
     assert set(found) == {"row", "embed"}
     assert "--max-vocab-size" in found["embed"]
 
