@@ -8,7 +8,6 @@ import numpy as np
 from bitcipher import CipherEmbedding, CipherVectors, Refinement, Vocabulary
 from bitcipher.counts import ContextWindow, MergedCounts, TokenizedShard, count_shard, merge_rows, renumber
 from bitcipher.embedding.spectral import SpectralEmbedding
-from bitcipher.spelling import Spelling
 from pipelines.options import EmbeddingOptions
 
 
@@ -47,15 +46,13 @@ def make_vectors(counts: MergedCounts, **chosen: Any) -> CipherVectors:
         table = spectrum.table
         norms = np.linalg.norm(table.astype(np.float64), axis=1, keepdims=True)
         table, refinement_arrays = table / np.where(norms > 0, norms, 1), spectrum.basis.to_arrays()
-        if options.spelling_share:
-            table = table.astype(np.float32)
-            spelling = Spelling.fit(vocabulary.words, table, vocabulary.counts, options.spelling_share)
-            table = spelling.add_to(table, vocabulary.words)
-            refinement_arrays |= spelling.to_arrays()
     else:
         assert isinstance(embedding, CipherEmbedding)
         refinement = Refinement()
         table = refinement.fit_transform(embedding.table(counts))
         refinement_arrays = {"mean": refinement.mean_, "matrix": refinement.matrix_}
     manifest = {"embedding": options.to_dict(), "options": {"summed": counts.context_window.summed}}
-    return CipherVectors(vocabulary.words, table, vocabulary.counts, vocabulary.passages, refinement_arrays, manifest)
+    vectors = CipherVectors(
+        vocabulary.words, table, vocabulary.counts, vocabulary.passages, refinement_arrays, manifest
+    )
+    return vectors.with_spelling(options.spelling_share) if options.spelling_share else vectors

@@ -56,14 +56,14 @@ def evaluate_word_pairs(
             is ignored, the n-grams are those of the lowercase word.
 
     Raises:
-        BitcipherError: if the file is missing or damaged, if the vocabulary covers fewer than two pairs, or if `oov` is
-            "spelling", and the vectors have no n-grams.
+        BitcipherError: if the file is missing or damaged, if the vocabulary covers fewer than two pairs without `oov`,
+            or if `oov` is "spelling", and the vectors have no n-grams.
     """
     scored = read_pairs(pairs, delimiter)
     variants = CaseVariants(vectors.index_to_key[:restrict_vocab], case_insensitive)
     is_covered = np.array([pair.first in variants and pair.second in variants for pair in scored])
     covered = int(is_covered.sum())
-    if covered < 2:
+    if covered < 2 and not oov:
         raise BitcipherError(
             f"The vocabulary covers {covered} of the {len(scored):,} pairs in {os.fspath(pairs)}, and at least 2 "
             "are needed: check that the language is the same."

@@ -21,11 +21,6 @@ class Incidence(NamedTuple):
     indices: np.ndarray
     columns: int
 
-    @property
-    def sizes(self) -> np.ndarray:
-        """Number of ones of each row, (rows,) int64."""
-        return np.diff(self.starts)
-
     def multiply(self, table: np.ndarray) -> np.ndarray:
         """Return the sum of the table's rows at the ones of each row, in their order, (rows, b) float32.
 

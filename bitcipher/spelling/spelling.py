@@ -166,14 +166,19 @@ class Spelling:
         return lengths[:, None] * rows - shares, lengths
 
     def parts(self, word: str) -> list[NgramPart]:
-        """Return the parts of the known n-grams of a word. They add up to the vector that `predict` returns."""
+        """Return the parts of the known n-grams of a word. They add up to the vector that `predict` returns.
+
+        Args:
+            word: any string.
+        """
         ngrams = spell_ngrams(word, self.lengths)
         hashes = np.array([*map(hash_ngram, ngrams)], np.int64)
         columns = np.searchsorted(self.hashes, hashes)
         known = columns < len(self.hashes)
         known[known] = self.hashes[columns[known]] == hashes[known]
         vectors = self._table[columns[known]]
-        length = np.linalg.norm(vectors.sum(axis=0, dtype=np.float64))
+        # If the vectors cancel, `predict` returns zeros, too.
+        length = np.linalg.norm(vectors.sum(axis=0, dtype=np.float64)) or np.inf
         names = [ngram for ngram, is_known in zip(ngrams, known, strict=True) if is_known]
         return [
             NgramPart(name, (vector / length).astype(np.float32)) for name, vector in zip(names, vectors, strict=True)

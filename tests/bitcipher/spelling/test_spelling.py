@@ -6,6 +6,7 @@ import pytest
 
 from bitcipher import OOV, BitcipherError
 from bitcipher.spelling import Spelling
+from bitcipher.spelling.ngrams import hash_ngram
 
 STEMS = ["walk", "talk", "jump", "laugh", "paint", "climb", "whisper", "dance"]
 ENDINGS = ["", "s", "ed", "ing", "er"]
@@ -80,6 +81,13 @@ def test_parts_add_up_to_the_prediction(spelling):
         total = np.sum([part.vector for part in parts], axis=0)
         np.testing.assert_allclose(total, spelling.predict(strings([word]))[0], atol=1e-6)
     assert spelling.parts("中文") == []
+
+
+def test_ngrams_that_cancel_give_zeros(spelling):
+    hashes = np.sort([hash_ngram("<wa"), hash_ngram("wal")])
+    cancelling = Spelling(hashes, np.array([[1, 2], [-1, -2]], np.float16), spelling.lengths, 0.4)
+    assert not cancelling.predict(strings(["walked"])).any()
+    assert not np.sum([part.vector for part in cancelling.parts("walked")], axis=0).any()
 
 
 def test_arrays_are_read_back(spelling):

@@ -86,6 +86,10 @@ def test_word_pairs_with_unknown_words(vectors, tmp_path):
     cosines = [vectors.similarity(first.lower(), second, oov="spelling") for first, second, _ in pairs]
     assert spelled.pearson == pytest.approx(np.corrcoef(cosines, [score for *_, score in pairs])[0, 1], abs=1e-6)
     assert known.pearson == pytest.approx(1)
+    file.write_text("dressing\tmessing\t9\ndressing\tdressed\t1\n")
+    assert vectors.evaluate_word_pairs(file, oov="spelling").covered == 0
+    with pytest.raises(BitcipherError, match="covers 0"):
+        vectors.evaluate_word_pairs(file)
 
 
 def test_infer_gives_known_words_their_own_vectors(vectors, counts):
