@@ -238,7 +238,8 @@ def test_packed_code_has_no_caches_and_runs(tmp_path):
     pack(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(PACKAGES)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) < 2_500_000
+    # Code only: a model, text or a cache that is packed by mistake is larger than all of it, and every job uploads it.
+    assert sum(path.stat().st_size for path in files) < 4_000_000
     assert not [path for path in files if path.suffix == ".pyc"]
     packaged = {"recipes": "yaml", "recipes/shard": "yaml", "reports/shard": "html", "reports/demo": "html"}
     packaged |= {"reports/explore": "css", "reports/maps": "js"}
