@@ -51,6 +51,7 @@ def main() -> None:
         "ner": str(options.ner),
         "similarity": str(options.similarity),
         "analogies": str(options.analogies),
+        "analogy_words": 300_000,
         "seeds": options.seeds,
     }
     scores, picture = (options.keep / f"quality-{options.vector_size}.{ending}" for ending in ("json", "png"))

@@ -1,6 +1,6 @@
 """Evaluate vectors on the words that all of them have, and print scores as JSON.
 
-evaluate_vectors.py REQUEST     REQUEST is the JSON object that `compare_quality.py` passes
+evaluate_vectors.py REQUEST     REQUEST is the JSON object that `compare_quality.py` and `compare_pretrained.py` pass
 """
 
 import json
@@ -36,11 +36,10 @@ def main(request: dict) -> None:
     for given, table in zip(request["vectors"], tables, strict=True):
         probes = {task.name: figures_of_probe(probe(table, task, range(request["seeds"]))) for task in tasks}
         pairs = {name: 100 * table.evaluate_word_pairs(file).spearman for name, file in sets.items()}
-        analogies = 100 * table.evaluate_word_analogies(request["analogies"]).accuracy
+        analogies = 100 * table.evaluate_word_analogies(request["analogies"], request["analogy_words"]).accuracy
         kept = {name: given[name] for name in ("method", "title", "is_ours", "cpu", "peak")}
         scores.append({**kept, **probes, "similarity": pairs, "analogies": analogies})
-    seeds, dimensions = request["seeds"], tables[0].vector_size
-    print(json.dumps({"words": len(tables[0]), "dimensions": dimensions, "seeds": seeds, "vectors": scores}, indent=1))
+    print(json.dumps({"words": len(tables[0]), "seeds": request["seeds"], "vectors": scores}, indent=1))
 
 
 if __name__ == "__main__":

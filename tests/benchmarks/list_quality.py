@@ -15,13 +15,13 @@ def table(header: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def summary_table(scores: dict) -> list[str]:
-    """Return a table of CPU, memory, probes, mean similarity and analogies, cheapest first."""
-    header = ["vectors", "CPU", "peak memory", "POS accuracy", "NER accuracy", "NER span F1", "similarity", "analogies"]
+    """Return a table of CPU and memory if they are known, probes, mean similarity and analogies, cheapest first."""
+    costs = [] if scores["vectors"][0]["cpu"] is None else ["CPU", "peak memory"]
+    header = ["vectors", *costs, "POS accuracy", "NER accuracy", "NER span F1", "similarity", "analogies"]
     rows = [
         [
             each["title"],
-            f"{each['cpu']:,.0f} s",
-            f"{each['peak'] / 1e6:,.0f} MB",
+            *([f"{each['cpu']:,.0f} s", f"{each['peak'] / 1e6:,.0f} MB"] if costs else []),
             *(_with_spread(scores["seeds"], *figure) for figure in _probed(each)),
             f"{mean(each['similarity'].values()):.1f}",
             f"{each['analogies']:.1f}",
@@ -40,7 +40,7 @@ def similarity_table(scores: dict) -> list[str]:
 
 
 def _by_cost(scores: dict) -> list[dict]:
-    return sorted(scores["vectors"], key=lambda each: each["cpu"])
+    return sorted(scores["vectors"], key=lambda each: each["cpu"] or 0)
 
 
 def _probed(each: dict) -> list[list[float]]:
@@ -53,5 +53,5 @@ def _with_spread(seeds: int, middle: float, spread: float) -> str:
 
 if __name__ == "__main__":
     scores = json.loads(Path(sys.argv[1]).read_text())
-    print(f"{scores['dimensions']} dimensions, {scores['words']:,} words, {scores['seeds']} seeds\n")
+    print(f"{scores['words']:,} words, {scores['seeds']} seeds\n")
     print("\n".join([*summary_table(scores), "", *similarity_table(scores)]))

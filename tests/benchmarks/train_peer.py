@@ -38,11 +38,15 @@ def train_word2vec(tokens: str, dimensions: int, target: str, skip_gram: bool) -
 
 
 def train_fasttext(tokens: str, dimensions: int, target: str) -> None:
-    """Train fastText's skip-gram with n-grams of 3 to 6 letters; its seed cannot be set."""
+    """Train fastText's skip-gram with n-grams of 3 to 6 letters; its seed cannot be set.
+
+    The model, which also has vectors of n-grams, is stored beside the target, with the suffix .bin.
+    """
     import fasttext
 
     training = {"ws": WINDOW, "epoch": EPOCHS, "thread": 1}
     model = fasttext.train_unsupervised(tokens, "skipgram", dim=dimensions, minCount=MIN_COUNT, **training)
+    model.save_model(str(Path(target).with_suffix(".bin")))
     words = [word for word in model.words if word != "</s>"]  # the end of a line
     with open(target, "w", encoding="utf-8", newline="\n") as lines:
         lines.write(f"{len(words)} {dimensions}\n")

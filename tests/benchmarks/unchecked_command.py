@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from bitcipher import hashed_files
-from bitcipher.counts import CountDigest, merged_segments, pairs, segment
+from bitcipher.counts import CountDigest, pairs, segment_digest, segment_ranks
 from bitcipher.table import vector_files
 from cluster.cli.main import main
 from pipelines.merge import merge_segments, number_tables, row_stage, word_stages
@@ -49,7 +49,7 @@ def remove_checks() -> None:
     _replace(pq, "write_table", functools.partial(_without, pq.write_table, "write_page_checksum"))
     _replace(hashed_files.HashingStream, "write", lambda self, content: _write(self, content))
     _replace(pairs, "_check_block", lambda *arguments: None)
-    for module in (segment, merged_segments, number_tables):
+    for module in (segment_digest, segment_ranks, number_tables):
         _replace(module, "check_numbers", lambda numbers: numbers)
     for module, name in ((row_stage, "digest_pairs"), (row_stage, "digest_words"), (merge_segments, "digest_words")):
         _replace(module, name, lambda *arguments: _NoDigest())
