@@ -12,6 +12,7 @@ from bitcipher.vectors import CipherVectors
 from bitcipher.vocabulary import OOV
 from pipelines.embed.embed_counts import embed
 from pipelines.embed.spectral_vectors import rotate_to
+from pipelines.embed.vectors_with_counts import load_with_counts
 from pipelines.options import BuildOptions, EmbeddingOptions
 
 ENDINGS = ("s", "ed", "ing", "er")
@@ -74,11 +75,17 @@ def test_texts_without_common_ngrams_have_vectors_of_contexts(texts, tmp_path):
     options = BuildOptions(tokenizer="whitespace", min_count=1, memory_mib=600)
     run_build([source], tmp_path / "spelled", options)
     run_build([source], tmp_path / "contexts", options.derive({"spelling_share": 0}))
-    spelled, contexts = (CipherVectors.load(tmp_path / name) for name in ("spelled", "contexts"))
+    contexts = CipherVectors.load(tmp_path / "contexts")
+    spelled, counts, _ = load_with_counts(str(tmp_path / "spelled"))
     np.testing.assert_allclose(spelled.vectors, contexts.vectors, atol=1e-6)
     assert not spelled.get_vector("unheard", oov="spelling").any()
     assert spelled.most_similar("unheard", oov="spelling") == []
     assert contexts.spelling is None
+    explanation = spelled.explain(0, 1, topn=1000, counts=counts)
+    assert explanation.ngrams == []
+    assert sum(each.weight for each in explanation.contributions) == pytest.approx(explanation.similarity, abs=1e-9)
+    word, sentences = spelled.index_to_key[0], [text.split() for text in texts * 3]
+    assert spelled.infer(sentences, word, counts) @ spelled[word] > 0.99
 
 
 def test_words_of_other_scripts_have_their_ngrams(tmp_path):
