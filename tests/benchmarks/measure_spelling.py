@@ -1,22 +1,23 @@
 """Tables of bitcipher/spelling: predicted vectors of held-out words, scores by share, and misspelled words.
 
-measure_spelling.py VECTORS --similarity PATH... --analogies FILE --misspellings FILE...
+measure_spelling.py VECTORS --similarity PATH... --analogies FILE --misspellings FILE... [--peer MODEL.bin]
 
-VECTORS are a build or a folder of vectors that were made with `--spelling-share 0`.
+VECTORS are a build or a folder of vectors that were made with `--spelling-share 0`. A peer is a model of fastText.
 """
 
 import argparse
 import csv
 import gzip
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from bitcipher.evaluation.evaluation_sets import list_similarity_files
+from bitcipher.evaluation.evaluation_sets import list_similarity_files, read_pairs
 from bitcipher.spelling import Spelling
 from bitcipher.vectors import CipherVectors
 from bitcipher.vocabulary import OOV
@@ -50,6 +51,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--similarity", nargs="+", required=True, help="files of word pairs, or folders of them")
     parser.add_argument("--analogies", required=True, help="file of questions")
     parser.add_argument("--misspellings", nargs="+", type=Path, required=True, help="TSV: misspelling, correct word")
+    parser.add_argument("--peer", help="model of fastText, which gensim opens")
     parser.add_argument("--seed", type=int, default=0, help="seed of the held-out words and of the examples")
     return parser.parse_args()
 
@@ -96,9 +98,48 @@ def score_shares(
     """Yield Spearman × 100 of each set with all pairs, their mean, and the accuracy of analogies in %, by share."""
     for share in SHARES:
         table = with_share(vectors, spelling, share)
-        scores = [100 * table.evaluate_word_pairs(file, oov="spelling").spearman for file in similarity]
-        accuracy = 100 * table.evaluate_word_analogies(analogies).accuracy
-        yield [str(share), *(f"{score:.1f}" for score in (*scores, np.mean(scores), accuracy))]
+        scores = [table.evaluate_word_pairs(file, oov="spelling").spearman for file in similarity]
+        yield [str(share), *format_scores(scores, table.evaluate_word_analogies(analogies).accuracy)]
+
+
+def format_scores(similarity: Sequence[float], analogies: float) -> list[str]:
+    """Return cells of correlations, their mean, and an accuracy, times 100."""
+    return [f"{100 * score:.1f}" for score in (*similarity, np.mean(similarity), analogies)]
+
+
+class Peer(NamedTuple):
+    """Vectors of fastText.
+
+    Attributes:
+        vectors: vectors of the known words.
+        predict: returns vectors of length 1 or 0 of other words, (n, d) float32.
+    """
+
+    vectors: CipherVectors
+    predict: Callable[[Sequence[str]], np.ndarray]
+
+    @classmethod
+    def read(cls, path: str) -> "Peer":
+        """Read a model."""
+        from gensim.models.fasttext import load_facebook_vectors
+
+        model = load_facebook_vectors(path)
+
+        def predict(words: Sequence[str]) -> np.ndarray:
+            table = np.array([model.get_vector(word) for word in words], np.float32).reshape(len(words), -1)
+            lengths = np.linalg.norm(table, axis=1, keepdims=True)
+            return table / np.where(lengths > 0, lengths, 1)
+
+        return cls(CipherVectors(model.index_to_key, predict(model.index_to_key)), predict)
+
+    def scores(self, similarity: Sequence[str], analogies: str) -> list[str]:
+        """Return the cells of `score_shares`."""
+        words = {word.lower() for file in similarity for pair in read_pairs(file) for word in pair[:2]}
+        unknown = sorted(words - set(self.vectors.index_to_key))
+        table = np.vstack([self.vectors.vectors, self.predict(unknown)]) if unknown else self.vectors.vectors
+        everything = CipherVectors([*self.vectors.index_to_key, *unknown], table)
+        scores = [everything.evaluate_word_pairs(file).spearman for file in similarity]
+        return ["peer", *format_scores(scores, self.vectors.evaluate_word_analogies(analogies).accuracy)]
 
 
 def read_misspellings(path: Path, vectors: CipherVectors) -> list[Misspelling]:
@@ -111,18 +152,27 @@ def read_misspellings(path: Path, vectors: CipherVectors) -> list[Misspelling]:
     return [pair for pair in dict.fromkeys(rows) if pair.meant in vectors and pair.written not in vectors]
 
 
-def find_ranks(vectors: CipherVectors, spelling: Spelling, pairs: Sequence[Misspelling]) -> np.ndarray:
+def find_ranks(
+    vectors: CipherVectors, predict: Callable[[Sequence[str]], np.ndarray], pairs: Sequence[Misspelling]
+) -> np.ndarray:
     """Return the rank of the meant word among the neighbors of each misspelled word, from 1 on, (n,) int64."""
     is_word = np.asarray(vectors.words) != OOV
     ranks = np.empty(len(pairs), np.int64)
     for start in range(0, len(pairs), BLOCK):
         block = pairs[start : start + BLOCK]
-        cosines = spelling.predict([pair.written for pair in block]) @ vectors.vectors.T
+        cosines = predict([pair.written for pair in block]) @ vectors.vectors.T
         meant = cosines[np.arange(len(block)), [vectors.key_to_index[pair.meant] for pair in block]]
         # Zeros: the word has no known n-gram, and so no neighbors.
         closer = np.where(meant == 0, len(vectors), ((cosines > meant[:, None]) & is_word).sum(axis=1))
         ranks[start : start + BLOCK] = 1 + closer
     return ranks
+
+
+def share_of_nearest(path: Path, vectors: CipherVectors, predict: Callable[[Sequence[str]], np.ndarray]) -> list[str]:
+    """Return the name and length of a list, and how often the meant word is the nearest neighbor, or among ten."""
+    ranks = find_ranks(vectors, predict, read_misspellings(path, vectors))
+    shares = (f"{(ranks <= limit).mean():.1%}" if len(ranks) else "" for limit in (1, 10))
+    return [path.name, f"{len(ranks):,}", *shares]
 
 
 def describe_examples(
@@ -151,19 +201,20 @@ def main(chosen: argparse.Namespace) -> None:
     spelling = Spelling.fit(vectors.words, unit_rows(vectors), vectors.counts, DEFAULT_SHARE)
     files = [file for path in chosen.similarity for file in list_similarity_files(path)]
     header = ["share", *(Path(file).stem for file in files), "mean", "analogies"]
-    print_table(header, score_shares(vectors, spelling, files, chosen.analogies))
+    peers = [Peer.read(chosen.peer)] if chosen.peer else []
+    of_peers = (peer.scores(files, chosen.analogies) for peer in peers)
+    print_table(header, chain(score_shares(vectors, spelling, files, chosen.analogies), of_peers))
     spelled = with_share(vectors, spelling, DEFAULT_SHARE)
-    lists = {path: read_misspellings(path, vectors) for path in chosen.misspellings}
-    ranks = {path: find_ranks(spelled, spelling, pairs) for path, pairs in lists.items()}
+    tables = [("bitcipher", spelled, spelling.predict), *(("peer", *peer) for peer in peers)]
     shares = (
-        [path.name, f"{len(found):,}", *(f"{(found <= limit).mean():.1%}" for limit in (1, 10))]
-        for path, found in ranks.items()
-        if len(found)
+        [name, *share_of_nearest(path, table, predict)]
+        for path in chosen.misspellings
+        for name, table, predict in tables
     )
-    print_table(["list", "misspelled words", "meant word is nearest", "among ten"], shares)
-    for path in chosen.misspellings[:1]:
-        examples = describe_examples(spelled, lists[path], ranks[path], chosen.seed)
-        print_table(["misspelled", "meant", "rank", "neighbors"], examples)
+    print_table(["vectors", "list", "misspelled words", "meant word is nearest", "among ten"], shares)
+    pairs = read_misspellings(chosen.misspellings[0], vectors)
+    examples = describe_examples(spelled, pairs, find_ranks(spelled, spelling.predict, pairs), chosen.seed)
+    print_table(["misspelled", "meant", "rank", "neighbors"], examples)
 
 
 if __name__ == "__main__":

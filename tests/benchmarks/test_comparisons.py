@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import stand_ins
 import web_pages
+from gensim.models.fasttext import FastText, save_facebook_model
 from peers import missing_peer
 from run import COMPARISONS
 
@@ -107,7 +108,9 @@ def test_spelling_is_measured(tmp_path):
         (tmp_path / name).write_text(content)
     pairs, analogies, misspelled = (tmp_path / name for name in files)
     command = [sys.executable, HERE / "measure_spelling.py", tmp_path / "vectors", "--similarity", pairs]
-    command += ["--analogies", analogies, "--misspellings", misspelled]
+    peer = FastText([words], vector_size=8, min_count=1, epochs=1, bucket=100, seed=1, workers=1)
+    save_facebook_model(peer, str(tmp_path / "peer.bin"))
+    command += ["--analogies", analogies, "--misspellings", misspelled, "--peer", tmp_path / "peer.bin"]
     process = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     assert process.returncode == 0, process.stderr
     held_out, shares, lists, examples = (part.splitlines()[2:] for part in process.stdout.strip().split("\n\n"))
@@ -118,8 +121,9 @@ def test_spelling_is_measured(tmp_path):
         "| 100 – 999",
         "| from 1000",
     ]
-    assert [row.split(" | ")[0] for row in shares] == [f"| {share}" for share in (0, 0.3, 0.4, 0.5, 0.6, 0.8)]
-    assert lists == ["| misspelled.tsv | 3 | 66.7% | 66.7% |"]
+    assert [row.split(" | ")[0] for row in shares] == [f"| {share}" for share in (0, 0.3, 0.4, 0.5, 0.6, 0.8, "peer")]
+    assert lists[0] == "| bitcipher | misspelled.tsv | 3 | 66.7% | 66.7% |"
+    assert lists[1].startswith("| peer | misspelled.tsv | 3 | ")
     assert examples[0].startswith("| wallks | walks | 1 | walks, ")
     assert examples[2] == "| xyz | jumps | 31 |  |"
 
