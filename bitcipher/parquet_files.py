@@ -36,8 +36,15 @@ def iter_table(uri: str) -> Iterator[pa.Table]:
 
 
 class RowGroup(NamedTuple):
-    """Row group of an open Parquet file."""
+    """Row group of an open Parquet file.
 
+    Attributes:
+        uri: path or URI of the file.
+        file: the file.
+        number: number of the row group, from 0 on.
+    """
+
+    uri: str
     file: pq.ParquetFile
     number: int
 
@@ -47,13 +54,23 @@ class RowGroup(NamedTuple):
         return self.file.metadata.row_group(self.number).num_rows
 
     def bounds(self, column: int) -> tuple[str, str] | None:
-        """Return the smallest and the largest value of a column of strings, or None if the file does not have them."""
-        statistics = self.file.metadata.row_group(self.number).column(column).statistics
-        return (statistics.min, statistics.max) if statistics is not None and statistics.has_min_max else None
+        """Return the smallest and the largest value of a column of strings, or None if the file does not have them.
+
+        Raises:
+            BitcipherError: if the file is damaged.
+        """
+        with _naming_damage(self.uri):
+            statistics = self.file.metadata.row_group(self.number).column(column).statistics
+            return (statistics.min, statistics.max) if statistics is not None and statistics.has_min_max else None
 
     def read(self, columns: list[str] | None = None) -> pa.Table:
-        """Return some columns of the row group, by default all."""
-        return self.file.read_row_group(self.number, columns=columns, use_threads=False)
+        """Return some columns of the row group, by default all.
+
+        Raises:
+            BitcipherError: if the file is damaged.
+        """
+        with _naming_damage(self.uri):
+            return self.file.read_row_group(self.number, columns=columns, use_threads=False)
 
 
 def iter_row_groups(uri: str) -> Iterator[RowGroup]:
@@ -64,15 +81,25 @@ def iter_row_groups(uri: str) -> Iterator[RowGroup]:
     """
     with _parquet_file(uri) as file:
         for number in range(file.num_row_groups):
-            yield RowGroup(file, number)
+            yield RowGroup(uri, file, number)
 
 
 @contextmanager
 def _parquet_file(uri: str) -> Iterator[pq.ParquetFile]:
+    # `pq.read_table` would import Arrow's datasets and pandas, which takes 0.1 s.
+    with (
+        _naming_damage(uri),
+        storage.reading(uri) as stream,
+        pq.ParquetFile(stream, page_checksum_verification=True) as file,
+    ):
+        yield file
+
+
+@contextmanager
+def _naming_damage(uri: str) -> Iterator[None]:
+    """Turn errors of a damaged file into a sentence that names it."""
     try:
-        # `pq.read_table` would import Arrow's datasets and pandas, which takes 0.1 s.
-        with storage.reading(uri) as stream, pq.ParquetFile(stream, page_checksum_verification=True) as file:
-            yield file
+        yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: a damaged column name
         raise BitcipherError(f"{uri} is not a Parquet file, or it is damaged: {error}.") from None
 

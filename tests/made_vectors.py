@@ -55,4 +55,5 @@ def make_vectors(counts: MergedCounts, **chosen: Any) -> CipherVectors:
     vectors = CipherVectors(
         vocabulary.words, table, vocabulary.counts, vocabulary.passages, refinement_arrays, manifest
     )
-    return vectors.with_spelling(options.spelling_share) if options.spelling_share else vectors
+    is_spelled = isinstance(embedding, SpectralEmbedding) and options.spelling_share
+    return vectors.with_spelling(options.spelling_share) if is_spelled else vectors

@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.evaluation.case_variants import CaseVariants
 from bitcipher.evaluation.evaluation_sets import read_pairs
 from bitcipher.spelling import Spelling
-from bitcipher.table import VectorTable
+from bitcipher.table import Oov, VectorTable, check_oov
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def evaluate_word_pairs(
     restrict_vocab: int | None = 300_000,
     case_insensitive: bool = True,
     dummy4unknown: bool = False,
-    oov: Literal["spelling"] | None = None,
+    oov: Oov = False,
 ) -> WordPairsResult:
     """Correlate cosines with human similarity scores. Names and defaults are gensim's, except for `oov`.
 
@@ -52,13 +52,14 @@ def evaluate_word_pairs(
         restrict_vocab: use only this many of the most frequent words.
         case_insensitive: whether to ignore case. Among words that differ only in case, the most frequent one is used.
         dummy4unknown: whether pairs with an unknown word get the cosine 0 instead of being skipped.
-        oov: "spelling" to give unknown words vectors from their character n-grams. All pairs are then scored. If case
-            is ignored, the n-grams are those of the lowercase word.
+        oov: True to give unknown words the vector of `<oov>`, "spelling" to give them one from their character n-grams.
+            All pairs are then scored. If case is ignored, the n-grams are those of the lowercase word.
 
     Raises:
         BitcipherError: if the file is missing or damaged, if the vocabulary covers fewer than two pairs without `oov`,
-            or if `oov` is "spelling", and the vectors have no n-grams.
+            or if the vectors have no `<oov>` or no n-grams for unknown words.
     """
+    check_oov(oov)
     scored = read_pairs(pairs, delimiter)
     variants = CaseVariants(vectors.index_to_key[:restrict_vocab], case_insensitive)
     is_covered = np.array([pair.first in variants and pair.second in variants for pair in scored])
@@ -86,17 +87,20 @@ def evaluate_word_pairs(
     return WordPairsResult(float(spearman), float(pearson), len(scored), covered, unknown)
 
 
-def _units(
-    vectors: VectorTable, variants: CaseVariants, words: list[str], oov: Literal["spelling"] | None
-) -> np.ndarray:
-    """Return vectors of length 1, (n, d) float64. Unknown words have zeros, or vectors from their spelling."""
+def _units(vectors: VectorTable, variants: CaseVariants, words: list[str], oov: Oov) -> np.ndarray:
+    """Return vectors of length 1, (n, d) float64. Without `oov`, unknown words have zeros."""
     is_known = np.array([word in variants for word in words])
-    rows = np.array([variants.row(word) for word in words if word in variants], np.int64)
     units = np.zeros((len(words), vectors.vector_size))
-    lengths = vectors.norms[rows, None]
-    units[is_known] = np.asarray(vectors.vectors)[rows] / np.where(lengths > 0, lengths, 1)
+    units[is_known] = _unit_rows(vectors, [variants.row(word) for word in words if word in variants])
     unknown = [word for word in words if word not in variants]
-    if oov and unknown:
+    if oov == "spelling" and unknown:
         spelling = Spelling.require(vectors.refinement, unknown[0])
         units[~is_known] = spelling.predict([variants.spell(word) for word in unknown])
+    elif oov and unknown:
+        units[~is_known] = _unit_rows(vectors, [vectors.get_index(unknown[0], oov=True)])
     return units
+
+
+def _unit_rows(vectors: VectorTable, rows: list[int]) -> np.ndarray:
+    lengths = vectors.norms[rows, None]
+    return np.asarray(vectors.vectors)[rows] / np.where(lengths > 0, lengths, 1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -10,6 +10,10 @@ from bitcipher.errors import BitcipherError, UnknownWordError
 from bitcipher.vocabulary import OOV
 
 Key = str | int | np.integer
+
+Oov = bool | Literal["spelling"]
+"""Vector of an unknown word: that of `<oov>` (True), or one from its character n-grams ("spelling"). With False, the
+default of all methods, it has none: lookups raise an error, and evaluations say what they do."""
 
 # Number of the most frequent words among which close spellings are searched. The search takes 60 ms.
 MAX_COMPARED_WORDS = 50_000
@@ -34,6 +38,16 @@ def as_list(keys: Any) -> list[Any]:
         return list(keys)
     except TypeError:
         raise BitcipherError(f"A key must be a word, a row number, or a list of them, got {keys!r}.") from None
+
+
+def check_oov(oov: Oov) -> None:
+    """Check the argument `oov` of a method.
+
+    Raises:
+        BitcipherError: if it is not a value of `Oov`.
+    """
+    if oov not in (False, True, "spelling"):
+        raise BitcipherError(f'`oov` must be False, True or "spelling", got {oov!r}.')
 
 
 def unknown_key(

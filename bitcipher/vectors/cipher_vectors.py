@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from bitcipher.table import Key, read_folder, write_folder
+from bitcipher.table import Key, Oov, read_folder, write_folder
 from bitcipher.vectors.similarity import WordSimilarity
 from bitcipher.versions import vectors_of
 
@@ -160,7 +160,7 @@ class CipherVectors(WordSimilarity):
         restrict_vocab: int | None = 300_000,
         case_insensitive: bool = True,
         dummy4unknown: bool = False,
-        oov: Literal["spelling"] | None = None,
+        oov: Oov = False,
     ) -> "WordPairsResult":
         """Correlate cosines with human similarity scores; see `bitcipher.evaluation.evaluate_word_pairs`.
 

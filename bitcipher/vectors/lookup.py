@@ -2,20 +2,17 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bitcipher.errors import BitcipherError
 from bitcipher.table.cosines import unit
-from bitcipher.table.keys import Key, as_list
+from bitcipher.table.keys import Key, Oov, as_list, check_oov
 from bitcipher.table.vector_table import VectorTable
 
 if TYPE_CHECKING:
     from bitcipher.spelling import Spelling
-
-Oov = bool | Literal["spelling"]
-"""What an unknown word gets: an error (False), the vector of `<oov>` (True), or a vector from its spelling."""
 
 
 class WordLookup(VectorTable):
@@ -134,8 +131,7 @@ class WordLookup(VectorTable):
 
     def _is_spelled(self, key: Key, oov: Oov) -> bool:
         """Return whether a key gets a vector from its spelling."""
-        if oov not in (False, True, "spelling"):
-            raise BitcipherError(f'`oov` must be False, True or "spelling", got {oov!r}.')
+        check_oov(oov)
         return oov == "spelling" and isinstance(key, str) and key not in self.key_to_index
 
     def _check_vector(self, vector: Any) -> np.ndarray:

@@ -14,9 +14,9 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 from bitcipher.table.cosines import cosines, top_indices, unit
-from bitcipher.table.keys import Key, as_list
+from bitcipher.table.keys import Key, Oov, as_list
 from bitcipher.vectors.ann_index import WordIndex
-from bitcipher.vectors.lookup import Oov, WordLookup
+from bitcipher.vectors.lookup import WordLookup
 from bitcipher.vocabulary import OOV
 
 Neighbors = list[tuple[str, float]]

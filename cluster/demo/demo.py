@@ -62,8 +62,8 @@ NEIGHBORS = 5
 TITLE = "bitcipher demo"
 ABOUT = (
     "Word vectors built from the English docstrings of the Python packages on this machine, without a network. Mode "
-    "Spectral weights the co-occurrence counts and keeps the leading directions. Mode Sum adds up the codes of the "
-    "context words. Both tables of vectors come from the same counts."
+    "Spectral weights the co-occurrence counts, keeps the leading directions, and adds the spelling of words. Mode Sum "
+    "adds up the codes of the context words. Both tables of vectors come from the same counts."
 )
 
 

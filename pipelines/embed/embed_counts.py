@@ -95,9 +95,7 @@ def raw_table(counts: MergedCounts, options: EmbeddingOptions, sums_bytes: int =
     estimator = options.estimator()
     if isinstance(estimator, SpectralEmbedding):
         table = spectral_table(estimator.table(counts, options.window))
-        if options.spelling_share:
-            return add_spelling(table, counts.vocabulary, options.spelling_share, 1)
-        return table
+        return add_spelling(table, counts.vocabulary, options.spelling_share, 1)
     table = estimator.table(counts, sums_bytes)
     refinement = Refinement().fit(table)
     return RawTable(ArrayRows(table), refinement.transform, refinement.arrays, {})

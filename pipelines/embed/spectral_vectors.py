@@ -18,7 +18,7 @@ from bitcipher.versions import vectors_of
 from bitcipher.vocabulary import Vocabulary
 from pipelines.embed import spectral
 from pipelines.embed.spectral import ProgressProducts
-from pipelines.embed.spelled_rows import add_spelling
+from pipelines.embed.spelled_rows import add_spelling, context_vectors
 from pipelines.embed.stage_runner import RunStage, stage_runner
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.embed.table_vectors import RawTable, check_summed
@@ -124,9 +124,8 @@ class SpectralJob:
         vocabulary = self.counts.vocabulary.read()
 
         def save(spectrum: Spectrum, axes: str | None = None) -> VectorSizes:
-            table = spectral_table(spectrum, axes)
-            if self.options.spelling_share:
-                table = add_spelling(table, vocabulary, self.options.spelling_share, available_cores())
+            contexts = spectral_table(spectrum, axes)
+            table = add_spelling(contexts, vocabulary, self.options.spelling_share, available_cores())
             fields = table.fields(vocabulary, self.options, self.counts.provenance)
             return write_vectors(table, fields, target, self.work, self._run)
 
@@ -219,8 +218,8 @@ def spectral_table(spectrum: Spectrum, axes: str | None = None) -> RawTable:
 def rotate_to(spectrum: Spectrum, vocabulary: Vocabulary, earlier: CipherVectors) -> Spectrum:
     """Rotate a fresh factorization such that the words that it shares with earlier vectors are as close as possible.
 
-    Words are weighted by their counts. If the numbers of dimensions differ, nothing is rotated. The rows of both tables
-    are read in blocks.
+    Words are weighted by their counts. The spelling is left out, because n-grams are fitted after the rotation. If the
+    numbers of dimensions differ, nothing is rotated. The rows of both tables are read in blocks.
     """
     if spectrum.images.shape[1] != earlier.vector_size:
         return spectrum
@@ -232,6 +231,6 @@ def rotate_to(spectrum: Spectrum, vocabulary: Vocabulary, earlier: CipherVectors
             matched = rows[start : start + len(images)]
             shared = np.flatnonzero(matched >= 0)
             units = spectrum.rows(images)[shared] * weights[start + shared][:, None]
-            yield units.T @ np.asarray(earlier.vectors[matched[shared]]).astype(np.float64)
+            yield units.T @ context_vectors(earlier, matched[shared])
 
     return spectrum.rotate(closest_rotation(sum_in_order(products())))

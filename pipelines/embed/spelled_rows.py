@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from bitcipher.embedding.row_blocks import Finish, RowSource, finished_rows
 from bitcipher.spelling import FIT_WORDS, Spelling
+from bitcipher.vectors import CipherVectors
 from bitcipher.vocabulary import Vocabulary
 from pipelines.embed.table_vectors import RawTable
 
@@ -47,14 +48,29 @@ def add_spelling(table: RawTable, vocabulary: Vocabulary, share: float, threads:
     Args:
         table: raw rows whose vectors have length 1.
         vocabulary: words of the rows.
-        share: see `Spelling`.
+        share: see `Spelling`. With 0, the table is returned as it is.
         threads: number of threads. The result does not depend on it.
     """
+    if not share:
+        return table
     number = min(FIT_WORDS, len(vocabulary))
     vectors = np.concatenate(list(finished_rows(table.rows, table.finish, 0, number)))
     spelling = Spelling.fit(vocabulary.words, vectors, vocabulary.counts, share, threads)
     rows = SpelledRows(table.rows, table.finish, vocabulary.words, spelling)
     return RawTable(rows, keep_rows, {**table.learned, **spelling.to_arrays()}, table.provenance)
+
+
+def context_vectors(vectors: CipherVectors, rows: np.ndarray) -> np.ndarray:
+    """Return the vectors of the contexts of some words, without their spelling, (n, d) float64.
+
+    Args:
+        vectors: vectors of length 1 or 0.
+        rows: (n,) int64, row numbers of the words.
+    """
+    table = np.asarray(vectors.vectors[rows])
+    if vectors.spelling is None:
+        return table.astype(np.float64)
+    return vectors.spelling.remove_from(table, vectors.words.take(pa.array(rows)))[0]
 
 
 def keep_rows(rows: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from bitcipher.embedding.spectral import SpectralEmbedding
+from bitcipher.spelling import FIT_WORDS
 from pipelines.embed.table_memory import sums_bytes
 from pipelines.estimate.calibration import Calibration, Rates
 from pipelines.estimate.corpus_laws import CorpusLaws
@@ -27,6 +28,10 @@ FILES_PER_PART = 3
 
 # Rows and entries (stored pairs) per entry: in text, a row has about four entries.
 SIZE_PER_ENTRY = 1.25
+
+# Stored bytes of an n-gram: per dimension, and of its hash.
+NGRAM_VALUE_BYTES = 2
+NGRAM_HASH_BYTES = 8
 
 # CPU time of sums in ranges, relative to sums in memory: pairs are gathered from all segments and transposed first.
 RANGES_COST = 2
@@ -172,9 +177,12 @@ def estimate_cost(
     segment_bytes = sum(stored(segment.entries, segment.types) for segment in merged)
     estimator = options.estimator()
     vector_size = estimator.vector_size
-    landmarks = estimator.rows(vocabulary) if isinstance(estimator, SpectralEmbedding) else 0
-    # The directions of the landmarks are stored with the vectors.
-    vector_bytes = (vocabulary + landmarks) * 4 * vector_size + vocabulary * calibration.type_bytes
+    vector_bytes = vocabulary * (4 * vector_size + calibration.type_bytes)
+    if isinstance(estimator, SpectralEmbedding):
+        # The directions of the landmarks are stored with the vectors, and about as many n-grams as words.
+        vector_bytes += estimator.rows(vocabulary) * 4 * vector_size
+        ngrams = min(FIT_WORDS, vocabulary) if options.spelling_share else 0
+        vector_bytes += ngrams * (NGRAM_VALUE_BYTES * vector_size + NGRAM_HASH_BYTES)
     read = sum(stored(merge.member_entries, merge.member_types) for merge in merges)
     written = sum(stored(merge.entries, merge.types) for merge in merges)
     shard_entries = shards * laws.entries.at(tokens / shards, bound)
@@ -228,7 +236,8 @@ def _embed_seconds(
     if isinstance(estimator, SpectralEmbedding):
         # All workers share weighting and products.
         shared = entries * rates.embed_entry + product_entries * rates.product_entry
-        return _EmbedSeconds(words + estimator.rows(vocabulary) * rates.landmark, shared)
+        spelling = min(FIT_WORDS, vocabulary) * rates.spelling_word if embedding.spelling_share else 0
+        return _EmbedSeconds(words + estimator.rows(vocabulary) * rates.landmark + spelling, shared)
     if sums_bytes(vocabulary, int(types), embedding, budget) is None:
         pairs = 0 if embedding.mode == "cipher" else entries * rates.embed_entry * RANGES_COST
         return _EmbedSeconds(0, pairs + words)

@@ -34,6 +34,8 @@ class Rates:
     """All products of mode spectral with one pair of a landmark and a context word, in either direction."""
     landmark: float
     """Linear algebra of mode spectral between the products, per landmark."""
+    spelling_word: float
+    """Fitting n-grams to the vectors of words in mode spectral, per word."""
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,11 @@ from bitcipher.counts import ContextWindow, MergedCounts, iter_pairs, open_merge
 from bitcipher.embedding.row_blocks import RowSource
 from bitcipher.embedding.spectral import InMemoryProducts, Products, SpectralEmbedding, check_window
 from bitcipher.errors import BitcipherError
+from bitcipher.spelling import FIT_WORDS
 from bitcipher.vocabulary import Vocabulary
 from pipelines.embed.embed_counts import embed
 from pipelines.embed.spectral_vectors import spectral_table
+from pipelines.embed.spelled_rows import add_spelling
 from pipelines.merge.vocabulary import choose_vocabulary, find_candidates
 from pipelines.options import BuildOptions, EmbeddingOptions
 from pipelines.runtime.in_process import InProcessRuntime
@@ -139,7 +141,8 @@ def _table_rates(
     (few, seconds), (many, more_seconds) = runs[1:]  # the first run loaded the kernels
     embed_word = max(0.0, (more_seconds - seconds) / (many - few)) if many > few else 0.0
     embed_entry = max(walk_entry, (seconds - few * embed_word) / entries)
-    return {"embed_entry": embed_entry, "embed_word": embed_word, "product_entry": 0.0, "landmark": 0.0}
+    of_spectral = dict.fromkeys(("product_entry", "landmark", "spelling_word"), 0.0)
+    return {"embed_entry": embed_entry, "embed_word": embed_word, **of_spectral}
 
 
 def _spectral_rates(
@@ -160,8 +163,9 @@ def _spectral_rates(
         return products, time.process_time() - start
 
     warm, _ = gather(small)  # load the kernels
-    estimator.factor(warm, small.vocabulary, warm.blocks)
-    del warm
+    spectrum = estimator.factor(warm, small.vocabulary, warm.blocks)
+    add_spelling(spectral_table(spectrum), small.vocabulary, embedding.spelling_share, 1)
+    del warm, spectrum
     # The words outside the vocabulary are one entry of it, as in the build.
     gather_seconds = gather(small)[1]
     words = len(large.vocabulary)
@@ -169,14 +173,19 @@ def _spectral_rates(
     metered = MeteredProducts(products)
     start = time.process_time()
     spectrum = estimator.factor(metered, large.vocabulary, products.blocks)
-    spectral_table(spectrum).to_vectors(large.vocabulary, embedding, {}).save(target)
-    rest = time.process_time() - start - metered.product_seconds - metered.extend_seconds - metered.algebra_seconds
+    factored = time.process_time()
+    table = add_spelling(spectral_table(spectrum), large.vocabulary, embedding.spelling_share, 1)
+    spelled = time.process_time()
+    table.to_vectors(large.vocabulary, embedding, {}).save(target)
+    rest = time.process_time() - start - (spelled - factored)
+    rest -= metered.product_seconds + metered.extend_seconds + metered.algebra_seconds
     landmarks = estimator.rows(words)
     return {
         "embed_entry": (gather_seconds + metered.extend_seconds) / entries,
         "product_entry": metered.product_seconds / max(1, landmark_entries),
         "landmark": metered.algebra_seconds / landmarks,
         "embed_word": max(0.0, rest) / words,
+        "spelling_word": (spelled - factored) / min(FIT_WORDS, words),
     }
 
 

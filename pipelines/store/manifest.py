@@ -14,7 +14,7 @@ from pipelines.ingest.record_counts import RecordCounts
 from pipelines.options import BuildOptions
 from pipelines.store.fingerprint import Fingerprint
 
-FORMAT: Literal["bitcipher-build/8"] = "bitcipher-build/8"
+FORMAT: Literal["bitcipher-build/9"] = "bitcipher-build/9"
 
 
 class CountedTask(Record):
@@ -123,7 +123,7 @@ class BuildManifest(VersionManifest):
 
     model_config = ConfigDict(extra="forbid")
 
-    format: Literal["bitcipher-build/8"] = FORMAT
+    format: Literal["bitcipher-build/9"] = FORMAT
     bitcipher: str
     """Version of bitcipher that made the version."""
     options: BuildOptions

@@ -8,11 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import stand_ins
 import web_pages
+from gensim.models.fasttext import FastText, save_facebook_model
 from peers import missing_peer
 from run import COMPARISONS
+
+from bitcipher.vectors import CipherVectors
 
 HERE = Path(__file__).parent
 
@@ -86,6 +90,42 @@ def test_comparison_gives_figures(corpus, tmp_path, name):
     for figure in outcome["figures"]:
         assert len(figure["ours"]) == len(figure["theirs"]) == 1
         assert f"| {figure['name']} | " in process.stdout
+
+
+@pytest.mark.long
+def test_spelling_is_measured(tmp_path):
+    endings = ("s", "ed", "ing", "er", "able")
+    words = [f"{stem}{ending}" for stem in ("walk", "talk", "jump", "laugh", "work", "play") for ending in endings]
+    table = np.hstack([np.repeat(np.eye(6), 5, axis=0), np.tile(np.eye(5), (6, 1))])
+    counts = np.tile([2000, 200, 50, 20, 6], 6)
+    CipherVectors(words, table, counts).save(tmp_path / "vectors")
+    files = {
+        "pairs.txt": "walks\twalked\t5\nwalks\ttalks\t4\nunwalkable\tjumping\t1\n",
+        "analogies.txt": ": verbs\nwalks walked jumps jumped\n",
+        "misspelled.tsv": "misspelling\tcorrect\nwallks\twalks\ntalkking\ttalking\nwalks\ttalks\nxyz\tjumps\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    pairs, analogies, misspelled = (tmp_path / name for name in files)
+    command = [sys.executable, HERE / "measure_spelling.py", tmp_path / "vectors", "--similarity", pairs]
+    peer = FastText([words], vector_size=8, min_count=1, epochs=1, bucket=100, seed=1, workers=1)
+    save_facebook_model(peer, str(tmp_path / "peer.bin"))
+    command += ["--analogies", analogies, "--misspellings", misspelled, "--peer", tmp_path / "peer.bin"]
+    process = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    held_out, shares, lists, examples = (part.splitlines()[2:] for part in process.stdout.strip().split("\n\n"))
+    assert [row.split(" | ")[0] for row in held_out] == [
+        "| 5 – 9",
+        "| 10 – 29",
+        "| 30 – 99",
+        "| 100 – 999",
+        "| from 1000",
+    ]
+    assert [row.split(" | ")[0] for row in shares] == [f"| {share}" for share in (0, 0.3, 0.4, 0.5, 0.6, 0.8, "peer")]
+    assert lists[0] == "| bitcipher | misspelled.tsv | 3 | 66.7% | 66.7% |"
+    assert lists[1].startswith("| peer | misspelled.tsv | 3 | ")
+    assert examples[0].startswith("| wallks | walks | 1 | walks, ")
+    assert examples[2] == "| xyz | jumps | 31 |  |"
 
 
 IMPORT_ALL = """

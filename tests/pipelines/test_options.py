@@ -12,7 +12,7 @@ from bitcipher.noise import NOISES
 from pipelines import options
 from pipelines.options import MODES, SPECTRAL, BuildOptions, EmbeddingOptions, UpdateOptions, is_option_of
 
-VALUES = {"vector_size": 9, "context": "window", "bits": 9, "noise": "none", "log": "none"}
+VALUES = {"vector_size": 9, "context": "window", "spelling_share": 0.4, "bits": 9, "noise": "none", "log": "none"}
 
 
 def choices(name: str) -> set[str]:

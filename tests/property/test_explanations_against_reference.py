@@ -115,9 +115,8 @@ def largest_rounding_error(blocks, directions, row):
 def test_spectral_contributions_match_dense_matrices(corpus, window, context, one, other, landmarks):
     counts, words, _ = build(corpus, ContextWindow(window))
     try:
-        vectors = make_vectors(
-            counts, mode="spectral", vector_size=6, context=context, landmarks=landmarks, landmark_contexts=5
-        )
+        options = {"context": context, "landmarks": landmarks, "landmark_contexts": 5, "spelling_share": 0}
+        vectors = make_vectors(counts, mode="spectral", vector_size=6, **options)
     except BitcipherError:  # no pair is more frequent than by chance
         assume(False)
     one, other = one % len(words), other % len(words)

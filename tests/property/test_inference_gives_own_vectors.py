@@ -58,7 +58,7 @@ def test_cipher_modes_infer_the_vectors_of_the_table(mode, summed, corpus, windo
 @settings(max_examples=30, deadline=None)
 def test_mode_spectral_infers_the_rows_of_dense_matrices(summed, corpus, window, context, landmarks):
     assume(not (summed and context == "positions"))
-    sizes = {"vector_size": 6, "landmarks": landmarks, "landmark_contexts": 5}
+    sizes = {"vector_size": 6, "landmarks": landmarks, "landmark_contexts": 5, "spelling_share": 0}
     counts, vectors = build(corpus, ContextWindow(window, summed), mode="spectral", context=context, **sizes)
     words, _ = reference.choose_words(corpus[0], **corpus[1])
     blocks = dense_spectra.blocks(corpus[0], words, window, context, summed, max(landmarks, 5))

@@ -13,7 +13,7 @@ from pipelines.ingest.content_hash import sha256
 from pipelines.ingest.documents import read_documents
 from pipelines.ingest.read_options import MAX_RECORD_MIB, ReadOptions
 from pipelines.ingest.sources import list_sources
-from pipelines.options import BuildOptions, EmbeddingOptions
+from pipelines.options import SPECTRAL, BuildOptions, EmbeddingOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
 from training.data import is_validation, load_tokenizer, vocab_size
@@ -52,7 +52,7 @@ def prepare_vectors(
         # Workers have other working directories.
         return storage.absolute(recipe.embeddings.vectors)
     tokenizer = storage.join(str(text), TOKENIZER)
-    values = _with_model_width(recipe, tokenizer)
+    values = _with_defaults(recipe, tokenizer)
     for name in sorted(DERIVED_OPTIONS & values.keys()):
         raise BitcipherError(f"`embeddings.build.{name}` follows from the text of the recipe; leave it out.")
     # With a minimum count of 1, every token that occurs has a vector. No document that the run reads is too large.
@@ -72,14 +72,20 @@ def prepare_vectors(
     return str(cached_dir(prepared, "vectors", inputs, make) / BUILD)
 
 
-def _with_model_width(recipe: Recipe, tokenizer: str) -> dict[str, Any]:
-    """Return the build options, with sizes that match the width of the model's embeddings if they are not set."""
+def _with_defaults(recipe: Recipe, tokenizer: str) -> dict[str, Any]:
+    """Return the build options, with sizes that match the width of the model's embeddings if they are not set.
+
+    Tokens have vectors of their contexts alone unless the recipe says otherwise: many are parts of words, whose n-grams
+    say little, and the inits of README.md were measured without them.
+    """
     width, values = recipe.model.embedding_dim, recipe.embeddings.build
     if values.get("mode") == "cat" and "bits" not in values:
         n_words = vocab_size(load_tokenizer(tokenizer)) + 1  # all tokens, and <oov>
         bits, window = cat_bits_and_window(width, n_words, values.get("window", EmbeddingOptions().window))
         return {**values, "bits": bits, "window": window}
-    return {"bits" if values.get("mode") in ("cat", "sum", "cipher") else "vector_size": width, **values}
+    if values.get("mode", SPECTRAL) == SPECTRAL:
+        return {"vector_size": width, "spelling_share": 0, **values}
+    return {"bits": width, **values}
 
 
 def _write_training_text(recipe: Recipe, path: Path) -> None:

@@ -1,7 +1,7 @@
 """Evaluation of word vectors by probes."""
 
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -9,6 +9,7 @@ from pydantic import Field
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import FROM_LIST, Record
+from bitcipher.table import Oov, check_oov
 from bitcipher.vectors import CipherVectors
 from bitcipher.vocabulary import OOV
 from training.probes import metrics
@@ -64,23 +65,23 @@ def probe(
     vectors: CipherVectors,
     task: TaskData,
     seeds: Iterable[int] = (0, 1, 2),
-    oov: Literal["spelling"] | None = None,
+    oov: Oov = False,
 ) -> ProbeResult:
     """Train one probe per seed and evaluate it on the test split.
 
-    Words without a vector get the vector of `<oov>`, or zeros if the table has no `<oov>`. All vectors are scaled to
-    length √d (d is the number of dimensions), so that their values have the scale that initial weights and learning
-    rate assume. README.md compares this length with the original lengths.
+    All vectors are scaled to length √d (d is the number of dimensions), so that their values have the scale that
+    initial weights and learning rate assume. README.md compares this length with the original lengths.
 
     Args:
         vectors: vectors of this project or of another tool.
         task: the task, from `training.probes.tasks.read_task`.
         seeds: seeds of the probes.
-        oov: "spelling" to give words without a vector one from their character n-grams.
+        oov: "spelling" to give words without a vector one from their character n-grams, True to give them that of
+            `<oov>`. With False, they have that of `<oov>` if the table has it, otherwise zeros.
 
     Raises:
-        BitcipherError: if no test word has a vector, a vector is not finite, `seeds` is empty, or `oov` is "spelling",
-            and the vectors have no n-grams.
+        BitcipherError: if no test word has a vector, a vector is not finite, `seeds` is empty, or the vectors have no
+            n-grams or no `<oov>` for unknown words.
     """
     features, covered = look_up(vectors, task.words, oov)
     test = np.unique(task.test.words)
@@ -98,19 +99,18 @@ def probe(
     )
 
 
-def look_up(
-    vectors: CipherVectors, words: list[str], oov: Literal["spelling"] | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def look_up(vectors: CipherVectors, words: list[str], oov: Oov = False) -> tuple[np.ndarray, np.ndarray]:
     """Return features of words, (n, d) float32 of length √d or 0, and whether each word has a vector, (n,) bool."""
+    check_oov(oov)
     rows = np.array([vectors.key_to_index.get(word, -1) for word in words])
     covered = rows >= 0
     features = np.zeros((len(words), vectors.vector_size), np.float32)
     features[covered] = np.asarray(vectors.vectors)[rows[covered]]
-    if oov and not covered.all():
-        unknown = [word for word, is_covered in zip(words, covered, strict=True) if not is_covered]
+    unknown = [word for word, is_covered in zip(words, covered, strict=True) if not is_covered]
+    if unknown and oov == "spelling":
         features[~covered] = vectors.spelling_for(unknown[0]).predict(unknown)
-    elif OOV in vectors:
-        features[~covered] = vectors.get_vector(OOV)
+    elif unknown and (oov or OOV in vectors):
+        features[~covered] = vectors.get_vector(unknown[0], oov=True)
     lengths = np.linalg.norm(features, axis=1, keepdims=True)
     return np.sqrt(vectors.vector_size, dtype=np.float32) * features / np.where(lengths > 0, lengths, 1), covered
 

@@ -1,7 +1,7 @@
 """Commands that measure the quality of vectors: `probe` and `evaluate`."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,7 @@ from cluster.cli.dependencies import require_extra
 from cluster.metavars import PATH
 
 if TYPE_CHECKING:
+    from bitcipher.table import Oov
     from bitcipher.vectors import CipherVectors
 
 VectorFiles = Annotated[
@@ -51,7 +52,7 @@ def probe(
     results = (
         (name, table.vector_size, run(table, labeled, range(seeds), unknown)) for name, table in _read_each(vectors)
     )
-    evaluation.print_probes(labeled, results, unknown is not None)
+    evaluation.print_probes(labeled, results, unknown)
 
 
 def evaluate(
@@ -78,15 +79,15 @@ def evaluate(
     tables = list(_read_each(vectors))
     if files:
         scores = {file: [table.evaluate_word_pairs(file, oov=unknown) for _, table in tables] for file in files}
-        evaluation.print_similarity([name for name, _ in tables], scores)
+        evaluation.print_similarity([name for name, _ in tables], scores, unknown)
     if analogies:
         evaluation.print_analogies([(name, table.evaluate_word_analogies(analogies)) for name, table in tables])
 
 
-def _check_oov(oov: str | None) -> Literal["spelling"] | None:
+def _check_oov(oov: str | None) -> "Oov":
     if oov not in (None, "spelling"):
         raise BitcipherError(f"`--oov` must be spelling, got {oov!r}.")
-    return "spelling" if oov else None
+    return "spelling" if oov else False
 
 
 def _read_each(vectors: Sequence[str]) -> "Iterator[tuple[str, CipherVectors]]":

@@ -33,8 +33,8 @@ def explain(
 ) -> None:
     """Show which context words, at which offsets, determine a vector or the similarity of two words.
 
-    If the vectors depend on the spelling (`--spelling-share`), n-grams are shown, too. The contributions and the
-    remainder add up exactly to the similarity.
+    If the vectors depend on the spelling, n-grams are shown, too. The contributions and the remainder add up exactly to
+    the similarity.
 
     For example: bitcipher explain vectors king queen
     """

@@ -5,8 +5,8 @@ from typing import Any
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.sizes import format_size
+from bitcipher.table import Oov
 from bitcipher.vectors import CipherVectors
-from bitcipher.vectors.lookup import Oov
 from bitcipher.versions import vectors_of, versions
 from cluster.cli.display.console import (
     OUT,
@@ -124,15 +124,20 @@ def print_embedding(target: str, sizes: VectorSizes) -> None:
 def print_neighbors(uri: str, words: list[str], topn: int, oov: bool, version: int | None) -> None:
     """Print a table of nearest words for each word."""
     vectors = CipherVectors.load(vectors_of(uri, version), verify=True)
-    unknown: Oov = oov or ("spelling" if vectors.spelling else False)
-    neighbors = {word: vectors.most_similar(word, topn=topn, oov=unknown) for word in words}
+    spelled = {word for word in words if not oov and _is_spelled(vectors, word)}
+    unknown: dict[str, Oov] = {word: "spelling" if word in spelled else oov for word in words}
+    neighbors = {word: vectors.most_similar(word, topn=topn, oov=unknown[word]) for word in words}
     for word, nearest in neighbors.items():
-        is_spelled = unknown == "spelling" and word not in vectors
-        table = make_table(f"{format_word(word)}{' (from its spelling)' if is_spelled else ''}", "cosine")
+        table = make_table(f"{format_word(word)}{' (from its spelling)' if word in spelled else ''}", "cosine")
         for other, cosine in nearest:
             table.add_row(format_word(other), f"{cosine:.3f}")
         OUT.print(table)
         OUT.print()
+
+
+def _is_spelled(vectors: CipherVectors, word: str) -> bool:
+    """Return whether a word is unknown, and has n-grams that the vectors know."""
+    return word not in vectors and vectors.spelling is not None and bool(vectors.spelling.predict([word]).any())
 
 
 def print_contents(uri: str, version: int | None) -> None:

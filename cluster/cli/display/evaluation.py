@@ -7,6 +7,7 @@ from bitcipher.evaluation import AnalogiesResult, WordPairsResult
 from cluster.cli.display.console import OUT, format_share, list_examples, make_table
 
 if TYPE_CHECKING:
+    from bitcipher.table import Oov
     from training.probes.data import TaskData
     from training.probes.probe_scores import ProbeResult
 
@@ -14,15 +15,15 @@ if TYPE_CHECKING:
 EXAMPLES = 5
 
 
-def print_probes(task: "TaskData", results: Iterable[tuple[str, int, "ProbeResult"]], is_spelled: bool) -> None:
+def print_probes(task: "TaskData", results: Iterable[tuple[str, int, "ProbeResult"]], oov: "Oov") -> None:
     """Print the scores of each table of vectors on a task in percent, mean ± standard deviation over seeds.
 
     Args:
         task: the task.
         results: name of the vectors, number of dimensions, and scores.
-        is_spelled: whether unknown words have vectors from their n-grams.
+        oov: vectors of unknown words.
     """
-    unknown = "a vector from their n-grams" if is_spelled else "the vector of <oov>, or zeros if there is none"
+    unknown = "a vector from their n-grams" if oov else "the vector of <oov>, or zeros if there is none"
     metrics = {"accuracy": "accuracy", "weighted F1": "weighted_f1"} | (
         {"span F1": "span_f1"} if task.has_spans else {}
     )
@@ -38,7 +39,7 @@ def print_probes(task: "TaskData", results: Iterable[tuple[str, int, "ProbeResul
     )
 
 
-def print_similarity(names: Sequence[str], results: Mapping[str, Sequence[WordPairsResult]]) -> None:
+def print_similarity(names: Sequence[str], results: Mapping[str, Sequence[WordPairsResult]], oov: "Oov") -> None:
     """Print Spearman's correlation on each set, times 100, with the share of pairs whose words are known."""
     table = make_table("Spearman x 100", "pairs", *names)
     for uri, scores in results.items():
@@ -51,7 +52,8 @@ def print_similarity(names: Sequence[str], results: Mapping[str, Sequence[WordPa
     for number, name in enumerate(names):
         unknown = sorted({word for scores in results.values() for word in scores[number].unknown})
         if unknown:
-            OUT.print(f"Not in {name}: {list_examples(unknown, EXAMPLES)}; pairs with these words are left out.")
+            treated = "these words have vectors from their n-grams" if oov else "pairs with these words are left out"
+            OUT.print(f"Not in {name}: {list_examples(unknown, EXAMPLES)}; {treated}.")
     OUT.print()
 
 

@@ -1,5 +1,6 @@
 """Row groups of words: a reader of a range of words reads no others."""
 
+import re
 import uuid
 
 import pytest
@@ -8,7 +9,9 @@ from hypothesis import strategies as st
 from written_segments import write_segment
 
 from bitcipher import parquet_files, storage
-from bitcipher.counts import ContextWindow, WordRange, find_row_ranges, read_words
+from bitcipher.counts import ContextWindow, WordRange, find_row_ranges, part_files, read_words
+from bitcipher.counts.word_ranges import ALL_WORDS
+from bitcipher.errors import BitcipherError
 
 words = st.text("ab\0é😀", max_size=3)
 bytes_of_words = words.map(str.encode)
@@ -76,3 +79,13 @@ def test_words_without_bounds_are_read():
     found = [word for table in WordRange(b"b", b"c").iter_words(part) for word in table["word"].to_pylist()]
     assert found == in_part[1:2]
     storage.remove(part.rpartition("/shards/")[0])
+
+
+def test_damaged_pages_are_named():
+    part = part_of({f"word{number}" for number in range(100)}, 50)
+    (file, *_) = part_files(part)
+    content = bytearray(storage.read_bytes(file))
+    content[4:24] = b"\xff" * 20  # the header of the first page, which is read on demand
+    storage.write_bytes(file, bytes(content))
+    with pytest.raises(BitcipherError, match=f"^{re.escape(file)} is not a Parquet file, or it is damaged"):
+        list(ALL_WORDS.iter_words(part))

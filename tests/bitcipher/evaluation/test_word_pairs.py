@@ -47,6 +47,19 @@ def test_correlations_match_gensim(tmp_path, vectors, case_insensitive, dummy4un
     assert "unicorn" in found.unknown
 
 
+def test_unknown_words_may_have_the_vector_of_oov(tmp_path, vectors):
+    with_oov = CipherVectors([*WORDS, "<oov>"], np.vstack([vectors.vectors, np.arange(6, dtype=np.float32)]))
+    scored = [("cat", "king", 3.0), ("cat", "unicorn", 5.0), ("yeti", "paris", 1.0), ("yeti", "unicorn", 9.0)]
+    path = tmp_path / "pairs.txt"
+    path.write_text("".join(f"{first}\t{second}\t{score}\n" for first, second, score in scored))
+    found = with_oov.evaluate_word_pairs(path, oov=True)
+    cosines = [with_oov.similarity(first, second, oov=True) for first, second, _ in scored]
+    assert found.pearson == pytest.approx(np.corrcoef(cosines, [score for *_, score in scored])[0, 1], abs=1e-6)
+    assert (found.covered, found.unknown) == (1, ("unicorn", "yeti"))
+    with pytest.raises(BitcipherError, match="has no <oov>"):
+        vectors.evaluate_word_pairs(path, oov=True)
+
+
 @pytest.mark.parametrize(("separator", "ending"), [(" ", "\n"), ("\t", "\r\n"), ("  ", "\n")])
 def test_separators_and_line_endings_do_not_matter(tmp_path, vectors, separator, ending):
     one = pairs_file(tmp_path / "one.txt")

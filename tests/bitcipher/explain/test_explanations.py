@@ -20,7 +20,7 @@ OPTIONS = [
     {"mode": "spectral", "vector_size": 20},
     {"mode": "spectral", "vector_size": 20, "context": "positions", "window": 2},
     {"mode": "spectral", "vector_size": 20, "context": "window"},
-    {"mode": "spectral", "vector_size": 20, "spelling_share": 0.4},
+    {"mode": "spectral", "vector_size": 20, "spelling_share": 0},
     {"mode": "spectral", "vector_size": 20, "spelling_share": 1},
     {"mode": "spectral", "vector_size": 20, "landmarks": 30, "landmark_contexts": 50},
 ]
@@ -174,8 +174,9 @@ def test_invalid_arguments_raise(counts):
 
 
 def test_contexts_and_ngrams_have_their_parts_of_the_similarity(counts):
-    options = {"mode": "spectral", "vector_size": 20}
-    contexts, vectors = make_vectors(counts, **options), make_vectors(counts, **options, spelling_share=0.6)
+    contexts, vectors = (
+        make_vectors(counts, mode="spectral", vector_size=20, spelling_share=share) for share in (0, 0.6)
+    )
     expected = np.zeros(2)  # of the contexts, and of the spelling
     for word, other in (("w3", "w40"), ("w40", "w3")):
         context, spelling = contexts[word].astype(float), 0.6 * vectors.spelling.predict([word])[0].astype(float)

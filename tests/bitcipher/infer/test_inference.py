@@ -12,6 +12,7 @@ OPTIONS = [
     {"mode": "cat"},
     {"mode": "sum", "bits": 30, "log": "counts", "noise": "frequency"},
     {"mode": "spectral", "vector_size": 20},
+    {"mode": "spectral", "vector_size": 20, "spelling_share": 0},
     {"mode": "spectral", "vector_size": 20, "landmarks": 30, "landmark_contexts": 50},
 ]
 

@@ -60,7 +60,7 @@ def test_comparisons_with_unknown_words(vectors):
 
 
 def test_tables_without_ngrams_raise(counts):
-    plain = make_vectors(counts, mode="spectral", vector_size=8)
+    plain = make_vectors(counts, mode="spectral", vector_size=8, spelling_share=0)
     with pytest.raises(BitcipherError, match="spelling_share"):
         plain.get_vector("dressing", oov="spelling")
     np.testing.assert_array_equal(plain.get_vector("walks", oov="spelling"), plain["walks"])
@@ -86,6 +86,8 @@ def test_word_pairs_with_unknown_words(vectors, tmp_path):
     cosines = [vectors.similarity(first.lower(), second, oov="spelling") for first, second, _ in pairs]
     assert spelled.pearson == pytest.approx(np.corrcoef(cosines, [score for *_, score in pairs])[0, 1], abs=1e-6)
     assert known.pearson == pytest.approx(1)
+    with pytest.raises(BitcipherError, match='True or "spelling"'):
+        vectors.evaluate_word_pairs(file, oov="spell")
     file.write_text("dressing\tmessing\t9\ndressing\tdressed\t1\n")
     assert vectors.evaluate_word_pairs(file, oov="spelling").covered == 0
     with pytest.raises(BitcipherError, match="covers 0"):

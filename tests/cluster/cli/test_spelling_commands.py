@@ -31,9 +31,9 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def command(monkeypatch, folder, run_command):
     monkeypatch.chdir(folder)
-    for name, share in (("plain", 0), ("spelled", 0.4)):
+    for name, chosen in (("plain", ("--spelling-share", 0)), ("spelled", ())):
         if not (folder / name).exists():
-            made = run_command("build", "text.jsonl", "--out", name, *OPTIONS, "--spelling-share", share)
+            made = run_command("build", "text.jsonl", "--out", name, *OPTIONS, *chosen)
             assert made[0] == 0, made
     return run_command
 
@@ -44,9 +44,10 @@ def test_neighbors_of_unknown_words_say_that_they_are_spelled(command):
     assert "dressing (from its spelling)" in out
     assert re.search(r"^walks +cosine", out, re.MULTILINE)
     assert re.findall(r"^(\w+ing) ", out, re.MULTILINE)
-    code, out, errors = command("neighbors", "plain", "dressing")
-    assert code == 2
-    assert "'dressing' is not in the vocabulary" in errors
+    for vectors, word in (("plain", "dressing"), ("spelled", "中文")):  # without n-grams, and without known n-grams
+        code, out, errors = command("neighbors", vectors, "walks", word)
+        assert (code, out) == (2, "")
+        assert f"'{word}' is not in the vocabulary" in errors
 
 
 def test_explain_shows_ngrams(command):
@@ -72,6 +73,7 @@ def test_evaluate_scores_all_pairs(command):
     assert code == 0, errors
     spelled = CipherVectors.load("spelled").evaluate_word_pairs("pairs.txt", oov="spelling")
     assert f"{100 * spelled.spearman:.1f}" in out
+    assert "Not in spelled: dressing; these words have vectors from their n-grams." in out
     code, _, errors = command("evaluate", "plain", "--similarity", "pairs.txt", "--oov", "spelling")
     assert code == 2
     assert "spelling_share" in errors

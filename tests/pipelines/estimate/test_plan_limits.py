@@ -12,7 +12,7 @@ from pipelines.estimate.memory import count_passes
 from pipelines.options import BuildOptions, EmbeddingOptions
 from pipelines.runtime.memory_budget import MemoryBudget
 
-RATES = Rates(1e-9, 0.5, 2e-7, 1e-5, 5e-7, 1e-7, 1e-8, 5e-8, 1e-8, 3e-8, 1e-5, 1e-8, 1e-5)
+RATES = Rates(1e-9, 0.5, 2e-7, 1e-5, 5e-7, 1e-7, 1e-8, 5e-8, 1e-8, 3e-8, 1e-5, 1e-8, 1e-5, 3e-5)
 TOKENS = [1e5, 1e6, 1e7, 1e8]
 
 

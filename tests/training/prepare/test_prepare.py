@@ -193,6 +193,8 @@ def test_vectors_are_prepared_once(corpus, tmp_path):
     assert CipherVectors.load(made()).vector_size == 8
     model = {"architecture": "roberta", "tie_word_embeddings": False, "embedding_size": 6}
     assert CipherVectors.load(made(model)).vector_size == 6
+    assert CipherVectors.load(made(model)).spelling is None
+    assert CipherVectors.load(made(model, spelling_share=0.4)).spelling is not None
     assert CipherVectors.load(made(model, mode="sum")).vector_size == 6
     leftovers = [path for path in (tmp_path / "prepared").rglob("*") if path.name.startswith((".", "training."))]
     assert leftovers == []

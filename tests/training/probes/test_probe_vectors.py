@@ -50,8 +50,12 @@ def test_unknown_words_get_oov_vector_or_zeros():
     features, covered = look_up(CipherVectors(["a", "<oov>"], rows), ["a", "b"])
     np.testing.assert_allclose(features, rows * np.sqrt(2) / 5)
     assert covered.tolist() == [True, False]
-    features, _ = look_up(CipherVectors(["a", "z"], rows), ["a", "b"])
+    assert look_up(CipherVectors(["a", "<oov>"], rows), ["a", "b"], oov=True)[0].tobytes() == features.tobytes()
+    without = CipherVectors(["a", "z"], rows)
+    features, _ = look_up(without, ["a", "b"])
     np.testing.assert_allclose(features, [rows[0] * np.sqrt(2) / 5, [0, 0]])
+    with pytest.raises(BitcipherError, match="has no <oov>"):
+        look_up(without, ["a", "b"], oov=True)
 
 
 def test_coverage_is_of_test_split():

@@ -1,0 +1,221 @@
+"""Tables of bitcipher/spelling: predicted vectors of held-out words, scores by share, and misspelled words.
+
+measure_spelling.py VECTORS --similarity PATH... --analogies FILE --misspellings FILE... [--peer MODEL.bin]
+
+VECTORS are a build or a folder of vectors that were made with `--spelling-share 0`. A peer is a model of fastText.
+"""
+
+import argparse
+import csv
+import gzip
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from bitcipher.evaluation.evaluation_sets import list_similarity_files, read_pairs
+from bitcipher.spelling import Spelling
+from bitcipher.vectors import CipherVectors
+from bitcipher.vocabulary import OOV
+
+# Held-out words per band of counts. A band ends before the next number.
+WORDS_PER_BAND = 400
+BANDS = (5, 10, 30, 100, 1000)
+
+SHARES = (0, 0.3, 0.4, 0.5, 0.6, 0.8)
+DEFAULT_SHARE = 0.4
+
+# Misspelled words whose neighbors are printed, and number of neighbors.
+EXAMPLES = 20
+NEIGHBORS = 3
+
+# Misspelled words whose cosines with all words are in memory at a time.
+BLOCK = 256
+
+
+class Misspelling(NamedTuple):
+    """An unknown word, and the word that was meant."""
+
+    written: str
+    meant: str
+
+
+def parse_arguments() -> argparse.Namespace:
+    """Return the arguments of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("vectors", help="a build, or a folder of vectors, without spelling")
+    parser.add_argument("--similarity", nargs="+", required=True, help="files of word pairs, or folders of them")
+    parser.add_argument("--analogies", required=True, help="file of questions")
+    parser.add_argument("--misspellings", nargs="+", type=Path, required=True, help="TSV: misspelling, correct word")
+    parser.add_argument("--peer", help="model of fastText, which gensim opens")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the held-out words and of the examples")
+    return parser.parse_args()
+
+
+def held_out_rows(vectors: CipherVectors, seed: int) -> list[tuple[str, np.ndarray]]:
+    """Return the name and random rows of each band of counts, without `<oov>` and words with zero vectors."""
+    draw, bands = np.random.default_rng(seed), []
+    is_word = (vectors.norms > 0) & (np.asarray(vectors.words) != OOV)
+    for low, high in zip(BANDS, (*BANDS[1:], np.inf), strict=True):
+        rows = np.flatnonzero(is_word & (vectors.counts >= low) & (vectors.counts < high))
+        name = f"{low} – {high - 1}" if np.isfinite(high) else f"from {low}"
+        bands.append((name, np.sort(draw.choice(rows, min(WORDS_PER_BAND, len(rows)), replace=False))))
+    return bands
+
+
+def predict_held_out(vectors: CipherVectors, seed: int) -> Iterator[list[str]]:
+    """Yield the number of held-out words of each band, and the mean cosine of predicted and true vectors."""
+    bands = held_out_rows(vectors, seed)
+    units, is_known = unit_rows(vectors), np.ones(len(vectors), bool)
+    is_known[np.concatenate([rows for _, rows in bands])] = False
+    spelling = Spelling.fit(
+        vectors.words.filter(pa.array(is_known)), units[is_known], vectors.counts[is_known], DEFAULT_SHARE
+    )
+    for name, rows in bands:
+        predicted = spelling.predict(vectors.words.take(pa.array(rows)))
+        mean = np.einsum("ij,ij->i", predicted, units[rows]).mean() if len(rows) else 0
+        yield [name, f"{len(rows):,}", f"{mean:.3f}"]
+
+
+def unit_rows(vectors: CipherVectors) -> np.ndarray:
+    """Return vectors of length 1, (N, d) float32."""
+    return (vectors.vectors / np.where(vectors.norms > 0, vectors.norms, 1)[:, None]).astype(np.float32)
+
+
+def with_share(vectors: CipherVectors, spelling: Spelling, share: float) -> CipherVectors:
+    """Return vectors with a share of the spelling, which may be 0. Unknown words have vectors in any case."""
+    table = replace(spelling, share=share).add_to(unit_rows(vectors), vectors.words)
+    return CipherVectors(vectors.words, table, vectors.counts, None, spelling.to_arrays())
+
+
+def score_shares(
+    vectors: CipherVectors, spelling: Spelling, similarity: Sequence[str], analogies: str
+) -> Iterator[list[str]]:
+    """Yield Spearman × 100 of each set with all pairs, their mean, and the accuracy of analogies in %, by share."""
+    for share in SHARES:
+        table = with_share(vectors, spelling, share)
+        scores = [table.evaluate_word_pairs(file, oov="spelling").spearman for file in similarity]
+        yield [str(share), *format_scores(scores, table.evaluate_word_analogies(analogies).accuracy)]
+
+
+def format_scores(similarity: Sequence[float], analogies: float) -> list[str]:
+    """Return cells of correlations, their mean, and an accuracy, times 100."""
+    return [f"{100 * score:.1f}" for score in (*similarity, np.mean(similarity), analogies)]
+
+
+class Peer(NamedTuple):
+    """Vectors of fastText.
+
+    Attributes:
+        vectors: vectors of the known words.
+        predict: returns vectors of length 1 or 0 of other words, (n, d) float32.
+    """
+
+    vectors: CipherVectors
+    predict: Callable[[Sequence[str]], np.ndarray]
+
+    @classmethod
+    def read(cls, path: str) -> "Peer":
+        """Read a model."""
+        from gensim.models.fasttext import load_facebook_vectors
+
+        model = load_facebook_vectors(path)
+
+        def predict(words: Sequence[str]) -> np.ndarray:
+            table = np.array([model.get_vector(word) for word in words], np.float32).reshape(len(words), -1)
+            lengths = np.linalg.norm(table, axis=1, keepdims=True)
+            return table / np.where(lengths > 0, lengths, 1)
+
+        return cls(CipherVectors(model.index_to_key, predict(model.index_to_key)), predict)
+
+    def scores(self, similarity: Sequence[str], analogies: str) -> list[str]:
+        """Return the cells of `score_shares`."""
+        words = {word.lower() for file in similarity for pair in read_pairs(file) for word in pair[:2]}
+        unknown = sorted(words - set(self.vectors.index_to_key))
+        table = np.vstack([self.vectors.vectors, self.predict(unknown)]) if unknown else self.vectors.vectors
+        everything = CipherVectors([*self.vectors.index_to_key, *unknown], table)
+        scores = [everything.evaluate_word_pairs(file).spearman for file in similarity]
+        return ["peer", *format_scores(scores, self.vectors.evaluate_word_analogies(analogies).accuracy)]
+
+
+def read_misspellings(path: Path, vectors: CipherVectors) -> list[Misspelling]:
+    """Return the distinct misspelled words of a list that are unknown, and whose correct word is known."""
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as lines:
+        rows = [
+            Misspelling(row["misspelling"].lower(), row["correct"].lower())
+            for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        ]
+    return [pair for pair in dict.fromkeys(rows) if pair.meant in vectors and pair.written not in vectors]
+
+
+def find_ranks(
+    vectors: CipherVectors, predict: Callable[[Sequence[str]], np.ndarray], pairs: Sequence[Misspelling]
+) -> np.ndarray:
+    """Return the rank of the meant word among the neighbors of each misspelled word, from 1 on, (n,) int64."""
+    is_word = np.asarray(vectors.words) != OOV
+    ranks = np.empty(len(pairs), np.int64)
+    for start in range(0, len(pairs), BLOCK):
+        block = pairs[start : start + BLOCK]
+        cosines = predict([pair.written for pair in block]) @ vectors.vectors.T
+        meant = cosines[np.arange(len(block)), [vectors.key_to_index[pair.meant] for pair in block]]
+        # Zeros: the word has no known n-gram, and so no neighbors.
+        closer = np.where(meant == 0, len(vectors), ((cosines > meant[:, None]) & is_word).sum(axis=1))
+        ranks[start : start + BLOCK] = 1 + closer
+    return ranks
+
+
+def share_of_nearest(path: Path, vectors: CipherVectors, predict: Callable[[Sequence[str]], np.ndarray]) -> list[str]:
+    """Return the name and length of a list, and how often the meant word is the nearest neighbor, or among ten."""
+    ranks = find_ranks(vectors, predict, read_misspellings(path, vectors))
+    shares = (f"{(ranks <= limit).mean():.1%}" if len(ranks) else "" for limit in (1, 10))
+    return [path.name, f"{len(ranks):,}", *shares]
+
+
+def describe_examples(
+    vectors: CipherVectors, pairs: Sequence[Misspelling], ranks: np.ndarray, seed: int
+) -> Iterator[list[str]]:
+    """Yield random misspelled words, the word that was meant, its rank, and the first neighbors."""
+    chosen = np.random.default_rng(seed).choice(len(pairs), min(EXAMPLES, len(pairs)), replace=False)
+    for number in np.sort(chosen):
+        neighbors = vectors.most_similar(pairs[number].written, topn=NEIGHBORS, oov="spelling")
+        yield [*pairs[number], f"{ranks[number]:,}", ", ".join(word for word, _ in neighbors)]
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a Markdown table, row by row."""
+    for cells in (header, ["---"] * len(header), *rows):
+        print("| " + " | ".join(cells) + " |", flush=True)
+    print()
+
+
+def main(chosen: argparse.Namespace) -> None:
+    """Measure, and print the tables."""
+    vectors = CipherVectors.load(chosen.vectors)
+    if vectors.spelling:
+        raise SystemExit(f"{chosen.vectors} depends on the spelling already: make vectors with --spelling-share 0.")
+    print_table(["count", "held-out words", "mean cosine"], predict_held_out(vectors, chosen.seed))
+    spelling = Spelling.fit(vectors.words, unit_rows(vectors), vectors.counts, DEFAULT_SHARE)
+    files = [file for path in chosen.similarity for file in list_similarity_files(path)]
+    header = ["share", *(Path(file).stem for file in files), "mean", "analogies"]
+    peers = [Peer.read(chosen.peer)] if chosen.peer else []
+    of_peers = (peer.scores(files, chosen.analogies) for peer in peers)
+    print_table(header, chain(score_shares(vectors, spelling, files, chosen.analogies), of_peers))
+    spelled = with_share(vectors, spelling, DEFAULT_SHARE)
+    tables = [("bitcipher", spelled, spelling.predict), *(("peer", *peer) for peer in peers)]
+    shares = (
+        [name, *share_of_nearest(path, table, predict)]
+        for path in chosen.misspellings
+        for name, table, predict in tables
+    )
+    print_table(["vectors", "list", "misspelled words", "meant word is nearest", "among ten"], shares)
+    pairs = read_misspellings(chosen.misspellings[0], vectors)
+    examples = describe_examples(spelled, pairs, find_ranks(spelled, spelling.predict, pairs), chosen.seed)
+    print_table(["misspelled", "meant", "rank", "neighbors"], examples)
+
+
+if __name__ == "__main__":
+    main(parse_arguments())
