@@ -199,7 +199,7 @@ class CipherVectors(WordSimilarity):
 
         return explain(self, counts, word, other, topn)
 
-    def with_spelling(self, share: float = 0.4) -> "CipherVectors":
+    def with_spelling(self, share: float = 0.5) -> "CipherVectors":
         """Return vectors that also depend on the spelling of words, and give a vector to any string.
 
         Vectors are scaled to length 1. n-gram vectors are fitted to those of the most frequent words, see

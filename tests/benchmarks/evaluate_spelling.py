@@ -6,27 +6,25 @@ evaluate_spelling.py REQUEST     REQUEST is the JSON object that `compare_spelli
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+from fasttext_model import FastTextModel
 
 from bitcipher.evaluation.evaluation_sets import read_pairs
 from bitcipher.vectors import CipherVectors
 
-Spell = Callable[[list[str]], np.ndarray]
-"""Returns vectors of words that the vocabulary lacks, (n, d)."""
+Spell = Callable[[Sequence[str]], np.ndarray]
+"""Returns vectors of words that the vocabulary lacks, (n, d), of length 1 or 0."""
 
 
 def load(method: str, uri: str) -> tuple[CipherVectors, Spell]:
     """Return the table of vectors, and a function for unknown words."""
+    if method == "fasttext":
+        return FastTextModel.read(str(Path(uri).with_suffix(".bin")))
     table = CipherVectors.read(uri)
-    if method != "fasttext":
-        return table, table.spelling_for("any").predict
-    import fasttext
-
-    model = fasttext.load_model(str(Path(uri).with_suffix(".bin")))
-    return table, lambda words: np.array([model.get_word_vector(word) for word in words])
+    return table, table.spelling_for("any").predict
 
 
 def add_unknown(table: CipherVectors, spell: Spell, words: set[str]) -> CipherVectors:
@@ -34,14 +32,9 @@ def add_unknown(table: CipherVectors, spell: Spell, words: set[str]) -> CipherVe
     unknown = sorted(words - set(table.index_to_key))
     parts = {word: re.split("[ _]", word) for word in unknown}
     new = sorted({part for each in parts.values() for part in each} - set(table.index_to_key))
-    spelled = dict(zip(new, unit(spell(new)), strict=True))
+    spelled = dict(zip(new, spell(new), strict=True))
     rows = [sum(spelled[p] if p in spelled else table.get_vector(p, norm=True) for p in parts[w]) for w in unknown]
     return CipherVectors([*table.index_to_key, *unknown], np.vstack([np.asarray(table.vectors), np.array(rows)]))
-
-
-def unit(rows: np.ndarray) -> np.ndarray:
-    """Return rows of length 1; zeros stay zero."""
-    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
 
 
 def main(request: dict) -> None:

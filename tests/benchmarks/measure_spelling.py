@@ -10,24 +10,25 @@ import csv
 import gzip
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from fasttext_model import FastTextModel
 
-from bitcipher.evaluation.evaluation_sets import list_similarity_files, read_pairs
+from bitcipher.evaluation.evaluation_sets import list_similarity_files
 from bitcipher.spelling import Spelling
 from bitcipher.vectors import CipherVectors
 from bitcipher.vocabulary import OOV
+from pipelines.options import EmbeddingOptions
 
 # Held-out words per band of counts. A band ends before the next number.
 WORDS_PER_BAND = 400
 BANDS = (5, 10, 30, 100, 1000)
 
 SHARES = (0, 0.3, 0.4, 0.5, 0.6, 0.8)
-DEFAULT_SHARE = 0.4
+DEFAULT_SHARE = EmbeddingOptions().spelling_share
 
 # Misspelled words whose neighbors are printed, and number of neighbors.
 EXAMPLES = 20
@@ -99,47 +100,8 @@ def score_shares(
     for share in SHARES:
         table = with_share(vectors, spelling, share)
         scores = [table.evaluate_word_pairs(file, oov="spelling").spearman for file in similarity]
-        yield [str(share), *format_scores(scores, table.evaluate_word_analogies(analogies).accuracy)]
-
-
-def format_scores(similarity: Sequence[float], analogies: float) -> list[str]:
-    """Return cells of correlations, their mean, and an accuracy, times 100."""
-    return [f"{100 * score:.1f}" for score in (*similarity, np.mean(similarity), analogies)]
-
-
-class Peer(NamedTuple):
-    """Vectors of fastText.
-
-    Attributes:
-        vectors: vectors of the known words.
-        predict: returns vectors of length 1 or 0 of other words, (n, d) float32.
-    """
-
-    vectors: CipherVectors
-    predict: Callable[[Sequence[str]], np.ndarray]
-
-    @classmethod
-    def read(cls, path: str) -> "Peer":
-        """Read a model."""
-        from gensim.models.fasttext import load_facebook_vectors
-
-        model = load_facebook_vectors(path)
-
-        def predict(words: Sequence[str]) -> np.ndarray:
-            table = np.array([model.get_vector(word) for word in words], np.float32).reshape(len(words), -1)
-            lengths = np.linalg.norm(table, axis=1, keepdims=True)
-            return table / np.where(lengths > 0, lengths, 1)
-
-        return cls(CipherVectors(model.index_to_key, predict(model.index_to_key)), predict)
-
-    def scores(self, similarity: Sequence[str], analogies: str) -> list[str]:
-        """Return the cells of `score_shares`."""
-        words = {word.lower() for file in similarity for pair in read_pairs(file) for word in pair[:2]}
-        unknown = sorted(words - set(self.vectors.index_to_key))
-        table = np.vstack([self.vectors.vectors, self.predict(unknown)]) if unknown else self.vectors.vectors
-        everything = CipherVectors([*self.vectors.index_to_key, *unknown], table)
-        scores = [everything.evaluate_word_pairs(file).spearman for file in similarity]
-        return ["peer", *format_scores(scores, self.vectors.evaluate_word_analogies(analogies).accuracy)]
+        figures = [*scores, np.mean(scores), table.evaluate_word_analogies(analogies).accuracy]
+        yield [str(share), *(f"{100 * figure:.1f}" for figure in figures)]
 
 
 def read_misspellings(path: Path, vectors: CipherVectors) -> list[Misspelling]:
@@ -201,11 +163,11 @@ def main(chosen: argparse.Namespace) -> None:
     spelling = Spelling.fit(vectors.words, unit_rows(vectors), vectors.counts, DEFAULT_SHARE)
     files = [file for path in chosen.similarity for file in list_similarity_files(path)]
     header = ["share", *(Path(file).stem for file in files), "mean", "analogies"]
-    peers = [Peer.read(chosen.peer)] if chosen.peer else []
-    of_peers = (peer.scores(files, chosen.analogies) for peer in peers)
-    print_table(header, chain(score_shares(vectors, spelling, files, chosen.analogies), of_peers))
+    print_table(header, score_shares(vectors, spelling, files, chosen.analogies))
     spelled = with_share(vectors, spelling, DEFAULT_SHARE)
-    tables = [("bitcipher", spelled, spelling.predict), *(("peer", *peer) for peer in peers)]
+    tables = [("bitcipher", spelled, spelling.predict)]
+    if chosen.peer:
+        tables.append(("peer", *FastTextModel.read(chosen.peer)))
     shares = (
         [name, *share_of_nearest(path, table, predict)]
         for path in chosen.misspellings

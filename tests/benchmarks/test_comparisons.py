@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import labeled
 import numpy as np
 import pytest
 import stand_ins
@@ -121,11 +122,57 @@ def test_spelling_is_measured(tmp_path):
         "| 100 – 999",
         "| from 1000",
     ]
-    assert [row.split(" | ")[0] for row in shares] == [f"| {share}" for share in (0, 0.3, 0.4, 0.5, 0.6, 0.8, "peer")]
+    assert [row.split(" | ")[0] for row in shares] == [f"| {share}" for share in (0, 0.3, 0.4, 0.5, 0.6, 0.8)]
     assert lists[0] == "| bitcipher | misspelled.tsv | 3 | 66.7% | 66.7% |"
     assert lists[1].startswith("| peer | misspelled.tsv | 3 | ")
     assert examples[0].startswith("| wallks | walks | 1 | walks, ")
     assert examples[2] == "| xyz | jumps | 31 |  |"
+
+
+@pytest.mark.long
+def test_spelling_is_compared_with_a_model_of_fasttext(tmp_path):
+    words = [f"{stem}{ending}" for stem in ("walk", "talk", "jump", "laugh") for ending in ("s", "ed", "ing")]
+    table = np.hstack([np.repeat(np.eye(4), 3, axis=0), np.tile(np.eye(3), (4, 1))])
+    CipherVectors(words, table).with_spelling().save(tmp_path / "ours")
+    peer = FastText([words], vector_size=8, min_count=1, epochs=1, bucket=100, seed=1, workers=1)
+    save_facebook_model(peer, str(tmp_path / "theirs.bin"))
+    pairs = ["walks\twalked\t5", "leaping\ttalking\t4", "walks talks\tjumped\t2", "walks\tjumped\t1"]
+    (tmp_path / "pairs.txt").write_text("\n".join(pairs))
+    (tmp_path / "analogies.txt").write_text(": verbs\nwalks walked jumps jumped\n")
+    request = {
+        "vectors": [
+            {"method": "spectral", "uri": str(tmp_path / "ours")},
+            {"method": "fasttext", "uri": str(tmp_path / "theirs.vec")},
+        ],
+        "similarity": [str(tmp_path / "pairs.txt")],
+        "analogies": [str(tmp_path / "analogies.txt")],
+    }
+    command = [sys.executable, HERE / "evaluate_spelling.py", json.dumps(request)]
+    process = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    ours, theirs = json.loads(process.stdout)
+    assert ours["similarity"]["pairs"] > 70
+    assert ours["analogies"]["analogies"] == 100
+    assert -100 <= theirs["similarity"]["pairs"] <= 100
+    assert ours["covered"]["pairs"] == theirs["covered"]["pairs"] == 50
+
+
+@pytest.mark.long
+def test_vectors_that_exist_are_compared(tmp_path):
+    pos, ner = labeled.write_gum(tmp_path / "gum"), labeled.write_conll2003(tmp_path / "conll2003")
+    (tmp_path / "pairs.txt").write_text("word1\tword5\t5\nword1\tword2\t1\nword2\tword6\t4\n")
+    (tmp_path / "analogies.txt").write_text(": labels\nword1 word2 word5 word6\n")
+    labeled.informative_vectors(labeled.TAGS).save(tmp_path / "first")
+    labeled.uninformative_vectors().save(tmp_path / "second")
+    command = [sys.executable, HERE / "compare_pretrained.py", "--pos", pos, "--ner", ner, "--seeds", "1"]
+    command += ["--similarity", tmp_path / "pairs.txt", "--analogies", tmp_path / "analogies.txt"]
+    command += ["--vectors", f"A table={tmp_path / 'first'}", f"Another={tmp_path / 'second'}"]
+    process = subprocess.run([*FORKED_FROM_SHELL, *map(str, command)], capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.startswith("60 words, 1 seeds\n")
+    first, second = (line.split(" | ") for line in process.stdout.splitlines()[4:6])
+    assert (first[0], second[0]) == ("| A table", "| Another")
+    assert float(first[1]) > float(second[1]) + 20
 
 
 IMPORT_ALL = """

@@ -71,7 +71,7 @@ def test_renamed_and_recompressed_files_give_the_same_bytes(documents, corpus, t
         {"mode": "sum", "bits": 60},
         {"mode": "cipher", "noise": "frequency"},
         {"mode": "cat", "window": 2, "log": "counts", "noise": "none"},
-        {"window": 2, "vector_size": 30, "context": "window", "spelling_share": 0.5},
+        {"window": 2, "vector_size": 30, "context": "window", "spelling_share": 0.3},
     ],
     ids=["sum", "cipher", "cat of smaller radius", "spectral of smaller radius"],
 )

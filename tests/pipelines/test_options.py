@@ -1,3 +1,4 @@
+from inspect import signature
 from typing import get_args
 
 import pytest
@@ -9,6 +10,7 @@ from bitcipher.embedding import LOGS, cipher_embedding
 from bitcipher.embedding.spectral import CONTEXTS
 from bitcipher.errors import BitcipherError
 from bitcipher.noise import NOISES
+from bitcipher.vectors import CipherVectors
 from pipelines import options
 from pipelines.options import MODES, SPECTRAL, BuildOptions, EmbeddingOptions, UpdateOptions, is_option_of
 
@@ -19,10 +21,12 @@ def choices(name: str) -> set[str]:
     return set(get_args(EmbeddingOptions.model_fields[name].annotation))
 
 
-def test_choices_equal_those_of_the_estimators():
+def test_choices_and_defaults_equal_those_of_the_library():
     assert set(MODES) == {SPECTRAL, *cipher_embedding.MODES}
     assert (choices("context"), choices("noise"), choices("log")) == (set(CONTEXTS), set(NOISES), set(LOGS))
     assert options.MAX_WINDOW == MAX_WINDOW
+    share = signature(CipherVectors.with_spelling).parameters["share"]
+    assert EmbeddingOptions().spelling_share == share.default
 
 
 @pytest.mark.parametrize("name", VALUES)
