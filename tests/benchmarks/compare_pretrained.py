@@ -17,17 +17,22 @@ def named(argument: str) -> dict[str, object]:
     title, _, path = argument.partition("=")
     if not (title and path):
         raise argparse.ArgumentTypeError("must be TITLE=PATH")
-    return {"method": title, "title": title, "is_ours": False, "uri": path, "cpu": None, "peak": None}
+    return {"method": title, "title": title, "is_ours": False, "uri": absolute(path), "cpu": None, "peak": None}
+
+
+def absolute(path: str) -> str:
+    """Return the absolute path, because the evaluation runs in a temporary directory."""
+    return str(Path(path).resolve())
 
 
 def parse_arguments() -> argparse.Namespace:
     """Return the arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--vectors", type=named, nargs="+", required=True, metavar="TITLE=PATH", help="all vectors")
-    parser.add_argument("--pos", required=True, metavar="PATH", help="folder of GUM")
-    parser.add_argument("--ner", required=True, metavar="PATH", help="folder of CoNLL-2003")
-    parser.add_argument("--similarity", required=True, metavar="PATH", help="folder of word pairs")
-    parser.add_argument("--analogies", required=True, metavar="PATH", help="file of questions")
+    parser.add_argument("--pos", type=absolute, required=True, metavar="PATH", help="folder of GUM")
+    parser.add_argument("--ner", type=absolute, required=True, metavar="PATH", help="folder of CoNLL-2003")
+    parser.add_argument("--similarity", type=absolute, required=True, metavar="PATH", help="folder of word pairs")
+    parser.add_argument("--analogies", type=absolute, required=True, metavar="PATH", help="file of questions")
     parser.add_argument("--analogy-words", type=int, default=300_000, help="number of words in the analogies")
     parser.add_argument("--seeds", type=int, default=5, help="number of seeds per probe")
     return parser.parse_args()

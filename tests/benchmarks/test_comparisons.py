@@ -165,9 +165,9 @@ def test_vectors_that_exist_are_compared(tmp_path):
     labeled.informative_vectors(labeled.TAGS).save(tmp_path / "first")
     labeled.uninformative_vectors().save(tmp_path / "second")
     command = [sys.executable, HERE / "compare_pretrained.py", "--pos", pos, "--ner", ner, "--seeds", "1"]
-    command += ["--similarity", tmp_path / "pairs.txt", "--analogies", tmp_path / "analogies.txt"]
-    command += ["--vectors", f"A table={tmp_path / 'first'}", f"Another={tmp_path / 'second'}"]
-    process = subprocess.run([*FORKED_FROM_SHELL, *map(str, command)], capture_output=True, text=True)
+    command += ["--similarity", "pairs.txt", "--analogies", "analogies.txt"]
+    command += ["--vectors", "A table=first", "Another=second"]
+    process = subprocess.run([*FORKED_FROM_SHELL, *map(str, command)], capture_output=True, text=True, cwd=tmp_path)
     assert process.returncode == 0, process.stderr
     assert process.stdout.startswith("60 words, 1 seeds\n")
     first, second = (line.split(" | ") for line in process.stdout.splitlines()[4:6])

@@ -25,6 +25,9 @@ from pipelines.store.manifest import BasisState, BuildManifest, Drift, VectorMov
 # Maximum number of files or words to show of a list.
 EXAMPLES = 5
 
+# Share of tokens outside the vocabulary above which advice is printed. Usual text has less than a tenth.
+MAX_OOV_SHARE = 0.3
+
 
 def print_build(build: str) -> None:
     """Print the size of the newest version of a build, and the cost of each stage."""
@@ -52,12 +55,23 @@ def print_version(build: str, manifest: BuildManifest) -> None:
         f"\n{manifest.documents:,} documents, {manifest.tokens:,} tokens, {manifest.vocabulary:,} words, "
         f"{size} in {report.seconds:.1f} s → {build}, version {manifest.version}"
     )
+    if manifest.oov_tokens > MAX_OOV_SHARE * manifest.tokens:
+        _print_unknown_tokens(manifest)
     if own_vectors:
         _print_empty_words(own_vectors.empty_words)
     else:
         _print_missing_vectors(build, manifest)
     if line := describe_records(manifest.records):
         OUT.print(line)
+
+
+def _print_unknown_tokens(manifest: BuildManifest) -> None:
+    OUT.print(
+        f"{format_share(manifest.oov_tokens / manifest.tokens)} of the tokens are outside the vocabulary, counted as "
+        "<oov>. If the text is small, lower `--min-count`. If its words are not separated by spaces, as in Chinese, "
+        "Japanese or Thai, separate them first, for example with spaCy's tokenizer for the language, and build with "
+        "`--tokenizer whitespace`."
+    )
 
 
 def print_changes(changes: SourceChanges, replaced: bool) -> None:
