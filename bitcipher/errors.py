@@ -23,7 +23,15 @@ class BitcipherError(Exception):
 
 
 class UnknownWordError(BitcipherError, KeyError):
-    """Error for a key that is not in the vocabulary of the vectors."""
+    """Error for a key that is not in the vocabulary of the vectors.
+
+    Attributes:
+        problem: the message without the advice, which names arguments of Python. The command line prints this part.
+    """
+
+    def __init__(self, message: str, advice: str = ""):
+        super().__init__(f"{message} {advice}".rstrip())
+        self.problem = _clean(message)
 
     # KeyError would show the message in quotes, as if it were the key.
     __str__ = Exception.__str__

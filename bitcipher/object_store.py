@@ -27,6 +27,8 @@ BLOCK_BYTES = 8 << 20
 
 S3 = ("s3", "s3a")
 OBJECT_STORES = (*S3, "gs", "gcs", "abfs", "abfss", "az")
+PACKAGES = {**dict.fromkeys(S3, "'bitcipher[s3]'"), "gs": "gcsfs", "gcs": "gcsfs"}
+PACKAGES |= dict.fromkeys(("abfs", "abfss", "az"), "adlfs")
 
 # EFBIG means that the file exceeds a limit on file sizes.
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -62,6 +64,12 @@ def settings(uri: str) -> dict[str, Any]:
     # With more than one concurrent transfer, s3fs would request the size of a file before it reads the file.
     defaults = {"default_block_size": BLOCK_BYTES, "max_concurrency": 1}
     return defaults | user_settings | {"config_kwargs": config} | required
+
+
+def installation(uri: str) -> str | None:
+    """Return the command that installs the library of a store, as part of a sentence; None for other protocols."""
+    protocol, _ = fsspec.core.split_protocol(uri)
+    return f"its library is not installed: run `pip install {PACKAGES[protocol]}`" if protocol in PACKAGES else None
 
 
 @contextmanager
@@ -100,6 +108,8 @@ def _describe(action: str, uri: str, error: Exception, is_local: bool) -> str:
             f"Cannot {action} {uri}: there are no credentials. Set AWS_PROFILE or AWS_ACCESS_KEY_ID, or set "
             "FSSPEC_S3_ANON=true to read a public bucket."
         )
+    if "Connection refused" in reason:
+        return f"Cannot {action} {uri}: {reason}. No server listens at this address: check its host and port."
     return (
         f"Cannot {action} {uri}: {reason}. "
         "Check the address, your credentials and permissions, and the network; then run this again."

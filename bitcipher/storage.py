@@ -35,7 +35,9 @@ def url_to_fs(uri: str) -> tuple[fsspec.AbstractFileSystem, str]:
         return http_files.HttpFileSystem(), uri
     try:
         return object_store.connect(uri)
-    except (ImportError, ValueError) as error:
+    except ImportError as error:
+        raise BitcipherError(f"Cannot reach {uri}: {object_store.installation(uri) or error}.") from None
+    except ValueError as error:
         raise BitcipherError(f"Cannot reach {uri}: {error}.") from None
 
 
@@ -93,6 +95,12 @@ def check_new(uri: str) -> None:
     """
     if exists(uri):
         raise BitcipherError(f"{uri} already exists: choose another name, or remove it first.")
+
+
+def is_local_file(uri: str) -> bool:
+    """Return whether a URI is a file on a local disk."""
+    path = local_path(uri)
+    return path is not None and os.path.isfile(path)
 
 
 def is_link(uri: str) -> bool:

@@ -31,6 +31,11 @@ def versions(build: str) -> list[int]:
         raise BitcipherError(
             f"{build} cannot be opened, because web servers do not list the files of a folder: copy the folder first."
         )
+    if storage.is_local_file(build):
+        raise BitcipherError(
+            f"{build} is a file, not the folder of a build or of vectors. Vectors of other tools are read by "
+            "`bitcipher evaluate`, `bitcipher probe` and `CipherVectors.read`."
+        )
     names = storage.list_files(storage.join(build, VERSIONS))
     return sorted(int(match[1]) for name in names if (match := _MANIFEST.fullmatch(name)))
 
@@ -52,6 +57,8 @@ def find_version(build: str, version: int | None = None) -> int:
     """
     published = versions(build)
     if not published:
+        if not storage.exists(build):
+            raise BitcipherError(f"There is no build {build}: make one with `bitcipher build`.")
         raise BitcipherError(f"{build} is not a build: it has no {VERSIONS}. Make one with `bitcipher build`.")
     if version is None:
         return published[-1]

@@ -178,6 +178,6 @@ def _describe_empty(size: int, counts: np.ndarray, listed: bool) -> str:
     if not size:
         return "The sources contain no words: check that they contain text, and check the field and the tokenizer."
     return (
-        f"No word reaches the minimum count: the most frequent of {size:,} words occurs {counts.max():,} times. "
+        f"No word reaches the minimum count: the largest count of {size:,} words is {counts.max():,}. "
         "Lower `min_count`."
     )

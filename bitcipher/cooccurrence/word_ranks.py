@@ -23,7 +23,7 @@ def find_ranks(words: Iterable[str], vocabulary: Vocabulary) -> np.ndarray:
         if not isinstance(word, str):
             raise BitcipherError(f"`words` must hold strings, got {word!r}.")
         if word not in rank_of_word:
-            raise unknown_key(word, known, rank_of_word, f"Use {OOV!r} for all words outside the vocabulary")
+            raise unknown_key(word, known, rank_of_word, f"Use {OOV!r} for all words outside the vocabulary.")
         if word in found:
             raise BitcipherError(f"`words` has {word!r} twice: name each word once.")
         found[word] = rank_of_word[word]

@@ -54,7 +54,7 @@ def unknown_key(
     key: Any,
     words: Sequence[str],
     key_to_index: Mapping[str, int],
-    advice: str = f"Pass oov=True to use the vector of {OOV} instead",
+    advice: str = f"Pass oov=True to use the vector of {OOV} instead.",
 ) -> UnknownWordError:
     """Return the error for a key without a row. It suggests close spellings among the most frequent words."""
     if not isinstance(key, Key):
@@ -66,6 +66,6 @@ def unknown_key(
     suggestions = ", ".join(repr(word) for word in dict.fromkeys(close) if word != OOV)
     return UnknownWordError(
         f"The word {key!r} is not in the vocabulary of {len(words):,} words"
-        + (f" (close spellings: {suggestions})" if suggestions else "")
-        + f". {advice}."
+        + (f" (close spellings: {suggestions})." if suggestions else "."),
+        advice,
     )

@@ -47,6 +47,8 @@ class TableManifest(Record):
         """
         path = storage.join(uri, MANIFEST)
         if not storage.exists(path):
+            if not storage.exists(uri):
+                raise BitcipherError(f"There is no build and no folder of vectors {uri}.")
             raise BitcipherError(f"{uri} is not a folder of vectors, or is incomplete: it has no {MANIFEST}.")
         values = json_files.read(path)
         name = values.get("format")

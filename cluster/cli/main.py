@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from bitcipher import __version__
-from bitcipher.errors import BitcipherError, first_line
+from bitcipher.errors import BitcipherError, UnknownWordError, first_line
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import explain_missing
 from cluster.cli.interrupts import exiting_on_sigterm
@@ -126,6 +126,8 @@ def main() -> None:
     with exiting_on_sigterm(), printing_what_is_possible():
         try:
             app()
+        except UnknownWordError as error:
+            _exit(error.problem)
         except BitcipherError as error:
             _exit(str(error))
         except MemoryError as error:

@@ -194,7 +194,10 @@ def _find(pattern: str, format: str | None) -> list[Source]:
         reason = "a WAT file holds metadata, not text (use the WARC or WET file)"
     else:
         reason = "its ending is unknown"
-    raise BitcipherError(f"Cannot use {pattern}: {reason}. Supported endings are {ENDINGS}; or set the format.")
+    raise BitcipherError(
+        f"Cannot use {pattern}: {reason}. Supported endings are {ENDINGS}. For other files, give the format "
+        "(`--format`)."
+    )
 
 
 def _dataset_source(split: DatasetSplit) -> Source:

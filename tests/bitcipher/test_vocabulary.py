@@ -138,7 +138,7 @@ def test_parquet_round_trip():
     ("counts", "choice", "message"),
     [
         ({}, {}, "The sources contain no words"),
-        ({"a": 4, "b": 1_234}, {"min_count": 5_000}, "most frequent of 2 words occurs 1,234 times"),
+        ({"a": 4, "b": 1_234}, {"min_count": 5_000}, "largest count of 2 words is 1,234"),
         ({OOV: 3}, {}, "No word reaches the minimum count"),
         ({"a": 1}, {"word_list": []}, "The word list contains no words"),
         ({"a": 1}, {"word_list": [OOV]}, "The word list contains no words"),

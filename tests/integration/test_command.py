@@ -217,5 +217,5 @@ def test_update_prints_changes_of_the_sources(built, corpus, tmp_path):
     assert (held.returncode, held.stderr.count("\n")) == (3, 1)
     assert "Unfinished job for version 2, started" in bitcipher("status", built).stdout
     dropped = bitcipher("prune", built, "--unfinished")
-    assert dropped.stdout == "Removed 1 shards of an interrupted job.\n"
+    assert dropped.stdout == "Removed 1 shard of an interrupted job.\n"
     assert "none was interrupted" in bitcipher("status", built).stdout

@@ -94,13 +94,15 @@ def prune(
 
     For example: bitcipher prune vectors --keep 7
     """
+    from cluster.cli.display.console import format_count
     from pipelines.build.publish import drop_unfinished
     from pipelines.build.publish import prune as run
 
     if (keep is None) == (not unfinished):
         raise BitcipherError("Give either --keep N to remove old versions, or --unfinished.")
     if keep is None:
-        print_text(f"Removed {drop_unfinished(build):,} shards of an interrupted job.")
+        print_text(f"Removed {format_count(drop_unfinished(build), 'shard')} of an interrupted job.")
     else:
         removed = run(build, keep)
-        print_text(f"Removed {len(removed):,} versions{': ' + ', '.join(map(str, removed)) if removed else ''}.")
+        numbers = f": {', '.join(map(str, removed))}" if removed else ""
+        print_text(f"Removed {format_count(len(removed), 'version')}{numbers}.")

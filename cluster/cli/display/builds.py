@@ -52,7 +52,8 @@ def print_version(build: str, manifest: BuildManifest) -> None:
     own_vectors = manifest.vectors if manifest.has_own_vectors else None
     size = f"{own_vectors.dimensions} dimensions" if own_vectors else "counts only"
     OUT.print(
-        f"\n{manifest.documents:,} documents, {manifest.tokens:,} tokens, {manifest.vocabulary:,} words, "
+        f"\n{format_count(manifest.documents, 'document')}, {format_count(manifest.tokens, 'token')}, "
+        f"{format_count(manifest.vocabulary, 'word')}, "
         f"{size} in {report.seconds:.1f} s → {build}, version {manifest.version}"
     )
     if manifest.oov_tokens > MAX_OOV_SHARE * manifest.tokens:
@@ -116,7 +117,7 @@ def print_status(build: str) -> None:
         return
     OUT.print(f"\nUnfinished job for version {status.job.version}, started {status.job.started}:")
     counted = f"{status.tasks_done:,} of {status.tasks:,} tasks counted" if status.tasks else "no task counted yet"
-    OUT.print(f"  {counted}, {status.tokens:,} tokens, {status.ranges_merged:,} ranges of words merged")
+    OUT.print(f"  {counted}, {format_count(status.tokens, 'token')}, {status.ranges_merged:,} ranges of words merged")
     if status.holder is None:
         OUT.print("  The job was interrupted: run the same command again to resume it.")
     else:
@@ -179,8 +180,9 @@ def _describe_version(build: str, number: int) -> tuple[BuildManifest | None, st
     except BitcipherError as error:
         return None, f"{error} Restore the file from a copy, or remove the version with `bitcipher prune --keep`."
     return manifest, (
-        f"{manifest.documents:,} documents{_left_out(manifest)}, {manifest.tokens:,} tokens, "
-        f"{manifest.vocabulary:,} words{_describe_vectors(manifest)}"
+        f"{format_count(manifest.documents, 'document')}{_left_out(manifest)}, "
+        f"{format_count(manifest.tokens, 'token')}, {format_count(manifest.vocabulary, 'word')}"
+        f"{_describe_vectors(manifest)}"
     )
 
 
@@ -260,4 +262,5 @@ def _print_fields(values: dict[str, Any], indent: str = "") -> None:
 
 def _print_empty_words(number: int) -> None:
     if number:
-        OUT.print(f"{number:,} words have no context, so their vectors are zeros.")
+        verb = "has" if number == 1 else "have"
+        OUT.print(f"{format_count(number, 'word')} {verb} no context: the values are zeros.")

@@ -1,0 +1,89 @@
+"""Error messages of commands give advice that a user of the command line can follow."""
+
+import socket
+import sys
+
+import numpy as np
+import pytest
+
+from bitcipher.vectors import CipherVectors
+
+
+@pytest.fixture
+def refused(run_command):
+    """Run a command that fails; return its only line."""
+
+    def call(*arguments):
+        code, out, err = run_command(*arguments)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        return err
+
+    return call
+
+
+@pytest.fixture
+def vectors(tmp_path):
+    """A folder of vectors, and the same vectors as a text file."""
+    table = CipherVectors(["cat", "dog"], np.eye(2, dtype=np.float32))
+    table.save(tmp_path / "vectors")
+    table.export("word2vec", tmp_path / "vectors.vec")
+    return tmp_path / "vectors"
+
+
+def test_unknown_words_are_reported_without_arguments_of_python(refused, vectors):
+    assert refused("neighbors", vectors, "cats").endswith(
+        "'cats' is not in the vocabulary of 2 words (close spellings: 'cat').\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "command", [("status",), ("embed", "--out", "new"), ("update", "text.txt"), ("neighbors", "cat")]
+)
+def test_file_instead_of_a_folder_is_named_as_such(refused, vectors, command):
+    name, *rest = command
+    error = refused(name, f"{vectors}.vec", *rest)
+    assert f"{vectors}.vec is a file, not the folder of a build or of vectors" in error
+
+
+@pytest.mark.parametrize("command", [("neighbors", "cat"), ("inspect",), ("explore", "--out", "page.html")])
+def test_missing_vectors_are_not_reported_as_a_missing_manifest(refused, tmp_path, command):
+    name, *rest = command
+    assert "There is no build and no folder of vectors" in refused(name, tmp_path / "missing", *rest)
+
+
+def test_missing_build_is_named(refused, tmp_path):
+    assert "There is no build" in refused("update", tmp_path / "missing", "text.txt")
+
+
+def test_unknown_ending_names_the_option_of_the_format(refused, tmp_path):
+    (tmp_path / "text.foo").write_text("the cat\n")
+    assert "give the format (`--format`)" in refused("build", tmp_path / "text.foo", "--out", tmp_path / "new")
+
+
+def test_refused_connection_gives_no_advice_about_credentials(refused, tmp_path, monkeypatch):
+    monkeypatch.setattr("bitcipher.http_files.FIRST_WAIT_SECONDS", 0)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    error = refused("build", f"http://127.0.0.1:{port}/text.txt", "--out", tmp_path / "new")
+    assert "No server listens at this address: check its host and port" in error
+    assert "credentials" not in error
+
+
+@pytest.mark.parametrize(
+    ("uri", "library", "package"),
+    [("s3://a/b", "s3fs", "'bitcipher[s3]'"), ("gs://a/b", "gcsfs", "gcsfs"), ("az://a/b", "adlfs", "adlfs")],
+)
+def test_missing_library_of_a_store_names_the_command_that_installs_it(
+    refused, tmp_path, monkeypatch, uri, library, package
+):
+    monkeypatch.setitem(sys.modules, library, None)
+    assert f"run `pip install {package}`" in refused("build", uri, "--out", tmp_path / "new")
+
+
+def test_one_of_a_kind_is_singular(run_command, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("the cat and the dog and the cat\n")
+    code, out, _ = run_command("build", text, "--out", tmp_path / "new", "--min-count", 1, "--mode", "cat")
+    assert code == 0
+    assert "\n1 document, 8 tokens, 5 words, " in out
