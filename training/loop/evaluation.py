@@ -5,6 +5,7 @@ import math
 import numpy as np
 import torch
 
+from training.data import SequenceOrder
 from training.loop.distributed import World
 from training.loop.examples import Examples
 from training.loop.options import LoopOptions
@@ -14,13 +15,21 @@ from training.loop.steps import SummedLoss, autocast, to_device
 _MAX_LOSS = 700
 
 
+def evaluation_ids(validation_size: int, eval_sequences: int) -> np.ndarray:
+    """Return the ids [N] of the validation examples to evaluate: a fixed random sample without replacement.
+
+    The first examples would all come from the first source.
+    """
+    return SequenceOrder(validation_size, seed=0).sequence_ids(np.arange(min(eval_sequences, validation_size)))
+
+
 @torch.no_grad()
 def evaluate(
     model: torch.nn.Module, objective: SummedLoss, examples: Examples, options: LoopOptions, world: World
 ) -> dict[str, float]:
     """Return `validation_loss`, the mean loss over all predictions, and `perplexity`, the exponential of the loss."""
     size = options.micro_batch_size_for(world.size)
-    ids = np.arange(min(options.eval_sequences, examples.validation_size))
+    ids = evaluation_ids(examples.validation_size, options.eval_sequences)
     micro_batches = [ids[start : start + size] for start in range(0, len(ids), size)]
     sums = torch.zeros(2, dtype=torch.float64, device=world.device)
     was_training = model.training
