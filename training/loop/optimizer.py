@@ -37,6 +37,12 @@ def make_optimizer(model: nn.Module, options: LoopOptions, embeddings_multiplier
 def make_scheduler(optimizer: torch.optim.Optimizer, options: LoopOptions) -> LambdaLR:
     """Return the learning-rate schedule that is named in the options, from transformers."""
     name, kwargs = options.lr_scheduler_type, {}
+    if name == "warmup_stable_decay":
+        kwargs = {
+            "num_decay_steps": options.n_decay_steps,
+            "decay_type": "linear",
+            "min_lr_ratio": options.min_lr_ratio,
+        }
     if name == "cosine":
         name, kwargs = "cosine_with_min_lr", {"min_lr_rate": options.min_lr_ratio}
     elif name == "linear":
