@@ -59,6 +59,15 @@ class TokenStream:
         """Number of documents."""
         return sum(shard.info.documents for shard in self._shards)
 
+    @property
+    def shard_names(self) -> list[str]:
+        """Names of the shards that have tokens."""
+        return [shard.info.name for shard in self._shards]
+
+    def shard_numbers(self, offsets: np.ndarray) -> np.ndarray:
+        """Return the position [B] int64 in `shard_names` of the shard of each token, by offsets [B] in the stream."""
+        return np.searchsorted(self._starts, offsets, side="right") - 1
+
     @cached_property
     def ends(self) -> np.ndarray:
         """[n_documents] int64: end of each document, in tokens from the start of the stream."""
