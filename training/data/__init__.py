@@ -2,13 +2,23 @@
 
 from training.data.sequence_order import SequenceOrder
 from training.data.special_tokens import SpecialTokens, special_tokens
-from training.data.token_shards import ShardInfo, SplitInfo, finish_dataset, is_validation, write_shard
+from training.data.token_shards import (
+    DatasetMetadata,
+    ShardInfo,
+    SplitInfo,
+    document_digest,
+    finish_dataset,
+    is_held_out,
+    is_validation,
+    write_shard,
+)
 from training.data.token_streams import Sequences, TokenDataset, TokenStream
 from training.data.tokenizer_files import load_tokenizer, plain_text_tokenizer, save_tokenizer, vocab_size
 from training.data.tokenizer_options import TokenizerOptions
 from training.data.train_tokenizer import train_tokenizer
 
 __all__ = [
+    "DatasetMetadata",
     "SequenceOrder",
     "Sequences",
     "ShardInfo",
@@ -17,7 +27,9 @@ __all__ = [
     "TokenDataset",
     "TokenStream",
     "TokenizerOptions",
+    "document_digest",
     "finish_dataset",
+    "is_held_out",
     "is_validation",
     "load_tokenizer",
     "plain_text_tokenizer",

@@ -161,3 +161,19 @@ def test_shards_in_object_store(tokenizer):
     note = write_shard("memory://text-of-a-test", "0", ["a"], tokenizer, 0.0)
     assert (note.train.documents, note.train.tokens) == (1, 2)
     finish_dataset("memory://text-of-a-test", [note], tokenizer)
+
+
+def test_held_out_documents_are_left_out_and_counted(tokenizer, tmp_path):
+    held_out = np.unique([np.uint64(token_shards.document_digest(text)) for text in ("b", "c", "z")])
+    note = write_shard(str(tmp_path), "0", ["a", "b", "c", "b", "d"], tokenizer, 0.0, held_out)
+    assert note.held_out_documents == 3
+    assert [tokenizer.decode(row[:-1]) for row in read(tmp_path, "train")] == ["a", "d"]
+    finish_dataset(str(tmp_path), [note], tokenizer, held_out_sources=2)
+    metadata = token_shards.DatasetMetadata.read(str(tmp_path / "text.json"))
+    assert (metadata.held_out_sources, metadata.held_out_documents) == (2, 3)
+
+
+def test_text_that_is_all_held_out_raises(tokenizer, tmp_path):
+    note = write_shard(str(tmp_path), "0", ["a"], tokenizer, 0.0, np.array([token_shards.document_digest("a")], "u8"))
+    with pytest.raises(BitcipherError, match="1 documents are left out because they are held out"):
+        finish_dataset(str(tmp_path), [note], tokenizer)
