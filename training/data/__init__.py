@@ -1,14 +1,13 @@
 """Text for language models: tokenizers, token shards, and the order of the sequences."""
 
+from training.data.held_out import drop_held_out, read_held_out, write_held_out
 from training.data.sequence_order import SequenceOrder
 from training.data.special_tokens import SpecialTokens, special_tokens
 from training.data.token_shards import (
     DatasetMetadata,
     ShardInfo,
     SplitInfo,
-    document_digest,
     finish_dataset,
-    is_held_out,
     is_validation,
     write_shard,
 )
@@ -27,15 +26,16 @@ __all__ = [
     "TokenDataset",
     "TokenStream",
     "TokenizerOptions",
-    "document_digest",
+    "drop_held_out",
     "finish_dataset",
-    "is_held_out",
     "is_validation",
     "load_tokenizer",
     "plain_text_tokenizer",
+    "read_held_out",
     "save_tokenizer",
     "special_tokens",
     "train_tokenizer",
     "vocab_size",
+    "write_held_out",
     "write_shard",
 ]

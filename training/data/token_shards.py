@@ -12,6 +12,7 @@ from tokenizers import Encoding, Tokenizer
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
+from training.data.held_out import HELD_OUT, document_digest, drop_held_out
 from training.data.special_tokens import special_tokens
 from training.data.tokenizer_files import plain_text_tokenizer, tokenizer_json, vocab_size
 
@@ -75,6 +76,8 @@ class DatasetMetadata(Record):
     """Training splits of the shards, in reading order."""
     validation: Splits
     """Validation splits of the shards, in reading order."""
+    held_out_sha256: str | None
+    """SHA-256 of the digests of held-out documents; None if there is no such file."""
     held_out_sources: int
     """Number of sources that were left out, because they are also validation sources."""
     held_out_documents: int
@@ -163,7 +166,7 @@ def write_shard(
         n_held_out = 0
         for batch in _batches(documents):
             if held_out is not None:
-                kept = [document for document in batch if not is_held_out(document, held_out)]
+                kept = list(drop_held_out(batch, held_out))
                 n_held_out += len(batch) - len(kept)
                 batch = kept
             rows: list[list[list[int]]] = [[], []]
@@ -179,19 +182,6 @@ def write_shard(
 def is_validation(document: str, fraction: float) -> bool:
     """Return whether a document is in the validation split, which a hash of its text decides."""
     return document_digest(document) < fraction * 2**64
-
-
-def is_held_out(document: str, held_out: np.ndarray) -> bool:
-    """Return whether the digest of a document is among sorted digests [D] uint64."""
-    digest = np.uint64(document_digest(document))
-    at = np.searchsorted(held_out, digest)
-    return bool(at < len(held_out) and held_out[at] == digest)
-
-
-def document_digest(document: str) -> int:
-    """Return the digest of the text of a document, below 2⁶⁴."""
-    # Text that is not valid Unicode is refused when it is encoded into tokens.
-    return int.from_bytes(hashlib.blake2b(document.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
 def _batches(documents: Iterable[str]) -> Iterator[list[str]]:
@@ -257,9 +247,11 @@ def finish_dataset(folder: str, shards: Iterable[ShardInfo], tokenizer: Tokenize
         split: tuple(NamedSplitInfo(name=shard.name, **getattr(shard, split).to_dict()) for shard in shards)
         for split in SPLITS
     }
+    held_out = storage.read_bytes(storage.join(folder, HELD_OUT))
     metadata = DatasetMetadata(
         dtype=token_dtype(vocab_size(tokenizer)).name,
         tokenizer_sha256=hashlib.sha256(content).hexdigest(),
+        held_out_sha256=None if held_out is None else hashlib.sha256(held_out).hexdigest(),
         held_out_sources=held_out_sources,
         held_out_documents=sum(shard.held_out_documents for shard in shards),
         **splits,

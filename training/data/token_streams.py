@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from training.data.held_out import HELD_OUT
 from training.data.token_shards import (
     END_DTYPE,
     METADATA,
@@ -175,6 +176,8 @@ def token_hashes(folder: str) -> dict[str, str]:
     """
     metadata = DatasetMetadata.read(storage.join(folder, METADATA))
     hashes = {storage.join(folder, TOKENIZER): metadata.tokenizer_sha256}
+    if metadata.held_out_sha256 is not None:
+        hashes[storage.join(folder, HELD_OUT)] = metadata.held_out_sha256
     for split, infos in {"train": metadata.train, "validation": metadata.validation}.items():
         for info in infos:
             hashes[storage.join(folder, tokens_file(split, info.name))] = info.tokens_sha256

@@ -1,18 +1,9 @@
 """Held-out text: sources and documents of the validation split, which are left out of the training text."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-
-import numpy as np
+from collections.abc import Sequence
 
 from bitcipher.errors import BitcipherError
-from pipelines.ingest.documents import read_documents
-from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import Source
-from training.data import document_digest, is_held_out
-
-# Digests of the documents of the validation sources, sorted, in a folder of token shards.
-HELD_OUT = "held-out.npy"
 
 
 def training_sources(sources: Sequence[Source], validation: Sequence[Source]) -> dict[int, Source]:
@@ -33,22 +24,6 @@ def training_sources(sources: Sequence[Source], validation: Sequence[Source]) ->
             "them from one of both."
         )
     return kept
-
-
-def write_held_out(folder: Path, validation: Sequence[Source], reading: ReadOptions) -> None:
-    """Write the digests of all documents of the validation sources."""
-    documents = (document for source in validation for document in read_documents(source, reading))
-    np.save(folder / HELD_OUT, np.unique(np.fromiter(map(document_digest, documents), np.uint64)))
-
-
-def read_held_out(folder: Path) -> np.ndarray:
-    """Return the digests [D] uint64 that `write_held_out` wrote, sorted."""
-    return np.load(folder / HELD_OUT)
-
-
-def drop_held_out(documents: Iterable[str], held_out: np.ndarray) -> Iterator[str]:
-    """Yield the documents that are not held out."""
-    return (document for document in documents if not is_held_out(document, held_out))
 
 
 def describe_left_out(n_sources: int, n_documents: int) -> str | None:

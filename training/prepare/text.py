@@ -19,20 +19,17 @@ from training.data import (
     DatasetMetadata,
     ShardInfo,
     TokenDataset,
+    drop_held_out,
     finish_dataset,
     load_tokenizer,
+    read_held_out,
     save_tokenizer,
     train_tokenizer,
+    write_held_out,
     write_shard,
 )
 from training.prepare.cached_dir import cached_dir
-from training.prepare.held_out import (
-    describe_left_out,
-    drop_held_out,
-    read_held_out,
-    training_sources,
-    write_held_out,
-)
+from training.prepare.held_out import describe_left_out, training_sources
 from training.recipe import TextOptions
 
 # Increment when the same text results in different shards.
@@ -64,7 +61,7 @@ class TokenShardStage:
 
     def __init__(self, folder: str, tokenizer: str, options: ReadOptions):
         self._folder = folder
-        self._held_out = read_held_out(Path(folder))
+        self._held_out = read_held_out(folder)
         self._tokenizer = load_tokenizer(tokenizer)
         self._options = options
 
@@ -107,11 +104,11 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
     }
 
     def make(folder: Path) -> None:
-        write_held_out(folder, validation, reading)
+        write_held_out(str(folder), _read_all(validation, reading))
         if path is not None:
             tokenizer = load_tokenizer(path)
         else:
-            tokenizer = _train_tokenizer(options, list(train.values()), read_held_out(folder), reading, progress)
+            tokenizer = _train_tokenizer(options, list(train.values()), read_held_out(str(folder)), reading, progress)
         tokenizer_path = storage.join(str(folder), TOKENIZER)
         save_tokenizer(tokenizer, tokenizer_path)
         bar = progress.begin("pack", sum(source.size for source in [*train.values(), *validation]))
@@ -167,7 +164,7 @@ def _train_tokenizer(
 ) -> Tokenizer:
     bar = progress.begin("learn", 1)
     tokenizer = train_tokenizer(
-        drop_held_out(chain.from_iterable(read_documents(source, reading) for source in sources), held_out),
+        drop_held_out(_read_all(sources, reading), held_out),
         options.tokenizer.kind,
         options.tokenizer.vocab_size,
         lowercase=options.tokenizer.lowercase,
@@ -175,6 +172,10 @@ def _train_tokenizer(
     )
     progress.advance(bar, 1, f"{tokenizer.get_vocab_size():,} tokens")
     return tokenizer
+
+
+def _read_all(sources: Sequence[Source], reading: ReadOptions) -> Iterator[str]:
+    return chain.from_iterable(read_documents(source, reading) for source in sources)
 
 
 def _shard_name(number: int) -> str:

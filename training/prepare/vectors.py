@@ -17,10 +17,9 @@ from pipelines.ingest.sources import list_sources
 from pipelines.options import SPECTRAL, BuildOptions, EmbeddingOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
-from training.data import is_validation, load_tokenizer, vocab_size
+from training.data import drop_held_out, is_validation, load_tokenizer, read_held_out, vocab_size
 from training.embeddings import cat_bits_and_window
 from training.prepare.cached_dir import cached_dir
-from training.prepare.held_out import drop_held_out, read_held_out
 from training.prepare.text import TOKENIZER, effective_validation_fraction
 from training.recipe import Recipe
 
@@ -67,7 +66,7 @@ def prepare_vectors(
 
     def make(folder: Path) -> None:
         path = folder / TRAINING_TEXT
-        _write_training_text(recipe, read_held_out(text), path)
+        _write_training_text(recipe, read_held_out(str(text)), path)
         build([str(path)], str(folder / BUILD), options, runtime, progress)
         path.unlink()
 
