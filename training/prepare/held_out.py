@@ -31,6 +31,6 @@ def describe_left_out(n_sources: int, n_documents: int) -> str | None:
     if not n_sources and not n_documents:
         return None
     return (
-        f"{n_sources:,} files of `text.sources` are also in `text.validation_sources`, and so are {n_documents:,} "
-        "documents of its other files; they are left out of the training text."
+        "Left out of the training text, because `text.validation_sources` has them, too: files of `text.sources`: "
+        f"{n_sources:,}; documents of its other files: {n_documents:,}."
     )

@@ -194,9 +194,9 @@ def test_held_out_sources_and_documents_are_left_out(tmp_path, capsys):
     tokenizer = {"kind": "wordpiece", "vocab_size": 600}
     recipe = recipe_of(corpus, start, validation_sources=[str(held_out)], tokenizer=tokenizer)
     vectors = CipherVectors.load(vectors_of(recipe, tmp_path / "prepared"))
-    assert "1 files of `text.sources`" in capsys.readouterr().err
+    assert "files of `text.sources`: 1;" in capsys.readouterr().err
     folder = text_of(recipe, tmp_path / "prepared")
-    assert "so are 2 documents of its other files" in capsys.readouterr().err  # also when the text is there
+    assert "documents of its other files: 2." in capsys.readouterr().err  # also when the text is there
     text = TokenDataset.open(str(folder))
     trained = {document for number, document in enumerate(documents) if number % 3 != 1 and number not in (0, 5)}
     assert text.train.n_documents == len(trained)
