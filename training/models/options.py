@@ -70,7 +70,7 @@ class ModelOptions(Record):
     def effective_initializer_range(self) -> float:
         """`initializer_range`, or its default for the architecture if it is not set.
 
-        A ModernBERT of width 128 with a standard deviation of 0.02 hardly learns in a short run (see README.md).
+        A ModernBERT of width 128 learns more slowly with a standard deviation of 0.02 (see training/README.md).
         """
         if self.initializer_range is not None:
             return self.initializer_range
