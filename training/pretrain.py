@@ -1,6 +1,6 @@
 """Pre-training run of a recipe; every worker calls `pretrain`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ def pretrain(values: dict[str, Any], advance: Callable[[int, str], None] = lambd
     """
     config = PretrainingConfig.parse(values, CONFIG)
     recipe, folder = config.recipe, Path(config.folder)
-    run = make_training_run(recipe, TokenDataset.open(config.text), config.vectors, folder)
+    run = make_training_run(recipe, TokenDataset.open(config.text), config.vectors, folder, config.sources)
     world = World.current(recipe.loop.device)
     if world.rank == 0:
         storage.write_bytes(str(folder / RECIPE), recipe.to_yaml().encode())
@@ -40,7 +40,9 @@ def pretrain(values: dict[str, Any], advance: Callable[[int, str], None] = lambd
     run_loop(run, world, advance)
 
 
-def make_training_run(recipe: Recipe, text: TokenDataset, vectors: str | None, folder: Path) -> TrainingRun:
+def make_training_run(
+    recipe: Recipe, text: TokenDataset, vectors: str | None, folder: Path, source_names: Mapping[str, str] | None = None
+) -> TrainingRun:
     """Build the model of a recipe with its initial weights, and return it with its examples and the loop's options.
 
     Args:
@@ -48,6 +50,7 @@ def make_training_run(recipe: Recipe, text: TokenDataset, vectors: str | None, f
         text: token shards to train on.
         vectors: folder of the vectors of a cipher init, or None.
         folder: folder of the run; with vectors, `embedding_init.json` is written to it.
+        source_names: name of the source of each token shard, for validation metrics of each source.
     """
     tokens = special_tokens(text.tokenizer)
     n_tokens = vocab_size(text.tokenizer)
@@ -70,7 +73,14 @@ def make_training_run(recipe: Recipe, text: TokenDataset, vectors: str | None, f
         model=model,
         objective=objective,
         examples=TextExamples(
-            text, objective, length, recipe.seed, tokens, n_tokens, word_starts(text.tokenizer) if masks_words else None
+            text,
+            objective,
+            length,
+            recipe.seed,
+            tokens,
+            n_tokens,
+            word_starts(text.tokenizer) if masks_words else None,
+            source_names or {},
         ),
         options=recipe.loop,
         freeze_schedule=FreezeSchedule(recipe.embeddings),

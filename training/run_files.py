@@ -1,5 +1,7 @@
 """Files of a pre-training run. This module is imported to check options, so it does not import torch."""
 
+from pydantic import Field
+
 from bitcipher.records import Record
 from training.recipe import Recipe
 
@@ -21,3 +23,5 @@ class PretrainingConfig(Record):
     """Folder of the vectors of a cipher init, or None."""
     folder: str
     """Folder of the run."""
+    sources: dict[str, str] = Field(default_factory=dict)
+    """Name of the source of each token shard, for validation metrics of each source."""

@@ -30,6 +30,10 @@ class StageProgress:
     def __exit__(self, *exception: object) -> None:
         self._bars.stop()
 
+    def say(self, sentence: str) -> None:
+        """Print a sentence above the bars, on stderr."""
+        self._console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+
     def begin(self, name: str, total: float) -> TaskID:
         """Add a bar. `total` is the amount of work, in any unit."""
         return self._bars.add_task(name, total=total, note="")

@@ -53,6 +53,7 @@ def test_every_architecture_has_objective():
     assert FITTING == [
         ("masked", "bert"),
         ("masked", "roberta"),
+        ("masked", "modernbert"),
         ("causal", "gpt2"),
         ("causal", "opt"),
         ("span_corruption", "t5"),

@@ -3,6 +3,7 @@
 from training.curves.figure import draw_curves
 from training.curves.html_page import write_page
 from training.curves.run_groups import Group, RunMetrics, group_runs, read_run
+from training.curves.seed_pairs import paired_table
 from training.curves.table import CurveTable, perplexity_table, scores_table, steps_to_loss
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "RunMetrics",
     "draw_curves",
     "group_runs",
+    "paired_table",
     "perplexity_table",
     "read_run",
     "scores_table",

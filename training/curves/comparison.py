@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bitcipher import storage
-from training.curves import draw_curves, group_runs, perplexity_table, read_run, scores_table, write_page
+from training.curves import draw_curves, group_runs, paired_table, perplexity_table, read_run, scores_table, write_page
 
 
 def compare_runs(runs: Sequence[Path], out: str) -> str:
@@ -22,8 +22,8 @@ def compare_runs(runs: Sequence[Path], out: str) -> str:
         BitcipherError: if a directory is not a run, or names or seeds are not unique.
     """
     groups = group_runs([read_run(run) for run in runs])
-    tables = [table.markdown() for table in (perplexity_table(groups), scores_table(groups)) if table]
-    table = "\n".join(tables)
+    tables = (perplexity_table(groups), paired_table(groups), scores_table(groups))
+    table = "\n".join(table.markdown() for table in tables if table)
     with TemporaryDirectory() as temporary:
         draw_curves(groups, Path(temporary, "curves.png"))
         write_page(groups, Path(temporary, "curves.html"))

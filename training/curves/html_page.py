@@ -8,6 +8,7 @@ from pathlib import Path
 from pipelines.reports.pages.rendering import render_page
 from training.curves.figure import draw_curves
 from training.curves.run_groups import Group
+from training.curves.seed_pairs import paired_table
 from training.curves.table import perplexity_table, scores_table
 
 
@@ -17,6 +18,7 @@ def write_page(groups: Sequence[Group], path: Path) -> None:
         drawing = Path(temporary) / "curves.svg"
         draw_curves(groups, drawing)
         curves = base64.b64encode(drawing.read_bytes()).decode()
+    tables = (perplexity_table(groups), paired_table(groups), scores_table(groups))
     folder = Path(__file__).parent
     page = render_page(
         folder / "page.html",
@@ -24,6 +26,6 @@ def write_page(groups: Sequence[Group], path: Path) -> None:
         [folder / "page.css"],
         title=f"Runs: {', '.join(group.name for group in groups)}",
         curves=curves,
-        tables=[table for table in (perplexity_table(groups), scores_table(groups)) if table],
+        tables=[table for table in tables if table],
     )
     path.write_bytes(page)

@@ -58,16 +58,17 @@ def perplexity_table(groups: Sequence[Group]) -> CurveTable:
 
 
 def scores_table(groups: Sequence[Group]) -> CurveTable | None:
-    """Return the metrics of the last evaluation besides loss and perplexity, such as task scores.
+    """Return the metrics of the last evaluation besides loss and perplexity, such as the perplexity of each source.
 
-    Values are mean ± standard deviation over seeds (n - 1).
+    The bounds of confidence intervals are left out. Values are mean ± standard deviation over seeds (n - 1).
 
     Returns:
         A table of the metrics that all runs have; None if the runs have no other metrics than loss and perplexity.
     """
     usual = {*AXES, "validation_loss", "perplexity"}
+    bounds = ("perplexity_low", "perplexity_high")
     common = set.intersection(*(set(run.evaluations) for group in groups for run in group.runs))
-    names = [name for name in groups[0].runs[0].evaluations if name in common - usual]
+    names = [name for name in groups[0].runs[0].evaluations if name in common - usual and not name.startswith(bounds)]
     rows = [
         (group.name, str(len(group.runs)), *(_spread(group.values(name)[:, -1]) for name in names)) for group in groups
     ]
@@ -109,7 +110,8 @@ def _perplexity_at(group: Group, axis: str, position: float) -> str:
 
 
 def _losses_at(group: Group, axis: str, position: float) -> np.ndarray:
-    pairs = zip(group.values(axis), group.values("validation_loss"), strict=True)
+    # Not the validation loss, which of next-sentence prediction includes the loss of sentences.
+    pairs = zip(group.values(axis), np.log(group.values("perplexity")), strict=True)
     return np.array([np.interp(position, positions, losses) for positions, losses in pairs])
 
 

@@ -1,14 +1,23 @@
 """Text for language models: tokenizers, token shards, and the order of the sequences."""
 
+from training.data.held_out import drop_held_out, read_held_out, write_held_out
 from training.data.sequence_order import SequenceOrder
 from training.data.special_tokens import SpecialTokens, special_tokens
-from training.data.token_shards import ShardInfo, SplitInfo, finish_dataset, is_validation, write_shard
+from training.data.token_shards import (
+    DatasetMetadata,
+    ShardInfo,
+    SplitInfo,
+    finish_dataset,
+    is_validation,
+    write_shard,
+)
 from training.data.token_streams import Sequences, TokenDataset, TokenStream
 from training.data.tokenizer_files import load_tokenizer, plain_text_tokenizer, save_tokenizer, vocab_size
 from training.data.tokenizer_options import TokenizerOptions
 from training.data.train_tokenizer import train_tokenizer
 
 __all__ = [
+    "DatasetMetadata",
     "SequenceOrder",
     "Sequences",
     "ShardInfo",
@@ -17,13 +26,16 @@ __all__ = [
     "TokenDataset",
     "TokenStream",
     "TokenizerOptions",
+    "drop_held_out",
     "finish_dataset",
     "is_validation",
     "load_tokenizer",
     "plain_text_tokenizer",
+    "read_held_out",
     "save_tokenizer",
     "special_tokens",
     "train_tokenizer",
     "vocab_size",
+    "write_held_out",
     "write_shard",
 ]

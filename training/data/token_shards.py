@@ -12,10 +12,11 @@ from tokenizers import Encoding, Tokenizer
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
+from training.data.held_out import HELD_OUT, document_digest, drop_held_out
 from training.data.special_tokens import special_tokens
 from training.data.tokenizer_files import plain_text_tokenizer, tokenizer_json, vocab_size
 
-FORMAT = "bitcipher-text/1"
+FORMAT = "bitcipher-text/2"
 METADATA = "text.json"
 TOKENIZER = "tokenizer.json"
 SPLITS = ("train", "validation")
@@ -47,6 +48,8 @@ class ShardInfo(Record):
     """Training split."""
     validation: SplitInfo
     """Validation split."""
+    held_out_documents: int = 0
+    """Number of documents that were left out, because other sources hold them out."""
 
 
 class NamedSplitInfo(SplitInfo):
@@ -64,7 +67,7 @@ Splits = Annotated[
 class DatasetMetadata(Record):
     """Metadata of a dataset; stored as `text.json`."""
 
-    format: Literal["bitcipher-text/1"] = FORMAT
+    format: Literal["bitcipher-text/2"] = FORMAT
     dtype: Literal["uint16", "uint32"]
     """Type of the token ids, little-endian."""
     tokenizer_sha256: str
@@ -73,6 +76,12 @@ class DatasetMetadata(Record):
     """Training splits of the shards, in reading order."""
     validation: Splits
     """Validation splits of the shards, in reading order."""
+    held_out_sha256: str | None
+    """SHA-256 of the digests of held-out documents; None if there is no such file."""
+    held_out_sources: int
+    """Number of sources that were left out, because they are also validation sources."""
+    held_out_documents: int
+    """Number of documents of the other sources that were left out, because they are also in validation sources."""
 
 
 def token_dtype(n_tokens: int) -> np.dtype:
@@ -117,7 +126,12 @@ class _SplitWriter:
 
 
 def write_shard(
-    folder: str, name: str, documents: Iterable[str], tokenizer: Tokenizer, validation_fraction: float
+    folder: str,
+    name: str,
+    documents: Iterable[str],
+    tokenizer: Tokenizer,
+    validation_fraction: float,
+    held_out: np.ndarray | None = None,
 ) -> ShardInfo:
     """Write documents as tokens, each followed by the end token. Documents without tokens are dropped.
 
@@ -130,6 +144,7 @@ def write_shard(
         documents: documents, read once, in batches of at least `BATCH_CHARACTERS` characters.
         tokenizer: tokenizer with an end token.
         validation_fraction: fraction of the documents in the validation split, between 0 and 1.
+        held_out: [D] uint64, sorted: digests of documents to leave out, from `document_digest`.
 
     Raises:
         BitcipherError: if the fraction is out of bounds, a document is not valid Unicode, or a file cannot be written.
@@ -148,7 +163,12 @@ def write_shard(
             )
             for split in SPLITS
         ]
+        n_held_out = 0
         for batch in _batches(documents):
+            if held_out is not None:
+                kept = list(drop_held_out(batch, held_out))
+                n_held_out += len(batch) - len(kept)
+                batch = kept
             rows: list[list[list[int]]] = [[], []]
             for document, encoding in zip(batch, _encode(encoder, batch, name), strict=True):
                 if ids := encoding.ids:
@@ -156,13 +176,12 @@ def write_shard(
             for writer, split_rows in zip(writers, rows, strict=True):
                 writer.write(split_rows)
     train, validation = (writer.info() for writer in writers)
-    return ShardInfo(name=name, train=train, validation=validation)
+    return ShardInfo(name=name, train=train, validation=validation, held_out_documents=n_held_out)
 
 
 def is_validation(document: str, fraction: float) -> bool:
     """Return whether a document is in the validation split, which a hash of its text decides."""
-    digest = hashlib.blake2b(document.encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little") < fraction * 2**64
+    return document_digest(document) < fraction * 2**64
 
 
 def _batches(documents: Iterable[str]) -> Iterator[list[str]]:
@@ -198,13 +217,14 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def finish_dataset(folder: str, shards: Iterable[ShardInfo], tokenizer: Tokenizer) -> None:
+def finish_dataset(folder: str, shards: Iterable[ShardInfo], tokenizer: Tokenizer, held_out_sources: int = 0) -> None:
     """Write `tokenizer.json` and then `text.json`, which makes the shards a dataset for `TokenDataset.open`.
 
     Args:
         folder: folder of the shards.
         shards: all shards, in any order.
         tokenizer: tokenizer that the shards were written with.
+        held_out_sources: number of sources that were left out, because they are also validation sources.
 
     Raises:
         BitcipherError: if no document is in the training split, or a file cannot be written.
@@ -214,9 +234,11 @@ def finish_dataset(folder: str, shards: Iterable[ShardInfo], tokenizer: Tokenize
         raise ValueError("Two shards have the same name.")
     if not any(shard.train.documents for shard in shards):
         n_validation = sum(shard.validation.documents for shard in shards)
+        n_left_out = sum(shard.held_out_documents for shard in shards)
+        left_out = f", and {n_left_out} documents are left out because they are held out" if n_left_out else ""
         raise BitcipherError(
-            f"The training split of {folder} has no documents, and its validation split has {n_validation}; provide "
-            "more text."
+            f"The training split of {folder} has no documents, and its validation split has {n_validation}{left_out}; "
+            "provide more text."
         )
     content = tokenizer_json(tokenizer)
     with storage.writing(storage.join(folder, TOKENIZER)) as stream:
@@ -225,7 +247,13 @@ def finish_dataset(folder: str, shards: Iterable[ShardInfo], tokenizer: Tokenize
         split: tuple(NamedSplitInfo(name=shard.name, **getattr(shard, split).to_dict()) for shard in shards)
         for split in SPLITS
     }
+    held_out = storage.read_bytes(storage.join(folder, HELD_OUT))
     metadata = DatasetMetadata(
-        dtype=token_dtype(vocab_size(tokenizer)).name, tokenizer_sha256=hashlib.sha256(content).hexdigest(), **splits
+        dtype=token_dtype(vocab_size(tokenizer)).name,
+        tokenizer_sha256=hashlib.sha256(content).hexdigest(),
+        held_out_sha256=None if held_out is None else hashlib.sha256(held_out).hexdigest(),
+        held_out_sources=held_out_sources,
+        held_out_documents=sum(shard.held_out_documents for shard in shards),
+        **splits,
     )
     json_files.write(storage.join(folder, METADATA), metadata.to_dict())

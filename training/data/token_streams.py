@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from training.data.held_out import HELD_OUT
 from training.data.token_shards import (
     END_DTYPE,
     METADATA,
@@ -58,6 +59,15 @@ class TokenStream:
     def n_documents(self) -> int:
         """Number of documents."""
         return sum(shard.info.documents for shard in self._shards)
+
+    @property
+    def shard_names(self) -> list[str]:
+        """Names of the shards that have tokens."""
+        return [shard.info.name for shard in self._shards]
+
+    def shard_numbers(self, offsets: np.ndarray) -> np.ndarray:
+        """Return the position [B] int64 in `shard_names` of the shard of each token, by offsets [B] in the stream."""
+        return np.searchsorted(self._starts, offsets, side="right") - 1
 
     @cached_property
     def ends(self) -> np.ndarray:
@@ -166,6 +176,8 @@ def token_hashes(folder: str) -> dict[str, str]:
     """
     metadata = DatasetMetadata.read(storage.join(folder, METADATA))
     hashes = {storage.join(folder, TOKENIZER): metadata.tokenizer_sha256}
+    if metadata.held_out_sha256 is not None:
+        hashes[storage.join(folder, HELD_OUT)] = metadata.held_out_sha256
     for split, infos in {"train": metadata.train, "validation": metadata.validation}.items():
         for info in infos:
             hashes[storage.join(folder, tokens_file(split, info.name))] = info.tokens_sha256

@@ -25,6 +25,15 @@ class TaskExamples:
         """Number of validation rows."""
         return len(self.validation)
 
+    @property
+    def validation_sources(self) -> tuple[str, ...]:
+        """No sources: the rows of a task are evaluated together."""
+        return ()
+
+    def validation_source_numbers(self, ids: np.ndarray) -> np.ndarray:
+        """Return zeros [B]."""
+        return np.zeros(len(ids), np.int64)
+
     def training_batch(self, positions: np.ndarray) -> Batch:
         """Return the training rows at positions [B] of the run, which count across steps and epochs."""
         return select_rows(self.train, SequenceOrder(len(self.train), self.seed).sequence_ids(positions))

@@ -28,6 +28,8 @@ _CLASSES = {
 # Weights of transformers' base models that a pre-trained model is allowed to lack: BERT's pooler, which only
 # next-sentence prediction trains, and T5's head for questions.
 _MAY_BE_NEW = ("pooler", "qa_outputs")
+# Weights outside of the base model that are pre-trained: the dense layer and norm with which ModernBERT's heads begin.
+_PRETRAINED_HEAD = "head."
 
 
 class TaskModel(NamedTuple):
@@ -90,15 +92,17 @@ def max_sequence_length(config: PreTrainedConfig) -> int | None:
 
 @torch.no_grad()
 def _copy_weights(model: PreTrainedModel, source: PreTrainedModel, folder: str) -> set[str]:
-    """Copy the weights of the base model, and return their names."""
+    """Copy the weights of the base model and of ModernBERT's pre-trained head, and return their names."""
     base, weights = model.base_model, source.base_model.state_dict()
     shared = {name: weights[name] for name in base.state_dict() if name in weights}
     for name in base.state_dict():
         if name not in shared and not name.startswith(_MAY_BE_NEW):
             raise BitcipherError(f"The model in {folder} lacks the weights {name}, which {type(model).__name__} needs.")
     base.load_state_dict(shared, strict=False)
+    head = {name: weight for name, weight in source.state_dict().items() if name.startswith(_PRETRAINED_HEAD)}
+    model.load_state_dict(head, strict=False)
     copied = {weight for name, weight in base.named_parameters() if name in shared}
-    return {name for name, weight in model.named_parameters() if weight in copied}
+    return {name for name, weight in model.named_parameters() if weight in copied or name in head}
 
 
 def _check_tokenizer(config: PreTrainedConfig, special_tokens: SpecialTokens, n_tokens: int, kind: str) -> None:

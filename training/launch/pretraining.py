@@ -8,7 +8,7 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
 from training.file_digests import check_stored_digests
 from training.launch.run_dir import launch, leasing_run_dir, prepare_run_dir
-from training.prepare import prepare_text, prepare_vectors
+from training.prepare import name_sources, prepare_text, prepare_vectors
 from training.recipe import Recipe
 from training.run_files import CONFIG, TOKENIZER
 
@@ -34,10 +34,11 @@ def launch_pretraining(recipe: Recipe, folder: Path, prepared: Path, n_workers: 
         prepare_run_dir(folder, CONFIG, values)
         with open_runtime(n_workers) as runtime:
             text = prepare_text(recipe.text, prepared, runtime, progress)
+            sources = name_sources(recipe.text)
             vectors = prepare_vectors(recipe, text, prepared, runtime, progress)
         from training.pretrain import pretrain  # not at the top: the import of torch takes seconds
 
-        config = {**values, "text": str(text), "vectors": vectors}
+        config = {**values, "text": str(text), "vectors": vectors, "sources": sources}
         launch(folder, CONFIG, pretrain, config, lambda: recipe.loop.max_steps, n_workers, recipe.loop.device, progress)
 
 

@@ -15,6 +15,7 @@ from training.layer_analysis.token_classes import frequent_tokens
 from training.layer_analysis.token_metrics import token_metrics
 from training.loop import Batch, TrainingRun, World, latest_checkpoint
 from training.loop.checkpoint_folders import list_checkpoints, read_checkpoint_digests
+from training.loop.evaluation import evaluation_ids
 from training.models import load_model
 from training.pretrain import make_training_run
 from training.probes.data import TaskData
@@ -54,7 +55,7 @@ def measure_layers(
     examples: Any = run.examples  # `TextExamples`
     positions = np.arange(min(n_sequences, _training_size(recipe, run)))
     train = list(_batches(run.examples.training_batch, positions))
-    held_out = list(_batches(run.examples.validation_batch, np.arange(min(n_sequences, run.examples.validation_size))))
+    held_out = list(_batches(run.examples.validation_batch, evaluation_ids(run.examples.validation_size, n_sequences)))
     tokens = frequent_tokens(train, n_classes, examples.special_tokens)
     words = None
     if task is not None:

@@ -1,6 +1,7 @@
 """Training and validation examples of a run."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -11,6 +12,9 @@ from training.data import SequenceOrder, Sequences, SpecialTokens, TokenDataset
 from training.objectives import BatchContext, Objective
 
 Batch = dict[str, np.ndarray]
+
+# Maximum number of sources that are evaluated apart. More of them would fill the metrics.
+MAX_SOURCES = 20
 
 
 class Examples(Protocol):
@@ -29,6 +33,15 @@ class Examples(Protocol):
         """Number of validation examples."""
         ...
 
+    @property
+    def validation_sources(self) -> Sequence[str]:
+        """Names of the sources to evaluate apart; empty if there are none."""
+        ...
+
+    def validation_source_numbers(self, ids: np.ndarray) -> np.ndarray:
+        """Return the position [B] int64 in `validation_sources` of each validation example; 0 if that is empty."""
+        ...
+
 
 @dataclass(frozen=True)
 class TextExamples:
@@ -45,6 +58,8 @@ class TextExamples:
     """Highest id of the tokenizer plus one."""
     word_starts: np.ndarray | None
     """[vocab_size] bool: whether the token begins a word; required for whole-word masking."""
+    source_names: Mapping[str, str] = field(default_factory=dict)
+    """Name of the source of each token shard."""
 
     def __post_init__(self) -> None:
         """Check that both splits have at least one sequence."""
@@ -68,6 +83,18 @@ class TextExamples:
     def validation_size(self) -> int:
         """Number of validation examples."""
         return len(self._validation)
+
+    @property
+    def validation_sources(self) -> Sequence[str]:
+        """Names of the sources of the validation split, if there are from 2 to `MAX_SOURCES`."""
+        names = [self.source_names[name] for name in self.text.validation.shard_names if name in self.source_names]
+        return names if 1 < len(names) == len(self.text.validation.shard_names) <= MAX_SOURCES else ()
+
+    def validation_source_numbers(self, ids: np.ndarray) -> np.ndarray:
+        """Return the position [B] in `validation_sources` of the source in which each validation example begins."""
+        if not self.validation_sources:
+            return np.zeros(len(ids), np.int64)
+        return self.text.validation.shard_numbers(ids * self._validation.length)
 
     def training_batch(self, positions: np.ndarray) -> Batch:
         """Return the training examples at positions [B] of the run."""

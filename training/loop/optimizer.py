@@ -13,7 +13,7 @@ STATE_TENSORS = ("exp_avg", "exp_avg_sq", "step")
 
 
 def make_optimizer(model: nn.Module, options: LoopOptions, embeddings_multiplier: float) -> torch.optim.AdamW:
-    """Return AdamW with weight decay for all matrices except the token embeddings.
+    """Return AdamW with weight decay for all matrices except embeddings: of tokens, positions, types or distances.
 
     Args:
         model: model to train.
@@ -22,9 +22,11 @@ def make_optimizer(model: nn.Module, options: LoopOptions, embeddings_multiplier
     """
     embeddings = input_embeddings(model).weight
     others = [weight for weight in model.parameters() if weight is not embeddings]
+    tables = {module.weight for module in model.modules() if isinstance(module, nn.Embedding)}
+    matrices = {weight for weight in others if weight.ndim >= 2} - tables
     groups = [
-        {"params": [weight for weight in others if weight.ndim >= 2], "weight_decay": options.weight_decay},
-        {"params": [weight for weight in others if weight.ndim < 2], "weight_decay": 0.0},
+        {"params": [weight for weight in others if weight in matrices], "weight_decay": options.weight_decay},
+        {"params": [weight for weight in others if weight not in matrices], "weight_decay": 0.0},
         {"params": [embeddings], "weight_decay": 0.0, "lr": options.learning_rate * embeddings_multiplier},
     ]
     betas = (options.adam_beta1, options.adam_beta2)
@@ -35,6 +37,12 @@ def make_optimizer(model: nn.Module, options: LoopOptions, embeddings_multiplier
 def make_scheduler(optimizer: torch.optim.Optimizer, options: LoopOptions) -> LambdaLR:
     """Return the learning-rate schedule that is named in the options, from transformers."""
     name, kwargs = options.lr_scheduler_type, {}
+    if name == "warmup_stable_decay":
+        kwargs = {
+            "num_decay_steps": options.n_decay_steps,
+            "decay_type": "linear",
+            "min_lr_ratio": options.min_lr_ratio,
+        }
     if name == "cosine":
         name, kwargs = "cosine_with_min_lr", {"min_lr_rate": options.min_lr_ratio}
     elif name == "linear":

@@ -24,10 +24,16 @@ class LoopOptions(Record):
     warmup_steps: Float = Field(0.05, ge=0)
     """Number of steps over which the learning rate rises linearly from 0; a value below 1 is a fraction of
     `max_steps`."""
-    lr_scheduler_type: Literal["cosine", "linear", "inverse_sqrt", "constant_with_warmup"] = "cosine"
-    """Learning-rate schedule after the warmup: cosine, linear, inverse_sqrt or constant_with_warmup."""
+    lr_scheduler_type: Literal["cosine", "linear", "inverse_sqrt", "constant_with_warmup", "warmup_stable_decay"] = (
+        "cosine"
+    )
+    """Learning-rate schedule after the warmup: cosine, linear, inverse_sqrt, constant_with_warmup, or
+    warmup_stable_decay, which is constant and then decays linearly."""
+    decay_steps: Float = Field(0.2, gt=0)
+    """With `warmup_stable_decay`: number of steps of the decay at the end of the run; a value below 1 is a fraction
+    of `max_steps`."""
     min_lr_ratio: Float = Field(0.1, ge=0, lt=1)
-    """Final learning rate of `cosine` and `linear`, as a fraction of the peak."""
+    """Final learning rate of `cosine`, `linear` and `warmup_stable_decay`, as a fraction of the peak."""
     weight_decay: Float = Field(0.01, ge=0)
     """Weight decay of matrices; biases, norms and embeddings have none."""
     adam_beta1: Float = Field(0.9, ge=0, lt=1)
@@ -60,12 +66,23 @@ class LoopOptions(Record):
                 f"`loop.batch_size` must be a multiple of `loop.micro_batch_size`, got {self.batch_size} and "
                 f"{self.micro_batch_size}."
             )
+        is_stable = self.lr_scheduler_type == "warmup_stable_decay"
+        if is_stable and self.n_warmup_steps + self.n_decay_steps > self.max_steps:
+            raise ValueError(
+                f"`loop.warmup_steps` and `loop.decay_steps` are {self.n_warmup_steps} and {self.n_decay_steps} steps, "
+                f"more than the {self.max_steps} steps of `loop.max_steps`; lower one of them."
+            )
         return self
 
     @property
     def n_warmup_steps(self) -> int:
         """Number of warmup steps."""
-        return math.ceil(self.warmup_steps * self.max_steps) if self.warmup_steps < 1 else int(self.warmup_steps)
+        return self._as_steps(self.warmup_steps)
+
+    @property
+    def n_decay_steps(self) -> int:
+        """Number of steps of the decay of `warmup_stable_decay`."""
+        return self._as_steps(self.decay_steps)
 
     def micro_batch_size_for(self, n_workers: int) -> int:
         """Return the micro-batch size for the given number of workers.
@@ -80,3 +97,6 @@ class LoopOptions(Record):
                 f"{size or 1}; set `loop.batch_size` to a multiple of both."
             )
         return size
+
+    def _as_steps(self, value: float) -> int:
+        return math.ceil(value * self.max_steps) if value < 1 else int(value)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 import torch
@@ -17,12 +17,19 @@ from training.loop.options import LoopOptions
 class SummedLoss(Protocol):
     """Interface of pre-training objectives and task losses: a sum of losses and the number of its terms."""
 
+    metrics: ClassVar[tuple[str, ...]]
+    """Names of the metrics of an evaluation, with `validation_loss`, the mean that training minimizes."""
+
     def count_targets(self, batch: Mapping[str, np.ndarray]) -> int:
         """Return the number of predictions in a batch."""
         ...
 
     def loss(self, model: torch.nn.Module, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """Return the sum of the losses of all predictions as a float32 scalar."""
+        ...
+
+    def row_sums(self, model: torch.nn.Module, batch: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        """Return [B, 2] for each of `metrics`: the sum and the number of terms of each row of a batch."""
         ...
 
 

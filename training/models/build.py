@@ -7,6 +7,7 @@ from transformers import (
     BertForMaskedLM,
     BertForPreTraining,
     GPT2LMHeadModel,
+    ModernBertForMaskedLM,
     OPTForCausalLM,
     PreTrainedConfig,
     PreTrainedModel,
@@ -18,7 +19,7 @@ from bitcipher.errors import BitcipherError
 from training.models.checkpoint import load_model_as, read_config
 from training.models.decoders import gpt2_config, opt_config
 from training.models.encoder_decoders import t5_config, untie_t5
-from training.models.encoders import architecture_of, bert_config, roberta_config
+from training.models.encoders import architecture_of, bert_config, modernbert_config, roberta_config
 from training.models.options import ModelOptions
 from training.models.parts import freeze_unused_parameters, is_tied
 from training.models.projected import ProjectedRobertaForMaskedLM
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _FAMILIES = {
     "bert": (bert_config, BertForMaskedLM),
     "roberta": (roberta_config, RobertaForMaskedLM),
+    "modernbert": (modernbert_config, ModernBertForMaskedLM),
     "gpt2": (gpt2_config, GPT2LMHeadModel),
     "opt": (opt_config, OPTForCausalLM),
     "t5": (t5_config, T5ForConditionalGeneration),
@@ -45,6 +47,7 @@ _DROPOUTS = (
     *("hidden_dropout_prob", "attention_probs_dropout_prob"),
     *("embd_pdrop", "attn_pdrop", "resid_pdrop"),
     *("dropout", "attention_dropout", "dropout_rate"),
+    *("embedding_dropout", "mlp_dropout", "classifier_dropout"),
 )
 
 

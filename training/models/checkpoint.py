@@ -14,7 +14,16 @@ import transformers
 from huggingface_hub.errors import StrictDataclassError
 from pydantic import ConfigDict, Field
 from safetensors import SafetensorError
-from transformers import BertConfig, GPT2Config, OPTConfig, PreTrainedConfig, PreTrainedModel, RobertaConfig, T5Config
+from transformers import (
+    BertConfig,
+    GPT2Config,
+    ModernBertConfig,
+    OPTConfig,
+    PreTrainedConfig,
+    PreTrainedModel,
+    RobertaConfig,
+    T5Config,
+)
 from transformers.utils import logging
 
 from bitcipher import json_files, object_store, storage
@@ -27,7 +36,7 @@ from training.models.projected import PROJECTED, ProjectedRobertaConfig
 
 _CONFIGS = {
     config.model_type: config
-    for config in (BertConfig, RobertaConfig, ProjectedRobertaConfig, GPT2Config, OPTConfig, T5Config)
+    for config in (BertConfig, RobertaConfig, ProjectedRobertaConfig, ModernBertConfig, GPT2Config, OPTConfig, T5Config)
 }
 _GENERATION = "generation_config.json"
 _WEIGHTS = "model.safetensors"

@@ -19,6 +19,7 @@ def gpt2_config(options: ModelOptions, special_tokens: "SpecialTokens", vocab_si
         n_head=options.num_attention_heads,
         n_inner=options.intermediate_size,
         n_positions=options.max_position_embeddings,
+        initializer_range=options.effective_initializer_range,
         embd_pdrop=options.dropout,
         attn_pdrop=options.dropout,
         resid_pdrop=options.dropout,
@@ -41,6 +42,7 @@ def opt_config(options: ModelOptions, special_tokens: "SpecialTokens", vocab_siz
         ffn_dim=options.intermediate_size,
         # transformers adds OPT's offset of the positions itself.
         max_position_embeddings=options.max_position_embeddings,
+        init_std=options.effective_initializer_range,
         dropout=options.dropout,
         attention_dropout=options.dropout,
         tie_word_embeddings=options.tie_word_embeddings,

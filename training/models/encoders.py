@@ -1,8 +1,8 @@
-"""Configurations of encoder models: BERT (Devlin et al. 2019) and RoBERTa (Liu et al. 2019)."""
+"""Configurations of encoders: BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019), ModernBERT (Warner et al. 2024)."""
 
 from typing import TYPE_CHECKING, Any
 
-from transformers import BertConfig, PreTrainedConfig, RobertaConfig
+from transformers import BertConfig, ModernBertConfig, PreTrainedConfig, RobertaConfig
 
 from bitcipher.errors import BitcipherError
 from training.models.options import ModelOptions
@@ -23,7 +23,9 @@ def bert_config(options: ModelOptions, special_tokens: "SpecialTokens", vocab_si
         BitcipherError: if the tokenizer has no dedicated padding token.
     """
     return BertConfig(
-        max_position_embeddings=options.max_position_embeddings, **_shared(options, special_tokens, vocab_size)
+        max_position_embeddings=options.max_position_embeddings,
+        **_dropouts(options),
+        **_shared(options, special_tokens, vocab_size),
     )
 
 
@@ -36,15 +38,41 @@ def roberta_config(options: ModelOptions, special_tokens: "SpecialTokens", vocab
         BitcipherError: if the tokenizer has no dedicated padding token.
     """
     positions = options.max_position_embeddings + max(ROBERTA_OFFSET, special_tokens.pad + 1)
-    sizes = {"max_position_embeddings": positions, **_shared(options, special_tokens, vocab_size)}
+    sizes = {
+        "max_position_embeddings": positions,
+        **_dropouts(options),
+        **_shared(options, special_tokens, vocab_size),
+    }
     if options.embedding_size is None:
         return RobertaConfig(**sizes)
     return ProjectedRobertaConfig(embedding_size=options.embedding_size, **sizes)
 
 
+def modernbert_config(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: int) -> ModernBertConfig:
+    """Return the configuration of a ModernBERT.
+
+    Raises:
+        BitcipherError: if the tokenizer has no dedicated padding token.
+    """
+    return ModernBertConfig(
+        max_position_embeddings=options.max_position_embeddings,
+        embedding_dropout=options.dropout,
+        attention_dropout=options.dropout,
+        mlp_dropout=options.dropout,
+        classifier_dropout=options.dropout,
+        cls_token_id=special_tokens.begin,
+        sep_token_id=special_tokens.end,
+        **_shared(options, special_tokens, vocab_size),
+    )
+
+
 def architecture_of(config: PreTrainedConfig) -> str:
     """Return the `ModelOptions.architecture` of a configuration; a projected RoBERTa is a `roberta`."""
     return "roberta" if isinstance(config, RobertaConfig) else config.model_type
+
+
+def _dropouts(options: ModelOptions) -> dict[str, Any]:
+    return {"hidden_dropout_prob": options.dropout, "attention_probs_dropout_prob": options.dropout}
 
 
 def _shared(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: int) -> dict[str, Any]:
@@ -60,8 +88,7 @@ def _shared(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: 
         "num_hidden_layers": options.num_hidden_layers,
         "num_attention_heads": options.num_attention_heads,
         "intermediate_size": options.intermediate_size,
-        "hidden_dropout_prob": options.dropout,
-        "attention_probs_dropout_prob": options.dropout,
+        "initializer_range": options.effective_initializer_range,
         "tie_word_embeddings": options.tie_word_embeddings,
         "pad_token_id": special_tokens.pad,
         "bos_token_id": special_tokens.begin,

@@ -6,8 +6,11 @@ from pydantic import Field, model_validator
 
 from bitcipher.records import Float, Record
 
-Architecture = Literal["bert", "roberta", "gpt2", "opt", "t5"]
+Architecture = Literal["bert", "roberta", "modernbert", "gpt2", "opt", "t5"]
 ARCHITECTURES: tuple[str, ...] = get_args(Architecture)
+
+# Standard deviation of the initial weights of all architectures of transformers except T5.
+TRANSFORMERS_INITIALIZER_RANGE = 0.02
 
 
 class ModelOptions(Record):
@@ -18,7 +21,7 @@ class ModelOptions(Record):
     """
 
     architecture: Architecture = "roberta"
-    """`bert` or `roberta` (encoders), `gpt2` or `opt` (decoders), or `t5` (encoder-decoder)."""
+    """`bert`, `roberta` or `modernbert` (encoders), `gpt2` or `opt` (decoders), or `t5` (encoder-decoder)."""
     num_hidden_layers: int = Field(8, ge=1)
     """Number of Transformer layers; T5 has this many in the encoder and in the decoder."""
     hidden_size: int = Field(256, ge=1)
@@ -26,11 +29,16 @@ class ModelOptions(Record):
     num_attention_heads: int = Field(8, ge=1)
     """Attention heads per layer; must divide `hidden_size`."""
     intermediate_size: int = Field(1024, ge=1)
-    """Width of the feed-forward layers, commonly four times `hidden_size`."""
+    """Width of the feed-forward layers, commonly four times `hidden_size`; 1.5 times for `modernbert`, whose layers are
+    gated."""
     max_position_embeddings: int = Field(128, ge=1)
-    """Maximum sequence length in tokens; also for T5, which has no position embeddings."""
+    """Maximum sequence length in tokens; also for T5 and ModernBERT, which have no position
+    embeddings."""
     dropout: Float = Field(0.1, ge=0, lt=1)
     """Dropout probability of every dropout layer of the architecture."""
+    initializer_range: Float | None = Field(None, gt=0)
+    """Standard deviation of the initial weights; by default 1/√`hidden_size` for `modernbert` and 0.02 for the others.
+    T5 scales its weights itself."""
     tie_word_embeddings: bool = True
     """Share one weight between the input embeddings and the output layer."""
     embedding_size: int | None = Field(None, ge=1)
@@ -52,9 +60,21 @@ class ModelOptions(Record):
                 f"`model.hidden_size` must be divisible by `model.num_attention_heads`, "
                 f"got {self.hidden_size} and {self.num_attention_heads}."
             )
+        if self.initializer_range is not None and self.architecture == "t5":
+            raise ValueError("`model.initializer_range` has no effect on a t5, which scales its weights; leave it out.")
         if self.next_sentence and self.architecture != "bert":
             raise ValueError(f"`model.next_sentence` needs a bert; leave it out for {self.architecture}.")
         return self
+
+    @property
+    def effective_initializer_range(self) -> float:
+        """`initializer_range`, or its default for the architecture if it is not set.
+
+        A ModernBERT of width 128 learns more slowly with a standard deviation of 0.02 (see training/README.md).
+        """
+        if self.initializer_range is not None:
+            return self.initializer_range
+        return self.hidden_size**-0.5 if self.architecture == "modernbert" else TRANSFORMERS_INITIALIZER_RANGE
 
     @property
     def embedding_dim(self) -> int:

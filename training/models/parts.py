@@ -72,11 +72,13 @@ def input_embeddings(model: "PreTrainedModel") -> nn.Embedding:
 
 def output_head(model: "PreTrainedModel") -> nn.Module:
     """Return the module that maps hidden states to logits, with the dense layer, norm and bias of the architecture."""
+    if model.config.model_type == "modernbert":
+        return nn.Sequential(model.head, model.decoder)
     return model.cls.predictions if model.config.model_type == "bert" else model.lm_head
 
 
 def output_bias(model: "PreTrainedModel") -> nn.Parameter | None:
-    """Return the bias [V] of the logits, which only BERT and RoBERTa have."""
+    """Return the bias [V] of the logits, which only encoders have."""
     return model.get_output_embeddings().bias
 
 

@@ -46,6 +46,8 @@ class Objective(Record):
 
     architectures: ClassVar[tuple[str, ...]]
     """Architectures that the objective can train."""
+    metrics: ClassVar[tuple[str, ...]] = ("validation_loss", "perplexity")
+    """Names of the metrics of an evaluation (see `training.loop.evaluation`)."""
     needs_next_sentence_head: ClassVar[bool] = False
     """Whether the model needs the next-sentence head."""
 
@@ -67,6 +69,10 @@ class Objective(Record):
 
     def loss(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> "Tensor":
         """Return the sum of the losses of all predictions as a float32 scalar, in nats."""
+        raise NotImplementedError
+
+    def row_sums(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> dict[str, "Tensor"]:
+        """Return [B, 2] for each of `metrics`: the sum and the number of terms of each row, without gradients."""
         raise NotImplementedError
 
 

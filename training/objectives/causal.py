@@ -8,7 +8,7 @@ import numpy as np
 from bitcipher.errors import BitcipherError
 from training import models
 from training.objectives.base import BatchContext, Objective
-from training.objectives.losses import summed_loss
+from training.objectives.losses import rows_of, score_tokens, summed_loss, sums_of_rows
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -41,3 +41,9 @@ class CausalLM(Objective):
     def loss(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> "Tensor":
         """Return the sum of the cross-entropies of all positions."""
         return summed_loss(model, models.hidden_states(model, batch).flatten(0, 1), batch["labels"].flatten())
+
+    def row_sums(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> dict[str, "Tensor"]:
+        """Return the cross-entropies of all positions of each row."""
+        labels = batch["labels"]
+        losses, _ = score_tokens(model, models.hidden_states(model, batch).flatten(0, 1), labels.flatten())
+        return dict.fromkeys(self.metrics, sums_of_rows(losses, rows_of(labels), len(labels)))

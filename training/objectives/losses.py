@@ -42,6 +42,45 @@ def summed_loss(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") ->
     return torch.stack(losses).sum()
 
 
+def score_tokens(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") -> tuple["Tensor", "Tensor"]:
+    """Return the cross-entropy of each prediction, and whether its likeliest token is the target; without gradients.
+
+    Args:
+        model: model whose head computes the logits.
+        hidden: [N, H].
+        labels: [N] int64, the target tokens.
+
+    Returns:
+        [N] float32, in nats, and [N] bool.
+    """
+    import torch
+    from torch.nn import functional
+
+    losses, correct = [hidden.new_empty(0, dtype=torch.float32)], [labels.new_empty(0, dtype=torch.bool)]
+    rows = max(1, MAX_LOGITS // model.config.vocab_size)
+    with torch.no_grad():
+        for chunk, chunk_labels in zip(hidden.split(rows), labels.split(rows), strict=True):
+            logits = models.logits(model, chunk).float()
+            losses.append(functional.cross_entropy(logits, chunk_labels, reduction="none"))
+            correct.append(logits.argmax(dim=1) == chunk_labels)
+    return torch.cat(losses), torch.cat(correct)
+
+
+def sums_of_rows(values: "Tensor", rows: "Tensor", n_rows: int) -> "Tensor":
+    """Return [n_rows, 2] float64: the sum and the number of the values [N] of each row, by row numbers [N]."""
+    import torch
+
+    terms = torch.stack([values.double(), torch.ones_like(values, dtype=torch.float64)], dim=1)
+    return terms.new_zeros(n_rows, 2).index_add_(0, rows, terms)
+
+
+def rows_of(labels: "Tensor") -> "Tensor":
+    """Return the row number [B · S] of each label in flattened labels [B, S]."""
+    import torch
+
+    return torch.arange(len(labels), device=labels.device).repeat_interleave(labels.shape[1])
+
+
 def _chunk_loss(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") -> "Tensor":
     from torch.nn import functional
 

@@ -11,7 +11,7 @@ from bitcipher.records import Float
 from training import models
 from training.counter_rng import derive_key, uniform
 from training.objectives.base import BatchContext, Objective
-from training.objectives.losses import summed_loss
+from training.objectives.losses import score_tokens, summed_loss, sums_of_rows
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -31,7 +31,7 @@ class MaskedLM(Objective):
     every row has a prediction. Special tokens are never selected.
     """
 
-    architectures: ClassVar[tuple[str, ...]] = ("bert", "roberta")
+    architectures: ClassVar[tuple[str, ...]] = ("bert", "roberta", "modernbert")
 
     mlm_probability: Float = Field(0.15, gt=0, lt=1)
     """Fraction of tokens to predict."""
@@ -94,6 +94,21 @@ class MaskedLM(Objective):
         """
         hidden = models.hidden_states(model, batch).flatten(0, 1)
         return summed_loss(model, hidden.index_select(0, batch["positions"]), batch["labels"])
+
+    def row_sums(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> dict[str, "Tensor"]:
+        """Return the cross-entropies of the selected tokens of each row."""
+        losses, _ = self.score_masked(model, models.hidden_states(model, batch), batch)
+        return dict.fromkeys(self.metrics, losses)
+
+    def score_masked(
+        self, model: "PreTrainedModel", hidden: "Tensor", batch: Mapping[str, "Tensor"]
+    ) -> tuple["Tensor", "Tensor"]:
+        """Return the sum and the number [B, 2] of the cross-entropies of selected tokens, and of correct guesses."""
+        n_rows, length = batch["input_ids"].shape
+        positions = batch["positions"]
+        losses, correct = score_tokens(model, hidden.flatten(0, 1).index_select(0, positions), batch["labels"])
+        rows = positions // length
+        return sums_of_rows(losses, rows, n_rows), sums_of_rows(correct, rows, n_rows)
 
 
 def concat_columns(*parts: np.ndarray | int) -> np.ndarray:

@@ -11,7 +11,7 @@ from bitcipher.records import Float
 from training import models
 from training.counter_rng import derive_key, uniform
 from training.objectives.base import BatchContext, Objective
-from training.objectives.losses import summed_loss
+from training.objectives.losses import rows_of, score_tokens, summed_loss, sums_of_rows
 from training.objectives.masked import concat_columns
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class SpanCorruption(Objective):
     """
 
     architectures: ClassVar[tuple[str, ...]] = ("t5",)
+    metrics: ClassVar[tuple[str, ...]] = ("validation_loss", "perplexity", "perplexity_without_sentinels")
 
     noise_density: Float = Field(0.15, gt=0, le=0.5)
     """Fraction of tokens to replace."""
@@ -49,7 +50,8 @@ class SpanCorruption(Objective):
 
         Returns:
             `input_ids` [B, length] int64; `labels` and `decoder_input_ids` [B, noise tokens + spans + 1] int64. The
-            decoder's inputs are the padding token followed by the labels without the last one.
+            decoder's inputs are the padding token followed by the labels without the last one. `is_text` bool, whether
+            a label is a token of the text, and neither a sentinel nor the end token.
         """
         text = context.sequences.take(context.sequence_ids)
         special = context.special_tokens
@@ -74,10 +76,12 @@ class SpanCorruption(Objective):
         is_noise = segment % 2 == 1
         sentinels = np.asarray(special.sentinels)[segment // 2]
         labels = concat_columns(_collapse(text, sentinels, is_noise, is_first & ~is_noise), special.end)
+        is_text = concat_columns(~np.isin(labels[:, :-1], special.sentinels), 0)
         return {
             "input_ids": concat_columns(_collapse(text, sentinels, ~is_noise, is_first & is_noise), special.end),
             "decoder_input_ids": concat_columns(special.pad, labels[:, :-1]),
             "labels": labels,
+            "is_text": is_text.astype(bool),
         }
 
     def count_targets(self, batch: Mapping[str, np.ndarray]) -> int:
@@ -87,6 +91,18 @@ class SpanCorruption(Objective):
     def loss(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> "Tensor":
         """Return the sum of the cross-entropies of the decoder's predictions."""
         return summed_loss(model, models.hidden_states(model, batch).flatten(0, 1), batch["labels"].flatten())
+
+    def row_sums(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> dict[str, "Tensor"]:
+        """Return the cross-entropies of all labels of each row, and those of the tokens of the text only."""
+        labels = batch["labels"]
+        losses, _ = score_tokens(model, models.hidden_states(model, batch).flatten(0, 1), labels.flatten())
+        rows, is_text = rows_of(labels), batch["is_text"].flatten()
+        every = sums_of_rows(losses, rows, len(labels))
+        return {
+            "validation_loss": every,
+            "perplexity": every,
+            "perplexity_without_sentinels": sums_of_rows(losses[is_text], rows[is_text], len(labels)),
+        }
 
     def _noise_sizes(self, n_tokens: int) -> tuple[int, int]:
         """Return the number of noise tokens and the number of spans in a text of `n_tokens` tokens."""

@@ -3,7 +3,7 @@
 Results are cached in folders named after a hash of their inputs, so runs with the same inputs share them.
 """
 
-from training.prepare.text import prepare_text
+from training.prepare.text import name_sources, prepare_text
 from training.prepare.vectors import prepare_vectors
 
-__all__ = ["prepare_text", "prepare_vectors"]
+__all__ = ["name_sources", "prepare_text", "prepare_vectors"]

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 
+import numpy as np
 from tokenizers import Tokenizer
 
 from bitcipher import storage
@@ -15,21 +16,26 @@ from pipelines.ingest.sources import Source, compression_of, list_sources
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
 from training.data import (
+    DatasetMetadata,
     ShardInfo,
     TokenDataset,
+    drop_held_out,
     finish_dataset,
     load_tokenizer,
+    read_held_out,
     save_tokenizer,
     train_tokenizer,
+    write_held_out,
     write_shard,
 )
 from training.prepare.cached_dir import cached_dir
+from training.prepare.held_out import describe_left_out, training_sources
 from training.recipe import TextOptions
 
 # Increment when the same text results in different shards.
-TEXT_VERSION = 1
+TEXT_VERSION = 2
 
-TOKENIZER = "tokenizer.json"
+METADATA, TOKENIZER = "text.json", "tokenizer.json"
 
 
 @dataclass(frozen=True)
@@ -55,13 +61,16 @@ class TokenShardStage:
 
     def __init__(self, folder: str, tokenizer: str, options: ReadOptions):
         self._folder = folder
+        self._held_out = read_held_out(folder)
         self._tokenizer = load_tokenizer(tokenizer)
         self._options = options
 
     def __call__(self, item: TokenShardInput) -> Iterator[TokenShard]:
         """Write the shard of a source, and yield its description."""
         documents = read_documents(item.source, self._options)
-        info = write_shard(self._folder, item.name, documents, self._tokenizer, item.validation_fraction)
+        # Documents of validation sources are those that are held out.
+        held_out = None if item.validation_fraction == 1 else self._held_out
+        info = write_shard(self._folder, item.name, documents, self._tokenizer, item.validation_fraction, held_out)
         yield TokenShard(info, item.source.size)
 
 
@@ -83,6 +92,7 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
         validation = hash_sources(list_sources(options.validation_sources, options.format), [], runtime)
     # Without the format, which is part of the contents: a file with its ending equals one whose format is given.
     reading = ReadOptions(**{name: getattr(options, name) for name in ReadOptions.model_fields if name != "format"})
+    train = training_sources(sources, validation)
     path = options.tokenizer.path
     inputs = {
         "version": TEXT_VERSION,
@@ -94,28 +104,50 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
     }
 
     def make(folder: Path) -> None:
+        write_held_out(str(folder), _read_all(validation, reading))
         if path is not None:
             tokenizer = load_tokenizer(path)
         else:
-            tokenizer = _train_tokenizer(options, sources, reading, progress)
+            tokenizer = _train_tokenizer(options, list(train.values()), read_held_out(str(folder)), reading, progress)
         tokenizer_path = storage.join(str(folder), TOKENIZER)
         save_tokenizer(tokenizer, tokenizer_path)
-        bar = progress.begin("pack", sum(source.size for source in [*sources, *validation]))
+        bar = progress.begin("pack", sum(source.size for source in [*train.values(), *validation]))
         arguments = {"folder": str(folder), "tokenizer": tokenizer_path, "options": reading}
-        fractions = [effective_validation_fraction(options)] * len(sources) + [1.0] * len(validation)
+        fraction = effective_validation_fraction(options)
         inputs = [
-            TokenShardInput(f"{number:05d}", source, fraction)
-            for number, (source, fraction) in enumerate(zip([*sources, *validation], fractions, strict=True))
+            *(TokenShardInput(_shard_name(number), source, fraction) for number, source in train.items()),
+            *(
+                TokenShardInput(_shard_name(number), source, 1.0)
+                for number, source in enumerate(validation, len(sources))
+            ),
         ]
         shards = []
         for result in runtime.stream(StageSpec("pack", TokenShardStage, arguments), inputs):
             shards.append(result.value.info)
             progress.advance(bar, result.value.source_bytes, f"{len(shards):,} of {len(inputs):,} sources")
-        finish_dataset(str(folder), shards, tokenizer)
+        finish_dataset(str(folder), shards, tokenizer, len(sources) - len(train))
 
     folder = cached_dir(prepared, "text", inputs, make)
     TokenDataset.open(str(folder)).check_tokens()
+    metadata = DatasetMetadata.read(str(folder / METADATA))
+    if sentence := describe_left_out(metadata.held_out_sources, metadata.held_out_documents):
+        progress.say(sentence)
     return folder
+
+
+def name_sources(options: TextOptions) -> dict[str, str]:
+    """Return the name of the source of each token shard of `prepare_text`: its URI without the folder of all sources.
+
+    Raises:
+        BitcipherError: if a source does not exist.
+    """
+    sources = list_sources(options.sources, options.format)
+    if options.validation_sources:
+        sources += list_sources(options.validation_sources, options.format)
+    parts = [source.uri.split("/") for source in sources]
+    folders = zip(*(names[:-1] for names in parts), strict=False)
+    n_common = sum(1 for _ in takewhile(lambda names: len(set(names)) == 1, folders))
+    return {_shard_name(number): "/".join(names[n_common:]) for number, names in enumerate(parts)}
 
 
 def effective_validation_fraction(options: TextOptions) -> float:
@@ -124,11 +156,15 @@ def effective_validation_fraction(options: TextOptions) -> float:
 
 
 def _train_tokenizer(
-    options: TextOptions, sources: Sequence[Source], reading: ReadOptions, progress: StageProgress
+    options: TextOptions,
+    sources: Sequence[Source],
+    held_out: np.ndarray,
+    reading: ReadOptions,
+    progress: StageProgress,
 ) -> Tokenizer:
     bar = progress.begin("learn", 1)
     tokenizer = train_tokenizer(
-        chain.from_iterable(read_documents(source, reading) for source in sources),
+        drop_held_out(_read_all(sources, reading), held_out),
         options.tokenizer.kind,
         options.tokenizer.vocab_size,
         lowercase=options.tokenizer.lowercase,
@@ -136,6 +172,14 @@ def _train_tokenizer(
     )
     progress.advance(bar, 1, f"{tokenizer.get_vocab_size():,} tokens")
     return tokenizer
+
+
+def _read_all(sources: Sequence[Source], reading: ReadOptions) -> Iterator[str]:
+    return chain.from_iterable(read_documents(source, reading) for source in sources)
+
+
+def _shard_name(number: int) -> str:
+    return f"{number:05d}"
 
 
 def _contents(sources: Sequence[Source]) -> list[list[str]]:

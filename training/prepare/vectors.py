@@ -4,6 +4,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 
 from bitcipher import storage
@@ -16,7 +17,7 @@ from pipelines.ingest.sources import list_sources
 from pipelines.options import SPECTRAL, BuildOptions, EmbeddingOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
-from training.data import is_validation, load_tokenizer, vocab_size
+from training.data import drop_held_out, is_validation, load_tokenizer, read_held_out, vocab_size
 from training.embeddings import cat_bits_and_window
 from training.prepare.cached_dir import cached_dir
 from training.prepare.text import TOKENIZER, effective_validation_fraction
@@ -65,7 +66,7 @@ def prepare_vectors(
 
     def make(folder: Path) -> None:
         path = folder / TRAINING_TEXT
-        _write_training_text(recipe, path)
+        _write_training_text(recipe, read_held_out(str(text)), path)
         build([str(path)], str(folder / BUILD), options, runtime, progress)
         path.unlink()
 
@@ -88,11 +89,11 @@ def _with_defaults(recipe: Recipe, tokenizer: str) -> dict[str, Any]:
     return {"bits": width, **values}
 
 
-def _write_training_text(recipe: Recipe, path: Path) -> None:
+def _write_training_text(recipe: Recipe, held_out: np.ndarray, path: Path) -> None:
     fraction = effective_validation_fraction(recipe.text)
     # Fast compression: the file is read only once.
     with gzip.open(path, "wb", compresslevel=1) as lines:
         for source in list_sources(recipe.text.sources, recipe.text.format):
-            for document in read_documents(source, recipe.text):
+            for document in drop_held_out(read_documents(source, recipe.text), held_out):
                 if not is_validation(document, fraction):
                     lines.write(orjson.dumps({"text": document}) + b"\n")

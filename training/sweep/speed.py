@@ -36,6 +36,7 @@ class _RandomExamples:
 
     length: int
     validation_size: int = 1
+    validation_sources: tuple[str, ...] = ()
 
     def training_batch(self, positions: np.ndarray) -> Batch:
         tokens = uniform(derive_key(0, "noise"), positions, self.length) * (_VOCABULARY - 5)
@@ -47,6 +48,9 @@ class _RandomExamples:
 
     def validation_batch(self, ids: np.ndarray) -> Batch:
         return self.training_batch(ids)
+
+    def validation_source_numbers(self, ids: np.ndarray) -> np.ndarray:
+        return np.zeros(len(ids), np.int64)
 
 
 def measure_speed(study: Study, max_concurrent_trials: int) -> Speed:

@@ -94,6 +94,13 @@ def test_scores_table_has_further_metrics_of_last_evaluation(groups):
     assert table.rows == (("random", "2", "15.0 ± 7.1"), ("cipher", "2", "15.0 ± 7.1"))
 
 
+def test_perplexity_is_that_of_tokens_if_the_loss_includes_more(tmp_path):
+    metrics = {"perplexity": 5.0, "perplexity_low": 4.0, "perplexity_high": 6.0, "perplexity/a.txt": 7.0}
+    groups = group_runs([read_run(write_run(tmp_path / "run", 1, {0: 2.0, 10: 3.0}, **metrics))])
+    assert perplexity_table(groups).rows[0][2:6] == ("≈ 5.000",) * 4
+    assert scores_table(groups).header == ("run", "seeds", "perplexity/a.txt")
+
+
 def test_names_are_escaped_in_markdown(tmp_path):
     groups = group_runs([read_run(write_run(tmp_path / "a|<b>", 1, {0: 2.0}))])
     lines = perplexity_table(groups).markdown().splitlines()

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from bitcipher.errors import BitcipherError
-from training.data import finish_dataset, plain_text_tokenizer, token_shards, write_shard
+from training.data import (
+    TokenDataset,
+    finish_dataset,
+    plain_text_tokenizer,
+    read_held_out,
+    token_shards,
+    write_held_out,
+    write_shard,
+)
 
 SPLITS = ("train", "validation")
 ODD = [
@@ -161,3 +169,27 @@ def test_shards_in_object_store(tokenizer):
     note = write_shard("memory://text-of-a-test", "0", ["a"], tokenizer, 0.0)
     assert (note.train.documents, note.train.tokens) == (1, 2)
     finish_dataset("memory://text-of-a-test", [note], tokenizer)
+
+
+def test_held_out_documents_are_left_out_and_counted(tokenizer, tmp_path):
+    write_held_out(str(tmp_path), ["b", "c", "z", "b"])
+    held_out = read_held_out(str(tmp_path))
+    assert held_out.tolist() == sorted(set(held_out.tolist()))
+    assert len(held_out) == 3
+    note = write_shard(str(tmp_path), "0", ["a", "b", "c", "b", "d"], tokenizer, 0.0, held_out)
+    assert note.held_out_documents == 3
+    assert [tokenizer.decode(row[:-1]) for row in read(tmp_path, "train")] == ["a", "d"]
+    finish_dataset(str(tmp_path), [note], tokenizer, held_out_sources=2)
+    metadata = token_shards.DatasetMetadata.read(str(tmp_path / "text.json"))
+    assert (metadata.held_out_sources, metadata.held_out_documents) == (2, 3)
+    TokenDataset.open(str(tmp_path)).check_tokens()
+    (tmp_path / "held-out.digests").write_bytes(bytes(24))
+    with pytest.raises(BitcipherError, match=r"held-out.digests is damaged"):
+        TokenDataset.open(str(tmp_path)).check_tokens()
+
+
+def test_text_that_is_all_held_out_raises(tokenizer, tmp_path):
+    write_held_out(str(tmp_path), ["a"])
+    note = write_shard(str(tmp_path), "0", ["a"], tokenizer, 0.0, read_held_out(str(tmp_path)))
+    with pytest.raises(BitcipherError, match="1 documents are left out because they are held out"):
+        finish_dataset(str(tmp_path), [note], tokenizer)

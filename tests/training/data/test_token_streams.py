@@ -150,7 +150,7 @@ def test_changed_tokenizer_raises(copy):
 @pytest.mark.parametrize(
     ("change", "fact"),
     [
-        ({"format": "bitcipher-text/9"}, "`format` must be bitcipher-text/1"),
+        ({"format": "bitcipher-text/9"}, "`format` must be bitcipher-text/2"),
         ({"dtype": "float32"}, "`dtype`"),
         ({"train": [{"name": "0"}]}, "`train.0.tokens` is missing"),
         ({"validation": 3}, "`validation`"),

@@ -47,7 +47,16 @@ def test_pretrained_weights_are_copied(folder):
         below = dict(made.model.base_model.named_parameters())
         kept = below.keys() & source.keys()
         assert all(torch.equal(below[name], source[name]) for name in kept)
-        assert len(kept) + len(made.new_weights) == len(list(made.model.parameters()))
+        heads = [name for name, _ in made.model.named_parameters() if name.startswith("head.")]
+        assert bool(heads) == (architecture_of(folder) == "modernbert")
+        assert len(kept) + len(heads) + len(made.new_weights) == len(list(made.model.parameters()))
+
+
+def test_pretrained_head_of_modernbert_is_copied(tmp_path):
+    folder = write_model(tmp_path / "model", "modernbert")
+    made = made_of(folder, "classification")
+    assert made.new_weights == ("classifier.weight", "classifier.bias")
+    assert torch.equal(made.model.head.dense.weight, load_model(str(folder)).head.dense.weight)
 
 
 def test_new_weights_are_heads_and_poolers(folder):

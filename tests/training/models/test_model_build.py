@@ -49,7 +49,7 @@ def test_untied_t5_has_logits_of_same_size():
     assert spreads["t5, untied"] == pytest.approx(spreads["t5"], rel=0.5)
 
 
-@pytest.mark.parametrize("architecture", ["bert", "roberta"])
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "modernbert"])
 def test_encoders_without_padding_token_raise(architecture):
     with pytest.raises(BitcipherError, match="dedicated padding token"):
         build_model(options_of(architecture), dataclasses.replace(SPECIALS, pad=2), VOCABULARY, 1)

@@ -110,4 +110,4 @@ def test_every_trainable_weight_has_gradient(kind):
         loss = loss + sentence_logits(model, hidden).square().sum()
     loss.backward()
     assert [name for name, weight in model.named_parameters() if weight.requires_grad and weight.grad is None] == []
-    assert output_head(model) in list(model.modules())
+    assert set(output_head(model).parameters()) <= set(model.parameters())

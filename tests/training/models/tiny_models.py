@@ -24,6 +24,7 @@ KINDS = {
     "bert": {"architecture": "bert"},
     "bert with next sentence": {"architecture": "bert", "next_sentence": True},
     "roberta": {"architecture": "roberta"},
+    "modernbert": {"architecture": "modernbert"},
     "gpt2": {"architecture": "gpt2"},
     "opt": {"architecture": "opt"},
     "t5": {"architecture": "t5"},

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from training.data import SpecialTokens
+from training.data import Sequences, SpecialTokens
 from training.models import ModelOptions, build_model
 from training.objectives import BatchContext
 
@@ -15,24 +15,32 @@ FIRST_WORD = 15  # lowest id of a text token
 TOKENS = 40_000
 
 
-class RandomSequences:
-    """`Sequences` of random tokens, with documents of about 30 tokens."""
+class RandomStream:
+    """`TokenStream` of random tokens, with documents of about 30 tokens."""
 
-    def __init__(self, length: int, tokens: int = TOKENS):
+    def __init__(self, n_tokens: int):
         random = np.random.default_rng(0)
-        stream = random.integers(FIRST_WORD, VOCABULARY, tokens)
-        stream[random.random(tokens) < 1 / 30] = SPECIALS.end
-        self._rows = stream[: tokens // length * length].reshape(-1, length)
+        self.tokens = random.integers(FIRST_WORD, VOCABULARY, n_tokens)
+        self.tokens[random.random(n_tokens) < 1 / 30] = SPECIALS.end
+        # No document is empty, and the last one ends.
+        self.tokens[1:][self.tokens[:-1] == SPECIALS.end] = FIRST_WORD
+        self.tokens[0], self.tokens[-2:] = FIRST_WORD, (FIRST_WORD, SPECIALS.end)
+        self.ends = np.flatnonzero(self.tokens == SPECIALS.end) + 1
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.tokens)
 
-    def take(self, ids: np.ndarray) -> np.ndarray:
-        return self._rows[ids]
+    def read(self, starts: np.ndarray, length: int) -> np.ndarray:
+        return self.tokens[starts[:, None] + np.arange(length)]
+
+
+def random_sequences(length: int, n_tokens: int = TOKENS) -> Sequences:
+    """Return sequences of random tokens."""
+    return Sequences(RandomStream(n_tokens), length)
 
 
 def make_context(objective, length: int, rows: int, *, first: int = 0, key: int = 7, **changed) -> BatchContext:
-    sequences = changed.pop("sequences", None) or RandomSequences(objective.text_length(length))
+    sequences = changed.pop("sequences", None) or random_sequences(objective.text_length(length))
     names = np.arange(first, first + rows)
     given = {
         "sequence_ids": names % len(sequences),

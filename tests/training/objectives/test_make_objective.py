@@ -43,7 +43,7 @@ def test_invalid_objective_raises(values, fact):
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_check_objective(name):
     objective = make_objective({"name": name})
-    fitting = {"masked": {"bert", "roberta"}, "causal": {"gpt2", "opt"}, "span_corruption": {"t5"}}
+    fitting = {"masked": {"bert", "roberta", "modernbert"}, "causal": {"gpt2", "opt"}, "span_corruption": {"t5"}}
     for architecture in ARCHITECTURES:
         options = ModelOptions(architecture=architecture, next_sentence=architecture == "bert")
         if architecture in fitting.get(name, {"bert"}):

@@ -3,12 +3,12 @@ import pytest
 import torch
 from batch_contexts import (
     SPECIALS,
-    RandomSequences,
     assert_same_gradients,
     dense_labels,
     gradients,
     make_context,
     model_for,
+    random_sequences,
     tensors,
 )
 
@@ -17,7 +17,6 @@ from training.models import hidden_states, sentence_logits
 from training.objectives import NextSentence
 
 LENGTH = 24
-HALF = (LENGTH - 3) // 2
 
 
 def test_loss_of_one_row_matches_transformers():
@@ -28,6 +27,7 @@ def test_loss_of_one_row_matches_transformers():
         loss = objective.loss(model, given)
         expected = model(
             input_ids=given["input_ids"],
+            attention_mask=given["attention_mask"],
             token_type_ids=given["token_type_ids"],
             labels=torch.from_numpy(dense_labels(batch)),
             next_sentence_label=given["is_random"],
@@ -63,29 +63,90 @@ def test_sentence_losses_have_weight_one():
     )
 
 
-def test_second_halves():
+def examples_of(batch) -> np.ndarray:
+    """Return the examples [B, LENGTH] before masking."""
+    labels = dense_labels(batch)
+    return np.where(labels == -100, batch["input_ids"], labels)
+
+
+def passages(sequences) -> list[list[int]]:
+    """Return the passage of each sequence, by plain loops over documents."""
+    found = []
+    for number in range(len(sequences)):
+        offset = number * sequences.length
+        document = next(at for at, end in enumerate(sequences.stream.ends) if offset < end)
+        begin = sequences.stream.ends[document - 1] if document else 0
+        last = sequences.stream.ends[document] - 1
+        start = max(begin, min(offset, last - sequences.length))
+        found.append(sequences.stream.tokens[start : min(last, start + sequences.length)].tolist())
+    return found
+
+
+def test_pairs_are_halves_of_passages_within_documents():
     objective = NextSentence()
-    sequences = RandomSequences(LENGTH - 3, 2100)
+    sequences = random_sequences(LENGTH - 3, 2100)
     context = make_context(objective, LENGTH, 4000, sequences=sequences)
     batch = objective.make_batch(context)
-    labels = dense_labels(batch)
-    examples = np.where(labels == -100, batch["input_ids"], labels)
-    assert examples.shape == (4000, LENGTH)
-    assert set(examples[:, 0]) == {SPECIALS.begin}
-    assert set(examples[:, HALF + 1]) == set(examples[:, -1]) == {SPECIALS.end}
-    np.testing.assert_array_equal(batch["token_type_ids"], np.tile(np.arange(LENGTH) > HALF + 1, (4000, 1)))
-    text = sequences.take(context.sequence_ids)
-    np.testing.assert_array_equal(examples[:, 1 : HALF + 1], text[:, :HALF])
-    seconds = examples[:, HALF + 2 : -1]
-    follows = (seconds == text[:, HALF:]).all(axis=1)
-    np.testing.assert_array_equal(follows, batch["is_random"] == 0)
-    assert follows.mean() == pytest.approx(0.5, abs=0.03)
-    # Second halves come from all other sequences, and never from the same one.
-    numbers = {tuple(row[HALF:]): number for number, row in enumerate(sequences.take(np.arange(len(sequences))))}
-    partners = np.array([numbers[tuple(row)] for row in seconds])
-    counts = np.bincount((partners - context.sequence_ids)[~follows] % len(sequences), minlength=len(sequences))
-    assert counts[0] == 0
-    assert counts[1:].min() > 0
+    begin, end, pad = SPECIALS.begin, SPECIALS.end, SPECIALS.pad
+    expected = passages(sequences)
+    assert any(len(passage) < LENGTH - 3 for passage in expected)
+    assert SPECIALS.end not in [token for passage in expected for token in passage]
+    seconds = []
+    for row, example in enumerate(examples_of(batch).tolist()):
+        passage = expected[context.sequence_ids[row]]
+        half = len(passage) // 2
+        text = example[: example.index(pad)] if pad in example else example
+        assert text[: half + 2] == [begin, *passage[:half], end]
+        second = text[half + 2 : -1]
+        assert text[-1] == end
+        if not batch["is_random"][row]:
+            assert second == passage[half:]
+        seconds.append(second)
+        assert batch["attention_mask"][row].tolist() == [1] * len(text) + [0] * (LENGTH - len(text))
+        types = [0] * (half + 2) + [1] * (len(second) + 1) + [0] * (LENGTH - len(text))
+        assert batch["token_type_ids"][row].tolist() == types
+    assert batch["is_random"].mean() == pytest.approx(0.5, abs=0.03)
+    # Random second halves come from all sequences that begin in other documents, and never from the same document.
+    documents = np.searchsorted(sequences.stream.ends, np.arange(len(sequences)) * sequences.length, side="right")
+    numbers = {tuple(passage[len(passage) // 2 :]): number for number, passage in enumerate(expected)}
+    random = np.flatnonzero(batch["is_random"])
+    partners = np.array([numbers[tuple(seconds[row])] for row in random])
+    assert (documents[partners] != documents[context.sequence_ids[random]]).all()
+    assert len(set(partners)) == len(set(numbers.values()))
+
+
+def test_document_of_one_token_has_only_second_half():
+    objective = NextSentence()
+    sequences = random_sequences(LENGTH - 3, 2100)
+    sequences.stream.tokens[1] = SPECIALS.end
+    sequences.stream.ends = np.flatnonzero(sequences.stream.tokens == SPECIALS.end) + 1
+    batch = objective.make_batch(make_context(objective, LENGTH, 1, sequences=sequences))
+    assert examples_of(batch)[0, :2].tolist() == [SPECIALS.begin, SPECIALS.end]
+
+
+def test_metrics_of_rows():
+    objective, model = NextSentence(), model_for("bert", LENGTH, next_sentence=True)
+    batch = objective.make_batch(make_context(objective, LENGTH, 40))
+    given = tensors(batch)
+    sums = objective.row_sums(model, given)
+    assert set(sums) == set(objective.metrics)
+    masked_loss, accuracy = sums["masked_loss"].sum(0), sums["masked_accuracy"].sum(0)
+    sentence_loss, sentences = sums["sentence_loss"].sum(0), sums["sentence_accuracy"].sum(0)
+    torch.testing.assert_close(sums["perplexity"], sums["masked_loss"])
+    out = model(
+        **{name: given[name] for name in ("input_ids", "attention_mask", "token_type_ids")},
+        labels=torch.from_numpy(dense_labels(batch)),
+        next_sentence_label=given["is_random"],
+    )
+    # The loss of transformers is the sum of both means.
+    means = masked_loss[0] / masked_loss[1] + sentence_loss[0] / 40
+    torch.testing.assert_close(means.float(), out.loss)
+    guesses = out.prediction_logits.flatten(0, 1)[given["positions"]].argmax(1)
+    assert accuracy.tolist() == [(guesses == given["labels"]).sum(), len(given["labels"])]
+    assert sentences.tolist() == [(out.seq_relationship_logits.argmax(1) == given["is_random"]).sum(), 40]
+    total = sums["validation_loss"].sum(0)
+    torch.testing.assert_close(total[0].float(), objective.loss(model, given))
+    assert total[1] == objective.count_targets(batch)
 
 
 @pytest.mark.parametrize("objective", [NextSentence(), NextSentence(dynamic=False)])
@@ -96,7 +157,7 @@ def test_rows_do_not_depend_on_batch(objective):
         for first, size in ((0, 1), (1, 4), (5, 7))
     ]
     np.testing.assert_array_equal(np.concatenate(list(map(dense_labels, parts))), dense_labels(whole))
-    for name in ("input_ids", "token_type_ids", "is_random", "sentence_weights"):
+    for name in ("input_ids", "attention_mask", "token_type_ids", "is_random", "sentence_weights"):
         np.testing.assert_array_equal(np.concatenate([part[name] for part in parts]), whole[name])
 
 
@@ -104,5 +165,5 @@ def test_invalid_options_and_inputs_raise():
     objective = NextSentence()
     with pytest.raises(BitcipherError, match="at least 5 positions"):
         objective.text_length(4)
-    with pytest.raises(BitcipherError, match="at least two sequences"):
-        objective.make_batch(make_context(objective, LENGTH, 1, sequences=RandomSequences(LENGTH - 3, LENGTH)))
+    with pytest.raises(BitcipherError, match="at least two documents"):
+        objective.make_batch(make_context(objective, LENGTH, 1, sequences=random_sequences(LENGTH - 3, LENGTH)))

@@ -8,11 +8,11 @@ from batch_contexts import (
     FIRST_WORD,
     SPECIALS,
     VOCABULARY,
-    RandomSequences,
     assert_same_gradients,
     gradients,
     make_context,
     model_for,
+    random_sequences,
     tensors,
 )
 from hypothesis import given
@@ -48,7 +48,7 @@ def rebuilt(inputs: np.ndarray, labels: np.ndarray) -> list[int]:
 @given(st.integers(3, 150), st.floats(0.01, 0.5), st.floats(1, 10), st.integers(0, 2**62), st.integers(0, 2**40))
 def test_text_can_be_reconstructed(length, density, mean_span, key, first):
     objective = SpanCorruption(noise_density=density, mean_noise_span_length=mean_span)
-    sequences = RandomSequences(objective.text_length(length), 3000)
+    sequences = random_sequences(objective.text_length(length), 3000)
     context = make_context(objective, length, 5, first=first, key=key, sequences=sequences, special_tokens=MANY)
     batch = objective.make_batch(context)
     assert batch["input_ids"].shape == (5, length)
@@ -94,6 +94,25 @@ def test_loss_and_gradients_match_transformers(tied):
     assert_same_gradients(gradients(model, loss), gradients(model, expected))
 
 
+def test_metrics_are_with_and_without_sentinels():
+    objective, model = SpanCorruption(), model_for("t5", LENGTH)
+    batch = objective.make_batch(make_context(objective, LENGTH, 5))
+    given = tensors(batch)
+    sums = objective.row_sums(model, given)
+    assert set(sums) == set(objective.metrics)
+    torch.testing.assert_close(sums["perplexity"].sum(0)[0].float(), objective.loss(model, given))
+    assert sums["perplexity"][:, 1].sum() == objective.count_targets(batch)
+    labels = given["labels"].clone()
+    labels[torch.isin(labels, torch.tensor(SPECIALS.sentinels))] = -100
+    labels[:, -1] = -100
+    expected = model(
+        input_ids=given["input_ids"], decoder_input_ids=given["decoder_input_ids"], labels=labels
+    ).loss  # a mean
+    total, count = sums["perplexity_without_sentinels"].sum(0)
+    assert count == (labels != -100).sum()
+    torch.testing.assert_close((total / count).float(), expected)
+
+
 def test_rows_do_not_depend_on_batch():
     objective = SpanCorruption()
     whole = objective.make_batch(make_context(objective, LENGTH, 20))
@@ -110,7 +129,7 @@ def test_partitions_are_uniform():
     objective = SpanCorruption(noise_density=0.5, mean_noise_span_length=2)
     length = 4 + 2 + 1
     assert objective.text_length(length) == 8
-    batch = objective.make_batch(make_context(objective, length, 9000, sequences=RandomSequences(8, 800)))
+    batch = objective.make_batch(make_context(objective, length, 9000, sequences=random_sequences(8, 800)))
     ways = Counter()
     for inputs, labels in zip(batch["input_ids"], batch["labels"], strict=True):
         first, second = SPECIALS.sentinels[:2]

@@ -14,7 +14,7 @@ from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from training.data import TokenDataset, is_validation
 from training.embeddings import token_embeddings
-from training.prepare import prepare_text, prepare_vectors
+from training.prepare import name_sources, prepare_text, prepare_vectors
 from training.prepare.cached_dir import cached_dir
 from training.recipe import Recipe
 
@@ -180,6 +180,44 @@ def test_validation_sources(corpus, tmp_path):
     table = token_embeddings(CipherVectors.load(vectors_of(recipe, tmp_path / "prepared")), text.tokenizer)
     assert table.counts.sum() == len(text.train) - text.train.n_documents
     assert text_of(recipe, tmp_path / "prepared") != text_of(recipe_of(corpus, start), tmp_path / "prepared")
+
+
+def test_held_out_sources_and_documents_are_left_out(tmp_path, capsys):
+    documents = [f"{text} w{number}" for number, text in enumerate(tiny_documents())]
+    documents[5] += " zyzzyva"
+    corpus = written(tmp_path / "corpus", documents)
+    held_out = tmp_path / "held_out"
+    held_out.mkdir()
+    (held_out / "copy.txt").write_bytes((corpus / "b.txt").read_bytes())
+    (held_out / "other.txt").write_text("\n".join([documents[0], documents[5], "Nobody heard it."]))
+    start = {"init": "cipher", "build": {"mode": "sum", "bits": 12, "window": 2}}
+    tokenizer = {"kind": "wordpiece", "vocab_size": 600}
+    recipe = recipe_of(corpus, start, validation_sources=[str(held_out)], tokenizer=tokenizer)
+    vectors = CipherVectors.load(vectors_of(recipe, tmp_path / "prepared"))
+    assert "files of `text.sources`: 1;" in capsys.readouterr().err
+    folder = text_of(recipe, tmp_path / "prepared")
+    assert "documents of its other files: 2." in capsys.readouterr().err  # also when the text is there
+    text = TokenDataset.open(str(folder))
+    trained = {document for number, document in enumerate(documents) if number % 3 != 1 and number not in (0, 5)}
+    assert text.train.n_documents == len(trained)
+    assert text.validation.n_documents == len(documents[1::3]) + 3
+    # Vectors count the training text only, and the tokenizer has never seen other words.
+    table = token_embeddings(vectors, text.tokenizer)
+    assert table.counts.sum() == len(text.train) - text.train.n_documents
+    assert not any("z" in token for token in text.tokenizer.get_vocab())
+
+
+def test_sources_that_are_all_held_out_raise(corpus, tmp_path):
+    with pytest.raises(BitcipherError, match=r"All files of `text.sources` are also in `text.validation_sources`"):
+        text_of(recipe_of(corpus, validation_sources=[str(corpus)]), tmp_path / "prepared")
+
+
+def test_names_of_sources(corpus, tmp_path):
+    spoken = written(tmp_path / "spoken", ["Somebody said so.", "Nobody heard it."], ("a.txt",))
+    assert name_sources(recipe_of(corpus).text) == {"00000": "a.txt", "00001": "b.txt", "00002": "c.txt"}
+    names = name_sources(recipe_of(corpus / "*.txt", validation_sources=[str(spoken / "a.txt")]).text)
+    assert list(names.items())[2:] == [("00002", "corpus/c.txt"), ("00003", "spoken/a.txt")]
+    assert name_sources(recipe_of(corpus / "a.txt").text) == {"00000": "a.txt"}
 
 
 def test_vectors_are_prepared_once(corpus, tmp_path):
