@@ -58,6 +58,6 @@ def check_state(step: int, model: torch.nn.Module, optimizer: torch.optim.Optimi
 
 def _divergence(what: str, step: int) -> DivergenceError:
     return DivergenceError(
-        f"{what} not finite (NaN or infinite) at step {step:,}, so the training was stopped; checkpoints from before "
-        "are kept. Train in another folder with a lower `loop.learning_rate` or more `loop.warmup_steps`."
+        f"{what} not finite (NaN or infinite) at step {step:,}, so the training was stopped. Try a lower learning "
+        "rate or a longer warmup, in another folder."
     )
