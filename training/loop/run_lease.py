@@ -21,7 +21,7 @@ class RunLease:
     """
 
     def __init__(self, folder: Path):
-        self.folder = next((each for each in (folder, folder.parent.parent) if _generations(each)), None)
+        self.folder = next((each for each in (folder, *folder.parents[1:3]) if _generations(each)), None)
         """Folder that has the lease, or None."""
         self._generation = self._newest()
 
