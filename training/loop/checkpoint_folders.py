@@ -85,13 +85,16 @@ def read_checkpoint_digests(checkpoint: Path) -> FolderDigests:
     """Return the digests of the files of a checkpoint, and of the metrics up to its step.
 
     Raises:
-        BitcipherError: if the file of digests is missing or damaged.
+        BitcipherError: if the file of digests is missing or damaged, or that of another step.
     """
+    advice = f"Remove {checkpoint} to continue from an older checkpoint."
     try:
-        return FolderDigests.read(str(checkpoint / DIGESTS))
+        digests = FolderDigests.read(str(checkpoint / DIGESTS))
     except BitcipherError as error:
-        advice = f"Remove {checkpoint} to continue from an older checkpoint."
         raise BitcipherError(f"{str(error).rstrip('.')}. {advice}") from None
+    if digests.step != int(checkpoint.name):
+        raise BitcipherError(f"{checkpoint} holds the checkpoint of step {digests.step}, so it was moved. {advice}")
+    return digests
 
 
 def check_checkpoint(checkpoint: Path) -> None:

@@ -70,7 +70,7 @@ def save_checkpoint(
             save_model(model, str(unfinished))
             _save_optimizer(unfinished / OPTIMIZER, optimizer_state(model, optimizer))
             json_files.write(str(unfinished / STATE), state.to_dict())
-            write_digests(unfinished, [path.name for path in unfinished.iterdir()], metrics)
+            write_digests(unfinished, [path.name for path in unfinished.iterdir()], metrics, state.step)
             os.replace(unfinished, target)
             remove_old_checkpoints(folder, limit)
     finally:

@@ -72,7 +72,7 @@ def test_damaged_state_of_the_optimizer_is_named(run, damage):
     if damage == "cut":
         path.write_bytes(path.read_bytes()[:-4])
     digests = read_checkpoint_digests(path.parent)  # those of the damaged file, so that other checks notice the damage
-    write_digests(path.parent, digests.files, digests.metrics)
+    write_digests(path.parent, digests.files, digests.metrics, digests.step)
     with pytest.raises(BitcipherError, match=f"{path} is missing or damaged .*resume from an older one"):
         resume(run)
 
