@@ -30,6 +30,8 @@ class FolderDigests(Record):
     """Digest of each file by its name."""
     metrics: FileDigest | None = None
     """In a checkpoint: digest of the beginning of the run's `metrics.jsonl` up to the step of the checkpoint."""
+    step: Count | None = None
+    """In a checkpoint: its step."""
 
 
 def digest_file(uri: str) -> FileDigest:
@@ -51,19 +53,22 @@ def digest_bytes(content: bytes) -> FileDigest:
     return FileDigest(size=len(content), sha256=hashlib.sha256(content).hexdigest())
 
 
-def write_digests(folder: Path, names: Iterable[str], metrics: FileDigest | None = None) -> None:
+def write_digests(
+    folder: Path, names: Iterable[str], metrics: FileDigest | None = None, step: int | None = None
+) -> None:
     """Write the digests of files of a folder.
 
     Args:
         folder: the folder.
         names: names of the files.
         metrics: see `FolderDigests`.
+        step: see `FolderDigests`.
 
     Raises:
         BitcipherError: if a file cannot be read, or the digests cannot be written.
     """
-    digests = FolderDigests(files={name: digest_file(str(folder / name)) for name in sorted(names)}, metrics=metrics)
-    json_files.write(str(folder / DIGESTS), digests.to_dict())
+    files = {name: digest_file(str(folder / name)) for name in sorted(names)}
+    json_files.write(str(folder / DIGESTS), FolderDigests(files=files, metrics=metrics, step=step).to_dict())
 
 
 def check_digest(uri: str, digest: FileDigest, advice: str) -> None:

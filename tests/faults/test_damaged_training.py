@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+import shutil
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,3 +109,55 @@ def test_damage_to_a_run_is_noticed(runs, originals, monkeypatch, print_measurem
         found[judge(use.run(runs), intact[use], runs.folder / file)] += 1
     print_measurement(f"| {kind} | {dict(found)} |")
     assert not {"crash", "traceback", "silent", "verify missed"} & found.keys()
+
+
+def damage_folder(folder: Path, state: random.Random) -> str:
+    """Damage a file of a checkpoint or the metrics of a run, and return what was done."""
+    checkpoints = sorted((folder / "checkpoints").iterdir())
+    file = state.choice([*(path for each in checkpoints for path in sorted(each.iterdir())), folder / "metrics.jsonl"])
+    content = file.read_bytes()
+    kind = state.choice(["flip", "cut", "empty", "remove", "zeros", "grow", "swap", "move"])
+    position = state.randrange(len(content))
+    if kind == "remove":
+        file.unlink()
+    elif kind == "swap":  # with the file of the same name of the other checkpoint
+        twins = [path for path in folder.glob(f"checkpoints/*/{file.name}") if path != file]
+        file.write_bytes(twins[0].read_bytes() if twins else b"")
+    elif kind == "move":  # a whole checkpoint, to the step of a later one
+        shutil.rmtree(checkpoints[-1])
+        shutil.copytree(checkpoints[0], checkpoints[-1])
+    else:
+        flipped = content[:position] + bytes([content[position] ^ 1 << state.randrange(8)]) + content[position + 1 :]
+        zeros = content[:position] + bytes(min(512, len(content) - position)) + content[position + 512 :]
+        changed = {"flip": flipped, "cut": content[:position], "empty": b"", "zeros": zeros, "grow": content + b"x"}
+        file.write_bytes(changed[kind])
+    return f"{kind} {file.relative_to(folder)}"
+
+
+def latest_of(runs: Runs) -> object:
+    """Return the metrics, and the weights and the optimizer of the latest checkpoint."""
+    weights, lines = runs.state()
+    latest = max(name.rpartition("/")[0] for name in weights)
+    return [{name: digest for name, digest in weights.items() if name.startswith(latest)}, lines]
+
+
+@pytest.mark.parametrize("number", [pytest.param(8, marks=pytest.mark.long), pytest.param(100, marks=pytest.mark.slow)])
+def test_damage_is_noticed_or_leaves_the_run_unchanged(runs, originals, print_measurement, number):
+    """A resumed run returns to its older checkpoint, and ends with the same weights and metrics."""
+
+    def use(command: Use) -> Outcome:
+        return runs.train(result=lambda: latest_of(runs)) if command == TRAIN else command.run(runs)
+
+    commands, intact = (TRAIN, TRAIN, GENERATE, COMPARE), {}
+    for command in commands:
+        runs.restore(originals["finished"])
+        intact[command] = use(command)
+    state, found = random.Random(number), Counter()
+    for each in range(number):
+        runs.restore(originals["finished"])
+        done, command = damage_folder(runs.folder / "run", state), commands[each % len(commands)]
+        outcome = use(command)
+        end = judge(outcome, intact[command], runs.folder / "run")
+        assert end in ("noticed", "unchanged"), (done, command, outcome)
+        found["resumed from the older checkpoint" if "resumes from" in outcome.err else end] += 1
+    print_measurement(str(dict(found)))

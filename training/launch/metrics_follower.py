@@ -4,11 +4,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pipelines.runtime.progress import StageProgress
-from training.loop import read_metrics
+from training.loop.metrics_tail import MetricsTail
 
 POLL_SECONDS = 0.5
+# Metrics in the note of the bar, and their formats.
+_FORMS = {"loss": ".3f", "perplexity": ",.1f"}
 
 
 @contextmanager
@@ -23,23 +26,22 @@ def follow_metrics(folder: Path, max_steps: Callable[[], int], progress: StagePr
     """
     bar = None
     ended = threading.Event()
+    tail = MetricsTail(folder)
+    latest: dict[str, Any] = {}
     shown = 0
 
     def update() -> None:
         nonlocal bar, shown
-        lines = read_metrics(folder)
-        if not lines:
+        lines = tail.read()
+        for line in lines:
+            latest.update(line)
+        if not lines or not isinstance(step := latest.get("step"), int):
             return
         if bar is None:
             bar = progress.begin("train", max_steps())
-        step = lines[-1]["step"]
-        losses = [line["loss"] for line in lines if "loss" in line]
-        perplexities = [line["perplexity"] for line in lines if "perplexity" in line]
-        note = f"loss {losses[-1]:.3f}" if losses else ""
-        if perplexities:
-            note += f"  perplexity {perplexities[-1]:,.1f}"
+        notes = [f"{name} {latest[name]:{form}}" for name, form in _FORMS.items() if _is_number(latest.get(name))]
         # The step can decrease, because a run that resumes after a worker's death starts from an earlier checkpoint.
-        progress.advance(bar, step - shown, note)
+        progress.advance(bar, step - shown, "  ".join(notes))
         shown = step
 
     def poll() -> None:
@@ -54,3 +56,7 @@ def follow_metrics(folder: Path, max_steps: Callable[[], int], progress: StagePr
         ended.set()
         thread.join()
         update()
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)

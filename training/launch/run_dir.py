@@ -15,7 +15,8 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.store.lease import Lease
 from pipelines.store.removal import list_names
 from training.launch.metrics_follower import follow_metrics
-from training.loop import METRICS, RUN_LEASE
+from training.loop import METRICS, RUN_LEASE, find_latest_checkpoint
+from training.loop.stop_request import STOP
 from training.runtime import run_workers
 
 # Prefix of Ray Train's own files, which exist while a run trains.
@@ -118,5 +119,11 @@ def launch(
             path.unlink()
     config = {**config, "folder": str(folder)}
     json_files.write(str(folder / name), redact_values(config))
+
+    def count_steps() -> int:
+        latest = find_latest_checkpoint(folder)
+        return int(latest.name) if latest else 0
+
+    ray_folder = folder / f"{RAY_STORAGE}{uuid.uuid4().hex[:8]}"
     with follow_metrics(folder, max_steps, progress):
-        run_workers(function, config, n_workers, device, folder / f"{RAY_STORAGE}{uuid.uuid4().hex[:8]}")
+        run_workers(function, config, n_workers, device, ray_folder, folder / STOP, count_steps)

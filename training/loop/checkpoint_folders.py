@@ -64,29 +64,37 @@ def partial_folder(checkpoint: Path) -> Path:
 
 
 def remove_old_checkpoints(folder: Path, limit: int | None) -> None:
-    """Remove all but the latest `limit` checkpoints (None: keep all), and what killed jobs left of checkpoints.
-
-    A folder is renamed before it is removed, so that an incomplete folder is never taken for a checkpoint.
-    """
+    """Remove all but the latest `limit` checkpoints (None: keep all), and what killed jobs left of checkpoints."""
     for old in list_checkpoints(folder)[:-limit] if limit is not None else []:
-        os.replace(old, partial_folder(old))
+        remove_checkpoint(old)
     if (folder / CHECKPOINTS).is_dir():
         for path in (folder / CHECKPOINTS).iterdir():
             if _PARTIAL.fullmatch(path.name):
                 shutil.rmtree(path, ignore_errors=True)
 
 
+def remove_checkpoint(checkpoint: Path) -> None:
+    """Remove a checkpoint. It is renamed first, so that an incomplete folder is never taken for a checkpoint."""
+    partial = partial_folder(checkpoint)
+    shutil.rmtree(partial, ignore_errors=True)
+    os.replace(checkpoint, partial)
+    shutil.rmtree(partial, ignore_errors=True)
+
+
 def read_checkpoint_digests(checkpoint: Path) -> FolderDigests:
     """Return the digests of the files of a checkpoint, and of the metrics up to its step.
 
     Raises:
-        BitcipherError: if the file of digests is missing or damaged.
+        BitcipherError: if the file of digests is missing or damaged, or that of another step.
     """
+    advice = f"Remove {checkpoint} to continue from an older checkpoint."
     try:
-        return FolderDigests.read(str(checkpoint / DIGESTS))
+        digests = FolderDigests.read(str(checkpoint / DIGESTS))
     except BitcipherError as error:
-        advice = f"Remove {checkpoint} to continue from an older checkpoint."
         raise BitcipherError(f"{str(error).rstrip('.')}. {advice}") from None
+    if digests.step != int(checkpoint.name):
+        raise BitcipherError(f"{checkpoint} holds the checkpoint of step {digests.step}, so it was moved. {advice}")
+    return digests
 
 
 def check_checkpoint(checkpoint: Path) -> None:

@@ -36,8 +36,8 @@ class TrainingState(Record):
     """Time spent on updates, without evaluations and checkpoints."""
     unfrozen_at: int | None = None
     """Step at which the embeddings were unfrozen early, or None."""
-    last_validation_loss: float | None = Field(None, allow_inf_nan=True)
-    """Validation loss of the latest evaluation; NaN if the run diverged."""
+    last_validation_loss: float | None = None
+    """Validation loss of the latest evaluation."""
 
 
 def save_checkpoint(
@@ -70,7 +70,7 @@ def save_checkpoint(
             save_model(model, str(unfinished))
             _save_optimizer(unfinished / OPTIMIZER, optimizer_state(model, optimizer))
             json_files.write(str(unfinished / STATE), state.to_dict())
-            write_digests(unfinished, [path.name for path in unfinished.iterdir()], metrics)
+            write_digests(unfinished, [path.name for path in unfinished.iterdir()], metrics, state.step)
             os.replace(unfinished, target)
             remove_old_checkpoints(folder, limit)
     finally:
@@ -90,7 +90,8 @@ def load_checkpoint(checkpoint: Path, model: torch.nn.Module, optimizer: torch.o
     """Restore the weights of a model and the state of its optimizer from a checkpoint, and return the progress.
 
     Raises:
-        BitcipherError: if a file of the checkpoint is missing or damaged.
+        BitcipherError: if a file of the checkpoint is missing or damaged. Then the model and the optimizer may have
+            a part of its values.
     """
     check_checkpoint(checkpoint)
     state = TrainingState.read(str(checkpoint / STATE))

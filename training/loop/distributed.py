@@ -47,6 +47,14 @@ class World:
         for tensor, part in zip(tensors, flat.split([tensor.numel() for tensor in tensors]), strict=True):
             tensor.copy_(part.view_as(tensor))
 
+    def any_worker(self, value: bool) -> bool:
+        """Return whether a value is true on any worker."""
+        if self.size == 1:
+            return value
+        flag = torch.tensor([float(value)], device=self.device)
+        self.all_reduce([flag])
+        return bool(flag)
+
     def barrier(self) -> None:
         """Wait until all workers have reached this point."""
         if self.size > 1:

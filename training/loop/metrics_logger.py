@@ -10,15 +10,15 @@ from bitcipher import json_files, object_store, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 from training.file_digests import FileDigest, digest_bytes, digest_file
-from training.loop.checkpoint_folders import METRICS, find_metrics_digest
+from training.loop.checkpoint_folders import METRICS, find_metrics_digest, read_checkpoint_digests
 
 TENSORBOARD = "tensorboard"
 
 
 class MetricsLine(Record):
-    """A line of `metrics.jsonl`: the step and any number of metrics. Those of a run that diverged can be NaN."""
+    """A line of `metrics.jsonl`: the step and any number of metrics."""
 
-    model_config = ConfigDict(extra="allow", allow_inf_nan=True)
+    model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, float | int | str]
 
     step: int = Field(ge=0)
@@ -51,9 +51,9 @@ class MetricsLogger:
             self._tensorboard = SummaryWriter(str(folder / TENSORBOARD), purge_step=step + 1 if step else None)
 
     def write(self, step: int, metrics: dict[str, float | int | str]) -> None:
-        """Append a line and flush it, so that readers see it immediately."""
+        """Append a line of finite metrics and flush it, so that readers see it immediately."""
         with object_store.translating_errors("write", str(self._path), is_local=True):
-            self._lines.write(json.dumps({"step": step, **metrics}) + "\n")
+            self._lines.write(json.dumps({"step": step, **metrics}, allow_nan=False) + "\n")
             self._lines.flush()
         for name, value in metrics.items():
             if not isinstance(value, str):
@@ -81,6 +81,15 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
     lines = _read_checked(folder, digest).split(b"\n")
     source = folder / METRICS
     return [_parse_line(line, f"{source}, line {number}") for number, line in enumerate(lines[:-1], 1)]
+
+
+def check_metrics_of(folder: Path, checkpoint: Path) -> None:
+    """Compare the metrics of a run up to the step of a checkpoint with their digest.
+
+    Raises:
+        BitcipherError: if this part of `metrics.jsonl`, or the digest, is missing or damaged.
+    """
+    _read_checked(folder, read_checkpoint_digests(checkpoint).metrics)
 
 
 def read_kept_metrics(folder: Path) -> bytes:

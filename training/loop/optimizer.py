@@ -82,8 +82,12 @@ def load_optimizer_state(model: nn.Module, optimizer: torch.optim.Optimizer, ten
     """Restore the state of the optimizer from the tensors that `optimizer_state` returned.
 
     Raises:
-        ValueError: if tensors of a weight are missing, or have another shape than the weight.
+        ValueError: if tensors of a weight are missing, have another shape than the weight, or are not float32; or if
+            there are tensors of other weights.
     """
+    names = {f"{name}:{each}" for name, _ in model.named_parameters() for each in STATE_TENSORS}
+    if unknown := tensors.keys() - names:
+        raise ValueError(f"the model has no weight for {min(unknown)}")
     for name, weight in model.named_parameters():
         state = {each: tensors[f"{name}:{each}"] for each in STATE_TENSORS if f"{name}:{each}" in tensors}
         if not state:  # a frozen weight has none
@@ -91,4 +95,6 @@ def load_optimizer_state(model: nn.Module, optimizer: torch.optim.Optimizer, ten
         shapes = {each: tensor.shape for each, tensor in state.items()}
         if shapes != {each: torch.Size() if each == "step" else weight.shape for each in STATE_TENSORS}:
             raise ValueError(f"the state of {name} does not fit the weight")
+        if any(tensor.dtype != torch.float32 for tensor in state.values()):
+            raise ValueError(f"the state of {name} is not float32")
         optimizer.state[weight] = {each: tensor.to(weight.device) for each, tensor in state.items()}

@@ -56,8 +56,8 @@ class LoopOptions(Record):
     """Maximum number of validation sequences per evaluation; every evaluation uses the same sequences."""
     save_steps: int = Field(500, ge=1)
     """Number of steps between two checkpoints. A checkpoint is also saved after the last step."""
-    save_total_limit: int | None = Field(1, ge=1)
-    """Number of the latest checkpoints to keep; null keeps all."""
+    save_total_limit: int | None = Field(2, ge=1)
+    """Number of the latest checkpoints to keep; null keeps all. With two, a run survives damage to the latest."""
 
     @model_validator(mode="after")
     def _check(self) -> "LoopOptions":

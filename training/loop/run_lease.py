@@ -21,7 +21,8 @@ class RunLease:
     """
 
     def __init__(self, folder: Path):
-        self._folder = next((each for each in (folder, folder.parent.parent) if _generations(each)), None)
+        self.folder = next((each for each in (folder, *folder.parents[1:3]) if _generations(each)), None)
+        """Folder that has the lease, or None."""
         self._generation = self._newest()
 
     def is_lost(self) -> bool:
@@ -31,12 +32,12 @@ class RunLease:
     def error(self) -> BitcipherError:
         """Return the error to raise if the lease is lost."""
         return BitcipherError(
-            f"Another job has taken over {self._folder}, because this job was suspended. Let the other job finish; it "
+            f"Another job has taken over {self.folder}, because this job was suspended. Let the other job finish; it "
             "continues from the last checkpoint."
         )
 
     def _newest(self) -> int:
-        return max(_generations(self._folder), default=0) if self._folder else 0
+        return max(_generations(self.folder), default=0) if self.folder else 0
 
 
 def _generations(folder: Path) -> list[int]:

@@ -99,7 +99,8 @@ def compute_gradients(
 
 def autocast(world: World, options: LoopOptions) -> torch.autocast:
     """Return the autocast context of the loop's precision on a device."""
-    is_supported = world.device.type == "cuda" and torch.cuda.is_bf16_supported()
+    # Older GPUs emulate bfloat16, which is slower than float32.
+    is_supported = world.device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
     enabled = options.precision == "bfloat16" or (options.precision == "auto" and is_supported)
     return torch.autocast(world.device.type, torch.bfloat16, enabled=enabled)
 

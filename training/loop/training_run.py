@@ -1,6 +1,7 @@
 """Training loop: from a model and examples to checkpoints and `metrics.jsonl`, with exact resume."""
 
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,13 +15,16 @@ from training.embeddings import FreezeSchedule, set_embeddings_frozen
 from training.loop.checkpoint_folders import find_latest_checkpoint, remove_old_checkpoints
 from training.loop.checkpoints import TrainingState, load_checkpoint, save_checkpoint
 from training.loop.distributed import World
+from training.loop.divergence import FiniteCheck, check_metrics, check_state
 from training.loop.evaluation import evaluate
 from training.loop.examples import Examples
 from training.loop.metrics_logger import MetricsLogger, read_kept_metrics
 from training.loop.optimizer import make_optimizer, make_scheduler, set_learning_rate
 from training.loop.options import LoopOptions
+from training.loop.recovery import drop_damaged_checkpoints
 from training.loop.run_lease import RunLease
 from training.loop.steps import StepData, SummedLoss, compute_gradients, iter_steps
+from training.loop.stop_request import STOPPED, catching_stop_requests
 
 # Called with the number of completed steps and a short note on the losses.
 Advance = Callable[[int, str], None]
@@ -50,16 +54,22 @@ class TrainingRun:
 def run_loop(run: TrainingRun, world: World, advance: Advance = lambda step, note: None) -> None:
     """Train until the last step, from the latest checkpoint if there is one.
 
+    SIGTERM saves a checkpoint after the current step, and exits with code 143. If the latest checkpoint is damaged, it
+    is removed, and the run resumes from an older one.
+
     Args:
         run: model, examples and options.
         world: this worker.
         advance: called with the number of completed steps and a note on the losses.
 
     Raises:
-        BitcipherError: if a file of the run is damaged or cannot be written, or another job has taken over its folder.
+        DivergenceError: if a loss, a gradient or a weight is not finite. Nothing is saved then.
+        BitcipherError: if all checkpoints are damaged, a file cannot be written, or another job has taken over the
+            folder.
+        SystemExit: if the run was asked to stop.
     """
     options = run.options
-    with closing(_Trainer(run, world, advance)) as trainer:
+    with closing(_Trainer(run, world, advance)) as trainer, catching_stop_requests(trainer.leased_folder) as is_asked:
         trainer.resume()
         if trainer.state.step == 0:
             trainer.evaluate()
@@ -70,8 +80,11 @@ def run_loop(run: TrainingRun, world: World, advance: Advance = lambda step, not
             is_last = step == options.max_steps
             if is_last or step % options.eval_steps == 0:
                 trainer.evaluate()
-            if is_last or step % options.save_steps == 0:
+            stops = world.any_worker(is_asked())
+            if is_last or stops or step % options.save_steps == 0:
                 trainer.save_checkpoint()
+            if stops:
+                raise SystemExit(STOPPED)
 
 
 class _Trainer:
@@ -84,12 +97,16 @@ class _Trainer:
         self._optimizer = make_optimizer(self._model, run.options, run.freeze_schedule.learning_rate_multiplier)
         self._scheduler = make_scheduler(self._optimizer, run.options)
         self._logger: MetricsLogger | None = None
+        self._finite = FiniteCheck(world.device)
         self._lease = RunLease(run.folder)
+        self.leased_folder = self._lease.folder or run.folder
         self._clock = time.perf_counter()
 
     def resume(self) -> None:
-        """Load the latest checkpoint, if there is one."""
-        kept = read_kept_metrics(self._run.folder)
+        """Load the latest checkpoint that is intact, if there is one."""
+        if self._world.rank == 0 and (sentence := drop_damaged_checkpoints(self._run.folder)):
+            warnings.warn(sentence, stacklevel=2)
+        self._world.barrier()
         if checkpoint := find_latest_checkpoint(self._run.folder):
             self.state = load_checkpoint(checkpoint, self._model, self._optimizer)
         if self._run.options.compile:
@@ -97,7 +114,7 @@ class _Trainer:
             base_model.compile()
         if self._world.rank == 0:
             remove_old_checkpoints(self._run.folder, self._run.options.save_total_limit)
-            self._logger = MetricsLogger(self._run.folder, self.state.step, kept)
+            self._logger = MetricsLogger(self._run.folder, self.state.step, read_kept_metrics(self._run.folder))
         self._clock = time.perf_counter()
 
     def update(self, data: StepData) -> None:
@@ -108,14 +125,16 @@ class _Trainer:
         key = derive_key(run.seed, "dropout", step)
         loss = compute_gradients(self._model, run.objective, data, self._world, options, key)
         grad_norm = torch.nn.utils.clip_grad_norm_(self._model.parameters(), options.max_grad_norm)
+        self._finite.note(step + 1, loss, grad_norm)
         learning_rate = set_learning_rate(self._optimizer, self._scheduler, step)
         self._optimizer.step()
         self._optimizer.zero_grad(set_to_none=True)
         is_logged = step + 1 == options.max_steps or (step + 1) % options.logging_steps == 0
-        # `float` waits for the device, so values are read only if they are logged.
-        metrics = (
-            {"loss": float(loss), "grad_norm": float(grad_norm), "learning_rate": learning_rate} if is_logged else {}
-        )
+        metrics: dict[str, float] = {}
+        if is_logged:
+            # `float` waits for the device, so values are read only if they are logged.
+            self._finite.check_steps()
+            metrics = {"loss": float(loss), "grad_norm": float(grad_norm), "learning_rate": learning_rate}
         seconds = self.state.seconds + time.perf_counter() - self._clock
         self.state = self.state.model_copy(update={"step": step + 1, "seconds": seconds})
         if is_logged:
@@ -125,6 +144,7 @@ class _Trainer:
     def evaluate(self) -> None:
         """Log the validation loss, and unfreeze the embeddings if the freeze schedule says so."""
         run, state = self._run, self.state
+        self._finite.check_steps()
         metrics = evaluate(self._model, run.objective, run.examples, run.options, self._world)
         if run.evaluator:
             metrics |= run.evaluator(self._model, self._world)
@@ -138,6 +158,8 @@ class _Trainer:
 
     def save_checkpoint(self) -> None:
         """Write a checkpoint; no worker continues before it is complete."""
+        self._finite.check_steps()
+        check_state(self.state.step, self._model, self._optimizer)
         self._check_lease()
         if self._logger:
             metrics, limit = self._logger.digest(), self._run.options.save_total_limit
@@ -152,12 +174,11 @@ class _Trainer:
 
     def _check_lease(self) -> None:
         """Raise an error on all workers if another job has taken over the folder."""
-        is_lost = torch.tensor(float(self._world.rank == 0 and self._lease.is_lost()), device=self._world.device)
-        self._world.all_reduce([is_lost])
-        if is_lost:
+        if self._world.any_worker(self._world.rank == 0 and self._lease.is_lost()):
             raise self._lease.error()
 
     def _log(self, metrics: dict[str, float]) -> None:
+        check_metrics(self.state.step, metrics)
         self._check_lease()
         state = self.state
         cost = {"tokens": state.step * self._run.tokens_per_step, "seconds": round(state.seconds, 3)}

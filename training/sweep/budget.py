@@ -7,6 +7,7 @@ from bitcipher.records import Record
 from training.scaling import VOCABULARY, Shape
 from training.sweep.options import Study
 from training.sweep.trials import finetuning_trials, pretraining_trials, select_shapes
+from training.tokenizer_selection.choose_tokenizer import ChoiceOptions
 
 # With fewer steps, a curve shows the warmup only.
 _MIN_STEPS = 100
@@ -99,7 +100,7 @@ def estimate_seconds(study: Study, speed: Speed) -> float:
     The estimate of fine-tuning is an upper bound, because it assumes that no example is filtered out and that all
     examples have the full length.
     """
-    tokens, length = study.tokenizer.vocab_size, study.pretraining.max_position_embeddings
+    tokens, length = _max_vocabulary(study), study.pretraining.max_position_embeddings
     loop, tuning = study.pretraining.loop, study.downstream
     models = pretraining_trials(study, tokens)
     shapes = {trial.name: trial.shape for trial in models}
@@ -158,6 +159,14 @@ def fit_budget(study: Study, seconds: float, speed: Speed) -> Study:
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return scale_study(study, 2**low)
+
+
+def _max_vocabulary(study: Study) -> int:
+    """Return the number of tokens of the tokenizer, or of the largest candidate if the study chooses one of several."""
+    if not study.choice:
+        return study.tokenizer.vocab_size
+    sizes = ChoiceOptions.parse(study.choice, "The study's choice").sizes.values()
+    return max((size for each in sizes for size in each), default=study.tokenizer.vocab_size)
 
 
 def _between(least: int, value: float, most: int) -> int:

@@ -1,6 +1,5 @@
-"""Early stopping of pre-training runs that diverge or make no progress."""
+"""Early stopping of pre-training runs that make no progress. The loop stops those that diverge."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,8 +19,6 @@ def stop_reason(lines: Sequence[dict[str, Any]], steps: int) -> str | None:
     if not losses:
         return None
     first, (step, last) = losses[0][1], losses[-1]
-    if not math.isfinite(last):
-        return f"The loss is not finite at step {step:,}."
     if step >= _PATIENCE * steps and step > 0 and last >= first:
         return f"The loss is {last:.2f} at step {step:,}, not below that of step 0."
     return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bitcipher.errors import BitcipherError
+from training.loop.stop_request import STOP
 from training.runtime import Trial, run_tune_trials
 
 # Prefix of folders with Ray Tune's own files, which exist while trials run.
@@ -47,7 +48,7 @@ def run_trials(
         on_end: called with the name of each trial that has ended.
 
     Raises:
-        BitcipherError: if a trial raises a BitcipherError, or its process fails too often.
+        BitcipherError: if a trial raises an error, or its process dies too often.
     """
     if resources.max_concurrent_trials == 0:
         for trial in trials:
@@ -58,6 +59,8 @@ def run_trials(
             shutil.rmtree(stale, ignore_errors=True)
         ray_folder = ray_parent / f"{_RAY_PREFIX}{uuid.uuid4().hex[:8]}"
         try:
-            run_tune_trials(trials, resources.max_concurrent_trials, resources.gpus, ray_folder, on_end)
+            run_tune_trials(
+                trials, resources.max_concurrent_trials, resources.gpus, ray_folder, ray_parent / STOP, on_end
+            )
         finally:
             shutil.rmtree(ray_folder, ignore_errors=True)

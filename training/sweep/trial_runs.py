@@ -8,6 +8,7 @@ from typing import Any
 from bitcipher import json_files
 from bitcipher.records import Record
 from training.data import TokenDataset
+from training.errors import DivergenceError
 from training.finetune import PREDICTIONS, finetune
 from training.loop import World, read_metrics, resolve_model_folder
 from training.loop.checkpoint_folders import CHECKPOINTS
@@ -17,7 +18,6 @@ from training.pretrain import make_training_run, pretrain
 from training.recipe import Recipe
 from training.run_files import CONFIG, ENDED
 from training.sweep.early_stopping import stop_reason
-from training.tasks.base import DivergenceError
 
 _ALL_SEQUENCES = 2**62  # more than any test split has
 
@@ -52,7 +52,7 @@ def pretrain_trial(config: dict[str, Any]) -> None:
 
     try:
         pretrain({name: value for name, value in config.items() if name != "test"}, check_progress)
-    except _Stopped as stopped:
+    except (DivergenceError, _Stopped) as stopped:
         _write_end(folder, TrialEnd(stopped=str(stopped)))
         return
     loss = _test_loss(config, folder)

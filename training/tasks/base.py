@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from bitcipher.errors import BitcipherError
+from training.errors import DivergenceError
 from training.tasks.encoder import Encoder
 
 Kind = Literal["classification", "regression", "question-answering", "token-classification"]
@@ -104,10 +105,6 @@ class Task(Protocol):
     def baselines(self) -> Mapping[str, Any]:
         """Return predictions of trivial baselines, by name."""
         ...
-
-
-class DivergenceError(BitcipherError):
-    """Raised if a model's outputs are NaN. Its training cannot recover."""
 
 
 def get_examples(task: Task, part: Part) -> Sequence[Any]:

@@ -203,7 +203,7 @@ def test_train_embeddings_only(made, vectors, tmp_path):
         ({"loop": {"max_steps": 3}, "num_train_epochs": 2}, "exclude each other"),
         ({"loop": {"stepss": 3}}, "no option `loop.stepss`"),
         ({"loop": {"batch_size": 0}}, "`loop.batch_size` must be at least 1"),
-        ({"loop": {"learning_rate": 1e9, "max_grad_norm": 1e9}}, "not numbers .NaN.*lower learning rate"),
+        ({"loop": {"learning_rate": 1e9, "max_grad_norm": 1e9}}, "not finite .NaN.*lower learning rate"),
     ],
 )
 def test_invalid_fine_tuning_raises(made, tmp_path, changes, sentence):

@@ -29,6 +29,16 @@ def run(original, tmp_path):
     return shutil.copytree(original, tmp_path / "run")
 
 
+def contents_of(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def state_of(run):
+    """Return the metrics, and the weights of all checkpoints with those of their optimizers."""
+    weights = {path.relative_to(run): path.read_bytes() for path in run.glob("checkpoints/*/*.safetensors")}
+    return curve_of(run), weights
+
+
 def flip(path, position=0.5):
     content = bytearray(path.read_bytes())
     content[int(len(content) * position)] ^= 1
@@ -43,15 +53,31 @@ def test_all_files_of_a_checkpoint_have_digests(original):
 
 @pytest.mark.parametrize("damage", [flip, lambda path: path.unlink()], ids=["flipped", "removed"])
 @pytest.mark.parametrize("name", ["model.safetensors", "optimizer.safetensors", "state.json", "config.json", DIGESTS])
-def test_damaged_checkpoint_is_not_resumed(run, tiny_text, name, damage):
-    expected, latest = curve_of(run), latest_checkpoint(run)
+def test_run_resumes_from_the_checkpoint_before_a_damaged_one(run, tiny_text, name, damage):
+    expected, latest = state_of(run), latest_checkpoint(run)
     damage(latest / name)
-    with pytest.raises(BitcipherError, match=name) as error:
+    with pytest.warns(UserWarning, match=f"{name}.* resumes from .*00000008"):
         pretrain(config_of(run, tiny_text))
-    assert f"emove {latest}" in str(error.value)
-    shutil.rmtree(latest)
-    pretrain(config_of(run, tiny_text))
-    assert curve_of(run) == expected
+    assert state_of(run) == expected
+    assert [path.name for path in list_checkpoints(run)] == ["00000004", "00000008", latest.name]
+
+
+def test_run_of_damaged_checkpoints_is_not_resumed(run, tiny_text):
+    for checkpoint in list_checkpoints(run):
+        flip(checkpoint / "model.safetensors")
+    config, before = config_of(run, tiny_text), contents_of(run)
+    with pytest.raises(BitcipherError, match=r"model\.safetensors") as error:
+        pretrain(config)
+    assert f"emove {latest_checkpoint(run)}" in str(error.value)
+    assert contents_of(run) == before
+
+
+def test_damage_to_late_metrics_is_repaired_by_an_older_checkpoint(run, tiny_text):
+    expected = state_of(run)
+    flip(run / METRICS, 0.98)
+    with pytest.warns(UserWarning, match=f"{METRICS}.* resumes from .*00000008"):
+        pretrain(config_of(run, tiny_text))
+    assert state_of(run) == expected
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", DIGESTS])
@@ -70,7 +96,9 @@ def test_model_folder_without_digests_is_opened_but_no_run(run):
         resolve_model_folder(str(run))
 
 
-@pytest.mark.parametrize("damage", [flip, lambda path: path.unlink()], ids=["flipped", "removed"])
+@pytest.mark.parametrize(
+    "damage", [lambda path: flip(path, 0.05), lambda path: path.unlink()], ids=["flipped", "removed"]
+)
 def test_damaged_metrics_are_not_read(run, tiny_text, damage):
     damage(run / METRICS)
     with pytest.raises(BitcipherError, match=METRICS):

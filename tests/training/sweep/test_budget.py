@@ -127,6 +127,16 @@ def test_estimated_seconds_are_summed_over_trials():
     assert estimate_seconds(study, speed) == pytest.approx(expected / 3)
 
 
+def test_estimate_assumes_the_largest_candidate_tokenizer():
+    speed = speed_of(1e9, 0.0, 1)
+    choice = {"sizes": {"bpe": [500, 30_000], "unigram": [1000]}, "references": {"bpe": "a", "unigram": "b"}}
+    chosen, fixed = (
+        SMALL.copy_with(tokenizer=SMALL.tokenizer.copy_with(vocab_size=size), choice=choice if size == 400 else {})
+        for size in (400, 30_000)
+    )
+    assert estimate_seconds(chosen, speed) == estimate_seconds(fixed, speed)
+
+
 @pytest.mark.parametrize("study", [PAPER.copy_with(shapes=SMALL.shapes), SMALL], ids=["paper", "small"])
 @pytest.mark.parametrize("speed", [speed_of(2e10, 0.002, 1), speed_of(1e15, 0.02, 8)], ids=["core", "steps alone"])
 @pytest.mark.parametrize("share", [0.9, 0.5])

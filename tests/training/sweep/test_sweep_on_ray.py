@@ -16,6 +16,9 @@ import torch
 
 from bitcipher import json_files
 from bitcipher.errors import BitcipherError
+from pipelines.store.lease import Lease
+from training.loop import RUN_LEASE
+from training.loop.stop_request import STOP
 from training.runtime import Trial
 from training.sweep.trial_executor import TrialResources, run_trials
 
@@ -75,27 +78,30 @@ def pretraining(study, name, target, **loop):
     return Trial(target.name, ("training.sweep.trial_runs", "pretrain_trial"), config)
 
 
-def test_user_error_in_trial_raises_after_other_trials_end(folder, findings, tmp_path):
-    name = tiny_study.SHAPES[0]
-    good, bad = (pretraining(folder / "straight", name, tmp_path / each) for each in ("good", "bad"))
+def test_error_of_a_trial_stops_the_others_with_a_checkpoint(folder, findings, tmp_path):
+    name, loop = tiny_study.SHAPES[0], {"max_steps": 100_000, "eval_steps": 50_000, "save_steps": 50_000}
+    long, bad, waiting = (
+        pretraining(folder / "straight", name, tmp_path / "models" / each, **loop)
+        for each in ("long", "bad", "waiting")
+    )
     bad.config["text"] = str(tmp_path / "nowhere")
     (tmp_path / "ray-tune-0123abcd").mkdir()  # left by a killed driver
     (tmp_path / "ray-tune-notes").mkdir()  # made by the user
     ended = []
-    with pytest.raises(BitcipherError) as error:
-        run_trials([bad, good], TrialResources(2), tmp_path, ended.append)
+    with Lease(str(tmp_path), RUN_LEASE), pytest.raises(BitcipherError) as error:
+        run_trials([long, bad, waiting], TrialResources(2), tmp_path, ended.append)
     assert f"{tmp_path}/nowhere" in str(error.value)
     assert "failed" not in str(error.value)  # a user error is not retried
-    assert "good" in ended
-    assert (tmp_path / "good" / "ended.json").exists()
+    assert ended == []
+    assert not (tmp_path / "models" / "waiting" / "metrics.jsonl").exists()
     assert list(tmp_path.glob("ray-tune-*")) == [tmp_path / "ray-tune-notes"]
+    assert not (tmp_path / STOP).exists()
 
 
-def test_repeatedly_failing_trial_is_named_with_cause(folder, findings, tmp_path):
+def test_exception_of_a_trial_is_named_at_once(folder, findings, tmp_path):
     trial = Trial("broken", ("training.sweep.trial_runs", "pretrain_trial"), {"folder": str(tmp_path)})
-    with pytest.raises(BitcipherError) as error:
+    with pytest.raises(BitcipherError, match=r"^The trial broken failed \(KeyError: 'recipe'\)"):
         run_trials([trial], TrialResources(1), tmp_path, lambda name: None)
-    assert str(error.value).startswith("The trial broken failed 4 times (KeyError: 'recipe'")
 
 
 def test_missing_gpu_raises(ray_cluster, tmp_path):

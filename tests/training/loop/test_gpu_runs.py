@@ -1,0 +1,30 @@
+"""Runs on a GPU. Without one, these tests are skipped."""
+
+import pytest
+import torch
+from tiny_runs import config_of, curve_of
+
+from training.errors import DivergenceError
+from training.loop import LoopOptions, World, find_latest_checkpoint
+from training.loop.steps import autocast
+from training.pretrain import pretrain
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+
+
+def test_loss_falls_on_a_gpu(tiny_text, tmp_path):
+    pretrain(config_of(tmp_path, tiny_text, loop={"device": "cuda"}))
+    losses = [line["validation_loss"] for line in curve_of(tmp_path) if "validation_loss" in line]
+    assert losses[-1] < losses[0] - 0.05
+
+
+def test_diverged_run_on_a_gpu_saves_nothing(tiny_text, tmp_path):
+    loop = {"device": "cuda", "learning_rate": 1e38, "warmup_steps": 0, "max_grad_norm": 1e30, "logging_steps": 100}
+    with pytest.raises(DivergenceError, match="not finite"):
+        pretrain(config_of(tmp_path, tiny_text, loop=loop))
+    assert find_latest_checkpoint(tmp_path) is None
+
+
+def test_bfloat16_is_not_emulated():
+    context = autocast(World.current("cuda"), LoopOptions())
+    assert context._enabled == (torch.cuda.get_device_capability() >= (8, 0))
