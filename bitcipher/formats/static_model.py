@@ -39,7 +39,9 @@ def write(table: VectorTable, target: str, advance: Advance) -> None:
     advance(len(table))
 
 
-def write_files(folder: str, table: VectorTable, whitespace_only: bool, normalize: bool = False) -> dict[str, FileEntry]:
+def write_files(
+    folder: str, table: VectorTable, whitespace_only: bool, normalize: bool = False
+) -> dict[str, FileEntry]:
     """Write the files to a folder, and return their sizes and digests by name.
 
     A table without `<oov>` gets a zero vector for it, since a tokenizer needs an unknown token.

@@ -14,7 +14,7 @@ from bitcipher.vocabulary import OOV
 # The tokenizer splits at Unicode's White_Space. Python's \s also has the separators U+001C to U+001F.
 _CHUNK = re.compile(r"[\S\x1c-\x1f]+")
 
-# Characters of chunks in memory, about 500,000 chunks and 100 MB. A text that exceeds them is processed, too.
+# Characters of chunks after which the memory of chunks is emptied: about 500,000 chunks and 100 MB.
 MAX_CACHED_CHARACTERS = 1 << 22
 
 
@@ -24,12 +24,14 @@ class TokenRows(NamedTuple):
     Attributes:
         rows: (t,) int64, the rows of the known words of all texts, one text after the other.
         starts: (texts + 1,) int64, the start of each text in `rows`.
-        unknown: the unknown words of each text.
+        unknown: the unknown words of all texts, one text after the other.
+        unknown_starts: (texts + 1,) int64, the start of each text in `unknown`.
     """
 
     rows: np.ndarray
     starts: np.ndarray
-    unknown: list[list[str]]
+    unknown: list[str]
+    unknown_starts: np.ndarray
 
 
 class ChunkTokens:
@@ -59,11 +61,13 @@ class ChunkTokens:
         chunks = [_CHUNK.findall(text) for text in texts]
         if self._characters > MAX_CACHED_CHARACTERS:
             self._rows, self._unknown, self._characters = {}, {}, 0
-        self._tokenize(list(dict.fromkeys(chain.from_iterable(chunks)).keys() - self._rows.keys()))
+        self._tokenize(list(set(chain.from_iterable(chunks)) - self._rows.keys()))
         rows = [[*chain.from_iterable(map(self._rows.__getitem__, text))] for text in chunks]
         starts = np.cumsum([0, *map(len, rows)])
-        unknown = [[word for chunk in text if chunk in self._unknown for word in self._unknown[chunk]] for text in chunks]
-        return TokenRows(np.fromiter(chain.from_iterable(rows), np.int64, starts[-1]), starts, unknown)
+        unknown = [[word for chunk in text for word in self._unknown.get(chunk, ())] for text in chunks]
+        unknown_starts = np.cumsum([0, *map(len, unknown)])
+        rows = np.fromiter(chain.from_iterable(rows), np.int64, starts[-1])
+        return TokenRows(rows, starts, [*chain.from_iterable(unknown)], unknown_starts)
 
     def _tokenize(self, chunks: list[str]) -> None:
         try:

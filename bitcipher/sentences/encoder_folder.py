@@ -7,7 +7,7 @@
 `encoder.json` is written last, so its presence shows that the folder is complete.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import safetensors
@@ -17,11 +17,13 @@ from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.formats import static_model
 from bitcipher.records import Record
-from bitcipher.spelling import Spelling
 from bitcipher.table import VectorTable
 from bitcipher.table.manifest import FileEntry
 from bitcipher.table.vector_files import read_checked, write_bytes
 from bitcipher.vocabulary import OOV
+
+if TYPE_CHECKING:
+    from bitcipher.spelling import Spelling
 
 FORMAT = "bitcipher-sentences/1"
 MANIFEST = "encoder.json"
@@ -36,13 +38,13 @@ class StoredEncoder(NamedTuple):
         table: words and their weighted vectors. `<oov>`, for unknown words, has zeros.
         whitespace_only: whether text is split only at whitespace.
         spelling: vectors of n-grams; None if unknown words have no influence.
-        transform: (d, d) float32, the matrix that multiplies the vector of an unknown word; None without `spelling`.
+        spelling_transform: (d, d) float32, the matrix that multiplies vectors of unknown words.
     """
 
     table: VectorTable
     whitespace_only: bool
-    spelling: Spelling | None
-    transform: np.ndarray | None
+    spelling: "Spelling | None"
+    spelling_transform: np.ndarray
 
 
 class EncoderManifest(Record):
@@ -66,8 +68,8 @@ def write_encoder(uri: str, encoder: StoredEncoder) -> None:
     with storage.writing_folder(uri) as folder:
         files = static_model.write_files(folder, encoder.table, encoder.whitespace_only, normalize=True)
         files = {name: files[name] for name in MODEL}
-        if encoder.spelling is not None and encoder.transform is not None:
-            arrays = {**encoder.spelling.to_arrays(), TRANSFORM: encoder.transform}
+        if encoder.spelling is not None:
+            arrays = {**encoder.spelling.to_arrays(), TRANSFORM: encoder.spelling_transform}
             files[SPELLING] = write_bytes(folder, SPELLING, [safetensors.numpy.save(arrays)])
         manifest = EncoderManifest(format=FORMAT, whitespace_only=encoder.whitespace_only, files=files)
         json_files.write(storage.join(folder, MANIFEST), manifest.to_dict())
@@ -84,7 +86,9 @@ def read_encoder(uri: str) -> StoredEncoder:
         raise BitcipherError(f"{uri} is not a folder of a sentence encoder, or is incomplete: it has no {MANIFEST}.")
     values = json_files.read(path)
     if values.get("format") != FORMAT:
-        raise BitcipherError(f"{path} has the format {values.get('format')!r}, but {FORMAT!r} is needed: save it again.")
+        raise BitcipherError(
+            f"{path} has the format {values.get('format')!r}, but {FORMAT!r} is needed: save it again."
+        )
     manifest = EncoderManifest.parse(values, path)
     if not set(MODEL) <= manifest.files.keys() <= {*MODEL, SPELLING}:
         raise BitcipherError(f"The list of files in {path} is damaged: save the encoder again.")
@@ -93,12 +97,14 @@ def read_encoder(uri: str) -> StoredEncoder:
     if OOV not in table.key_to_index:
         raise BitcipherError(f"The tokenizer in {uri} has no {OOV}: save the encoder again.")
     if SPELLING not in contents:
-        return StoredEncoder(table, manifest.whitespace_only, None, None)
+        return StoredEncoder(table, manifest.whitespace_only, None, np.eye(table.vector_size, dtype=np.float32))
     spelling, transform = _read_spelling(storage.join(uri, SPELLING), contents[SPELLING], table.vector_size)
     return StoredEncoder(table, manifest.whitespace_only, spelling, transform)
 
 
-def _read_spelling(path: str, content: bytes, vector_size: int) -> tuple[Spelling, np.ndarray]:
+def _read_spelling(path: str, content: bytes, vector_size: int) -> tuple["Spelling", np.ndarray]:
+    from bitcipher.spelling import Spelling  # which loads numba
+
     try:
         arrays = safetensors.numpy.load(content)
         transform = arrays.pop(TRANSFORM)

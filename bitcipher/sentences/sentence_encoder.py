@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -13,9 +13,11 @@ from bitcipher.formats.tokenizer_name import tokenizer_name
 from bitcipher.sentences.chunk_tokens import ChunkTokens
 from bitcipher.sentences.encoder_folder import StoredEncoder, read_encoder, write_encoder
 from bitcipher.sentences.whitening import whitening
-from bitcipher.spelling import Spelling
 from bitcipher.table import VectorTable
 from bitcipher.vocabulary import OOV
+
+if TYPE_CHECKING:
+    from bitcipher.spelling import Spelling
 
 # Weight of a word: SMOOTHING / (SMOOTHING + share of the word among all tokens) (Arora et al. 2017, "A Simple but
 # Tough-to-Beat Baseline for Sentence Embeddings").
@@ -70,7 +72,7 @@ class SentenceEncoder:
         """
         if oov not in (False, "spelling"):
             raise BitcipherError(f'`oov` must be False or "spelling", got {oov!r}.')
-        spelling = Spelling.require(vectors.refinement, "of a sentence") if oov else None
+        spelling = _require_spelling(vectors) if oov else None
         words = vectors.index_to_key
         scales = _weights(vectors, counts) / np.where(vectors.norms > 0, vectors.norms, 1)
         scales = np.where(np.array(words, object) == OOV, 0, scales).astype(np.float32)
@@ -80,9 +82,10 @@ class SentenceEncoder:
             np.multiply(vectors.vectors[block], scales[block, None], out=rows[block])
         if OOV not in vectors.key_to_index:
             words, rows = [*words, OOV], np.vstack([rows, np.zeros((1, vectors.vector_size), np.float32)])
-        transform = None if spelling is None else np.eye(vectors.vector_size, dtype=np.float32)
-        table = VectorTable(words, rows)
-        return cls(StoredEncoder(table, tokenizer_name(vectors) == "whitespace", spelling, transform))
+        transform = np.eye(vectors.vector_size, dtype=np.float32)
+        return cls(
+            StoredEncoder(VectorTable(words, rows), tokenizer_name(vectors) == "whitespace", spelling, transform)
+        )
 
     @threadpool_limits.wrap(limits=1)  # BLAS sums depend on the number of threads
     def fit(self, sentences: Iterable[str]) -> "SentenceEncoder":
@@ -102,13 +105,10 @@ class SentenceEncoder:
             moments += block.T @ block
         if not moments.any():
             raise BitcipherError("`fit` needs sentences with words of the vectors, and got none.")
-        transform, stored = whitening(moments), self._stored
-        rows = np.empty(stored.table.vectors.shape, np.float32)
-        for start in range(0, len(rows), ROWS):
-            rows[start : start + ROWS] = stored.table.vectors[start : start + ROWS] @ transform
-        table = VectorTable(stored.table.words, rows)
-        spelled = None if stored.transform is None else stored.transform @ transform
-        return SentenceEncoder(StoredEncoder(table, stored.whitespace_only, stored.spelling, spelled))
+        stored, transform = self._stored, whitening(moments)
+        table = VectorTable(stored.table.words, _multiply(np.asarray(stored.table.vectors), transform))
+        spelling_transform = _multiply(stored.spelling_transform, transform)
+        return SentenceEncoder(stored._replace(table=table, spelling_transform=spelling_transform))
 
     def encode(self, sentences: str | Iterable[str]) -> np.ndarray:
         """Return embeddings of length 1, (n, d) float32; (d,) for a single string, as in sentence-transformers.
@@ -156,15 +156,40 @@ class SentenceEncoder:
         return cls(read_encoder(os.fspath(uri)))
 
     def _encode(self, sentences: Sequence[str]) -> np.ndarray:
-        rows, starts, unknown = self._tokens.find(sentences)
-        table, spelling = np.asarray(self._stored.table.vectors), self._stored.spelling
-        sums = csr_array((np.ones(len(rows), np.float32), rows, starts), shape=(len(sentences), len(table))) @ table
-        if spelling is not None and self._stored.transform is not None:
-            for sentence, words in enumerate(unknown):
-                if words:
-                    sums[sentence] += (spelling.predict(words) @ self._stored.transform).sum(axis=0)
+        tokens = self._tokens.find(sentences)
+        sums = _sum_rows(tokens.rows, tokens.starts, np.asarray(self._stored.table.vectors))
+        if self._stored.spelling is not None and tokens.unknown:
+            rows = self._stored.spelling.predict(tokens.unknown)
+            numbers = np.arange(len(rows))
+            sums += _multiply(_sum_rows(numbers, tokens.unknown_starts, rows), self._stored.spelling_transform)
         norms = np.sqrt(np.einsum("ij,ij->i", sums, sums, dtype=np.float64))[:, None]
         return np.divide(sums, norms, out=np.zeros_like(sums), where=norms > 0, casting="same_kind")
+
+
+def _sum_rows(rows: np.ndarray, starts: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """Return the sum of the rows of each sentence, (n, d) float32. A sentence's sum does not depend on the others."""
+    return csr_array((np.ones(len(rows), np.float32), rows, starts), shape=(len(starts) - 1, len(table))) @ table
+
+
+@threadpool_limits.wrap(limits=1)  # BLAS sums depend on the number of threads
+def _multiply(table: np.ndarray, transform: np.ndarray) -> np.ndarray:
+    """Return the product of a table and a (d, d) matrix, in blocks of rows."""
+    result = np.empty(table.shape, np.float32)
+    for start in range(0, len(table), ROWS):
+        np.matmul(table[start : start + ROWS], transform, out=result[start : start + ROWS])
+    return result
+
+
+def _require_spelling(vectors: VectorTable) -> "Spelling":
+    from bitcipher.spelling import Spelling  # which loads numba
+
+    spelling = Spelling.from_arrays(vectors.refinement)
+    if spelling is None:
+        raise BitcipherError(
+            'The vectors have no n-grams, which `oov="spelling"` needs: make them with a `spelling_share` above 0, or '
+            "use `CipherVectors.with_spelling`."
+        )
+    return spelling
 
 
 def _weights(vectors: VectorTable, counts: Mapping[str, int] | None) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
     from bitcipher.counts import MergedCounts
     from bitcipher.evaluation import AnalogiesResult, WordPairsResult
     from bitcipher.explain import Explanation
+    from bitcipher.sentences import SentenceEncoder
+    from bitcipher.sentences.sentence_encoder import SentenceOov
 
-# Methods import formats, evaluation, explain and infer when they are called, so that loading and querying vectors
-# does not load numba, SciPy or a file format.
+# Methods import formats, evaluation, explain, infer and sentences when they are called, so that loading and querying
+# vectors does not load numba, SciPy or a file format.
 
 
 class CipherVectors(WordSimilarity):
@@ -231,6 +234,31 @@ class CipherVectors(WordSimilarity):
         arrays = {**(self.refinement or {}), **spelling.to_arrays()}
         table = spelling.add_to(units, self.words)
         return CipherVectors(self.words, table, self.counts, self.passages, arrays, self.manifest)
+
+    def encode(self, sentences: str | Iterable[str], oov: "SentenceOov" = False) -> np.ndarray:
+        """Return embeddings of sentences, weighted means of their words' vectors; see `bitcipher.sentences`.
+
+        Args:
+            sentences: a list of sentences, or one.
+            oov: whether unknown words get a vector from their spelling ("spelling"), or have no influence (False).
+
+        Returns:
+            Embeddings of length 1, (n, d) float32; (d,) for one sentence. Zeros for a sentence without known words.
+
+        Raises:
+            BitcipherError: if an element is not a string, the vectors have no counts, or `oov` is "spelling" and the
+                vectors have no n-grams.
+        """
+        from bitcipher.sentences import SentenceEncoder
+
+        encoder = self._encoders.get(repr(oov)) or SentenceEncoder.from_vectors(self, oov=oov)
+        self._encoders[repr(oov)] = encoder
+        return encoder.encode(sentences)
+
+    @cached_property
+    def _encoders(self) -> "dict[str, SentenceEncoder]":
+        """Encoders by `oov`, which take half a second to make."""
+        return {}
 
     def infer(self, contexts: Iterable[Sequence[str]], word: str, counts: "MergedCounts | None" = None) -> np.ndarray:
         """Return the vector of a new word from sentences that contain it, (d,) float32; see `bitcipher.infer.infer`.

@@ -1,0 +1,146 @@
+"""Embeddings of sentences against plain references."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sentence_vectors import SENTENCES, WORDS, make_vectors
+
+from bitcipher import BitcipherError, CipherVectors
+from bitcipher.sentences import SentenceEncoder, sentence_encoder
+from bitcipher.sentences.sentence_encoder import SMOOTHING
+
+
+def unit(vector):
+    length = np.linalg.norm(vector)
+    return vector / length if length else vector
+
+
+def embed(vectors: CipherVectors, words: list[str], spell: bool = False) -> np.ndarray:
+    """Return the embedding of a sentence by the formula."""
+    total = vectors.counts.sum()
+    mean = np.zeros(vectors.vector_size)
+    for word in words:
+        if word in vectors and word != "<oov>":
+            share = vectors.get_vecattr(word, "count") / total
+            mean += SMOOTHING / (SMOOTHING + share) * vectors.get_vector(word, norm=True)
+        elif spell:
+            mean += vectors.get_vector(word, oov="spelling")
+    return unit(mean)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.lists(st.sampled_from([*WORDS, "<oov>", "unknown", "jumper", "."]), max_size=8), max_size=8))
+def test_embeddings_are_weighted_means_of_unit_vectors(sentences):
+    vectors = make_vectors([*WORDS, "<oov>"]).with_spelling()
+    texts = [" ".join(words) for words in sentences]
+    expected = np.array([embed(vectors, words) for words in sentences]).reshape(-1, 10)
+    np.testing.assert_allclose(vectors.encode(texts), expected, atol=1e-6)
+    # A text cannot name the entry of unknown words.
+    spelled = np.array([embed(vectors, [word for word in words if word != "<oov>"], True) for words in sentences])
+    names_oov = np.array(["<oov>" in words for words in sentences], bool)
+    np.testing.assert_allclose(
+        vectors.encode(texts, oov="spelling")[~names_oov], spelled.reshape(-1, 10)[~names_oov], atol=1e-5
+    )
+
+
+def test_raw_text_is_lowercased_and_split(vectors):
+    expected = embed(vectors, ["do", "n't", "jump", "in", "the", "u.s."])
+    np.testing.assert_allclose(vectors.encode("Don't jump in the U.S."), expected, atol=1e-6)
+
+
+def test_results_do_not_depend_on_batches_and_cache(vectors, monkeypatch):
+    sentences = SENTENCES * 5
+    whole = vectors.encode(sentences)
+    monkeypatch.setattr(sentence_encoder, "BATCH_SENTENCES", 2)
+    monkeypatch.setattr("bitcipher.sentences.chunk_tokens.MAX_CACHED_CHARACTERS", 10)
+    encoder = SentenceEncoder.from_vectors(vectors)
+    np.testing.assert_array_equal(encoder.encode(sentences), whole)
+    monkeypatch.setattr(sentence_encoder, "BATCH_CHARACTERS", 1)
+    np.testing.assert_array_equal(encoder.encode(iter(sentences)), whole)
+
+
+def test_shapes_and_sentences_without_known_words(vectors):
+    assert vectors.encode([]).shape == (0, 10)
+    assert vectors.encode("the walk").shape == (10,)
+    rows = vectors.encode(["", " \n", "qqq", "<oov>", "zero", "walk"])
+    assert rows.dtype == np.float32
+    assert not rows[:5].any()
+    assert np.linalg.norm(rows[5]) == pytest.approx(1)
+
+
+def test_separators_split_as_in_the_exported_tokenizer(vectors):
+    rows = vectors.encode(["walk\x1cjump", "walk\u00a0jump", "walk\u3000jump"])
+    assert not rows[0].any()  # one unknown word
+    np.testing.assert_array_equal(rows[1:], vectors.encode(["walk jump"] * 2))
+
+
+@pytest.mark.parametrize(
+    ("sentences", "message"),
+    [
+        (["a", 1], "int at position 1"),
+        ([b"a"], "bytes at position 0"),
+        (b"a", "got bytes"),
+        (None, "got NoneType"),
+        (["the", "a\ud800"], "not valid Unicode"),
+    ],
+)
+def test_wrong_sentences_are_refused(vectors, sentences, message):
+    with pytest.raises(BitcipherError, match=message):
+        vectors.encode(sentences)
+
+
+def test_wrong_options_are_refused(vectors):
+    with pytest.raises(BitcipherError, match=r'`oov` must be False or "spelling", got True'):
+        vectors.encode("a", oov=True)
+    with pytest.raises(BitcipherError, match="`oov`"):
+        vectors.encode("a", oov=[])
+    with pytest.raises(BitcipherError, match="no n-grams"):
+        vectors.encode("a", oov="spelling")
+    without = CipherVectors(vectors.words, vectors.vectors)
+    with pytest.raises(BitcipherError, match="pass `counts`"):
+        without.encode("a")
+    for counts in ({}, {"the": -1, "walk": 3}):
+        with pytest.raises(BitcipherError, match="at least 0"):
+            SentenceEncoder.from_vectors(without, counts)
+
+
+def test_counts_of_another_text_and_vectors_without_oov(vectors):
+    counts = dict(zip(vectors.index_to_key, vectors.counts.tolist(), strict=True))
+    without = CipherVectors(vectors.index_to_key[:-1], vectors.vectors[:-1])
+    encoder = SentenceEncoder.from_vectors(without, counts)
+    np.testing.assert_array_equal(encoder.encode(SENTENCES), vectors.encode(SENTENCES))
+
+
+def test_fit_whitens_with_shrinkage(vectors):
+    sentences = [" ".join(np.random.default_rng(seed).choice(WORDS, 5)) for seed in range(300)]
+    rows = vectors.encode(sentences).astype(float)
+    variances, directions = np.linalg.eigh(rows.T @ rows)
+    scales = (variances / variances.sum() + 0.3 / len(variances)) ** -0.5
+    expected = rows @ (directions * scales) @ directions.T
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    fitted = SentenceEncoder.from_vectors(vectors).fit(sentences)
+    found = fitted.encode(sentences)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    # The direction that all words share no longer determines the cosines.
+    assert np.mean(found @ found.T) < np.mean(rows @ rows.T) / 2
+
+
+def test_fit_maps_unknown_words_like_known_ones(spelled):
+    sentences = [f"{word} {other}" for word in WORDS for other in WORDS]
+    encoder = SentenceEncoder.from_vectors(spelled, oov="spelling")
+    fitted = encoder.fit(sentences)
+    known, unknown = encoder.encode(["walk", "walker"]), fitted.encode(["walk", "walker"])
+    transform = np.linalg.lstsq(encoder.encode(sentences), fitted.encode(sentences), rcond=None)[0]
+    mapped = known @ transform
+    cosines = (mapped * unknown).sum(axis=1) / np.linalg.norm(mapped, axis=1)
+    assert cosines == pytest.approx([1, 1], abs=0.05)
+
+
+def test_fit_needs_known_words(vectors):
+    encoder = SentenceEncoder.from_vectors(vectors)
+    for sentences in ([], ["qqq"]):
+        with pytest.raises(BitcipherError, match="got none"):
+            encoder.fit(sentences)
+    with pytest.raises(BitcipherError, match="list of strings"):
+        encoder.fit("the walk")
