@@ -1,10 +1,13 @@
 """Folders of encoders: other libraries give the same embeddings, and damage is noticed."""
 
+import hashlib
 import json
+import random
 
+import mutations
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from model2vec import StaticModel
 from sentence_transformers import SentenceTransformer
@@ -39,7 +42,6 @@ def folder(encoder, tmp_path_factory):
 def test_sentence_transformers_gives_the_same_embeddings(encoder, folder):
     model = SentenceTransformer(str(folder), device="cpu")
     np.testing.assert_allclose(model.encode(TEXTS), encoder.encode(TEXTS), atol=1e-6)
-    assert model.get_sentence_embedding_dimension() == encoder.vector_size
 
 
 def test_model2vec_gives_the_same_embeddings(encoder, folder):
@@ -70,10 +72,13 @@ ALPHABET = st.sampled_from(
 )
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.fixture(scope="module")
+def tokens(vectors):
+    return ChunkTokens(vectors.index_to_key, whitespace_only=False)
+
+
 @given(st.lists(ALPHABET, max_size=12).map("".join))
-def test_tokens_of_chunks_are_those_of_the_text(vectors, text):
-    tokens = ChunkTokens(vectors.index_to_key, whitespace_only=False)
+def test_tokens_of_chunks_are_those_of_the_text(vectors, tokens, text):
     rows = [row for row in tokens._tokenizer.encode(text).ids if row != vectors.get_index("<oov>")]
     assert tokens.find([text]).rows.tolist() == rows
 
@@ -124,6 +129,25 @@ def test_wrong_manifests_are_refused(damaged):
         with pytest.raises(BitcipherError, match=message):
             SentenceEncoder.load(folder)
         (folder / "encoder.json").write_bytes(valid)
+
+
+@pytest.mark.parametrize("name", ["encoder.json", "model.safetensors", "tokenizer.json", "spelling.safetensors"])
+def test_mutated_files_with_valid_digests_are_read_or_refused(damaged, name):
+    folder, change = damaged
+    path, state, refused = folder / name, random.Random(name), 0
+    content, manifest = path.read_bytes(), (folder / "encoder.json").read_bytes()
+    for _ in range(40):
+        path.write_bytes(content)
+        mutations.mutate_file(path, state)
+        if name != "encoder.json":
+            entry = {"bytes": path.stat().st_size, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+            change(files={**json.loads(manifest)["files"], name: entry})
+        try:
+            assert SentenceEncoder.load(folder).encode(["the walker"]).shape[0] == 1
+        except BitcipherError:
+            refused += 1
+        (folder / "encoder.json").write_bytes(manifest)
+    assert refused > 10
 
 
 def test_exports_of_vectors_are_no_encoders(vectors, tmp_path):
