@@ -36,7 +36,7 @@ def write(table: VectorTable, target: str, advance: Advance) -> None:
     """Write the folder of a table."""
     with storage.writing_folder(target) as folder:
         write_files(folder, table, tokenizer_name(table) == "whitespace")
-    advance(len(table))
+        advance(len(table))
 
 
 def write_files(

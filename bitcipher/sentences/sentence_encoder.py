@@ -10,8 +10,8 @@ from threadpoolctl import threadpool_limits
 
 from bitcipher.errors import BitcipherError
 from bitcipher.formats.tokenizer_name import tokenizer_name
-from bitcipher.sentences.chunk_tokens import ChunkTokens
 from bitcipher.sentences.encoder_folder import StoredEncoder, read_encoder, write_encoder
+from bitcipher.sentences.token_finder import TokenFinder
 from bitcipher.sentences.whitening import whitening
 from bitcipher.table import VectorTable
 from bitcipher.vocabulary import OOV
@@ -47,12 +47,12 @@ class SentenceEncoder:
     >>> encoder = SentenceEncoder.from_vectors(vectors)
     >>> cat, dog = encoder.encode(["The cat sleeps.", "A dog sleeps!"])
     >>> round(float(cat @ dog), 2)
-    0.97
+    0.98
     """
 
     def __init__(self, stored: StoredEncoder):
         self._stored = stored
-        self._tokens = ChunkTokens(stored.table.index_to_key, stored.whitespace_only)
+        self._tokens = TokenFinder(stored.table.index_to_key, stored.whitespace_only)
 
     @classmethod
     def from_vectors(

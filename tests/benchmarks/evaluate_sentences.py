@@ -27,7 +27,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from bitcipher import CipherVectors, open_build
 from bitcipher.sentences import SentenceEncoder
-from bitcipher.sentences.chunk_tokens import ChunkTokens
+from bitcipher.sentences.token_finder import TokenFinder
 from bitcipher.vocabulary import OOV
 
 # First bytes of a model of fastText.
@@ -151,7 +151,7 @@ def is_fasttext_model(path: str) -> bool:
 
 def add_unknown(peer: Peer, sets: Sets) -> CipherVectors:
     """Return the vectors of a model of fastText, also of the unknown words of all texts."""
-    tokens = ChunkTokens([*peer.vectors.index_to_key, OOV], whitespace_only=False)
+    tokens = TokenFinder([*peer.vectors.index_to_key, OOV], whitespace_only=False)
     unknown = sorted({word for text in sets.texts() for word in tokens.find([text]).unknown} - {OOV})
     table = np.vstack([peer.vectors.vectors, peer.predict(unknown)])
     return CipherVectors([*peer.vectors.index_to_key, *unknown], table)

@@ -15,7 +15,7 @@ from sentence_vectors import SENTENCES
 
 from bitcipher import BitcipherError, CipherVectors, json_files
 from bitcipher.sentences import SentenceEncoder
-from bitcipher.sentences.chunk_tokens import ChunkTokens
+from bitcipher.sentences.token_finder import TokenFinder
 
 TEXTS = [
     *SENTENCES,
@@ -74,7 +74,7 @@ ALPHABET = st.sampled_from(
 
 @pytest.fixture(scope="module")
 def tokens(vectors):
-    return ChunkTokens(vectors.index_to_key, whitespace_only=False)
+    return TokenFinder(vectors.index_to_key, whitespace_only=False)
 
 
 @given(st.lists(ALPHABET, max_size=12).map("".join))

@@ -53,7 +53,7 @@ def test_results_do_not_depend_on_batches_and_cache(vectors, monkeypatch):
     sentences = SENTENCES * 5
     whole = vectors.encode(sentences)
     monkeypatch.setattr(sentence_encoder, "BATCH_SENTENCES", 2)
-    monkeypatch.setattr("bitcipher.sentences.chunk_tokens.MAX_CACHED_CHARACTERS", 10)
+    monkeypatch.setattr("bitcipher.sentences.token_finder.MAX_CACHED_CHARACTERS", 10)
     encoder = SentenceEncoder.from_vectors(vectors)
     np.testing.assert_array_equal(encoder.encode(sentences), whole)
     monkeypatch.setattr(sentence_encoder, "BATCH_CHARACTERS", 1)

@@ -1,4 +1,4 @@
-"""`ChunkTokens`: the rows of the words of texts. Each distinct chunk between whitespace is tokenized only once."""
+"""`TokenFinder`: the rows of the words of texts. Each distinct chunk between whitespace is tokenized only once."""
 
 import re
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class TokenRows(NamedTuple):
     unknown_starts: np.ndarray
 
 
-class ChunkTokens:
+class TokenFinder:
     """Tokens of texts by the tokenizer that folders of `SentenceEncoder` contain.
 
     This tokenizer splits chunks one by one, so the tokens of a text are those of its chunks.
