@@ -9,10 +9,10 @@ WORDS = ["the", ".", "n't", "do", "u.s.", "قلب", "zero", *(stem + ending for 
 SENTENCES = ["The walk.", "walked talks, walked", "Don't jump in the U.S.", "laughing painted the zero", "قلب paints"]
 
 
-def make_vectors(words=WORDS) -> CipherVectors:
+def make_vectors(words=WORDS, tokenizer="spacy") -> CipherVectors:
     """Return vectors of words, of which "zero" has zeros."""
     rows = np.random.default_rng(1).standard_normal((len(words), 10), dtype=np.float32)
     rows += 2 * np.eye(10, dtype=np.float32)[0]
     rows[words.index("zero")] = 0
-    manifest = {"options": {"tokenizer": "spacy"}}
+    manifest = {"options": {"tokenizer": tokenizer}}
     return CipherVectors(words, rows, np.arange(len(words), 0, -1) ** 2, manifest=manifest)

@@ -9,8 +9,8 @@ modules.json            for sentence-transformers
 `bitcipher.sentences` writes the same files, with rows that are weighted.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import orjson
@@ -28,37 +28,39 @@ from bitcipher.table.manifest import FileEntry
 from bitcipher.table.vector_files import write_bytes
 from bitcipher.vocabulary import OOV
 
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
 TENSOR = "embeddings"
 TENSORS = ("embedding.weight", TENSOR)
 
 
 def write(table: VectorTable, target: str, advance: Advance) -> None:
-    """Write the folder of a table."""
+    """Write the folder. A table without `<oov>` gets a zero vector for it, since a tokenizer needs an unknown token."""
+    words, blocks = table.index_to_key, [table.vectors]
+    if OOV not in table.key_to_index:
+        words, blocks = [*words, OOV], [table.vectors, np.zeros((1, table.vector_size), np.float32)]
+    tokenizer = make_tokenizer(words, tokenizer_name(table) == "whitespace")
     with storage.writing_folder(target) as folder:
-        write_files(folder, table, tokenizer_name(table) == "whitespace")
+        write_files(folder, blocks, tokenizer)
         advance(len(table))
 
 
 def write_files(
-    folder: str, table: VectorTable, whitespace_only: bool, normalize: bool = False
+    folder: str, blocks: Sequence[np.ndarray], tokenizer: "Tokenizer", normalize: bool = False
 ) -> dict[str, FileEntry]:
     """Write the files to a folder, and return their sizes and digests by name.
 
-    A table without `<oov>` gets a zero vector for it, since a tokenizer needs an unknown token.
-
     Args:
         folder: the folder.
-        table: the words and vectors.
-        whitespace_only: whether text is split only at whitespace.
+        blocks: the vectors of the tokens, (N, d) float32, in consecutive blocks of rows.
+        tokenizer: the tokenizer.
         normalize: whether the libraries scale the mean of the vectors of a text to length 1.
     """
-    words, blocks = table.index_to_key, [table.vectors]
-    if OOV not in table.key_to_index:
-        words, blocks = [*words, OOV], [table.vectors, np.zeros((1, table.vector_size), np.float32)]
-    shape = (len(words), table.vector_size)
+    shape = (sum(map(len, blocks)), blocks[0].shape[1])
     # model2vec truncates texts to 512 tokens by default.
     config = {"normalize": normalize, "max_length": None, "hidden_dim": shape[1], "vocab_size": shape[0]}
-    tokenizer = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": OOV, "clean_up_tokenization_spaces": False}
+    loader = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": OOV, "clean_up_tokenization_spaces": False}
     types = ["StaticEmbedding", *(["Normalize"] if normalize else [])]
     modules = [
         {"idx": i, "name": str(i), "path": f"{i}_{name}" if i else "", "type": f"sentence_transformers.models.{name}"}
@@ -66,9 +68,9 @@ def write_files(
     ]
     contents: dict[str, Iterable[bytes]] = {
         "model.safetensors": safetensors_file.iter_bytes(shape, blocks, TENSOR),
-        "tokenizer.json": [make_tokenizer(words, whitespace_only).to_str().encode()],
+        "tokenizer.json": [tokenizer.to_str().encode()],
         "config.json": [json_files.to_bytes(config)],
-        "tokenizer_config.json": [json_files.to_bytes(tokenizer)],
+        "tokenizer_config.json": [json_files.to_bytes(loader)],
         "modules.json": [orjson.dumps(modules, option=orjson.OPT_INDENT_2) + b"\n"],
     }
     return {name: write_bytes(folder, name, content) for name, content in contents.items()}

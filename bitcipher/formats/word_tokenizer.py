@@ -27,16 +27,34 @@ SPLIT_ROUNDS = 3
 MAX_ABBREVIATIONS = 100
 
 
-def make_tokenizer(words: list[str], whitespace_only: bool) -> "Tokenizer":
+# Prefix of a piece that continues a word, as in BERT's vocabularies.
+PIECE = "##"
+# Longer words are unknown if words are split into pieces, as in BERT's tokenizer: the time grows with their square.
+MAX_SPLIT_CHARACTERS = 100
+
+
+def make_tokenizer(words: list[str], whitespace_only: bool, split_unknown: bool = False) -> "Tokenizer":
     """Return a tokenizer whose token ids are row numbers.
 
     Args:
         words: all words, in order of their rows. `<oov>`, the unknown token, is among them.
         whitespace_only: whether text is split only at whitespace.
+        split_unknown: whether an unknown word is split into its longest prefix among `words` and pieces with the prefix
+            `##` (WordPiece).
     """
     from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-    tokenizer = Tokenizer(models.WordLevel({word: row for row, word in enumerate(words)}, unk_token=OOV))
+    rows = {word: row for row, word in enumerate(words)}
+    if split_unknown:
+        model = models.WordPiece(
+            rows,
+            unk_token=OOV,
+            max_input_chars_per_word=MAX_SPLIT_CHARACTERS,
+            continuing_subword_prefix=PIECE,
+        )
+    else:
+        model = models.WordLevel(rows, unk_token=OOV)
+    tokenizer = Tokenizer(model)
     if all(word == word.lower() for word in words):
         tokenizer.normalizer = normalizers.Lowercase()
     steps = [pre_tokenizers.WhitespaceSplit()]

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -12,33 +11,20 @@ from bitcipher.errors import BitcipherError
 from bitcipher.formats.tokenizer_name import tokenizer_name
 from bitcipher.sentences.encoder_folder import StoredEncoder, read_encoder, write_encoder
 from bitcipher.sentences.token_finder import TokenFinder
+from bitcipher.sentences.token_table import ROWS, make_token_table
 from bitcipher.sentences.whitening import whitening
 from bitcipher.table import VectorTable
-from bitcipher.vocabulary import OOV
-
-if TYPE_CHECKING:
-    from bitcipher.spelling import Spelling
-
-# Weight of a word: SMOOTHING / (SMOOTHING + share of the word among all tokens) (Arora et al. 2017, "A Simple but
-# Tough-to-Beat Baseline for Sentence Embeddings").
-SMOOTHING = 0.003
 
 # A batch of sentences ends at one of these limits.
 BATCH_SENTENCES = 4096
 BATCH_CHARACTERS = 1 << 20
 
-# Rows that are scaled or multiplied at a time.
-ROWS = 1 << 14
-
-SentenceOov = Literal[False, "spelling"]
-"""Unknown words of a sentence have no influence (False), or a vector from their character n-grams ("spelling")."""
-
 
 class SentenceEncoder:
-    """Embeddings of sentences: weighted means of the unit vectors of their words, scaled to length 1.
+    """Embeddings of sentences: weighted means of the vectors of their words, scaled to length 1.
 
-    A weight falls with the frequency of a word. `from_vectors` makes an encoder, and `fit` adapts it to sentences like
-    those to compare.
+    The weight of a word falls with its frequency. `from_vectors` makes an encoder, and `fit` adapts it to sentences
+    like those to compare.
 
     >>> from bitcipher import CipherVectors
     >>> words = ["the", "cat", "dog", "sleeps", "runs", "<oov>"]
@@ -55,37 +41,18 @@ class SentenceEncoder:
         self._tokens = TokenFinder(stored.table.index_to_key, stored.whitespace_only)
 
     @classmethod
-    def from_vectors(
-        cls, vectors: VectorTable, counts: Mapping[str, int] | None = None, oov: SentenceOov = False
-    ) -> "SentenceEncoder":
-        """Return an encoder from vectors of words.
+    def from_vectors(cls, vectors: VectorTable, counts: Mapping[str, int] | None = None) -> "SentenceEncoder":
+        """Return an encoder from vectors of words, most frequent first.
 
         Args:
             vectors: the vectors. `<oov>` has no influence on sentences.
             counts: occurrences of words in a large text, for vectors without counts, such as those of a word2vec file.
                 Words that it lacks count as rare.
-            oov: whether unknown words get a vector from their spelling ("spelling"), or have no influence (False).
 
         Raises:
-            BitcipherError: if neither the vectors nor `counts` say how frequent words are, or if `oov` is "spelling"
-                and the vectors have no n-grams.
+            BitcipherError: if neither the vectors nor `counts` say how frequent words are.
         """
-        if oov not in (False, "spelling"):
-            raise BitcipherError(f'`oov` must be False or "spelling", got {oov!r}.')
-        spelling = _require_spelling(vectors) if oov else None
-        words = vectors.index_to_key
-        scales = _weights(vectors, counts) / np.where(vectors.norms > 0, vectors.norms, 1)
-        scales = np.where(np.array(words, object) == OOV, 0, scales).astype(np.float32)
-        rows = np.empty(vectors.vectors.shape, np.float32)
-        for start in range(0, len(rows), ROWS):
-            block = slice(start, start + ROWS)
-            np.multiply(vectors.vectors[block], scales[block, None], out=rows[block])
-        if OOV not in vectors.key_to_index:
-            words, rows = [*words, OOV], np.vstack([rows, np.zeros((1, vectors.vector_size), np.float32)])
-        transform = np.eye(vectors.vector_size, dtype=np.float32)
-        return cls(
-            StoredEncoder(VectorTable(words, rows), tokenizer_name(vectors) == "whitespace", spelling, transform)
-        )
+        return cls(StoredEncoder(make_token_table(vectors, counts), tokenizer_name(vectors) == "whitespace"))
 
     @threadpool_limits.wrap(limits=1)  # BLAS sums depend on the number of threads
     def fit(self, sentences: Iterable[str]) -> "SentenceEncoder":
@@ -105,15 +72,16 @@ class SentenceEncoder:
             moments += block.T @ block
         if not moments.any():
             raise BitcipherError("`fit` needs sentences with words of the vectors, and got none.")
-        stored, transform = self._stored, whitening(moments)
-        table = VectorTable(stored.table.words, _multiply(np.asarray(stored.table.vectors), transform))
-        spelling_transform = _multiply(stored.spelling_transform, transform)
-        return SentenceEncoder(stored._replace(table=table, spelling_transform=spelling_transform))
+        table, transform = self._stored.table, whitening(moments)
+        rows = np.empty(table.vectors.shape, np.float32)
+        for start in range(0, len(rows), ROWS):
+            np.matmul(table.vectors[start : start + ROWS], transform, out=rows[start : start + ROWS])
+        return SentenceEncoder(self._stored._replace(table=VectorTable(table.words, rows)))
 
     def encode(self, sentences: str | Iterable[str]) -> np.ndarray:
         """Return embeddings of length 1, (n, d) float32; (d,) for a single string, as in sentence-transformers.
 
-        The embedding of a sentence without known words is zero.
+        The embedding of a sentence without known words or pieces is zero.
 
         Raises:
             BitcipherError: if an element is not a string, or not valid Unicode.
@@ -133,10 +101,9 @@ class SentenceEncoder:
         return self._stored.table.vector_size
 
     def save(self, uri: str | os.PathLike[str]) -> None:
-        """Write the encoder to a folder, which sentence-transformers and model2vec open, too.
+        """Write the encoder to a folder. sentence-transformers and model2vec open it and give the same embeddings.
 
-        They give the same embeddings, except for unknown words if the encoder has `oov="spelling"`. Equal encoders
-        give equal bytes.
+        Equal encoders give equal bytes.
 
         Args:
             uri: a local path or a URI that fsspec supports. It must not exist.
@@ -156,56 +123,11 @@ class SentenceEncoder:
         return cls(read_encoder(os.fspath(uri)))
 
     def _encode(self, sentences: Sequence[str]) -> np.ndarray:
-        tokens = self._tokens.find(sentences)
-        sums = _sum_rows(tokens.rows, tokens.starts, np.asarray(self._stored.table.vectors))
-        if self._stored.spelling is not None and tokens.unknown:
-            rows = self._stored.spelling.predict(tokens.unknown)
-            numbers = np.arange(len(rows))
-            sums += _multiply(_sum_rows(numbers, tokens.unknown_starts, rows), self._stored.spelling_transform)
+        rows, starts = self._tokens.find(sentences)
+        table = self._stored.table.vectors
+        sums = csr_array((np.ones(len(rows), np.float32), rows, starts), shape=(len(sentences), len(table))) @ table
         norms = np.sqrt(np.einsum("ij,ij->i", sums, sums, dtype=np.float64))[:, None]
         return np.divide(sums, norms, out=np.zeros_like(sums), where=norms > 0, casting="same_kind")
-
-
-def _sum_rows(rows: np.ndarray, starts: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """Return the sum of the rows of each sentence, (n, d) float32. A sentence's sum does not depend on the others."""
-    return csr_array((np.ones(len(rows), np.float32), rows, starts), shape=(len(starts) - 1, len(table))) @ table
-
-
-@threadpool_limits.wrap(limits=1)  # BLAS sums depend on the number of threads
-def _multiply(table: np.ndarray, transform: np.ndarray) -> np.ndarray:
-    """Return the product of a table and a (d, d) matrix, in blocks of rows."""
-    result = np.empty(table.shape, np.float32)
-    for start in range(0, len(table), ROWS):
-        np.matmul(table[start : start + ROWS], transform, out=result[start : start + ROWS])
-    return result
-
-
-def _require_spelling(vectors: VectorTable) -> "Spelling":
-    from bitcipher.spelling import Spelling  # which loads numba
-
-    spelling = Spelling.from_arrays(vectors.refinement)
-    if spelling is None:
-        raise BitcipherError(
-            'The vectors have no n-grams, which `oov="spelling"` needs: make them with a `spelling_share` above 0, or '
-            "use `CipherVectors.with_spelling`."
-        )
-    return spelling
-
-
-def _weights(vectors: VectorTable, counts: Mapping[str, int] | None) -> np.ndarray:
-    """Return the weight of each word, (N,) float64."""
-    if counts is not None:
-        numbers, total = np.array([counts.get(word, 0) for word in vectors.index_to_key]), sum(counts.values())
-    elif vectors.counts is not None:
-        numbers, total = vectors.counts, int(vectors.counts.sum())
-    else:
-        raise BitcipherError(
-            "The vectors have no counts of words, by which sentences weight them: pass `counts` to "
-            "`SentenceEncoder.from_vectors`, such as those of a build."
-        )
-    if total <= 0 or (numbers < 0).any():
-        raise BitcipherError("The counts of words must be at least 0, and their sum above 0.")
-    return SMOOTHING / (SMOOTHING + numbers / total)
 
 
 def _check_sentences(sentences: Iterable[str]) -> list[str]:

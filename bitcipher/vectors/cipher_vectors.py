@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from bitcipher.evaluation import AnalogiesResult, WordPairsResult
     from bitcipher.explain import Explanation
     from bitcipher.sentences import SentenceEncoder
-    from bitcipher.sentences.sentence_encoder import SentenceOov
 
 # Methods import formats, evaluation, explain, infer and sentences when they are called, so that loading and querying
 # vectors does not load numba, SciPy or a file format.
@@ -235,30 +234,25 @@ class CipherVectors(WordSimilarity):
         table = spelling.add_to(units, self.words)
         return CipherVectors(self.words, table, self.counts, self.passages, arrays, self.manifest)
 
-    def encode(self, sentences: str | Iterable[str], oov: "SentenceOov" = False) -> np.ndarray:
-        """Return embeddings of sentences, weighted means of their words' vectors; see `bitcipher.sentences`.
+    def encode(self, sentences: str | Iterable[str]) -> np.ndarray:
+        """Return embeddings of sentences: weighted means of the vectors of their words; see `bitcipher.sentences`.
 
         Args:
             sentences: a list of sentences, or one.
-            oov: whether unknown words get a vector from their spelling ("spelling"), or have no influence (False).
 
         Returns:
             Embeddings of length 1, (n, d) float32; (d,) for one sentence. Zeros for a sentence without known words.
 
         Raises:
-            BitcipherError: if an element is not a string, the vectors have no counts, or `oov` is "spelling" and the
-                vectors have no n-grams.
+            BitcipherError: if an element is not a string, or the vectors have no counts.
         """
-        from bitcipher.sentences import SentenceEncoder
-
-        encoder = self._encoders.get(repr(oov)) or SentenceEncoder.from_vectors(self, oov=oov)
-        self._encoders[repr(oov)] = encoder
-        return encoder.encode(sentences)
+        return self._sentence_encoder.encode(sentences)
 
     @cached_property
-    def _encoders(self) -> "dict[str, SentenceEncoder]":
-        """Encoders by `oov`, which take half a second to make."""
-        return {}
+    def _sentence_encoder(self) -> "SentenceEncoder":
+        from bitcipher.sentences import SentenceEncoder
+
+        return SentenceEncoder.from_vectors(self)
 
     def infer(self, contexts: Iterable[Sequence[str]], word: str, counts: "MergedCounts | None" = None) -> np.ndarray:
         """Return the vector of a new word from sentences that contain it, (d,) float32; see `bitcipher.infer.infer`.

@@ -26,8 +26,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from bitcipher import CipherVectors, open_build
+from bitcipher.formats.word_tokenizer import make_tokenizer
 from bitcipher.sentences import SentenceEncoder
-from bitcipher.sentences.token_finder import TokenFinder
 from bitcipher.vocabulary import OOV
 
 # First bytes of a model of fastText.
@@ -125,20 +125,10 @@ def read_sets(folder: Path) -> Sets:
     )
 
 
-def make_encoders(
-    title: str, path: str, counts: Mapping[str, int] | None, sets: Sets
-) -> Iterator[tuple[str, SentenceEncoder]]:
-    """Yield an encoder that skips unknown words and, for vectors with n-grams, one that spells them."""
-    if is_fasttext_model(path):
-        peer = Peer.read(path)
-        yield title, SentenceEncoder.from_vectors(peer.vectors, counts)
-        yield f"{title}, unknown words by spelling", SentenceEncoder.from_vectors(add_unknown(peer, sets), counts)
-        return
-    vectors = CipherVectors.read(path)
-    counts = counts if vectors.counts is None else None
-    yield title, SentenceEncoder.from_vectors(vectors, counts)
-    if vectors.spelling:
-        yield f"{title}, unknown words by spelling", SentenceEncoder.from_vectors(vectors, counts, oov="spelling")
+def make_encoder(path: str, counts: Mapping[str, int] | None, sets: Sets) -> SentenceEncoder:
+    """Return the encoder of vectors. A model of fastText gives its own vectors to unknown words."""
+    vectors = add_unknown(Peer.read(path), sets) if is_fasttext_model(path) else CipherVectors.read(path)
+    return SentenceEncoder.from_vectors(vectors, counts if vectors.counts is None else None)
 
 
 def is_fasttext_model(path: str) -> bool:
@@ -151,8 +141,13 @@ def is_fasttext_model(path: str) -> bool:
 
 def add_unknown(peer: Peer, sets: Sets) -> CipherVectors:
     """Return the vectors of a model of fastText, also of the unknown words of all texts."""
-    tokens = TokenFinder([*peer.vectors.index_to_key, OOV], whitespace_only=False)
-    unknown = sorted({word for text in sets.texts() for word in tokens.find([text]).unknown} - {OOV})
+    words = [*peer.vectors.index_to_key, OOV]
+    tokenizer, texts = make_tokenizer(words, whitespace_only=False), [text.lower() for text in sets.texts()]
+    unknown = set()
+    for text, encoding in zip(texts, tokenizer.encode_batch(texts), strict=True):
+        spans = zip(encoding.ids, encoding.offsets, strict=True)
+        unknown |= {text[start:stop] for row, (start, stop) in spans if words[row] == OOV}
+    unknown = sorted(unknown - {OOV})
     table = np.vstack([peer.vectors.vectors, peer.predict(unknown)])
     return CipherVectors([*peer.vectors.index_to_key, *unknown], table)
 
@@ -201,15 +196,16 @@ def time_encoding(encoder: SentenceEncoder, sentences: Sequence[str]) -> str:
 def main() -> None:
     """Evaluate and print."""
     arguments = parse_arguments()
-    sets, counts, encoder = read_sets(arguments.data), None, None
+    sets, counts = read_sets(arguments.data), None
     if arguments.counts:
         vocabulary = open_build(arguments.counts).vocabulary
         counts = dict(zip(vocabulary["word"].to_pylist(), vocabulary["count"].to_pylist(), strict=True))
     print(f"| {' | '.join(HEADER)} |\n|{'---|' * len(HEADER)}", flush=True)
     for title, path in arguments.vectors:
-        for name, encoder in make_encoders(title, path, counts, sets):
-            print(f"| {' | '.join([name, *evaluate(encoder, sets)])} |", flush=True)
+        encoder = make_encoder(path, counts, sets)
+        print(f"| {' | '.join([title, *evaluate(encoder, sets)])} |", flush=True)
     pairs = (sets.sts_train, sets.sick_train)
+    encoder = make_encoder(arguments.vectors[0][1], counts, sets)
     print("\n" + time_encoding(encoder, [text for each in pairs for text in (*each.left, *each.right)]))
 
 

@@ -1,4 +1,4 @@
-"""Vectors with and without n-grams."""
+"""Vectors of words."""
 
 import os
 
@@ -14,8 +14,3 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 @pytest.fixture(scope="session")
 def vectors() -> CipherVectors:
     return make_vectors([*WORDS, "<oov>"])
-
-
-@pytest.fixture(scope="session")
-def spelled(vectors) -> CipherVectors:
-    return vectors.with_spelling()

@@ -21,6 +21,7 @@ TEXTS = [
     *SENTENCES,
     "",
     "qqq",
+    "painter walkjumps",
     "“I don't walk,\" he said; (the U.S. last.) cannot--No! <oov> walk<oov>jump a\x1cwalk İSTANBUL ΣΑΣ",
     "walk " * 2000,
 ]
@@ -58,15 +59,6 @@ def test_loading_gives_the_same_embeddings_and_bytes(encoder, folder, tmp_path):
     assert CipherVectors.read(folder).vector_size == encoder.vector_size
 
 
-def test_unknown_words_are_spelled_after_loading(spelled, tmp_path):
-    encoder = SentenceEncoder.from_vectors(spelled, oov="spelling").fit(SENTENCES)
-    encoder.save(tmp_path / "folder")
-    texts = ["the walker", "repainting"]
-    np.testing.assert_array_equal(SentenceEncoder.load(tmp_path / "folder").encode(texts), encoder.encode(texts))
-    known = SentenceTransformer(str(tmp_path / "folder"), device="cpu").encode(SENTENCES[:1])
-    np.testing.assert_allclose(known, encoder.encode(SENTENCES[:1]), atol=1e-6)
-
-
 ALPHABET = st.sampled_from(
     ["walk", "jump", "<oov>", "<OOV>", "U.S.", "'", '"', "-", "—", "n't", "Σ", "İ", ".", *" \t\n\u3000\x1c\x85"]
 )
@@ -79,8 +71,8 @@ def tokens(vectors):
 
 @given(st.lists(ALPHABET, max_size=12).map("".join))
 def test_tokens_of_chunks_are_those_of_the_text(vectors, tokens, text):
-    rows = [row for row in tokens._tokenizer.encode(text).ids if row != vectors.get_index("<oov>")]
-    assert tokens.find([text]).rows.tolist() == rows
+    rows = [row for row in tokens.tokenizer.encode(text).ids if row != vectors.get_index("<oov>")]
+    assert tokens.find([text])[0].tolist() == rows
 
 
 def test_existing_folders_are_not_replaced(encoder, folder):
@@ -89,9 +81,9 @@ def test_existing_folders_are_not_replaced(encoder, folder):
 
 
 @pytest.fixture
-def damaged(spelled, tmp_path):
-    """A valid folder with all files, and a function that writes changed fields to its manifest."""
-    SentenceEncoder.from_vectors(spelled, oov="spelling").save(tmp_path / "folder")
+def damaged(vectors, tmp_path):
+    """A valid folder, and a function that writes changed fields to its manifest."""
+    SentenceEncoder.from_vectors(vectors).save(tmp_path / "folder")
 
     def change(**fields):
         path = str(tmp_path / "folder" / "encoder.json")
@@ -102,7 +94,7 @@ def damaged(spelled, tmp_path):
 
 def test_damaged_files_are_named(damaged):
     folder, _ = damaged
-    for name in ("encoder.json", "model.safetensors", "tokenizer.json", "spelling.safetensors"):
+    for name in ("encoder.json", "model.safetensors", "tokenizer.json"):
         path = folder / name
         content = path.read_bytes()
         path.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
@@ -131,7 +123,7 @@ def test_wrong_manifests_are_refused(damaged):
         (folder / "encoder.json").write_bytes(valid)
 
 
-@pytest.mark.parametrize("name", ["encoder.json", "model.safetensors", "tokenizer.json", "spelling.safetensors"])
+@pytest.mark.parametrize("name", ["encoder.json", "model.safetensors", "tokenizer.json"])
 def test_mutated_files_with_valid_digests_are_read_or_refused(damaged, name):
     folder, change = damaged
     path, state, refused = folder / name, random.Random(name), 0

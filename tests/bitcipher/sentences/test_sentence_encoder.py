@@ -8,7 +8,7 @@ from sentence_vectors import SENTENCES, WORDS, make_vectors
 
 from bitcipher import BitcipherError, CipherVectors
 from bitcipher.sentences import SentenceEncoder, sentence_encoder
-from bitcipher.sentences.sentence_encoder import SMOOTHING
+from bitcipher.sentences.token_table import SMOOTHING
 
 
 def unit(vector):
@@ -16,32 +16,54 @@ def unit(vector):
     return vector / length if length else vector
 
 
-def embed(vectors: CipherVectors, words: list[str], spell: bool = False) -> np.ndarray:
-    """Return the embedding of a sentence by the formula."""
+def embed(vectors: CipherVectors, words: list[str]) -> np.ndarray:
+    """Return the embedding of a sentence by the formula. Pieces that continue a word have the prefix "##"."""
     total = vectors.counts.sum()
     mean = np.zeros(vectors.vector_size)
     for word in words:
-        if word in vectors and word != "<oov>":
+        if word.startswith("##"):
+            mean += 0.5 * vectors.get_vector(word[2:], norm=True)
+        elif word in vectors and word != "<oov>":
             share = vectors.get_vecattr(word, "count") / total
             mean += SMOOTHING / (SMOOTHING + share) * vectors.get_vector(word, norm=True)
-        elif spell:
-            mean += vectors.get_vector(word, oov="spelling")
     return unit(mean)
 
 
 @settings(max_examples=50)
-@given(st.lists(st.lists(st.sampled_from([*WORDS, "<oov>", "unknown", "jumper", "."]), max_size=8), max_size=8))
+@given(st.lists(st.lists(st.sampled_from([*WORDS, "<oov>", "qqq", "."]), max_size=8), max_size=8))
 def test_embeddings_are_weighted_means_of_unit_vectors(sentences):
-    vectors = make_vectors([*WORDS, "<oov>"]).with_spelling()
-    texts = [" ".join(words) for words in sentences]
+    vectors = make_vectors([*WORDS, "<oov>"])
     expected = np.array([embed(vectors, words) for words in sentences]).reshape(-1, 10)
-    np.testing.assert_allclose(vectors.encode(texts), expected, atol=1e-6)
-    # A text cannot name the entry of unknown words.
-    spelled = np.array([embed(vectors, [word for word in words if word != "<oov>"], True) for words in sentences])
-    names_oov = np.array(["<oov>" in words for words in sentences], bool)
-    np.testing.assert_allclose(
-        vectors.encode(texts, oov="spelling")[~names_oov], spelled.reshape(-1, 10)[~names_oov], atol=1e-5
-    )
+    np.testing.assert_allclose(vectors.encode([" ".join(words) for words in sentences]), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("word", "pieces"),
+    [
+        ("walkjumps", ["walk", "##jumps"]),
+        ("talkingwalkthe", ["talking", "##walk", "##the"]),
+        ("painter", ["paint"]),  # continued by characters, which have no vectors
+        ("walkq", []),  # no word has this character
+        ("qwalk", []),
+        ("walk<oov>", ["walk"]),
+        ("walk" * 26, []),  # too long
+    ],
+)
+def test_unknown_words_are_split_into_pieces(vectors, word, pieces):
+    np.testing.assert_allclose(vectors.encode(word), embed(vectors, pieces), atol=1e-6)
+
+
+def test_only_frequent_words_continue_unknown_ones(vectors, monkeypatch):
+    monkeypatch.setattr("bitcipher.sentences.token_table.PIECES", 5)
+    encoder = SentenceEncoder.from_vectors(vectors)
+    np.testing.assert_allclose(encoder.encode("walkdo"), embed(vectors, ["walk", "##do"]), atol=1e-6)
+    np.testing.assert_allclose(encoder.encode("walkjump"), embed(vectors, ["walk"]), atol=1e-6)
+
+
+def test_words_that_look_like_pieces_keep_their_vectors():
+    vectors = make_vectors(["##walk", "##a", "zero", "<oov>", "walk", "a"], tokenizer="whitespace")
+    for word in ("##walk", "##a"):
+        np.testing.assert_allclose(vectors.encode(word), vectors.get_vector(word, norm=True), atol=1e-6)
 
 
 def test_raw_text_is_lowercased_and_split(vectors):
@@ -90,13 +112,7 @@ def test_wrong_sentences_are_refused(vectors, sentences, message):
         vectors.encode(sentences)
 
 
-def test_wrong_options_are_refused(vectors):
-    with pytest.raises(BitcipherError, match=r'`oov` must be False or "spelling", got True'):
-        vectors.encode("a", oov=True)
-    with pytest.raises(BitcipherError, match="`oov`"):
-        vectors.encode("a", oov=[])
-    with pytest.raises(BitcipherError, match="no n-grams"):
-        vectors.encode("a", oov="spelling")
+def test_wrong_counts_are_refused(vectors):
     without = CipherVectors(vectors.words, vectors.vectors)
     with pytest.raises(BitcipherError, match="pass `counts`"):
         without.encode("a")
@@ -124,17 +140,6 @@ def test_fit_whitens_with_shrinkage(vectors):
     np.testing.assert_allclose(found, expected, atol=1e-5)
     # The direction that all words share no longer determines the cosines.
     assert np.mean(found @ found.T) < np.mean(rows @ rows.T) / 2
-
-
-def test_fit_maps_unknown_words_like_known_ones(spelled):
-    sentences = [f"{word} {other}" for word in WORDS for other in WORDS]
-    encoder = SentenceEncoder.from_vectors(spelled, oov="spelling")
-    fitted = encoder.fit(sentences)
-    known, unknown = encoder.encode(["walk", "walker"]), fitted.encode(["walk", "walker"])
-    transform = np.linalg.lstsq(encoder.encode(sentences), fitted.encode(sentences), rcond=None)[0]
-    mapped = known @ transform
-    cosines = (mapped * unknown).sum(axis=1) / np.linalg.norm(mapped, axis=1)
-    assert cosines == pytest.approx([1, 1], abs=0.05)
 
 
 def test_fit_needs_known_words(vectors):
