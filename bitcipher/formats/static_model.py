@@ -5,10 +5,11 @@ tokenizer.json          a tokenizer of whole words, with <oov> as the unknown to
 tokenizer_config.json   for AutoTokenizer
 config.json             for model2vec
 modules.json            for sentence-transformers
+
+`bitcipher.sentences` writes the same files, with rows that are weighted.
 """
 
-import re
-from itertools import islice
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,10 @@ from bitcipher.errors import BitcipherError
 from bitcipher.formats.row_blocks import Advance
 from bitcipher.formats.table_builder import check_table
 from bitcipher.formats.tokenizer_name import tokenizer_name
+from bitcipher.formats.word_tokenizer import make_tokenizer
 from bitcipher.table import VectorTable, safetensors_file
+from bitcipher.table.manifest import FileEntry
+from bitcipher.table.vector_files import write_bytes
 from bitcipher.vocabulary import OOV
 
 if TYPE_CHECKING:
@@ -30,59 +34,46 @@ if TYPE_CHECKING:
 TENSOR = "embeddings"
 TENSORS = ("embedding.weight", TENSOR)
 
-# Approximation of spaCy's English tokenizer within a whitespace-separated chunk: 997 of 1,000 tokens of a novel are the
-# same. It splits off the ends of contractions, punctuation before and after a word, hyphens between letters, and the
-# period of a sentence, but not that of the abbreviations in the vocabulary.
-SPLITS = (
-    r"n['’]t$|['’](?:s|re|ve|ll|d|m)$|(?<=^can)not$"
-    r"|^[\"'“”‘’«»(\[{<*_$£€#]|[\"'“”‘’«»)\]}>,;:!?…*_%%]$|(?<=\w\w)%s\.$"
-    r"|(?<=\p{L})(?:-|--|–|—)(?=\p{L})|--+|—"
-)
-# Number of times that the splits are applied, since a chunk such as `house."` or `don't,"` needs several in turn.
-SPLIT_ROUNDS = 3
-# Maximum number of abbreviations, the most frequent ones, since the pattern tries each of them at every period. Builds
-# with spaCy's tokenizer have about 50.
-MAX_ABBREVIATIONS = 100
-
 
 def write(table: VectorTable, target: str, advance: Advance) -> None:
     """Write the folder. A table without `<oov>` gets a zero vector for it, since a tokenizer needs an unknown token."""
     words, blocks = table.index_to_key, [table.vectors]
     if OOV not in table.key_to_index:
         words, blocks = [*words, OOV], [table.vectors, np.zeros((1, table.vector_size), np.float32)]
+    tokenizer = make_tokenizer(words, tokenizer_name(table) == "whitespace")
     with storage.writing_folder(target) as folder:
-        with storage.writing(storage.join(folder, "model.safetensors")) as stream:
-            stream.writelines(safetensors_file.iter_bytes((len(words), table.vector_size), blocks, TENSOR))
+        write_files(folder, blocks, tokenizer)
         advance(len(table))
-        whitespace_only = tokenizer_name(table) == "whitespace"
-        with storage.writing(storage.join(folder, "tokenizer.json")) as stream:
-            stream.write(_make_tokenizer(words, whitespace_only).to_str().encode())
-        # model2vec truncates texts to 512 tokens by default.
-        config: dict[str, Any] = {"normalize": False, "max_length": None}
-        config |= {"hidden_dim": table.vector_size, "vocab_size": len(words)}
-        storage.write_bytes(storage.join(folder, "config.json"), json_files.to_bytes(config))
-        config = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": OOV, "clean_up_tokenization_spaces": False}
-        storage.write_bytes(storage.join(folder, "tokenizer_config.json"), json_files.to_bytes(config))
-        module = {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.StaticEmbedding"}
-        with storage.writing(storage.join(folder, "modules.json")) as stream:
-            stream.write(orjson.dumps([module], option=orjson.OPT_INDENT_2) + b"\n")
 
 
-def _make_tokenizer(words: list[str], whitespace_only: bool) -> "Tokenizer":
-    from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
+def write_files(
+    folder: str, blocks: Sequence[np.ndarray], tokenizer: "Tokenizer", normalize: bool = False
+) -> dict[str, FileEntry]:
+    """Write the files to a folder, and return their sizes and digests by name.
 
-    tokenizer = Tokenizer(models.WordLevel({word: row for row, word in enumerate(words)}, unk_token=OOV))
-    if all(word == word.lower() for word in words):
-        tokenizer.normalizer = normalizers.Lowercase()
-    steps = [pre_tokenizers.WhitespaceSplit()]
-    if not whitespace_only:
-        abbreviations = (rf"\b{re.escape(word[:-1])}" for word in words if re.fullmatch(r"\w\w+\.", word))
-        unless = "|".join(islice(abbreviations, MAX_ABBREVIATIONS))
-        unless = f"(?<!{unless})" if unless else ""
-        steps += [pre_tokenizers.Split(Regex(SPLITS % unless), "isolated")] * SPLIT_ROUNDS
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(steps)
-    tokenizer.add_special_tokens([AddedToken(OOV, special=True, normalized=False)])
-    return tokenizer
+    Args:
+        folder: the folder.
+        blocks: the vectors of the tokens, (N, d) float32, in consecutive blocks of rows.
+        tokenizer: the tokenizer.
+        normalize: whether the libraries scale the mean of the vectors of a text to length 1.
+    """
+    shape = (sum(map(len, blocks)), blocks[0].shape[1])
+    # model2vec truncates texts to 512 tokens by default.
+    config = {"normalize": normalize, "max_length": None, "hidden_dim": shape[1], "vocab_size": shape[0]}
+    loader = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": OOV, "clean_up_tokenization_spaces": False}
+    types = ["StaticEmbedding", *(["Normalize"] if normalize else [])]
+    modules = [
+        {"idx": i, "name": str(i), "path": f"{i}_{name}" if i else "", "type": f"sentence_transformers.models.{name}"}
+        for i, name in enumerate(types)
+    ]
+    contents: dict[str, Iterable[bytes]] = {
+        "model.safetensors": safetensors_file.iter_bytes(shape, blocks, TENSOR),
+        "tokenizer.json": [tokenizer.to_str().encode()],
+        "config.json": [json_files.to_bytes(config)],
+        "tokenizer_config.json": [json_files.to_bytes(loader)],
+        "modules.json": [orjson.dumps(modules, option=orjson.OPT_INDENT_2) + b"\n"],
+    }
+    return {name: write_bytes(folder, name, content) for name, content in contents.items()}
 
 
 def read(uri: str) -> VectorTable:
@@ -91,13 +82,28 @@ def read(uri: str) -> VectorTable:
     Raises:
         BitcipherError: if a file is missing or damaged, or if the tokens and vectors do not agree.
     """
-    tokens = _read_tokens(json_files.read(storage.join(uri, "tokenizer.json")))
+    tokenizer, model = (storage.read_bytes(storage.join(uri, name)) for name in ("tokenizer.json", "model.safetensors"))
+    if tokenizer is None or model is None:
+        missing = "tokenizer.json" if tokenizer is None else "model.safetensors"
+        raise BitcipherError(f"{uri} is not a static embedding model: it has no {missing}.")
+    return parse(uri, tokenizer, model)
+
+
+def parse(uri: str, tokenizer: bytes, model: bytes) -> VectorTable:
+    """Return the words and vectors in the content of tokenizer.json and model.safetensors.
+
+    Args:
+        uri: the folder, for error messages.
+        tokenizer: content of tokenizer.json.
+        model: content of model.safetensors.
+
+    Raises:
+        BitcipherError: if a file is damaged, or if the tokens and vectors do not agree.
+    """
+    tokens = _read_tokens(json_files.parse(tokenizer, storage.join(uri, "tokenizer.json")))
     path = storage.join(uri, "model.safetensors")
-    data = storage.read_bytes(path)
-    if data is None:
-        raise BitcipherError(f"{uri} has a tokenizer.json but no model.safetensors.")
     try:
-        tensors = safetensors.numpy.load(data)
+        tensors = safetensors.numpy.load(model)
     except KeyError as error:
         raise BitcipherError(
             f"{path} has values of the type {error.args[0]}, which NumPy does not support: write float32."

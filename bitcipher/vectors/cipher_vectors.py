@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
     from bitcipher.counts import MergedCounts
     from bitcipher.evaluation import AnalogiesResult, WordPairsResult
     from bitcipher.explain import Explanation
+    from bitcipher.sentences import SentenceEncoder
 
-# Methods import formats, evaluation, explain and infer when they are called, so that loading and querying vectors
-# does not load numba, SciPy or a file format.
+# Methods import formats, evaluation, explain, infer and sentences when they are called, so that loading and querying
+# vectors does not load numba, SciPy or a file format.
 
 
 class CipherVectors(WordSimilarity):
@@ -231,6 +233,26 @@ class CipherVectors(WordSimilarity):
         arrays = {**(self.refinement or {}), **spelling.to_arrays()}
         table = spelling.add_to(units, self.words)
         return CipherVectors(self.words, table, self.counts, self.passages, arrays, self.manifest)
+
+    def encode(self, sentences: str | Iterable[str]) -> np.ndarray:
+        """Return embeddings of sentences: weighted means of the vectors of their words; see `bitcipher.sentences`.
+
+        Args:
+            sentences: a list of sentences, or one.
+
+        Returns:
+            Embeddings of length 1, (n, d) float32; (d,) for one sentence. Zeros for a sentence without known words.
+
+        Raises:
+            BitcipherError: if an element is not a string, or the vectors have no counts.
+        """
+        return self._sentence_encoder.encode(sentences)
+
+    @cached_property
+    def _sentence_encoder(self) -> "SentenceEncoder":
+        from bitcipher.sentences import SentenceEncoder
+
+        return SentenceEncoder.from_vectors(self)
 
     def infer(self, contexts: Iterable[Sequence[str]], word: str, counts: "MergedCounts | None" = None) -> np.ndarray:
         """Return the vector of a new word from sentences that contain it, (d,) float32; see `bitcipher.infer.infer`.

@@ -104,6 +104,7 @@ FORMATS = {
         if each.can_read
     },
     "vectors: bitcipher": ReadFormat(lambda files: files.vectors, "*", _vector_commands),
+    "vectors: sentence encoder": ReadFormat(lambda files: files.encoder, "**/*", _evaluate),
     "build: mode cat": ReadFormat(lambda files: files.build(), "**/*", _build_commands),
     "build: mode spectral": ReadFormat(lambda files: files.build("spectral"), "**/*", _build_commands),
     "manifest of a build": ReadFormat(lambda files: files.build(), "versions/*.json", _build_commands),

@@ -14,6 +14,7 @@ from builds import OPTIONS
 from typer.testing import CliRunner
 
 from bitcipher.errors import BitcipherError
+from bitcipher.sentences import SentenceEncoder
 from bitcipher.vectors import CipherVectors
 from cluster.cli.main import app
 from pipelines.build.build import build
@@ -104,6 +105,12 @@ class ValidFiles:
             path.parent.mkdir(exist_ok=True)
             CipherVectors.load(str(self.vectors)).export(format, path)
         return path
+
+    @cached_property
+    def encoder(self) -> Path:
+        """Folder of a sentence encoder."""
+        SentenceEncoder.from_vectors(CipherVectors.load(str(self.vectors))).save(self.folder / "encoder")
+        return self.folder / "encoder"
 
     def file(self, name: str) -> Path:
         """Return a file of `RECIPES`, or a copy of a shipped recipe."""

@@ -10,7 +10,7 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoTokenizer
 
 from bitcipher import BitcipherError, CipherVectors
-from bitcipher.formats.static_model import _make_tokenizer
+from bitcipher.formats.word_tokenizer import make_tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_tokenizer_splits_raw_text_like_spacy():
     words = ["mr.", "u.s.", "<oov>"]
     text = "“I don't know Mr. Smith's well-known house,\" he said; we'll (the U.S. last.) cannot--No!"
     tokens = [
-        text.lower()[start:end] for start, end in _make_tokenizer(words, whitespace_only=False).encode(text).offsets
+        text.lower()[start:end] for start, end in make_tokenizer(words, whitespace_only=False).encode(text).offsets
     ]
     expected = (
         "“ i do n't know mr. smith 's well - known house , \" he said ; we 'll ( the u.s. last . ) can not -- no !"
@@ -81,7 +81,7 @@ def test_tokenizer_splits_raw_text_like_spacy():
 
 
 def test_tokenizer_retains_case_and_punctuation_if_the_table_has_them():
-    tokenizer = _make_tokenizer(["Cat", "cat,", "<oov>"], whitespace_only=True)
+    tokenizer = make_tokenizer(["Cat", "cat,", "<oov>"], whitespace_only=True)
     assert tokenizer.encode("Cat cat, CAT").tokens == ["Cat", "cat,", "<oov>"]
 
 
