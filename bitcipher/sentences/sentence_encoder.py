@@ -58,7 +58,7 @@ class SentenceEncoder:
     def fit(self, sentences: Iterable[str]) -> "SentenceEncoder":
         """Return an encoder for sentences like these, in which directions that they share count less.
 
-        It improves cosines, and does not change what a linear classifier can learn from the embeddings.
+        It improves cosines, but not the accuracy of linear classifiers.
 
         Args:
             sentences: unlabeled sentences, at least about a hundred.

@@ -128,11 +128,11 @@ def test_counts_of_another_text_and_vectors_without_oov(vectors):
     np.testing.assert_array_equal(encoder.encode(SENTENCES), vectors.encode(SENTENCES))
 
 
-def test_fit_whitens_with_shrinkage(vectors):
+def test_fit_whitens_after_adding_the_mean_variance(vectors):
     sentences = [" ".join(np.random.default_rng(seed).choice(WORDS, 5)) for seed in range(300)]
     rows = vectors.encode(sentences).astype(float)
     variances, directions = np.linalg.eigh(rows.T @ rows)
-    scales = (variances / variances.sum() + 0.3 / len(variances)) ** -0.5
+    scales = (variances / variances.sum() + 1 / len(variances)) ** -0.5
     expected = rows @ (directions * scales) @ directions.T
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     fitted = SentenceEncoder.from_vectors(vectors).fit(sentences)
