@@ -36,9 +36,11 @@ def test_read_version_by_number_or_newest(build):
 
 
 def test_folder_without_versions_is_not_a_build(base_uri):
-    for uri in (base_uri, storage.join(base_uri, "nowhere")):
+    storage.write_bytes(storage.join(base_uri, "folder", "notes.txt"), b"")
+    for name, problem in (("folder", "is not a build"), ("nowhere", "There is no build")):
+        uri = storage.join(base_uri, name)
         assert versions(uri) == []
-        with pytest.raises(BitcipherError, match="is not a build"):
+        with pytest.raises(BitcipherError, match=problem):
             read_version(uri)
 
 
@@ -47,7 +49,7 @@ def test_vectors_of_a_version_or_a_folder(build, base_uri):
     assert vectors_of(build, 2) == f"{build}/versions/000002-ab/vectors"
     elsewhere = storage.join(base_uri, "vectors")
     assert vectors_of(elsewhere) == elsewhere
-    with pytest.raises(BitcipherError, match="is not a build"):
+    with pytest.raises(BitcipherError, match="There is no build"):
         vectors_of(elsewhere, 2)  # a version number implies a build
 
 

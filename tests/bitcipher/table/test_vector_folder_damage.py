@@ -46,8 +46,8 @@ def assert_unchanged(table: CipherVectors, manifest: dict[str, Any] = MANIFEST) 
 
 
 def test_other_folders_raise(tmp_path):
-    for path in (tmp_path, tmp_path / "missing"):
-        with pytest.raises(BitcipherError, match="no manifest"):
+    for path, problem in ((tmp_path, "no manifest"), (tmp_path / "missing", "There is no build and no folder")):
+        with pytest.raises(BitcipherError, match=problem):
             CipherVectors.load(path)
     (tmp_path / "manifest.json").write_text('{"format": "shards"}')
     with pytest.raises(BitcipherError, match="format 'shards'"):

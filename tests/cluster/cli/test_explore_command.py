@@ -50,7 +50,7 @@ def test_explore_compares_versions_and_limits_words(command):
             ["few", "--out", "page.html"],
             "A map needs at least 5 words",
         ),
-        (["nothing", "--out", "page.html"], "nothing is not a"),
+        (["nothing", "--out", "page.html"], "There is no build and no folder of vectors nothing"),
         (["vectors", "--compare", "7", "--out", "page.html"], "vectors is not a build"),
         (["vectors", "--out", "few"], "few"),
     ],

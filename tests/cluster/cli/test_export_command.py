@@ -47,10 +47,10 @@ def test_mistakes_print_one_sentence(command):
         (("vectors", "--format", "glove", "--out", "out"), "already"),
         (("vectors", "--format", "word3vec", "--out", "new"), "There is no format 'word3vec'"),
         (("vectors", "--format", "gensim", "--out", "new"), "write word2vec-binary"),
-        (("nothing", "--format", "glove", "--out", "new"), "nothing is not a"),
+        (("nothing", "--format", "glove", "--out", "new"), "There is no build and no folder of vectors nothing"),
         (("vectors", "--format", "glove", "--out", "new", "--version", "2"), "vectors is not a build"),
         (("vectors", "--format", "counts", "--out", "new"), "vectors is a folder of vectors without counts"),
-        (("nothing", "--format", "counts", "--out", "new"), "nothing is not a build"),
+        (("nothing", "--format", "counts", "--out", "new"), "There is no build nothing"),
     ):
         code, _, error = command(*arguments)
         assert code == 2

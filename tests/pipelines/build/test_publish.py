@@ -188,7 +188,7 @@ def test_files_of_earlier_versions_are_kept_while_a_manifest_is_damaged(build):
 def test_prune_raises_without_a_build_or_during_a_job(build, base_uri):
     with pytest.raises(BitcipherError, match="`keep` must be at least 1"):
         prune(build, keep=0)
-    with pytest.raises(BitcipherError, match="is not a build"):
+    with pytest.raises(BitcipherError, match="There is no build"):
         prune(storage.join(base_uri, "elsewhere"), keep=1)
     with Lease(build):
         for remove in (lambda: prune(build, keep=1), lambda: drop_unfinished(build)):
