@@ -168,3 +168,6 @@ dist.barrier()"""
     with pytest.raises(BitcipherError, match=r"3 times in a row .*worker process has died"):
         run_script(tmp_path, code)
     assert len(list(tmp_path.glob("call-*"))) == 3
+    from ray.util import placement_group_table
+
+    assert {group["state"] for group in placement_group_table().values()} == {"REMOVED"}  # so they hold no CPUs

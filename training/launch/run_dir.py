@@ -63,6 +63,7 @@ def leasing_run_dir(folder: Path, name: str) -> Iterator[Lease]:
     """
     check_run_dir(folder, name)
     with Lease(str(folder), RUN_LEASE) as lease:
+        (folder / STOP).unlink(missing_ok=True)  # left by a killed job, whose workers it asked to stop
         yield lease
 
 

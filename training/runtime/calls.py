@@ -45,7 +45,6 @@ def writing_stop_file(path: Path) -> Iterator[None]:
         signal.signal(signal.SIGTERM, previous)
         path.touch()
 
-    path.unlink(missing_ok=True)  # left by a killed job
     signal.signal(signal.SIGTERM, catch)
     try:
         yield

@@ -122,9 +122,11 @@ def _attempt(values: Config, workers: int, use_gpu: bool, ray_folder: Path, erro
         # The loop writes its own checkpoints, so Ray stores none. Restarts by Ray would repeat mistakes.
         run_config=RunConfig(storage_path=str(ray_folder), failure_config=FailureConfig(max_failures=0)),
     )
+    groups = _placement_groups()
     try:
         trainer.fit()
     except TrainingFailedError as error:
+        _remove_placement_groups(_placement_groups() - groups)
         failures: dict[int, Exception] = getattr(error, "worker_failures", {})
         lost = next((each for each in failures.values() if type(each).__module__.startswith("ray.")), None)
         stored: dict[str, Any] = json.loads(error_file.read_text("utf-8")) if error_file.exists() else {}
@@ -135,6 +137,26 @@ def _attempt(values: Config, workers: int, use_gpu: bool, ray_folder: Path, erro
             return _Failure(_cause_of(lost or error), is_worker_lost=True)
         return _Failure(stored["message"], is_worker_lost=kind == "lost connection")
     return None
+
+
+def _placement_groups() -> set[str]:
+    """Return the ids of the placement groups of this job, which hold CPUs and GPUs."""
+    import ray
+    from ray.util import placement_group_table
+
+    job: str = ray.get_runtime_context().get_job_id()
+    table: dict[str, Any] = placement_group_table()
+    # The id of a group ends with that of its job.
+    return {each for each, group in table.items() if each.endswith(job) and group["state"] != "REMOVED"}
+
+
+def _remove_placement_groups(ids: set[str]) -> None:
+    """Free what a failed attempt holds. Ray Train keeps it if a worker dies while the group starts."""
+    from ray._raylet import PlacementGroupID
+    from ray.util.placement_group import PlacementGroup, remove_placement_group
+
+    for each in ids:
+        remove_placement_group(PlacementGroup(PlacementGroupID(bytes.fromhex(each))))
 
 
 def _cause_of(error: Exception) -> str:

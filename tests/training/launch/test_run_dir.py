@@ -3,11 +3,20 @@
 from pathlib import Path
 
 from pipelines.runtime.progress import StageProgress
-from training.launch.run_dir import launch
+from training.launch.run_dir import launch, leasing_run_dir
+from training.loop.stop_request import STOP
 
 
 def write_result(config):
     Path(config["folder"], "result").touch()
+
+
+def test_request_to_stop_a_killed_job_is_forgotten(tmp_path):
+    for name in ("run.json", STOP):
+        (tmp_path / name).touch()
+    with leasing_run_dir(tmp_path, "run.json"):
+        assert not (tmp_path / STOP).exists()
+        assert (tmp_path / "run.json").exists()
 
 
 def test_launch_removes_only_folders_of_killed_drivers(tmp_path):
