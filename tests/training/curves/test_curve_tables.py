@@ -75,7 +75,7 @@ def test_percentage_is_relative_to_steps_of_first_group(tmp_path):
 
 def test_diverged_run_does_not_reach_loss(tmp_path):
     fine = read_run(write_run(tmp_path / "fine", 1, {0: 5.0, 10: 3.0}, {"loop": {"learning_rate": 1.0}}))
-    lost = read_run(write_run(tmp_path / "lost", 1, {0: 5.0, 10: math.nan}, {"loop": {"learning_rate": 9.0}}))
+    lost = read_run(write_run(tmp_path / "lost", 1, {0: 5.0, 10: 90.0}, {"loop": {"learning_rate": 9.0}}))
     assert perplexity_table(group_runs([fine, lost])).rows[1][-1] == "not reached"
 
 
