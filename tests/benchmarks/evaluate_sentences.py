@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from measure_spelling import Peer
+from fasttext_model import FastTextModel
 from model2vec import StaticModel
 from scipy.stats import spearmanr
 from sklearn.linear_model import LogisticRegression
@@ -127,7 +127,7 @@ def read_sets(folder: Path) -> Sets:
 
 def make_encoder(path: str, counts: Mapping[str, int] | None, sets: Sets) -> SentenceEncoder:
     """Return the encoder of vectors. A model of fastText gives its own vectors to unknown words."""
-    vectors = add_unknown(Peer.read(path), sets) if is_fasttext_model(path) else CipherVectors.read(path)
+    vectors = add_unknown(FastTextModel.read(path), sets) if is_fasttext_model(path) else CipherVectors.read(path)
     return SentenceEncoder.from_vectors(vectors, counts if vectors.counts is None else None)
 
 
@@ -139,7 +139,7 @@ def is_fasttext_model(path: str) -> bool:
         return stream.read(len(FASTTEXT_MAGIC)) == FASTTEXT_MAGIC
 
 
-def add_unknown(peer: Peer, sets: Sets) -> CipherVectors:
+def add_unknown(peer: FastTextModel, sets: Sets) -> CipherVectors:
     """Return the vectors of a model of fastText, also of the unknown words of all texts."""
     words = [*peer.vectors.index_to_key, OOV]
     tokenizer, texts = make_tokenizer(words, whitespace_only=False), [text.lower() for text in sets.texts()]
