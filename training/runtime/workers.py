@@ -162,7 +162,8 @@ def _remove_placement_groups(ids: set[str]) -> None:
 def _cause_of(error: Exception) -> str:
     """Return the sentence of Ray's error message that says why a worker died, without the list of possible causes."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    line = next((each for each in lines if "Worker exit" in each or "node" in each), lines[-1])
+    sentences = [each for each in lines if each.startswith("The actor")]  # other lines list ids, or are of a traceback
+    line = sentences[-1] if sentences else lines[-1]
     return first_line(line.partition(" Some common causes")[0])
 
 

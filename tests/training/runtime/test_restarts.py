@@ -45,5 +45,17 @@ def test_three_deaths_without_progress_end_the_run(train):
         train(("death", 10), ("death", 10), ("death", 10), ("death", 10))
 
 
+def test_cause_of_a_death_is_one_sentence():
+    message = (
+        "Training failed due to controller error:\nThe actor died unexpectedly before finishing this task.\n"
+        "\tclass_name: RayTrainWorker\n\tnode_id='1'\n"
+        "The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR. Some common causes "
+        "include: (1) the OOM killer\n  return method(self)"
+    )
+    cause = "The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR"
+    assert workers._cause_of(Exception(message)) == cause
+    assert workers._cause_of(Exception("Training failed.\nThe worker group startup timed out.\n")).endswith("timed out")
+
+
 def test_run_that_was_asked_to_stop_is_not_restarted(train):
     assert train(("death", 10), ("exception", 10), ("ends", 20), stop_at=2) == 2
