@@ -16,7 +16,7 @@ from training.embeddings import EmbeddingInitOptions
 from training.loop import LoopOptions
 from training.models import ModelOptions
 from training.objectives import Objective, check_objective, make_objective
-from training.settings import apply_setting
+from training.settings import apply_settings
 
 
 class TextOptions(ReadOptions):
@@ -83,6 +83,4 @@ def read_recipe(uri: str, settings: Sequence[str] = ()) -> Recipe:
         BitcipherError: if the file is missing or not YAML, or an option does not exist or is invalid.
     """
     values = read_yaml(uri)
-    for setting in settings:
-        apply_setting(values, setting)
-    return Recipe.parse(values, uri)
+    return Recipe.parse(values, apply_settings(values, uri, settings))

@@ -1,5 +1,6 @@
 """Changes of options in YAML files by NAME=VALUE settings."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
@@ -8,16 +9,23 @@ from bitcipher.errors import BitcipherError
 from bitcipher.yaml_files import SafeLoader
 
 
-def apply_setting(values: dict[str, Any], setting: str) -> None:
-    """Set one option in the plain values of a recipe or a study.
+def apply_settings(values: dict[str, Any], source: str, settings: Sequence[str]) -> str:
+    """Set options in the plain values of a recipe or a study, and return where these values come from.
 
     Args:
         values: options by name, nested by group; changed in place.
-        setting: dotted name and YAML value of the option, such as "loop.max_steps=100".
+        source: where the values come from, for error messages.
+        settings: dotted names and YAML values of options, such as "loop.max_steps=100".
 
     Raises:
-        BitcipherError: if the setting is not NAME=VALUE, a part of the name is not a group, or the value is not YAML.
+        BitcipherError: if a setting is not NAME=VALUE, a part of the name is not a group, or the value is not YAML.
     """
+    for setting in settings:
+        _apply(values, setting)
+    return f"{source} with --set {' '.join(settings)}" if settings else source
+
+
+def _apply(values: dict[str, Any], setting: str) -> None:
     path, equals, text = setting.partition("=")
     if not equals or not path:
         raise BitcipherError(f"A setting must be NAME=VALUE, such as loop.max_steps=100, got {setting!r}.")

@@ -86,6 +86,12 @@ def test_nested_and_repeated_settings(recipe_file):
     assert recipe.loop.max_steps == 5
 
 
+def test_unknown_option_of_a_setting_is_not_blamed_on_the_file(recipe_file):
+    with pytest.raises(BitcipherError) as error:
+        read_recipe(recipe_file, ["seed=4", "nosuch.steps=4"])
+    assert str(error.value).startswith(f"{recipe_file} with --set seed=4 nosuch.steps=4: there is no option `nosuch`")
+
+
 @pytest.mark.parametrize(
     ("setting", "fact"),
     [

@@ -12,7 +12,7 @@ from bitcipher.records import Float, Record
 from training.embeddings import EmbeddingInitOptions
 from training.finetune.task_files import TASKS
 from training.loop import LoopOptions
-from training.settings import apply_setting
+from training.settings import apply_settings
 
 # Values of BERT (Devlin et al. 2019, appendix A.3), except for the learning rate, which is higher because the models
 # that are pre-trained here are small.
@@ -93,11 +93,10 @@ def make_finetune_options(values: dict[str, Any], settings: Sequence[str] = ()) 
         BitcipherError: if an option does not exist or is invalid, or both epochs and steps are set.
     """
     values = copy.deepcopy(values)
-    for setting in settings:
-        apply_setting(values, setting)
+    source = apply_settings(values, "Fine-tuning", settings)
     loop = values.get("loop", {})
     if isinstance(loop, dict):
         if "max_steps" in loop and values.setdefault("num_train_epochs", None) is not None:
             raise BitcipherError("`num_train_epochs` and `loop.max_steps` exclude each other; set one of them.")
         values["loop"] = LOOP_DEFAULTS | loop
-    return FinetuneOptions.parse(values, "Fine-tuning")
+    return FinetuneOptions.parse(values, source)

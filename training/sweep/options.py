@@ -18,7 +18,7 @@ from training.data import TokenizerOptions
 from training.finetune import GLUE
 from training.loop import LoopOptions
 from training.scaling import SEQUENCES, Shape, larger, set_1, set_2, set_3, smallest
-from training.settings import apply_setting
+from training.settings import apply_settings
 
 Init = Literal["random", "cipher"]
 INITS: tuple[str, ...] = get_args(Init)
@@ -172,8 +172,7 @@ def make_study(values: dict[str, Any], source: str, settings: Sequence[str] = ()
         BitcipherError: if an option does not exist or is invalid.
     """
     values = copy.deepcopy(values)
-    for setting in settings:
-        apply_setting(values, setting)
+    source = apply_settings(values, source, settings)
     # Missing options of these groups get the paper's values, not the defaults of other runs.
     _fill_group(values, "tokenizer", TOKENIZER_DEFAULTS)
     _fill_group(values.setdefault("pretraining", {}), "loop", LOOP_DEFAULTS)
