@@ -18,7 +18,7 @@ def test_ray_and_in_process_builds_are_equal(ray_cluster, documents, tmp_path, m
     monkeypatch.setattr(merged_segments, "RANGE_ENTRIES", 50_000)  # small enough that several ranges are merged
     files = [write_lines(tmp_path / f"{i}.jsonl", documents[i:]) for i in range(3)]  # of equal size, to be merged
     here = run_build(files, tmp_path / "here")
-    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_SUMMED_WORD", 1 << 18)  # ranges of 1,000 words
+    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_SUMMED_WORD", 1 << 16)  # ranges of 4,000 words
     on_ray = run_build(files, tmp_path / "on_ray", workers=2)
     assert max(len(segment["parts"]) for segment in on_ray["segments"]) > 1
     assert len(here["shards"]) > 2
@@ -51,7 +51,7 @@ def test_threads_do_not_change_the_bytes(documents, tmp_path, monkeypatch):
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 50_000)
     monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_MERGED", 1 << 15)  # 40,000 rows and entries
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.weighted_entries", 0)  # weights in ranges
-    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_SUMMED_WORD", 1 << 18)  # ranges of 1,000 words
+    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_SUMMED_WORD", 1 << 16)  # ranges of 4,000 words
     threads = run_build(files, tmp_path / "threads", threads=3)
     assert max(len(segment["parts"]) for segment in threads["segments"]) > 1
     assert digests(tmp_path / "alone") == digests(tmp_path / "threads")
