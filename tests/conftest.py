@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import signal
 import sys
 import uuid
 from collections.abc import Callable, Iterator
@@ -24,6 +25,9 @@ os.environ.pop("RAY_ADDRESS", None)
 os.environ["HF_DATASETS_OFFLINE"] = os.environ["HF_HUB_OFFLINE"] = "1"
 # Clusters start jobs as `python`, which must be that of the tests, as in an activated environment.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+# A shell that starts the tests in the background lets them ignore SIGINT, and commands that they start would, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The duration of an example depends on the machine more than on the code.
 hypothesis.settings.register_profile("no deadline", deadline=None)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from threadpoolctl import threadpool_limits
 
 from bitcipher.embedding.row_blocks import Finish, RowSource, finished_rows
 from bitcipher.spelling import FIT_WORDS, Spelling
@@ -42,6 +43,7 @@ class SpelledRows:
         return self.spelling.add_to(contexts, self.words.slice(start, len(contexts)))
 
 
+@threadpool_limits.wrap(limits=1)  # BLAS sums depend on the number of threads
 def add_spelling(table: RawTable, vocabulary: Vocabulary, share: float, threads: int) -> RawTable:
     """Return a table whose vectors also depend on the spelling of words. It is fitted to the most frequent words.
 

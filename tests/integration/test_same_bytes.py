@@ -2,6 +2,7 @@
 
 import pytest
 from builds import OPTIONS, digests, run_build, write_lines
+from threadpoolctl import threadpool_limits
 
 from bitcipher.counts import merged_segments
 from bitcipher.vectors import CipherVectors
@@ -55,6 +56,13 @@ def test_threads_do_not_change_the_bytes(documents, tmp_path, monkeypatch):
     threads = run_build(files, tmp_path / "threads", threads=3)
     assert max(len(segment["parts"]) for segment in threads["segments"]) > 1
     assert digests(tmp_path / "alone") == digests(tmp_path / "threads")
+
+
+def test_threads_of_blas_do_not_change_the_bytes(corpus, tmp_path):
+    for number in (1, 2):
+        with threadpool_limits(limits=number):
+            run_build([corpus], tmp_path / str(number))
+    assert digests(tmp_path / "1") == digests(tmp_path / "2")
 
 
 def test_renamed_and_recompressed_files_give_the_same_bytes(documents, corpus, tmp_path):

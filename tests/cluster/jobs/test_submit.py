@@ -88,9 +88,12 @@ def test_ctrl_c_stops_following_and_leaves_the_job_running(ray_cluster, tmp_path
     job = ["build", "--recipe", str(tmp_path / "endless.txt"), "--out", str(tmp_path / "out")]
     process = subprocess.Popen([*command, *job], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while "Running entrypoint" not in process.stdout.readline():
-        assert process.poll() is None
+        assert process.poll() is None, process.stderr.read()
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    try:
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 130
     name = errors.split("the job ")[1].split()[0]
     assert f"ray job stop --address {ray_cluster.jobs} {name}" in errors
