@@ -1,6 +1,8 @@
 import pytest
 import torch
-from tiny_runs import write_tiny_text
+from tiny_runs import config_of, write_tiny_text
+
+from training.pretrain import pretrain
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +18,11 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def finished_run(tiny_text, one_thread, tmp_path_factory):
+    """Return the folder of an uninterrupted run, which tests must not change."""
+    folder = tmp_path_factory.mktemp("runs") / "finished"
+    pretrain(config_of(folder, tiny_text))
+    return folder

@@ -16,17 +16,9 @@ from training.pretrain import pretrain
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-@pytest.fixture(scope="module")
-def original(tiny_text, tmp_path_factory):
-    """Return the folder of a run."""
-    folder = tmp_path_factory.mktemp("runs") / "run"
-    pretrain(config_of(folder, tiny_text))
-    return folder
-
-
 @pytest.fixture
-def run(original, tmp_path):
-    return shutil.copytree(original, tmp_path / "run")
+def run(finished_run, tmp_path):
+    return shutil.copytree(finished_run, tmp_path / "run")
 
 
 def contents_of(folder):
@@ -45,8 +37,8 @@ def flip(path, position=0.5):
     path.write_bytes(content)
 
 
-def test_all_files_of_a_checkpoint_have_digests(original):
-    for checkpoint in list_checkpoints(original):
+def test_all_files_of_a_checkpoint_have_digests(finished_run):
+    for checkpoint in list_checkpoints(finished_run):
         stored = json.loads((checkpoint / DIGESTS).read_text())
         assert {*stored["files"], DIGESTS} == {path.name for path in checkpoint.iterdir()}
 

@@ -13,16 +13,8 @@ from training.pretrain import pretrain
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-@pytest.fixture(scope="module")
-def straight(tiny_text, tmp_path_factory):
-    """Return the folder of an uninterrupted run."""
-    folder = tmp_path_factory.mktemp("runs") / "straight"
-    pretrain(config_of(folder, tiny_text))
-    return folder
-
-
 @pytest.mark.parametrize("last", [1, 4, 6, 12])
-def test_sigterm_saves_a_checkpoint(straight, tiny_text, tmp_path, last):
+def test_sigterm_saves_a_checkpoint(finished_run, tiny_text, tmp_path, last):
     config, handler = config_of(tmp_path, tiny_text), signal.getsignal(signal.SIGTERM)
 
     def interrupt(step, note):
@@ -35,8 +27,8 @@ def test_sigterm_saves_a_checkpoint(straight, tiny_text, tmp_path, last):
     assert signal.getsignal(signal.SIGTERM) == handler
     assert int(latest_checkpoint(tmp_path).name) == last
     pretrain(config)
-    assert curve_of(tmp_path) == curve_of(straight)
-    weights = [(latest_checkpoint(run) / "model.safetensors").read_bytes() for run in (tmp_path, straight)]
+    assert curve_of(tmp_path) == curve_of(finished_run)
+    weights = [(latest_checkpoint(run) / "model.safetensors").read_bytes() for run in (tmp_path, finished_run)]
     assert weights[0] == weights[1]
 
 

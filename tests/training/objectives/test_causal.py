@@ -37,16 +37,3 @@ def test_labels_are_shifted_text():
 def test_too_short_length_raises():
     with pytest.raises(BitcipherError, match="at least 1 position"):
         CausalLM().text_length(0)
-
-
-def test_sums_of_rows_add_up_to_loss():
-    objective, model = CausalLM(), model_for("gpt2", LENGTH)
-    batch = objective.make_batch(make_context(objective, LENGTH, 6))
-    sums = objective.row_sums(model, tensors(batch))
-    assert set(sums) == set(objective.metrics)
-    for of_rows in sums.values():
-        total, count = of_rows.sum(0)
-        torch.testing.assert_close(total.float(), objective.loss(model, tensors(batch)))
-        assert count == objective.count_targets(batch)
-    single = objective.make_batch(make_context(objective, LENGTH, 1, first=4))
-    torch.testing.assert_close(objective.row_sums(model, tensors(single))["perplexity"], sums["perplexity"][4:5])
