@@ -26,7 +26,6 @@ SPLIT_ROUNDS = 3
 # with spaCy's tokenizer have about 50.
 MAX_ABBREVIATIONS = 100
 
-
 # Prefix of a piece that continues a word, as in BERT's vocabularies.
 PIECE = "##"
 # Longer words are unknown if words are split into pieces, as in BERT's tokenizer: the time grows with their square.

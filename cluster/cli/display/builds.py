@@ -56,7 +56,8 @@ def print_version(build: str, manifest: BuildManifest) -> None:
         f"{format_count(manifest.vocabulary, 'word')}, "
         f"{size} in {report.seconds:.1f} s → {build}, version {manifest.version}"
     )
-    if manifest.oov_tokens > MAX_OOV_SHARE * manifest.tokens:
+    is_limited = manifest.options.word_list is not None or manifest.options.max_vocab_size is not None
+    if manifest.oov_tokens > MAX_OOV_SHARE * manifest.tokens and not is_limited:
         _print_unknown_tokens(manifest)
     if own_vectors:
         _print_empty_words(own_vectors.empty_words)

@@ -18,3 +18,11 @@ def test_build_says_what_to_do_with_unseparated_words(run_command, tmp_path, sen
     assert (code, err) == (0, "")
     assert ("% of the tokens are outside the vocabulary, counted as <oov>." in out) == is_advised
     assert ("as in Chinese, Japanese or Thai" in out) == is_advised
+
+
+def test_small_vocabulary_on_purpose_needs_no_advice(run_command, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(SEPARATED))
+    code, out, err = run_command("build", text, "--out", tmp_path / "build", "--mode", "cat", "--max-vocab-size", 2)
+    assert (code, err) == (0, "")
+    assert "outside the vocabulary" not in out
