@@ -28,7 +28,7 @@ PENALTY = 5.0
 SMALL_COUNT = 20
 
 # The share of the spelling in the vector of a word is halfway between its minimum and 1 at this count.
-RARE_COUNT = 200
+RARE_COUNT = 500
 
 # The regression uses this number of the most frequent words, so its cost does not grow with the vocabulary.
 FIT_WORDS = 100_000
