@@ -33,8 +33,8 @@ def versions(build: str) -> list[int]:
         )
     if storage.is_local_file(build):
         raise BitcipherError(
-            f"{build} is a file, not the folder of a build or of vectors. Vectors of other tools are read by "
-            "`bitcipher evaluate`, `bitcipher probe` and `CipherVectors.read`."
+            f"{build} is a file, not the folder of a build. Vectors of other tools are read by `bitcipher neighbors`, "
+            "`bitcipher evaluate`, `bitcipher probe` and `CipherVectors.load`."
         )
     names = storage.list_files(storage.join(build, VERSIONS))
     return sorted(int(match[1]) for name in names if (match := _MANIFEST.fullmatch(name)))

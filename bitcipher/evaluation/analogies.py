@@ -1,8 +1,9 @@
 """Analogy questions: a is to b as c is to which word?"""
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -32,6 +33,8 @@ class AnalogySection:
     """Questions answered correctly."""
     scored: int
     """Questions that are scored: those covered by the vocabulary, or all if unknown words count as errors."""
+    answers: tuple[tuple[AnalogyQuestion, bool], ...] = ()
+    """Questions covered by the vocabulary, and whether each is answered correctly."""
 
     @property
     def accuracy(self) -> float:
@@ -55,7 +58,8 @@ class AnalogiesResult:
     def total(self) -> AnalogySection:
         """Section with the sums of the numbers of all sections."""
         columns = ((s.questions, s.covered, s.correct, s.scored) for s in self.sections)
-        return AnalogySection("total", *(sum(column) for column in zip(*columns, strict=True)))
+        answers = tuple(answer for section in self.sections for answer in section.answers)
+        return AnalogySection("total", *(sum(column) for column in zip(*columns, strict=True)), answers)
 
     @property
     def accuracy(self) -> float:
@@ -66,6 +70,18 @@ class AnalogiesResult:
     def coverage(self) -> float:
         """Share of questions whose four words are all in the vocabulary."""
         return self.total.coverage
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield gensim's result: the accuracy, and the correct and incorrect questions of each section and of all."""
+        yield self.accuracy
+        yield [
+            {
+                "section": section.name,
+                "correct": [tuple(question) for question, is_correct in section.answers if is_correct],
+                "incorrect": [tuple(question) for question, is_correct in section.answers if not is_correct],
+            }
+            for section in (*self.sections, replace(self.total, name="Total accuracy"))
+        ]
 
 
 def evaluate_word_analogies(
@@ -104,9 +120,10 @@ def evaluate_word_analogies(
     answers = iter(_answer(vectors, [q for questions in covered.values() for q in questions], variants))
     results = []
     for name, questions in sections.items():
-        correct = sum(int(next(answers)) in variants.all_rows(question.expected) for question in covered[name])
+        answered = [(q, int(next(answers)) in variants.all_rows(q.expected)) for q in covered[name]]
+        correct = sum(is_correct for _, is_correct in answered)
         scored = len(questions) if dummy4unknown else len(covered[name])
-        results.append(AnalogySection(name, len(questions), len(covered[name]), correct, scored))
+        results.append(AnalogySection(name, len(questions), len(covered[name]), correct, scored, tuple(answered)))
     return AnalogiesResult(tuple(results))
 
 

@@ -1,6 +1,7 @@
 """Word similarity: correlation of cosines with human scores."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,11 +28,21 @@ class WordPairsResult:
     """Pairs whose two words are both in the vocabulary."""
     unknown: tuple[str, ...]
     """Words of the file that are outside the vocabulary, sorted."""
+    spearman_pvalue: float
+    """Probability of a rank correlation at least as strong without any relation."""
+    pearson_pvalue: float
+    """Probability of a linear correlation at least as strong without any relation."""
 
     @property
     def coverage(self) -> float:
         """Share of pairs whose two words are both in the vocabulary."""
         return self.covered / self.pairs
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield gensim's result: (Pearson, p-value), (Spearman, p-value), percentage of pairs with unknown words."""
+        yield self.pearson, self.pearson_pvalue
+        yield self.spearman, self.spearman_pvalue
+        yield 100 * (1 - self.coverage)
 
 
 def evaluate_word_pairs(
@@ -78,13 +89,14 @@ def evaluate_word_pairs(
     cosines = np.einsum("ij,ij->i", units[first], units[second])
     is_scored = np.ones(len(scored), bool) if dummy4unknown or oov else is_covered
     scores = np.array([pair.score for pair in scored])
-    spearman, pearson = 0.0, 0.0
+    spearman, pearson, pvalues = 0.0, 0.0, (1.0, 1.0)
     if np.ptp(cosines[is_scored]) and np.ptp(scores[is_scored]):
         ranked: Any = stats.spearmanr(scores[is_scored], cosines[is_scored])
         linear: Any = stats.pearsonr(scores[is_scored], cosines[is_scored])
         spearman, pearson = ranked.statistic, linear.statistic
+        pvalues = float(ranked.pvalue), float(linear.pvalue)
     unknown = tuple(word for word in words if word not in variants)
-    return WordPairsResult(float(spearman), float(pearson), len(scored), covered, unknown)
+    return WordPairsResult(float(spearman), float(pearson), len(scored), covered, unknown, *pvalues)
 
 
 def _units(vectors: VectorTable, variants: CaseVariants, words: list[str], oov: Oov) -> np.ndarray:

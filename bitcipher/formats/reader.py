@@ -7,9 +7,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.formats.decompression import reading_decompressed
 from bitcipher.formats.registry import FORMATS, get_format
 from bitcipher.formats.word_lines import HEADER
-from bitcipher.table import VectorTable, read_folder
-from bitcipher.table.manifest import MANIFEST
-from bitcipher.versions import VERSIONS, vectors_of
+from bitcipher.table import VectorTable
 
 # Bytes that are read to detect a text format: enough for the first lines of any table.
 HEAD_BYTES = 1 << 20
@@ -26,7 +24,7 @@ _UNSUPPORTED = {
 
 
 def read(uri: str | os.PathLike[str], format: str | None = None) -> VectorTable:
-    """Read vectors in any of the formats, or from a folder of vectors or a build of bitcipher.
+    """Read vectors in any of the formats. Builds and folders of bitcipher are opened by `CipherVectors.load`.
 
     Args:
         uri: a file or folder, as a local path or a URI that fsspec supports. A text file or word2vec's binary file can
@@ -44,8 +42,6 @@ def read(uri: str | os.PathLike[str], format: str | None = None) -> VectorTable:
     uri = os.fspath(uri)
     if format is not None and not get_format(format).can_read:
         raise BitcipherError(f"The format {format} can only be written. Readable formats: {_readable_names()}.")
-    if format is None and any(storage.exists(storage.join(uri, name)) for name in (VERSIONS, MANIFEST)):
-        return read_folder(vectors_of(uri), verify=True)
     return get_format(format or _detect_format(uri)).read(uri)
 
 
@@ -54,8 +50,14 @@ def _readable_names() -> str:
 
 
 def _detect_format(uri: str) -> str:
+    if uri.endswith(".safetensors"):
+        raise BitcipherError(f"{uri} holds vectors without their words: give the folder that has both.")
     for name, file_format in FORMATS.items():
-        if file_format.marker and storage.exists(storage.join(uri, file_format.marker)):
+        if (
+            file_format.marker
+            and not storage.is_web_address(uri)
+            and storage.exists(storage.join(uri, file_format.marker))
+        ):
             return name
     if (path := storage.local_path(uri)) is not None and os.path.isdir(path):
         raise BitcipherError(f"{uri} is a folder in none of the readable formats: {_readable_names()}.")

@@ -1,12 +1,21 @@
 """`write`, which writes vectors in any of the file formats."""
 
+import gzip
 import os
+import shutil
 from collections.abc import Callable
+from typing import IO, Any, cast
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.formats.registry import FORMATS, Format, get_format
 from bitcipher.table import VectorTable
+
+# Bytes per copy: enough that the cost of a call does not matter.
+COPY_BYTES = 8 << 20
+
+# Levels above 6 take much longer, for files that are hardly smaller.
+COMPRESSION_LEVEL = 6
 
 
 def write(
@@ -39,6 +48,25 @@ def write(
     _check_words(table, format, file_format)
     table.norms  # noqa: B018 - raises for values that are not finite, which other libraries would accept
     file_format.write(table, target, advance)
+
+
+def replace(table: VectorTable, format: str, target: str | os.PathLike[str]) -> None:
+    """Write vectors in the format of one file, in place of an existing file; compressed if its name ends in .gz.
+
+    Raises:
+        BitcipherError: if the format cannot represent a word, or the target cannot be written.
+    """
+    target = os.fspath(target)
+    with storage.temporary_folder(target) as folder:
+        unfinished = storage.join(folder, "vectors")
+        write(table, format, unfinished)
+        with storage.reading(unfinished) as source, storage.writing(target) as file:
+            if target.endswith(".gz"):
+                # without a time and a name, so that equal vectors give equal bytes
+                with gzip.GzipFile("", "wb", COMPRESSION_LEVEL, cast(Any, file), mtime=0) as stream:
+                    shutil.copyfileobj(source, cast(IO[bytes], stream), COPY_BYTES)
+            else:
+                shutil.copyfileobj(source, file, COPY_BYTES)
 
 
 def _check_words(table: VectorTable, name: str, file_format: Format) -> None:

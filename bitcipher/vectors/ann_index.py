@@ -37,12 +37,12 @@ CHECKED_ROWS = 16
 
 
 class WordIndex:
-    """Index of the vectors of one table, for `most_similar(..., index=index)`. `build` and `load` create an index.
+    """Index of the vectors of one table, for `most_similar(..., indexer=index)`. `build` and `load` create an index.
 
     >>> from bitcipher import CipherVectors
     >>> vectors = CipherVectors(["cat", "dog", "<oov>"], np.array([[3, 4], [4, 3], [1, 1]], np.float32))
     >>> index = WordIndex.build(vectors)
-    >>> vectors.most_similar("cat", index=index) == vectors.most_similar("cat")
+    >>> vectors.most_similar("cat", indexer=index) == vectors.most_similar("cat")
     True
     """
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from bitcipher.table import Key, Oov, read_folder, write_folder
+from bitcipher.table import Key, Oov
+from bitcipher.vectors.document_distance import DocumentDistance
+from bitcipher.vectors.editable_vectors import EditableVectors
 from bitcipher.vectors.similarity import WordSimilarity
-from bitcipher.versions import vectors_of
+from bitcipher.vectors.stored_vectors import StoredVectors
 
 if TYPE_CHECKING:
-    from gensim.models import KeyedVectors
-
     from bitcipher.counts import MergedCounts
     from bitcipher.evaluation import AnalogiesResult, WordPairsResult
     from bitcipher.explain import Explanation
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # vectors does not load numba, SciPy or a file format.
 
 
-class CipherVectors(WordSimilarity):
+class CipherVectors(WordSimilarity, DocumentDistance, EditableVectors, StoredVectors):
     """Word vectors in order of rank, with their counts and provenance.
 
     The methods have gensim's names and meanings; `bitcipher.vectors.similarity` lists the few differences. An unknown
@@ -64,96 +64,6 @@ class CipherVectors(WordSimilarity):
     bitcipher.errors.UnknownWordError: The word 'Cat' is not in the vocabulary of 4 words \
 (close spellings: 'cat'). Pass oov=True to use the vector of <oov> instead.
     """
-
-    def save(self, uri: str | os.PathLike[str], overwrite: bool = False) -> None:
-        """Write the vectors to a folder, which appears under its name only when it is complete.
-
-        The folder holds `vectors.safetensors`, `words.parquet`, `manifest.json`, and `refinement.safetensors` if there
-        is a refinement. More than 1 GiB of vectors are several files with an index, as in transformers. Equal vectors
-        give equal bytes.
-
-        Args:
-            uri: a local path or a URI that fsspec supports.
-            overwrite: whether to replace an existing folder of vectors.
-
-        Raises:
-            BitcipherError: if `uri` exists, if it cannot be written, or if JSON cannot hold the manifest.
-
-        >>> import numpy as np
-        >>> CipherVectors(["cat", "<oov>"], np.eye(2)).save("memory://doctest/cat", overwrite=True)
-        >>> CipherVectors.load("memory://doctest/cat").index_to_key
-        ['cat', '<oov>']
-        """
-        write_folder(os.fspath(uri), self, overwrite)
-
-    @classmethod
-    def load(cls, uri: str | os.PathLike[str], mmap: bool = True, verify: bool = False) -> "CipherVectors":
-        """Open a folder that `save` wrote, or the newest vectors of a build.
-
-        All sizes, types and shapes are checked, and the SHA-256 of each file that is read. Memory-mapped vectors are
-        not read, so their SHA-256 is checked only on request.
-
-        Args:
-            uri: a local path or a URI that fsspec supports.
-            mmap: whether to memory-map the vectors of a local folder, read-only, instead of reading them.
-            verify: whether to check the SHA-256 of memory-mapped vectors too, which reads them once (about one second
-                per GB).
-
-        Raises:
-            BitcipherError: if `uri` is neither a folder of vectors nor a build with vectors, has another format
-                version, or is damaged.
-        """
-        return cls.from_table(read_folder(vectors_of(os.fspath(uri)), mmap, verify))
-
-    @classmethod
-    def read(cls, uri: str | os.PathLike[str], format: str | None = None) -> "CipherVectors":
-        """Read vectors in any supported format, such as word2vec, GloVe, fastText, or a folder of `save`.
-
-        Args:
-            uri: a local path or a URI that fsspec supports. A file can be compressed with gzip.
-            format: a name in `bitcipher.formats.FORMATS`, by default detected from the content.
-
-        Raises:
-            BitcipherError: if there is no such file, its format is not supported, or it is damaged.
-        """
-        from bitcipher.formats import read
-
-        return cls.from_table(read(uri, format))
-
-    def export(self, format: str, target: str | os.PathLike[str]) -> None:
-        """Write the vectors in the format of another library. Equal vectors give equal bytes.
-
-        Args:
-            format: a name in `bitcipher.formats.FORMATS`.
-            target: a local path or a URI that fsspec supports. It must not exist.
-
-        Raises:
-            BitcipherError: if `target` exists, or if the format cannot represent one of the words.
-        """
-        from bitcipher.formats import write
-
-        write(self, format, target)
-
-    @classmethod
-    def from_gensim(cls, keyed_vectors: "KeyedVectors") -> "CipherVectors":
-        """Return a copy of gensim's `KeyedVectors`, with their counts if they have them.
-
-        Raises:
-            BitcipherError: if the argument is not `KeyedVectors`. Pass the `wv` of a gensim model.
-        """
-        from bitcipher.formats.gensim_vectors import from_gensim
-
-        return cls.from_table(from_gensim(keyed_vectors))
-
-    def to_gensim(self) -> "KeyedVectors":
-        """Return a copy as gensim's `KeyedVectors`, with the attributes "count" and "passages" if present.
-
-        Raises:
-            BitcipherError: if gensim is not installed.
-        """
-        from bitcipher.formats.gensim_vectors import to_gensim
-
-        return to_gensim(self)
 
     def evaluate_word_pairs(
         self,

@@ -110,19 +110,25 @@ class WordLookup(VectorTable):
         mean = mean / total if total else mean
         return (unit(mean) if post_normalize else mean).astype(np.float32)
 
-    def get_vecattr(self, key: Key, attr: str, oov: bool = False) -> int:
-        """Return an attribute of a key: its "count" or its "passages".
+    @property
+    def expandos(self) -> dict[str, np.ndarray]:
+        """Attributes of words by name, (N,) each: "count" and "passages" if the table has them, and those in memory."""
+        columns = {"count": self.counts, "passages": self.passages, **self.__dict__.get("_owned_attributes", {})}
+        return {name: column for name, column in columns.items() if column is not None}
+
+    def get_vecattr(self, key: Key, attr: str, oov: bool = False) -> Any:
+        """Return an attribute of a key, such as its "count" or its "passages".
 
         Raises:
             BitcipherError: if the table has no such attribute.
             UnknownWordError: if the key has no row.
         """
-        columns = {"count": self.counts, "passages": self.passages}
-        columns = {name: column for name, column in columns.items() if column is not None}
+        columns = self.expandos
         if attr not in columns:
             available = ", ".join(columns) or "none"
             raise BitcipherError(f"The table has no attribute {attr!r}; available attributes: {available}.")
-        return int(columns[attr][self.get_index(key, oov=oov)])
+        value = columns[attr][self.get_index(key, oov=oov)]
+        return value.item() if isinstance(value, np.generic) else value
 
     def _get_rows(self, keys: list[Key], oov: Oov) -> np.ndarray:
         """Return the rows of keys, (n,) int64. Keys with vectors from their spelling have none, and are left out."""

@@ -21,6 +21,9 @@ from bitcipher.vocabulary import OOV
 
 Neighbors = list[tuple[str, float]]
 
+# Added to the denominator of 3CosMul against division by zero, as in gensim.
+COSMUL_EPSILON = 1e-6
+
 
 class WordSimilarity(WordLookup):
     """The part of `CipherVectors` that compares words by cosine."""
@@ -30,9 +33,11 @@ class WordSimilarity(WordLookup):
         positive: Any = None,
         negative: Any = None,
         topn: int | None = 10,
+        clip_start: int = 0,
+        clip_end: int | None = None,
         restrict_vocab: int | None = None,
+        indexer: WordIndex | None = None,
         oov: Oov = False,
-        index: WordIndex | None = None,
     ) -> Neighbors | np.ndarray:
         """Return the words most similar to the mean of `positive` minus `negative`.
 
@@ -41,45 +46,96 @@ class WordSimilarity(WordLookup):
                 weight); the default weight is 1. Vectors of words are scaled to length 1 first, other vectors are not.
             negative: like `positive`, with the default weight -1.
             topn: number of words to return, or None for the similarities of all words.
-            restrict_vocab: search only this many of the most frequent words.
-            oov: whether unknown words get the vector of `<oov>`, or "spelling"; see `get_vector`.
-            index: an index of this table. It makes the search in millions of words fast, but can miss a neighbor.
+            clip_start: first row that is searched.
+            clip_end: row after the last one that is searched.
+            restrict_vocab: search only this many of the most frequent words; `clip_start` and `clip_end` have no
+                effect then.
+            indexer: an index of this table. It makes the search in millions of words fast, but can miss a neighbor.
                 Without an index the search is exact.
+            oov: whether unknown words get the vector of `<oov>`, or "spelling"; see `get_vector`.
 
         Returns:
             Words and cosines, best first, without the words of the query; an empty list if the mean is zero. With
-            `topn=None`, the cosines of all rows, including `<oov>` and the words of the query: (N,) float32.
+            `topn=None`, the cosines of all searched rows, including `<oov>` and the words of the query: (N,) float32.
 
         Raises:
             UnknownWordError: if a word has no row.
         """
-        if topn is not None and not isinstance(topn, Integral):
-            raise BitcipherError(f"`topn` must be an integer or None, got {topn!r}.")
-        if topn is not None and topn < 1:
+        if _is_none_wanted(topn):
             return []
         keys, weights = _keys_and_weights(positive, negative)
         if not keys:
             raise BitcipherError("most_similar needs at least one word or vector.")
         query = self.get_mean_vector(keys, weights, post_normalize=True, ignore_missing=False, oov=oov)
         query_rows = self._get_rows([key for key in keys if not isinstance(key, np.ndarray)], oov)
-        if index is not None:
-            if topn is None or restrict_vocab is not None:
-                raise BitcipherError("A search with `index` needs `topn`, and does not support `restrict_vocab`.")
-            return self._search_index(index, query, query_rows, topn)
-        scores = self._cosines(query, restrict_vocab)
+        searched = self._searched(clip_start, clip_end, restrict_vocab)
+        if indexer is not None:
+            if topn is None or len(searched) < len(self):
+                raise BitcipherError("A search with `indexer` needs `topn`, and searches all rows: leave out limits.")
+            return self._search_index(indexer, query, query_rows, topn)
+        scores = self._cosines(query, searched)
         if topn is None:
             return scores
-        if not query.any():
+        return self._best(scores, query_rows, topn, searched.start) if query.any() else []
+
+    def most_similar_cosmul(
+        self,
+        positive: Any = None,
+        negative: Any = None,
+        topn: int | None = 10,
+        restrict_vocab: int | None = None,
+        oov: Oov = False,
+    ) -> Neighbors | np.ndarray:
+        """Return the words with the highest product of similarities to `positive`, divided by that to `negative`.
+
+        3CosMul of Levy & Goldberg (2014), equation (4), with cosines c as (1 + c) / 2: each word counts, while in the
+        sum of `most_similar`, one large cosine can outweigh the others.
+
+        Args:
+            positive: a word, a row number or a vector, or a list of them. Vectors of words are scaled to length 1
+                first, other vectors are not.
+            negative: like `positive`.
+            topn: number of words to return, or None for the scores of all words.
+            restrict_vocab: search only this many of the most frequent words.
+            oov: whether unknown words get the vector of `<oov>`, or "spelling"; see `get_vector`.
+
+        Returns:
+            Words and scores, best first, without the words of the query. With `topn=None`, the scores of all searched
+            rows, (N,) float64.
+
+        Raises:
+            UnknownWordError: if a word has no row.
+        """
+        if _is_none_wanted(topn):
             return []
-        scores[query_rows[query_rows < len(scores)]] = -np.inf
-        scores[~self._may_be_neighbor(len(scores))] = -np.inf
-        return [(self.index_to_key[row], float(scores[row])) for row in top_indices(scores, topn)]
+        groups = [[items] if _is_vector(items) else as_list(items) for items in (positive, negative)]
+        if not groups[0]:
+            raise BitcipherError("most_similar_cosmul needs at least one word or vector in `positive`.")
+        searched = self._searched(0, None, restrict_vocab)
+        products = []
+        for keys in groups:
+            product = np.ones(len(searched))
+            for key in keys:
+                query = self._check_vector(key) if isinstance(key, np.ndarray) else self.get_vector(key, True, oov)
+                product *= (1 + self._products(query, searched)) / 2
+            products.append(product)
+        scores = products[0] / (products[1] + COSMUL_EPSILON)
+        if topn is None:
+            return scores
+        words = [key for keys in groups for key in keys if not isinstance(key, np.ndarray)]
+        return self._best(scores, self._get_rows(words, oov), topn, searched.start)
+
+    def similar_by_key(
+        self, key: Key, topn: int | None = 10, restrict_vocab: int | None = None, oov: Oov = False
+    ) -> Neighbors | np.ndarray:
+        """Return the words most similar to one key; see `most_similar`."""
+        return self.most_similar([key], topn=topn, restrict_vocab=restrict_vocab, oov=oov)
 
     def similar_by_word(
         self, word: Key, topn: int | None = 10, restrict_vocab: int | None = None, oov: Oov = False
     ) -> Neighbors | np.ndarray:
         """Return the words most similar to one word; see `most_similar`."""
-        return self.most_similar([word], topn=topn, restrict_vocab=restrict_vocab, oov=oov)
+        return self.similar_by_key(word, topn, restrict_vocab, oov)
 
     def similar_by_vector(
         self, vector: np.ndarray, topn: int | None = 10, restrict_vocab: int | None = None
@@ -124,7 +180,7 @@ class WordSimilarity(WordLookup):
         query = self._query_vector(word_or_vector, oov)
         others = as_list(other_words)
         if not others:
-            return 1 - self._cosines(query)
+            return 1 - self._cosines(query, range(len(self)))
         return 1 - self._cosines_of(others, query, oov)
 
     def doesnt_match(self, words: Iterable[Key], oov: Oov = False) -> Key:
@@ -153,7 +209,7 @@ class WordSimilarity(WordLookup):
             UnknownWordError: if a word has no row.
         """
         query = self._query_vector(key1, oov)
-        scores = self._cosines(query)
+        scores = self._cosines(query, range(len(self)))
         closer = (scores > self._cosines_of([key2], query, oov)[0]) & self._may_be_neighbor(len(scores))
         closer[self._get_rows([key1], oov)] = False
         return [self.index_to_key[row] for row in np.flatnonzero(closer)]
@@ -167,10 +223,39 @@ class WordSimilarity(WordLookup):
             return self.get_vector(word_or_vector, norm=True, oov=oov)
         return unit(self._check_vector(word_or_vector)).astype(np.float32)
 
-    def _cosines(self, query: np.ndarray, restrict_vocab: int | None = None) -> np.ndarray:
-        if restrict_vocab is not None and (not isinstance(restrict_vocab, Integral) or restrict_vocab < 1):
-            raise BitcipherError(f"`restrict_vocab` must be an integer of at least 1, got {restrict_vocab!r}.")
-        return cosines(np.asarray(self.vectors)[:restrict_vocab], self.norms[:restrict_vocab], query)
+    def _searched(self, clip_start: int, clip_end: int | None, restrict_vocab: int | None) -> range:
+        """Return the rows that a search compares.
+
+        Raises:
+            BitcipherError: if a limit is not an integer of at least 0, or 1 for `restrict_vocab`.
+        """
+        limits = (("clip_start", clip_start, 0), ("clip_end", clip_end, 0), ("restrict_vocab", restrict_vocab, 1))
+        for name, value, least in limits:
+            if value is not None and (not isinstance(value, Integral) or value < least):
+                raise BitcipherError(f"`{name}` must be an integer of at least {least}, got {value!r}.")
+        if restrict_vocab is not None:
+            clip_start, clip_end = 0, restrict_vocab
+        return range(len(self))[clip_start : clip_end or None]  # as in gensim, 0 is no limit
+
+    def _cosines(self, query: np.ndarray, searched: range) -> np.ndarray:
+        rows = slice(searched.start, searched.stop)
+        return cosines(np.asarray(self.vectors)[rows], self.norms[rows], query)
+
+    def _products(self, query: np.ndarray, searched: range) -> np.ndarray:
+        """Return the products of a vector with the vectors of rows scaled to length 1, (n,) float64."""
+        rows, norms = (
+            np.asarray(self.vectors)[searched.start : searched.stop],
+            self.norms[searched.start : searched.stop],
+        )
+        products = np.einsum("ij,j->i", rows, query, dtype=np.float64)
+        return np.divide(products, norms, out=np.zeros(len(rows)), where=norms > 0)
+
+    def _best(self, scores: np.ndarray, query_rows: np.ndarray, topn: int, start: int) -> Neighbors:
+        """Return the words with the highest scores of rows from `start`, without those of the query and `<oov>`."""
+        excluded = query_rows - start
+        scores[excluded[(excluded >= 0) & (excluded < len(scores))]] = -np.inf
+        scores[~self._may_be_neighbor(start + len(scores))[start:]] = -np.inf
+        return [(self.index_to_key[start + row], float(scores[row])) for row in top_indices(scores, topn)]
 
     def _cosines_of(self, words: list[Key], query: np.ndarray, oov: Oov) -> np.ndarray:
         rows = np.stack([self.get_vector(word, oov=oov) for word in words])
@@ -194,14 +279,28 @@ class WordSimilarity(WordLookup):
 def _keys_and_weights(positive: Any, negative: Any) -> tuple[list[Key | np.ndarray], list[float]]:
     keys, weights = [], []
     for items, default in ((positive, 1.0), (negative, -1.0)):
-        is_vector = isinstance(items, np.ndarray) and items.ndim == 1
-        for item in [items] if is_vector else as_list(items):
+        for item in [items] if _is_vector(items) else as_list(items):
             key, weight = item if isinstance(item, tuple) and len(item) == 2 else (item, default)
             if not isinstance(weight, int | float | np.number):
                 raise BitcipherError(f"The weight of {key!r} must be a number, got {weight!r}.")
             keys.append(key)
             weights.append(float(weight))
     return keys, weights
+
+
+def _is_none_wanted(topn: Any) -> bool:
+    """Return whether no word is asked for.
+
+    Raises:
+        BitcipherError: if `topn` is not an integer or None.
+    """
+    if topn is not None and not isinstance(topn, Integral):
+        raise BitcipherError(f"`topn` must be an integer or None, got {topn!r}.")
+    return topn is not None and topn < 1
+
+
+def _is_vector(items: Any) -> bool:
+    return isinstance(items, np.ndarray) and items.ndim == 1
 
 
 def _cosine(first: np.ndarray, second: np.ndarray) -> float:

@@ -10,7 +10,7 @@ from bitcipher.errors import BitcipherError
 
 DISTRIBUTION = "bitcipher"
 # Extras that are searched for a missing package. Error messages name the first extra that requires it.
-EXTRAS = ("pipelines", "report", "training", "cluster", "s3", "datasets", "search")
+EXTRAS = ("pipelines", "report", "training", "cluster", "s3", "datasets", "search", "hub", "wmd")
 # Modules whose distribution has another name.
 _DISTRIBUTIONS = {"sklearn": "scikit-learn", "smart_open": "smart-open", "openTSNE": "opentsne"}
 

@@ -20,7 +20,7 @@ MIN_PAIRS = 30
 
 def main(pos: str, similarity: str, seed: str, builds: list[str]) -> None:
     """Read, evaluate and print: one object per build, with scores in percent."""
-    tables = [CipherVectors.read(build) for build in builds]
+    tables = [CipherVectors.load(build) for build in builds]
     shared = restrict_to_shared(tables)
     task = read_task("pos", pos)
     files = list_similarity_files(similarity)

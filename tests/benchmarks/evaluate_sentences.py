@@ -127,7 +127,7 @@ def read_sets(folder: Path) -> Sets:
 
 def make_encoder(path: str, counts: Mapping[str, int] | None, sets: Sets) -> SentenceEncoder:
     """Return the encoder of vectors. A model of fastText gives its own vectors to unknown words."""
-    vectors = add_unknown(FastTextModel.read(path), sets) if is_fasttext_model(path) else CipherVectors.read(path)
+    vectors = add_unknown(FastTextModel.read(path), sets) if is_fasttext_model(path) else CipherVectors.load(path)
     return SentenceEncoder.from_vectors(vectors, counts if vectors.counts is None else None)
 
 

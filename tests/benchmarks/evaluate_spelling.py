@@ -23,7 +23,7 @@ def load(method: str, uri: str) -> tuple[CipherVectors, Spell]:
     """Return the table of vectors, and a function for unknown words."""
     if method == "fasttext":
         return FastTextModel.read(str(Path(uri).with_suffix(".bin")))
-    table = CipherVectors.read(uri)
+    table = CipherVectors.load(uri)
     return table, table.spelling_for("any").predict
 
 

@@ -29,7 +29,7 @@ def figures_of_probe(result: ProbeResult) -> dict[str, list[float]]:
 
 def main(request: dict) -> None:
     """Read, evaluate and print."""
-    tables = restrict_to_shared([CipherVectors.read(each["uri"]) for each in request["vectors"]])
+    tables = restrict_to_shared([CipherVectors.load(each["uri"]) for each in request["vectors"]])
     tasks = [read_task(name, request[name]) for name in ("pos", "ner")]
     sets = {file.rpartition("/")[2].removesuffix(".txt"): file for file in list_similarity_files(request["similarity"])}
     scores = []

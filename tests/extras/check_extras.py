@@ -54,6 +54,8 @@ EXTRAS = {
     "datasets": Extra(BUILD, {"demo": "report"}),
     "s3": Extra(QUERY, {"build corpus --out x": "pipelines"}),
     "search": Extra(QUERY, {"build corpus --out x": "pipelines"}),
+    "hub": Extra(QUERY, {"build corpus --out x": "pipelines"}),
+    "wmd": Extra(QUERY, {"build corpus --out x": "pipelines"}),
 }
 
 

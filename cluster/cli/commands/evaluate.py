@@ -93,4 +93,4 @@ def _check_oov(oov: str | None) -> "Oov":
 def _read_each(vectors: Sequence[str]) -> "Iterator[tuple[str, CipherVectors]]":
     from bitcipher.vectors import CipherVectors
 
-    return ((redact(uri), CipherVectors.read(uri)) for uri in vectors)
+    return ((redact(uri), CipherVectors.load(uri, verify=True)) for uri in vectors)

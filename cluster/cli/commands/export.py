@@ -40,10 +40,9 @@ def export(
 def _export_vectors(uri: str, format: str, out: str, version: int | None) -> None:
     from bitcipher.formats import write
     from bitcipher.vectors import CipherVectors
-    from bitcipher.versions import vectors_of
     from pipelines.runtime.progress import StageProgress
 
-    table = CipherVectors.load(vectors_of(uri, version), verify=True)
+    table = CipherVectors.load(uri, version, verify=True)
     with StageProgress() as progress:
         bar = progress.begin("export", len(table))
         write(table, format, out, lambda rows: progress.advance(bar, rows, ""))

@@ -7,7 +7,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.sizes import format_size
 from bitcipher.table import Oov
 from bitcipher.vectors import CipherVectors
-from bitcipher.versions import vectors_of, versions
+from bitcipher.versions import versions
 from cluster.cli.display.console import (
     OUT,
     format_count,
@@ -139,7 +139,7 @@ def print_embedding(target: str, sizes: VectorSizes) -> None:
 
 def print_neighbors(uri: str, words: list[str], topn: int, oov: bool, version: int | None) -> None:
     """Print a table of nearest words for each word."""
-    vectors = CipherVectors.load(vectors_of(uri, version), verify=True)
+    vectors = CipherVectors.load(uri, version, verify=True)
     spelled = {word for word in words if not oov and _is_spelled(vectors, word)}
     unknown: dict[str, Oov] = {word: "spelling" if word in spelled else oov for word in words}
     neighbors = {word: vectors.most_similar(word, topn=topn, oov=unknown[word]) for word in words}

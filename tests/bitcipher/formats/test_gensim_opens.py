@@ -29,7 +29,7 @@ def test_gensim_reads_identical_words_and_vectors(tmp_path, table, check_neighbo
 @pytest.mark.parametrize("binary", [False, True])
 def test_files_of_gensim_are_read(tmp_path, table, binary):
     table.to_gensim().save_word2vec_format(tmp_path / "saved", binary=binary)
-    read = CipherVectors.read(tmp_path / "saved")
+    read = CipherVectors.load(tmp_path / "saved")
     # gensim writes words in the order of their counts, which is the order of the table.
     assert read.index_to_key == table.index_to_key
     np.testing.assert_array_equal(read.vectors, table.vectors)
@@ -57,4 +57,4 @@ def test_gensim_pickles_are_neither_written_nor_read(tmp_path, table):
         table.export("gensim", tmp_path / "out")
     table.to_gensim().save(str(tmp_path / "saved.kv"))
     with pytest.raises(BitcipherError, match=r"pickle.*from_gensim"):
-        CipherVectors.read(tmp_path / "saved.kv")
+        CipherVectors.load(tmp_path / "saved.kv")

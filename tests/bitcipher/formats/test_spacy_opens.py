@@ -27,7 +27,7 @@ def test_spacy_loads_the_folder(tmp_path, table, check_neighbors):
     text = pipeline("cat unknown zero")
     np.testing.assert_array_equal(text[0].vector, table["cat"])
     assert [token.has_vector for token in text] == [True, False, True]
-    read = CipherVectors.read(tmp_path / "out")
+    read = CipherVectors.load(tmp_path / "out")
     assert read.index_to_key == table.index_to_key
     np.testing.assert_array_equal(read.vectors, table.vectors)
 
@@ -44,7 +44,7 @@ def test_stores_get_the_same_files(tmp_path, table):
     table.export("spacy", "memory://formats/spacy")
     assert storage.list_files("memory://formats/spacy") == storage.list_files(str(tmp_path / "out"))
     with pytest.raises(BitcipherError, match="not on a local disk"):
-        CipherVectors.read("memory://formats/spacy")
+        CipherVectors.load("memory://formats/spacy")
 
 
 @pytest.mark.long
@@ -64,5 +64,5 @@ def test_damaged_folders_raise(tmp_path, table):
         content = path.read_bytes()
         path.write_bytes(content[: len(content) // 2])
         with pytest.raises(BitcipherError, match=r"no readable word vectors|vocab/vectors is not a numeric array"):
-            CipherVectors.read(tmp_path / "out", format="spacy")
+            CipherVectors.load(tmp_path / "out", format="spacy")
         path.write_bytes(content)

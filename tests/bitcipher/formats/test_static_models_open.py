@@ -63,7 +63,7 @@ def test_both_format_names_write_the_same_files(tmp_path, folder, table):
 
 def test_table_without_oov_gets_a_zero_vector(tmp_path):
     CipherVectors(["Cat", "new york", ""], np.eye(3, dtype=np.float32)).export("huggingface", tmp_path / "model")
-    read = CipherVectors.read(tmp_path / "model")
+    read = CipherVectors.load(tmp_path / "model")
     assert read.index_to_key == ["Cat", "new york", "", "<oov>"]
     np.testing.assert_array_equal(read.vectors, [*np.eye(3), np.zeros(3)])
 
@@ -87,7 +87,7 @@ def test_tokenizer_retains_case_and_punctuation_if_the_table_has_them():
 
 def test_files_of_model2vec_are_read(tmp_path, folder, table):
     StaticModel.from_pretrained(folder).save_pretrained(tmp_path / "saved")
-    read = CipherVectors.read(tmp_path / "saved")
+    read = CipherVectors.load(tmp_path / "saved")
     assert read.index_to_key == table.index_to_key
     np.testing.assert_array_equal(read.vectors, table.vectors)
 
@@ -101,11 +101,11 @@ def test_damaged_folders_raise(tmp_path, table):
         if content is not None:
             weights.write_bytes(content)
         with pytest.raises(BitcipherError, match=message):
-            CipherVectors.read(tmp_path / "model")
+            CipherVectors.load(tmp_path / "model")
         weights.write_bytes(whole)
     save_file({"embeddings": table.vectors[:-1].copy()}, weights)
     with pytest.raises(BitcipherError, match="one row for each"):
-        CipherVectors.read(tmp_path / "model")
+        CipherVectors.load(tmp_path / "model")
     tokens.write_text(json.dumps({"model": {"vocab": {"a": 0, "b": 7}}}))
     with pytest.raises(BitcipherError, match="token ids"):
-        CipherVectors.read(tmp_path / "model")
+        CipherVectors.load(tmp_path / "model")

@@ -122,12 +122,12 @@ def test_missing_files_and_other_folders_raise(tmp_path):
 def test_files_in_a_store_are_read():
     with storage.writing("memory://formats/text.gz") as stream:
         stream.write(gzip.compress("\n".join(LINES).encode()))
-    np.testing.assert_array_equal(CipherVectors.read("memory://formats/text.gz").vectors, ROWS)
+    np.testing.assert_array_equal(CipherVectors.load("memory://formats/text.gz").vectors, ROWS)
 
 
 def test_folders_of_bitcipher_are_read(tmp_path, table):
     table.save(tmp_path / "saved")
-    assert CipherVectors.read(tmp_path / "saved").counts.tolist() == table.counts.tolist()
+    assert CipherVectors.load(tmp_path / "saved").counts.tolist() == table.counts.tolist()
 
 
 def test_lines_may_span_blocks(read_content, monkeypatch):

@@ -56,7 +56,7 @@ def test_loading_gives_the_same_embeddings_and_bytes(encoder, folder, tmp_path):
     loaded.save(tmp_path / "again")
     for path in folder.iterdir():
         assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
-    assert CipherVectors.read(folder).vector_size == encoder.vector_size
+    assert CipherVectors.load(folder).vector_size == encoder.vector_size
 
 
 ALPHABET = st.sampled_from(

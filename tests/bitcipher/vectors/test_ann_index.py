@@ -27,7 +27,7 @@ def test_recall_is_high_and_cosines_are_exact(table, index):
     found, expected = 0, 0
     for word in table.index_to_key[1:3999:40]:
         exact = table.most_similar(word)
-        nearest = table.most_similar(word, index=index)
+        nearest = table.most_similar(word, indexer=index)
         assert len(nearest) == 10
         assert nearest == [pair for pair in table.most_similar(word, topn=len(table)) if pair in nearest]
         found, expected = found + len(set(exact) & set(nearest)), expected + len(exact)
@@ -37,14 +37,14 @@ def test_recall_is_high_and_cosines_are_exact(table, index):
 def test_zero_vectors_oov_and_query_words_are_not_neighbors(table, index):
     assert len(index) == 4000 - 10 - 1
     zeros = {f"w{row}" for row in range(0, 4000, 400)}
-    names = {word for word, _ in table.most_similar(["w1", "w2"], ["w3"], topn=200, index=index)}
+    names = {word for word, _ in table.most_similar(["w1", "w2"], ["w3"], topn=200, indexer=index)}
     assert len(names) == 200
     assert not names & (zeros | {"<oov>", "w1", "w2", "w3"})
-    assert table.most_similar("w0", index=index) == []
+    assert table.most_similar("w0", indexer=index) == []
 
 
 def test_topn_may_exceed_the_number_of_words(table, index):
-    assert len(table.most_similar("w1", topn=10_000, index=index)) > 3_900
+    assert len(table.most_similar("w1", topn=10_000, indexer=index)) > 3_900
 
 
 def test_saved_index_loads_with_the_same_neighbors(tmp_path, table, index):
@@ -52,7 +52,7 @@ def test_saved_index_loads_with_the_same_neighbors(tmp_path, table, index):
         index.save(uri)
         again = WordIndex.load(uri, table)
         assert len(again) == len(index)
-        assert table.most_similar("w7", index=again) == table.most_similar("w7", index=index)
+        assert table.most_similar("w7", indexer=again) == table.most_similar("w7", indexer=index)
     WordIndex.build(table).save(tmp_path / "second")
     assert (tmp_path / "second").read_bytes() == (tmp_path / "index").read_bytes()
 
@@ -77,5 +77,5 @@ def test_wrong_and_damaged_files_raise(tmp_path, table, index):
 
 def test_index_supports_only_a_plain_search(table, index):
     for settings in ({"topn": None}, {"restrict_vocab": 10}):
-        with pytest.raises(BitcipherError, match="`index` needs `topn`"):
-            table.most_similar("w1", index=index, **settings)
+        with pytest.raises(BitcipherError, match="`indexer` needs `topn`"):
+            table.most_similar("w1", indexer=index, **settings)

@@ -50,7 +50,7 @@ def test_most_similar_matches_brute_force(table, data):
         query += sign * sum(plain_unit(table[word]) for word in words)
     # Rounding decides whether a nearly zero query has neighbors. The next test has an exact zero.
     assume(np.abs(query).max() > 1e-9)
-    found = table.most_similar(positive, negative, topn, restrict_vocab)
+    found = table.most_similar(positive, negative, topn, restrict_vocab=restrict_vocab)
     expected = [
         (plain_cosine(query, table[word]), word)
         for word in table.index_to_key[:restrict_vocab]
@@ -103,7 +103,7 @@ ROYALS = CipherVectors(
             (["king", np.float32([0, 10, 0])], None, 3),  # vectors are not normalized
             [("man", 0.924042), ("apple", 0.895722), ("crown", 0.094482)],
         ),
-        (("king", "man", 10, 4), [("woman", 0.907008), ("queen", 0.743173)]),
+        (("king", "man", 10, 0, None, 4), [("woman", 0.907008), ("queen", 0.743173)]),
         ((np.float32([1, 0, 0]), None, 2), [("king", 0.771517), ("queen", 0.735215)]),
         (("king", None, 0), []),
     ],
@@ -127,7 +127,7 @@ def test_other_methods_match_gensim():
     assert ROYALS.distance("king", "man") == near(0.516954)
     assert ROYALS.distances("king") == near([0, 0.047053, 0.516954, 0.663283, 0.036075, 0.906952])
     assert ROYALS.distances("king", ["man", "apple"]) == near([0.516954, 0.906952])
-    assert ROYALS.most_similar("king", None, None, 3) == near([1, 0.952947, 0.483046])
+    assert ROYALS.most_similar("king", topn=None, restrict_vocab=3) == near([1, 0.952947, 0.483046])
     assert ROYALS.similar_by_word("king", 2) == ROYALS.similar_by_vector(ROYALS["king"], 3)[1:]
     assert type(ROYALS.similarity("king", "man")) is type(ROYALS.n_similarity(["king"], ["man"])) is float
 

@@ -30,7 +30,7 @@ def test_help_lists_every_format_with_its_libraries(command):
 def test_export_writes_a_file_and_prints_its_size(command):
     code, out, _ = command("vectors", "--format", "parquet", "--out", "vectors.parquet")
     assert (code, out) == (0, "3 words, 2 dimensions → vectors.parquet (Arrow, pandas, Polars, DuckDB)\n")
-    assert CipherVectors.read("vectors.parquet").counts.tolist() == [3, 2, 1]
+    assert CipherVectors.load("vectors.parquet").counts.tolist() == [3, 2, 1]
 
 
 def test_export_writes_the_counts_of_a_build(command):
