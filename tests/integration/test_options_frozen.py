@@ -56,6 +56,7 @@ def test_options_of_each_command():
     running = {"sources", "out", "seeds", "settings", "workers"}
     assert reproduce == {
         "tables": {"builds", "out", "pos", "ner", "seeds"},
+        "downscaling": {"evaluations", "out"},
         "figure-4": running,
         "figure-5": running | {"pretraining", "pretraining_settings"},
     }

@@ -5,6 +5,8 @@ than one, and the errors of losses are rarely of equal size. The statistic is th
 (1993).
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import block_diag
 
@@ -94,7 +96,7 @@ def break_p_value(x: Numbers, y: Numbers, law: PowerLaw) -> float:
 def _basis(law: PowerLaw, xs: np.ndarray, breaks: list[int]) -> np.ndarray:
     """Return orthonormal columns that span all small changes of the law on each side of the breaks, (N, columns)."""
     curve, log_x = law.at(xs) - law.offset, np.log(xs) - np.log(xs).mean()
-    columns: np.ndarray = block_diag(*np.split(np.column_stack([curve, curve * log_x]), breaks))
+    columns: Any = block_diag(*np.split(np.column_stack([curve, curve * log_x]), breaks))
     if law.offset > 0:
         columns = np.column_stack([columns, np.ones(len(xs))])
     return np.linalg.qr(columns)[0]

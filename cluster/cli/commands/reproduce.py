@@ -1,4 +1,4 @@
-"""Reproduce tables and figures of Zhao & Williams 2023: `tables`, `figure-4` and `figure-5`."""
+"""Reproduce tables and figures of papers: `tables`, `figure-4` and `figure-5` of Bit Cipher, and `downscaling`."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -22,7 +22,7 @@ Out = Annotated[
     ),
 ]
 
-reproduce = typer.Typer(help="Reproduce tables and figures of Zhao & Williams 2023, Bit Cipher.", no_args_is_help=True)
+reproduce = typer.Typer(help="Reproduce tables and figures of the papers behind bitcipher.", no_args_is_help=True)
 
 
 @reproduce.command()
@@ -113,3 +113,22 @@ def figure_5(
             progress,
         )
     print_text(table, end="")
+
+
+@reproduce.command()
+def downscaling(
+    evaluations: Annotated[
+        str, typer.Argument(help="CSV file of the evaluations that the study's authors published.", metavar=PATH)
+    ],
+    *,
+    out: Annotated[str, typer.Option(help="Directory of fits.md and laws.png.", metavar=PATH)],
+) -> None:
+    """Fit the power laws of Deshpande et al. 2023, Honey, I Shrunk the Language, to the evaluations of its runs.
+
+    For example: bitcipher reproduce downscaling evaluations.csv --out downscaling
+    """
+    require_extra("training", "`bitcipher reproduce`")
+    from training.launch.run_dir import local_folder
+    from training.reproduce.downscaling import reproduce_downscaling
+
+    print_text(reproduce_downscaling(evaluations, local_folder(out)), end="")
