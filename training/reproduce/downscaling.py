@@ -1,4 +1,4 @@
-"""Laws and correlations of Deshpande et al. (2023), *Honey, I Shrunk the Language*, from the evaluations of its runs."""
+"""Laws and correlations of Deshpande et al. (2023), *Honey, I Shrunk the Language*, from evaluations of its runs."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,6 +5,7 @@ from training.scaling.correlation import rank_correlation
 from training.scaling.effectiveness import cost_effectiveness
 from training.scaling.frontier import compute_optimal
 from training.scaling.law_selection import select_law
+from training.scaling.loss_surface import LossSurface, fit_loss_surface
 from training.scaling.power_law import BrokenPowerLaw, PowerLaw, fit_broken, fit_power_law
 from training.scaling.published import Published, published
 from training.scaling.shape import LENGTH, POSITIONS, SEQUENCES, TOKEN_TYPES, VOCABULARY, Shape
@@ -19,6 +20,7 @@ __all__ = [
     "VOCABULARY",
     "BrokenPowerLaw",
     "LawIntervals",
+    "LossSurface",
     "PowerLaw",
     "Published",
     "Shape",
@@ -26,6 +28,7 @@ __all__ = [
     "compute_optimal",
     "cost_effectiveness",
     "fit_broken",
+    "fit_loss_surface",
     "fit_power_law",
     "larger",
     "published",
