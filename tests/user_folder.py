@@ -43,6 +43,17 @@ def write_evaluations(file: Path) -> None:
     file.write_text("\n".join(lines) + "\n")
 
 
+def write_minimal_pairs(folder: Path) -> None:
+    """Write minimal pairs in BLiMP's format."""
+    folder.mkdir()
+    pair = {
+        "sentence_good": "the king saw a house",
+        "sentence_bad": "king the saw a house",
+        "linguistics_term": "order",
+    }
+    (folder / "order.jsonl").write_text(json.dumps(pair) + "\n")
+
+
 def write_words(file: Path) -> None:
     """Write all alphabetic words of that corpus, one per line."""
     file.write_text("\n".join([*WORDS, re.sub(r"\d", "", labeled.word(0))]))
