@@ -48,4 +48,4 @@ def evaluate_lm(
     ]
     print_text(format_table(["phenomenon", "pairs", "accuracy, %", "95 % interval"], rows), end="")
     if ties := results[-1].ties:
-        print_text(f"{ties:,} pairs have the same tokens, of unknown words for example; they count as wrong.")
+        print_text(f"Pairs with the same tokens, of unknown words for example, count as wrong: {ties:,}.")

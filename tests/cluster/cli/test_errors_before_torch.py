@@ -23,6 +23,8 @@ COMMANDS = {
     "sweep downscaling-small --out run --set shapes.names=[x]": "is not a shape",
     "generate none --prompt a": "There is no model in none",
     "generate none --prompts none.yaml": "There is no file none.yaml",
+    "evaluate-lm none --pairs none.jsonl": "none.jsonl",
+    "reproduce downscaling none.csv --out fits": "none.csv is not a CSV file that can be read",
     "layers none --out layers": "none is not a run with a checkpoint",
     "compare none --out comparison": "none is not a run",
     "reproduce figure-4 none --out run": "Cannot use none",
