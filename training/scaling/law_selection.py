@@ -89,7 +89,9 @@ def break_p_value(x: Numbers, y: Numbers, law: PowerLaw) -> float:
     leverages = np.minimum(np.square(null).sum(axis=1), _MAX_LEVERAGE)
     resamples = np.vstack([residuals, residuals / (1 - leverages) * signs])
     errors = _errors(resamples, null)
-    statistics = np.max([errors / _errors(resamples, _basis(law, xs, [index])) for index in breaks], axis=0)
+    exact = len(xs) * (_EXACT * ys.mean()) ** 2  # so that no error is 0
+    broken = [np.maximum(_errors(resamples, _basis(law, xs, [index])), exact) for index in breaks]
+    statistics = errors / np.min(broken, axis=0)
     return float((statistics[1:] >= statistics[0]).sum() + 1) / (_RESAMPLES + 1)
 
 

@@ -68,6 +68,11 @@ def test_few_points_give_law_without_offset_and_break():
         assert law == fit_power_law(FLOPS[:count], noisy("offset", 0.01, 0)[:count])
 
 
+def test_exact_step_has_a_break():
+    law = select_law(FLOPS, np.where(FLOPS < 1e15, 4.0, 2.0))
+    assert (law.below.at([1e14]), law.above.at([1e16])) == (pytest.approx([4]), pytest.approx([2]))
+
+
 @pytest.mark.parametrize("level", [0.0, 1.0])
 def test_invalid_level_raises(level):
     with pytest.raises(BitcipherError, match="`level` must be between 0 and 1"):
