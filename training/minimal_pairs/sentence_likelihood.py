@@ -18,8 +18,8 @@ from training.models.parts import hidden_states, logits
 
 CAUSAL = ("gpt2", "opt")
 MASKED = ("bert", "roberta", "modernbert")
-# Maximum number of tokens of a batch.
-_TOKENS_PER_BATCH = 4096
+# Maximum number of tokens, and of logits (32 MiB in float64), of a batch.
+_TOKENS_PER_BATCH, _LOGITS_PER_BATCH = 4096, 2**22
 
 
 class _Row(NamedTuple):
@@ -76,7 +76,7 @@ def score_sentences(model: PreTrainedModel, tokenizer: Tokenizer, sentences: Seq
         rows += _causal_rows(index, ids, special) if architecture in CAUSAL else _masked_rows(index, ids, special)
     model.eval()
     scores = np.zeros(len(sentences))
-    for batch in _batches(rows):
+    for batch in _batches(rows, model.config.vocab_size):
         np.add.at(scores, [row.sentence for row in batch], _log_likelihoods(model, batch))
     return scores
 
@@ -94,13 +94,14 @@ def _masked_rows(index: int, ids: list[int], special: SpecialTokens) -> list[_Ro
     return rows
 
 
-def _batches(rows: Sequence[_Row]) -> Iterator[list[_Row]]:
+def _batches(rows: Sequence[_Row], n_tokens: int) -> Iterator[list[_Row]]:
     """Yield batches of rows of equal length, so that no row needs padding."""
     by_length = defaultdict(list)
     for row in rows:
         by_length[len(row.inputs)].append(row)
     for length, same in sorted(by_length.items()):
-        size = max(1, _TOKENS_PER_BATCH // length)
+        logits_per_row = len(same[0].targets) * n_tokens
+        size = max(1, min(_TOKENS_PER_BATCH // length, _LOGITS_PER_BATCH // logits_per_row))
         for start in range(0, len(same), size):
             yield same[start : start + size]
 
