@@ -11,7 +11,7 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
 from pipelines.verify import VerifyResult, run_checks
 from pipelines.verify.damage import Check, Damage, KnownDamage, error_of
-from training.data.token_streams import check_token_file, token_hashes
+from training.data.token_files import check_token_file, token_hashes
 from training.file_digests import DIGESTS, FolderDigests, check_digest
 from training.finetune.run_files import CONFIG as FINETUNING
 from training.finetune.run_files import PREDICTIONS, TASK_INFO
