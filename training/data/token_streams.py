@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from training.data.token_files import check_token_file, incomplete, local_token_shards, token_hashes
 from training.data.token_shards import (
     END_DTYPE,
     METADATA,
@@ -21,7 +22,6 @@ from training.data.token_shards import (
     ends_file,
     tokens_file,
 )
-from training.data.token_files import check_token_file, incomplete, local_token_shards, token_hashes
 from training.data.tokenizer_files import load_tokenizer, vocab_size
 
 # A mapped shard keeps its file open, and Linux limits a process to 1,024 open files by default.

@@ -92,7 +92,7 @@ def reproduce_figure_5(
 def _train(
     recipe: str, folder: Path, out: Path, settings: Sequence[str], workers: int, progress: StageProgress
 ) -> Path:
-    launch_pretraining(read_recipe(find_recipe(recipe), settings), folder, out / PREPARED, workers, progress)
+    launch_pretraining(read_recipe(find_recipe(recipe), settings), str(folder), str(out / PREPARED), workers, progress)
     return folder
 
 

@@ -58,7 +58,7 @@ def run_tune_trials(
     os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")
     os.environ.setdefault("TUNE_DISABLE_SIGINT_HANDLER", "1")
     os.environ.setdefault("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
-    with ray_cluster(num_cpus=max(max_concurrent_trials, os.cpu_count() or 1)), writing_stop_file(stop_file):
+    with ray_cluster(num_cpus=max(max_concurrent_trials, os.cpu_count() or 1)), writing_stop_file(str(stop_file)):
         import ray
 
         # Without a GPU, Ray Tune would wait forever. Only on a cluster that already runs can GPU nodes still be added.

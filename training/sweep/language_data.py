@@ -30,9 +30,9 @@ class PreparedLanguage:
     """Path of its tokenizer.json."""
     vocab_size: int
     """Highest id of the tokenizer plus one."""
-    text: Path
+    text: str
     """Folder of token shards of the training split; their validation split is the constrained development split."""
-    test: Path
+    test: str
     """Folder of token shards whose validation split is the constrained test split."""
 
 
@@ -70,8 +70,8 @@ def _prepare(
         choose_tokenizer(list_sources(split_files(name, "train")), ReadOptions(), str(folder), choice, progress)
         tokenizer_options = TokenizerOptions(path=str(folder / "tokenizer.json"))
     train = TextOptions(sources=split_files(name, "train"), tokenizer=tokenizer_options, validation_sources=development)
-    text = prepare_text(train, out / "prepared", runtime, progress)
-    tokenizer = str(text / "tokenizer.json")
+    text = prepare_text(train, str(out / "prepared"), runtime, progress)
+    tokenizer = storage.join(text, "tokenizer.json")
     # The test split is the validation split of other token shards. Their training split, which must exist, is not used.
     test_text = TextOptions(sources=development, tokenizer=TokenizerOptions(path=tokenizer), validation_sources=test)
     prepared = PreparedLanguage(
@@ -80,7 +80,7 @@ def _prepare(
         tokenizer,
         vocab_size(load_tokenizer(tokenizer)),
         text,
-        prepare_text(test_text, out / "prepared", runtime, progress),
+        prepare_text(test_text, str(out / "prepared"), runtime, progress),
     )
     _check_splits(prepared, study.pretraining.max_position_embeddings)
     return prepared
@@ -88,7 +88,7 @@ def _prepare(
 
 def _check_splits(language: PreparedLanguage, positions: int) -> None:
     """Check before training that every split has at least one sequence."""
-    text, test = TokenDataset.open(str(language.text)), TokenDataset.open(str(language.test))
+    text, test = TokenDataset.open(language.text), TokenDataset.open(language.test)
     splits = {"train": text.train, "development": text.validation, "test": test.validation}
     for split, stream in splits.items():
         if len(stream) < positions:

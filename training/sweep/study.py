@@ -69,7 +69,7 @@ def launch_study(
     Returns:
         The path of the report.
     """
-    with leasing_run_dir(out, STUDY):
+    with leasing_run_dir(str(out), STUDY):
         return run_study(fit_study(study, out, scale, seconds, resources), out, resources, progress)
 
 
@@ -145,7 +145,7 @@ def fit_study(study: Study, out: Path, scale: float | None, seconds: float | Non
             "words of the corpus, such as --set language.top=3000."
         )
     path = out / STUDY
-    check_run_dir(out, STUDY)
+    check_run_dir(str(out), STUDY)
     speed = FittedStudy.read(str(path)).speed if path.exists() else None
     if seconds is not None:
         speed = speed or measure_speed(study, resources.max_concurrent_trials)
@@ -169,11 +169,11 @@ def _prepare_pretraining(
     recipe = make_recipe(trial, study, language.sources, language.held_out, language.tokenizer)
     folder = out / "models" / trial.name
     plain = recipe.to_dict()
-    prepare_run_dir(folder, PRETRAINING, {"recipe": plain})
-    vectors = prepare_vectors(recipe, language.text, out / "prepared", runtime, progress)
-    config = {"recipe": plain, "text": str(language.text), "vectors": vectors, "folder": str(folder)}
+    prepare_run_dir(str(folder), PRETRAINING, {"recipe": plain})
+    vectors = prepare_vectors(recipe, language.text, str(out / "prepared"), runtime, progress)
+    config = {"recipe": plain, "text": language.text, "vectors": vectors, "folder": str(folder)}
     json_files.write(str(folder / PRETRAINING), redact_values(config))
-    return Trial(trial.name, _import_path(pretrain_trial), {**config, "test": str(language.test)})
+    return Trial(trial.name, _import_path(pretrain_trial), {**config, "test": language.test})
 
 
 def _check_tasks(trials: Sequence[FinetuningTrial], study: Study, out: Path) -> None:
@@ -195,7 +195,7 @@ def _prepare_finetuning(trial: FinetuningTrial, study: Study, out: Path) -> Tria
     options = _finetuning_options(trial, study, out)
     folder = out / "tasks" / trial.name
     config = {"options": options.to_dict(), "folder": str(folder)}
-    prepare_run_dir(folder, FINETUNING, {"options": config["options"]})
+    prepare_run_dir(str(folder), FINETUNING, {"options": config["options"]})
     return Trial(trial.name, _import_path(finetune_trial), config)
 
 

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bitcipher import storage
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
@@ -51,11 +52,10 @@ def finetune(
     from pipelines.runtime.progress import StageProgress
     from training.finetune import make_finetune_options
     from training.launch.finetuning import launch_finetuning
-    from training.launch.run_dir import local_folder
 
     values: dict[str, Any] = {"model": model, "task": task, "data": data, "vocabulary": vocabulary}
     options = make_finetune_options(values | {"random_init": random_init, "seed": seed}, settings or [])
-    folder = local_folder(out)
+    folder = storage.absolute(out)
     with resumable(TRAINING_KEPT), StageProgress() as progress:
         result = launch_finetuning(options, folder, workers, progress)
     for remark in result.remarks:

@@ -7,7 +7,7 @@ from training.loop.metrics_tail import MetricsTail
 
 
 def test_only_new_complete_lines_are_read(tmp_path):
-    path, tail = tmp_path / METRICS, MetricsTail(tmp_path)
+    path, tail = tmp_path / METRICS, MetricsTail(str(tmp_path))
     assert tail.read() == []
     path.write_text('{"step": 1}\n{"step": 2}\n{"ste')
     assert tail.read() == [{"step": 1}, {"step": 2}]
@@ -18,7 +18,7 @@ def test_only_new_complete_lines_are_read(tmp_path):
 
 
 def test_replaced_file_is_read_from_the_start(tmp_path):
-    path, tail = tmp_path / METRICS, MetricsTail(tmp_path)
+    path, tail = tmp_path / METRICS, MetricsTail(str(tmp_path))
     path.write_text('{"step": 1}\n{"step": 2}\n')
     tail.read()
     other = tmp_path / "other"

@@ -53,7 +53,7 @@ def test_second_sigterm_is_handled_as_before(tmp_path):
     received, asked = [], []
 
     def stop_twice():
-        with catching_stop_requests(tmp_path) as is_asked:
+        with catching_stop_requests(str(tmp_path)) as is_asked:
             for _ in range(2):
                 signal.raise_signal(signal.SIGTERM)
                 asked.append((is_asked(), len(received)))

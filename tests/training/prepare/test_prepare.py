@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import os
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -60,12 +62,13 @@ def recipe_of(sources, embeddings=None, model=None, **text):
 
 
 def text_of(recipe, prepared, runtime=None):
-    return prepare_text(recipe.text, prepared, runtime or InProcessRuntime(), StageProgress())
+    return Path(prepare_text(recipe.text, str(prepared), runtime or InProcessRuntime(), StageProgress()))
 
 
 def vectors_of(recipe, prepared, runtime=None):
     runtime = runtime or InProcessRuntime()
-    return prepare_vectors(recipe, text_of(recipe, prepared, runtime), prepared, runtime, StageProgress())
+    text = str(text_of(recipe, prepared, runtime))
+    return prepare_vectors(recipe, text, str(prepared), runtime, StageProgress())
 
 
 def content_of(folder):
@@ -284,14 +287,14 @@ def test_long_document_is_one_document(tmp_path):
 
 def test_concurrent_preparation(tmp_path):
     def write(folder):
-        (folder / "made").write_text("whole")
+        Path(folder, "made").write_text("whole")
 
     def write_while_another_is_faster(folder):
         write(folder)
-        cached_dir(tmp_path, "text", {}, write)
+        cached_dir(str(tmp_path), "text", {}, write, os.path.isdir)
 
-    folder = cached_dir(tmp_path, "text", {}, write_while_another_is_faster)
-    assert content_of(tmp_path) == {f"{folder.name}/made": b"whole"}
+    folder = cached_dir(str(tmp_path), "text", {}, write_while_another_is_faster, os.path.isdir)
+    assert content_of(tmp_path) == {f"{Path(folder).name}/made": b"whole"}
 
 
 @pytest.mark.parametrize(
