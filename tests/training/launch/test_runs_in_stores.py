@@ -126,3 +126,17 @@ def test_readers_of_runs(made, store, train, run_command, tmp_path):
     code, _, err = run_command("generate", f"{store}/run", "--prompt", "the", "--checkpoint", "3")
     assert f"{store}/run has no checkpoint of step 3; its latest is step 6." in err
     assert Path(tmp_path, "curves", "table.md").exists()
+
+
+def test_verify_names_damaged_files_of_the_store(store, train, run_command):
+    train()
+    code, out, err = run_command("verify", f"{store}/run")
+    assert (code, err) == (0, "")
+    (text,) = {name.split("/")[0] for name in storage.list_files(f"{store}/prepared")}
+    for name in ("run/checkpoints/00000006/model.safetensors", f"prepared/{text}/train-00000.tokens"):
+        uri = f"{store}/{name}"
+        content = storage.read_bytes(uri)
+        storage.write_bytes(uri, content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
+        code, out, err = run_command("verify", f"{store}/run")
+        assert code == 2
+        assert f"{uri} is damaged" in out + err
