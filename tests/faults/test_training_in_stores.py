@@ -1,4 +1,4 @@
-"""Runs in an S3 store that are killed resume to the bit, in process and on two nodes that share nothing but the store."""
+"""Runs in an S3 store that are killed resume to the bit, in process and on two nodes that share only the store."""
 
 import json
 import os

@@ -11,7 +11,7 @@ from cluster.cli.commands.evaluate import Seeds
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
 from cluster.cli.options import Settings, Workers
-from cluster.metavars import PATH
+from cluster.metavars import PATH, SETTING
 
 Sources = Annotated[list[str], typer.Argument(help="Files, directories or globs of the training text.", metavar=PATH)]
 Out = Annotated[
@@ -88,7 +88,7 @@ def figure_5(
     settings: Settings = None,
     pretraining_settings: Annotated[
         list[str] | None,
-        typer.Option("--set-pretraining", help="Like --set, for the pre-training recipes only.", metavar="NAME=VALUE"),
+        typer.Option("--set-pretraining", help="Like --set, for the pre-training recipes only.", metavar=SETTING),
     ] = None,
     workers: Workers = 0,
 ) -> None:
