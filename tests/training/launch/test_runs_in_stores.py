@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import tiny_commands
 from tiny_runs import curve_of
+from tiny_tasks import write_task
 
 from bitcipher import storage
 from training.file_digests import digest_file
@@ -140,3 +141,23 @@ def test_verify_names_damaged_files_of_the_store(store, train, run_command):
         code, out, err = run_command("verify", f"{store}/run")
         assert code == 2
         assert f"{uri} is damaged" in out + err
+
+
+@pytest.mark.long
+def test_finetuning_in_a_store_is_that_on_disk(made, store, train, run_command, monkeypatch, tmp_path):
+    train()
+    data = write_task(tmp_path / "cola", "cola", 40)
+    short = ("num_train_epochs=null", "loop.max_steps=6", "loop.eval_steps=3", "loop.save_steps=2", "loop.device=cpu")
+
+    def finetune(model, out):
+        line = ("finetune", model, "--task", "cola", "--data", data, "--out", out)
+        return run_command(*line, *tiny_commands.arguments_of(short))
+
+    expected = finetune(made / "run", tmp_path / "task")
+    with monkeypatch.context() as patch:
+        interrupt_at(patch, 14)
+        assert finetune(f"{store}/run", f"{store}/task").code == 130
+    answer = finetune(f"{store}/run", f"{store}/task")
+    assert (answer.code, answer.out) == (0, expected.out.replace(str(tmp_path), store)), answer.err
+    check_equal(f"{store}/task", tmp_path / "task")
+    assert digest_file(f"{store}/task/predictions.json") == digest_file(str(tmp_path / "task" / "predictions.json"))
