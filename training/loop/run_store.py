@@ -13,6 +13,7 @@ from bitcipher.errors import BitcipherError
 from pipelines.store.removal import leasing_work, remove_abandoned_work
 from training.file_digests import DIGESTS
 from training.loop.checkpoint_folders import CHECKPOINTS, METRICS, checkpoint_names, is_checkpoint_name
+from training.loop.metrics_logger import TENSORBOARD
 from training.loop.run_lease import RUN_LEASE
 from training.node_cache import cache_folder, copy_file, locking_folder
 
@@ -127,6 +128,8 @@ def opening_run(folder: str) -> Iterator[tuple[Path, RunStore | None]]:
 def copying_run(folder: str, weights: Literal["none", "latest", "all"]) -> Iterator[Path]:
     """Yield the local folder of a run to read: the folder itself on a disk, else a copy, which is removed at the end.
 
+    The copy has no files of TensorBoard.
+
     Args:
         folder: path or URI of the run.
         weights: checkpoints whose files are copied. The digests of all checkpoints are.
@@ -145,7 +148,8 @@ def copying_run(folder: str, weights: Literal["none", "latest", "all"]) -> Itera
         names = list(storage.list_files(folder))
         digests = [f"{CHECKPOINTS}/{name}/{DIGESTS}" for name in complete]
         files = [name for name in names if name.startswith(tuple(f"{CHECKPOINTS}/{each}/" for each in copied))]
-        plain = [name for name in names if not name.startswith((f"{CHECKPOINTS}/", f"{RUN_LEASE}/"))]
+        left_out = tuple(f"{each}/" for each in (CHECKPOINTS, RUN_LEASE, TENSORBOARD))
+        plain = [name for name in names if not name.startswith(left_out)]
         for name in dict.fromkeys([*digests, *files, *plain]):
             copy_file(storage.join(folder, name), str(copy / name))
         yield copy

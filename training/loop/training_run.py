@@ -169,9 +169,6 @@ class _Trainer:
         if run.evaluator:
             metrics |= run.evaluator(self._model, self._world)
         self._log(metrics)
-        if self._run.store and self._logger:
-            self._logger.flush()
-            self._run.store.upload_files()
         loss = metrics["validation_loss"]
         is_frozen = run.freeze_schedule.is_frozen(state.step, run.options.max_steps, state.unfrozen_at)
         unfreezes = is_frozen and run.freeze_schedule.should_unfreeze(state.last_validation_loss, loss)
@@ -208,12 +205,17 @@ class _Trainer:
 
     def _log(self, metrics: dict[str, float]) -> None:
         check_metrics(self.state.step, metrics)
-        if self._run.store is None or "validation_loss" in metrics:  # other metrics of a run in a store stay here
+        # In a store, other metrics wait for the next upload.
+        is_stored = self._run.store is None or "validation_loss" in metrics
+        if is_stored:
             self._check_lease()
         state = self.state
         cost = {"tokens": state.step * self._run.tokens_per_step, "seconds": round(state.seconds, 3)}
         if self._logger:
             self._logger.write(state.step, cost | metrics)
+            if self._run.store and is_stored:
+                self._logger.flush()
+                self._run.store.upload_files()
         titles = {"loss": "loss", "validation_loss": "validation loss"}
         note = "  ".join(f"{title} {metrics[name]:.3f}" for name, title in titles.items() if name in metrics)
         self._advance(state.step, note)

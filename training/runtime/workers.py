@@ -11,6 +11,7 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError, first_line
 from pipelines.runtime.ray_cluster import ray_cluster
 from training.runtime.calls import Config, call, describe_failure, writing_stop_file
+from training.runtime.ray_storage import ray_storage
 
 # Maximum number of successive attempts without a new checkpoint whose workers died. After any progress, they are
 # counted anew. An exception of the training function would be raised again, so it ends a run at once.
@@ -118,7 +119,7 @@ def _attempt(values: Config, workers: int, use_gpu: bool, ray_folder: str, error
         train_loop_config={**values, "error_file": error_file},
         scaling_config=ScalingConfig(num_workers=workers, use_gpu=use_gpu),
         # The loop writes its own checkpoints, so Ray stores none. Restarts by Ray would repeat mistakes.
-        run_config=RunConfig(**_ray_storage(ray_folder), failure_config=FailureConfig(max_failures=0)),
+        run_config=RunConfig(**ray_storage(ray_folder), failure_config=FailureConfig(max_failures=0)),
     )
     groups = _placement_groups()
     try:
@@ -135,16 +136,6 @@ def _attempt(values: Config, workers: int, use_gpu: bool, ray_folder: str, error
             return _Failure(_cause_of(lost or error), is_worker_lost=True)
         return _Failure(stored["message"], is_worker_lost=kind == "lost connection")
     return None
-
-
-def _ray_storage(folder: str) -> dict[str, Any]:
-    """Return the options of Ray's storage for a folder. In a store, Ray uses the same client as bitcipher."""
-    filesystem, path = storage.url_to_fs(folder)
-    if storage.is_local(filesystem):
-        return {"storage_path": path}
-    from pyarrow.fs import FSSpecHandler, PyFileSystem
-
-    return {"storage_path": path, "storage_filesystem": PyFileSystem(FSSpecHandler(filesystem))}
 
 
 def _placement_groups() -> set[str]:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
@@ -65,13 +66,12 @@ def sweep(
     """
     require_extra("training", "`bitcipher sweep`")
     from pipelines.runtime.progress import StageProgress
-    from training.launch.run_dir import local_folder
     from training.sweep.options import find_study, read_study
     from training.sweep.trial_executor import TrialResources
 
     if scale is not None and budget is not None:
         raise BitcipherError("Give --scale or --budget, not both: a budget determines the scale.")
-    folder, resources = local_folder(out), TrialResources(max_concurrent_trials, gpus)
+    folder, resources = storage.absolute(out), TrialResources(max_concurrent_trials, gpus)
     seconds = None if budget is None else _seconds(budget)
     study = read_study(find_study(recipe), settings or [])
     from training.sweep.study import launch_study  # not at the top: the import of torch takes seconds
