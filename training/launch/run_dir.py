@@ -4,7 +4,6 @@ import re
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from bitcipher import json_files, storage
@@ -23,19 +22,6 @@ from training.runtime import run_workers
 _RAY_STORAGE = re.compile(r"ray-[0-9a-f]{8}")
 # Files that a killed job was writing (see `bitcipher.storage.writing`).
 _UNFINISHED = re.compile(r".+\.[0-9a-f]{32}" + re.escape(storage.UNFINISHED))
-
-
-def local_folder(uri: str) -> Path:
-    """Return the local path of a folder.
-
-    Raises:
-        BitcipherError: if the folder is not on a file system. Object stores support neither the memory-mapping of token
-            shards nor appending to logs.
-    """
-    path = storage.local_path(storage.absolute(uri))
-    if path is None:
-        raise BitcipherError(f"Training needs a folder on a file system that all workers share, got {uri}.")
-    return Path(path)
 
 
 def default_prepared(folder: str) -> str:

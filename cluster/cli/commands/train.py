@@ -1,6 +1,5 @@
 """Commands that train models and analyze training runs: `train`, `compare` and `layers`."""
 
-from contextlib import ExitStack
 from typing import Annotated
 
 import typer
@@ -66,10 +65,8 @@ def compare(
     """
     require_extra("training", "`bitcipher compare`")
     from training.curves.comparison import compare_runs
-    from training.loop import copying_run
 
-    with ExitStack() as stack:
-        print_text(compare_runs([stack.enter_context(copying_run(run, "none")) for run in runs], out), end="")
+    print_text(compare_runs(runs, out), end="")
 
 
 def layers(
