@@ -28,7 +28,7 @@ def finetune(
             metavar=PATH,
         ),
     ],
-    out: Annotated[str, typer.Option(help="Folder of the run, shared by all workers.", metavar=PATH)],
+    out: Annotated[str, typer.Option(help="Folder of the run: a path that all workers share, or a URI.", metavar=PATH)],
     settings: Settings = None,
     vocabulary: Annotated[
         str | None,

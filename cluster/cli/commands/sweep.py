@@ -25,7 +25,7 @@ def sweep(
     out: Annotated[
         str,
         typer.Option(
-            help="Directory of the study, visible to all workers: new, or of a study to resume.", metavar=PATH
+            help="Directory or URI of the study, visible to all workers: new, or of a study to resume.", metavar=PATH
         ),
     ],
     settings: Settings = None,

@@ -17,7 +17,7 @@ def train(
         str, typer.Argument(help="YAML file, or name of a recipe in training/recipes.", metavar=NAME_OR_PATH)
     ],
     *,
-    out: Annotated[str, typer.Option(help="Folder of the run, shared by all workers.", metavar=PATH)],
+    out: Annotated[str, typer.Option(help="Folder of the run: a path that all workers share, or a URI.", metavar=PATH)],
     settings: Settings = None,
     prepared: Annotated[
         str | None,
