@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from commands import Command
-from object_store import ENVIRONMENT
+from object_store import ENVIRONMENT, Fault
 from tiny_runs import RECIPE, curve_of, tiny_documents
 
 from bitcipher import storage
@@ -22,6 +23,8 @@ pytestmark = pytest.mark.long
 
 STEPS = {"max_steps": 120, "eval_steps": 20, "save_steps": 20, "micro_batch_size": 4, "save_total_limit": 2}
 NAMES = ("model.safetensors", "optimizer.safetensors")
+# HTTP methods that change the store.
+WRITES = "PUT POST DELETE"
 THREADS = {"OMP_NUM_THREADS": "1"}
 
 
@@ -73,6 +76,25 @@ def test_killed_run_in_process_resumes_to_the_bit(s3: str, setup: Path, tmp_path
     check_equal(f"{s3}/run", tmp_path / "disk")
     assert list((tmp_path / "cache" / "bitcipher" / "runs").iterdir()) == []
     assert not [name for name in storage.list_files(f"{s3}/run") if name.startswith("ray-")]
+
+
+@pytest.mark.parametrize("number", [60, 90, 120])
+def test_store_that_fails_ends_the_run_with_a_sentence(
+    s3, faulty_s3, setup, tmp_path, monkeypatch, run_command, number
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    line = ("train", setup / "recipe.yaml", "--set", "embeddings={}")
+    assert run_command(*line, "--out", tmp_path / "disk").code == 0
+    faulty_s3.plan = [Fault("none", WRITES, times=number), Fault("AccessDenied", WRITES)]
+    failed = run_command(*line, "--out", f"{s3}/run")
+    assert failed.code == 2
+    assert re.search(rf"^bitcipher: Cannot [\w ]+ {s3}/.*run this again\.$", failed.err, re.MULTILINE), failed.err
+    assert "Traceback" not in failed.err
+    faulty_s3.plan = []
+    storage.remove(f"{s3}/run/{RUN_LEASE}")  # a job without access to the store cannot release it
+    resumed = run_command(*line, "--out", f"{s3}/run")
+    assert resumed.code == 0, resumed.err
+    check_equal(f"{s3}/run", tmp_path / "disk")
 
 
 @pytest.fixture
