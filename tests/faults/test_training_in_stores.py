@@ -12,12 +12,16 @@ import pytest
 import yaml
 from commands import Command
 from object_store import ENVIRONMENT, Fault
-from tiny_runs import RECIPE, curve_of, tiny_documents
+from tiny_runs import RECIPE, config_of, curve_of, tiny_documents, write_tiny_text
+from torch import distributed as dist
+from torch.multiprocessing.spawn import ProcessException
+from two_processes import on_two
 
 from bitcipher import storage
 from training.file_digests import digest_file
 from training.loop import RUN_LEASE, copying_run
 from training.loop.checkpoint_folders import checkpoint_names
+from training.pretrain import pretrain
 
 pytestmark = pytest.mark.long
 
@@ -95,6 +99,32 @@ def test_store_that_fails_ends_the_run_with_a_sentence(
     resumed = run_command(*line, "--out", f"{s3}/run")
     assert resumed.code == 0, resumed.err
     check_equal(f"{s3}/run", tmp_path / "disk")
+
+
+def train_on_own_disk(config: dict) -> None:
+    """Train in a process whose copies are in its own folder, and which dies at a step if the config has one."""
+    os.environ["XDG_CACHE_HOME"] = f"{config['caches']}/{dist.get_rank()}"
+
+    def advance(step: int, note: str) -> None:
+        if step == config.get("dies_at") and dist.get_rank() == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    pretrain({name: config[name] for name in ("recipe", "text", "vectors", "folder")}, advance)
+
+
+def test_killed_processes_with_disks_of_their_own_resume_to_the_bit(s3: str, tmp_path: Path):
+    config = config_of(tmp_path / "disk", write_tiny_text(tmp_path / "text"), loop=STEPS)
+    for name in storage.list_files(config["text"]):
+        storage.write_bytes(f"{s3}/text/{name}", (tmp_path / "text" / name).read_bytes())
+    stored = {**config, "text": f"{s3}/text", "folder": f"{s3}/run", "caches": str(tmp_path)}
+    on_two(pretrain, config)
+    with pytest.raises(ProcessException):
+        on_two(train_on_own_disk, {**stored, "dies_at": 70})
+    assert checkpoint_names(f"{s3}/run") == ["00000040", "00000060"]
+    on_two(train_on_own_disk, stored)
+    check_equal(f"{s3}/run", tmp_path / "disk")
+    for rank in "01":
+        assert list((tmp_path / rank / "bitcipher" / "runs").iterdir()) == []
 
 
 @pytest.fixture
