@@ -49,7 +49,7 @@ def setup(tmp_path: Path, s3: str) -> Path:
 
 def check_equal(uri: str, folder: Path) -> None:
     """Check that a run in a store has the metrics and checkpoints of one on the disk."""
-    with copying_run(uri, "none") as copy:
+    with copying_run(uri) as copy:
         assert curve_of(copy) == curve_of(folder)
     steps = checkpoint_names(uri)
     assert steps == checkpoint_names(str(folder)) == ["00000100", "00000120"]

@@ -43,7 +43,7 @@ def compare_runs(runs: Sequence[str], out: str) -> str:
 
 
 def _read_run(run: str) -> RunMetrics:
-    with copying_run(run, "none") as folder:
+    with copying_run(run) as folder:
         return read_run(folder)
 
 

@@ -3,13 +3,13 @@
 This module does not import torch.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Literal
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.redaction import redact
 from pipelines.store.removal import leasing_work, remove_abandoned_work
 from training.file_digests import DIGESTS
 from training.loop.checkpoint_folders import CHECKPOINTS, METRICS, checkpoint_names, is_checkpoint_name
@@ -35,7 +35,7 @@ class RunStore:
 
     def name_uri(self, text: str) -> str:
         """Return a text with the URI of the run instead of the folder of its working copy."""
-        return text.replace(str(self.folder), self.uri)
+        return text.replace(str(self.folder), redact(self.uri))
 
     def download_checkpoints(self) -> Iterator[Path]:
         """Download the metrics, and then each checkpoint when it is asked for, the latest first; yield their folders.
@@ -87,12 +87,13 @@ class RunStore:
         for name in checkpoint_names(self.uri)[:-limit] if limit is not None else []:
             self._remove_checkpoint(name)
 
-    def _download(self, names: Iterator[str] | list[str]) -> None:
+    def _download(self, names: Iterable[str]) -> None:
         for name in names:
             copy_file(storage.join(self.uri, name), str(self.folder / name))
 
     def _files_of(self, checkpoint: str) -> list[str]:
-        return list(storage.list_files(storage.join(self.uri, CHECKPOINTS, checkpoint)))
+        names = storage.list_files(storage.join(self.uri, CHECKPOINTS, checkpoint))
+        return [name for name in names if "/" not in name]
 
     def _stored_names(self) -> set[str]:
         names = {name.split("/")[0] for name in storage.list_files(storage.join(self.uri, CHECKPOINTS))}
@@ -125,14 +126,14 @@ def opening_run(folder: str) -> Iterator[tuple[Path, RunStore | None]]:
 
 
 @contextmanager
-def copying_run(folder: str, weights: Literal["none", "latest", "all"]) -> Iterator[Path]:
+def copying_run(folder: str, *, with_checkpoints: bool = False) -> Iterator[Path]:
     """Yield the local folder of a run to read: the folder itself on a disk, else a copy, which is removed at the end.
 
-    The copy has no files of TensorBoard.
+    The copy has no files of TensorBoard, and has the digests of all checkpoints.
 
     Args:
         folder: path or URI of the run.
-        weights: checkpoints whose files are copied. The digests of all checkpoints are.
+        with_checkpoints: whether the copy has the other files of checkpoints, too.
 
     Raises:
         BitcipherError: if the store fails, or the copy cannot be written.
@@ -142,15 +143,16 @@ def copying_run(folder: str, weights: Literal["none", "latest", "all"]) -> Itera
         yield Path(storage.absolute(folder))
         return
     with _working_copy(folder) as copy:
-        # The digests of checkpoints before the metrics, because a job may be appending to them.
         complete = checkpoint_names(folder)
-        copied = {"none": [], "latest": complete[-1:], "all": complete}[weights]
-        names = list(storage.list_files(folder))
-        digests = [f"{CHECKPOINTS}/{name}/{DIGESTS}" for name in complete]
-        files = [name for name in names if name.startswith(tuple(f"{CHECKPOINTS}/{each}/" for each in copied))]
+        # The digests of checkpoints before the metrics, because a job may be appending to them.
+        names = [f"{CHECKPOINTS}/{name}/{DIGESTS}" for name in complete]
+        checkpoints = tuple(f"{CHECKPOINTS}/{name}/" for name in complete)
         left_out = tuple(f"{each}/" for each in (CHECKPOINTS, RUN_LEASE, TENSORBOARD))
-        plain = [name for name in names if not name.startswith(left_out)]
-        for name in dict.fromkeys([*digests, *files, *plain]):
+        for name in storage.list_files(folder):
+            is_needed = with_checkpoints if name.startswith(checkpoints) else not name.startswith(left_out)
+            if is_needed and ".." not in name.split("/"):  # such a file would be written elsewhere on this disk
+                names.append(name)
+        for name in dict.fromkeys(names):
             copy_file(storage.join(folder, name), str(copy / name))
         yield copy
 
@@ -169,5 +171,5 @@ def _working_copy(uri: str) -> Iterator[Path]:
         try:
             yield copy
         except BitcipherError as error:
-            error.args = (str(error).replace(str(copy), uri.rstrip("/")),)
+            error.args = (str(error).replace(str(copy), redact(uri.rstrip("/"))),)
             raise

@@ -86,7 +86,7 @@ def read_run_metrics(folder: str) -> list[dict[str, Any]]:
     Args:
         folder: path or URI of the run.
     """
-    with copying_run(folder, "none") as copy:
+    with copying_run(folder) as copy:
         return read_metrics(copy)
 
 

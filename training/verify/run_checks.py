@@ -101,7 +101,7 @@ def _run_checks(folder: str) -> Iterator[Check]:
 
 
 def _check_metrics(folder: str) -> None:
-    with copying_run(folder, "none") as copy:
+    with copying_run(folder) as copy:
         read_metrics(copy)
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from bitcipher import storage
+from bitcipher.redaction import redact
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
@@ -64,4 +65,6 @@ def finetune(
         print_text(f"{name} {value:.2f}" + (" (main metric)" if name == result.main_metric else ""))
     for name, scores in result.baselines.items():
         print_text(f"Baseline {name}: {result.main_metric} {scores[result.main_metric]:.2f}")
-    print_text(f"The run is in {folder}: metrics.jsonl, predictions.json, and the model in its latest checkpoint.")
+    print_text(
+        f"The run is in {redact(folder)}: metrics.jsonl, predictions.json, and the model in its latest checkpoint."
+    )

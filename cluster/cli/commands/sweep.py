@@ -7,6 +7,7 @@ import typer
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.redaction import redact
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
@@ -78,7 +79,7 @@ def sweep(
 
     with resumable(TRAINING_KEPT), StageProgress() as progress:
         report = launch_study(study, folder, scale, seconds, resources, progress)
-    print_text(f"Report: {report}, with figures and tables in the same directory. All runs are in {folder}.")
+    print_text(f"Report: {report}, with figures and tables in the same directory. All runs are in {redact(folder)}.")
 
 
 def _seconds(text: str) -> float:

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from bitcipher import storage
+from bitcipher.redaction import redact
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
@@ -45,7 +46,7 @@ def train(
     prepared_folder = storage.absolute(prepared) if prepared else default_prepared(folder)
     with resumable(TRAINING_KEPT), StageProgress() as progress:
         launch_pretraining(options, folder, prepared_folder, workers, progress)
-    print_text(f"The run is in {folder}: metrics.jsonl, and the model in its latest checkpoint.")
+    print_text(f"The run is in {redact(folder)}: metrics.jsonl, and the model in its latest checkpoint.")
 
 
 def compare(
@@ -103,7 +104,7 @@ def layers(
     from pipelines.runtime.progress import StageProgress
     from training.loop import copying_run, latest_checkpoint
 
-    with copying_run(run, "all") as folder, StageProgress() as progress:
+    with copying_run(run, with_checkpoints=True) as folder, StageProgress() as progress:
         latest_checkpoint(folder)  # raise before torch is loaded, if it is no run
         from training.layer_analysis.report import write_layer_report
 

@@ -48,7 +48,7 @@ def train(made, store, run_command):
 
 def check_equal(uri, folder):
     """Check that a run in a store has the metrics, checkpoints and weights of one on the disk."""
-    with copying_run(uri, "all") as copy:
+    with copying_run(uri) as copy:
         assert curve_of(copy) == curve_of(folder)
     assert checkpoint_names(uri) == checkpoint_names(str(folder)) == ["00000004", "00000006"]
     for name in (f"checkpoints/{step}/{name}" for step in checkpoint_names(uri) for name in NAMES):
@@ -105,6 +105,15 @@ def test_damaged_checkpoint_falls_back(made, store, train, name):
     assert code == 0
     assert f"It was removed, and the run resumes from {store}/run/checkpoints/00000004." in err
     check_equal(f"{store}/run", made / "run")
+
+
+def test_copy_has_no_files_outside_of_it(store, tmp_path):
+    for name in ("run/run.json", "run/../../../../../escaped", "run/checkpoints/00000001/files.json"):
+        storage.write_bytes(f"{store}/{name}", b"{}")
+    with copying_run(f"{store}/run", with_checkpoints=True) as copy:
+        names = {path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()}
+        assert names == {"run.json", "checkpoints/00000001/files.json"}
+    assert not list(tmp_path.rglob("escaped"))
 
 
 def test_second_job_is_refused(store, train):
