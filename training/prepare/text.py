@@ -22,6 +22,7 @@ from training.data import (
     finish_dataset,
     load_tokenizer,
     read_held_out,
+    sample_documents,
     save_tokenizer,
     train_tokenizer,
     write_held_out,
@@ -164,14 +165,26 @@ def _train_tokenizer(
     progress: StageProgress,
 ) -> Tokenizer:
     bar = progress.begin("learn", 1)
+    fraction, n_documents = options.tokenizer.sample_fraction, 0
+
+    def documents() -> Iterator[str]:
+        nonlocal n_documents
+        for document in sample_documents(drop_held_out(_read_all(sources, reading), held_out), fraction):
+            n_documents += 1
+            yield document
+
     tokenizer = train_tokenizer(
-        drop_held_out(_read_all(sources, reading), held_out),
+        documents(),
         options.tokenizer.kind,
         options.tokenizer.vocab_size,
         lowercase=options.tokenizer.lowercase,
         sentinels=options.tokenizer.sentinels,
     )
     progress.advance(bar, 1, f"{tokenizer.get_vocab_size():,} tokens")
+    if fraction < 1:
+        progress.say(
+            f"The tokenizer was trained on {n_documents:,} documents (`text.tokenizer.sample_fraction` {fraction:g})."
+        )
     return tokenizer
 
 

@@ -14,7 +14,8 @@ from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from training.data import TokenDataset, is_validation
+from training.data import TokenDataset, is_validation, sample_documents, train_tokenizer
+from training.data.tokenizer_files import tokenizer_json
 from training.embeddings import token_embeddings
 from training.prepare import name_sources, prepare_text, prepare_vectors
 from training.prepare.cached_dir import cached_dir
@@ -283,6 +284,18 @@ def test_long_document_is_one_document(tmp_path):
     assert text.tokenizer.decode(tokens.tolist()) == long
     table = token_embeddings(CipherVectors.load(vectors_of(recipe, tmp_path / "prepared")), text.tokenizer)
     assert table.counts.sum() == len(text.train) - text.train.n_documents
+
+
+def test_tokenizer_of_a_sample(tmp_path, capsys):
+    documents = tiny_documents()
+    sample = list(sample_documents(documents, 0.3))
+    assert 0.15 * len(documents) < len(sample) < 0.45 * len(documents)
+    assert list(sample_documents(documents, 1.0)) == documents
+    source = written(tmp_path / "corpus", documents)
+    text = text_of(recipe_of(source, tokenizer={"sample_fraction": 0.3}), tmp_path / "prepared")
+    expected = train_tokenizer(sample, "bpe", 280)
+    assert (text / "tokenizer.json").read_bytes() == tokenizer_json(expected)
+    assert f"The tokenizer was trained on {len(sample)} documents" in capsys.readouterr().err
 
 
 def test_concurrent_preparation(tmp_path):
