@@ -6,7 +6,9 @@ import re
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import yaml
@@ -129,21 +131,24 @@ def test_killed_processes_with_disks_of_their_own_resume_to_the_bit(s3: str, tmp
 
 @pytest.fixture
 def cluster(tmp_path: Path, s3_server: str) -> Iterator[str]:
-    """Address for jobs of a cluster of a head and two nodes of one CPU, each with its own home for copies."""
+    """Address for jobs of a cluster of a head and two nodes of one CPU, each with its own folders."""
     from ray.cluster_utils import Cluster
 
-    def arguments(name: str) -> dict:
-        variables = {**ENVIRONMENT, **THREADS, "AWS_ENDPOINT_URL": s3_server, "XDG_CACHE_HOME": str(tmp_path / name)}
-        return {"env_vars": variables, "dashboard_agent_listen_port": None}
+    with ExitStack() as stack:
 
-    head = {"num_cpus": 0, "include_dashboard": True, "dashboard_port": 0, **arguments("head")}
-    cluster = Cluster(initialize_head=True, head_node_args=head)
-    try:
+        def arguments(name: str) -> dict:
+            # A path of Ray's sockets can have 107 characters. Jobs run in folders below `temp_dir`.
+            folder = stack.enter_context(TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True))
+            cache = {"XDG_CACHE_HOME": str(tmp_path / name)}
+            variables = {**ENVIRONMENT, **THREADS, "AWS_ENDPOINT_URL": s3_server, **cache}
+            return {"temp_dir": folder, "env_vars": variables, "dashboard_agent_listen_port": None}
+
+        head = {"num_cpus": 0, "include_dashboard": True, "dashboard_port": 0, **arguments("head")}
+        cluster = Cluster(initialize_head=True, head_node_args=head)
+        stack.callback(cluster.shutdown)
         for name in ("node-1", "node-2"):
             cluster.add_node(num_cpus=1, **arguments(name))
         yield f"http://{cluster.head_node.webui_url}"
-    finally:
-        cluster.shutdown()
 
 
 def test_submitted_run_on_two_nodes_resumes_to_the_bit(s3: str, setup: Path, cluster: str, tmp_path: Path):
