@@ -22,10 +22,10 @@ checks: $(READY)
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/basedpyright
 
-# Slower tests, such as faults on real clusters and pages in a browser. CI runs them after the fast tests.
+# Slower tests in two processes, such as faults on real clusters and pages in a browser. CI runs them after the fast tests.
 test-long: $(READY)
 	.ci/chromium
-	$(VENV)/bin/python -m pytest -m "long and not slow"
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadgroup -m "long and not slow"
 
 # Small computations against plain references: prints what became slower than tests/benchmarks/ratios.json, and fails only
 # if a result is wrong.

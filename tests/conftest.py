@@ -35,9 +35,10 @@ hypothesis.settings.load_profile("no deadline")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Assign the tests of a file to one process, and all tests that use the Ray cluster to one process."""
+    """Assign the tests of a file to one process, and all tests with a Ray cluster to one process."""
     for item in items:
-        group = "ray" if "ray_cluster" in item.fixturenames else item.location[0]
+        uses_ray = "ray_cluster" in item.fixturenames or item.get_closest_marker("ray")
+        group = "ray" if uses_ray else item.location[0]
         item.add_marker(pytest.mark.xdist_group(group))
 
 

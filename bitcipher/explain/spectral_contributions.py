@@ -160,7 +160,12 @@ class SpectralContributions:
         if self._spelling is None:
             return np.stack([self._unit(row) for row in range(start, stop)]), np.ones(stop - start)
         rows = np.asarray(self._vectors.vectors[start:stop])
-        return self._spelling.remove_from(rows, self._vectors.words.slice(start, stop - start))
+        words = self._vectors.words.slice(start, stop - start)
+        return self._spelling.remove_from(rows, words, self._counts(start, stop))
+
+    def _counts(self, start: int, stop: int) -> np.ndarray | None:
+        """Return the occurrences of some words, (n,) int64, or None if they are unknown."""
+        return None if self._vectors.counts is None else self._vectors.counts[start:stop]
 
     def _parts_of_spelling(self, row: int) -> tuple[list[str], np.ndarray]:
         """Return the n-grams of a word, and their parts in its vector before it is scaled to length 1, (n, d)."""
@@ -169,7 +174,7 @@ class SpectralContributions:
             return [], np.zeros((0, self._vectors.vector_size))
         parts = self._spelling.parts(word)
         vectors = np.array([part.vector for part in parts], np.float64).reshape(len(parts), self._vectors.vector_size)
-        return [part.ngram for part in parts], self._spelling.share * vectors
+        return [part.ngram for part in parts], self._spelling.shares(self._counts(row, row + 1)) * vectors
 
     def _project_contexts(self, directions: np.ndarray) -> dict[int, np.ndarray]:
         """Return the products of the context vectors of each block with (d, m) directions, (n, m) float64 per block."""

@@ -12,7 +12,7 @@ from bitcipher.vocabulary import OOV
 
 def count_contexts(
     sentences: Iterable[Sequence[str]], word: str, window: int, key_to_index: Mapping[str, int], summed: bool = False
-) -> ContextCounts:
+) -> tuple[ContextCounts, int]:
     """Count the contexts of a word as a build does: windows end at sentence ends, and each occurrence counts.
 
     Args:
@@ -21,6 +21,9 @@ def count_contexts(
         window: the largest offset of a context word.
         key_to_index: rank of each word; words without a rank count as `<oov>`.
         summed: whether to add up the counts of all offsets on each side of the word, as offsets -1 and 1.
+
+    Returns:
+        The counts, and the number of occurrences of the word.
 
     Raises:
         BitcipherError: if a sentence is not a sequence of tokens, or if the word has no context.
@@ -43,4 +46,4 @@ def count_contexts(
         reason = "no other word is near it" if occurrences else "none of them contains it as a token"
         raise BitcipherError(f"The sentences give {word!r} no context: {reason}.")
     offsets, ranks = np.array(sorted(pairs), np.int64).T
-    return ContextCounts(offsets, ranks, np.array([pairs[pair] for pair in sorted(pairs)], np.int64))
+    return ContextCounts(offsets, ranks, np.array([pairs[pair] for pair in sorted(pairs)], np.int64)), occurrences

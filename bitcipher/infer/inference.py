@@ -49,14 +49,17 @@ def infer(
     embedding, spelling = provenance.embedding, Spelling.from_arrays(vectors.refinement)
     # Whether offsets are added up first makes a difference only if logs of counts are taken.
     takes_logs = isinstance(embedding, CipherEmbedding) and embedding.log == "counts"
-    row = count_contexts(contexts, word, provenance.window, vectors.key_to_index, takes_logs and provenance.summed)
+    sum_offsets = takes_logs and provenance.summed
+    row, occurrences = count_contexts(contexts, word, provenance.window, vectors.key_to_index, sum_offsets)
     if isinstance(embedding, CipherEmbedding):
         vocabulary = counts.vocabulary if counts else _make_vocabulary(vectors, embedding.noise, provenance)
         return _infer_cipher(embedding, provenance, row, vocabulary)
     if counts is None:
         raise BitcipherError("Inference in mode spectral needs the counts of the build: pass `counts`.")
     vector = _infer_spectral(embedding, provenance, row, counts)
-    return spelling.add_to(vector[None], pa.array([word], pa.large_string()))[0] if spelling else vector
+    if spelling is None:
+        return vector
+    return spelling.add_to(vector[None], pa.array([word], pa.large_string()), np.array([occurrences]))[0]
 
 
 def _infer_cipher(

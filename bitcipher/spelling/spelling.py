@@ -22,15 +22,19 @@ LENGTHS = (3, 6)
 MIN_WORDS = 4
 
 # Factor of the penalty of the regression.
-PENALTY = 10.0
+PENALTY = 5.0
 
 # Words are weighted by n / (n + SMALL_COUNT) with their count n, because vectors of rare words are inexact.
 SMALL_COUNT = 20
 
+# The share of the spelling in the vector of a word is halfway between its minimum and 1 at this count.
+RARE_COUNT = 500
+
 # The regression uses this number of the most frequent words, so its cost does not grow with the vocabulary.
 FIT_WORDS = 100_000
 
-HASHES, VECTORS, LENGTH_RANGE, SHARE = "spelling_hashes", "spelling_vectors", "spelling_lengths", "spelling_share"
+HASHES, VECTORS, LENGTH_RANGE = "spelling_hashes", "spelling_vectors", "spelling_lengths"
+SHARE, HALFWAY = "spelling_share", "spelling_rare_count"
 
 
 class NgramPart(NamedTuple):
@@ -50,14 +54,17 @@ class Spelling:
         hashes: (g,) int64, hashes of the n-grams, ascending.
         vectors: (g, d) float16.
         lengths: minimum and maximum number of characters of an n-gram.
-        share: length of the part from the spelling in the vector of a known word, above 0 and at most 1, relative to
-            the part from its contexts.
+        share: length of the part from the spelling in the vector of a frequent word, above 0 and at most 1, relative
+            to the part from its contexts.
+        rare_count: the share of a word with the count n is share + (1 - share) · rare_count / (n + rare_count),
+            because contexts of rare words say less. At least 0.
     """
 
     hashes: np.ndarray
     vectors: np.ndarray
     lengths: tuple[int, int]
     share: float
+    rare_count: int = RARE_COUNT
 
     @classmethod
     def fit(
@@ -96,7 +103,7 @@ class Spelling:
         try:
             hashes, vectors = arrays[HASHES], arrays[VECTORS]
             shortest, longest = arrays[LENGTH_RANGE].tolist()
-            (share,) = arrays[SHARE].tolist()
+            (share,), (rare_count,) = arrays[SHARE].tolist(), arrays[HALFWAY].tolist()
         except (KeyError, ValueError, TypeError):
             raise _damaged() from None
         is_table = vectors.dtype == np.float16 and vectors.ndim == 2 and hashes.shape == (len(vectors),)
@@ -104,7 +111,9 @@ class Spelling:
             raise _damaged()
         if not (isinstance(longest, int) and 1 <= shortest <= longest and 0 < share <= 1):
             raise _damaged()
-        return cls(hashes, vectors, (shortest, longest), share)
+        if not (isinstance(rare_count, int) and rare_count >= 0):
+            raise _damaged()
+        return cls(hashes, vectors, (shortest, longest), share, rare_count)
 
     @classmethod
     def require(cls, arrays: dict[str, np.ndarray] | None, word: str) -> "Spelling":
@@ -132,6 +141,7 @@ class Spelling:
             VECTORS: self.vectors,
             LENGTH_RANGE: np.array(self.lengths, np.int64),
             SHARE: np.array([self.share], np.float64),
+            HALFWAY: np.array([self.rare_count], np.int64),
         }
 
     def predict(self, words: Sequence[str] | pa.LargeStringArray) -> np.ndarray:
@@ -139,31 +149,46 @@ class Spelling:
         incidence = find_incidence(list_ngrams(pa.array(words, pa.large_string()), self.lengths), self.hashes)
         return _unit_rows(incidence.multiply(self._table))
 
-    def add_to(self, rows: np.ndarray, words: pa.LargeStringArray) -> np.ndarray:
+    def shares(self, counts: np.ndarray | None) -> np.ndarray | np.float32:
+        """Return the share of the spelling in the vectors of words, (n, 1) float32; the same for all without counts.
+
+        Args:
+            counts: (n,) int64, occurrences of each word, or None if they are unknown.
+        """
+        if counts is None:
+            return np.float32(self.share)
+        rarity = self.rare_count / np.maximum(counts + self.rare_count, 1)
+        return (self.share + (1 - self.share) * rarity).astype(np.float32)[:, None]
+
+    def add_to(self, rows: np.ndarray, words: pa.LargeStringArray, counts: np.ndarray | None) -> np.ndarray:
         """Return the vectors of known words: unit(context + share · spelling), (n, d) float32. Zero vectors stay zero.
 
         Args:
             rows: (n, d) float32, vectors of length 1 from the contexts of the words.
             words: (n,) the words. `<oov>` keeps its vector, because it has no spelling.
+            counts: see `shares`.
         """
-        return _unit_rows(rows + self._shares(rows, words))
+        return _unit_rows(rows + self._spelled(rows, words, counts))
 
-    def remove_from(self, rows: np.ndarray, words: pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the vectors of the contexts: the inverse of `add_to`. It is unique because the share is at most 1.
+    def remove_from(
+        self, rows: np.ndarray, words: pa.LargeStringArray, counts: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the vectors of the contexts: the inverse of `add_to`. It is unique because shares are at most 1.
 
         Args:
             rows: (n, d) float32, vectors that `add_to` returned.
             words: (n,) the words.
+            counts: see `shares`.
 
         Returns:
             The vectors of length 1 from the contexts, (n, d) float64, and the lengths of their sums with the spelling,
             which `add_to` divided by, (n,) float64.
         """
-        shares = self._shares(rows, words).astype(np.float64)
-        along = np.einsum("ij,ij->i", rows, shares)
-        # The context has length 1: |length · row - share|² = 1.
-        lengths = along + np.sqrt(np.maximum(0, 1 + along**2 - np.einsum("ij,ij->i", shares, shares)))
-        return lengths[:, None] * rows - shares, lengths
+        spelled = self._spelled(rows, words, counts).astype(np.float64)
+        along = np.einsum("ij,ij->i", rows, spelled)
+        # The context has length 1: |length · row - share · spelling|² = 1.
+        lengths = along + np.sqrt(np.maximum(0, 1 + along**2 - np.einsum("ij,ij->i", spelled, spelled)))
+        return lengths[:, None] * rows - spelled, lengths
 
     def parts(self, word: str) -> list[NgramPart]:
         """Return the parts of the known n-grams of a word. They add up to the vector that `predict` returns.
@@ -184,10 +209,11 @@ class Spelling:
             NgramPart(name, (vector / length).astype(np.float32)) for name, vector in zip(names, vectors, strict=True)
         ]
 
-    def _shares(self, rows: np.ndarray, words: pa.LargeStringArray) -> np.ndarray:
-        shares = self.predict(words) * np.float32(self.share)
-        shares[~rows.any(axis=1) | np.asarray(pc.equal(words, OOV))] = 0
-        return shares
+    def _spelled(self, rows: np.ndarray, words: pa.LargeStringArray, counts: np.ndarray | None) -> np.ndarray:
+        """Return share · spelling of each word, (n, d) float32; zeros for `<oov>` and words with a zero vector."""
+        spelled = self.predict(words) * self.shares(counts)
+        spelled[~rows.any(axis=1) | np.asarray(pc.equal(words, OOV))] = 0
+        return spelled
 
     @cached_property
     def _table(self) -> np.ndarray:

@@ -8,7 +8,7 @@ from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 
-FORMAT = "bitcipher-vectors/5"
+FORMAT = "bitcipher-vectors/6"
 MANIFEST = "manifest.json"
 
 

@@ -209,8 +209,9 @@ class CipherVectors(WordSimilarity):
         vectors of other tools.
 
         Args:
-            share: share of the spelling in the vector of a known word, above 0 and at most 1, relative to 1 for its
-                vector so far. Small shares change known words little.
+            share: share of the spelling in the vector of a frequent word, above 0 and at most 1, relative to 1 for its
+                vector so far. It is larger for rare words, if the vectors have counts. Small shares change frequent
+                words little.
 
         Raises:
             BitcipherError: if the share is out of bounds, or the vectors depend on the spelling already.
@@ -231,7 +232,7 @@ class CipherVectors(WordSimilarity):
         units = (self.vectors / np.where(self.norms > 0, self.norms, 1)[:, None]).astype(np.float32)
         spelling = Spelling.fit(self.words, units, self.counts, share)
         arrays = {**(self.refinement or {}), **spelling.to_arrays()}
-        table = spelling.add_to(units, self.words)
+        table = spelling.add_to(units, self.words, self.counts)
         return CipherVectors(self.words, table, self.counts, self.passages, arrays, self.manifest)
 
     def encode(self, sentences: str | Iterable[str]) -> np.ndarray:

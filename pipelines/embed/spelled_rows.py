@@ -23,6 +23,8 @@ class SpelledRows:
     """Makes the vectors of the contexts from a block of raw rows."""
     words: pa.LargeStringArray
     """(N,) words in order of rank."""
+    counts: np.ndarray
+    """(N,) int64, occurrences of the words."""
     spelling: Spelling
     """Vectors of n-grams."""
 
@@ -40,7 +42,8 @@ class SpelledRows:
         """Return the vectors from `start` on and before `stop`, (n, d) float32."""
         blocks = list(finished_rows(self.rows, self.finish, start, stop))
         contexts = np.concatenate([np.empty((0, self.shape[1]), np.float32), *blocks])
-        return self.spelling.add_to(contexts, self.words.slice(start, len(contexts)))
+        end = start + len(contexts)
+        return self.spelling.add_to(contexts, self.words.slice(start, len(contexts)), self.counts[start:end])
 
 
 @threadpool_limits.wrap(limits=1)  # BLAS sums depend on the number of threads
@@ -58,7 +61,7 @@ def add_spelling(table: RawTable, vocabulary: Vocabulary, share: float, threads:
     number = min(FIT_WORDS, len(vocabulary))
     vectors = np.concatenate(list(finished_rows(table.rows, table.finish, 0, number)))
     spelling = Spelling.fit(vocabulary.words, vectors, vocabulary.counts, share, threads)
-    rows = SpelledRows(table.rows, table.finish, vocabulary.words, spelling)
+    rows = SpelledRows(table.rows, table.finish, vocabulary.words, vocabulary.counts, spelling)
     return RawTable(rows, keep_rows, {**table.learned, **spelling.to_arrays()}, table.provenance)
 
 
@@ -72,7 +75,8 @@ def context_vectors(vectors: CipherVectors, rows: np.ndarray) -> np.ndarray:
     table = np.asarray(vectors.vectors[rows])
     if vectors.spelling is None:
         return table.astype(np.float64)
-    return vectors.spelling.remove_from(table, vectors.words.take(pa.array(rows)))[0]
+    counts = None if vectors.counts is None else vectors.counts[rows]
+    return vectors.spelling.remove_from(table, vectors.words.take(pa.array(rows)), counts)[0]
 
 
 def keep_rows(rows: np.ndarray) -> np.ndarray:

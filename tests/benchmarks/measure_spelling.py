@@ -89,7 +89,8 @@ def unit_rows(vectors: CipherVectors) -> np.ndarray:
 
 def with_share(vectors: CipherVectors, spelling: Spelling, share: float) -> CipherVectors:
     """Return vectors with a share of the spelling, which may be 0. Unknown words have vectors in any case."""
-    table = replace(spelling, share=share).add_to(unit_rows(vectors), vectors.words)
+    used = replace(spelling, share=share, rare_count=spelling.rare_count if share else 0)
+    table = used.add_to(unit_rows(vectors), vectors.words, vectors.counts)
     return CipherVectors(vectors.words, table, vectors.counts, None, spelling.to_arrays())
 
 

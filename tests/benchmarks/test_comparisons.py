@@ -70,7 +70,7 @@ def run(corpus, folder, *names):
 
 
 # Ray Data takes a minute or more for each number of workers, whatever the size.
-SLOW = {"shard-workers"}
+MARKS = {"shard-workers": [pytest.mark.ray, pytest.mark.slow], "ray": [pytest.mark.ray]}
 
 
 # Its peer needs accelerate, which no extra installs.
@@ -79,9 +79,7 @@ TESTED = [name for name in COMPARISONS if name not in WITHOUT_PEER]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in TESTED]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, [])) for name in TESTED])
 def test_comparison_gives_figures(corpus, tmp_path, name):
     assert missing_peer(name, argparse.Namespace(glove=True, datatrove=True, web=True)) == ""
     process, (described, outcome) = run(corpus, tmp_path, name)

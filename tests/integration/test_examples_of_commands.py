@@ -119,6 +119,7 @@ HERE = {name: c for name, c in EXAMPLES.items() if not needs_a_cluster(c) and "r
 
 
 @pytest.mark.long
+@pytest.mark.ray
 @pytest.mark.parametrize("command", HERE.values(), ids=HERE)
 def test_example_runs(folder, command):
     arguments = shlex.split(command)[1:]

@@ -179,7 +179,8 @@ def test_contexts_and_ngrams_have_their_parts_of_the_similarity(counts):
     )
     expected = np.zeros(2)  # of the contexts, and of the spelling
     for word, other in (("w3", "w40"), ("w40", "w3")):
-        context, spelling = contexts[word].astype(float), 0.6 * vectors.spelling.predict([word])[0].astype(float)
+        share = 0.6 + 0.4 * 500 / (vectors.get_vecattr(word, "count") + 500)
+        context, spelling = contexts[word].astype(float), share * vectors.spelling.predict([word])[0].astype(float)
         length = np.linalg.norm(context + spelling)
         expected += np.array([context @ vectors[other], spelling @ vectors[other]]) / length / 2
     explanation = Explainer(vectors, counts).explain("w3", "w40", topn=100_000)

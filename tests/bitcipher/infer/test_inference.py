@@ -70,7 +70,8 @@ def test_cipher_modes_need_no_counts_if_the_table_has_what_the_noise_needs(count
 def test_count_contexts_matches_the_windows_of_a_build():
     text = [["a", "x", "b", "x"], ["x"], ["q", "b", "x", "a", "a"]]
     key_to_index = {"a": 0, "b": 1, OOV: 2}
-    row = count_contexts(text, "x", 2, key_to_index)
+    row, occurrences = count_contexts(text, "x", 2, key_to_index)
+    assert occurrences == 4
     assert list(zip(*(column.tolist() for column in row), strict=True)) == [
         (-2, 2, 2),
         (-1, 0, 1),
@@ -80,7 +81,7 @@ def test_count_contexts_matches_the_windows_of_a_build():
         (2, 0, 1),
         (2, 2, 1),
     ]
-    summed = count_contexts(text, "x", 2, key_to_index, summed=True)
+    summed, _ = count_contexts(text, "x", 2, key_to_index, summed=True)
     assert list(zip(*(column.tolist() for column in summed), strict=True)) == [
         (-1, 0, 1),
         (-1, 1, 2),

@@ -55,21 +55,27 @@ def test_predictions_have_length_1_or_0(spelling):
 
 def test_removing_undoes_adding(table, spelling):
     words, vectors = table
-    for share in (0.4, 1.0):
+    for share, counts in ((0.4, None), (1.0, None), (0.4, np.arange(len(words)) * 50)):
         used = Spelling(spelling.hashes, spelling.vectors, spelling.lengths, share)
-        combined = used.add_to(vectors, words)
+        combined = used.add_to(vectors, words, counts)
         np.testing.assert_allclose(np.linalg.norm(combined, axis=1), 1, atol=1e-6)
-        contexts, lengths = used.remove_from(combined, words)
+        contexts, lengths = used.remove_from(combined, words, counts)
         np.testing.assert_allclose(contexts, vectors, atol=1e-5)
-        sums = vectors + share * used.predict(words)
+        sums = vectors + used.shares(counts) * used.predict(words)
         np.testing.assert_allclose(lengths[:-1], np.linalg.norm(sums, axis=1)[:-1], atol=1e-5)
+
+
+def test_rare_words_have_larger_shares(spelling):
+    shares = spelling.shares(np.array([0, spelling.rare_count, 10**9]))
+    np.testing.assert_allclose(shares[:, 0], [1, 0.7, 0.4], atol=1e-5)
+    assert spelling.shares(None) == np.float32(0.4)
 
 
 def test_oov_and_zero_vectors_have_no_spelling(table, spelling):
     words, vectors = table
     rows = vectors.copy()
     rows[3] = 0
-    combined = spelling.add_to(rows, words)
+    combined = spelling.add_to(rows, words, None)
     assert not combined[3].any()
     np.testing.assert_allclose(combined[-1], vectors[-1], atol=1e-6)
 
@@ -107,6 +113,8 @@ def test_arrays_are_read_back(spelling):
         {"spelling_lengths": np.array([3])},
         {"spelling_share": np.array([-1.0])},
         {"spelling_share": np.array([np.nan])},
+        {"spelling_rare_count": np.array([-1])},
+        {"spelling_rare_count": np.array([0.5])},
         {"spelling_hashes": np.array([2, 1])},
     ],
     ids=str,
