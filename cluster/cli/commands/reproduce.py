@@ -5,13 +5,14 @@ from typing import Annotated
 
 import typer
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.terminal import print_text
 from cluster.cli.commands.evaluate import Seeds
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
 from cluster.cli.options import Settings, Workers
-from cluster.metavars import PATH
+from cluster.metavars import PATH, SETTING
 
 Sources = Annotated[list[str], typer.Argument(help="Files, directories or globs of the training text.", metavar=PATH)]
 Out = Annotated[
@@ -70,11 +71,10 @@ def figure_4(sources: Sources, *, out: Out, seeds: Seeds = 3, settings: Settings
     """
     require_extra("training", "`bitcipher reproduce`")
     from pipelines.runtime.progress import StageProgress
-    from training.launch.run_dir import local_folder
     from training.reproduce.figures import reproduce_figure_4
 
     with resumable(TRAINING_KEPT), StageProgress() as progress:
-        table = reproduce_figure_4(sources, local_folder(out), seeds, settings or [], workers, progress)
+        table = reproduce_figure_4(sources, storage.absolute(out), seeds, settings or [], workers, progress)
     print_text(table, end="")
 
 
@@ -88,7 +88,7 @@ def figure_5(
     settings: Settings = None,
     pretraining_settings: Annotated[
         list[str] | None,
-        typer.Option("--set-pretraining", help="Like --set, for the pre-training recipes only.", metavar="NAME=VALUE"),
+        typer.Option("--set-pretraining", help="Like --set, for the pre-training recipes only.", metavar=SETTING),
     ] = None,
     workers: Workers = 0,
 ) -> None:
@@ -98,14 +98,13 @@ def figure_5(
     """
     require_extra("training", "`bitcipher reproduce`")
     from pipelines.runtime.progress import StageProgress
-    from training.launch.run_dir import local_folder
     from training.reproduce.figures import reproduce_figure_5
 
     with resumable(TRAINING_KEPT), StageProgress() as progress:
         table = reproduce_figure_5(
             pretraining,
             sources,
-            local_folder(out),
+            storage.absolute(out),
             seeds,
             settings or [],
             pretraining_settings or [],

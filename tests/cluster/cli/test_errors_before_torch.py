@@ -15,7 +15,7 @@ COMMANDS = {
     "train figure-4-random --out run --set model.architecture=none": "`model.architecture` must be",
     "train figure-4-random --out run --set text.sources=[none]": "Cannot use none",
     "train figure-4-random --out run --set model.checkpoint=none": "There is no tokenizer.json in",
-    "train figure-4-random --out memory://run": "Training needs a folder on a file system",
+    "train figure-4-random --out memory://run": "memory://run has no folder next to it",
     "finetune none --task nosuch --data . --out run": "`task` must be one of cola",
     "finetune none --task cola --data none --out run": "There is no folder ",
     "finetune none --task cola --data . --out run": "There is no tokenizer.json in ",
