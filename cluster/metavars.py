@@ -8,3 +8,7 @@ PATH = "PATH"
 NAME_OR_PATH = "NAME_OR_PATH"
 # The number of a version, or a path.
 VERSION_OR_PATH = "VERSION_OR_PATH"
+# An option of a recipe with a value, which can be a path.
+SETTING = "NAME=VALUE"
+# The path of a tokenizer of a kind.
+KIND_AND_PATH = f"KIND={PATH}"

@@ -85,9 +85,9 @@ class EmbeddingOptions(Record):
     landmark_contexts: Annotated[Landmarks, ForModes(("spectral",))] = 40_000
     """Number of the most frequent words that are used as context words, or all."""
     spelling_share: Annotated[float, ForModes(("spectral",))] = Field(0.5, ge=0, le=1)
-    """Share of the character n-grams of a frequent word in its vector, relative to 1 for its contexts. It rises to 1 for
-    rare words. The n-grams are stored with the vectors, and give a vector to any string. 0 makes vectors from contexts
-    alone, without n-grams."""
+    """Share of the character n-grams of a frequent word in its vector, relative to 1 for its contexts. It rises to 1
+    for rare words. The n-grams are stored with the vectors, and give a vector to any string. 0 makes vectors from
+    contexts alone, without n-grams."""
     bits: Annotated[int, ForModes(("cat", "sum", "cipher"), instead="vector_size")] = Field(25, ge=1, le=MAX_SIZE)
     """Bits of the code; mode cat has 2 x window x bits dimensions, modes sum and cipher have as many as bits."""
     noise: Annotated[

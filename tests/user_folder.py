@@ -31,6 +31,29 @@ def write_crawl(folder: Path) -> None:
     (folder / "part-0.warc.gz").write_bytes(warc(*pages))
 
 
+def write_evaluations(file: Path) -> None:
+    """Write evaluations with the columns of the downscaling study, and losses on a power law with a break."""
+    sizes = "embedding_size,hidden_size,intermediate_size,num_hidden_layers,num_attention_heads"
+    lines = [f"{sizes},Total parameters,Tokens,FLOPS Hoffman total,eval/loss"]
+    for width, parameters in ((32, 1_200_000), (64, 2_600_000), (128, 6_000_000), (256, 16_000_000)):
+        for tokens in (4_000_000 * 2**doublings for doublings in range(9)):
+            flops = 6 * parameters * tokens
+            loss = 6 * (flops / 2.2e15) ** (-0.09 if flops < 2.2e15 else -0.14) * (1 + parameters % 7 / 1000)
+            lines.append(f"{width},{width},{4 * width},2,2,{parameters},{tokens},{flops},{loss}")
+    file.write_text("\n".join(lines) + "\n")
+
+
+def write_minimal_pairs(folder: Path) -> None:
+    """Write minimal pairs in BLiMP's format."""
+    folder.mkdir()
+    pair = {
+        "sentence_good": "the king saw a house",
+        "sentence_bad": "king the saw a house",
+        "linguistics_term": "order",
+    }
+    (folder / "order.jsonl").write_text(json.dumps(pair) + "\n")
+
+
 def write_words(file: Path) -> None:
     """Write all alphabetic words of that corpus, one per line."""
     file.write_text("\n".join([*WORDS, re.sub(r"\d", "", labeled.word(0))]))

@@ -1,6 +1,7 @@
 """Pre-training run of a recipe; every worker calls `pretrain`."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from training.embeddings import (
     token_embeddings,
 )
 from training.file_digests import write_digests
-from training.loop import TextExamples, TrainingRun, World, resolve_model_folder, run_loop
+from training.loop import TextExamples, TrainingRun, World, opening_run, resolve_model_folder, run_loop
 from training.models import build_model
 from training.objectives import MaskedLM, word_starts
 from training.recipe import Recipe
@@ -30,14 +31,16 @@ def pretrain(values: dict[str, Any], advance: Callable[[int, str], None] = lambd
         advance: called with the number of completed steps and a note on the losses.
     """
     config = PretrainingConfig.parse(values, CONFIG)
-    recipe, folder = config.recipe, Path(config.folder)
-    run = make_training_run(recipe, TokenDataset.open(config.text), config.vectors, folder, config.sources)
-    world = World.current(recipe.loop.device)
-    if world.rank == 0:
-        storage.write_bytes(str(folder / RECIPE), recipe.to_yaml().encode())
-        storage.write_bytes(str(folder / TOKENIZER), (Path(config.text) / TOKENIZER).read_bytes())
-        write_digests(folder, [RECIPE, TOKENIZER])
-    run_loop(run, world, advance)
+    recipe = config.recipe
+    with opening_run(config.folder) as (folder, store):
+        text = TokenDataset.open(config.text)
+        run = make_training_run(recipe, text, config.vectors, folder, config.sources)
+        world = World.current(recipe.loop.device)
+        if world.rank == 0:
+            storage.write_bytes(str(folder / RECIPE), recipe.to_yaml().encode())
+            storage.write_bytes(str(folder / TOKENIZER), Path(text.folder, TOKENIZER).read_bytes())
+            write_digests(folder, [RECIPE, TOKENIZER])
+        run_loop(replace(run, store=store), world, advance)
 
 
 def make_training_run(

@@ -57,6 +57,7 @@ MODULES = {
     "compare": "train",
     "layers": "train",
     "generate": "generate",
+    "evaluate-lm": "evaluate_lm",
     "sweep": "sweep",
     "reproduce": "reproduce",
     "plan": "plan",

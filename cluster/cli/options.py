@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import typer
 
 from bitcipher.records import Metavar, Record
+from cluster.metavars import SETTING
 
 Workers = Annotated[
     int,
@@ -52,7 +53,7 @@ Address = Annotated[
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", help="Change an option of the recipe, such as loop.max_steps=100.", metavar="NAME=VALUE"),
+    typer.Option("--set", help="Change an option of the recipe, such as loop.max_steps=100.", metavar=SETTING),
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])

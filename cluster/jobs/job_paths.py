@@ -3,10 +3,11 @@
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bitcipher.errors import BitcipherError
-from cluster.metavars import NAME_OR_PATH, PATH, VERSION_OR_PATH
+from cluster.jobs.setting_paths import check_recipe, translate_reference, translate_setting
+from cluster.metavars import KIND_AND_PATH, NAME_OR_PATH, PATH, SETTING, VERSION_OR_PATH
 
 if TYPE_CHECKING:
     from typer.core import TyperCommand
@@ -33,11 +34,28 @@ def translate_paths(
         working_dir: directory that is sent with the code, or None.
         is_local: whether the cluster is on this machine.
 
+    Paths in settings (`--set`) and references are translated, too. Those in a recipe are checked.
+
     Raises:
         BitcipherError: if a relative path would refer to another file on the cluster.
         TyperException: if the command does not accept the arguments; Typer prints it.
     """
-    translated = {path: translate_path(path, working_dir, is_local) for path in paths_of(command, arguments)}
+
+    def translate(path: str) -> str:
+        return translate_path(path, working_dir, is_local)
+
+    values = {parameter: _as_list(value) for parameter, value in _values_of(command, arguments)}
+    translated = {path: translate(path) for path in paths_of(command, arguments)}
+    settings = [each for parameter, value in values.items() if parameter.metavar == SETTING for each in value]
+    translated |= {setting: translate_setting(setting, translate) for setting in settings}
+    for parameter, value in values.items():
+        if parameter.metavar == KIND_AND_PATH:
+            translated |= {reference: translate_reference(reference, translate) for reference in value}
+    given = [*(setting.partition("=")[0] for setting in settings), *(str(parameter.name) for parameter in values)]
+    for parameter, value in values.items():
+        if parameter.name == "recipe":
+            for recipe in filter(IS_PATH[NAME_OR_PATH], value):
+                check_recipe(recipe, working_dir, given)
     result = []
     for argument in arguments:
         option, equals, value = argument.partition("=")
@@ -52,14 +70,21 @@ def translate_paths(
 
 def paths_of(command: "TyperCommand", arguments: Sequence[str]) -> list[str]:
     """Return the paths and URIs among the arguments of a command."""
-    values = command.make_context(command.name, list(arguments)).params
     paths: list[str] = []
-    for parameter in command.params:
-        value = values[parameter.name]
-        if value is not None and parameter.metavar in IS_PATH:
-            each = [value] if isinstance(value, str) else value
-            paths.extend(filter(IS_PATH[parameter.metavar], each))
+    for parameter, value in _values_of(command, arguments):
+        if parameter.metavar in IS_PATH:
+            paths.extend(filter(IS_PATH[parameter.metavar], _as_list(value)))
     return paths
+
+
+def _values_of(command: "TyperCommand", arguments: Sequence[str]) -> "list[tuple[Any, Any]]":
+    """Return the parameters of a command that the arguments set, with their values."""
+    values = command.make_context(command.name, list(arguments)).params
+    return [(each, values[each.name]) for each in command.params if values[each.name]]
+
+
+def _as_list(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value) if isinstance(value, list | tuple) else []
 
 
 def translate_path(path: str, working_dir: str | None, is_local: bool) -> str:

@@ -52,8 +52,8 @@ def main() -> None:
     recipe = read_recipe(find_recipe(name), settings)
     progress = StageProgress()
     with open_runtime(0) as runtime:
-        text = prepare_text(recipe.text, Path(prepared), runtime, progress)
-        vectors = prepare_vectors(recipe, text, Path(prepared), runtime, progress)
+        text = prepare_text(recipe.text, prepared, runtime, progress)
+        vectors = prepare_vectors(recipe, text, prepared, runtime, progress)
     cost, _ = train(with_steps(recipe, CALIBRATION_STEPS, 1), str(text), vectors)
     steps = round(float(seconds) / cost * CALIBRATION_STEPS)
     cpu, final = train(with_steps(recipe, steps, EVAL_SEQUENCES), str(text), vectors)

@@ -24,6 +24,7 @@ from cluster.cli.main import all_commands
 
 ENVS = Path(cluster.__file__).parent / "envs"
 COMMANDS = all_commands()
+GPU = "nvidia.com/gpu"
 LAUNCHER = ("ray-aws.yaml", "ray-on-premises.yaml")
 BUILD_COMMAND = re.compile(
     r"^\s*(?:ExecStart=\S*/bitcipher|python -m cluster\.cli\.main|bitcipher)\s(.*)$", re.MULTILINE
@@ -57,7 +58,8 @@ def named(objects: list[dict[str, Any]], kind: str) -> set[str]:
 
 def command_lines() -> list[str]:
     texts = [path.read_text() for path in ENVS.iterdir()] + [(ENVS.parent / "README.md").read_text()]
-    return [line for text in texts for line in BUILD_COMMAND.findall(text)]
+    entrypoints = [job["spec"]["entrypoint"].removeprefix("python -m cluster.cli.main ") for job in RAY_JOBS]
+    return entrypoints + [line for text in texts for line in BUILD_COMMAND.findall(text)]
 
 
 @pytest.mark.parametrize("line", sorted(set(command_lines())))
@@ -72,7 +74,7 @@ def test_every_command_of_the_files_is_valid(line):
 
 
 def test_command_lines_finds_all_kinds_of_commands():
-    assert {line.split()[0] for line in command_lines()} >= {"build", "update", "prune", "submit", "doctor"}
+    assert {line.split()[0] for line in command_lines()} >= {"build", "update", "prune", "train", "submit", "doctor"}
 
 
 @pytest.mark.parametrize("name", LAUNCHER)
@@ -117,7 +119,9 @@ def test_pods_are_unprivileged_and_limited(pod):
         assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
         assert re.fullmatch(r"[^:]+:[\w.]+", container["image"])
         assert not container["image"].endswith(":latest")
-        assert set(container["resources"]["limits"]) == {"cpu", "memory"}
+        assert set(container["resources"]["limits"]) - {GPU} == {"cpu", "memory"}
+        has_gpu = GPU in container["resources"]["limits"]
+        assert has_gpu == any(each["key"] == GPU for each in pod.get("tolerations", []))
         volumes = {volume["name"] for volume in pod["volumes"]}
         assert {mount["name"] for mount in container["volumeMounts"]} == volumes
 
@@ -141,8 +145,15 @@ def test_ray_jobs_have_token_shared_memory_and_deadline(job):
         assert {"name": "RAY_USAGE_STATS_ENABLED", "value": "0"} in container["env"]
     workers = int(re.search(r"--workers (\d+)", spec["entrypoint"])[1])
     (group,) = ray["workerGroupSpecs"]
-    cpus = group["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"]
-    assert workers == group["replicas"] * int(cpus)
+    requests = group["template"]["spec"]["containers"][0]["resources"]["requests"]
+    # A worker of training has a GPU, and each other worker has a CPU.
+    assert workers == group["replicas"] * int(requests.get(GPU, requests["cpu"]))
+    assert (GPU in requests) == ("loop.device=cuda" in spec["entrypoint"])
+
+
+def test_image_and_launched_nodes_have_torch():
+    extras = [(ENVS / name).read_text() for name in (*LAUNCHER, "Dockerfile")]
+    assert all("cluster,training,s3" in text for text in extras)
 
 
 def test_labels_and_service_accounts_that_pods_name_exist():

@@ -21,8 +21,10 @@ pytestmark = pytest.mark.ray
 WORKERS = 4
 FAST = OPTIONS.derive({"tokenizer": "spacy"})
 RUNTIME_OPTIONS = ("--workers", WORKERS, "--memory-mib", FAST.memory_mib)
-# Words are added up in ranges of about 2,000 words.
-MANY_RANGES = "from pipelines.runtime import memory_budget; memory_budget.BYTES_PER_SUMMED_WORD = 1 << 17"
+# Words are added up in many ranges: of about 2,000 words for 10 files, and larger ones for more files, because each range
+# reads all of them.
+MANY_RANGES = "from pipelines.runtime import memory_budget; memory_budget.BYTES_PER_SUMMED_WORD = {}"
+BYTES_OF_ALL_FILES = 1_300_000
 # Maximum number of counted shards or merged ranges before the next fault of a kind. If workers died faster than they
 # start, no job would ever finish.
 PROGRESS = {"worker": 2, "node": 6, "driver": 40}
@@ -92,7 +94,7 @@ class FaultyJobs:
                 *self._files,
                 *RUNTIME_OPTIONS,
                 log=log,
-                before=MANY_RANGES,
+                before=MANY_RANGES.format(BYTES_OF_ALL_FILES // len(self._files)),
                 RAY_ADDRESS=self._nodes.address,
             )
             was_killed = self._inject_faults(command, build, faults, recorded)

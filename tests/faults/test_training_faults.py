@@ -45,7 +45,7 @@ def train(config):
         latest = find_latest_checkpoint(folder)
         return int(latest.name) if latest else 0
 
-    run_workers(pretrain, config, 2, "cpu", folder / "ray", folder / STOP, count_steps)
+    run_workers(pretrain, config, 2, "cpu", str(folder / "ray"), str(folder / STOP), count_steps)
 
 
 def wait_for_step(folder, step, is_running=lambda: True):
@@ -142,7 +142,7 @@ def run_script(folder, code):
         f"from pathlib import Path\nimport torch.distributed as dist\nFOLDER = Path({str(folder)!r})\n{code}"
     )
     # Any function of a module that workers can import.
-    run_workers(runpy.run_path, str(script), 2, "cpu", folder / "ray", folder / STOP, lambda: 0)
+    run_workers(runpy.run_path, str(script), 2, "cpu", str(folder / "ray"), str(folder / STOP), lambda: 0)
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("readme")
     user_folder.write_corpus(folder / "corpus" / "part-0.jsonl.gz")
     user_folder.write_crawl(folder / "crawl")
+    user_folder.write_minimal_pairs(folder / "blimp")
     (recipe,) = blocks(README, "yaml")
     (folder / "recipe.yaml").write_text(recipe)
     return folder

@@ -58,6 +58,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     user_folder.write_labeled(folder)
     user_folder.write_first_recipe(folder)
     user_folder.write_words(folder / "words.txt")
+    user_folder.write_minimal_pairs(folder / "blimp")
+    user_folder.write_evaluations(folder / "evaluations.csv")
     save_tokenizer(train_tokenizer(["king queen"], "bpe", 270), str(folder / "roberta.json"))
     run(f"build {folder}/corpus --out {folder}/vectors")
     (folder / "build").symlink_to("vectors")

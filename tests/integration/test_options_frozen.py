@@ -56,6 +56,7 @@ def test_options_of_each_command():
     running = {"sources", "out", "seeds", "settings", "workers"}
     assert reproduce == {
         "tables": {"builds", "out", "pos", "ner", "seeds"},
+        "downscaling": {"evaluations", "out"},
         "figure-4": running,
         "figure-5": running | {"pretraining", "pretraining_settings"},
     }
@@ -67,6 +68,7 @@ def test_options_of_each_command():
     assert options_of("sweep") == {"recipe", "out", "settings", "scale", "budget", "max_concurrent_trials", "gpus"}
     choosing = {"max_new_tokens", "temperature", "top_k", "top_p", "seed"}
     assert options_of("generate") == choosing | {"model", "prompt", "prompts", "shots", "checkpoint"}
+    assert options_of("evaluate-lm") == {"model", "pairs", "checkpoint"}
     assert options_of("inspect") == {"vectors", "version"}
     assert options_of("submit") == {"command", "address", "working_dir", "env", "no_wait"}
     assert options_of("doctor") == {"address", "target"}

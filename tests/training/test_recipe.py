@@ -132,7 +132,11 @@ def test_invalid_setting_raises(recipe_file, setting, fact):
     [
         ("loops=3", "loops", "embeddings, loop, model, objective, seed, text"),
         ("loop.step=3", "loop.step", "max_steps"),
-        ("text.tokenizer.sizes=3", "text.tokenizer.sizes", "kind, lowercase, path, sentinels, vocab_size"),
+        (
+            "text.tokenizer.sizes=3",
+            "text.tokenizer.sizes",
+            "kind, lowercase, path, sample_fraction, sentinels, vocab_size",
+        ),
     ],
 )
 def test_unknown_option_lists_options(recipe_file, setting, unknown, options):

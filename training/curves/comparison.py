@@ -5,14 +5,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bitcipher import storage
-from training.curves import draw_curves, group_runs, paired_table, perplexity_table, read_run, scores_table, write_page
+from training.curves import (
+    RunMetrics,
+    draw_curves,
+    group_runs,
+    paired_table,
+    perplexity_table,
+    read_run,
+    scores_table,
+    write_page,
+)
+from training.loop import copying_run
 
 
-def compare_runs(runs: Sequence[Path], out: str) -> str:
+def compare_runs(runs: Sequence[str], out: str) -> str:
     """Write the comparison of runs: curves.png, curves.html and table.md.
 
     Args:
-        runs: directories of the runs.
+        runs: paths or URIs of the runs.
         out: output directory or URI. Existing files are replaced.
 
     Returns:
@@ -21,7 +31,7 @@ def compare_runs(runs: Sequence[Path], out: str) -> str:
     Raises:
         BitcipherError: if a directory is not a run, or names or seeds are not unique.
     """
-    groups = group_runs([read_run(run) for run in runs])
+    groups = group_runs([_read_run(run) for run in runs])
     tables = (perplexity_table(groups), paired_table(groups), scores_table(groups))
     table = "\n".join(table.markdown() for table in tables if table)
     with TemporaryDirectory() as temporary:
@@ -30,6 +40,11 @@ def compare_runs(runs: Sequence[Path], out: str) -> str:
         Path(temporary, "table.md").write_text(table, "utf-8")
         copy_files(Path(temporary), out)
     return table
+
+
+def _read_run(run: str) -> RunMetrics:
+    with copying_run(run) as folder:
+        return read_run(folder)
 
 
 def copy_files(folder: Path, out: str) -> None:

@@ -14,7 +14,7 @@ from training.data.token_shards import (
 from training.data.token_streams import Sequences, TokenDataset, TokenStream
 from training.data.tokenizer_files import load_tokenizer, plain_text_tokenizer, save_tokenizer, vocab_size
 from training.data.tokenizer_options import TokenizerOptions
-from training.data.train_tokenizer import train_tokenizer
+from training.data.train_tokenizer import sample_documents, train_tokenizer
 
 __all__ = [
     "DatasetMetadata",
@@ -32,6 +32,7 @@ __all__ = [
     "load_tokenizer",
     "plain_text_tokenizer",
     "read_held_out",
+    "sample_documents",
     "save_tokenizer",
     "special_tokens",
     "train_tokenizer",

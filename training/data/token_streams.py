@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from training.data.held_out import HELD_OUT
+from training.data.token_files import check_token_file, incomplete, local_token_shards, token_hashes
 from training.data.token_shards import (
     END_DTYPE,
     METADATA,
@@ -23,7 +23,6 @@ from training.data.token_shards import (
     tokens_file,
 )
 from training.data.tokenizer_files import load_tokenizer, vocab_size
-from training.file_digests import digest_file
 
 # A mapped shard keeps its file open, and Linux limits a process to 1,024 open files by default.
 MAX_MAPPED_SHARDS = 128
@@ -136,17 +135,16 @@ class TokenDataset:
     def open(cls, folder: str) -> "TokenDataset":
         """Open a folder that `finish_dataset` completed. Tokens stay on disk.
 
+        Args:
+            folder: path, or URI of a store, from which the files are copied to this node (see `local_token_shards`).
+
         Raises:
-            BitcipherError: if the folder is not on the local disk or not complete, or a file is missing or damaged.
+            BitcipherError: if the folder is not complete, or a file is missing or damaged.
         """
-        local = storage.local_path(folder)
-        if local is None:
-            raise BitcipherError(
-                f"{folder} is not on a local disk, but training maps tokens into memory; copy it to this machine."
-            )
+        local = local_token_shards(folder)
         uri = storage.join(local, METADATA)
         if not path.exists(uri):
-            raise BitcipherError(f"There is no {METADATA} in {folder}; it is not a complete folder of token shards.")
+            raise incomplete(folder)
         metadata = DatasetMetadata.read(uri)
         dtype = np.dtype({"uint16": "<u2", "uint32": "<u4"}[metadata.dtype])
         train = [_local_split(local, "train", info) for info in metadata.train]
@@ -166,36 +164,6 @@ class TokenDataset:
         """
         for file, sha256 in token_hashes(self.folder).items():
             check_token_file(file, sha256)
-
-
-def token_hashes(folder: str) -> dict[str, str]:
-    """Return the SHA-256 of each file of token shards and of the tokenizer, by its path, from `text.json`.
-
-    Raises:
-        BitcipherError: if `text.json` is missing or damaged.
-    """
-    metadata = DatasetMetadata.read(storage.join(folder, METADATA))
-    hashes = {storage.join(folder, TOKENIZER): metadata.tokenizer_sha256}
-    if metadata.held_out_sha256 is not None:
-        hashes[storage.join(folder, HELD_OUT)] = metadata.held_out_sha256
-    for split, infos in {"train": metadata.train, "validation": metadata.validation}.items():
-        for info in infos:
-            hashes[storage.join(folder, tokens_file(split, info.name))] = info.tokens_sha256
-            hashes[storage.join(folder, ends_file(split, info.name))] = info.ends_sha256
-    return hashes
-
-
-def check_token_file(file: str, sha256: str) -> None:
-    """Read a file of token shards, and compare it with its SHA-256.
-
-    Raises:
-        BitcipherError: if the file is missing or damaged.
-    """
-    if digest_file(file).sha256 != sha256:
-        raise BitcipherError(
-            f"{file} is damaged: its SHA-256 differs from that in {METADATA}; copy the token shards again, or remove "
-            "their folder and train again to write them."
-        )
 
 
 def _local_split(folder: str, split: str, info: NamedSplitInfo) -> _LocalSplit:

@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from bitcipher.records import Record
+from bitcipher.records import Float, Record
 
 TokenizerKind = Literal["bpe", "wordpiece", "unigram"]
 KINDS: tuple[str, ...] = get_args(TokenizerKind)
@@ -21,5 +21,7 @@ class TokenizerOptions(Record):
     """Lowercase the text."""
     sentinels: int = Field(0, ge=0)
     """Number of sentinel tokens, which span corruption needs (T5: 100)."""
+    sample_fraction: Float = Field(1.0, gt=0, le=1)
+    """Fraction of the training documents to train the tokenizer on, drawn by a hash of their text."""
     path: str | None = None
     """Path of a tokenizer.json to load instead of training; the other options are then ignored."""

@@ -10,6 +10,7 @@ differently:
   also trained T5's tokenizer.
 """
 
+import hashlib
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -64,11 +65,27 @@ def train_tokenizer(
     return tokenizer
 
 
+def sample_documents(documents: Iterable[str], fraction: float) -> Iterator[str]:
+    """Yield the documents that a hash of their text draws, which does not depend on their validation split.
+
+    Args:
+        documents: documents, read once.
+        fraction: fraction of the documents, above 0 and at most 1.
+    """
+    for document in documents:
+        text = document.encode("utf-8", "surrogatepass")
+        digest = hashlib.blake2b(text, digest_size=8, person=b"tokenizer").digest()
+        if int.from_bytes(digest, "little") < fraction * 2**64:
+            yield document
+
+
 def _require_text(texts: Iterable[str]) -> Iterator[str]:
     texts = iter(texts)
     first = next((text for text in texts if text.strip()), None)
     if first is None:
-        raise BitcipherError("There is no text to train a tokenizer on; all documents are empty.")
+        raise BitcipherError(
+            "There is no text to train a tokenizer on: all documents are empty, or the sample has none."
+        )
     return chain([first], texts)
 
 

@@ -20,7 +20,8 @@ from training.finetune.losses import LOSSES
 from training.finetune.options import FinetuneOptions
 from training.finetune.run_files import CONFIG, PREDICTIONS, TASK_INFO, FinetuningConfig, Predictions, TaskInfo
 from training.finetune.task_files import find_tokenizer, read_task
-from training.loop import TrainingRun, World, resolve_model_folder, run_loop
+from training.loop import TrainingRun, World, opening_run, resolve_model_folder, run_loop
+from training.loop.run_store import RunStore
 from training.models import architecture_of
 from training.run_files import EMBEDDING_INIT, TOKENIZER
 from training.tasks.base import Task
@@ -38,7 +39,13 @@ def finetune(values: dict[str, Any], advance: Callable[[int, str], None] = lambd
         advance: called with the number of completed steps and a note on the losses.
     """
     config = FinetuningConfig.parse(values, CONFIG)
-    options, folder = config.options, Path(config.folder)
+    with opening_run(config.folder) as (folder, store):
+        _finetune(config.options, folder, store, advance)
+
+
+def _finetune(
+    options: FinetuneOptions, folder: Path, store: RunStore | None, advance: Callable[[int, str], None]
+) -> None:
     task = read_task(options.task, options.data, options.vocabulary)
     tokenizer = load_tokenizer(find_tokenizer(options.model))
     task_model = _build_model(options, task, tokenizer, folder)
@@ -56,6 +63,7 @@ def finetune(values: dict[str, Any], advance: Callable[[int, str], None] = lambd
         folder=folder,
         tokens_per_step=loop.batch_size * encoder.length,
         evaluator=evaluator,
+        store=store,
     )
     world = World.current(loop.device)
     if world.rank == 0:
@@ -86,6 +94,8 @@ def finetune(values: dict[str, Any], advance: Callable[[int, str], None] = lambd
             predictions=describe_predictions(task, predictions),
         )
         json_files.write(str(folder / PREDICTIONS), result.to_dict())
+        if store:
+            store.upload_files()
 
 
 def make_encoder(config: PreTrainedConfig, tokenizer: Tokenizer, max_seq_length: int | None) -> Encoder:

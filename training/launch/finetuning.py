@@ -1,7 +1,5 @@
 """Launcher of a fine-tuning run."""
 
-from pathlib import Path
-
 from bitcipher import storage
 from bitcipher.records import Record, Strings
 from pipelines.runtime.progress import StageProgress
@@ -25,13 +23,13 @@ class FinetuningResult(Record):
 
 
 def launch_finetuning(
-    options: FinetuneOptions, folder: Path, n_workers: int, progress: StageProgress
+    options: FinetuneOptions, folder: str, n_workers: int, progress: StageProgress
 ) -> FinetuningResult:
     """Fine-tune a model, or resume an interrupted run.
 
     Args:
         options: options of the run.
-        folder: folder of the run, on a file system that all workers share.
+        folder: path or URI of the run, which all workers share.
         n_workers: number of Ray workers; 0 trains in this process.
         progress: progress bars.
 
@@ -47,12 +45,12 @@ def launch_finetuning(
     values = {"options": _with_absolute_paths(options).to_dict()}
 
     def max_steps() -> int:
-        return TaskInfo.read(str(folder / TASK_INFO)).max_steps
+        return TaskInfo.read(storage.join(folder, TASK_INFO)).max_steps
 
     with leasing_run_dir(folder, CONFIG):
         prepare_run_dir(folder, CONFIG, values)
         launch(folder, CONFIG, finetune, values, max_steps, n_workers, options.loop.device, progress)
-    info, result = TaskInfo.read(str(folder / TASK_INFO)), Predictions.read(str(folder / PREDICTIONS))
+    info, result = TaskInfo.read(storage.join(folder, TASK_INFO)), Predictions.read(storage.join(folder, PREDICTIONS))
     return FinetuningResult(
         main_metric=info.main_metric, scores=result.scores, baselines=result.baselines, remarks=info.remarks
     )

@@ -3,23 +3,25 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
+from bitcipher import storage
 from pipelines.runtime.progress import StageProgress
 from training.loop.metrics_tail import MetricsTail
 
 POLL_SECONDS = 0.5
+# In a store, the whole file is read each time.
+STORE_POLL_SECONDS = 5.0
 # Metrics in the note of the bar, and their formats.
 _FORMS = {"loss": ".3f", "perplexity": ",.1f"}
 
 
 @contextmanager
-def follow_metrics(folder: Path, max_steps: Callable[[], int], progress: StageProgress) -> Iterator[None]:
+def follow_metrics(folder: str, max_steps: Callable[[], int], progress: StageProgress) -> Iterator[None]:
     """Show a progress bar that follows `metrics.jsonl` until the `with` block ends.
 
     Args:
-        folder: folder of the run.
+        folder: path or URI of the run.
         max_steps: function that returns the number of steps of the run. It is called after the first metrics were
             written.
         progress: progress bars.
@@ -27,6 +29,7 @@ def follow_metrics(folder: Path, max_steps: Callable[[], int], progress: StagePr
     bar = None
     ended = threading.Event()
     tail = MetricsTail(folder)
+    interval = STORE_POLL_SECONDS if storage.local_path(folder) is None else POLL_SECONDS
     latest: dict[str, Any] = {}
     shown = 0
 
@@ -45,7 +48,7 @@ def follow_metrics(folder: Path, max_steps: Callable[[], int], progress: StagePr
         shown = step
 
     def poll() -> None:
-        while not ended.wait(POLL_SECONDS):
+        while not ended.wait(interval):
             update()
 
     thread = threading.Thread(target=poll, daemon=True)

@@ -1,7 +1,5 @@
 """Launcher of a pre-training run: prepare text and vectors, then train."""
 
-from pathlib import Path
-
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.runtime.progress import StageProgress
@@ -13,13 +11,13 @@ from training.recipe import Recipe
 from training.run_files import CONFIG, TOKENIZER
 
 
-def launch_pretraining(recipe: Recipe, folder: Path, prepared: Path, n_workers: int, progress: StageProgress) -> None:
+def launch_pretraining(recipe: Recipe, folder: str, prepared: str, n_workers: int, progress: StageProgress) -> None:
     """Train the model of a recipe, or resume an interrupted run.
 
     Args:
         recipe: options of the run.
-        folder: folder of the run, on a file system that all workers share.
-        prepared: folder of token shards and vectors, which runs and workers share.
+        folder: path or URI of the run, which all workers share.
+        prepared: path or URI of the folder of token shards and vectors, which runs and workers share.
         n_workers: number of Ray workers; 0 trains in this process.
         progress: progress bars.
 
@@ -38,7 +36,7 @@ def launch_pretraining(recipe: Recipe, folder: Path, prepared: Path, n_workers: 
             vectors = prepare_vectors(recipe, text, prepared, runtime, progress)
         from training.pretrain import pretrain  # not at the top: the import of torch takes seconds
 
-        config = {**values, "text": str(text), "vectors": vectors, "sources": sources}
+        config = {**values, "text": text, "vectors": vectors, "sources": sources}
         launch(folder, CONFIG, pretrain, config, lambda: recipe.loop.max_steps, n_workers, recipe.loop.device, progress)
 
 

@@ -1,11 +1,9 @@
 """Folder of a training run: creation, checks against another run, and training in it."""
 
 import re
-import shutil
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from bitcipher import json_files, storage
@@ -15,45 +13,45 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.store.lease import Lease
 from pipelines.store.removal import list_names
 from training.launch.metrics_follower import follow_metrics
-from training.loop import METRICS, RUN_LEASE, find_latest_checkpoint
+from training.loop import METRICS, RUN_LEASE
+from training.loop.checkpoint_folders import checkpoint_names
 from training.loop.stop_request import STOP
 from training.runtime import run_workers
 
-# Prefix of Ray Train's own files, which exist while a run trains.
-RAY_STORAGE = "ray-"
+# Names of Ray Train's own files, which exist while a run trains.
+_RAY_STORAGE = re.compile(r"ray-[0-9a-f]{8}")
 # Files that a killed job was writing (see `bitcipher.storage.writing`).
 _UNFINISHED = re.compile(r".+\.[0-9a-f]{32}" + re.escape(storage.UNFINISHED))
 
 
-def local_folder(uri: str) -> Path:
-    """Return the local path of a folder.
+def default_prepared(folder: str) -> str:
+    """Return the path or URI of the folder `prepared` next to a run.
 
     Raises:
-        BitcipherError: if the folder is not on a file system. Object stores support neither the memory-mapping of token
-            shards nor appending to logs.
+        BitcipherError: if the run is a whole bucket.
     """
-    path = storage.local_path(storage.absolute(uri))
-    if path is None:
-        raise BitcipherError(f"Training needs a folder on a file system that all workers share, got {uri}.")
-    return Path(path)
+    parent, _, name = folder.rstrip("/").rpartition("/")
+    if parent.endswith(":/") or not name:
+        raise BitcipherError(f"{folder} has no folder next to it; choose a folder in it for the run, such as run-1.")
+    return f"{parent}/prepared"
 
 
-def check_run_dir(folder: Path, name: str) -> None:
+def check_run_dir(folder: str, name: str) -> None:
     """Check that a folder is new, empty, or of a run or a study.
 
     Args:
-        folder: the folder.
+        folder: path or URI of the folder.
         name: name of the config file that such a folder has.
 
     Raises:
         BitcipherError: if the folder holds other files.
     """
-    if not (folder / name).exists() and list_names(str(folder)) - {RUN_LEASE}:
+    if not storage.exists(storage.join(folder, name)) and list_names(folder) - {RUN_LEASE}:
         raise BitcipherError(f"{folder} is not empty and has no {name}; choose another folder.")
 
 
 @contextmanager
-def leasing_run_dir(folder: Path, name: str) -> Iterator[Lease]:
+def leasing_run_dir(folder: str, name: str) -> Iterator[Lease]:
     """Hold the lease of the folder of a run or a study, so that no other job writes to it.
 
     The lease of a killed job expires as that of a build: at once on the same machine, else after 20 seconds.
@@ -62,37 +60,36 @@ def leasing_run_dir(folder: Path, name: str) -> Iterator[Lease]:
         BitcipherError: if another job is running in the folder, or the folder holds other files.
     """
     check_run_dir(folder, name)
-    with Lease(str(folder), RUN_LEASE) as lease:
-        (folder / STOP).unlink(missing_ok=True)  # left by a killed job, whose workers it asked to stop
+    with Lease(folder, RUN_LEASE) as lease:
+        storage.remove(storage.join(folder, STOP))  # left by a killed job, whose workers it asked to stop
         yield lease
 
 
-def prepare_run_dir(folder: Path, name: str, config: dict[str, Any]) -> None:
+def prepare_run_dir(folder: str, name: str, config: dict[str, Any]) -> None:
     """Create the folder of a run, or check that it holds a run with the same config.
 
     The config can still change while the run has no metrics, so that mistakes in its options can be corrected.
 
     Args:
-        folder: folder of the run.
+        folder: path or URI of the run.
         name: name of the config file in it.
         config: values that the config file must have, stored without credentials. Other values in the file are ignored.
 
     Raises:
         BitcipherError: if the folder holds another run, or other files.
     """
-    path = folder / name
+    path = storage.join(folder, name)
     config = redact_values(config)
     check_run_dir(folder, name)
-    if (folder / METRICS).exists():
-        stored = json_files.read(str(path))
+    if storage.exists(storage.join(folder, METRICS)):
+        stored = json_files.read(path)
         if any(stored.get(key) != value for key, value in config.items()):
             raise BitcipherError(f"{folder} holds a run with other options; choose another folder, or remove it first.")
-    folder.mkdir(parents=True, exist_ok=True)
-    json_files.write(str(path), config)
+    json_files.write(path, config)
 
 
 def launch(
-    folder: Path,
+    folder: str,
     name: str,
     function: Callable[[dict[str, Any]], None],
     config: dict[str, Any],
@@ -104,7 +101,7 @@ def launch(
     """Train, or resume, in a folder that `prepare_run_dir` prepared, and whose lease the caller holds.
 
     Args:
-        folder: folder of the run.
+        folder: path or URI of the run.
         name: name of the config file in it.
         function: see `run_workers`.
         config: plain values that the function is called with, except for the folder, which is added here.
@@ -113,18 +110,15 @@ def launch(
         device: see `run_workers`.
         progress: progress bars.
     """
-    for leftover in folder.glob(RAY_STORAGE + "[0-9a-f]" * 8):  # left by a killed driver
-        shutil.rmtree(leftover, ignore_errors=True)
-    for path in folder.iterdir():
-        if _UNFINISHED.fullmatch(path.name) and not path.is_symlink():
-            path.unlink()
-    config = {**config, "folder": str(folder)}
-    json_files.write(str(folder / name), redact_values(config))
+    for leftover in list_names(folder):  # of a killed driver
+        if _RAY_STORAGE.fullmatch(leftover) or _UNFINISHED.fullmatch(leftover):
+            storage.remove(storage.join(folder, leftover))
+    config = {**config, "folder": folder}
+    json_files.write(storage.join(folder, name), redact_values(config))
 
     def count_steps() -> int:
-        latest = find_latest_checkpoint(folder)
-        return int(latest.name) if latest else 0
+        return int(max(checkpoint_names(folder), key=int, default="0"))
 
-    ray_folder = folder / f"{RAY_STORAGE}{uuid.uuid4().hex[:8]}"
+    ray_folder, stop_file = storage.join(folder, f"ray-{uuid.uuid4().hex[:8]}"), storage.join(folder, STOP)
     with follow_metrics(folder, max_steps, progress):
-        run_workers(function, config, n_workers, device, ray_folder, folder / STOP, count_steps)
+        run_workers(function, config, n_workers, device, ray_folder, stop_file, count_steps)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from training.loop.metrics_logger import read_metrics
     from training.loop.options import LoopOptions
     from training.loop.run_lease import RUN_LEASE
+    from training.loop.run_store import copying_run, opening_run
     from training.loop.training_run import TrainingRun, run_loop
 
 __all__ = [
@@ -27,8 +28,10 @@ __all__ = [
     "TextExamples",
     "TrainingRun",
     "World",
+    "copying_run",
     "find_latest_checkpoint",
     "latest_checkpoint",
+    "opening_run",
     "read_metrics",
     "resolve_model_folder",
     "run_loop",
@@ -43,6 +46,7 @@ __getattr__ = lazy_names(
         "metrics_logger": ("read_metrics",),
         "options": ("LoopOptions",),
         "run_lease": ("RUN_LEASE",),
+        "run_store": ("copying_run", "opening_run"),
         "training_run": ("TrainingRun", "run_loop"),
     },
 )

@@ -31,31 +31,72 @@ def latest_checkpoint(folder: Path) -> Path:
     """
     latest = find_latest_checkpoint(folder)
     if latest is None:
-        raise BitcipherError(f"{folder} is not a run with a checkpoint; give a folder that `bitcipher train` wrote.")
+        raise _no_checkpoint(folder)
     return latest
+
+
+def _no_checkpoint(folder: object) -> BitcipherError:
+    return BitcipherError(f"{folder} is not a run with a checkpoint; give a folder that `bitcipher train` wrote.")
+
+
+def find_checkpoint(folder: str, step: int | None = None) -> str:
+    """Return the path or URI of a checkpoint of a run.
+
+    Args:
+        folder: path or URI of the run.
+        step: step of the checkpoint; by default the latest.
+
+    Raises:
+        BitcipherError: if the run has no such checkpoint, or the digests of the checkpoint are missing.
+    """
+    names = checkpoint_names(folder)
+    if not names:
+        raise _no_checkpoint(folder)
+    name = names[-1] if step is None else f"{step:08d}"
+    if name not in names:
+        raise BitcipherError(f"{folder} has no checkpoint of step {step:,}; its latest is step {int(names[-1]):,}.")
+    checkpoint = storage.join(folder, CHECKPOINTS, name)
+    read_checkpoint_digests(checkpoint)  # each checkpoint of a run has them
+    return checkpoint
 
 
 def resolve_model_folder(folder: str) -> str:
     """Return the folder of a model's files: the latest checkpoint of a run, else the folder itself.
 
     Args:
-        folder: folder of a run, or path or URI of a transformers model.
+        folder: path or URI of a run or of a transformers model.
 
     Raises:
         BitcipherError: if the folder is a run without a checkpoint, or the digests of the checkpoint are missing.
     """
+    is_run = storage.exists(storage.join(folder, METRICS))
+    return find_checkpoint(storage.absolute(folder)) if is_run else folder
+
+
+def checkpoint_names(folder: str) -> list[str]:
+    """Return the names of the complete checkpoints of a run, given by path or URI, by step.
+
+    Raises:
+        BitcipherError: if the store fails.
+    """
     path = storage.local_path(folder)
-    if path is None or not Path(path, METRICS).exists():
-        return folder
-    latest = latest_checkpoint(Path(path))
-    read_checkpoint_digests(latest)
-    return str(latest)
+    if path is not None:
+        return [checkpoint.name for checkpoint in list_checkpoints(Path(path))]
+    files = [name.split("/") for name in storage.list_files(storage.join(folder, CHECKPOINTS))]
+    # In a store, digests are written last and removed first.
+    names = [checkpoint for checkpoint, *rest in files if rest == [DIGESTS] and is_checkpoint_name(checkpoint)]
+    return sorted(names, key=int)
+
+
+def is_checkpoint_name(name: str) -> bool:
+    """Return whether a name is that of the folder of a checkpoint."""
+    return _STEP.fullmatch(name) is not None
 
 
 def list_checkpoints(folder: Path) -> list[Path]:
     """Return the folders of the checkpoints of a run, by step."""
     paths = (folder / CHECKPOINTS).glob("*") if (folder / CHECKPOINTS).is_dir() else []
-    return sorted((path for path in paths if _STEP.fullmatch(path.name)), key=lambda path: int(path.name))
+    return sorted((path for path in paths if is_checkpoint_name(path.name)), key=lambda path: int(path.name))
 
 
 def partial_folder(checkpoint: Path) -> Path:
@@ -81,19 +122,22 @@ def remove_checkpoint(checkpoint: Path) -> None:
     shutil.rmtree(partial, ignore_errors=True)
 
 
-def read_checkpoint_digests(checkpoint: Path) -> FolderDigests:
+def read_checkpoint_digests(checkpoint: Path | str) -> FolderDigests:
     """Return the digests of the files of a checkpoint, and of the metrics up to its step.
+
+    Args:
+        checkpoint: path or URI of the checkpoint.
 
     Raises:
         BitcipherError: if the file of digests is missing or damaged, or that of another step.
     """
-    advice = f"Remove {checkpoint} to continue from an older checkpoint."
+    folder, advice = str(checkpoint), f"Remove {checkpoint} to continue from an older checkpoint."
     try:
-        digests = FolderDigests.read(str(checkpoint / DIGESTS))
+        digests = FolderDigests.read(storage.join(folder, DIGESTS))
     except BitcipherError as error:
         raise BitcipherError(f"{str(error).rstrip('.')}. {advice}") from None
-    if digests.step != int(checkpoint.name):
-        raise BitcipherError(f"{checkpoint} holds the checkpoint of step {digests.step}, so it was moved. {advice}")
+    if digests.step != int(folder.rpartition("/")[2]):
+        raise BitcipherError(f"{folder} holds the checkpoint of step {digests.step}, so it was moved. {advice}")
     return digests
 
 

@@ -47,7 +47,7 @@ def save_checkpoint(
     state: TrainingState,
     metrics: FileDigest,
     limit: int | None,
-) -> None:
+) -> Path:
     """Write the checkpoint of `state.step`, then remove all but the latest `limit` checkpoints (None: keep all).
 
     Args:
@@ -57,6 +57,9 @@ def save_checkpoint(
         state: progress of the run.
         metrics: digest of the run's metrics up to this step.
         limit: see above.
+
+    Returns:
+        The folder of the checkpoint.
 
     Raises:
         BitcipherError: if the checkpoint cannot be written.
@@ -75,6 +78,7 @@ def save_checkpoint(
             remove_old_checkpoints(folder, limit)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+    return target
 
 
 def _save_optimizer(path: Path, tensors: dict[str, torch.Tensor]) -> None:

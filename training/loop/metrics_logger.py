@@ -59,6 +59,10 @@ class MetricsLogger:
             if not isinstance(value, str):
                 self._tensorboard.add_scalar(name, value, step)
 
+    def flush(self) -> None:
+        """Write everything to the files. Lines of `metrics.jsonl` always are."""
+        self._tensorboard.flush()
+
     def digest(self) -> FileDigest:
         """Return the digest of `metrics.jsonl`."""
         return digest_file(str(self._path))

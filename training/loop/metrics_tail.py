@@ -2,9 +2,10 @@
 
 import json
 import os
-from pathlib import Path
 from typing import Any
 
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
 from training.loop.checkpoint_folders import METRICS
 
 
@@ -12,27 +13,40 @@ class MetricsTail:
     """Returns lines of `metrics.jsonl` as they are appended, for progress only: nothing is checked.
 
     Args:
-        folder: folder of the run.
+        folder: path or URI of the run.
     """
 
-    def __init__(self, folder: Path):
-        self._path = folder / METRICS
+    def __init__(self, folder: str):
+        self._uri = storage.join(folder, METRICS)
+        self._path = storage.local_path(self._uri)
         self._offset, self._file = 0, 0
 
     def read(self) -> list[dict[str, Any]]:
         """Return the lines since the last call, or all lines if a run that resumed has replaced the file."""
+        content = self._read_stored() if self._path is None else self._read_local(self._path)
+        complete = content[: content.rfind(b"\n") + 1]
+        self._offset += len(complete)
+        return [values for line in complete.splitlines() if (values := _parse(line)) is not None]
+
+    def _read_local(self, path: str) -> bytes:
         try:
-            with self._path.open("rb") as stream:
+            with open(path, "rb") as stream:
                 status = os.fstat(stream.fileno())
                 if status.st_ino != self._file or status.st_size < self._offset:
                     self._offset, self._file = 0, status.st_ino
                 stream.seek(self._offset)
-                content = stream.read()
+                return stream.read()
         except FileNotFoundError:
-            return []
-        complete = content[: content.rfind(b"\n") + 1]
-        self._offset += len(complete)
-        return [values for line in complete.splitlines() if (values := _parse(line)) is not None]
+            return b""
+
+    def _read_stored(self) -> bytes:
+        try:
+            content = storage.read_bytes(self._uri) or b""
+        except BitcipherError:  # a later call can succeed
+            return b""
+        if len(content) < self._offset:
+            self._offset = 0
+        return content[self._offset :]
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:

@@ -1,19 +1,21 @@
 """Return to an older checkpoint when the latest one is damaged."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from bitcipher.errors import BitcipherError
-from training.loop.checkpoint_folders import check_checkpoint, list_checkpoints, remove_checkpoint
+from training.loop.checkpoint_folders import check_checkpoint, remove_checkpoint
 from training.loop.metrics_logger import check_metrics_of
 
 
-def drop_damaged_checkpoints(folder: Path) -> str | None:
+def drop_damaged_checkpoints(folder: Path, checkpoints: Iterable[Path]) -> str | None:
     """Read the latest checkpoint of a run; if it is damaged, remove it if an older one is intact.
 
     A resumed run writes what was removed again, with the same bytes.
 
     Args:
         folder: folder of the run, which no other job writes to.
+        checkpoints: its checkpoints, the latest first; only those up to the first intact one are asked for.
 
     Returns:
         A sentence on what was removed, or None if nothing was.
@@ -22,7 +24,7 @@ def drop_damaged_checkpoints(folder: Path) -> str | None:
         BitcipherError: if all checkpoints are damaged, or the metrics up to them are. Then nothing is removed.
     """
     damaged: list[tuple[Path, BitcipherError]] = []
-    for checkpoint in reversed(list_checkpoints(folder)):
+    for checkpoint in checkpoints:
         try:
             check_checkpoint(checkpoint)
             check_metrics_of(folder, checkpoint)

@@ -4,8 +4,6 @@ The launcher holds the lease (see `training.launch.run_dir`), and workers write 
 suspended, another one may have taken over, and the workers of the first must stop before they write.
 """
 
-from pathlib import Path
-
 from bitcipher.errors import BitcipherError
 from pipelines.store.lease import list_generations
 
@@ -17,12 +15,13 @@ class RunLease:
     """Generation of the lease that covers a folder: its own, or that of the study it belongs to.
 
     Args:
-        folder: folder of the run. A folder without a lease is not checked.
+        folder: path or URI of the run. A folder without a lease is not checked.
     """
 
-    def __init__(self, folder: Path):
-        self.folder = next((each for each in (folder, *folder.parents[1:3]) if _generations(each)), None)
-        """Folder that has the lease, or None."""
+    def __init__(self, folder: str):
+        candidates = (folder, *_ancestors(folder))
+        self.folder = next((each for each in candidates if list_generations(each, RUN_LEASE)), None)
+        """Path or URI of the folder that has the lease, or None."""
         self._generation = self._newest()
 
     def is_lost(self) -> bool:
@@ -37,8 +36,11 @@ class RunLease:
         )
 
     def _newest(self) -> int:
-        return max(_generations(self.folder), default=0) if self.folder else 0
+        return max(list_generations(self.folder, RUN_LEASE), default=0) if self.folder else 0
 
 
-def _generations(folder: Path) -> list[int]:
-    return list_generations(str(folder), RUN_LEASE)
+def _ancestors(folder: str) -> list[str]:
+    """Return the folders two and three levels above a folder, which can be those of its study."""
+    protocol, separator, path = folder.rpartition("://")
+    names = path.split("/")
+    return [protocol + separator + "/".join(names[:-levels]) for levels in (2, 3) if any(names[:-levels])]

@@ -12,7 +12,7 @@ import torch
 
 from training.counter_rng import derive_key
 from training.embeddings import FreezeSchedule, set_embeddings_frozen
-from training.loop.checkpoint_folders import find_latest_checkpoint, remove_old_checkpoints
+from training.loop.checkpoint_folders import find_latest_checkpoint, list_checkpoints, remove_old_checkpoints
 from training.loop.checkpoints import TrainingState, load_checkpoint, save_checkpoint
 from training.loop.distributed import World
 from training.loop.divergence import FiniteCheck, check_metrics, check_state
@@ -23,6 +23,7 @@ from training.loop.optimizer import make_optimizer, make_scheduler, set_learning
 from training.loop.options import LoopOptions
 from training.loop.recovery import drop_damaged_checkpoints
 from training.loop.run_lease import RunLease
+from training.loop.run_store import RunStore
 from training.loop.steps import StepData, SummedLoss, compute_gradients, iter_steps
 from training.loop.stop_request import STOPPED, catching_stop_requests
 
@@ -44,11 +45,18 @@ class TrainingRun:
     seed: int
     """Seed of dropout."""
     folder: Path
-    """Folder of the run."""
+    """Folder of the run, or its working copy on this node."""
     tokens_per_step: int
     """Number of tokens that a step reads, for the `tokens` of the metrics."""
     evaluator: Callable[[torch.nn.Module, World], dict[str, float]] | None = None
     """Function that returns additional metrics at each evaluation, such as the scores of a task."""
+    store: RunStore | None = None
+    """Store of the run; None if it is on a disk."""
+
+    @property
+    def uri(self) -> str:
+        """Path or URI of the run."""
+        return self.store.uri if self.store else str(self.folder)
 
 
 def run_loop(run: TrainingRun, world: World, advance: Advance = lambda step, note: None) -> None:
@@ -98,15 +106,17 @@ class _Trainer:
         self._scheduler = make_scheduler(self._optimizer, run.options)
         self._logger: MetricsLogger | None = None
         self._finite = FiniteCheck(world.device)
-        self._lease = RunLease(run.folder)
-        self.leased_folder = self._lease.folder or run.folder
+        self._lease = RunLease(run.uri)
+        self.leased_folder = self._lease.folder or run.uri
         self._clock = time.perf_counter()
 
     def resume(self) -> None:
         """Load the latest checkpoint that is intact, if there is one."""
-        if self._world.rank == 0 and (sentence := drop_damaged_checkpoints(self._run.folder)):
-            warnings.warn(sentence, stacklevel=2)
+        if self._world.rank == 0:
+            self._find_intact_checkpoint()
         self._world.barrier()
+        if self._run.store and self._world.rank > 0:
+            next(self._run.store.download_checkpoints(), None)
         if checkpoint := find_latest_checkpoint(self._run.folder):
             self.state = load_checkpoint(checkpoint, self._model, self._optimizer)
         if self._run.options.compile:
@@ -116,6 +126,16 @@ class _Trainer:
             remove_old_checkpoints(self._run.folder, self._run.options.save_total_limit)
             self._logger = MetricsLogger(self._run.folder, self.state.step, read_kept_metrics(self._run.folder))
         self._clock = time.perf_counter()
+
+    def _find_intact_checkpoint(self) -> None:
+        """Remove the latest checkpoints if they are damaged. In a store, download the latest intact one."""
+        folder, store = self._run.folder, self._run.store
+        checkpoints = store.download_checkpoints() if store else reversed(list_checkpoints(folder))
+        if sentence := drop_damaged_checkpoints(folder, checkpoints):
+            warnings.warn(store.name_uri(sentence) if store else sentence, stacklevel=3)
+        if store:
+            intact = find_latest_checkpoint(folder)
+            store.remove_checkpoints_after(intact and intact.name)
 
     def update(self, data: StepData) -> None:
         """Update the weights once, and log the loss if it is due."""
@@ -162,8 +182,14 @@ class _Trainer:
         check_state(self.state.step, self._model, self._optimizer)
         self._check_lease()
         if self._logger:
-            metrics, limit = self._logger.digest(), self._run.options.save_total_limit
-            save_checkpoint(self._run.folder, self._model, self._optimizer, self.state, metrics, limit)
+            store, limit = self._run.store, self._run.options.save_total_limit
+            metrics = self._logger.digest()
+            checkpoint = save_checkpoint(
+                self._run.folder, self._model, self._optimizer, self.state, metrics, 1 if store else limit
+            )
+            if store:
+                self._logger.flush()
+                store.upload_checkpoint(checkpoint, limit)
         self._world.barrier()
         self._clock = time.perf_counter()
 
@@ -179,11 +205,17 @@ class _Trainer:
 
     def _log(self, metrics: dict[str, float]) -> None:
         check_metrics(self.state.step, metrics)
-        self._check_lease()
+        # In a store, other metrics wait for the next upload.
+        is_stored = self._run.store is None or "validation_loss" in metrics
+        if is_stored:
+            self._check_lease()
         state = self.state
         cost = {"tokens": state.step * self._run.tokens_per_step, "seconds": round(state.seconds, 3)}
         if self._logger:
             self._logger.write(state.step, cost | metrics)
+            if self._run.store and is_stored:
+                self._logger.flush()
+                self._run.store.upload_files()
         titles = {"loss": "loss", "validation_loss": "validation loss"}
         note = "  ".join(f"{title} {metrics[name]:.3f}" for name, title in titles.items() if name in metrics)
         self._advance(state.step, note)

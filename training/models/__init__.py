@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from training.models.build import build_model
     from training.models.checkpoint import load_model, save_model
     from training.models.encoders import architecture_of
+    from training.models.flops import training_flops
     from training.models.options import ARCHITECTURES, ModelOptions
     from training.models.parts import (
         hidden_states,
@@ -33,6 +34,7 @@ __all__ = [
     "output_head",
     "save_model",
     "sentence_logits",
+    "training_flops",
 ]
 
 __getattr__ = lazy_names(
@@ -41,6 +43,7 @@ __getattr__ = lazy_names(
         "build": ("build_model",),
         "checkpoint": ("load_model", "save_model"),
         "encoders": ("architecture_of",),
+        "flops": ("training_flops",),
         "options": ("ARCHITECTURES", "ModelOptions"),
         "parts": (
             "hidden_states",

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, takewhile
-from pathlib import Path
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -23,6 +22,7 @@ from training.data import (
     finish_dataset,
     load_tokenizer,
     read_held_out,
+    sample_documents,
     save_tokenizer,
     train_tokenizer,
     write_held_out,
@@ -74,12 +74,12 @@ class TokenShardStage:
         yield TokenShard(info, item.source.size)
 
 
-def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progress: StageProgress) -> Path:
+def prepare_text(options: TextOptions, prepared: str, runtime: Runtime, progress: StageProgress) -> str:
     """Return the folder of the tokenizer and token shards of a text, and create it if it does not exist.
 
     Args:
         options: sources, tokenizer and validation split.
-        prepared: folder of the cached folders.
+        prepared: path or URI of the folder of the cached folders.
         runtime: runtime that encodes the sources; the result does not depend on it.
         progress: progress bars.
 
@@ -103,16 +103,16 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
         "tokenizer": options.tokenizer.to_dict() if path is None else {"sha256": sha256(path)},
     }
 
-    def make(folder: Path) -> None:
-        write_held_out(str(folder), _read_all(validation, reading))
+    def make(folder: str) -> None:
+        write_held_out(folder, _read_all(validation, reading))
         if path is not None:
             tokenizer = load_tokenizer(path)
         else:
-            tokenizer = _train_tokenizer(options, list(train.values()), read_held_out(str(folder)), reading, progress)
-        tokenizer_path = storage.join(str(folder), TOKENIZER)
+            tokenizer = _train_tokenizer(options, list(train.values()), read_held_out(folder), reading, progress)
+        tokenizer_path = storage.join(folder, TOKENIZER)
         save_tokenizer(tokenizer, tokenizer_path)
         bar = progress.begin("pack", sum(source.size for source in [*train.values(), *validation]))
-        arguments = {"folder": str(folder), "tokenizer": tokenizer_path, "options": reading}
+        arguments = {"folder": folder, "tokenizer": tokenizer_path, "options": reading}
         fraction = effective_validation_fraction(options)
         inputs = [
             *(TokenShardInput(_shard_name(number), source, fraction) for number, source in train.items()),
@@ -125,11 +125,13 @@ def prepare_text(options: TextOptions, prepared: Path, runtime: Runtime, progres
         for result in runtime.stream(StageSpec("pack", TokenShardStage, arguments), inputs):
             shards.append(result.value.info)
             progress.advance(bar, result.value.source_bytes, f"{len(shards):,} of {len(inputs):,} sources")
-        finish_dataset(str(folder), shards, tokenizer, len(sources) - len(train))
+        finish_dataset(folder, shards, tokenizer, len(sources) - len(train))
 
-    folder = cached_dir(prepared, "text", inputs, make)
-    TokenDataset.open(str(folder)).check_tokens()
-    metadata = DatasetMetadata.read(str(folder / METADATA))
+    folder = cached_dir(prepared, "text", inputs, make, lambda uri: storage.exists(storage.join(uri, METADATA)))
+    # Shards in a store are checked on each node that opens them.
+    if storage.local_path(folder) is not None:
+        TokenDataset.open(folder).check_tokens()
+    metadata = DatasetMetadata.read(storage.join(folder, METADATA))
     if sentence := describe_left_out(metadata.held_out_sources, metadata.held_out_documents):
         progress.say(sentence)
     return folder
@@ -163,14 +165,26 @@ def _train_tokenizer(
     progress: StageProgress,
 ) -> Tokenizer:
     bar = progress.begin("learn", 1)
+    fraction, n_documents = options.tokenizer.sample_fraction, 0
+
+    def documents() -> Iterator[str]:
+        nonlocal n_documents
+        for document in sample_documents(drop_held_out(_read_all(sources, reading), held_out), fraction):
+            n_documents += 1
+            yield document
+
     tokenizer = train_tokenizer(
-        drop_held_out(_read_all(sources, reading), held_out),
+        documents(),
         options.tokenizer.kind,
         options.tokenizer.vocab_size,
         lowercase=options.tokenizer.lowercase,
         sentinels=options.tokenizer.sentinels,
     )
     progress.advance(bar, 1, f"{tokenizer.get_vocab_size():,} tokens")
+    if fraction < 1:
+        progress.say(
+            f"The tokenizer was trained on {n_documents:,} documents (`text.tokenizer.sample_fraction` {fraction:g})."
+        )
     return tokenizer
 
 

@@ -1,7 +1,6 @@
 """Preparation of vectors: counts and cipher vectors of the tokens of a run's text."""
 
 import gzip
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import orjson
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.versions import versions
 from pipelines.build.build import build
 from pipelines.ingest.content_hash import sha256
 from pipelines.ingest.documents import read_documents
@@ -30,9 +30,7 @@ TRAINING_TEXT = "training.jsonl.gz"
 DERIVED_OPTIONS = {"tokenizer", "min_count", *ReadOptions.model_fields}
 
 
-def prepare_vectors(
-    recipe: Recipe, text: Path, prepared: Path, runtime: Runtime, progress: StageProgress
-) -> str | None:
+def prepare_vectors(recipe: Recipe, text: str, prepared: str, runtime: Runtime, progress: StageProgress) -> str | None:
     """Return the folder of the vectors of a cipher init, and create it if it does not exist; None for random init.
 
     Only the training split is counted, so the vectors contain no information about the validation split.
@@ -40,7 +38,7 @@ def prepare_vectors(
     Args:
         recipe: options of the run.
         text: folder of the token shards of the recipe's text.
-        prepared: folder of the cached folders.
+        prepared: path or URI of the folder of the cached folders.
         runtime: runtime that counts the text; the result does not depend on it.
         progress: progress bars.
 
@@ -52,7 +50,7 @@ def prepare_vectors(
     if recipe.embeddings.vectors is not None:
         # Workers have other working directories.
         return storage.absolute(recipe.embeddings.vectors)
-    tokenizer = storage.join(str(text), TOKENIZER)
+    tokenizer = storage.join(text, TOKENIZER)
     values = _with_defaults(recipe, tokenizer)
     for name in sorted(DERIVED_OPTIONS & values.keys()):
         raise BitcipherError(f"`embeddings.build.{name}` follows from the text of the recipe; leave it out.")
@@ -62,15 +60,19 @@ def prepare_vectors(
         "The recipe",
         lambda path: ".".join(map(str, ("embeddings.build", *path))),
     )
-    inputs = {**options.to_dict(), "tokenizer": sha256(tokenizer), "text": text.name}
+    inputs = {**options.to_dict(), "tokenizer": sha256(tokenizer), "text": text.rpartition("/")[2]}
 
-    def make(folder: Path) -> None:
-        path = folder / TRAINING_TEXT
-        _write_training_text(recipe, read_held_out(str(text)), path)
-        build([str(path)], str(folder / BUILD), options, runtime, progress)
-        path.unlink()
+    def make(folder: str) -> None:
+        path = storage.join(folder, TRAINING_TEXT)
+        _write_training_text(recipe, read_held_out(text), path)
+        build([path], storage.join(folder, BUILD), options, runtime, progress)
+        storage.remove(path)
 
-    return str(cached_dir(prepared, "vectors", inputs, make) / BUILD)
+    return storage.join(cached_dir(prepared, "vectors", inputs, make, _has_vectors), BUILD)
+
+
+def _has_vectors(folder: str) -> bool:
+    return bool(versions(storage.join(folder, BUILD)))
 
 
 def _with_defaults(recipe: Recipe, tokenizer: str) -> dict[str, Any]:
@@ -89,10 +91,13 @@ def _with_defaults(recipe: Recipe, tokenizer: str) -> dict[str, Any]:
     return {"bits": width, **values}
 
 
-def _write_training_text(recipe: Recipe, held_out: np.ndarray, path: Path) -> None:
+def _write_training_text(recipe: Recipe, held_out: np.ndarray, uri: str) -> None:
     fraction = effective_validation_fraction(recipe.text)
-    # Fast compression: the file is read only once.
-    with gzip.open(path, "wb", compresslevel=1) as lines:
+    # Fast compression: the file is read only once. Without a time, the same text gives the same bytes.
+    with (
+        storage.writing(uri, durable=False) as stream,
+        gzip.GzipFile(fileobj=stream, filename="", mode="wb", compresslevel=1, mtime=0) as lines,
+    ):
         for source in list_sources(recipe.text.sources, recipe.text.format):
             for document in drop_held_out(read_documents(source, recipe.text), held_out):
                 if not is_validation(document, fraction):

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
+from bitcipher import storage
 from pipelines.runtime.progress import StageProgress
 from training.curves.comparison import compare_runs
 from training.launch.pretraining import launch_pretraining
@@ -25,13 +25,13 @@ PREPARED = "prepared"
 
 
 def reproduce_figure_4(
-    sources: Sequence[str], out: Path, seeds: int, settings: Sequence[str], workers: int, progress: StageProgress
+    sources: Sequence[str], out: str, seeds: int, settings: Sequence[str], workers: int, progress: StageProgress
 ) -> str:
     """Train models with random and cipher init on a text, and plot their perplexities in one figure.
 
     Args:
         sources: sources of the text.
-        out: directory of the runs, and of curves.png, curves.html and table.md.
+        out: path or URI of the directory of the runs, and of curves.png, curves.html and table.md.
         seeds: number of runs per init.
         settings: changes to all recipes, such as "loop.max_steps=500".
         workers: number of Ray workers; 0 trains in this process.
@@ -44,14 +44,14 @@ def reproduce_figure_4(
     for seed in range(1, seeds + 1):
         for name, (recipe, changes) in FIGURE_4.items():
             run_settings = [*changes, _sources(sources), *settings, f"seed={seed}"]
-            runs.append(_train(recipe, out / f"{name}-{seed}", out, run_settings, workers, progress))
-    return compare_runs(runs, str(out))
+            runs.append(_train(recipe, storage.join(out, f"{name}-{seed}"), out, run_settings, workers, progress))
+    return compare_runs(runs, out)
 
 
 def reproduce_figure_5(
     pretraining: Sequence[str],
     sources: Sequence[str],
-    out: Path,
+    out: str,
     seeds: int,
     settings: Sequence[str],
     pretraining_settings: Sequence[str],
@@ -63,7 +63,8 @@ def reproduce_figure_5(
     Args:
         pretraining: sources of the text for pre-training.
         sources: sources of the text for fine-tuning.
-        out: directory of the runs; each model has a subdirectory with curves.png, curves.html and table.md.
+        out: path or URI of the directory of the runs; each model has a subdirectory with curves.png, curves.html and
+            table.md.
         seeds: number of fine-tuning runs per model and init, all from one pre-trained model.
         settings: changes to all recipes.
         pretraining_settings: additional changes to the recipes of pre-training.
@@ -75,24 +76,23 @@ def reproduce_figure_5(
     """
     tables = []
     for model in FIGURE_5:
-        pretrained = out / f"{model}-pretrained"
+        pretrained = storage.join(out, f"{model}-pretrained")
         run_settings = [_sources(pretraining), *settings, *pretraining_settings]
         _train(f"figure-5-{model}-pretrain", pretrained, out, run_settings, workers, progress)
-        checkpoint = f"model.checkpoint={json.dumps(str(pretrained))}"
+        checkpoint = f"model.checkpoint={json.dumps(pretrained)}"
         runs = []
         for seed in range(1, seeds + 1):
             run_settings = [_sources(sources), checkpoint, *settings, f"seed={seed}"]
             for init in ("ordinary", "cipher"):
-                target = out / model / f"{init}-{seed}"
+                target = storage.join(out, model, f"{init}-{seed}")
                 runs.append(_train(f"figure-5-{model}-{init}", target, out, run_settings, workers, progress))
-        tables.append(f"## {model}\n\n{compare_runs(runs, str(out / model))}")
+        tables.append(f"## {model}\n\n{compare_runs(runs, storage.join(out, model))}")
     return "\n".join(tables)
 
 
-def _train(
-    recipe: str, folder: Path, out: Path, settings: Sequence[str], workers: int, progress: StageProgress
-) -> Path:
-    launch_pretraining(read_recipe(find_recipe(recipe), settings), folder, out / PREPARED, workers, progress)
+def _train(recipe: str, folder: str, out: str, settings: Sequence[str], workers: int, progress: StageProgress) -> str:
+    prepared = storage.join(out, PREPARED)
+    launch_pretraining(read_recipe(find_recipe(recipe), settings), folder, prepared, workers, progress)
     return folder
 
 

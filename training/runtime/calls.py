@@ -7,9 +7,9 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
+from bitcipher import storage
 from bitcipher.errors import first_line
 
 Config = dict[str, Any]
@@ -28,7 +28,7 @@ def describe_failure(error: Exception) -> str:
 
 
 @contextmanager
-def writing_stop_file(path: Path) -> Iterator[None]:
+def writing_stop_file(uri: str) -> Iterator[None]:
     """On SIGTERM, write a file that asks the workers to stop, and exit with code 143 at the end of the block.
 
     A second SIGTERM is handled as before the block. The file is removed at the end.
@@ -43,13 +43,13 @@ def writing_stop_file(path: Path) -> Iterator[None]:
         nonlocal is_caught
         is_caught = True
         signal.signal(signal.SIGTERM, previous)
-        path.touch()
+        storage.write_bytes(uri, b"")
 
     signal.signal(signal.SIGTERM, catch)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, previous)
-        path.unlink(missing_ok=True)
+        storage.remove(uri)
     if is_caught:
         raise SystemExit(128 + signal.SIGTERM)

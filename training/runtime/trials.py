@@ -3,12 +3,13 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError, last_line
 from pipelines.runtime.ray_cluster import ray_cluster
 from training.runtime.calls import Config, call, describe_failure, writing_stop_file
+from training.runtime.ray_storage import ray_storage
 
 # Maximum number of restarts after the process of a trial has died. Each restart resumes from the latest checkpoint.
 MAX_TRIAL_FAILURES = 3
@@ -34,8 +35,8 @@ def run_tune_trials(
     trials: Sequence[Trial],
     max_concurrent_trials: int,
     gpus: float,
-    ray_folder: Path,
-    stop_file: Path,
+    ray_folder: str,
+    stop_file: str,
     on_end: Callable[[str], None],
 ) -> None:
     """Run trials on Ray Tune, with one CPU per trial.
@@ -46,7 +47,7 @@ def run_tune_trials(
         trials: trials in the order in which they start.
         max_concurrent_trials: maximum number of trials at the same time.
         gpus: fraction of a GPU per trial.
-        ray_folder: folder for Ray Tune's own files, shared by all nodes.
+        ray_folder: path or URI of a folder for Ray Tune's own files, shared by all nodes.
         stop_file: file that asks trials to stop.
         on_end: called with the name of each trial that has ended.
 
@@ -71,8 +72,8 @@ def _tune(
     trials: Sequence[Trial],
     max_concurrent_trials: int,
     gpus: float,
-    ray_folder: Path,
-    stop_file: Path,
+    ray_folder: str,
+    stop_file: str,
     on_end: Callable[[str], None],
 ) -> None:
     from ray import tune
@@ -98,7 +99,7 @@ def _tune(
     tuner = tune.Tuner(
         tune.with_resources(_call_and_return_error, {"cpu": 1, "gpu": gpus}),
         param_space={
-            "stop_file": str(stop_file),
+            "stop_file": stop_file,
             "trial": tune.grid_search(
                 [{"name": trial.name, "function": list(trial.function), "config": trial.config} for trial in trials]
             ),
@@ -106,7 +107,7 @@ def _tune(
         # Processes are reused, because importing torch takes longer than the shortest trials.
         tune_config=tune.TuneConfig(max_concurrent_trials=max_concurrent_trials, reuse_actors=True),
         run_config=tune.RunConfig(
-            storage_path=str(ray_folder),
+            **ray_storage(ray_folder),
             failure_config=tune.FailureConfig(max_failures=MAX_TRIAL_FAILURES),
             callbacks=[ProgressCallback()],
             verbose=0,
@@ -129,8 +130,8 @@ def _call_and_return_error(values: Config) -> dict[str, Any]:
 
     Ray Tune would call it again after an exception.
     """
-    trial, stop_file = values["trial"], Path(values["stop_file"])
-    if stop_file.exists():
+    trial, stop_file = values["trial"], values["stop_file"]
+    if storage.exists(stop_file):
         return {"has_ended": False, "error": None}
     try:
         call(trial["function"], trial["config"])
@@ -142,5 +143,5 @@ def _call_and_return_error(values: Config) -> dict[str, Any]:
         message = f"The trial {trial['name']} failed ({describe_failure(error)}); see Ray's logs for details."
     else:
         return {"has_ended": True, "error": None}
-    stop_file.touch()
+    storage.write_bytes(stop_file, b"")
     return {"has_ended": False, "error": message}

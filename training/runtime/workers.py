@@ -2,16 +2,16 @@
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NoReturn
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError, first_line
 from pipelines.runtime.ray_cluster import ray_cluster
 from training.runtime.calls import Config, call, describe_failure, writing_stop_file
+from training.runtime.ray_storage import ray_storage
 
 # Maximum number of successive attempts without a new checkpoint whose workers died. After any progress, they are
 # counted anew. An exception of the training function would be raised again, so it ends a run at once.
@@ -34,8 +34,8 @@ def run_workers(
     config: Config,
     workers: int,
     device: str,
-    ray_folder: Path,
-    stop_file: Path,
+    ray_folder: str,
+    stop_file: str,
     count_steps: Callable[[], int],
 ) -> None:
     """Call a function in this process if `workers` is 0, else on that many workers of Ray Train.
@@ -48,7 +48,7 @@ def run_workers(
         config: argument of the function: values that JSON can represent.
         workers: number of Ray workers; 0 calls the function in this process.
         device: `cpu`, `cuda` (one GPU per worker), or `auto` (`cuda` if the cluster has enough GPUs, else `cpu`).
-        ray_folder: folder for Ray's own files, shared by all nodes; it is removed at the end.
+        ray_folder: path or URI of a folder for Ray's own files, shared by all nodes; it is removed at the end.
         stop_file: file that asks the function to save a checkpoint and stop; it is written on SIGTERM.
         count_steps: function that returns the number of steps up to the latest checkpoint.
 
@@ -73,11 +73,10 @@ def run_workers(
                 "auto, or reduce --workers."
             )
         use_gpu = n_gpus >= workers if device == "auto" else device == "cuda"
-        ray_folder.mkdir(parents=True, exist_ok=True)
         try:
             _train(function, config, workers, use_gpu, ray_folder, stop_file, count_steps)
         finally:
-            shutil.rmtree(ray_folder, ignore_errors=True)
+            storage.remove(ray_folder)
 
 
 def _train(
@@ -85,15 +84,15 @@ def _train(
     config: Config,
     workers: int,
     use_gpu: bool,
-    ray_folder: Path,
-    stop_file: Path,
+    ray_folder: str,
+    stop_file: str,
     count_steps: Callable[[], int],
 ) -> None:
     attempt, stalled, steps = 0, 0, count_steps()
     # The function is given by name, so that Ray's controller does not import its module.
     values = {"function": [function.__module__, function.__name__], "config": config}
-    while failure := _attempt(values, workers, use_gpu, ray_folder, ray_folder / f"error-{attempt}.json"):
-        if stop_file.exists():
+    while failure := _attempt(values, workers, use_gpu, ray_folder, storage.join(ray_folder, f"error-{attempt}.json")):
+        if storage.exists(stop_file):
             return
         before, steps = steps, count_steps()
         stalled = 0 if steps > before else stalled + 1
@@ -106,7 +105,7 @@ def _train(
         attempt += 1
 
 
-def _attempt(values: Config, workers: int, use_gpu: bool, ray_folder: Path, error_file: Path) -> _Failure | None:
+def _attempt(values: Config, workers: int, use_gpu: bool, ray_folder: str, error_file: str) -> _Failure | None:
     """Train once, without restarts. Return why it failed, or None if it has ended.
 
     Raises:
@@ -117,10 +116,10 @@ def _attempt(values: Config, workers: int, use_gpu: bool, ray_folder: Path, erro
 
     trainer = TorchTrainer(
         _call_on_worker,
-        train_loop_config={**values, "error_file": str(error_file)},
+        train_loop_config={**values, "error_file": error_file},
         scaling_config=ScalingConfig(num_workers=workers, use_gpu=use_gpu),
         # The loop writes its own checkpoints, so Ray stores none. Restarts by Ray would repeat mistakes.
-        run_config=RunConfig(storage_path=str(ray_folder), failure_config=FailureConfig(max_failures=0)),
+        run_config=RunConfig(**ray_storage(ray_folder), failure_config=FailureConfig(max_failures=0)),
     )
     groups = _placement_groups()
     try:
@@ -129,7 +128,7 @@ def _attempt(values: Config, workers: int, use_gpu: bool, ray_folder: Path, erro
         _remove_placement_groups(_placement_groups() - groups)
         failures: dict[int, Exception] = getattr(error, "worker_failures", {})
         lost = next((each for each in failures.values() if type(each).__module__.startswith("ray.")), None)
-        stored: dict[str, Any] = json.loads(error_file.read_text("utf-8")) if error_file.exists() else {}
+        stored: dict[str, Any] = json.loads(storage.read_bytes(error_file) or b"{}")
         kind = stored.get("kind")
         if kind == "user error":
             raise BitcipherError(stored["message"]) from None
@@ -208,10 +207,6 @@ def _select_device() -> None:
 
 def _store_error(path: str, message: str, kind: str) -> NoReturn:
     """Store an error for the driver, unless another worker stored one first, and end this worker."""
-    try:
-        with open(path, "x", encoding="utf-8") as stream:
-            json.dump({"message": message, "kind": kind}, stream)
-    except FileExistsError:
-        pass
+    storage.create(path, json.dumps({"message": message, "kind": kind}).encode())
     # Exceptions of libraries can be impossible to send to the driver.
     raise RuntimeError(message) from None

@@ -32,7 +32,7 @@ class Speed(Record):
     """Training speed of the machine, measured on a few steps; stored in `study.json`."""
 
     flops_per_second: float = Field(gt=0, allow_inf_nan=False)
-    """FLOPs per second of one trial, counted by `computed_flops`."""
+    """FLOPs per second of one trial, counted by `flops_spent`."""
     step_seconds: float = Field(ge=0, allow_inf_nan=False)
     """Constant part of the seconds of a step, which does not depend on the model's size."""
     max_concurrent_trials: int = Field(ge=1)
@@ -78,20 +78,16 @@ def scale_study(study: Study, scale: float) -> Study:
     )
 
 
-def computed_flops(study: Study, shape: Shape, vocabulary: int) -> int:
-    """Return the FLOPs of a training sequence that are actually computed.
-
-    The head is computed for masked tokens only, and an embedding is a lookup. `Shape.flops_published`, the
-    formula of Deshpande et al. (2023), counts both as matrix products over all tokens, which are most of the total for
-    the smallest models.
+def flops_spent(study: Study, shape: Shape, vocabulary: int) -> float:
+    """Return the FLOPs that a training sequence of a study really takes.
 
     Args:
         study: study with the sequence length and the fraction of masked tokens.
         shape: shape of the model.
         vocabulary: number of tokens of the vocabulary.
     """
-    options = study.pretraining
-    return shape.flops_published(max(1, round(options.mlm_probability * vocabulary)), options.max_position_embeddings)
+    length = study.pretraining.max_position_embeddings
+    return shape.flops_spent(study.pretraining.mlm_probability * length, vocabulary, length)
 
 
 def estimate_seconds(study: Study, speed: Speed) -> float:
@@ -105,22 +101,22 @@ def estimate_seconds(study: Study, speed: Speed) -> float:
     models = pretraining_trials(study, tokens)
     shapes = {trial.name: trial.shape for trial in models}
 
-    def training(steps: float, batch: int, flops: int) -> float:
+    def training(steps: float, batch: int, flops: float) -> float:
         return steps * (speed.step_seconds + batch * flops / speed.flops_per_second)
 
     # An evaluation has a forward pass only, a third of the work of a step.
     evaluations = (loop.max_steps / loop.eval_steps + 1) * loop.eval_sequences / loop.batch_size / 3
     pretraining = sum(
-        _TRIAL_SECONDS + training(loop.max_steps + evaluations, loop.batch_size, computed_flops(study, shape, tokens))
+        _TRIAL_SECONDS + training(loop.max_steps + evaluations, loop.batch_size, flops_spent(study, shape, tokens))
         for shape in shapes.values()
     )
     finetuning = sum(
-        # The head of a task has a few outputs instead of all tokens.
+        # The head of a task has a few outputs, so no token is predicted.
         _TRIAL_SECONDS
         + training(
             tuning.num_train_epochs * _TRAINING_ROWS[trial.task] / tuning.batch_size,
             tuning.batch_size,
-            shapes[trial.model].flops_published(1, length),
+            shapes[trial.model].flops_spent(0, tokens, length),
         )
         for trial in finetuning_trials(study, models)
     )

@@ -23,7 +23,7 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
-from training.scaling import PowerLaw
+from training.scaling import BrokenPowerLaw, PowerLaw
 from training.sweep.laws import LawFit, ScalingLaws
 from training.sweep.measures import Measures
 from training.sweep.tables import format_scientific
@@ -202,24 +202,28 @@ def _draw_law(
 
 def _laws_of(fit: LawFit, x: np.ndarray) -> list[tuple[PowerLaw, tuple[float, float], dict[str, Any]]]:
     """Return each law with the range of x in which it is drawn, and its style."""
-    if fit.law is None:
+    if fit.plain is None:
         return []
+    low, high = float(x.min()), float(x.max())
     laws: list[tuple[PowerLaw, tuple[float, float], dict[str, Any]]]
-    laws = [(fit.law, (x.min(), x.max()), {"color": BLACK})]
-    if fit.broken:
-        laws.append((fit.broken.below, (x.min(), fit.broken.break_at), {"color": ORANGE, "linestyle": "--"}))
-        laws.append((fit.broken.above, (fit.broken.break_at, x.max()), {"color": BLUE, "linestyle": "--"}))
+    laws = [(fit.plain, (low, high), {"color": BLACK})]
+    if isinstance(fit.law, BrokenPowerLaw):
+        laws.append((fit.law.below, (low, fit.law.break_at), {"color": ORANGE, "linestyle": "--"}))
+        laws.append((fit.law.above, (fit.law.break_at, high), {"color": BLUE, "linestyle": "--"}))
+    elif fit.law and fit.law.offset:
+        laws.append((fit.law, (low, high), {"color": ORANGE, "linestyle": "--"}))
     return laws
 
 
 def _equation(law: PowerLaw, quantity: str) -> str:
     size = law.coefficient
     coefficient = f"{size:.3g}" if 1e-3 <= size < 1e4 else format_scientific(size)
-    return rf"loss = {coefficient} · {quantity.split()[0]}$^{{{law.exponent:.4f}}}$"
+    offset = f"{law.offset:.3g} + " if law.offset else ""
+    return rf"loss = {offset}{coefficient} · {quantity.split()[0]}$^{{{law.exponent:.4f}}}$"
 
 
 def _alt(fit: LawFit, x: np.ndarray, losses: np.ndarray, quantity: str) -> str:
-    law = f" The fitted power law has the exponent {fit.law.exponent:.4f}." if fit.law else ""
+    law = f" The fitted power law has the exponent {fit.plain.exponent:.4f}." if fit.plain else ""
     return (
         f"{len(x)} compute-optimal points: the loss goes from {losses[np.argmin(x)]:.3f} at "
         f"{format_scientific(x.min())} {quantity} to {losses[np.argmax(x)]:.3f} at {format_scientific(x.max())}.{law}"

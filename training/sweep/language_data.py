@@ -1,7 +1,6 @@
 """Text of a study: the filtered language and its control sample, a tokenizer for each, and token shards."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from bitcipher import storage
@@ -30,48 +29,48 @@ class PreparedLanguage:
     """Path of its tokenizer.json."""
     vocab_size: int
     """Highest id of the tokenizer plus one."""
-    text: Path
+    text: str
     """Folder of token shards of the training split; their validation split is the constrained development split."""
-    test: Path
+    test: str
     """Folder of token shards whose validation split is the constrained test split."""
 
 
 def prepare_languages(
-    study: Study, out: Path, runtime: Runtime, progress: StageProgress
+    study: Study, out: str, runtime: Runtime, progress: StageProgress
 ) -> tuple[dict[str, Any], dict[str, PreparedLanguage]]:
     """Filter the corpus, and return the filter's numbers of examined and kept texts, and the text of each language.
 
     Args:
         study: study with the corpus, vocabulary and tokenizer.
-        out: directory of the study; the text is in `language`, token shards are in `prepared`.
+        out: path or URI of the study; the text is in `language`, token shards are in `prepared`.
         runtime: runtime that reads text.
         progress: progress display.
     """
-    folder = out / "language"
+    folder = storage.join(out, "language")
     options = FilterOptions.parse({"format": study.format, **study.language}, "The study's language")
     choice = ChoiceOptions.parse(study.choice, "The study's choice") if study.choice else None
-    accounting = filter_corpus(study.sources, study.vocabulary, str(folder), options, runtime, progress).to_dict()
+    accounting = filter_corpus(study.sources, study.vocabulary, folder, options, runtime, progress).to_dict()
     names = LANGUAGES if study.pretraining.unconstrained else LANGUAGES[:1]
     return accounting, {name: _prepare(study, choice, name, out, runtime, progress) for name in names}
 
 
 def _prepare(
-    study: Study, choice: ChoiceOptions | None, name: str, out: Path, runtime: Runtime, progress: StageProgress
+    study: Study, choice: ChoiceOptions | None, name: str, out: str, runtime: Runtime, progress: StageProgress
 ) -> PreparedLanguage:
     def split_files(language: str, split: str) -> tuple[str, ...]:
-        return (storage.join(str(out), "language", language, f"{split}-*.jsonl.gz"),)
+        return (storage.join(out, "language", language, f"{split}-*.jsonl.gz"),)
 
     constrained, _ = LANGUAGES
     # Curves and the test loss always use the constrained language (Deshpande et al. 2023, appendix C.1).
     development, test = split_files(constrained, "development"), split_files(constrained, "test")
     tokenizer_options = study.tokenizer
     if choice is not None:
-        folder = out / "tokenizers" / name
-        choose_tokenizer(list_sources(split_files(name, "train")), ReadOptions(), str(folder), choice, progress)
-        tokenizer_options = TokenizerOptions(path=str(folder / "tokenizer.json"))
+        folder = storage.join(out, "tokenizers", name)
+        choose_tokenizer(list_sources(split_files(name, "train")), ReadOptions(), folder, choice, progress)
+        tokenizer_options = TokenizerOptions(path=storage.join(folder, "tokenizer.json"))
     train = TextOptions(sources=split_files(name, "train"), tokenizer=tokenizer_options, validation_sources=development)
-    text = prepare_text(train, out / "prepared", runtime, progress)
-    tokenizer = str(text / "tokenizer.json")
+    text = prepare_text(train, storage.join(out, "prepared"), runtime, progress)
+    tokenizer = storage.join(text, "tokenizer.json")
     # The test split is the validation split of other token shards. Their training split, which must exist, is not used.
     test_text = TextOptions(sources=development, tokenizer=TokenizerOptions(path=tokenizer), validation_sources=test)
     prepared = PreparedLanguage(
@@ -80,7 +79,7 @@ def _prepare(
         tokenizer,
         vocab_size(load_tokenizer(tokenizer)),
         text,
-        prepare_text(test_text, out / "prepared", runtime, progress),
+        prepare_text(test_text, storage.join(out, "prepared"), runtime, progress),
     )
     _check_splits(prepared, study.pretraining.max_position_embeddings)
     return prepared
@@ -88,7 +87,7 @@ def _prepare(
 
 def _check_splits(language: PreparedLanguage, positions: int) -> None:
     """Check before training that every split has at least one sequence."""
-    text, test = TokenDataset.open(str(language.text)), TokenDataset.open(str(language.test))
+    text, test = TokenDataset.open(language.text), TokenDataset.open(language.test)
     splits = {"train": text.train, "development": text.validation, "test": test.validation}
     for split, stream in splits.items():
         if len(stream) < positions:
@@ -99,12 +98,12 @@ def _check_splits(language: PreparedLanguage, positions: int) -> None:
             )
 
 
-def read_tokenizer_rows(out: Path) -> tuple[dict[str, Any], ...]:
+def read_tokenizer_rows(out: str) -> tuple[dict[str, Any], ...]:
     """Return the rows of the tokenizer selection of the constrained language; empty if there was no selection."""
-    path = out / "tokenizers" / LANGUAGES[0] / CHOICE
-    if not path.exists():
+    path = storage.join(out, "tokenizers", LANGUAGES[0], CHOICE)
+    if not storage.exists(path):
         return ()
-    choice = StoredChoice.read(str(path))
+    choice = StoredChoice.read(path)
     return tuple(
         {
             "kind": row.kind,

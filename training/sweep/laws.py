@@ -8,16 +8,14 @@ import numpy as np
 from bitcipher.errors import BitcipherError
 from training.scaling import (
     BrokenPowerLaw,
+    LawIntervals,
     PowerLaw,
-    bootstrap_exponent,
+    bootstrap_law,
     compute_optimal,
-    fit_broken,
     fit_power_law,
+    select_law,
 )
 from training.sweep.measures import Measures
-
-# Minimum number of points for a broken power law: two laws that meet at a break.
-MIN_POINTS_FOR_BREAK = 8
 
 
 @dataclass(frozen=True)
@@ -40,15 +38,14 @@ class OptimalPoints:
 class LawFit:
     """Power laws between one quantity and the loss, fitted to the compute-optimal points."""
 
-    law: PowerLaw | None
-    """Power law; None if it cannot be fitted."""
-    interval: tuple[float, float] | None
-    """95 % bootstrap interval of the exponent; None for quantities other than FLOPs, or if a resample cannot be
-    fitted."""
-    broken: BrokenPowerLaw | None
-    """Two laws that meet at a break; None for quantities other than FLOPs, or if there are too few points."""
+    plain: PowerLaw | None
+    """Law of the paper's form, without an irreducible loss and a break; None if it cannot be fitted."""
+    law: PowerLaw | BrokenPowerLaw | None
+    """Law with the irreducible loss and the break that the points support (`select_law`); None like `plain`."""
+    intervals: LawIntervals | None
+    """95 % bootstrap intervals of the parameters of `law`; None if a resample cannot be fitted."""
     missing: str = ""
-    """Reason why `law` is None, as a sentence."""
+    """Reason why there is no law, as a sentence."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ def fit_laws(measures: Measures) -> ScalingLaws:
     points = optimal_points(measures)
     return ScalingLaws(
         points,
-        _fit(points.flops, points.losses, with_break=True),
+        _fit(points.flops, points.losses),
         _fit(points.tokens, points.losses),
         _fit(points.parameters, points.losses),
     )
@@ -93,28 +90,18 @@ def optimal_points(measures: Measures) -> OptimalPoints:
     return OptimalPoints(*columns[np.asarray(best, np.int64)].T)
 
 
-def _fit(x: np.ndarray, y: np.ndarray, *, with_break: bool = False) -> LawFit:
-    """Return a fit; if `with_break`, also a bootstrap interval and a broken power law."""
+def _fit(x: np.ndarray, y: np.ndarray) -> LawFit:
     if len(x) == 0:
         return LawFit(None, None, None, "No model has been evaluated after its first step yet.")
     try:
-        law = fit_power_law(x, y)
+        plain, law = fit_power_law(x, y), select_law(x, y)
     except BitcipherError as error:
         return LawFit(None, None, None, f"No power law yet: {error}")
-    return LawFit(law, _interval(x, y), _broken(x, y)) if with_break else LawFit(law, None, None)
+    return LawFit(plain, law, _intervals(x, y, law))
 
 
-def _interval(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
+def _intervals(x: np.ndarray, y: np.ndarray, law: PowerLaw | BrokenPowerLaw) -> LawIntervals | None:
     try:
-        return bootstrap_exponent(x, y)
+        return bootstrap_law(x, y, law)
     except BitcipherError:  # a resample cannot be fitted
-        return None
-
-
-def _broken(x: np.ndarray, y: np.ndarray) -> BrokenPowerLaw | None:
-    if len(x) < MIN_POINTS_FOR_BREAK:
-        return None
-    try:
-        return fit_broken(x, y)
-    except BitcipherError:  # too few different x
         return None

@@ -88,6 +88,13 @@ class Measures:
         """Return the training FLOPs so far."""
         return (model.evaluations[-1].sequences if model.evaluations else 0) * self.sequence_flops(model)
 
+    def flops_spent(self, model: PretrainedModel) -> float:
+        """Return the FLOPs of the matrix products of training so far."""
+        sequences = model.evaluations[-1].sequences if model.evaluations else 0
+        share = self.findings.recipe.get("pretraining", {}).get("mlm_probability", 0.15)
+        predictions = share * (self.length - 2)  # begin and end of a sequence are not masked
+        return sequences * model.shape.flops_spent(predictions, model.vocabulary, self.length)
+
     def perplexity(self, model: PretrainedModel) -> float | None:
         """Return the final test perplexity; None if the run has not finished or the perplexity is not finite."""
         loss = model.test_loss

@@ -16,7 +16,7 @@ from training.loop import Batch, LoopOptions, TrainingRun, World, run_loop
 from training.models import build_model
 from training.objectives import MaskedLM
 from training.scaling import Shape
-from training.sweep.budget import Speed, computed_flops
+from training.sweep.budget import Speed, flops_spent
 from training.sweep.options import Study
 from training.sweep.trials import PretrainingTrial, make_recipe
 
@@ -67,7 +67,7 @@ def measure_speed(study: Study, max_concurrent_trials: int) -> Speed:
         small, large = (_step_seconds(study, shape, batch) for shape, batch in (_SMALL, _LARGE))
     finally:
         torch.set_num_threads(n_threads)
-    flops = [batch * computed_flops(study, shape, _VOCABULARY) for shape, batch in (_SMALL, _LARGE)]
+    flops = [batch * flops_spent(study, shape, _VOCABULARY) for shape, batch in (_SMALL, _LARGE)]
     per_second = (flops[1] - flops[0]) / max(large - small, 1e-9)
     return Speed(
         flops_per_second=per_second,

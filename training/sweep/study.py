@@ -1,12 +1,11 @@
 """Stages of a study: language, pre-training, fine-tuning, report. Finished work is not repeated."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
-from bitcipher import json_files
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Float, Record
 from bitcipher.redaction import redact_values
@@ -56,7 +55,7 @@ class FittedStudy(Record):
 
 def launch_study(
     study: Study,
-    out: Path,
+    out: str,
     scale: float | None,
     seconds: float | None,
     resources: TrialResources,
@@ -73,14 +72,14 @@ def launch_study(
         return run_study(fit_study(study, out, scale, seconds, resources), out, resources, progress)
 
 
-def run_study(study: Study, out: Path, resources: TrialResources, progress: StageProgress) -> str:
+def run_study(study: Study, out: str, resources: TrialResources, progress: StageProgress) -> str:
     """Run or resume a study, and write its report.
 
     Finished trials are not repeated. The options of all trials are checked before the first trial runs.
 
     Args:
         study: options of the study.
-        out: directory of the language, all runs and the report, shared by all workers.
+        out: path or URI of the language, all runs and the report, shared by all workers.
         resources: resources of the trials.
         progress: progress display.
 
@@ -100,17 +99,20 @@ def run_study(study: Study, out: Path, resources: TrialResources, progress: Stag
         ]
     # The runtime is closed, so that its actors hold no CPU that the trials need.
     _run_stage(pretraining, "pretrain", resources, out, progress)
-    finished = [trial for trial in trials if _is_finished(out / "models" / trial.name)]
+    finished = [trial for trial in trials if _is_finished(storage.join(out, "models", trial.name))]
     task_trials = finetuning_trials(study, finished)
     finetuning = [_prepare_finetuning(trial, study, out) for trial in task_trials]
     _run_stage(finetuning, "finetune", resources, out, progress)
     models = [
         read_model(
-            trial, out / "models" / trial.name, languages[trial.language].vocab_size, study.pretraining.loop.batch_size
+            trial,
+            storage.join(out, "models", trial.name),
+            languages[trial.language].vocab_size,
+            study.pretraining.loop.batch_size,
         )
         for trial in trials
     ]
-    scores = [read_score(trial, out / "tasks" / trial.name) for trial in task_trials]
+    scores = [read_score(trial, storage.join(out, "tasks", trial.name)) for trial in task_trials]
     findings = Findings(
         accounting=accounting,
         tokenizers=read_tokenizer_rows(out),
@@ -118,17 +120,17 @@ def run_study(study: Study, out: Path, resources: TrialResources, progress: Stag
         scores=tuple(score for score in scores if score),
         recipe=study.redacted().to_dict(),
     )
-    return write_report(findings, str(out / "report"))
+    return write_report(findings, storage.join(out, "report"))
 
 
-def fit_study(study: Study, out: Path, scale: float | None, seconds: float | None, resources: TrialResources) -> Study:
+def fit_study(study: Study, out: str, scale: float | None, seconds: float | None, resources: TrialResources) -> Study:
     """Return the study to run in a directory, scaled down to the given scale or time.
 
     The machine's speed is measured once and stored, because another measurement would give another study.
 
     Args:
         study: study of the recipe.
-        out: directory of the study.
+        out: path or URI of the study.
         scale: see `training.sweep.budget.scale_study`.
         seconds: time budget; it takes precedence over the scale.
         resources: resources of the trials.
@@ -144,16 +146,16 @@ def fit_study(study: Study, out: Path, scale: float | None, seconds: float | Non
             "A study needs a vocabulary; set a file of words with --set vocabulary=FILE, or use the most frequent "
             "words of the corpus, such as --set language.top=3000."
         )
-    path = out / STUDY
+    path = storage.join(out, STUDY)
     check_run_dir(out, STUDY)
-    speed = FittedStudy.read(str(path)).speed if path.exists() else None
+    speed = FittedStudy.read(path).speed if storage.exists(path) else None
     if seconds is not None:
         speed = speed or measure_speed(study, resources.max_concurrent_trials)
         fitted = fit_budget(study, seconds, speed)
     else:
         fitted = study if scale is None else scale_study(study, scale)
     stored = FittedStudy(scale=scale, seconds=seconds, speed=speed, study=fitted)
-    json_files.write(str(path), stored.redacted().to_dict())
+    json_files.write(path, stored.redacted().to_dict())
     return fitted
 
 
@@ -161,24 +163,24 @@ def _prepare_pretraining(
     trial: PretrainingTrial,
     study: Study,
     language: PreparedLanguage,
-    out: Path,
+    out: str,
     runtime: Runtime,
     progress: StageProgress,
 ) -> Trial:
     """Create the directory and the cipher vectors of a pre-training run, and return the call that trains it."""
     recipe = make_recipe(trial, study, language.sources, language.held_out, language.tokenizer)
-    folder = out / "models" / trial.name
+    folder = storage.join(out, "models", trial.name)
     plain = recipe.to_dict()
     prepare_run_dir(folder, PRETRAINING, {"recipe": plain})
-    vectors = prepare_vectors(recipe, language.text, out / "prepared", runtime, progress)
-    config = {"recipe": plain, "text": str(language.text), "vectors": vectors, "folder": str(folder)}
-    json_files.write(str(folder / PRETRAINING), redact_values(config))
-    return Trial(trial.name, _import_path(pretrain_trial), {**config, "test": str(language.test)})
+    vectors = prepare_vectors(recipe, language.text, storage.join(out, "prepared"), runtime, progress)
+    config = {"recipe": plain, "text": language.text, "vectors": vectors, "folder": folder}
+    json_files.write(storage.join(folder, PRETRAINING), redact_values(config))
+    return Trial(trial.name, _import_path(pretrain_trial), {**config, "test": language.test})
 
 
-def _check_tasks(trials: Sequence[FinetuningTrial], study: Study, out: Path) -> None:
+def _check_tasks(trials: Sequence[FinetuningTrial], study: Study, out: str) -> None:
     """Check the tasks of fine-tuning before pre-training, because fine-tuning can start days later."""
-    waiting = [trial for trial in trials if not has_ended(out / "tasks" / trial.name)]
+    waiting = [trial for trial in trials if not has_ended(storage.join(out, "tasks", trial.name))]
     for trial in {(trial.task, trial.filtered): trial for trial in waiting}.values():
         options = _finetuning_options(trial, study, out)
         task = read_task(options.task, options.data, options.vocabulary)
@@ -186,35 +188,37 @@ def _check_tasks(trials: Sequence[FinetuningTrial], study: Study, out: Path) -> 
             raise BitcipherError(f"{options.data} has no training examples; add train.tsv, or leave {trial.task} out.")
 
 
-def _finetuning_options(trial: FinetuningTrial, study: Study, out: Path) -> FinetuneOptions:
-    return make_trial_options(trial, study, str(out / "models" / trial.model), str(out / "language" / "vocabulary.txt"))
+def _finetuning_options(trial: FinetuningTrial, study: Study, out: str) -> FinetuneOptions:
+    return make_trial_options(
+        trial, study, storage.join(out, "models", trial.model), storage.join(out, "language", "vocabulary.txt")
+    )
 
 
-def _prepare_finetuning(trial: FinetuningTrial, study: Study, out: Path) -> Trial:
+def _prepare_finetuning(trial: FinetuningTrial, study: Study, out: str) -> Trial:
     """Create the directory of a fine-tuning run, and return the call that trains it."""
     options = _finetuning_options(trial, study, out)
-    folder = out / "tasks" / trial.name
-    config = {"options": options.to_dict(), "folder": str(folder)}
+    folder = storage.join(out, "tasks", trial.name)
+    config = {"options": options.to_dict(), "folder": folder}
     prepare_run_dir(folder, FINETUNING, {"options": config["options"]})
     return Trial(trial.name, _import_path(finetune_trial), config)
 
 
 def _run_stage(
-    trials: Sequence[Trial], stage: str, resources: TrialResources, out: Path, progress: StageProgress
+    trials: Sequence[Trial], stage: str, resources: TrialResources, out: str, progress: StageProgress
 ) -> None:
     """Run the unfinished trials of a stage; the progress bar counts trials."""
     if not trials:
         return
-    waiting = [trial for trial in trials if not has_ended(Path(trial.config["folder"]))]
+    waiting = [trial for trial in trials if not has_ended(trial.config["folder"])]
     bar = progress.begin(stage, len(trials))
     progress.advance(bar, len(trials) - len(waiting), f"of {len(trials):,} trials")
     run_trials(waiting, resources, out, lambda name: progress.advance(bar, 1, name))
 
 
-def _is_finished(folder: Path) -> bool:
+def _is_finished(folder: str) -> bool:
     """Return whether a model was trained until its last step."""
-    path = folder / ENDED
-    return path.exists() and TrialEnd.read(str(path)).stopped is None
+    path = storage.join(folder, ENDED)
+    return storage.exists(path) and TrialEnd.read(path).stopped is None
 
 
 def _import_path(function: Any) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 
 from bitcipher.errors import BitcipherError
-from training.scaling import published, rank_correlation
+from training.scaling import BrokenPowerLaw, LawIntervals, PowerLaw, published, rank_correlation
 from training.sweep.laws import ScalingLaws
 from training.sweep.measures import Gain, Measures
 from training.sweep.tables import format_integer, format_scientific
@@ -60,30 +60,45 @@ def _range(values: Sequence[int], format_value: Callable[[int], str] = format_in
 
 def _law(laws: ScalingLaws) -> tuple[str, ...]:
     fit, theirs = laws.flops, {row.against: row for row in published().fits}
-    if fit.law is None:
+    if fit.plain is None or fit.law is None:
         return (fit.missing,)
-    interval = (
-        f" ({fit.interval[0]:.4f} to {fit.interval[1]:.4f} in 95 % of the bootstrap resamples)" if fit.interval else ""
-    )
     above, below = theirs["FLOPs above the break"], theirs["FLOPs below the break"]
     return (
         f"Over {len(laws.points)} compute-optimal points from {format_scientific(laws.points.flops[0])} to "
-        f"{format_scientific(laws.points.flops[-1])} FLOPs, the loss follows FLOPs to the power of "
-        f"{fit.law.exponent:.4f}{interval}, with R² of {fit.law.r_squared:.4f}.",
-        *_break(laws),
+        f"{format_scientific(laws.points.flops[-1])} FLOPs, {_describe(fit.law, fit.intervals)}.",
+        *_plain(fit.plain, fit.law),
         f"The paper has {above.exponent} (R² {above.r_squared}) above {format_scientific(published().break_at)} "
         f"FLOPs, and {below.exponent} (R² {below.r_squared}) below.",
     )
 
 
-def _break(laws: ScalingLaws) -> tuple[str, ...]:
-    broken = laws.flops.broken
-    if broken is None:
-        return ("There are too few points to fit a break.",)
+def _describe(law: PowerLaw | BrokenPowerLaw, intervals: LawIntervals | None) -> str:
+    """Return a clause about the law with its intervals, of 95 % of the bootstrap resamples."""
+    parts = [law.below, law.above] if isinstance(law, BrokenPowerLaw) else [law]
+    bounds = intervals.exponents if intervals else [None] * len(parts)
+    powers = [
+        f"FLOPs to the power of {part.exponent:.4f}{_interval(bound)} with R² of {part.r_squared:.4f}"
+        for part, bound in zip(parts, bounds, strict=True)
+    ]
+    loss = "the loss"
+    if offset := parts[0].offset:
+        loss += f" minus an irreducible loss of {offset:.4f}{_interval(intervals and intervals.offset)}"
+    if isinstance(law, BrokenPowerLaw):
+        return f"{loss} follows {powers[0]} below a break at {format_scientific(law.break_at)}, and {powers[1]} above"
+    missing = "a break" if offset else "an irreducible loss or a break"
+    return f"{loss} follows {powers[0]}; the points do not support {missing}"
+
+
+def _interval(bounds: tuple[float, float] | None) -> str:
+    return f" ({bounds[0]:.4f} to {bounds[1]:.4f} in 95 % of the bootstrap resamples)" if bounds else ""
+
+
+def _plain(plain: PowerLaw, law: PowerLaw | BrokenPowerLaw) -> tuple[str, ...]:
+    if plain == law:
+        return ()
     return (
-        f"Two laws fit best with a break at {format_scientific(broken.break_at)} FLOPs: {broken.below.exponent:.4f} "
-        f"(R² {broken.below.r_squared:.4f}) below and {broken.above.exponent:.4f} (R² {broken.above.r_squared:.4f}) "
-        "above. Two laws always fit better than one.",
+        "In the paper's form, without an irreducible loss, one law has the exponent "
+        f"{plain.exponent:.4f} and R² of {plain.r_squared:.4f}.",
     )
 
 

@@ -114,6 +114,12 @@ def models_table(measures: Measures) -> ReportTable:
             "glue_filtered_random",
             format_fixed,
         ),
+        (
+            "FLOPs spent, 10¹⁵",
+            lambda model: format_significant(measures.flops_spent(model) / 1e15),
+            "flops_spent",
+            format_fixed,
+        ),
     ]
     # Baselines on unfiltered examples exist only in a study without filtered examples, and not in the paper.
     if any(score.random_init and not score.filtered for score in measures.findings.scores):
@@ -149,8 +155,9 @@ def _format_glue(measures: Measures, *, filtered: bool, untrained: bool = False)
 def _model_notes(measures: Measures) -> list[str]:
     notes = [
         "Scores are in percent, after the best epoch of each task: the mean over tasks, ± its standard deviation over "
-        "seeds (n - 1). Our models have untied heads, and their FLOPs are counted as in the paper. For intermediate "
-        "sizes of 128, 256 and 512, the paper's number of parameters is that of a model with a tied head."
+        "seeds (n - 1). Our models have untied heads, and their FLOPs are counted as in the paper. FLOPs spent "
+        "have no cost of looking up embeddings, and that of the head only for masked tokens. For intermediate sizes of "
+        "128, 256 and 512, the paper's number of parameters is that of a model with a tied head."
     ]
     for model in measures.findings.models:
         if model.stopped is not None:

@@ -1,17 +1,18 @@
 """Execution of a study's trials: sequentially in this process, or concurrently on Ray Tune."""
 
-import shutil
+import re
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from pipelines.store.removal import list_names
 from training.loop.stop_request import STOP
 from training.runtime import Trial, run_tune_trials
 
-# Prefix of folders with Ray Tune's own files, which exist while trials run.
-_RAY_PREFIX = "ray-tune-"
+# Names of folders with Ray Tune's own files, which exist while trials run.
+_RAY_STORAGE = re.compile(r"ray-tune-[0-9a-f]{8}")
 
 
 @dataclass(frozen=True)
@@ -36,15 +37,15 @@ class TrialResources:
 
 
 def run_trials(
-    trials: Sequence[Trial], resources: TrialResources, ray_parent: Path, on_end: Callable[[str], None]
+    trials: Sequence[Trial], resources: TrialResources, ray_parent: str, on_end: Callable[[str], None]
 ) -> None:
     """Run trials, sequentially in this process or concurrently on Ray Tune. Each trial writes its own results.
 
     Args:
         trials: trials in the order in which they start.
         resources: number of concurrent trials, and their GPUs.
-        ray_parent: folder, shared by all nodes, for a temporary subfolder with Ray Tune's own files. The subfolder is
-            removed at the end, because Ray pickles some of the files.
+        ray_parent: path or URI of a folder, shared by all nodes, for a temporary subfolder with Ray Tune's own files.
+            The subfolder is removed at the end, because Ray pickles some of the files.
         on_end: called with the name of each trial that has ended.
 
     Raises:
@@ -55,12 +56,11 @@ def run_trials(
             trial.run()
             on_end(trial.name)
     elif trials:
-        for stale in ray_parent.glob(_RAY_PREFIX + "[0-9a-f]" * 8):  # left by a killed driver
-            shutil.rmtree(stale, ignore_errors=True)
-        ray_folder = ray_parent / f"{_RAY_PREFIX}{uuid.uuid4().hex[:8]}"
+        for stale in filter(_RAY_STORAGE.fullmatch, list_names(ray_parent)):  # left by a killed driver
+            storage.remove(storage.join(ray_parent, stale))
+        ray_folder = storage.join(ray_parent, f"ray-tune-{uuid.uuid4().hex[:8]}")
+        stop_file = storage.join(ray_parent, STOP)
         try:
-            run_tune_trials(
-                trials, resources.max_concurrent_trials, resources.gpus, ray_folder, ray_parent / STOP, on_end
-            )
+            run_tune_trials(trials, resources.max_concurrent_trials, resources.gpus, ray_folder, stop_file, on_end)
         finally:
-            shutil.rmtree(ray_folder, ignore_errors=True)
+            storage.remove(ray_folder)

@@ -1,28 +1,27 @@
 """Reader of the results of trials from the directories of their runs."""
 
-from pathlib import Path
-
+from bitcipher import storage
 from training.finetune import PREDICTIONS, TASK_INFO, TaskInfo
-from training.loop import read_metrics
 from training.run_files import ENDED
 from training.sweep.findings import Evaluation, PretrainedModel, Score
-from training.sweep.trial_runs import TrialEnd
+from training.sweep.trial_runs import TrialEnd, read_run_metrics
 from training.sweep.trials import FinetuningTrial, PretrainingTrial
 
 
-def read_model(trial: PretrainingTrial, folder: Path, vocabulary: int, batch: int) -> PretrainedModel | None:
+def read_model(trial: PretrainingTrial, folder: str, vocabulary: int, batch: int) -> PretrainedModel | None:
     """Return the losses of a pre-training run during and after training, or None if it has no evaluation yet.
 
     Args:
         trial: pre-training trial.
-        folder: directory of the trial's run.
+        folder: path or URI of the trial's run.
         vocabulary: number of tokens of the model's tokenizer.
         batch: number of sequences per step.
     """
-    lines = [line for line in read_metrics(folder) if "validation_loss" in line]
+    lines = [line for line in read_run_metrics(folder) if "validation_loss" in line]
     if not lines:
         return None
-    ended = TrialEnd.read(str(folder / ENDED)) if (folder / ENDED).exists() else TrialEnd()
+    end = storage.join(folder, ENDED)
+    ended = TrialEnd.read(end) if storage.exists(end) else TrialEnd()
     return PretrainedModel(
         name=trial.name,
         shape=trial.shape,
@@ -35,14 +34,14 @@ def read_model(trial: PretrainingTrial, folder: Path, vocabulary: int, batch: in
     )
 
 
-def read_score(trial: FinetuningTrial, folder: Path) -> Score | None:
+def read_score(trial: FinetuningTrial, folder: str) -> Score | None:
     """Return the best and last scores of a fine-tuning run, or None if it has not finished."""
     values, stopped = [], None
-    if (folder / PREDICTIONS).exists():
-        metric = TaskInfo.read(str(folder / TASK_INFO)).main_metric
-        values = [line[metric] for line in read_metrics(folder) if metric in line and line["step"] > 0]
-    elif (folder / ENDED).exists():
-        stopped = TrialEnd.read(str(folder / ENDED)).stopped
+    if storage.exists(storage.join(folder, PREDICTIONS)):
+        metric = TaskInfo.read(storage.join(folder, TASK_INFO)).main_metric
+        values = [line[metric] for line in read_run_metrics(folder) if metric in line and line["step"] > 0]
+    elif storage.exists(storage.join(folder, ENDED)):
+        stopped = TrialEnd.read(storage.join(folder, ENDED)).stopped
     else:
         return None
     return Score(

@@ -1,16 +1,15 @@
 """Execution of one trial, in this process or in a process of Ray Tune."""
 
 import math
-import shutil
 from pathlib import Path
 from typing import Any
 
-from bitcipher import json_files
+from bitcipher import json_files, storage
 from bitcipher.records import Record
 from training.data import TokenDataset
 from training.errors import DivergenceError
 from training.finetune import PREDICTIONS, finetune
-from training.loop import World, read_metrics, resolve_model_folder
+from training.loop import World, copying_run, read_metrics, resolve_model_folder
 from training.loop.checkpoint_folders import CHECKPOINTS
 from training.loop.evaluation import evaluate
 from training.models import load_model
@@ -42,12 +41,12 @@ def pretrain_trial(config: dict[str, Any]) -> None:
         config: values of a `PretrainingConfig`, and `test`, the folder of token shards whose validation split is the
             test split.
     """
-    folder = Path(config["folder"])
+    folder = config["folder"]
     loop = config["recipe"]["loop"]
 
     def check_progress(step: int, note: str) -> None:
         # The stop condition can change only after an evaluation.
-        if step % loop["eval_steps"] == 0 and (reason := stop_reason(read_metrics(folder), loop["max_steps"])):
+        if step % loop["eval_steps"] == 0 and (reason := stop_reason(read_run_metrics(folder), loop["max_steps"])):
             raise _Stopped(reason)
 
     try:
@@ -68,28 +67,38 @@ def finetune_trial(config: dict[str, Any]) -> None:
     The fine-tuned weights are removed at the end, because there are dozens of fine-tuning runs per model, and only
     their scores are used.
     """
-    folder = Path(config["folder"])
+    folder = config["folder"]
     try:
         finetune(config)
     except DivergenceError as diverged:
         _write_end(folder, TrialEnd(stopped=str(diverged)))
-    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+    storage.remove(storage.join(folder, CHECKPOINTS))
 
 
-def has_ended(folder: Path) -> bool:
+def has_ended(folder: str) -> bool:
     """Return whether a trial has finished or was stopped."""
-    return (folder / ENDED).exists() or (folder / PREDICTIONS).exists()
+    return any(storage.exists(storage.join(folder, name)) for name in (ENDED, PREDICTIONS))
 
 
-def _write_end(folder: Path, end: TrialEnd) -> None:
-    json_files.write(str(folder / ENDED), end.to_dict())
+def read_run_metrics(folder: str) -> list[dict[str, Any]]:
+    """Return the metrics of a run; see `read_metrics`.
+
+    Args:
+        folder: path or URI of the run.
+    """
+    with copying_run(folder) as copy:
+        return read_metrics(copy)
 
 
-def _test_loss(config: dict[str, Any], folder: Path) -> float:
+def _write_end(folder: str, end: TrialEnd) -> None:
+    json_files.write(storage.join(folder, ENDED), end.to_dict())
+
+
+def _test_loss(config: dict[str, Any], folder: str) -> float:
     """Return the mean loss of all test sequences, with fixed masks."""
-    recipe = Recipe.parse(config["recipe"], str(folder / CONFIG))
-    run = make_training_run(recipe, TokenDataset.open(config["test"]), None, folder)
+    recipe = Recipe.parse(config["recipe"], storage.join(folder, CONFIG))
+    run = make_training_run(recipe, TokenDataset.open(config["test"]), None, Path())
     world = World.current(recipe.loop.device)
-    model = load_model(resolve_model_folder(str(folder))).to(world.device)
+    model = load_model(resolve_model_folder(folder)).to(world.device)
     options = recipe.loop.copy_with(eval_sequences=_ALL_SEQUENCES)
     return evaluate(model, run.objective, run.examples, options, world)["validation_loss"]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from bitcipher import json_files, storage
@@ -11,12 +10,12 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
 from pipelines.verify import VerifyResult, run_checks
 from pipelines.verify.damage import Check, Damage, KnownDamage, error_of
-from training.data.token_streams import check_token_file, token_hashes
+from training.data.token_files import check_token_file, token_hashes
 from training.file_digests import DIGESTS, FolderDigests, check_digest
 from training.finetune.run_files import CONFIG as FINETUNING
 from training.finetune.run_files import PREDICTIONS, TASK_INFO
-from training.loop import METRICS, RUN_LEASE, read_metrics
-from training.loop.checkpoint_folders import list_checkpoints
+from training.loop import METRICS, RUN_LEASE, copying_run, read_metrics
+from training.loop.checkpoint_folders import CHECKPOINTS, checkpoint_names
 from training.run_files import CONFIG as PRETRAINING
 from training.run_files import EMBEDDING_INIT, ENDED
 from training.verify.training_folders import STUDY, TOKEN_SHARDS, find_training_folders
@@ -54,19 +53,21 @@ def verify_training(folder: str, runtime: Runtime, progress: StageProgress) -> V
     """Read all files of training runs and of the text that they were trained on, and return those that are damaged.
 
     Args:
-        folder: folder of a run, a study, or token shards.
+        folder: path or URI of a run, a study, or token shards.
         runtime: runtime of the checks.
         progress: progress bars.
 
     Raises:
         BitcipherError: if the folder cannot be listed.
     """
-    folder = storage.absolute(folder)
+    folder = storage.absolute(folder).rstrip("/")
     folders = find_training_folders(folder)
-    texts = {path for each in folders for path in (each, _text_of(each)) if path and Path(path, TOKEN_SHARDS).exists()}
-    checks = [check for each in folders for check in _run_checks(Path(each))]
+    candidates = {path for each in folders for path in (each, _text_of(each)) if path}
+    texts = {path for path in candidates if storage.exists(storage.join(path, TOKEN_SHARDS))}
+    checks = [check for each in folders for check in _run_checks(each)]
     checks += [check for each in sorted(texts) for check in _text_checks(each)]
-    kind = "study" if Path(folder, STUDY).exists() else "token shards" if folder in texts else "training run"
+    is_study = storage.exists(storage.join(folder, STUDY))
+    kind = "study" if is_study else "token shards" if folder in texts else "training run"
     return run_checks(kind, checks, runtime, progress)
 
 
@@ -79,50 +80,54 @@ def _text_of(folder: str) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _run_checks(folder: Path) -> Iterator[Check]:
+def _run_checks(folder: str) -> Iterator[Check]:
     """Yield the checks of a run or a study."""
+    sizes = storage.list_files(folder)
     for name, advice in _JSON_FILES.items():
-        if (folder / name).exists():
-            yield CallCheck(json_files.verify, (str(folder / name),), advice, _size(folder / name))
-    for lease in sorted((folder / RUN_LEASE).glob("*.json")):
-        yield CallCheck(
-            json_files.verify, (str(lease),), "It holds the last job in the folder: remove it.", _size(lease)
-        )
-    checkpoints = list_checkpoints(folder)
-    if not (checkpoints or (folder / METRICS).exists()):  # nothing was trained yet, or the folder is that of a study
+        if name in sizes:
+            yield CallCheck(json_files.verify, (storage.join(folder, name),), advice, sizes[name])
+    for name, size in sizes.items():
+        if name.startswith(f"{RUN_LEASE}/") and name.endswith(".json"):
+            advice = "It holds the last job in the folder: remove it."
+            yield CallCheck(json_files.verify, (storage.join(folder, name),), advice, size)
+    checkpoints = [storage.join(folder, CHECKPOINTS, name) for name in checkpoint_names(folder)]
+    if not (checkpoints or METRICS in sizes):  # nothing was trained yet, or the folder is that of a study
         return
     yield from _digest_checks(folder, _AGAIN)
     for checkpoint in checkpoints:
         yield from _digest_checks(checkpoint, f"Remove {checkpoint} to use an older checkpoint, or {_RESTORE}.")
     advice = "It holds the metrics of the run, which a resumed run continues."
-    yield CallCheck(read_metrics, (folder,), advice, _size(folder / METRICS))
+    yield CallCheck(_check_metrics, (folder,), advice, sizes.get(METRICS, 0))
 
 
-def _digest_checks(folder: Path, advice: str) -> Iterator[Check]:
+def _check_metrics(folder: str) -> None:
+    with copying_run(folder) as copy:
+        read_metrics(copy)
+
+
+def _digest_checks(folder: str, advice: str) -> Iterator[Check]:
     """Yield the checks of the files of a folder whose digests are stored."""
-    path = folder / DIGESTS
-    yield CallCheck(json_files.verify, (str(path),), advice, _size(path))
+    path = storage.join(folder, DIGESTS)
+    content = storage.read_bytes(path)
+    yield CallCheck(json_files.verify, (path,), advice, len(content or b""))
     try:
-        digests = FolderDigests.read(str(path))
+        digests = FolderDigests.read(path)
     except BitcipherError:
         return
     for name, digest in digests.files.items():
-        yield CallCheck(check_digest, (str(folder / name), digest, _RESTORE), advice, digest.size)
+        yield CallCheck(check_digest, (storage.join(folder, name), digest, _RESTORE), advice, digest.size)
 
 
 def _text_checks(folder: str) -> Iterator[Check]:
     """Yield the checks of token shards."""
     advice = f"Remove {folder}, and run the command of the run again to write it, or {_RESTORE}."
+    sizes = storage.list_files(folder)
     path = storage.join(folder, TOKEN_SHARDS)
-    yield CallCheck(json_files.verify, (path,), advice, _size(Path(path)))
+    yield CallCheck(json_files.verify, (path,), advice, sizes.get(TOKEN_SHARDS, 0))
     try:
         hashes = token_hashes(folder)
     except BitcipherError as error:
         yield KnownDamage(str(error), advice)
         return
     for file, sha256 in hashes.items():
-        yield CallCheck(check_token_file, (file, sha256), advice, _size(Path(file)))
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
+        yield CallCheck(check_token_file, (file, sha256), advice, sizes.get(file.rpartition("/")[2], 0))

@@ -1,7 +1,5 @@
 """Folders that training wrote. This module imports no library of the extra `training`, so `verify` can ask it first."""
 
-import os
-
 from bitcipher import storage
 
 STUDY = "study.json"
@@ -13,10 +11,14 @@ _KINDS = {"run.json", "finetune.json", STUDY, TOKEN_SHARDS}
 def find_training_folders(folder: str) -> list[str]:
     """Return the folder if it holds a run or token shards, with all folders below it that do if it holds a study.
 
-    A folder in an object store holds none, because training needs a file system.
+    Args:
+        folder: path or URI.
+
+    Raises:
+        BitcipherError: if a store fails.
     """
-    path = storage.local_path(storage.absolute(folder))
-    if path is None or not os.path.isdir(path):
-        return []
-    names = storage.list_files(path) if os.path.exists(storage.join(path, STUDY)) else os.listdir(path)
-    return sorted({os.path.dirname(storage.join(path, name)) for name in names if os.path.basename(name) in _KINDS})
+    folder = storage.absolute(folder).rstrip("/")
+    if storage.exists(storage.join(folder, STUDY)):
+        names = [name for name in storage.list_files(folder) if name.rpartition("/")[2] in _KINDS]
+        return sorted({storage.join(folder, name).rpartition("/")[0] for name in names})
+    return [folder] if any(storage.exists(storage.join(folder, kind)) for kind in _KINDS) else []

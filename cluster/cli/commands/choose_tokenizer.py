@@ -8,7 +8,7 @@ from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import resumable
 from cluster.cli.options import option_name, record_options
-from cluster.metavars import PATH
+from cluster.metavars import KIND_AND_PATH, PATH
 from pipelines.ingest.read_options import ReadOptions
 
 
@@ -43,7 +43,7 @@ def choose_tokenizer(
         typer.Option(
             help="Reference tokenizer.json of a kind. The size with the most similar number of tokens per word is "
             "selected. Required for a kind with several sizes.",
-            metavar=f"KIND={PATH}",
+            metavar=KIND_AND_PATH,
         ),
     ] = None,
     words: Annotated[

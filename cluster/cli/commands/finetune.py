@@ -4,6 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
+from bitcipher import storage
+from bitcipher.redaction import redact
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
@@ -27,7 +29,7 @@ def finetune(
             metavar=PATH,
         ),
     ],
-    out: Annotated[str, typer.Option(help="Folder of the run, shared by all workers.", metavar=PATH)],
+    out: Annotated[str, typer.Option(help="Folder of the run: a path that all workers share, or a URI.", metavar=PATH)],
     settings: Settings = None,
     vocabulary: Annotated[
         str | None,
@@ -51,11 +53,10 @@ def finetune(
     from pipelines.runtime.progress import StageProgress
     from training.finetune import make_finetune_options
     from training.launch.finetuning import launch_finetuning
-    from training.launch.run_dir import local_folder
 
     values: dict[str, Any] = {"model": model, "task": task, "data": data, "vocabulary": vocabulary}
     options = make_finetune_options(values | {"random_init": random_init, "seed": seed}, settings or [])
-    folder = local_folder(out)
+    folder = storage.absolute(out)
     with resumable(TRAINING_KEPT), StageProgress() as progress:
         result = launch_finetuning(options, folder, workers, progress)
     for remark in result.remarks:
@@ -64,4 +65,6 @@ def finetune(
         print_text(f"{name} {value:.2f}" + (" (main metric)" if name == result.main_metric else ""))
     for name, scores in result.baselines.items():
         print_text(f"Baseline {name}: {result.main_metric} {scores[result.main_metric]:.2f}")
-    print_text(f"The run is in {folder}: metrics.jsonl, predictions.json, and the model in its latest checkpoint.")
+    print_text(
+        f"The run is in {redact(folder)}: metrics.jsonl, predictions.json, and the model in its latest checkpoint."
+    )

@@ -1,17 +1,18 @@
-"""Reproduce tables and figures of Zhao & Williams 2023: `tables`, `figure-4` and `figure-5`."""
+"""Reproduce tables and figures of papers: `tables`, `figure-4` and `figure-5` of Bit Cipher, and `downscaling`."""
 
 from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.terminal import print_text
 from cluster.cli.commands.evaluate import Seeds
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
 from cluster.cli.options import Settings, Workers
-from cluster.metavars import PATH
+from cluster.metavars import PATH, SETTING
 
 Sources = Annotated[list[str], typer.Argument(help="Files, directories or globs of the training text.", metavar=PATH)]
 Out = Annotated[
@@ -22,7 +23,7 @@ Out = Annotated[
     ),
 ]
 
-reproduce = typer.Typer(help="Reproduce tables and figures of Zhao & Williams 2023, Bit Cipher.", no_args_is_help=True)
+reproduce = typer.Typer(help="Reproduce tables and figures of the papers behind bitcipher.", no_args_is_help=True)
 
 
 @reproduce.command()
@@ -70,11 +71,10 @@ def figure_4(sources: Sources, *, out: Out, seeds: Seeds = 3, settings: Settings
     """
     require_extra("training", "`bitcipher reproduce`")
     from pipelines.runtime.progress import StageProgress
-    from training.launch.run_dir import local_folder
     from training.reproduce.figures import reproduce_figure_4
 
     with resumable(TRAINING_KEPT), StageProgress() as progress:
-        table = reproduce_figure_4(sources, local_folder(out), seeds, settings or [], workers, progress)
+        table = reproduce_figure_4(sources, storage.absolute(out), seeds, settings or [], workers, progress)
     print_text(table, end="")
 
 
@@ -88,7 +88,7 @@ def figure_5(
     settings: Settings = None,
     pretraining_settings: Annotated[
         list[str] | None,
-        typer.Option("--set-pretraining", help="Like --set, for the pre-training recipes only.", metavar="NAME=VALUE"),
+        typer.Option("--set-pretraining", help="Like --set, for the pre-training recipes only.", metavar=SETTING),
     ] = None,
     workers: Workers = 0,
 ) -> None:
@@ -98,14 +98,13 @@ def figure_5(
     """
     require_extra("training", "`bitcipher reproduce`")
     from pipelines.runtime.progress import StageProgress
-    from training.launch.run_dir import local_folder
     from training.reproduce.figures import reproduce_figure_5
 
     with resumable(TRAINING_KEPT), StageProgress() as progress:
         table = reproduce_figure_5(
             pretraining,
             sources,
-            local_folder(out),
+            storage.absolute(out),
             seeds,
             settings or [],
             pretraining_settings or [],
@@ -113,3 +112,22 @@ def figure_5(
             progress,
         )
     print_text(table, end="")
+
+
+@reproduce.command()
+def downscaling(
+    evaluations: Annotated[
+        str, typer.Argument(help="CSV file of the evaluations that the study's authors published.", metavar=PATH)
+    ],
+    *,
+    out: Annotated[str, typer.Option(help="Directory of fits.md and laws.png.", metavar=PATH)],
+) -> None:
+    """Fit the power laws of Deshpande et al. 2023, Honey, I Shrunk the Language, to the evaluations of its runs.
+
+    For example: bitcipher reproduce downscaling evaluations.csv --out downscaling
+    """
+    require_extra("training", "`bitcipher reproduce`")
+    from training.launch.run_dir import local_folder
+    from training.reproduce.downscaling import reproduce_downscaling
+
+    print_text(reproduce_downscaling(evaluations, local_folder(out)), end="")

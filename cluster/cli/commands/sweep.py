@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.redaction import redact
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
@@ -24,7 +26,7 @@ def sweep(
     out: Annotated[
         str,
         typer.Option(
-            help="Directory of the study, visible to all workers: new, or of a study to resume.", metavar=PATH
+            help="Directory or URI of the study, visible to all workers: new, or of a study to resume.", metavar=PATH
         ),
     ],
     settings: Settings = None,
@@ -65,20 +67,19 @@ def sweep(
     """
     require_extra("training", "`bitcipher sweep`")
     from pipelines.runtime.progress import StageProgress
-    from training.launch.run_dir import local_folder
     from training.sweep.options import find_study, read_study
     from training.sweep.trial_executor import TrialResources
 
     if scale is not None and budget is not None:
         raise BitcipherError("Give --scale or --budget, not both: a budget determines the scale.")
-    folder, resources = local_folder(out), TrialResources(max_concurrent_trials, gpus)
+    folder, resources = storage.absolute(out), TrialResources(max_concurrent_trials, gpus)
     seconds = None if budget is None else _seconds(budget)
     study = read_study(find_study(recipe), settings or [])
     from training.sweep.study import launch_study  # not at the top: the import of torch takes seconds
 
     with resumable(TRAINING_KEPT), StageProgress() as progress:
         report = launch_study(study, folder, scale, seconds, resources, progress)
-    print_text(f"Report: {report}, with figures and tables in the same directory. All runs are in {folder}.")
+    print_text(f"Report: {report}, with figures and tables in the same directory. All runs are in {redact(folder)}.")
 
 
 def _seconds(text: str) -> float:

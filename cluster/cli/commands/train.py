@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from bitcipher import storage
+from bitcipher.redaction import redact
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
@@ -16,7 +18,7 @@ def train(
         str, typer.Argument(help="YAML file, or name of a recipe in training/recipes.", metavar=NAME_OR_PATH)
     ],
     *,
-    out: Annotated[str, typer.Option(help="Folder of the run, shared by all workers.", metavar=PATH)],
+    out: Annotated[str, typer.Option(help="Folder of the run: a path that all workers share, or a URI.", metavar=PATH)],
     settings: Settings = None,
     prepared: Annotated[
         str | None,
@@ -38,13 +40,13 @@ def train(
     options = read_recipe(find_recipe(recipe), settings or [])
     from pipelines.runtime.progress import StageProgress
     from training.launch.pretraining import launch_pretraining
-    from training.launch.run_dir import local_folder
+    from training.launch.run_dir import default_prepared
 
-    folder = local_folder(out)
-    prepared_folder = local_folder(prepared) if prepared else folder.parent / "prepared"
+    folder = storage.absolute(out)
+    prepared_folder = storage.absolute(prepared) if prepared else default_prepared(folder)
     with resumable(TRAINING_KEPT), StageProgress() as progress:
         launch_pretraining(options, folder, prepared_folder, workers, progress)
-    print_text(f"The run is in {folder}: metrics.jsonl, and the model in its latest checkpoint.")
+    print_text(f"The run is in {redact(folder)}: metrics.jsonl, and the model in its latest checkpoint.")
 
 
 def compare(
@@ -64,9 +66,8 @@ def compare(
     """
     require_extra("training", "`bitcipher compare`")
     from training.curves.comparison import compare_runs
-    from training.launch.run_dir import local_folder
 
-    print_text(compare_runs([local_folder(run) for run in runs], out), end="")
+    print_text(compare_runs(runs, out), end="")
 
 
 def layers(
@@ -101,14 +102,11 @@ def layers(
         raise BitcipherError("A linear probe needs both --task and --data.")
     require_extra("training", "`bitcipher layers`")
     from pipelines.runtime.progress import StageProgress
-    from training.launch.run_dir import local_folder
-    from training.loop import latest_checkpoint
+    from training.loop import copying_run, latest_checkpoint
 
-    latest_checkpoint(local_folder(run))  # raise before torch is loaded, if it is no run
-    from training.layer_analysis.report import write_layer_report
+    with copying_run(run, with_checkpoints=True) as folder, StageProgress() as progress:
+        latest_checkpoint(folder)  # raise before torch is loaded, if it is no run
+        from training.layer_analysis.report import write_layer_report
 
-    with StageProgress() as progress:
-        write_layer_report(
-            local_folder(run), out, classes, sequences, (task, data) if task and data else None, progress
-        )
+        write_layer_report(folder, out, classes, sequences, (task, data) if task and data else None, progress)
     print_text(f"Wrote layers.png, layers.csv and layers.parquet to {out}.")

@@ -73,7 +73,6 @@ def test_mistakes_print_one_sentence(run, tmp_path):
             ("model", *here, "out", "--set", "loop.batch_size=32", "--workers", 3),
             "3 workers cannot split a batch of 32",
         ),
-        (("model", *here, "s3://bucket/out"), "a folder on a file system"),
     ):
         code, printed, error = run(*arguments)
         assert code == 2, arguments

@@ -1,4 +1,4 @@
-"""Output and errors of `bitcipher train`, `compare`, `layers` and `generate`, on tiny runs."""
+"""Output and errors of `bitcipher train`, `compare`, `layers`, `generate` and `evaluate-lm`, on tiny runs."""
 
 import json
 import shutil
@@ -8,6 +8,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 import tiny_commands
+import user_folder
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,21 @@ def test_layers_writes_all_checkpoints(run, tmp_path):
     assert "pos_accuracy" in table["metric"].to_pylist()
     assert pyarrow.csv.read_csv(tmp_path / "layers" / "layers.csv") == table
     assert (tmp_path / "layers" / "layers.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_minimal_pairs_are_scored_by_phenomenon(run, tmp_path):
+    user_folder.write_minimal_pairs(tmp_path / "blimp")
+    same = {"sentence_good": "wampimuk", "sentence_bad": "wampimuk"}
+    (tmp_path / "blimp" / "same.jsonl").write_text(json.dumps(same))
+    code, printed, _ = run("evaluate-lm", "random-1", "--pairs", tmp_path / "blimp")
+    assert code == 0
+    header, _, order, equal, everything, note = printed.splitlines()
+    assert header == "| phenomenon | pairs | accuracy, % | 95 % interval |"
+    assert order.startswith("| order | 1 | ")
+    assert equal == "| same | 1 | 0.0 | 0.0 to 79.3 |"
+    assert everything.startswith("| all pairs | 2 | ")
+    assert note.startswith("Pairs with the same tokens")
+    assert run("evaluate-lm", "random-1", "--pairs", tmp_path / "blimp", "--checkpoint", 4)[0] == 2
 
 
 def test_generate_from_prompt(run, tmp_path):

@@ -164,11 +164,6 @@ def test_damaged_metadata_raises(copy, change, fact):
     assert fact in message
 
 
-def test_remote_folder_raises():
-    with pytest.raises(BitcipherError, match="not on a local disk"):
-        TokenDataset.open("memory://text")
-
-
 @pytest.mark.parametrize(("ending", "value"), [("tokens", 60_000), ("ends", 0), ("ends", 2**40)])
 def test_damaged_file_of_the_right_size_is_named(folder, tmp_path, ending, value):
     copy = shutil.copytree(folder, tmp_path / "copy")

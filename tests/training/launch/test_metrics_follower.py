@@ -20,8 +20,8 @@ class Bars:
 def test_bar_shows_the_latest_metrics_even_if_lines_are_damaged(tmp_path):
     bars = Bars()
     lines = ['{"step": 0, "perplexity": 1234.5}', "damaged", '{"step": 10, "loss": 2.5}', '{"step": "x", "loss": []}']
-    with follow_metrics(tmp_path, lambda: 40, bars):
+    with follow_metrics(str(tmp_path), lambda: 40, bars):
         (tmp_path / METRICS).write_text("\n".join(lines[:3]) + "\n")
-    with follow_metrics(tmp_path, lambda: 40, bars):
+    with follow_metrics(str(tmp_path), lambda: 40, bars):
         (tmp_path / METRICS).write_text("\n".join(lines) + "\n")
     assert bars.shown == [("train", 40), (10, "loss 2.500  perplexity 1,234.5")]

@@ -14,7 +14,7 @@ def write_result(config):
 def test_request_to_stop_a_killed_job_is_forgotten(tmp_path):
     for name in ("run.json", STOP):
         (tmp_path / name).touch()
-    with leasing_run_dir(tmp_path, "run.json"):
+    with leasing_run_dir(str(tmp_path), "run.json"):
         assert not (tmp_path / STOP).exists()
         assert (tmp_path / "run.json").exists()
 
@@ -22,5 +22,5 @@ def test_request_to_stop_a_killed_job_is_forgotten(tmp_path):
 def test_launch_removes_only_folders_of_killed_drivers(tmp_path):
     for name in ("ray-0123abcd", "ray-notes", "ray-2026"):
         (tmp_path / name).mkdir()
-    launch(tmp_path, "run.json", write_result, {}, lambda: 1, 0, "cpu", StageProgress())
+    launch(str(tmp_path), "run.json", write_result, {}, lambda: 1, 0, "cpu", StageProgress())
     assert {path.name for path in tmp_path.iterdir()} == {"ray-notes", "ray-2026", "run.json", "result"}

@@ -33,7 +33,7 @@ def test_second_training_is_refused(tmp_path):
     write_corpus(tmp_path / "corpus")
     settings = arguments_of((*SETTINGS, f"text.sources=[{tmp_path / 'corpus'}]"))
     line = ("train", "figure-4-random", "--out", tmp_path / "run", "--prepared", tmp_path / "prepared", *settings)
-    with leasing_run_dir(tmp_path / "run", "run.json"):
+    with leasing_run_dir(str(tmp_path / "run"), "run.json"):
         result = call(*line)
     assert isinstance(result.exception, BitcipherError)
     assert f"Another job is running on {tmp_path / 'run'} (on " in str(result.exception)
@@ -48,7 +48,7 @@ def test_second_finetuning_and_sweep_are_refused(tmp_path):
         (("finetune", tmp_path / "model", "--task", "sst2", "--data", tmp_path, "--out", tmp_path / "run"), "run.json"),
         (("sweep", "downscaling-small", "--out", tmp_path / "run", *arguments_of(STUDY)), "study.json"),
     ):
-        with leasing_run_dir(tmp_path / "run", config):
+        with leasing_run_dir(str(tmp_path / "run"), config):
             result = call(*command, *(("--set", "sources=[x]") if command[0] == "sweep" else ()))
         assert f"Another job is running on {tmp_path / 'run'} (on " in str(result.exception), command
 
@@ -57,16 +57,19 @@ def test_lease_of_a_killed_job_does_not_block(tmp_path):
     ready, told = os.pipe()
     child = os.fork()
     if child == 0:
-        with suppress(BaseException), leasing_run_dir(tmp_path / "run", "run.json"):
+        with suppress(BaseException), leasing_run_dir(str(tmp_path / "run"), "run.json"):
             os.write(told, b".")
             time.sleep(60)
         os._exit(1)
     assert os.read(ready, 1) == b"."
-    with pytest.raises(BitcipherError, match=f"process {child}, since"), leasing_run_dir(tmp_path / "run", "run.json"):
+    with (
+        pytest.raises(BitcipherError, match=f"process {child}, since"),
+        leasing_run_dir(str(tmp_path / "run"), "run.json"),
+    ):
         pass
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    with leasing_run_dir(tmp_path / "run", "run.json"):
+    with leasing_run_dir(str(tmp_path / "run"), "run.json"):
         pass
 
 
@@ -86,13 +89,13 @@ def test_overtaken_training_stops_before_it_writes(text, tmp_path, monkeypatch):
 
     successors = []
     with pytest.raises(BitcipherError, match=f"Another job has taken over {tmp_path}"):
-        with leasing_run_dir(tmp_path, "run.json"):
+        with leasing_run_dir(str(tmp_path), "run.json"):
             pretrain(config_of(tmp_path, text), overtake)
     assert steps[-1] == 6
     assert [line["step"] for line in curve_of(tmp_path)][-1] == 6
     assert {path.name for path in (tmp_path / "checkpoints").iterdir()} == {"00000004"}
     successors[0].__exit__(None, None, None)
-    with leasing_run_dir(tmp_path, "run.json"):
+    with leasing_run_dir(str(tmp_path), "run.json"):
         pretrain(config_of(tmp_path, text))
     pretrain(config_of(tmp_path / "uninterrupted", text))
     assert curve_of(tmp_path) == curve_of(tmp_path / "uninterrupted")
@@ -105,7 +108,7 @@ def test_trials_are_stopped_with_their_study(text, tmp_path):
     def overtake(step, note):
         (lease / "000002.json").write_bytes((lease / "000001.json").read_bytes())
 
-    with leasing_run_dir(tmp_path, "study.json"), pytest.raises(BitcipherError, match="has taken over"):
+    with leasing_run_dir(str(tmp_path), "study.json"), pytest.raises(BitcipherError, match="has taken over"):
         pretrain(config_of(folder, text), overtake)
     assert not (folder / "checkpoints").exists()
 
@@ -114,7 +117,7 @@ def test_other_folders_are_refused_and_left_alone(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with (
         pytest.raises(BitcipherError, match="not empty and has no"),
-        leasing_run_dir(tmp_path, "run.json"),
+        leasing_run_dir(str(tmp_path), "run.json"),
     ):
         pass
     assert {path.name for path in tmp_path.iterdir()} == {"notes.txt"}
@@ -127,6 +130,6 @@ def test_run_is_no_build_and_a_build_is_no_run(tmp_path):
         assert isinstance(result.exception, BitcipherError), result.exception
     with Lease(str(tmp_path / "vectors")):
         pass
-    with pytest.raises(BitcipherError, match="not empty"), leasing_run_dir(tmp_path / "vectors", "run.json"):
+    with pytest.raises(BitcipherError, match="not empty"), leasing_run_dir(str(tmp_path / "vectors"), "run.json"):
         pass
     assert Path(run, RUN_LEASE).is_dir()

@@ -6,9 +6,11 @@ import threading
 import pytest
 from tiny_runs import config_of, curve_of
 
+from bitcipher import storage
 from training.loop import latest_checkpoint
 from training.loop.stop_request import STOP, STOPPED, catching_stop_requests
 from training.pretrain import pretrain
+from training.runtime.calls import writing_stop_file
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -53,7 +55,7 @@ def test_second_sigterm_is_handled_as_before(tmp_path):
     received, asked = [], []
 
     def stop_twice():
-        with catching_stop_requests(tmp_path) as is_asked:
+        with catching_stop_requests(str(tmp_path)) as is_asked:
             for _ in range(2):
                 signal.raise_signal(signal.SIGTERM)
                 asked.append((is_asked(), len(received)))
@@ -65,3 +67,11 @@ def test_second_sigterm_is_handled_as_before(tmp_path):
     finally:
         signal.signal(signal.SIGTERM, previous)
     assert asked == [(True, 0), (True, 1)]
+
+
+def test_run_in_a_store_stops_by_the_file_of_its_launcher(tmp_path):
+    folder = f"memory://{tmp_path}"
+    with writing_stop_file(f"{folder}/{STOP}"), catching_stop_requests(folder) as is_asked:
+        storage.write_bytes(f"{folder}/{STOP}", b"")
+        assert is_asked()
+    assert not storage.exists(f"{folder}/{STOP}")

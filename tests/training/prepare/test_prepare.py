@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import os
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +14,8 @@ from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from training.data import TokenDataset, is_validation
+from training.data import TokenDataset, is_validation, sample_documents, train_tokenizer
+from training.data.tokenizer_files import tokenizer_json
 from training.embeddings import token_embeddings
 from training.prepare import name_sources, prepare_text, prepare_vectors
 from training.prepare.cached_dir import cached_dir
@@ -60,12 +63,13 @@ def recipe_of(sources, embeddings=None, model=None, **text):
 
 
 def text_of(recipe, prepared, runtime=None):
-    return prepare_text(recipe.text, prepared, runtime or InProcessRuntime(), StageProgress())
+    return Path(prepare_text(recipe.text, str(prepared), runtime or InProcessRuntime(), StageProgress()))
 
 
 def vectors_of(recipe, prepared, runtime=None):
     runtime = runtime or InProcessRuntime()
-    return prepare_vectors(recipe, text_of(recipe, prepared, runtime), prepared, runtime, StageProgress())
+    text = str(text_of(recipe, prepared, runtime))
+    return prepare_vectors(recipe, text, str(prepared), runtime, StageProgress())
 
 
 def content_of(folder):
@@ -282,16 +286,28 @@ def test_long_document_is_one_document(tmp_path):
     assert table.counts.sum() == len(text.train) - text.train.n_documents
 
 
+def test_tokenizer_of_a_sample(tmp_path, capsys):
+    documents = tiny_documents()
+    sample = list(sample_documents(documents, 0.3))
+    assert 0.15 * len(documents) < len(sample) < 0.45 * len(documents)
+    assert list(sample_documents(documents, 1.0)) == documents
+    source = written(tmp_path / "corpus", documents)
+    text = text_of(recipe_of(source, tokenizer={"sample_fraction": 0.3}), tmp_path / "prepared")
+    expected = train_tokenizer(sample, "bpe", 280)
+    assert (text / "tokenizer.json").read_bytes() == tokenizer_json(expected)
+    assert f"The tokenizer was trained on {len(sample)} documents" in capsys.readouterr().err
+
+
 def test_concurrent_preparation(tmp_path):
     def write(folder):
-        (folder / "made").write_text("whole")
+        Path(folder, "made").write_text("whole")
 
     def write_while_another_is_faster(folder):
         write(folder)
-        cached_dir(tmp_path, "text", {}, write)
+        cached_dir(str(tmp_path), "text", {}, write, os.path.isdir)
 
-    folder = cached_dir(tmp_path, "text", {}, write_while_another_is_faster)
-    assert content_of(tmp_path) == {f"{folder.name}/made": b"whole"}
+    folder = cached_dir(str(tmp_path), "text", {}, write_while_another_is_faster, os.path.isdir)
+    assert content_of(tmp_path) == {f"{Path(folder).name}/made": b"whole"}
 
 
 @pytest.mark.parametrize(

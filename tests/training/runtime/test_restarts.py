@@ -1,7 +1,5 @@
 """Restarts of Ray workers: as long as attempts make progress."""
 
-from pathlib import Path
-
 import pytest
 
 from bitcipher.errors import BitcipherError
@@ -15,14 +13,14 @@ def train(monkeypatch, tmp_path):
     def train(*attempts: tuple[str, int], stop_at: int | None = None) -> int:
         remaining, steps = list(attempts), [0]
 
-        def attempt(values: object, n: int, use_gpu: bool, ray_folder: Path, error_file: Path):
+        def attempt(values: object, n: int, use_gpu: bool, ray_folder: str, error_file: str):
             kind, steps[0] = remaining.pop(0)
             if len(attempts) - len(remaining) == stop_at:
                 (tmp_path / "stop").touch()
             return None if kind == "ends" else workers._Failure(f"the {kind}", kind == "death")
 
         monkeypatch.setattr(workers, "_attempt", attempt)
-        workers._train(print, {}, 2, False, tmp_path / "ray", tmp_path / "stop", lambda: steps[0])
+        workers._train(print, {}, 2, False, str(tmp_path / "ray"), str(tmp_path / "stop"), lambda: steps[0])
         return len(attempts) - len(remaining)
 
     return train

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from training.scaling import bootstrap_exponent, fit_broken, fit_power_law
+from training.scaling import BrokenPowerLaw, PowerLaw, fit_broken, fit_power_law
 
 # Range of the paper's FLOPs: 10^13 to 10^17.
 FLOPS = np.geomspace(1e13, 1e17, 40)
@@ -86,22 +86,43 @@ def test_break_minimizes_total_error(seed, min_points):
     assert (found.below, found.above) == (fit_power_law(x[:best], y[:best]), fit_power_law(x[best:], y[best:]))
 
 
-def test_bootstrap_interval_contains_exponent():
-    y = noisy(0)
-    low, high = bootstrap_exponent(FLOPS, y, samples=200)
-    assert low < fit_power_law(FLOPS, y).exponent < high
-    assert low < -0.14 < high
-    assert 0.001 < high - low < 0.02
-    assert bootstrap_exponent(FLOPS, y, samples=200) == (low, high)
-    assert bootstrap_exponent(FLOPS, y, samples=200, seed=1) != (low, high)
-    narrower = bootstrap_exponent(FLOPS, y, samples=200, confidence=0.5)
-    assert low < narrower[0] < narrower[1] < high
+@given(st.floats(0.5, 4), st.floats(1, 8), st.floats(-1, -0.1), st.floats(1e-3, 1e20))
+def test_fit_recovers_offset(offset, size, exponent, unit):
+    x = unit * np.geomspace(1, 1e4, 20)
+    y = offset + size * (x / unit) ** exponent
+    law = fit_power_law(x, y, offset=True)
+    assert law.offset == pytest.approx(offset, rel=1e-4)
+    assert law.exponent == pytest.approx(exponent, rel=1e-4)
+    assert law.at(x) == pytest.approx(y, rel=1e-6)
 
 
-def test_bootstrap_interval_of_exact_law_is_its_exponent():
-    # Many samples of three points have only one distinct point.
-    low, high = bootstrap_exponent([1e13, 1e14, 1e15], [4, 2, 1], samples=50)
-    assert low == pytest.approx(high) == pytest.approx(-np.log10(2))
+def test_law_with_offset_is_not_fitted_as_flat_law_with_break():
+    # Without an offset, the exponent would be -0.06 with an R² of 0.96, and a break would fit better.
+    x = np.geomspace(1e13, 1e17, 30)
+    y = 2 + 1.5 * (x / 1e13) ** -0.2
+    assert fit_power_law(x, y).exponent > -0.1
+    assert fit_power_law(x, y, offset=True).exponent == pytest.approx(-0.2)
+
+
+@given(st.integers(0, 1000))
+def test_offset_is_zero_if_it_does_not_lower_the_error(seed):
+    y = np.exp(-np.square(np.linspace(0, 1, 40))) * noisy(seed, 0.01)  # falls faster than a power law
+    assert fit_power_law(FLOPS, y, offset=True) == fit_power_law(FLOPS, y)
+
+
+def test_fit_broken_recovers_offset():
+    u = FLOPS / 1e13
+    y = 1.5 + np.where(u < 100, 6 * u**-0.02, 17 * u**-0.25)
+    found = fit_broken(FLOPS, y, offset=True)
+    assert found.below.offset == found.above.offset == pytest.approx(1.5)
+    assert (found.below.exponent, found.above.exponent) == (pytest.approx(-0.02), pytest.approx(-0.25))
+    assert found.at(FLOPS) == pytest.approx(y)
+
+
+def test_laws_have_values():
+    below, above = PowerLaw(2.0, 1.0, 1.0, offset=1.0), PowerLaw(4.0, -1.0, 1.0, offset=1.0)
+    assert below.at([1, 2]) == pytest.approx([3, 5])
+    assert BrokenPowerLaw(3.0, below, above).at([2, 4]) == pytest.approx([5, 2])
 
 
 def test_invalid_points_raise():
@@ -110,7 +131,7 @@ def test_invalid_points_raise():
     with pytest.raises(BitcipherError, match=r"Number 3 of the x is -1\.0, but must be above 0"):
         fit_power_law([1, 2, -1], [1, 2, 3])
     with pytest.raises(BitcipherError, match=r"Number 1 of the y is nan, but must be a finite number"):
-        bootstrap_exponent([1, 2, 3], [float("nan"), 2, 3])
+        fit_power_law([1, 2, 3], [float("nan"), 2, 3])
     with pytest.raises(BitcipherError, match=r"There are 3 x but 2 y; give both for every point\."):
         fit_power_law([1, 2, 3], [1, 2])
     with pytest.raises(BitcipherError, match=r"All 3 x are 2\.0; a power law needs at least two different values\."):
@@ -126,9 +147,3 @@ def test_invalid_points_of_break_raise():
         fit_broken([1] * 4 + [2] * 4, range(1, 9))
     with pytest.raises(BitcipherError, match=r"`min_points` must be at least 3, got 2\."):
         fit_broken(range(1, 8), range(1, 8), min_points=2)
-
-
-@pytest.mark.parametrize("options", [{"samples": 0}, {"seed": -1}, {"confidence": 1.0}, {"confidence": 0.0}])
-def test_invalid_bootstrap_options_raise(options):
-    with pytest.raises(BitcipherError, match=r"A bootstrap needs at least 1 sample, a seed of at least 0"):
-        bootstrap_exponent([1, 2, 3], [3, 2, 1], **options)

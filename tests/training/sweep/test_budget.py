@@ -120,10 +120,10 @@ def test_estimated_seconds_are_summed_over_trials():
     for trial in pretraining_trials(study, 2000):
         # The head is computed for 15 % of the tokens. Four evaluations of 8 batches have only forward passes.
         steps = 300 + 4 * 8 / 3
-        expected += 3 + steps * 0.004 + steps * 16 * trial.shape.flops_published(300, 64) / 2e9
+        expected += 3 + steps * 0.004 + steps * 16 * trial.shape.flops_spent(0.15 * 64, 2000, 64) / 2e9
         for tuned in finetuning_trials(study, [trial]):
             rows = 2 * {"rte": 2490, "wnli": 635}[tuned.task]
-            expected += 3 + rows / 8 * 0.004 + rows * trial.shape.flops_published(1, 64) / 2e9
+            expected += 3 + rows / 8 * 0.004 + rows * trial.shape.flops_spent(0, 2000, 64) / 2e9
     assert estimate_seconds(study, speed) == pytest.approx(expected / 3)
 
 

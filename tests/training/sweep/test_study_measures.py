@@ -122,7 +122,7 @@ def test_fit_laws_recovers_known_law():
     assert fit.law.exponent == pytest.approx(EXPONENT, abs=1e-9)
     assert fit.law.coefficient == pytest.approx(COEFFICIENT)
     assert fit.law.r_squared == pytest.approx(1)
-    assert fit.interval == pytest.approx((EXPONENT, EXPONENT))
+    assert fit.intervals.exponents[0] == pytest.approx((EXPONENT, EXPONENT))
 
 
 def test_fit_laws_recovers_known_break():
@@ -140,13 +140,14 @@ def test_fit_laws_recovers_known_break():
     ]
     measures = study(bent)
     laws = fit_laws(measures)
-    broken = laws.flops.broken
+    broken = laws.flops.law
     assert broken.below.exponent == pytest.approx(-0.05)
     assert broken.above.exponent == pytest.approx(-0.2)
     assert 0.3 * break_at < broken.break_at < 3 * break_at
     sentences = summarize(measures, laws)[0].sentences
-    assert "-0.0500 (R² 1.0000) below and -0.2000 (R² 1.0000) above" in sentences[1]
-    assert f"R² of {laws.flops.law.r_squared:.4f}" in sentences[0]
+    assert "to the power of -0.0500 (-0.0500 to -0.0500 in 95 %" in sentences[0]
+    assert "to the power of -0.2000 (-0.2000 to -0.2000 in 95 %" in sentences[0]
+    assert f"{laws.flops.plain.exponent:.4f} and R² of {laws.flops.plain.r_squared:.4f}" in sentences[1]
 
 
 def _bent(flops, break_at):

@@ -9,11 +9,13 @@ import tiny_study
 import torch
 from typer.testing import CliRunner
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
 from training.loop import latest_checkpoint
 from training.loop.checkpoint_folders import CHECKPOINTS
 from training.sweep import trial_runs
+from training.sweep.early_stopping import stop_reason
 from training.sweep.options import read_study
 from training.sweep.study import fit_study
 from training.sweep.trial_executor import TrialResources
@@ -163,7 +165,6 @@ def test_study_in_folder_of_other_files_raises(folder, tmp_path):
     (tmp_path / "letter.txt").write_text("Dear")
     message = mistake(sweep(folder, tmp_path))
     assert message.startswith(f"{tmp_path} is not empty and has no study.json")
-    assert "got s3://bucket/study" in mistake(sweep(folder, "s3://bucket/study"))
 
 
 @pytest.mark.parametrize(
@@ -192,12 +193,12 @@ def test_task_without_training_examples_raises_before_training(folder, tmp_path)
 def test_budget_uses_stored_speed(folder, tmp_path):
     with contextlib.chdir(folder):
         study = read_study("study.yaml", ["pretraining.loop.max_steps=100000000"])
-        fitted = fit_study(study, tmp_path, None, 36_000, TrialResources(0))
+        fitted = fit_study(study, str(tmp_path), None, 36_000, TrialResources(0))
         content = (tmp_path / "study.json").read_bytes()
         assert fitted.pretraining.loop.max_steps < 100_000_000
-        assert fit_study(study, tmp_path, None, 36_000, TrialResources(2)) == fitted
+        assert fit_study(study, str(tmp_path), None, 36_000, TrialResources(2)) == fitted
         assert (tmp_path / "study.json").read_bytes() == content
-        shorter = fit_study(study, tmp_path, None, 18_000, TrialResources(0))
+        shorter = fit_study(study, str(tmp_path), None, 18_000, TrialResources(0))
         assert shorter.pretraining.loop.max_steps < fitted.pretraining.loop.max_steps
 
 
@@ -266,6 +267,25 @@ def test_interrupted_study_resumes_to_same_findings(folder, study, findings, tmp
     assert findings_of(out) == findings
     for path in both:
         assert curve_of((out / path).parent) == curve_of((study / path).parent)
+
+
+@pytest.mark.long
+def test_interrupted_study_in_a_store_equals_one_on_disk(folder, findings, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    out, calls = f"memory://{tmp_path}/out", iter(range(10**6))
+
+    def stopping(*arguments):
+        if next(calls) == 10:
+            raise KeyboardInterrupt
+        return stop_reason(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trial_runs, "stop_reason", stopping)
+        assert sweep(folder, out).exit_code == 130
+    result = sweep(folder, out)
+    assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
+    assert json.loads(storage.read_bytes(f"{out}/report/findings.json")) == findings
+    assert not [name for name in storage.list_files(f"{out}/tasks") if "/checkpoints/" in name]
 
 
 @pytest.mark.long

@@ -89,7 +89,7 @@ def test_error_of_a_trial_stops_the_others_with_a_checkpoint(folder, findings, t
     (tmp_path / "ray-tune-notes").mkdir()  # made by the user
     ended = []
     with Lease(str(tmp_path), RUN_LEASE), pytest.raises(BitcipherError) as error:
-        run_trials([long, bad, waiting], TrialResources(2), tmp_path, ended.append)
+        run_trials([long, bad, waiting], TrialResources(2), str(tmp_path), ended.append)
     assert f"{tmp_path}/nowhere" in str(error.value)
     assert "failed" not in str(error.value)  # a user error is not retried
     assert ended == []
@@ -101,7 +101,7 @@ def test_error_of_a_trial_stops_the_others_with_a_checkpoint(folder, findings, t
 def test_exception_of_a_trial_is_named_at_once(folder, findings, tmp_path):
     trial = Trial("broken", ("training.sweep.trial_runs", "pretrain_trial"), {"folder": str(tmp_path)})
     with pytest.raises(BitcipherError, match=r"^The trial broken failed \(KeyError: 'recipe'\)"):
-        run_trials([trial], TrialResources(1), tmp_path, lambda name: None)
+        run_trials([trial], TrialResources(1), str(tmp_path), lambda name: None)
 
 
 def test_missing_gpu_raises(ray_cluster, tmp_path):
@@ -111,7 +111,7 @@ def test_missing_gpu_raises(ray_cluster, tmp_path):
         return
     trial = Trial("any", ("training.sweep.trial_runs", "pretrain_trial"), {})
     with pytest.raises(BitcipherError, match="--gpus"):
-        run_trials([trial], TrialResources(1, 0.5), tmp_path, lambda name: None)
+        run_trials([trial], TrialResources(1, 0.5), str(tmp_path), lambda name: None)
 
 
 def writer_of(run):
@@ -132,9 +132,9 @@ def test_killed_trial_resumes_from_checkpoint(folder, findings, tmp_path):
     name, loop = tiny_study.SHAPES[2], {"max_steps": 400, "eval_steps": 100, "save_steps": 100}
     study = folder / "straight"
     straight, killed = (pretraining(study, name, tmp_path / each, **loop) for each in ("straight", "killed"))
-    run_trials([straight], TrialResources(0), tmp_path, lambda name: None)
+    run_trials([straight], TrialResources(0), str(tmp_path), lambda name: None)
     run = tmp_path / "killed"
-    tuning = threading.Thread(target=run_trials, args=([killed], TrialResources(2), tmp_path, lambda name: None))
+    tuning = threading.Thread(target=run_trials, args=([killed], TrialResources(2), str(tmp_path), lambda name: None))
     tuning.start()
     while tuning.is_alive() and not (run / "checkpoints" / "00000200").exists():
         time.sleep(0.02)
