@@ -58,8 +58,9 @@ class AnalogiesResult:
     def total(self) -> AnalogySection:
         """Section with the sums of the numbers of all sections."""
         columns = ((s.questions, s.covered, s.correct, s.scored) for s in self.sections)
+        questions, covered, correct, scored = (sum(column) for column in zip(*columns, strict=True))
         answers = tuple(answer for section in self.sections for answer in section.answers)
-        return AnalogySection("total", *(sum(column) for column in zip(*columns, strict=True)), answers)
+        return AnalogySection("total", questions, covered, correct, scored, answers)
 
     @property
     def accuracy(self) -> float:

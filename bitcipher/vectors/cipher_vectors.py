@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from bitcipher.evaluation import AnalogiesResult, WordPairsResult
     from bitcipher.explain import Explanation
     from bitcipher.sentences import SentenceEncoder
+
+# Words that a notebook shows of a table.
+SHOWN_WORDS = 5
 
 # Methods import formats, evaluation, explain, infer and sentences when they are called, so that loading and querying
 # vectors does not load numba, SciPy or a file format.
@@ -64,6 +68,17 @@ class CipherVectors(WordSimilarity, DocumentDistance, EditableVectors, StoredVec
     bitcipher.errors.UnknownWordError: The word 'Cat' is not in the vocabulary of 4 words \
 (close spellings: 'cat'). Pass oov=True to use the vector of <oov> instead.
     """
+
+    def _repr_html_(self) -> str:
+        """Return a table of the first words for notebooks, with their counts if known."""
+        columns = {name: column for name, column in self.expandos.items() if name in ("count", "passages")}
+        rows = [
+            [word, *(f"{column[row]:,}" for column in columns.values()), f"{self.norms[row]:.3g}"]
+            for row, word in enumerate(self.index_to_key[:SHOWN_WORDS])
+        ]
+        head = "".join(f"<th>{name}</th>" for name in ("word", *columns, "length"))
+        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>" for cells in rows)
+        return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{body}</table>"
 
     def evaluate_word_pairs(
         self,

@@ -49,4 +49,4 @@ class DocumentDistance(WordLookup):
             return float("inf")
         rows = [np.stack([self.get_vector(word, norm, oov) for word in counts]) for counts in documents]
         masses = [np.array(list(counts.values()), np.float64) / counts.total() for counts in documents]
-        return float(emd2(*masses, cdist(rows[0].astype(np.float64), rows[1].astype(np.float64))))
+        return float(emd2(masses[0], masses[1], cdist(rows[0].astype(np.float64), rows[1].astype(np.float64))))

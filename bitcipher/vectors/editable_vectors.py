@@ -72,7 +72,8 @@ class EditableVectors(WordLookup):
     def set_vecattr(self, key: Key, attr: str, val: Any) -> None:
         """Set an attribute of a word. The attributes "count" and "passages" are saved, others stay in memory.
 
-        A new attribute is 0 for all other words, as in gensim.
+        A new attribute is 0 for all other words, as in gensim. Vectors with other counts than those of the build can
+        be neither explained nor inferred, because the share of the spelling depends on the counts.
 
         Raises:
             BitcipherError: if the value has another type than the attribute.
@@ -152,13 +153,18 @@ class EditableVectors(WordLookup):
         if name in COLUMNS:
             column = column.astype(np.int64)
             setattr(self, COLUMNS[name], column)
+            self._forget_provenance()
             self.__dict__.pop("_sentence_encoder", None)  # which weights words by their counts
         self.__dict__.setdefault("_owned_attributes", {})[name] = column
 
     def _forget_derived(self) -> None:
-        """Drop what was computed from the former rows, and the provenance, which is no longer that of all vectors."""
+        """Drop what was computed from the former rows, and the provenance."""
         for name in ("index_to_key", "key_to_index", "norms", "_sentence_encoder"):
             self.__dict__.pop(name, None)
+        self._forget_provenance()
+
+    def _forget_provenance(self) -> None:
+        """Drop the provenance, which is no longer that of all vectors, or of the counts that set shares of spelling."""
         self.manifest = {name: value for name, value in self.manifest.items() if name != "embedding"}
 
 

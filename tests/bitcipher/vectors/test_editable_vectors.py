@@ -1,4 +1,4 @@
-"""Words and attributes that are added to a table, and tables of some words. `test_migration.py` compares with gensim."""
+"""Words and attributes added to a table, and tables of some words. `test_migration.py` compares with gensim."""
 
 import numpy as np
 import pytest
@@ -67,6 +67,14 @@ def test_counts_that_change_change_the_weights_of_sentences(table):
     before = table.encode("the cat")
     table.set_vecattr("cat", "count", 10**6)
     assert not np.allclose(table.encode("the cat"), before)
+
+
+@pytest.mark.parametrize("attribute", ["count", "passages"])
+def test_counts_that_are_not_those_of_the_build_have_no_provenance(table, attribute):
+    table.set_vecattr("cat", "sense", 1)
+    assert "embedding" in table.manifest
+    table.set_vecattr("cat", attribute, 8)
+    assert "embedding" not in table.manifest  # shares of the spelling depend on counts
 
 
 @pytest.mark.parametrize(
