@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class DocumentDistance(WordLookup):
             BitcipherError: if POT is not installed, or a document is a string instead of a list.
         """
         try:
-            from ot import emd2  # pyright: ignore[reportMissingImports]
+            from ot import emd2
         except ImportError:
             raise BitcipherError("wmdistance requires POT: run `pip install 'bitcipher[wmd]'`.") from None
         from scipy.spatial.distance import cdist
@@ -49,4 +50,6 @@ class DocumentDistance(WordLookup):
             return float("inf")
         rows = [np.stack([self.get_vector(word, norm, oov) for word in counts]) for counts in documents]
         masses = [np.array(list(counts.values()), np.float64) / counts.total() for counts in documents]
-        return float(emd2(masses[0], masses[1], cdist(rows[0].astype(np.float64), rows[1].astype(np.float64))))
+        costs = cdist(rows[0].astype(np.float64), rows[1].astype(np.float64))
+        distance: Any = emd2(masses[0], masses[1], costs)
+        return float(distance)

@@ -46,6 +46,7 @@ class StoredVectors(VectorTable):
         Raises:
             BitcipherError: if the sources, an option or `out` are not valid, or if the extra is not installed.
 
+        >>> from bitcipher import CipherVectors
         >>> texts = ["the cat saw the dog", "the dog saw a cat", "a dog and a cat"]
         >>> CipherVectors.build(texts, vector_size=3, window=2, min_count=1, spelling_share=0.0)
         CipherVectors(6 words, 3 dimensions)
@@ -139,6 +140,7 @@ class StoredVectors(VectorTable):
             BitcipherError: if `uri` exists, if it cannot be written, or if JSON cannot hold the manifest.
 
         >>> import numpy as np
+        >>> from bitcipher import CipherVectors
         >>> CipherVectors(["cat", "<oov>"], np.eye(2)).save("memory://doctest/cat", overwrite=True)
         >>> CipherVectors.load("memory://doctest/cat").index_to_key
         ['cat', '<oov>']

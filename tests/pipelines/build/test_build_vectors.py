@@ -22,7 +22,7 @@ def built(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("built")
     lines = write_lines(folder / "texts.jsonl", TEXTS)
     options = [part for name, value in OPTIONS.items() for part in (f"--{name.replace('_', '-')}", str(value))]
-    app(["build", str(lines), "--out", str(folder / "build"), *options], standalone_mode=False)
+    app(["build", str(lines), "--out", str(folder / "build"), "--workers", "0", *options], standalone_mode=False)
     return folder
 
 
