@@ -44,7 +44,7 @@ def test_other_files_are_refused(tmp_path, content, message):
     (tmp_path / "evaluations.csv").write_text(content)
     with pytest.raises(BitcipherError, match=message):
         reproduce_downscaling(str(tmp_path / "evaluations.csv"), str(tmp_path / "out"))
-    assert not (str(tmp_path / "out")).exists()
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("value", ["", "-1", "nan", "many"])
