@@ -21,8 +21,8 @@ pytestmark = pytest.mark.ray
 WORKERS = 4
 FAST = OPTIONS.derive({"tokenizer": "spacy"})
 RUNTIME_OPTIONS = ("--workers", WORKERS, "--memory-mib", FAST.memory_mib)
-# Words are added up in many ranges: of about 2,000 words for 10 files, and larger ones for more files, because each range
-# reads all of them.
+# Words are added up in many ranges: of about 2,000 words for 10 files, and larger ones for more files, because each
+# range reads all of them.
 MANY_RANGES = "from pipelines.runtime import memory_budget; memory_budget.BYTES_PER_SUMMED_WORD = {}"
 BYTES_OF_ALL_FILES = 1_300_000
 # Maximum number of counted shards or merged ranges before the next fault of a kind. If workers died faster than they

@@ -1,12 +1,12 @@
 """Laws and correlations of Deshpande et al. (2023), *Honey, I Shrunk the Language*, from evaluations of its runs."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from training.markdown import format_table
 from training.reproduce.downscaling_figure import draw_laws
@@ -53,12 +53,12 @@ class RunEvaluations:
         return RunEvaluations(*(getattr(self, name)[best] for name in self.__dataclass_fields__))
 
 
-def reproduce_downscaling(evaluations: str, out: Path) -> str:
+def reproduce_downscaling(evaluations: str, out: str) -> str:
     """Fit the laws of section 5.1, and write a table and a figure.
 
     Args:
         evaluations: CSV file, compressed or not, of the study's evaluations.
-        out: directory of fits.md and laws.png.
+        out: path or URI of the directory of fits.md and laws.png.
 
     Returns:
         The tables in Markdown.
@@ -70,9 +70,8 @@ def reproduce_downscaling(evaluations: str, out: Path) -> str:
     points = everything.optimal()
     page = "\n\n".join([_exponents(everything, points).rstrip(), *_selected(points), _correlations()])
     picture = draw_laws(points.flops, points.tokens, points.parameters, points.losses)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "laws.png").write_bytes(picture)
-    (out / "fits.md").write_text(page, encoding="utf-8")
+    storage.write_bytes(storage.join(out, "laws.png"), picture)
+    storage.write_bytes(storage.join(out, "fits.md"), page.encode())
     return page
 
 

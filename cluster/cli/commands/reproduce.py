@@ -127,7 +127,6 @@ def downscaling(
     For example: bitcipher reproduce downscaling evaluations.csv --out downscaling
     """
     require_extra("training", "`bitcipher reproduce`")
-    from training.launch.run_dir import local_folder
     from training.reproduce.downscaling import reproduce_downscaling
 
-    print_text(reproduce_downscaling(evaluations, local_folder(out)), end="")
+    print_text(reproduce_downscaling(evaluations, storage.absolute(out)), end="")

@@ -25,8 +25,8 @@ def test_laws_of_synthetic_evaluations_are_recovered(tmp_path):
 
 def test_page_and_figure_are_the_same_each_time(tmp_path):
     write_evaluations(tmp_path / "evaluations.csv")
-    page = reproduce_downscaling(str(tmp_path / "evaluations.csv"), tmp_path / "a")
-    assert reproduce_downscaling(str(tmp_path / "evaluations.csv"), tmp_path / "b") == page
+    page = reproduce_downscaling(str(tmp_path / "evaluations.csv"), str(tmp_path / "a"))
+    assert reproduce_downscaling(str(tmp_path / "evaluations.csv"), str(tmp_path / "b")) == page
     for name in ("fits.md", "laws.png"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     assert "| -0.2805 |" in page
@@ -43,7 +43,7 @@ def test_page_and_figure_are_the_same_each_time(tmp_path):
 def test_other_files_are_refused(tmp_path, content, message):
     (tmp_path / "evaluations.csv").write_text(content)
     with pytest.raises(BitcipherError, match=message):
-        reproduce_downscaling(str(tmp_path / "evaluations.csv"), tmp_path / "out")
+        reproduce_downscaling(str(tmp_path / "evaluations.csv"), str(tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 
 
