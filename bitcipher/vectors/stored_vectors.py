@@ -49,7 +49,7 @@ class StoredVectors(VectorTable):
         >>> from bitcipher import CipherVectors
         >>> texts = ["the cat saw the dog", "the dog saw a cat", "a dog and a cat"]
         >>> CipherVectors.build(texts, vector_size=3, window=2, min_count=1, spelling_share=0.0)
-        CipherVectors(6 words, 3 dimensions)
+        CipherVectors(7 words, 3 dimensions)
         """
         try:
             # not an import statement, because the library does not need that package
