@@ -37,12 +37,16 @@ def test_unknown_words_are_reported_without_arguments_of_python(refused, vectors
 
 
 @pytest.mark.parametrize(
-    "command", [("status",), ("embed", "--out", "new"), ("update", "text.txt"), ("neighbors", "cat")]
+    "command", [("status",), ("embed", "--out", "new"), ("update", "text.txt"), ("neighbors", "cat", "--version", "1")]
 )
 def test_file_instead_of_a_folder_is_named_as_such(refused, vectors, command):
     name, *rest = command
     error = refused(name, f"{vectors}.vec", *rest)
-    assert f"{vectors}.vec is a file, not the folder of a build or of vectors" in error
+    assert f"{vectors}.vec is a file, not the folder of a build. Vectors of other tools are read by" in error
+
+
+def test_neighbors_reads_files_of_other_tools(run_command, vectors):
+    assert run_command("neighbors", f"{vectors}.vec", "cat") == run_command("neighbors", vectors, "cat")
 
 
 @pytest.mark.parametrize("command", [("neighbors", "cat"), ("inspect",), ("explore", "--out", "page.html")])
