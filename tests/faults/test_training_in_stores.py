@@ -151,6 +151,7 @@ def cluster(tmp_path: Path, s3_server: str) -> Iterator[str]:
         yield f"http://{cluster.head_node.webui_url}"
 
 
+@pytest.mark.ray
 def test_submitted_run_on_two_nodes_resumes_to_the_bit(s3: str, setup: Path, cluster: str, tmp_path: Path):
     def submit(out: object, name: str) -> Command:
         line = ("submit", "--address", cluster, "--working-dir", setup, "--")
