@@ -83,9 +83,24 @@ def prepare_run_dir(folder: str, name: str, config: dict[str, Any]) -> None:
     check_run_dir(folder, name)
     if storage.exists(storage.join(folder, METRICS)):
         stored = json_files.read(path)
-        if any(stored.get(key) != value for key, value in config.items()):
-            raise BitcipherError(f"{folder} holds a run with other options; choose another folder, or remove it first.")
+        differing = [name for key in config for name in _list_differences(stored.get(key), config[key])]
+        if differing:
+            raise BitcipherError(
+                f"{folder} holds a run with other options ({', '.join(differing)}): choose another folder, or remove "
+                "it first."
+            )
     json_files.write(path, config)
+
+
+def _list_differences(stored: Any, given: Any, name: str = "") -> list[str]:
+    """Return the differences of two configs, such as "loop.max_steps 80 → 90"."""
+    if stored == given:
+        return []
+    if not (isinstance(stored, dict) and isinstance(given, dict)):
+        return [f"{name} {stored!r} → {given!r}"]
+    names = {**stored, **given}
+    parts = [_list_differences(stored.get(key), given.get(key), f"{name}.{key}".lstrip(".")) for key in names]
+    return [difference for part in parts for difference in part]
 
 
 def launch(

@@ -8,10 +8,10 @@ from bitcipher.errors import BitcipherError
 from bitcipher.terminal import print_text
 from cluster.cli.interrupts import resumable
 from cluster.cli.options import AutoWorkers, option_name, record_options
-from cluster.metavars import PATH
+from cluster.metavars import BUILD, PATH
 from pipelines.options import UpdateOptions
 
-Build = Annotated[str, typer.Argument(help="Directory of the build.", metavar=PATH)]
+Build = Annotated[str, typer.Argument(help="Directory of the build.", metavar=BUILD)]
 
 # Exit code of an update whose drift is above the maximum. User errors exit with code 2, and crashes with code 1.
 DRIFT_EXIT_CODE = 3

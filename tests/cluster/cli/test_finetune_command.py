@@ -33,7 +33,7 @@ def test_scores_are_printed_and_stored(run, tmp_path):
     assert (tmp_path / "out" / "metrics.jsonl").read_bytes() == before
     code, _, error = run(*arguments, "--seed", 2)
     assert code == 2
-    assert "holds a run with other options" in error
+    assert "holds a run with other options (seed 1 → 2)" in error
 
 
 def test_random_init_and_vocabulary_change_the_run(run, tmp_path):

@@ -62,7 +62,10 @@ def test_finished_run_is_unchanged(made, train):
 )
 def test_run_of_other_recipe_raises(made, train, setting):
     before = content_of(made / "run")
-    assert "run holds a run with other options" in error_of(train("--set", setting))
+    name, value = setting.split("=")
+    error = error_of(train("--set", setting))
+    assert f"run holds a run with other options ({name} " in error
+    assert f" → {value}" in error.replace("'", "")
     assert content_of(made / "run") == before
 
 

@@ -134,7 +134,7 @@ def test_finished_study_is_not_repeated(folder, study):
 def test_changed_options_of_existing_trial_raise(folder, study):
     runs = runs_of(study)
     message = mistake(sweep(folder, study, "pretraining.loop.max_steps=30"))
-    assert f"{study}/models/{LARGE} holds a run with other options" in message
+    assert f"{study}/models/{LARGE} holds a run with other options (loop.max_steps " in message
     assert runs_of(study) == runs
 
 
