@@ -46,7 +46,10 @@ def assert_unchanged(table: CipherVectors, manifest: dict[str, Any] = MANIFEST) 
 
 
 def test_other_folders_raise(tmp_path):
-    for path, problem in ((tmp_path, "a folder in none of the readable formats"), (tmp_path / "missing", "There is no build and no folder")):
+    for path, problem in (
+        (tmp_path, "a folder in none of the readable formats"),
+        (tmp_path / "missing", "There is no build and no folder"),
+    ):
         with pytest.raises(BitcipherError, match=problem):
             CipherVectors.load(path)
     (tmp_path / "manifest.json").write_text('{"format": "shards"}')
