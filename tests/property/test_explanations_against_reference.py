@@ -39,7 +39,8 @@ def weights_by_pair(explanation):
 def assert_same_contributions(found, expected, tolerance):
     """Compare {(offset, word): weight}, where missing pairs have weight 0."""
     for pair in found.keys() | expected.keys():
-        assert found.get(pair, 0) == pytest.approx(expected.get(pair, 0), abs=tolerance)
+        # In a tiny table, contributions of opposite signs can be in the thousands.
+        assert found.get(pair, 0) == pytest.approx(expected.get(pair, 0), rel=1e-10, abs=tolerance)
 
 
 def cipher_contributions(corpus, words, total, options, vectors, row, other):
