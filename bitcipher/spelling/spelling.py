@@ -34,7 +34,7 @@ RARE_COUNT = 500
 FIT_WORDS = 100_000
 
 HASHES, VECTORS, LENGTH_RANGE = "spelling_hashes", "spelling_vectors", "spelling_lengths"
-SHARE, HALFWAY = "spelling_share", "spelling_rare_count"
+SHARE, RARE = "spelling_share", "spelling_rare_count"
 
 
 class NgramPart(NamedTuple):
@@ -103,7 +103,7 @@ class Spelling:
         try:
             hashes, vectors = arrays[HASHES], arrays[VECTORS]
             shortest, longest = arrays[LENGTH_RANGE].tolist()
-            (share,), (rare_count,) = arrays[SHARE].tolist(), arrays[HALFWAY].tolist()
+            (share,), (rare_count,) = arrays[SHARE].tolist(), arrays[RARE].tolist()
         except (KeyError, ValueError, TypeError):
             raise _damaged() from None
         is_table = vectors.dtype == np.float16 and vectors.ndim == 2 and hashes.shape == (len(vectors),)
@@ -141,7 +141,7 @@ class Spelling:
             VECTORS: self.vectors,
             LENGTH_RANGE: np.array(self.lengths, np.int64),
             SHARE: np.array([self.share], np.float64),
-            HALFWAY: np.array([self.rare_count], np.int64),
+            RARE: np.array([self.rare_count], np.int64),
         }
 
     def predict(self, words: Sequence[str] | pa.LargeStringArray) -> np.ndarray:

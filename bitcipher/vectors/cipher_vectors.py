@@ -154,7 +154,7 @@ class CipherVectors(WordSimilarity, DocumentDistance, EditableVectors, StoredVec
             raise BitcipherError(f"`share` must be above 0 and at most 1, got {share!r}.")
         if self.spelling:
             raise BitcipherError("These vectors depend on the spelling already: use them as they are.")
-        units = (self.vectors / np.where(self.norms > 0, self.norms, 1)[:, None]).astype(np.float32)
+        units = self.get_normed_vectors()
         spelling = Spelling.fit(self.words, units, self.counts, share)
         arrays = {**(self.refinement or {}), **spelling.to_arrays()}
         table = spelling.add_to(units, self.words, self.counts)

@@ -53,11 +53,12 @@ def download(uri: str, revision: str | None = None, token: str | None = None) ->
     if not match:
         raise BitcipherError(f"{uri} is not the URI of a repository: write hf://OWNER/NAME or hf://OWNER/NAME/FILE.")
     hub = _import_hub()
-    place: dict[str, Any] = {"repo_id": match["repository"], "revision": match["revision"] or revision, "token": token}
+    revision = match["revision"] or revision
+    arguments: dict[str, Any] = {"repo_id": match["repository"], "revision": revision, "token": token}
     with _translating_errors("read", uri):
         if match["file"]:
-            return hub.hf_hub_download(filename=match["file"], **place)
-        return hub.snapshot_download(allow_patterns=list(FILES), **place)
+            return hub.hf_hub_download(filename=match["file"], **arguments)
+        return hub.snapshot_download(allow_patterns=list(FILES), **arguments)
 
 
 def upload(folder: str, repository: str, card: str, private: bool | None, message: str, token: str | None) -> str:

@@ -71,7 +71,7 @@ def held_out_rows(vectors: CipherVectors, seed: int) -> list[tuple[str, np.ndarr
 def predict_held_out(vectors: CipherVectors, seed: int) -> Iterator[list[str]]:
     """Yield the number of held-out words of each band, and the mean cosine of predicted and true vectors."""
     bands = held_out_rows(vectors, seed)
-    units, is_known = unit_rows(vectors), np.ones(len(vectors), bool)
+    units, is_known = vectors.get_normed_vectors(), np.ones(len(vectors), bool)
     is_known[np.concatenate([rows for _, rows in bands])] = False
     spelling = Spelling.fit(
         vectors.words.filter(pa.array(is_known)), units[is_known], vectors.counts[is_known], DEFAULT_SHARE
@@ -82,15 +82,10 @@ def predict_held_out(vectors: CipherVectors, seed: int) -> Iterator[list[str]]:
         yield [name, f"{len(rows):,}", f"{mean:.3f}"]
 
 
-def unit_rows(vectors: CipherVectors) -> np.ndarray:
-    """Return vectors of length 1, (N, d) float32."""
-    return (vectors.vectors / np.where(vectors.norms > 0, vectors.norms, 1)[:, None]).astype(np.float32)
-
-
 def with_share(vectors: CipherVectors, spelling: Spelling, share: float) -> CipherVectors:
     """Return vectors with a share of the spelling, which may be 0. Unknown words have vectors in any case."""
     used = replace(spelling, share=share, rare_count=spelling.rare_count if share else 0)
-    table = used.add_to(unit_rows(vectors), vectors.words, vectors.counts)
+    table = used.add_to(vectors.get_normed_vectors(), vectors.words, vectors.counts)
     return CipherVectors(vectors.words, table, vectors.counts, None, spelling.to_arrays())
 
 
@@ -161,7 +156,7 @@ def main(chosen: argparse.Namespace) -> None:
     if vectors.spelling:
         raise SystemExit(f"{chosen.vectors} depends on the spelling already: make vectors with --spelling-share 0.")
     print_table(["count", "held-out words", "mean cosine"], predict_held_out(vectors, chosen.seed))
-    spelling = Spelling.fit(vectors.words, unit_rows(vectors), vectors.counts, DEFAULT_SHARE)
+    spelling = Spelling.fit(vectors.words, vectors.get_normed_vectors(), vectors.counts, DEFAULT_SHARE)
     files = [file for path in chosen.similarity for file in list_similarity_files(path)]
     header = ["share", *(Path(file).stem for file in files), "mean", "analogies"]
     print_table(header, score_shares(vectors, spelling, files, chosen.analogies))

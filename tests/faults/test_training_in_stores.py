@@ -151,7 +151,8 @@ def cluster(tmp_path: Path, s3_server: str) -> Iterator[str]:
         yield f"http://{cluster.head_node.webui_url}"
 
 
-# slow: with another cluster in the same process of tests, the first job ends with code 2.
+# slow: after test_training_faults.py in the same process, Ray cannot set up the workers of the job ("Failed to set up
+# runtime environment").
 @pytest.mark.slow
 @pytest.mark.ray
 def test_submitted_run_on_two_nodes_resumes_to_the_bit(s3: str, setup: Path, cluster: str, tmp_path: Path):
