@@ -34,6 +34,7 @@ hypothesis.settings.register_profile("no deadline", deadline=None)
 hypothesis.settings.load_profile("no deadline")
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook.
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Assign the tests of a file to one process, and all tests with a Ray cluster to one process."""
     for item in items:
