@@ -31,7 +31,7 @@ def reproduce_figure_4(
 
     Args:
         sources: sources of the text.
-        out: path or URI of the directory of the runs, and of curves.png, curves.html and table.md.
+        out: path or URI of the directory of the runs, and of curves.png, lead.png, curves.html and table.md.
         seeds: number of runs per init.
         settings: changes to all recipes, such as "loop.max_steps=500".
         workers: number of Ray workers; 0 trains in this process.
@@ -63,8 +63,8 @@ def reproduce_figure_5(
     Args:
         pretraining: sources of the text for pre-training.
         sources: sources of the text for fine-tuning.
-        out: path or URI of the directory of the runs; each model has a subdirectory with curves.png, curves.html and
-            table.md.
+        out: path or URI of the directory of the runs; each model has a subdirectory with curves.png, lead.png,
+            curves.html and table.md.
         seeds: number of fine-tuning runs per model and init, all from one pre-trained model.
         settings: changes to all recipes.
         pretraining_settings: additional changes to the recipes of pre-training.
