@@ -23,6 +23,7 @@ from training.models.encoders import architecture_of, bert_config, modernbert_co
 from training.models.options import ModelOptions
 from training.models.parts import freeze_unused_parameters, is_tied
 from training.models.projected import ProjectedRobertaForMaskedLM
+from training.models.replaced_tokens import build_pair
 
 if TYPE_CHECKING:
     from training.data import SpecialTokens
@@ -54,6 +55,8 @@ _DROPOUTS = (
 def build_model(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: int, seed: int) -> PreTrainedModel:
     """Build a model in float32 on the CPU, in training mode, with PyTorch's attention kernel ("sdpa").
 
+    With `options.generator_layers`, the model is a `ReplacedTokenModel`.
+
     Args:
         options: architecture, sizes, and the checkpoint to start from, if any.
         special_tokens: ids of the tokenizer's special tokens.
@@ -74,6 +77,9 @@ def build_model(options: ModelOptions, special_tokens: "SpecialTokens", vocab_si
         torch.default_generator.manual_seed(seed)
         if options.checkpoint is not None:
             return _from_checkpoint(options, options.checkpoint, config, model_class)
+        if options.generator_layers is not None:
+            sizes = options.copy_with(num_hidden_layers=options.generator_layers, generator_layers=None)
+            return build_pair(make_config(sizes, special_tokens, vocab_size), config, options.embedding_sharing)
         config._attn_implementation = "sdpa"
         model = model_class(config)
         if options.architecture == "t5" and not options.tie_word_embeddings:

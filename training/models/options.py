@@ -8,6 +8,9 @@ from bitcipher.records import Float, Record
 
 Architecture = Literal["bert", "roberta", "modernbert", "gpt2", "opt", "t5"]
 ARCHITECTURES: tuple[str, ...] = get_args(Architecture)
+EmbeddingSharing = Literal["es", "nes", "gdes"]
+# Architectures of the generator and the discriminator of replaced-token detection.
+GENERATOR_ARCHITECTURES = ("bert", "roberta", "modernbert")
 
 # Standard deviation of the initial weights of all architectures of transformers except T5.
 TRANSFORMERS_INITIALIZER_RANGE = 0.02
@@ -46,6 +49,12 @@ class ModelOptions(Record):
     LayerNorm project them to `hidden_size`."""
     next_sentence: bool = False
     """Add the next-sentence head (`bert` only)."""
+    generator_layers: int | None = Field(None, ge=1)
+    """Number of layers of the generator of replaced-token detection, which has the other sizes of the discriminator
+    (`bert`, `roberta` or `modernbert`). With it, all other options are those of the discriminator."""
+    embedding_sharing: EmbeddingSharing = "gdes"
+    """With `generator_layers`: token embeddings of the discriminator. `es`: those of the generator, trained by both;
+    `nes`: a table of its own; `gdes`: those of the generator without gradients, plus a trained difference."""
     checkpoint: str | None = None
     """Run, or folder or URI of a model, with the initial weights; its sizes must equal these options."""
 
@@ -64,7 +73,19 @@ class ModelOptions(Record):
             raise ValueError("`model.initializer_range` has no effect on a t5, which scales its weights; leave it out.")
         if self.next_sentence and self.architecture != "bert":
             raise ValueError(f"`model.next_sentence` needs a bert; leave it out for {self.architecture}.")
+        if self.generator_layers is not None:
+            self._check_generator()
         return self
+
+    def _check_generator(self) -> None:
+        if self.architecture not in GENERATOR_ARCHITECTURES:
+            raise ValueError(
+                f"`model.generator_layers` needs {', '.join(GENERATOR_ARCHITECTURES)}; leave it out for "
+                f"{self.architecture}."
+            )
+        for name in ("embedding_size", "next_sentence", "checkpoint"):
+            if getattr(self, name):
+                raise ValueError(f"`model.generator_layers` and `model.{name}` exclude each other; set one of them.")
 
     @property
     def effective_initializer_range(self) -> float:
