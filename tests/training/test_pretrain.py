@@ -12,7 +12,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from training.data import TokenDataset, load_tokenizer, vocab_size
 from training.loop import latest_checkpoint
-from training.models import find_generator, input_embeddings, load_model
+from training.models import architecture_of, find_generator, input_embeddings, load_model
 from training.objectives import OBJECTIVES
 from training.pretrain import pretrain
 from training.recipe import Recipe, read_recipe
@@ -54,6 +54,7 @@ def test_every_architecture_has_objective():
         ("masked", "bert"),
         ("masked", "roberta"),
         ("masked", "modernbert"),
+        ("masked", "deberta"),
         ("causal", "gpt2"),
         ("causal", "opt"),
         ("span_corruption", "t5"),
@@ -61,6 +62,7 @@ def test_every_architecture_has_objective():
         ("replaced_tokens", "bert"),
         ("replaced_tokens", "roberta"),
         ("replaced_tokens", "modernbert"),
+        ("replaced_tokens", "deberta"),
     ]
 
 
@@ -77,7 +79,7 @@ def test_objective_trains_architecture(objective, architecture, texts, tmp_path)
     assert all(line["grad_norm"] > 0 for line in lines if "loss" in line)
     assert lines[-1]["validation_loss"] != lines[0]["validation_loss"]
     trained = load_model(str(latest_checkpoint(tmp_path / "run")))
-    assert find_generator(trained).config.model_type == architecture
+    assert architecture_of(find_generator(trained).config) == architecture
 
 
 def test_projected_roberta_with_cipher_init(texts, vectors, tmp_path):

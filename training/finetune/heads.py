@@ -15,7 +15,7 @@ from bitcipher.errors import BitcipherError
 from training.data import SpecialTokens
 from training.models import architecture_of, load_model
 from training.models.checkpoint import read_config, translating_config_errors
-from training.models.encoders import ROBERTA_OFFSET
+from training.models.encoders import ROBERTA_OFFSET, attention_kernel
 from training.models.replaced_tokens import ReplacedTokenConfig, find_encoder
 from training.tasks.base import Task
 
@@ -68,7 +68,7 @@ def build_task_model(
         raise BitcipherError(f"transformers has no {config.model_type} model for {task.kind}.")
     _check_tokenizer(config, special_tokens, n_tokens, task.kind)
     _set_labels(config, task)
-    config._attn_implementation = "sdpa"
+    config._attn_implementation = attention_kernel(config)
     # Heads of tasks do not generate text, so the decoder of a T5 always shares the embeddings of its encoder.
     config.tie_word_embeddings = True
     with torch.random.fork_rng(devices=[]), translating_config_errors(folder):

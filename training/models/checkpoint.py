@@ -16,6 +16,7 @@ from pydantic import ConfigDict, Field
 from safetensors import SafetensorError
 from transformers import (
     BertConfig,
+    DebertaV2Config,
     GPT2Config,
     ModernBertConfig,
     OPTConfig,
@@ -30,6 +31,8 @@ from bitcipher import json_files, object_store, storage
 from bitcipher.errors import BitcipherError, first_line
 from bitcipher.records import Record
 from training.file_digests import check_stored_digests
+from training.models.deberta import DebertaWithMaskDecoder
+from training.models.encoders import attention_kernel
 from training.models.model_folder import MODEL_CONFIG, missing_model
 from training.models.parts import freeze_unused_parameters, is_tied
 from training.models.projected import PROJECTED, ProjectedRobertaConfig
@@ -39,11 +42,11 @@ _CONFIGS = {
     config.model_type: config
     for config in (
         *(BertConfig, RobertaConfig, ProjectedRobertaConfig, ModernBertConfig),
-        *(ReplacedTokenConfig, GPT2Config, OPTConfig, T5Config),
+        *(DebertaV2Config, ReplacedTokenConfig, GPT2Config, OPTConfig, T5Config),
     )
 }
 # Classes of this project by their names in `config.json`.
-_OWN_CLASSES = PROJECTED | {ReplacedTokenModel.__name__: ReplacedTokenModel}
+_OWN_CLASSES = PROJECTED | {each.__name__: each for each in (DebertaWithMaskDecoder, ReplacedTokenModel)}
 _GENERATION = "generation_config.json"
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
@@ -169,7 +172,7 @@ def load_model_as(folder: str, model_class: type[PreTrainedModel], config: PreTr
                 config=config,
                 local_files_only=True,
                 use_safetensors=True,
-                attn_implementation="sdpa",
+                attn_implementation=attention_kernel(config),
                 dtype=torch.float32,
                 output_loading_info=True,
             )

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 
+from training.models.deberta import DebertaWithMaskDecoder
+
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
@@ -27,6 +29,8 @@ def hidden_states(model: "PreTrainedModel", batch: Mapping[str, Tensor]) -> Tens
         [B, S, H], where H is the hidden size; for T5 the decoder's output [B, D, H].
     """
     inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}
+    if isinstance(model, DebertaWithMaskDecoder):
+        return model.decode_masked(inputs)
     if model.config.model_type != "t5":
         return model.base_model(**inputs, use_cache=False).last_hidden_state
     return model.decoder(
@@ -89,7 +93,7 @@ def output_head(model: "PreTrainedModel") -> nn.Module:
     model = find_generator(model)
     if model.config.model_type == "modernbert":
         return nn.Sequential(model.head, model.decoder)
-    return model.cls.predictions if model.config.model_type == "bert" else model.lm_head
+    return model.cls.predictions if model.config.model_type in ("bert", "deberta-v2") else model.lm_head
 
 
 def output_bias(model: "PreTrainedModel") -> nn.Parameter | None:

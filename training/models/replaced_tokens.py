@@ -21,6 +21,8 @@ from transformers import (
     BertConfig,
     BertForMaskedLM,
     BertModel,
+    DebertaV2Config,
+    DebertaV2Model,
     ModernBertConfig,
     ModernBertForMaskedLM,
     ModernBertModel,
@@ -32,12 +34,15 @@ from transformers import (
 )
 from transformers import initialization as init
 
+from training.models.deberta import DebertaWithMaskDecoder
+from training.models.encoders import attention_kernel
 from training.models.parts import REPLACED_TOKENS, freeze_unused_parameters
 
 _FAMILIES: dict[str, tuple[type[PreTrainedConfig], type[PreTrainedModel], type[PreTrainedModel]]] = {
     "bert": (BertConfig, BertForMaskedLM, BertModel),
     "roberta": (RobertaConfig, RobertaForMaskedLM, RobertaModel),
     "modernbert": (ModernBertConfig, ModernBertForMaskedLM, ModernBertModel),
+    "deberta-v2": (DebertaV2Config, DebertaWithMaskDecoder, DebertaV2Model),
 }
 
 
@@ -58,14 +63,14 @@ class ReplacedTokenConfig(PreTrainedConfig):
         """Return the configuration of the `generator` or the `discriminator`.
 
         Raises:
-            ValueError: if it is missing, or of another family than BERT, RoBERTa and ModernBERT.
+            ValueError: if it is missing, or of another family than BERT, RoBERTa, ModernBERT and DeBERTa.
         """
         values = copy.deepcopy(getattr(self, name)) or {}
         family = values.get("model_type")
         if not isinstance(family, str) or family not in _FAMILIES:
             raise ValueError(f"the model_type of the {name} must be one of {', '.join(_FAMILIES)}, got {family!r}")
         config = _FAMILIES[family][0].from_dict(values)
-        config._attn_implementation = "sdpa"
+        config._attn_implementation = attention_kernel(config)
         return config
 
 
@@ -80,7 +85,7 @@ class ReplacedTokenModel(PreTrainedModel):
         super().__init__(config)
         generator, discriminator = config.part("generator"), config.part("discriminator")
         self.generator = _FAMILIES[generator.model_type][1](generator)
-        pooler = {} if discriminator.model_type == "modernbert" else {"add_pooling_layer": False}
+        pooler = {"add_pooling_layer": False} if discriminator.model_type in ("bert", "roberta") else {}
         self.discriminator = _FAMILIES[discriminator.model_type][2](discriminator, **pooler)
         width = discriminator.hidden_size
         self.detector = nn.ModuleDict({"dense": nn.Linear(width, width), "output": nn.Linear(width, 1)})

@@ -35,7 +35,7 @@ class ReplacedTokens(MaskedLM):
         *("validation_loss", "perplexity", "masked_accuracy"),
         *("detection_loss", "detection_accuracy", "replaced_accuracy"),
     )
-    architectures: ClassVar[tuple[str, ...]] = ("bert", "roberta", "modernbert")
+    architectures: ClassVar[tuple[str, ...]] = ("bert", "roberta", "modernbert", "deberta")
     needs_generator: ClassVar[bool] = True
 
     replacement: Literal["bert", "always"] = "always"

