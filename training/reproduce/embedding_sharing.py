@@ -69,15 +69,16 @@ def reproduce_embedding_sharing(
 def _scores_table(results: dict[str, list[FinetuningResult]], task: str) -> str:
     """Return the scores of each way, mean ± standard deviation over seeds (n - 1), and of the baselines."""
     some = results[RANDOM][0]
+    metrics = ("f1", "exact") if task.startswith("squad") else (some.main_metric,)
     rows = [
-        (name, str(len(found)), *(_spread([each.scores[metric] for each in found]) for metric in some.scores))
+        (name, str(len(found)), *(_spread([each.scores[metric] for each in found]) for metric in metrics))
         for name, found in results.items()
     ]
     rows += [
-        (f"baseline: {name}", "", *(f"{scores[metric]:.1f}" for metric in some.scores))
+        (f"baseline: {name}", "", *(f"{scores[metric]:.1f}" for metric in metrics))
         for name, scores in some.baselines.items()
     ]
-    header = ["embeddings", "seeds", *some.scores]
+    header = ["embeddings", "seeds", *metrics]
     if task == "squad2":
         header.append("paper, F1 / exact match")
         rows = [(*row, PUBLISHED.get(row[0], "")) for row in rows]
