@@ -42,6 +42,7 @@ AutoWorkers = Annotated[
         metavar="auto|INTEGER",
     ),
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 Version = Annotated[int | None, typer.Option(min=1, help="Version of the build.", show_default="newest")]
 # Not with Typer's `envvar`, because RAY_ADDRESS can also be the address of Ray's own processes, which takes no jobs.
 Address = Annotated[

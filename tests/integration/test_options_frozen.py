@@ -32,15 +32,15 @@ def test_options_of_each_command():
     assert options_of("build") == BUILD | {"sources", "out", "recipe", "workers", "vectors"}
     growing = {"build", "sources", "replace", "max_drift", "align", "basis", "tokenizer", "word_list", "vectors"}
     assert options_of("update") == growing | {"workers", "memory_mib"}
-    assert options_of("status") == {"build"}
+    assert options_of("status") == {"build", "as_json"}
     assert options_of("prune") == {"build", "keep", "unfinished"}
     assert options_of("embed") == EMBEDDING | {"build", "out", "version", "basis", "workers", "memory_mib"}
-    assert options_of("neighbors") == {"vectors", "words", "topn", "version", "oov"}
+    assert options_of("neighbors") == {"vectors", "words", "topn", "version", "oov", "as_json"}
     assert options_of("explain") == {"vectors", "word", "other", "topn", "by", "counts", "version"}
     assert options_of("infer") == {"vectors", "word", "contexts", "topn", "counts", "version", "tokenizer"}
     assert options_of("explore") == {"vectors", "out", "compare", "words", "version"}
     assert options_of("export") == {"vectors", "format", "out", "version"}
-    assert options_of("probe") == {"vectors", "task", "data", "seeds", "oov"}
+    assert options_of("probe") == {"vectors", "task", "data", "seeds", "oov", "as_json"}
     cutting = {"level", "span", "stride", "held_out_share", "unconstrained"}
     assert options_of("filter") == cutting | READING | {"sources", "out", "vocabulary", "top", "seed", "workers"}
     candidates = {"kind", "size", "reference", "lowercase", "words", "examples"}
@@ -48,7 +48,7 @@ def test_options_of_each_command():
     assert options_of("sample") == READING | {"sources", "number", "recipe", "characters"}
     sharding = {"sources", "out", "recipe", "replace", "workers", "shard_mib", "keep_dropped", "memory_mib"}
     assert options_of("shard") == READING | sharding
-    assert options_of("evaluate") == {"vectors", "similarity", "analogies", "oov"}
+    assert options_of("evaluate") == {"vectors", "similarity", "analogies", "oov", "as_json"}
     reproduce = {
         name: {parameter.name for parameter in command.params}
         for name, command in all_commands()["reproduce"].commands.items()
@@ -63,15 +63,15 @@ def test_options_of_each_command():
     assert options_of("train") == {"recipe", "out", "settings", "prepared", "workers"}
     finetuning = {"model", "task", "data", "out", "settings", "vocabulary", "random_init", "seed", "workers"}
     assert options_of("finetune") == finetuning
-    assert options_of("compare") == {"runs", "out"}
+    assert options_of("compare") == {"runs", "out", "as_json"}
     assert options_of("layers") == {"run", "out", "classes", "sequences", "task", "data"}
     assert options_of("sweep") == {"recipe", "out", "settings", "scale", "budget", "max_concurrent_trials", "gpus"}
     choosing = {"max_new_tokens", "temperature", "top_k", "top_p", "seed"}
     assert options_of("generate") == choosing | {"model", "prompt", "prompts", "shots", "checkpoint"}
     assert options_of("evaluate-lm") == {"model", "pairs", "checkpoint"}
-    assert options_of("inspect") == {"vectors", "version"}
+    assert options_of("inspect") == {"vectors", "version", "as_json"}
     assert options_of("submit") == {"command", "address", "working_dir", "env", "no_wait"}
-    assert options_of("doctor") == {"address", "target"}
+    assert options_of("doctor") == {"address", "target", "as_json"}
     assert options_of("demo") == {"out", "workers"}
 
 

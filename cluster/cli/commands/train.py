@@ -9,7 +9,7 @@ from bitcipher.redaction import redact
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
-from cluster.cli.options import Settings, Workers
+from cluster.cli.options import AsJson, Settings, Workers
 from cluster.metavars import NAME_OR_PATH, PATH
 
 
@@ -58,6 +58,7 @@ def compare(
     out: Annotated[
         str, typer.Option(help="Folder for curves.png, lead.png, curves.html and table.md; overwritten.", metavar=PATH)
     ],
+    as_json: AsJson = False,
 ) -> None:
     """Plot runs side by side, and report how much sooner each reaches the final loss of the first run.
 
@@ -65,9 +66,12 @@ def compare(
     For example: bitcipher compare runs/random-1 runs/cipher-1 --out comparison
     """
     require_extra("training", "`bitcipher compare`")
+    from cluster.cli.display.result import print_result
     from training.curves.comparison import compare_runs
 
-    print_text(compare_runs(runs, out), end="")
+    comparison = compare_runs(runs, out)
+    groups = {"groups": comparison.summaries()}
+    print_result(groups, as_json, lambda: print_text(comparison.markdown(), end=""))
 
 
 def layers(

@@ -7,7 +7,7 @@ import typer
 from bitcipher.errors import BitcipherError
 from bitcipher.terminal import print_text
 from cluster.cli.interrupts import resumable
-from cluster.cli.options import AutoWorkers, option_name, record_options
+from cluster.cli.options import AsJson, AutoWorkers, option_name, record_options
 from cluster.metavars import BUILD, PATH
 from pipelines.options import UpdateOptions
 
@@ -73,14 +73,16 @@ def update(
         builds.print_version(build, manifest)
 
 
-def status(build: Build) -> None:
+def status(build: Build, as_json: AsJson = False) -> None:
     """Show the versions of a build, and the progress of a running or interrupted job.
 
     For example: bitcipher status vectors
     """
-    from cluster.cli.display import builds
+    from cluster.cli.display.result import print_result
+    from cluster.cli.display.status import find_status, print_status
 
-    builds.print_status(build)
+    found = find_status(build)
+    print_result(found, as_json, lambda: print_status(found))
 
 
 def prune(
