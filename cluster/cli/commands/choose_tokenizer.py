@@ -8,10 +8,12 @@ from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import resumable
 from cluster.cli.options import option_name, record_options
+from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import KIND_AND_PATH, PATH
 from pipelines.ingest.read_options import ReadOptions
 
 
+@with_verbosity
 @record_options(ReadOptions)
 def choose_tokenizer(
     option_values: dict[str, Any],

@@ -10,9 +10,11 @@ from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
 from cluster.cli.options import Settings, Workers
+from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
 
 
+@with_verbosity
 def finetune(
     model: Annotated[
         str, typer.Argument(help="Folder of a run, or of a transformers model with a tokenizer.json.", metavar=PATH)
@@ -50,6 +52,7 @@ def finetune(
     For example: bitcipher finetune runs/random-1 --task entities --data conll2003 --out runs/entities
     """
     require_extra("training", "`bitcipher finetune`")
+    from cluster.cli.display.console import OUT
     from pipelines.runtime.progress import StageProgress
     from training.finetune import make_finetune_options
     from training.launch.finetuning import launch_finetuning
@@ -65,6 +68,6 @@ def finetune(
         print_text(f"{name} {value:.2f}" + (" (main metric)" if name == result.main_metric else ""))
     for name, scores in result.baselines.items():
         print_text(f"Baseline {name}: {result.main_metric} {scores[result.main_metric]:.2f}")
-    print_text(
+    OUT.print(
         f"The run is in {redact(folder)}: metrics.jsonl, predictions.json, and the model in its latest checkpoint."
     )

@@ -12,6 +12,7 @@ from cluster.cli.commands.evaluate import Seeds
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
 from cluster.cli.options import Settings, Workers
+from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH, SETTING
 
 Sources = Annotated[list[str], typer.Argument(help="Files, directories or globs of the training text.", metavar=PATH)]
@@ -27,6 +28,7 @@ reproduce = typer.Typer(help="Reproduce tables and figures of the papers behind 
 
 
 @reproduce.command()
+@with_verbosity
 def tables(
     builds: Annotated[
         list[str], typer.Argument(help="Builds with a window of 4; each gives one row per table.", metavar=PATH)
@@ -47,6 +49,7 @@ def tables(
     if not any(folders.values()):
         raise BitcipherError("Give --pos, --ner, or both.")
     require_extra("training", "`bitcipher reproduce`")
+    from cluster.cli.display.console import OUT
     from pipelines.runtime.progress import StageProgress
     from training.probes import read_task
 
@@ -60,10 +63,11 @@ def tables(
             return lambda name: progress.advance(bar, 1, name)
 
         page = reproduce_tables(builds, tasks, out, range(seeds), begin)
-    print_text(f"Tables: {page}. The same directory has their rows in tables.csv and tables.parquet.")
+    OUT.print(f"Tables: {page}. The same directory has their rows in tables.csv and tables.parquet.")
 
 
 @reproduce.command("figure-4")
+@with_verbosity
 def figure_4(sources: Sources, *, out: Out, seeds: Seeds = 3, settings: Settings = None, workers: Workers = 0) -> None:
     """Train models from random and from cipher embeddings on the same text, and plot their perplexity.
 
@@ -79,6 +83,7 @@ def figure_4(sources: Sources, *, out: Out, seeds: Seeds = 3, settings: Settings
 
 
 @reproduce.command("figure-5")
+@with_verbosity
 def figure_5(
     sources: Sources,
     *,

@@ -7,9 +7,11 @@ import typer
 from bitcipher.redaction import redact
 from cluster.cli.dependencies import require_extra
 from cluster.cli.options import AsJson, Workers
+from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
 
 
+@with_verbosity
 def verify(
     folder: Annotated[
         str, typer.Argument(help="Build, or directory of vectors, document shards or training runs.", metavar=PATH)

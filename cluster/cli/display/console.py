@@ -6,8 +6,8 @@ from rich.table import Table
 
 from pipelines.runtime.visible_console import VisibleConsole
 
-# Words and paths come from data, so brackets in them are not markup.
-OUT = VisibleConsole(highlight=False, soft_wrap=True, markup=False)
+# Words and paths come from data, so brackets and colons in them are neither markup nor names of emoji.
+OUT = VisibleConsole(highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def make_table(first: str, *others: str) -> Table:
