@@ -8,12 +8,16 @@ import inspect
 import types
 from collections.abc import Callable, Container, Sequence
 from functools import wraps
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import typer
 
+from bitcipher.errors import BitcipherError
 from bitcipher.records import Metavar, Record
 from cluster.metavars import SETTING
+
+if TYPE_CHECKING:
+    from bitcipher.table import Oov
 
 Workers = Annotated[
     int,
@@ -40,6 +44,14 @@ AutoWorkers = Annotated[
         "there is one. Otherwise, Ray starts on this machine. By default, a small corpus is read in process, and a "
         "larger one by as many workers as there are CPUs and memory for.",
         metavar="auto|INTEGER",
+    ),
+]
+UnknownWords = Annotated[
+    str | None,
+    typer.Option(
+        "--oov",
+        help="Vectors of unknown words. spelling: from their character n-grams; token: that of <oov>.",
+        metavar="spelling|token",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
@@ -91,6 +103,14 @@ def record_options(record: type[Record], *, only: Container[str] | None = None) 
         return call  # type: ignore[return-value]
 
     return decorate
+
+
+def parse_oov(oov: str | None) -> "Oov":
+    """Return the value of `oov` in the library for a value of `--oov`; False without one."""
+    values: dict[str | None, Oov] = {None: False, "spelling": "spelling", "token": True}
+    if oov not in values:
+        raise BitcipherError(f"`--oov` must be spelling or token, got {oov!r}.")
+    return values[oov]
 
 
 def option_name(path: Sequence[str | int]) -> str:

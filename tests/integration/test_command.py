@@ -142,7 +142,7 @@ def test_existing_or_unwritable_target_is_refused(refused, corpus, built, tmp_pa
 
 def test_invalid_queries_print_one_sentence(refused, built, tmp_path):
     assert "is not in the vocabulary" in refused("neighbors", built, "nosuchword")
-    assert bitcipher("neighbors", built, "nosuchword", "--oov").returncode == 0
+    assert bitcipher("neighbors", built, "nosuchword", "--oov", "token").returncode == 0
     assert "a folder in none of the readable formats" in refused("neighbors", tmp_path, "the")
     assert "is not a build" in refused("embed", tmp_path, "--out", tmp_path / "x")
     message = refused("embed", built, "--window", 7, "--out", tmp_path / "x")

@@ -38,7 +38,8 @@ def test_options_of_each_command():
     assert options_of("status") == {"build", "as_json"}
     assert options_of("prune") == {"build", "keep", "unfinished"}
     assert options_of("embed") == EMBEDDING | VERBOSITY | {"build", "out", "version", "basis", "workers", "memory_mib"}
-    assert options_of("neighbors") == {"vectors", "words", "topn", "version", "oov", "as_json"}
+    analogies = {"plus", "minus", "case_insensitive"}
+    assert options_of("neighbors") == analogies | {"vectors", "words", "topn", "version", "oov", "as_json"}
     assert options_of("explain") == {"vectors", "word", "other", "topn", "by", "counts", "version"}
     assert options_of("infer") == {"vectors", "word", "contexts", "topn", "counts", "version", "tokenizer"}
     assert options_of("explore") == VERBOSITY | {"vectors", "out", "compare", "words", "version"}

@@ -8,20 +8,15 @@ import typer
 from bitcipher.errors import BitcipherError
 from bitcipher.redaction import redact
 from cluster.cli.dependencies import require_extra
-from cluster.cli.options import AsJson
+from cluster.cli.options import AsJson, UnknownWords, parse_oov
 from cluster.metavars import PATH
 
 if TYPE_CHECKING:
-    from bitcipher.table import Oov
     from bitcipher.vectors import CipherVectors
 
 VectorFiles = Annotated[
     list[str],
     typer.Argument(help="Builds, directories of vectors, or word2vec, GloVe or fastText files.", metavar=PATH),
-]
-UnknownWords = Annotated[
-    str | None,
-    typer.Option("--oov", help="Vectors of unknown words: from their character n-grams.", metavar="spelling"),
 ]
 Seeds = Annotated[
     int, typer.Option(min=1, help="Number of seeds. Results are means and standard deviations over the seeds.")
@@ -43,7 +38,7 @@ def probe(
 
     For example: bitcipher probe vectors glove.6B.200d.txt --task pos --data gum
     """
-    unknown = _check_oov(oov)
+    unknown = parse_oov(oov)
     require_extra("training", "`bitcipher probe`")
     from cluster.cli.display.evaluation import print_probes, probe_fields
     from cluster.cli.display.result import print_result
@@ -75,7 +70,7 @@ def evaluate(
     """
     if similarity is None and analogies is None:
         raise BitcipherError("Give --similarity, --analogies, or both.")
-    unknown = _check_oov(oov)
+    unknown = parse_oov(oov)
     from bitcipher.evaluation.evaluation_sets import list_similarity_files
     from cluster.cli.display.evaluation import TableScores, evaluation_fields, print_evaluation
     from cluster.cli.display.result import print_result
@@ -88,12 +83,6 @@ def evaluate(
         analogies=[each.evaluate_word_analogies(analogies) for each in tables] if analogies else [],
     )
     print_result(evaluation_fields(result), as_json, lambda: print_evaluation(result, unknown))
-
-
-def _check_oov(oov: str | None) -> "Oov":
-    if oov not in (None, "spelling"):
-        raise BitcipherError(f"`--oov` must be spelling, got {oov!r}.")
-    return "spelling" if oov else False
 
 
 def _read_each(vectors: Sequence[str]) -> "Iterator[tuple[str, CipherVectors]]":

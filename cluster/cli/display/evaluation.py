@@ -78,7 +78,11 @@ def print_probes(task: "TaskData", results: Iterable[tuple[str, int, "ProbeResul
         results: name of the vectors, number of dimensions, and scores.
         oov: vectors of unknown words.
     """
-    unknown = "a vector from their n-grams" if oov else "the vector of <oov>, or zeros if there is none"
+    unknown = {
+        False: "the vector of <oov>, or zeros if there is none",
+        True: "the vector of <oov>",
+        "spelling": "a vector from their n-grams",
+    }[oov]
     metrics = {"accuracy": "accuracy", "weighted F1": "weighted_f1"} | (
         {"span F1": "span_f1"} if task.has_spans else {}
     )
@@ -107,7 +111,11 @@ def print_similarity(names: Sequence[str], results: Mapping[str, Sequence[WordPa
     for number, name in enumerate(names):
         unknown = sorted({word for scores in results.values() for word in scores[number].unknown})
         if unknown:
-            treated = "these words have vectors from their n-grams" if oov else "pairs with these words are left out"
+            treated = {
+                False: "pairs with these words are left out",
+                True: "these words have the vector of <oov>",
+                "spelling": "these words have vectors from their n-grams",
+            }[oov]
             OUT.print(f"Not in {name}: {list_examples(unknown, EXAMPLES)}; {treated}.")
     OUT.print()
 

@@ -1,9 +1,11 @@
 """Output of `bitcipher neighbors` and `bitcipher inspect`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bitcipher import storage
+from bitcipher.evaluation.case_variants import CaseVariants
 from bitcipher.sizes import format_size
 from bitcipher.table import Oov
 from bitcipher.vectors import CipherVectors
@@ -23,13 +25,30 @@ class Neighbor:
 
 
 @dataclass(frozen=True)
-class Query:
-    """The nearest words of a word."""
+class NeighborQuery:
+    """What is added to each word, and how unknown words are treated."""
+
+    plus: tuple[str, ...]
+    minus: tuple[str, ...]
+    topn: int
+    """Number of neighbors."""
+    oov: Oov | None
+    """Vectors of unknown words; None for their spelling if the vectors have n-grams, else an error."""
+    case_insensitive: bool
+    """Whether the most frequent word that differs in case replaces an unknown word."""
+
+
+@dataclass(frozen=True)
+class WordNeighbors:
+    """The nearest words of a word, or of a sum of words."""
 
     word: str
-    from_spelling: bool
-    """Whether the word is unknown, and its vector was made from its n-grams."""
+    plus: tuple[str, ...]
+    minus: tuple[str, ...]
+    from_spelling: tuple[str, ...]
+    """Those of these words that are unknown, and whose vectors were made from their n-grams."""
     neighbors: list[Neighbor]
+    """Empty if the vector is zero."""
 
 
 @dataclass(frozen=True)
@@ -48,33 +67,66 @@ class Contents:
     """Size of each file in bytes, by its path in the folder."""
 
 
-def find_neighbors(uri: str, words: list[str], topn: int, oov: bool, version: int | None) -> list[Query]:
-    """Return the nearest words of each word."""
+def find_neighbors(uri: str, words: list[str], query: NeighborQuery, version: int | None) -> list[WordNeighbors]:
+    """Return the nearest words of each word, with the same words added and subtracted.
+
+    Raises:
+        UnknownWordError: if a word is unknown, and has no vector from its spelling.
+    """
     vectors = CipherVectors.load(uri, version, verify=True)
-    spelled = {word for word in words if not oov and _is_spelled(vectors, word)}
-    unknown: dict[str, Oov] = {word: "spelling" if word in spelled else oov for word in words}
-    nearest = {word: vectors.most_similar(word, topn=topn, oov=unknown[word]) for word in words}
+    plus, minus = (_find_words(vectors, group, query.case_insensitive) for group in (query.plus, query.minus))
     return [
-        Query(word, word in spelled, [Neighbor(other, float(cosine)) for other, cosine in found])
-        for word, found in nearest.items()
+        _find_neighbors(vectors, word, plus, minus, query)
+        for word in _find_words(vectors, words, query.case_insensitive)
     ]
 
 
-def print_neighbors(queries: list[Query]) -> None:
+def print_neighbors(found: list[WordNeighbors]) -> None:
     """Print a table of nearest words for each query."""
-    for query in queries:
-        table = make_table(
-            f"{format_word(query.word)}{' (from its spelling)' if query.from_spelling else ''}", "cosine"
-        )
-        for each in query.neighbors:
-            table.add_row(format_word(each.word), f"{each.cosine:.3f}")
-        OUT.print(table)
+    for each in found:
+        if each.neighbors:
+            table = make_table(_title(each), "cosine")
+            for neighbor in each.neighbors:
+                table.add_row(format_word(neighbor.word), f"{neighbor.cosine:.3f}")
+            OUT.print(table)
+        else:
+            OUT.print(f"{_title(each)}: the vector is zero, so it has no neighbors.")
         OUT.print()
 
 
-def _is_spelled(vectors: CipherVectors, word: str) -> bool:
-    """Return whether a word is unknown, and has n-grams that the vectors know."""
-    return word not in vectors and vectors.spelling is not None and bool(vectors.spelling.predict([word]).any())
+def _find_words(vectors: CipherVectors, words: Sequence[str], case_insensitive: bool) -> tuple[str, ...]:
+    """Return the words, and for an unknown one the most frequent word that differs only in case, if that is allowed."""
+    if not case_insensitive:
+        return tuple(words)
+    variants = CaseVariants(vectors.index_to_key, True)
+    known = [vectors.index_to_key[variants.row(word)] if word in variants else word for word in words]
+    return tuple(word if word in vectors else other for word, other in zip(words, known, strict=True))
+
+
+def _find_neighbors(
+    vectors: CipherVectors, word: str, plus: tuple[str, ...], minus: tuple[str, ...], query: NeighborQuery
+) -> WordNeighbors:
+    unknown = tuple(each for each in dict.fromkeys((word, *plus, *minus)) if each not in vectors)
+    oov = query.oov
+    if oov is None:  # an unknown word without known n-grams is an error
+        oov = "spelling" if unknown and _have_ngrams(vectors, unknown) else False
+    nearest = vectors.most_similar([word, *plus], minus, topn=query.topn, oov=oov)
+    neighbors = [Neighbor(other, float(cosine)) for other, cosine in nearest]
+    return WordNeighbors(word, plus, minus, unknown if oov == "spelling" else (), neighbors)
+
+
+def _have_ngrams(vectors: CipherVectors, words: Sequence[str]) -> bool:
+    """Return whether the vectors know n-grams of each word."""
+    return vectors.spelling is not None and bool(vectors.spelling.predict(words).any(axis=1).all())
+
+
+def _title(found: WordNeighbors) -> str:
+    def term(word: str) -> str:
+        return format_word(word) + (" (from its spelling)" if word in found.from_spelling else "")
+
+    return "".join(
+        [term(found.word), *(f" + {term(word)}" for word in found.plus), *(f" - {term(word)}" for word in found.minus)]
+    )
 
 
 def read_contents(uri: str, version: int | None) -> Contents:
