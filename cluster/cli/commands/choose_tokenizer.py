@@ -74,6 +74,6 @@ def choose_tokenizer(
         sizes=sizes, references=parse_references(reference or []), words=words, examples=examples, lowercase=lowercase
     )
     reading = ReadOptions.parse(option_values, name=option_name)
-    with resumable("Trained tokenizers are kept"), StageProgress() as progress:
+    with resumable("trained tokenizers"), StageProgress() as progress:
         table = choose_tokenizer(list_sources(sources, reading.format), reading, out, options, progress)
     print_text(f"{table}\n{out} holds the selected tokenizer.json, choice.json, table.md and all candidates.")

@@ -37,7 +37,7 @@ def explore(
     from bitcipher.rows import UnknownProvenanceError
     from bitcipher.vectors import CipherVectors
     from bitcipher.versions import vectors_of, versions
-    from cluster.cli.display.console import OUT
+    from cluster.cli.display.console import OUT, format_table_size
     from pipelines.embed.vectors_with_counts import load_with_counts
     from pipelines.reports.maps import require_libraries
     from pipelines.runtime.progress import StageProgress
@@ -69,7 +69,7 @@ def explore(
             progress.advance(bars[stage], done, "")
 
         write_page(out, _base_name(vectors), table, words, explanations, baseline, advance)
-    OUT.print(f"{len(table):,} words, {table.vector_size} dimensions → {out}")
+    OUT.print(f"{format_table_size(len(table), table.vector_size)} → {out}")
 
 
 def _base_name(uri: str) -> str:

@@ -41,24 +41,24 @@ def export(
 def _export_vectors(uri: str, format: str, out: str, version: int | None) -> None:
     from bitcipher.formats import write
     from bitcipher.vectors import CipherVectors
-    from cluster.cli.display.console import OUT
+    from cluster.cli.display.console import OUT, format_table_size
     from pipelines.runtime.progress import StageProgress
 
     table = CipherVectors.load(uri, version, verify=True)
     with StageProgress() as progress:
         bar = progress.begin("export", len(table))
         write(table, format, out, lambda rows: progress.advance(bar, rows, ""))
-    OUT.print(f"{len(table):,} words, {table.vector_size} dimensions → {out} ({OPENED_BY[format]})")
+    OUT.print(f"{format_table_size(len(table), table.vector_size)} → {out} ({OPENED_BY[format]})")
 
 
 def _export_counts(uri: str, out: str, version: int | None) -> None:
     from bitcipher.cooccurrence import open_build
     from bitcipher.formats.count_folder import list_count_files, write_counts
-    from cluster.cli.display.console import OUT
+    from cluster.cli.display.console import OUT, format_count
     from pipelines.runtime.progress import StageProgress
 
     build = open_build(uri, version)
     with StageProgress() as progress:
         bar = progress.begin("export", len(list_count_files(build)))
         write_counts(build, out, lambda matrices: progress.advance(bar, matrices, ""))
-    OUT.print(f"{len(build.vocabulary):,} words, window {build.window} → {out} ({OPENED_BY[COUNTS]})")
+    OUT.print(f"{format_count(len(build.vocabulary), 'word')}, window {build.window} → {out} ({OPENED_BY[COUNTS]})")

@@ -48,7 +48,7 @@ def filter(
 
     options = FilterOptions.parse(option_values, name=option_name)
     with (
-        resumable("Filtered sources are kept"),
+        resumable("filtered sources"),
         StageProgress() as progress,
         open_runtime(workers, _WORKER_BYTES) as runtime,
     ):

@@ -8,7 +8,7 @@ from bitcipher import storage
 from bitcipher.redaction import redact
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
-from cluster.cli.interrupts import TRAINING_KEPT, resumable
+from cluster.cli.interrupts import CHECKPOINTS, resumable
 from cluster.cli.options import Settings, Workers
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
@@ -60,7 +60,7 @@ def finetune(
     values: dict[str, Any] = {"model": model, "task": task, "data": data, "vocabulary": vocabulary}
     options = make_finetune_options(values | {"random_init": random_init, "seed": seed}, settings or [])
     folder = storage.absolute(out)
-    with resumable(TRAINING_KEPT), StageProgress() as progress:
+    with resumable(CHECKPOINTS), StageProgress() as progress:
         result = launch_finetuning(options, folder, workers, progress)
     for remark in result.remarks:
         print_text(remark)

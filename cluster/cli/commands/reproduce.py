@@ -10,7 +10,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.terminal import print_text
 from cluster.cli.commands.evaluate import Seeds
 from cluster.cli.dependencies import require_extra
-from cluster.cli.interrupts import TRAINING_KEPT, resumable
+from cluster.cli.interrupts import CHECKPOINTS, resumable
 from cluster.cli.options import Settings, Workers
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH, SETTING
@@ -77,7 +77,7 @@ def figure_4(sources: Sources, *, out: Out, seeds: Seeds = 3, settings: Settings
     from pipelines.runtime.progress import StageProgress
     from training.reproduce.figures import reproduce_figure_4
 
-    with resumable(TRAINING_KEPT), StageProgress() as progress:
+    with resumable(CHECKPOINTS), StageProgress() as progress:
         table = reproduce_figure_4(sources, storage.absolute(out), seeds, settings or [], workers, progress)
     print_text(table, end="")
 
@@ -105,7 +105,7 @@ def figure_5(
     from pipelines.runtime.progress import StageProgress
     from training.reproduce.figures import reproduce_figure_5
 
-    with resumable(TRAINING_KEPT), StageProgress() as progress:
+    with resumable(CHECKPOINTS), StageProgress() as progress:
         table = reproduce_figure_5(
             pretraining,
             sources,

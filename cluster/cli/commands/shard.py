@@ -59,7 +59,7 @@ def shard(
 
     options, patterns = _parse(recipe, option_values, sources)
     with (
-        resumable("Cleaned sources are kept"),
+        resumable("cleaned sources"),
         StageProgress() as progress,
         open_grouping_runtime(workers, options.memory_mib << 20) as runtime,
     ):

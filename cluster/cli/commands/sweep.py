@@ -9,7 +9,7 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.redaction import redact
 from cluster.cli.dependencies import require_extra
-from cluster.cli.interrupts import TRAINING_KEPT, resumable
+from cluster.cli.interrupts import CHECKPOINTS, resumable
 from cluster.cli.options import Settings
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import NAME_OR_PATH, PATH
@@ -79,7 +79,7 @@ def sweep(
     study = read_study(find_study(recipe), settings or [])
     from training.sweep.study import launch_study  # not at the top: the import of torch takes seconds
 
-    with resumable(TRAINING_KEPT), StageProgress() as progress:
+    with resumable(CHECKPOINTS), StageProgress() as progress:
         report = launch_study(study, folder, scale, seconds, resources, progress)
     OUT.print(f"Report: {report}, with figures and tables in the same directory. All runs are in {redact(folder)}.")
 

@@ -8,7 +8,7 @@ from bitcipher import storage
 from bitcipher.redaction import redact
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
-from cluster.cli.interrupts import TRAINING_KEPT, resumable
+from cluster.cli.interrupts import CHECKPOINTS, resumable
 from cluster.cli.options import AsJson, Settings, Workers
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import NAME_OR_PATH, PATH
@@ -47,7 +47,7 @@ def train(
 
     folder = storage.absolute(out)
     prepared_folder = storage.absolute(prepared) if prepared else default_prepared(folder)
-    with resumable(TRAINING_KEPT), StageProgress() as progress:
+    with resumable(CHECKPOINTS), StageProgress() as progress:
         launch_pretraining(options, folder, prepared_folder, workers, progress)
     OUT.print(f"The run is in {redact(folder)}: metrics.jsonl, and the model in its latest checkpoint.")
 

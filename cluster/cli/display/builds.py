@@ -5,6 +5,7 @@ from cluster.cli.display.console import (
     OUT,
     format_count,
     format_share,
+    format_table_size,
     format_word,
     list_examples,
     make_table,
@@ -42,7 +43,7 @@ def print_version(build: str, manifest: BuildManifest) -> None:
         if manifest.drift.vector_moves:
             _print_moves(manifest.drift.vector_moves, manifest.drift_from)
     own_vectors = manifest.vectors if manifest.has_own_vectors else None
-    size = f"{own_vectors.dimensions} dimensions" if own_vectors else "counts only"
+    size = format_count(own_vectors.dimensions, "dimension") if own_vectors else "counts only"
     OUT.print(
         f"\n{format_count(manifest.documents, 'document')}, {format_count(manifest.tokens, 'token')}, "
         f"{format_count(manifest.vocabulary, 'word')}, "
@@ -98,7 +99,7 @@ def print_embedding(target: str, sizes: VectorSizes) -> None:
         target: directory of the vectors.
         sizes: number of words and dimensions.
     """
-    OUT.print(f"{sizes.words:,} words, {sizes.dimensions} dimensions → {target}")
+    OUT.print(f"{format_table_size(sizes.words, sizes.dimensions)} → {target}")
     _print_empty_words(sizes.empty_words)
 
 

@@ -34,6 +34,11 @@ def format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def format_table_size(words: int, dimensions: int | None) -> str:
+    """Return the size of a table of vectors, such as `1 word, 50 dimensions`."""
+    return f"{format_count(words, 'word')}, {format_count(dimensions or 0, 'dimension')}"
+
+
 def list_examples(words: Sequence[str], limit: int) -> str:
     """Return at most `limit` words of a list as text, and the number of its other words."""
     if not words:

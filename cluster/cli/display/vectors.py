@@ -11,7 +11,7 @@ from bitcipher.table import Oov
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import versions
 from cluster.cli.display.builds import print_version
-from cluster.cli.display.console import OUT, format_word, make_table
+from cluster.cli.display.console import OUT, format_count, format_table_size, format_word, make_table
 from pipelines.build.report import read_report
 from pipelines.store.manifest import read_manifest
 
@@ -149,10 +149,12 @@ def print_contents(uri: str, contents: Contents) -> None:
     if contents.kind == "build":
         tables = fields.pop("tables")
         _print_fields(fields)
-        OUT.print(", ".join(f"{table['rows']:,} {name}" for name, table in tables.items()) + "\n")
+        OUT.print(
+            ", ".join(format_count(table["rows"], name.removesuffix("s")) for name, table in tables.items()) + "\n"
+        )
         print_version(uri, read_manifest(uri, fields["version"]))
     else:
-        OUT.print(f"{contents.words:,} words, {contents.dimensions} dimensions\n")
+        OUT.print(format_table_size(contents.words, contents.dimensions) + "\n")
         _print_fields(fields)
     OUT.print()
     for name, size in contents.files.items():
