@@ -13,7 +13,8 @@ OUT = VisibleConsole(highlight=False, soft_wrap=True, markup=False, emoji=False)
 def make_table(first: str, *others: str) -> Table:
     """Return an empty table without lines: the first column left-aligned, all others right-aligned."""
     table = Table(first, *others, box=None, pad_edge=False)
-    table.columns[0].overflow = "fold"  # file names differ at their ends
+    for column in table.columns:
+        column.overflow = "fold"  # never cut: names of files and vectors differ at their ends
     for column in table.columns[1:]:
         column.justify = "right"
     return table
