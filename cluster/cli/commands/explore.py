@@ -68,8 +68,8 @@ def explore(
                 bars[stage] = progress.begin(stage, total)
             progress.advance(bars[stage], done, "")
 
-        write_page(out, _base_name(vectors), table, words, explanations, baseline, advance)
-    OUT.print(f"{format_table_size(len(table), table.vector_size)} → {out}")
+        shown = write_page(out, _base_name(vectors), table, words, explanations, baseline, advance)
+    OUT.print(f"{shown:,} of {format_table_size(len(table), table.vector_size)} → {out}")
 
 
 def _base_name(uri: str) -> str:
