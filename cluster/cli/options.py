@@ -122,10 +122,26 @@ def _option(field: Any) -> Any:
     """Return the Typer annotation of a field of a record."""
     kind = _plain_type(field.annotation)
     metavar = next((each.text for each in field.metadata if isinstance(each, Metavar)), None)
+    choices: tuple[str, ...] = ()
     if get_origin(kind) is Literal:  # a string for Typer, since the record's error message is clearer
-        kind, metavar = str, "|".join(get_args(kind))
-    help_text = " ".join(field.description.split())
-    return Annotated[kind | None, typer.Option(help=help_text, show_default=_default(field.default), metavar=metavar)]
+        kind, choices = str, get_args(kind)
+        metavar = "|".join(choices)
+    option = typer.Option(
+        help=" ".join(field.description.split()),
+        show_default=_default(field.default),
+        metavar=metavar,
+        autocompletion=_complete(choices) if choices else None,
+    )
+    return Annotated[kind | None, option]
+
+
+def _complete(choices: Sequence[str]) -> Callable[[str], list[str]]:
+    """Return a function that completes one of several values in a shell."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [choice for choice in choices if choice.startswith(incomplete)]
+
+    return complete
 
 
 def _plain_type(annotation: Any) -> Any:

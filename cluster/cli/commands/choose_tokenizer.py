@@ -31,6 +31,7 @@ def choose_tokenizer(
         typer.Option(
             help="bpe (as in RoBERTa), wordpiece (as in BERT) or unigram (as in T5). Repeat for several.",
             show_default="all three",
+            metavar="bpe|wordpiece|unigram",
         ),
     ] = None,
     size: Annotated[

@@ -21,7 +21,11 @@ def finetune(
     ],
     *,
     task: Annotated[
-        str, typer.Option(help="cola, sst2, mrpc, stsb, qnli, rte, wnli (GLUE), squad, squad2 or entities.")
+        str,
+        typer.Option(
+            help="Task of GLUE, SQuAD or named entities.",
+            metavar="cola|sst2|mrpc|stsb|qnli|rte|wnli|squad|squad2|entities",
+        ),
     ],
     data: Annotated[
         str,

@@ -92,7 +92,9 @@ def layers(
     ] = 256,
     task: Annotated[
         str | None,
-        typer.Option(help="Fit linear probes too: pos (part of speech) or ner (entities).", show_default="none"),
+        typer.Option(
+            help="Fit linear probes too: parts of speech, or entities.", show_default="none", metavar="pos|ner"
+        ),
     ] = None,
     data: Annotated[
         str | None,

@@ -26,8 +26,8 @@ COLORS = (
     "#8db33a",
 )
 
-# The name of a group has WORDS_IN_NAME words: of its NAME_CANDIDATES most frequent words, those furthest in the direction
-# from the center of all words to the center of the group. Words near the center of all words could name any group.
+# The name of a group has WORDS_IN_NAME words: of its NAME_CANDIDATES most frequent words, those that lie furthest in
+# the direction from the center of all words to that of the group. Words near the center of all could name any group.
 WORDS_IN_NAME = 3
 NAME_CANDIDATES = 200
 
